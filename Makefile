@@ -1,0 +1,107 @@
+# Two commands set everything up on a machine with Python 3.11 or newer, make and a C compiler:
+#   make demo    the environment in .venv, then everything at scale demo
+#   make test    everything that CI runs
+# TORCH=keep uses the torch that $(PYTHON) already has (a CUDA build, say) instead of the locked one.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VENV ?= .venv
+TORCH ?= lock
+RESULTS ?= results
+SCALE ?= demo
+PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null && echo $$p && break; \
+	done)
+
+LOCK := envs/lock.txt
+TEST_LOCK := envs/lock-test.txt
+READY := $(VENV)/.ready-$(TORCH)-$(shell sha256sum < $(LOCK) | cut -c 1-16)
+TEST_READY := $(VENV)/.test-ready-$(shell cat $(LOCK) $(TEST_LOCK) | sha256sum | cut -c 1-16)
+
+PIP = $(VENV)/bin/python -m pip --disable-pip-version-check install --quiet
+SNAKEMAKE = $(VENV)/bin/snakemake --cores all --quiet rules --config
+PAGES = $(RESULTS)/$(SCALE)
+
+.PHONY: help demo plan test lint unit dry-runs offline publish forget gc clean
+
+help:  ## Show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 12
+
+demo: $(READY)  ## Run everything at scale demo and say where tables and report are
+	@$(SNAKEMAKE) scale=demo results="$(RESULTS)"
+	@echo "Tables:  $(RESULTS)/demo/tables/<paper>/*.md"
+	@ls "$(RESULTS)"/demo/tables/*/*.md | sed 's/^/         /'
+	@echo "Report:  $(RESULTS)/demo/report.html"
+
+plan: $(READY)  ## Show which jobs would run: make plan SCALE=lite
+	@$(SNAKEMAKE) scale=$(SCALE) results="$(RESULTS)" --dry-run
+
+test: lint unit dry-runs demo offline  ## Run everything that CI runs
+	@echo "All checks passed."
+
+lint: $(TEST_READY)  ## Check style, types, workflow and every YAML file
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/snakefmt --check Snakefile workflow
+	$(VENV)/bin/snakemake --lint
+
+unit: $(TEST_READY)  ## Run the test suite with line coverage
+	$(VENV)/bin/python -m pytest -n auto --dist loadgroup --cov --cov-fail-under=90
+
+dry-runs: $(READY)  ## Plan every scale without running anything
+	@for scale in demo lite paper; do \
+		$(SNAKEMAKE) scale=$$scale --dry-run --quiet all > /dev/null; \
+		$(VENV)/bin/snakemake --profile slurm --config scale=$$scale --dry-run --quiet all > /dev/null; \
+		echo "scale $$scale can be planned, locally and with --profile slurm"; \
+	done
+
+offline: $(READY)  ## Run the demo without a network, into an empty folder
+	@if unshare -rn true 2> /dev/null; then \
+		folder=$$(mktemp -d); \
+		unshare -rn $(SNAKEMAKE) scale=demo results="$$folder/fresh results"; \
+		test -s "$$folder/fresh results/demo/report.html"; \
+		rm -r "$$folder"; \
+		echo "The demo runs without a network."; \
+	elif [ -n "$${CI:-}" ]; then \
+		echo "error: this machine does not allow unshare -rn, which CI needs" >&2; exit 1; \
+	else \
+		echo "skipped: this machine does not allow unshare -rn, so no demo without a network"; \
+	fi
+
+publish: $(READY)  ## Copy a scale's results into docs/reproduction: make publish SCALE=lite
+	$(VENV)/bin/python -m workflow.scripts.publish --results "$(RESULTS)" --scale $(SCALE) \
+		--to docs/reproduction
+
+forget: $(READY)  ## Remove a run from the store, so that it trains again: make forget RUN=<identity>
+	$(VENV)/bin/python -m workflow.scripts.forget --results "$(RESULTS)" --run "$(RUN)"
+
+gc: $(READY)  ## Remove runs from the store that no result names any more
+	$(VENV)/bin/python -m workflow.scripts.forget --results "$(RESULTS)" --unused
+
+clean:  ## Remove the environment and everything that tools cache; results stay
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .snakemake
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): | $(VENV)/bin/python
+ifeq ($(TORCH),keep)
+	@$(VENV)/bin/python -c 'import torch; print("keeping torch", torch.__version__)' \
+		|| { echo 'error: TORCH=keep, but $(PYTHON) has no torch; install it, or leave TORCH out' >&2; exit 1; }
+	$(PIP) -r <(grep -v '^torch==' $(LOCK))
+else
+	$(PIP) -r $(LOCK)
+endif
+	@rm -f $(VENV)/.ready-*
+	@touch $@
+
+$(TEST_READY): $(READY)
+	$(PIP) -r $(TEST_LOCK)
+	@rm -f $(VENV)/.test-ready-*
+	@touch $@
+
+$(VENV)/bin/python:
+	@[ -n "$(PYTHON)" ] || { echo 'error: no Python 3.11 or newer found; set PYTHON=<path>' >&2; exit 1; }
+	$(PYTHON) -m venv $(if $(filter keep,$(TORCH)),--system-site-packages) $(VENV)

@@ -1,0 +1,43 @@
+# What a person can ask for. Everything else is in workflow/rules, one file per stage.
+
+
+configfile: "config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/train.smk"
+include: "workflow/rules/measure.smk"
+include: "workflow/rules/report.smk"
+
+
+localrules:
+    all,
+
+
+rule all:
+    default_target: True
+    input:
+        rules.report.output,
+
+
+check_names()
+
+# One per experiment, per table and figure (<paper>_<table>), and per paper.
+for target, files in TARGETS.files.items():
+
+    rule:
+        name:
+            target
+        input:
+            files,
+        localrule: True
+
+
+# Any other name: an answer that suggests the nearest target.
+rule unknown_target:
+    input:
+        refuse,
+    output:
+        "{unknown,[A-Za-z0-9_-]+}",
+    localrule: True

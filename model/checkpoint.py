@@ -1,0 +1,92 @@
+"""Resume states on disk: atomic, checked when read, the newest two kept."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+
+from model.store import Claim, write_atomically
+
+
+class StateKeeper:
+    """Keeps a run's states in its place in the store.
+
+    A state file is the SHA-256 of what follows, then the state as torch writes it. It is loaded
+    with `weights_only=True`, so a file from elsewhere can run no code.
+
+    Args:
+        claim: the right to write; it is checked before every save.
+        interval: seconds between saves.
+        say: receives a sentence when a state cannot be read.
+    """
+
+    def __init__(self, claim: Claim, interval: float, say: Callable[[str], None]) -> None:
+        self.claim = claim
+        self.folder = claim.entry.folder
+        self.interval = interval
+        self.say = say
+        self.saved = time.monotonic()
+        self.asked_to_stop = False
+
+    def load(self) -> dict[str, Any] | None:
+        """The newest state that can be read; older ones are tried in turn. None for a new run."""
+        for path in reversed(self._states()):
+            content = path.read_bytes()
+            if hashlib.sha256(content[32:]).digest() == content[:32]:
+                state = torch.load(io.BytesIO(content[32:]), map_location="cpu", weights_only=True)
+                rows = "".join(json.dumps(row) + "\n" for row in state["progress"]["rows"])
+                write_atomically(self.folder / "history.jsonl", rows.encode())
+                return state
+            self.say(f"{path} is damaged and left out; going back to the state before it.")
+        return None
+
+    def save(self, state: dict[str, Any]) -> None:
+        """Keep a state and drop all but the newest two.
+
+        Raises:
+            Fenced: a newer process has taken the run over.
+            OSError: the state cannot be written; those before it are whole.
+        """
+        self.claim.check()
+        buffer = io.BytesIO()
+        torch.save(state, buffer)
+        content = buffer.getvalue()
+        path = self.folder / f"state-{state['progress']['update']:012d}.pt"
+        write_atomically(path, hashlib.sha256(content).digest() + content)
+        for old in self._states()[:-2]:
+            old.unlink(missing_ok=True)
+        self.saved = time.monotonic()
+
+    def due(self) -> bool:
+        """Whether the interval has passed since the last save."""
+        return time.monotonic() - self.saved >= self.interval
+
+    def stopping(self) -> bool:
+        """Whether the process was asked to stop."""
+        return self.asked_to_stop
+
+    def keep(self, update: int, weights: dict[str, Tensor]) -> None:
+        """Keep the weights of an update for measuring."""
+        self.claim.check()
+        folder = self.folder / "kept"
+        folder.mkdir(exist_ok=True)
+        aside = folder / f".step-{update}.safetensors"
+        save_file(weights, aside)
+        aside.replace(folder / f"step-{update}.safetensors")
+
+    def record(self, rows: list[dict[str, Any]]) -> None:
+        """Append the newest row to the history that can be watched."""
+        with (self.folder / "history.jsonl").open("w" if len(rows) == 1 else "a") as stream:
+            stream.write(json.dumps(rows[-1]) + "\n")
+
+    def _states(self) -> list[Path]:
+        return sorted(self.folder.glob("state-*.pt"))

@@ -1,0 +1,73 @@
+"""Text classification from the state at <cls> (thesis, section 5.3)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from model.attention import padding_mask
+from model.batching import Batch
+from model.loss import Loss
+
+
+class Prediction(NamedTuple):
+    """Class scores and the attention behind them.
+
+    Attributes:
+        logits: (B, C).
+        weights: for each layer (B, H, T, T); position 0 is <cls>.
+    """
+
+    logits: Tensor
+    weights: list[Tensor]
+
+
+class Classifier(nn.Module):
+    """An encoder and a linear layer on its state at position 0, where <cls> stands.
+
+    Args:
+        encoder: a `Transformer`, or any module with its `forward` and `width`.
+        classes: C.
+    """
+
+    def __init__(self, encoder: nn.Module, classes: int) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.output = nn.Linear(encoder.width, classes)
+
+    def forward(
+        self,
+        tokens: Tensor,
+        real: Tensor,
+        h0: Tensor | None = None,
+        routing: list[Tensor] | None = None,
+        need_weights: bool = True,
+    ) -> Prediction:
+        """Classify.
+
+        Args:
+            tokens: (B, T), <cls> first.
+            real: (B, T), true at real tokens, false at padding.
+            h0: embedded tokens (B, T, D) in place of the model stream's own embedding.
+            routing: weights (B, H, T, T) of every layer to hold fixed.
+            need_weights: whether the weights are wanted.
+        """
+        encoded = self.encoder(tokens, padding_mask(real), h0, routing, need_weights)
+        return Prediction(self.output(encoded.state[:, 0]), encoded.weights)
+
+
+class Classification:
+    """Cross-entropy of the class, averaged over the examples of a batch."""
+
+    def loss(self, model: Classifier, batch: Batch, epoch: float) -> Loss:
+        """Loss of a batch with the column `label`; metrics `loss` (nats) and `accuracy` (%)."""
+        logits = model(batch.tokens, batch.real, need_weights=False).logits
+        labels = batch.columns["label"]
+        loss = F.cross_entropy(logits.float(), labels)
+        with torch.no_grad():
+            right = (logits.argmax(dim=-1) == labels).sum()
+        units = len(labels)
+        return Loss(loss, units, {"loss": loss.detach() * units, "accuracy": 100.0 * right})

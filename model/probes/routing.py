@@ -1,0 +1,105 @@
+"""How often a token outside the receptive field still matters, by flipping a routing decision.
+
+With the routing held fixed such a token changes nothing (see `model.receptive_field`); but the
+routing is computed from every token, so this is measured, not guaranteed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from model.batching import BOS, in_order
+from model.probes.measure import Measured, Subject, scalar
+from model.receptive_field import receptive_field
+
+
+def routing_flips(subject: Subject, causal: bool, tokens: int = 16384) -> Measured:
+    """Replace one token outside the field of a prediction and see whether its routing changes.
+
+    For each test example one prediction (for a causal model a random position, else position 0)
+    and one random token outside its field (and before it, if causal) are drawn, and the token is
+    replaced by another of the vocabulary. A flip is any change among the routing decisions that
+    the prediction is built on: those of the prediction's position at the last layer, of the
+    positions that it reads one layer below, and so on.
+
+    Returns:
+        Scalars `flip_rate`, the fraction of replacements with a flip; `change_rate`, the fraction
+        after which the predicted class or symbol is another; and `outside`, the mean fraction of
+        tokens outside the field. Examples whose field is full are not replaced.
+    """
+    random = np.random.default_rng(subject.seed)
+    symbols = len(subject.corpus.vocabulary)
+    flips, changes, outside = [], [], []
+    for batch in in_order(subject.corpus.split("test"), tokens, subject.device):
+        seen, real = (
+            (batch.tokens[:, :-1], batch.real[:, :-1]) if causal else (batch.tokens, batch.real)
+        )
+        lengths = real.sum(1).cpu().numpy()
+        at = torch.from_numpy(
+            random.integers(1, lengths) if causal else np.zeros(len(lengths), np.int64)
+        ).to(seen.device)
+        rows = torch.arange(len(seen), device=seen.device)
+        with torch.no_grad():
+            before = subject.model(seen, real)
+            field = receptive_field(before.weights)[rows, at] > 0
+            eligible = real.clone()
+            eligible[:, 0] = False
+            if causal:
+                eligible &= torch.arange(seen.shape[1], device=seen.device) <= at[:, None]
+            free = eligible & ~field
+            outside.append((free.sum(1) / eligible.sum(1)).cpu())
+            some = free.any(1)
+            if not some.any():
+                continue
+            draw = torch.from_numpy(random.random(free.shape)).to(seen.device)
+            where = draw.masked_fill(~free, -1).argmax(1)
+            shift = torch.from_numpy(random.integers(1, symbols - BOS - 1, len(seen)))
+            old = seen[rows, where]
+            changed = seen.clone()
+            changed[rows, where] = BOS + 1 + (old - BOS - 1 + shift.to(seen.device)) % (
+                symbols - BOS - 1
+            )
+            after = subject.model(changed, real)
+        flips.append(tree_differs(before.weights, after.weights, at)[some].cpu())
+        old_choice, new_choice = _choices(before.logits, at), _choices(after.logits, at)
+        changes.append((old_choice != new_choice)[some].cpu())
+    flipped, switched = torch.cat(flips).float(), torch.cat(changes).float()
+    return Measured(
+        {
+            "flip_rate": scalar(float(flipped.mean()), "fraction", n=len(flipped)),
+            "change_rate": scalar(float(switched.mean()), "fraction", n=len(switched)),
+            "outside": scalar(float(torch.cat(outside).mean()), "fraction"),
+        },
+        {},
+    )
+
+
+def tree_differs(before: list[Tensor], after: list[Tensor], at: Tensor) -> Tensor:
+    """Whether the routing decisions behind the state at position `at` differ.
+
+    Args:
+        before: one-hot weights (B, H, T, T) of every layer.
+        after: likewise.
+        at: (B,) positions.
+
+    Returns:
+        (B,) booleans.
+    """
+    active = torch.zeros(before[0].shape[0], before[0].shape[2], dtype=torch.bool, device=at.device)
+    active[torch.arange(len(at), device=at.device), at] = True
+    differs = torch.zeros_like(at, dtype=torch.bool)
+    for old, new in zip(reversed(before), reversed(after), strict=True):
+        moved = (old != new).any(-1).any(1)
+        differs |= (moved & active).any(1)
+        reads = (old * active[:, None, :, None]).sum((1, 2)) > 0
+        active = active | reads
+    return differs
+
+
+def _choices(logits: Tensor, at: Tensor) -> Tensor:
+    """The predicted class (B,), of logits (B, C), or symbol at `at`, of logits (B, T, V)."""
+    if logits.ndim == 3:
+        logits = logits[torch.arange(len(at), device=at.device), at]
+    return logits.argmax(-1)

@@ -1,0 +1,139 @@
+"""Recipes: defaults written out, and a sentence for each wrong option."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from workflow.datasets.errors import RecipeError
+from workflow.datasets.recipe import DATASETS, complete, files, load
+
+ROOT = Path(__file__).parents[2]
+GENERATED = {"dataset": "sst", "source": "generated", "train": 9, "dev": 3, "test": 3, "seed": 0}
+
+
+def test_defaults_are_written_out() -> None:
+    assert complete({"dataset": "stack_language", "train": 6e4, "balanced": True}) == {
+        "dataset": "stack_language",
+        "grammar": "uniform",
+        "balanced": True,
+        "max_depth": 4,
+        "length": 30,
+        "train": 60000,
+        "dev": 5000,
+        "test": 5000,
+        "seed": 0,
+    }
+    assert complete({"dataset": "sst"}) == {
+        "dataset": "sst",
+        "source": "official",
+        "classes": "binary",
+        "max_tokens": 500,
+    }
+
+
+def test_a_completed_recipe_is_complete() -> None:
+    for values in ({"dataset": "stack_language"}, {"dataset": "sst"}, GENERATED):
+        assert complete(complete(values)) == complete(values)
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_a_recipe_is_either_fetched_or_generated(dataset: str) -> None:
+    announced = files({"dataset": dataset})
+    assert bool(announced["sources"]) != bool(announced["raw"])
+    assert files(GENERATED)["sources"] == []
+    assert "train.salient.npy" in files(GENERATED)["encoded"]
+    assert "train.salient.npy" not in files({"dataset": "sst"})["encoded"]
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({}, "A recipe needs the key `dataset`, one of: sst, stack_language."),
+        ([], "A recipe needs the key `dataset`, one of: sst, stack_language."),
+        (
+            {"dataset": "stack_langage"},
+            "Unknown dataset `stack_langage` (did you mean `stack_language`?); "
+            "allowed: sst, stack_language.",
+        ),
+        (
+            {"dataset": "stack_language", "lenght": 3},
+            "Dataset `stack_language` has no option `lenght` (did you mean `length`?); allowed: "
+            "grammar, balanced, max_depth, length, train, dev, test, seed.",
+        ),
+        (
+            {"dataset": "stack_language", "grammar": "half"},
+            "Option `grammar` of dataset `stack_language` is 'half'; allowed: uniform, "
+            "half_digits.",
+        ),
+        (
+            {"dataset": "stack_language", "balanced": 1},
+            "Option `balanced` of dataset `stack_language` is 1; it must be true or false.",
+        ),
+        (
+            {"dataset": "stack_language", "train": -5},
+            "Option `train` of dataset `stack_language` is -5; it must be 1 or more.",
+        ),
+        (
+            {"dataset": "stack_language", "max_depth": 0},
+            "Option `max_depth` of dataset `stack_language` is 0; it must be 1 or more.",
+        ),
+        (
+            {"dataset": "stack_language", "length": 0},
+            "Option `length` of dataset `stack_language` is 0; it must be 1 or more.",
+        ),
+        (
+            {"dataset": "stack_language", "seed": -1},
+            "Option `seed` of dataset `stack_language` is -1; it must be 0 or more.",
+        ),
+        (
+            {"dataset": "stack_language", "test": 2.5},
+            "Option `test` of dataset `stack_language` is 2.5; it must be a whole number.",
+        ),
+        (
+            {"dataset": "stack_language", "test": True},
+            "Option `test` of dataset `stack_language` is True; it must be a whole number.",
+        ),
+        (
+            {"dataset": "stack_language", "test": None},
+            "Option `test` of dataset `stack_language` is None; it must be a whole number.",
+        ),
+        (
+            {"dataset": "sst", "max_tokens": 0},
+            "Option `max_tokens` of dataset `sst` is 0; it must be 1 or more.",
+        ),
+        (
+            {"dataset": "sst", "train": 100},
+            "Option `train` of dataset `sst` is for `source: generated` only; the official files "
+            "have their own size.",
+        ),
+        (
+            {**GENERATED, "classes": "fine"},
+            "Dataset `sst` with `source: generated` has two labels: set `classes: binary`.",
+        ),
+        (
+            {**GENERATED, "dev": None},
+            "Dataset `sst` with `source: generated` needs the option `dev`.",
+        ),
+        (
+            {**GENERATED, "dev": 0},
+            "Option `dev` of dataset `sst` is 0; it must be 1 or more.",
+        ),
+    ],
+)
+def test_a_wrong_recipe_gets_its_sentence(values: Any, sentence: str) -> None:
+    with pytest.raises(RecipeError) as error:
+        load(values)
+    assert str(error.value) == sentence
+
+
+def test_planning_loads_no_numpy() -> None:
+    check = (
+        "import sys; from workflow.datasets.recipe import DATASETS, files; "
+        "from workflow.datasets.sources import load; load(); "
+        "[files({'dataset': name}) for name in DATASETS]; "
+        "sys.exit('numpy' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", check], cwd=ROOT).returncode == 0

@@ -1,0 +1,77 @@
+"""The data programs as processes: the whole chain, and one sentence instead of a traceback."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from workflow.datasets.recipe import files
+
+Script = Callable[..., "subprocess.CompletedProcess[str]"]
+GENERATED = {"dataset": "sst", "source": "generated", "train": 9, "dev": 3, "test": 3, "seed": 0}
+STACK = {"dataset": "stack_language", "train": 9, "dev": 3, "test": 3}
+
+
+@pytest.mark.parametrize("recipe", [GENERATED, STACK], ids=["sst", "stack_language"])
+def test_the_chain_writes_a_manifest(
+    script: Script, tmp_path: Path, recipe: dict[str, str]
+) -> None:
+    text = json.dumps(recipe)
+    raw = [tmp_path / "raw" / name for name in files(recipe)["raw"]]
+    for name, arguments in {
+        "synthesise": ["--out", tmp_path / "raw"],
+        "prepare": ["--sources", *raw, "--out", tmp_path / "prepared"],
+        "encode": ["--prepared", tmp_path / "prepared", "--out", tmp_path / "encoded"],
+    }.items():
+        result = script(name, "--recipe", text, *arguments)
+        assert (result.returncode, result.stderr) == (0, "")
+    manifest = json.loads((tmp_path / "encoded" / "manifest.json").read_text())
+    assert manifest["splits"]["train"]["examples"] == 9
+
+
+def refused(result: "subprocess.CompletedProcess[str]") -> str:
+    """Return the sentence of a program that refused its input."""
+    assert result.returncode == 1
+    assert result.stderr.startswith("error: ") and result.stderr.count("\n") == 1
+    return result.stderr
+
+
+def test_a_wrong_recipe_is_refused(script: Script, tmp_path: Path) -> None:
+    text = json.dumps({**STACK, "max_depth": 0})
+    sentence = refused(script("synthesise", "--recipe", text, "--out", tmp_path / "raw"))
+    assert "`max_depth` of dataset `stack_language` is 0" in sentence
+    official = json.dumps({"dataset": "sst"})
+    sentence = refused(script("synthesise", "--recipe", official, "--out", tmp_path / "raw"))
+    assert "`sst` is not generated here: fetch its files" in sentence
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_official_file_put_by_hand_is_verified(script: Script, tmp_path: Path) -> None:
+    paths = [tmp_path / f"stsa.binary.{split}" for split in ("train", "dev", "test")]
+    for path in paths:
+        path.write_text("1 good\n")
+    arguments = ["--sources", *paths, "--out", tmp_path / "prepared"]
+    sentence = refused(script("prepare", "--recipe", '{"dataset": "sst"}', *arguments))
+    assert f"{paths[0]}: expected sha256 " in sentence and "(7 bytes); delete the file" in sentence
+    assert not (tmp_path / "prepared").exists()
+
+
+def test_a_file_that_is_not_listed_and_a_mirror_that_is_none(
+    script: Script, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    sentence = refused(script("fetch", "--dataset", "sst", "--file", "no", "--out", out))
+    assert "sources.tsv: sst/no is not listed; add a line for it." in sentence
+    arguments = ["--dataset", "sst", "--file", "stsa.binary.dev", "--mirror", tmp_path / "no"]
+    sentence = refused(script("fetch", *arguments, "--out", out))
+    assert "is not a folder" in sentence
+    assert not out.exists()
+
+
+def test_a_folder_that_cannot_be_written_is_named(script: Script, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    out = tmp_path / "file" / "raw"
+    sentence = refused(script("synthesise", "--recipe", json.dumps(STACK), "--out", out))
+    assert sentence == f"error: Not a directory ({out}).\n"

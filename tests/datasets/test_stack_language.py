@@ -1,0 +1,109 @@
+"""The stack language from its recipe to its arrays."""
+
+import json
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from workflow.datasets.errors import DataError
+from workflow.datasets.files import SPLITS
+from workflow.datasets.recipe import files, load
+
+SMALL = {"dataset": "stack_language", "length": 9, "train": 60, "dev": 20, "test": 10}
+Build = Callable[..., Path]
+
+
+def decoded(encoded: Path, split: str) -> list[str]:
+    """Read a split back as texts."""
+    vocabulary = (encoded / "vocabulary.txt").read_text(encoding="utf-8").splitlines()
+    tokens = np.load(encoded / f"{split}.tokens.npy")
+    offsets = np.load(encoded / f"{split}.offsets.npy")
+    assert tokens.dtype == np.int32 and offsets.dtype == np.int64
+    assert offsets[0] == 0 and offsets[-1] == len(tokens)
+    return [
+        " ".join(vocabulary[token] for token in tokens[start:end])
+        for start, end in pairwise(offsets)
+    ]
+
+
+def test_the_arrays_hold_the_generated_sequences(build: Build) -> None:
+    out = build(SMALL)
+    for split in SPLITS:
+        texts = (out / "raw" / f"{split}.txt").read_text(encoding="utf-8").splitlines()
+        assert decoded(out / "encoded", split) == texts
+        assert len(texts) == SMALL[split]
+        starts = np.load(out / "encoded" / f"{split}.span_start.npy")
+        for row, text in zip(starts.reshape(-1, 9), texts, strict=True):
+            digits = [j for j, symbol in enumerate(text.split()) if symbol.isdigit()]
+            expected = [max((j for j in digits if j <= t), default=0) for t in range(9)]
+            assert row.tolist() == expected
+
+
+def test_the_files_are_those_the_recipe_announces(build: Build) -> None:
+    out = build(SMALL)
+    announced = files(SMALL)
+    assert announced["sources"] == []
+    for stage in ("raw", "prepared", "encoded"):
+        assert sorted(path.name for path in (out / stage).iterdir()) == sorted(announced[stage])
+
+
+def test_equal_recipes_give_equal_bytes_and_other_seeds_other_data(build: Build) -> None:
+    first, again = build(SMALL, "first"), build(SMALL, "again")
+    for path in sorted((first / "encoded").iterdir()):
+        assert path.read_bytes() == (again / "encoded" / path.name).read_bytes()
+    other = build({**SMALL, "seed": 1}, "other")
+    digests = [
+        json.loads((out / "encoded" / "manifest.json").read_text())["digest"]
+        for out in (first, other)
+    ]
+    assert digests[0] != digests[1]
+
+
+def test_a_larger_train_set_leaves_dev_and_test_as_they_are(build: Build) -> None:
+    small, large = build(SMALL, "small"), build({**SMALL, "train": 70}, "large")
+    for split in ("dev", "test"):
+        name = f"raw/{split}.txt"
+        assert (small / name).read_bytes() == (large / name).read_bytes()
+    texts = [(out / "raw" / "train.txt").read_text() for out in (small, large)]
+    assert texts[0] != texts[1]
+
+
+def test_every_split_has_its_own_stream(build: Build) -> None:
+    out = build({**SMALL, "train": 20, "dev": 20, "test": 20})
+    assert len({(out / "raw" / f"{split}.txt").read_bytes() for split in SPLITS}) == 3
+
+
+def test_duplicates_are_counted(build: Build) -> None:
+    out = build({**SMALL, "length": 2, "max_depth": 1, "dev": 30})
+    texts = {s: (out / "raw" / f"{s}.txt").read_text().splitlines() for s in SPLITS}
+    statistics = json.loads((out / "encoded" / "manifest.json").read_text())["statistics"]
+    assert statistics["duplicates"] == {
+        "train": 60 - len(set(texts["train"])),
+        "dev": sum(text in texts["train"] for text in texts["dev"]),
+        "test": sum(text in texts["train"] for text in texts["test"]),
+    }
+    assert statistics["duplicates"]["dev"] > 0
+
+
+@pytest.mark.parametrize(
+    ("edit", "sentence"),
+    [
+        (lambda lines: lines[:-3], r"train.txt: expected 60 sequences, found 57"),
+        (lambda lines: [lines[0], ") " + lines[1][2:], *lines[2:]], "line 2: this sequence breaks"),
+        (lambda lines: [lines[0][:-2], *lines[1:]], "line 1: expected 9 symbols out of"),
+        (lambda lines: [*lines[:4], "9" + lines[4][1:], *lines[5:]], "line 5: expected 9 symbols"),
+    ],
+)
+def test_a_damaged_raw_file_is_refused(
+    build: Build, edit: Callable[[list[str]], list[str]], sentence: str
+) -> None:
+    out = build(SMALL)
+    path = out / "raw" / "train.txt"
+    lines = edit(path.read_text(encoding="utf-8").splitlines())
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    recipe = load(SMALL)
+    with pytest.raises(DataError, match=sentence):
+        recipe.module.prepare(recipe.options, list((out / "raw").iterdir()), out / "again")

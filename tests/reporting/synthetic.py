@@ -1,0 +1,235 @@
+"""Measures as the evaluators write them, with invented but plausible numbers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+STACK = {
+    # variant: (nll excess, precision, recall, exact)
+    "soft": (0.004, 0.16, 1.0, 0.05),
+    "soft_penalty": (0.02, 0.62, 0.71, 0.31),
+    "discrete": (0.01, 0.42, 0.97, 0.12),
+    "discrete_penalty": (0.011, 0.97, 0.85, 0.8),
+}
+SST = {"soft": (0.66, 79.9), "discrete": (0.70, 75.2), "two_stream": (0.72, 76.4)}
+FLOORS = {"uniform": 0.9595, "half_digits": 0.8854}
+
+
+def scalar(value: float, unit: str, **more: Any) -> dict[str, Any]:
+    return {"value": float(value), "unit": unit, **more}
+
+
+def _example(exact: float, weighted: bool, random: np.random.Generator) -> dict[str, Any]:
+    symbols = list("01(1(22)1(2(33)2(3(4)3)2)1)010")
+    starts, last = [], 0
+    for place, symbol in enumerate(symbols[:-1]):
+        last = place if symbol.isdigit() else last
+        starts.append(last)
+    size = len(starts)
+    span = np.array([[int(start <= j <= i) for j in range(size)] for i, start in enumerate(starts)])
+    noise = np.tril(random.random((size, size)))
+    field = np.clip(0.25 * span + 0.75 * noise**2, 0, 1) if weighted else span.astype(float)
+    if not weighted:
+        for i in range(size):
+            if random.random() > exact:
+                field[i, max(starts[i] - 1, 0)] = 1.0
+    return {
+        "example_symbols": symbols,
+        "example_span": span.tolist(),
+        "example_field": field.round(4).tolist(),
+    }
+
+
+def stack_measures(variant: str, seed: int) -> dict[str, Any]:
+    """Return the evaluators of a stack-language run."""
+    grammar = "half_digits" if variant.startswith("half_digits") else "uniform"
+    kind = variant.removeprefix(f"{grammar}_").removesuffix("_t05").removesuffix("_t2")
+    excess, precision, recall, exact = STACK[kind]
+    shift = {"t05": -0.05, "t2": -0.12}.get(variant.rpartition("_")[2], 0.0)
+    random = np.random.default_rng([seed, *variant.encode()])
+    precision, recall = (
+        float(np.clip(value + shift + random.normal(0, 0.006), 0, 1))
+        for value in (precision, recall)
+    )
+    f1 = 2 * precision * recall / (precision + recall)
+    nll = FLOORS[grammar] + excess + abs(random.normal(0, 0.002)) - shift / 10
+    lengths = np.arange(1, 13)
+    soft = "soft" in kind
+    fields = {
+        "precision": scalar(precision, "fraction"),
+        "recall": scalar(recall, "fraction"),
+        "f1": scalar(f1, "fraction"),
+        "precision_macro": scalar(precision - 0.01, "fraction"),
+        "recall_macro": scalar(min(recall + 0.02, 1), "fraction"),
+        "f1_macro": scalar(f1 - 0.01, "fraction"),
+        "precision_weighted": scalar(precision * 0.9, "fraction"),
+        "recall_weighted": scalar(recall * 0.9, "fraction"),
+        "field_size": scalar(2.5 * recall / precision, "tokens", std=1.2, n=140000),
+        "span_size": scalar(2.5, "tokens", std=1.4, n=140000),
+        "exact": scalar(exact + shift + random.normal(0, 0.006), "fraction", n=140000),
+    }
+    arrays = {
+        "span_length": lengths.tolist(),
+        "exact": [round(float(exact * 0.9 ** (n - 1)), 5) for n in lengths],
+        "count": [int(60000 * 0.5**n) + 1 for n in lengths],
+        **_example(exact, soft, random),
+    }
+    found = {
+        "language_modelling": {
+            "nll": scalar(nll, "nats/token", n=150000),
+            "floor": scalar(FLOORS[grammar], "nats/token"),
+            "excess": scalar(nll - FLOORS[grammar], "nats/token"),
+        },
+        "receptive_field": fields,
+        "routing_flips": {"flip_rate": scalar(0.3, "fraction", n=5000)},
+    }
+    return {
+        name: {"code": "c" * 16, "seconds": 1.0, "scalars": scalars}
+        | ({"arrays": arrays} if name == "receptive_field" else {"arrays": {}})
+        for name, scalars in found.items()
+    }
+
+
+def sst_measures(variant: str, seed: int, examples: int = 1821) -> dict[str, Any]:
+    """Return the evaluators of a text-classification run."""
+    tau, accuracy = SST[variant.removeprefix("sst_")]
+    shared = np.random.default_rng(7).normal(0, 0.06, examples)
+    random = np.random.default_rng([seed, *variant.encode()])
+    arrays, scalars = {}, {}
+    for name, mean in (("tau_norm", tau), ("tau_dot", tau - 0.2)):
+        values = np.clip(mean + shared + random.normal(0.004 * seed, 0.09, examples), -1, 1)
+        arrays[name] = [round(float(value), 5) for value in values]
+        arrays[name][3] = None
+        known = np.array([value for value in arrays[name] if value is not None])
+        scalars[name] = scalar(
+            known.mean(), "tau", std=float(known.std(ddof=1)), n=len(known), spread_over="examples"
+        )
+    value = accuracy + random.normal(0, 0.5)
+    return {
+        "accuracy": {
+            "code": "a" * 16,
+            "seconds": 1.0,
+            "scalars": {
+                "accuracy": scalar(value, "%", n=examples),
+                "loss": scalar(0.5, "nats", n=examples),
+            },
+            "arrays": {},
+        },
+        "attention_importance": {
+            "code": "b" * 16,
+            "seconds": 9.0,
+            "scalars": scalars,
+            "arrays": arrays,
+        },
+    }
+
+
+def history(seed: int) -> list[dict[str, Any]]:
+    """Return a plausible training history."""
+    rows = []
+    for step in range(50, 1001, 50):
+        loss = 0.9 + 0.8 * np.exp(-step / 200) + 0.01 * seed
+        row = {"step": step, "epoch": step / 250, "loss": loss, "lr": 1e-3, "seconds": step / 10}
+        rows.append({**row, "split": "train", "tokens_per_second": 40000.0})
+        if step % 250 == 0:
+            rows.append({**row, "split": "dev", "loss": loss + 0.02})
+    return rows
+
+
+class Results:
+    """A results folder of one scale, filled run by run."""
+
+    def __init__(self, root: Path, scale: str) -> None:
+        self.scale, self.folder = scale, root / scale
+
+    def add(
+        self, experiment: str, variant: str, seed: int, code: str = "0" * 16, **data: Any
+    ) -> Path:
+        """Write a run and its measures; return the measures file."""
+        made = stack_measures if experiment == "stack_language" else sst_measures
+        options = {
+            "stack_language": {"train": 50000},
+            "text_classification": {"source": "official"},
+        }
+        dataset = "stack_language" if experiment == "stack_language" else "sst"
+        labels = {"paper": "discrete_transformer", "experiment": experiment, "variant": variant}
+        labels |= {"label": variant.replace("_", " "), "seed": seed, "scale": self.scale}
+        identity = f"{abs(hash((variant, seed, code))):x}"[:16].rjust(16, "0")
+        key = f"{experiment}/{variant}/seed-{seed}"
+        spec = {
+            "schema": 1,
+            "run": labels | {"data": {"dataset": dataset, **options[experiment], **data}},
+            "seed": seed,
+            "data": {"dataset": dataset, "recipe": "r" * 12, "digest": "d" * 64},
+            "model": {"path": "model.language_model:LanguageModel", "layers": 4},
+            "objective": {"path": "model.objectives:Likelihood"},
+            "training": {"epochs": 4, "optimizer": {"lr": 0.002}},
+            "checkpoints": [],
+            "parents": {},
+            "code": code,
+            "identity": identity,
+        }
+        run = {
+            "schema": 1,
+            "identity": identity,
+            "spec": spec,
+            "code": code,
+            "data": {"digest": "d" * 64},
+            "commit": "1234567890abcdef",
+            "dirty": False,
+            "torch": "2.9.0",
+            "cuda": None,
+            "python": "3.11.2",
+            "cpu": "AMD EPYC <test>",
+            "device": "cpu",
+            "threads": 1,
+            "matmul": "highest",
+            "precision": "fp32",
+            "wall_seconds": 251.0,
+            "device_seconds": 251.0,
+            "peak_memory_mb": 700.0,
+            "tokens": 6000000,
+            "tokens_per_second": 41000.0,
+            "steps": 1000,
+            "best_step": 1000,
+            "job_ids": [],
+            "continuations": [],
+            "parameters": 240000,
+            "finished": "2026-11-20T10:00:00+00:00",
+        }
+        measures = {"schema": 1, "identity": identity, "run": labels}
+        measures["evaluators"] = made(variant, seed)
+        where = self.folder / "runs" / key
+        self._write(where / "run.json", json.dumps(run))
+        self._write(where / "history.jsonl", "\n".join(map(json.dumps, history(seed))) + "\n")
+        out = self.folder / "measures" / f"{key}.json"
+        self._write(out, json.dumps(measures))
+        return out
+
+    def fill(self, seeds: int = 3) -> None:
+        """Write every variant of both experiments."""
+        for seed in range(seeds):
+            for grammar in FLOORS:
+                for kind in STACK:
+                    self.add("stack_language", f"{grammar}_{kind}", seed)
+            for suffix in ("_t05", "_t2"):
+                self.add("stack_language", f"uniform_discrete_penalty{suffix}", seed)
+            for variant in SST:
+                self.add("text_classification", f"sst_{variant}", seed)
+
+    @property
+    def measures(self) -> list[Path]:
+        """Return all measures files."""
+        return sorted((self.folder / "measures").rglob("*.json"))
+
+    @property
+    def runs(self) -> list[Path]:
+        """Return all run.json files."""
+        return sorted((self.folder / "runs").rglob("run.json"))
+
+    @staticmethod
+    def _write(path: Path, text: str) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")

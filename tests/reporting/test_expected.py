@@ -1,0 +1,76 @@
+"""The papers' numbers, and that the definitions point only to numbers that are there."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from workflow.reporting.expected import COLUMNS, ExpectedValues
+from workflow.reporting.files import ReportingError
+from workflow.reporting.needs import cells, claim_runs, figure_runs, table_runs
+from workflow.reporting.paper import Paper
+
+
+def test_every_table_of_both_texts_is_there(paper: Paper) -> None:
+    sources = Counter(place[0] for place in paper.expected.values)
+    assert sources == {"000": 69, "003": 34}
+    tables = {place[:2] for place in paper.expected.values}
+    assert {("000", f"Table 6.{n}") for n in range(1, 6)} <= tables
+    assert {("003", f"Table {n}") for n in range(1, 4)} <= tables
+
+
+def test_numbers_are_as_printed(paper: Paper) -> None:
+    place = {"source": "000", "table": "Table 6.1", "row": "SST", "column": "TRANSFORMER"}
+    tau = paper.expected.at(place, "Kendall tau attention-gradient")
+    assert (tau.printed.text, tau.printed.value, tau.printed.std) == ("0.69", 0.69, 0.11)
+    assert tau.printed.rounding == pytest.approx(0.005)
+
+
+def test_a_place_without_a_number_is_named(paper: Paper) -> None:
+    place = {"source": "000", "table": "Table 6.1", "row": "SST2", "column": "TRANSFORMER"}
+    with pytest.raises(ReportingError, match=r"expected\.csv: no number at .*SST2"):
+        paper.expected.at(place, "accuracy")
+
+
+@pytest.mark.parametrize(
+    ("lines", "sentence"),
+    [
+        (["a,b"], "the header must be"),
+        (["000,T,r,c,m,1,,%,,", "000,T,r,c,m,2,,%,,"], "line 3: .* stands twice"),
+    ],
+)
+def test_broken_files_are_refused(tmp_path: Path, lines: list[str], sentence: str) -> None:
+    header = [",".join(COLUMNS)] if len(lines) > 1 else ["a,b"]
+    path = tmp_path / "expected.csv"
+    path.write_text("\n".join([*header, *lines]) + "\n")
+    with pytest.raises(ReportingError, match=sentence):
+        ExpectedValues(path)
+
+
+def test_table_6_1_uses_all_numbers_of_its_table(paper: Paper) -> None:
+    table = paper.tables["tables"]["table_6_1"]
+    used = {
+        (row["label"], column["label"])
+        for row, column in cells(table)
+        if column.get("printed") != []
+    }
+    printed = {place[2:4] for place in paper.expected.values if place[1] == "Table 6.1"}
+    assert used == printed
+
+
+def test_needs_name_each_run_once_and_nothing_that_is_not_run(paper: Paper) -> None:
+    assert table_runs(paper.tables, "table_6_1") == [
+        ("text_classification", f"sst_{name}") for name in ("soft", "discrete", "two_stream")
+    ]
+    assert len(table_runs(paper.tables, "stack_language")) == 8
+    assert len(figure_runs(paper.figures, "figure_2")) == 3
+    assert len(figure_runs(paper.figures, "figure_6_1")) == 3
+    claims = claim_runs(paper.claims)
+    assert len(claims) == len(set(claims)) == 9
+
+
+def test_an_unknown_paper_or_table_is_named_with_the_nearest(paper: Paper) -> None:
+    with pytest.raises(ReportingError, match='no paper "discrete_transfomer".*discrete_transform'):
+        Paper("discrete_transfomer")
+    with pytest.raises(ReportingError, match='no "table_61"; did you mean "table_6_1"'):
+        paper.definition("tables", "table_61")

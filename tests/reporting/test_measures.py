@@ -1,0 +1,54 @@
+"""Reading measures: broken and double files are named."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.reporting.synthetic import Results
+from workflow.reporting.files import ReportingError
+from workflow.reporting.measures import Measures
+
+
+def write(path: Path, value: object) -> Path:
+    path.write_text(value if isinstance(value, str) else json.dumps(value))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        ("{", "not valid JSON"),
+        ("[1]", "expected a JSON object"),
+        ({"schema": 2}, "expected schema 1"),
+        ({"schema": 1, "identity": "a", "run": {"seed": 0}}, "evaluators, experiment, variant"),
+    ],
+)
+def test_broken_measures_are_named(tmp_path: Path, value: object, sentence: str) -> None:
+    path = write(tmp_path / "seed-0.json", value)
+    with pytest.raises(ReportingError, match=sentence) as error:
+        Measures.read([path])
+    assert str(path) in str(error.value)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ReportingError, match=r"none\.json: this file does not exist"):
+        Measures.read([tmp_path / "none.json"])
+
+
+def test_the_same_seed_twice_is_refused(results: Results) -> None:
+    path = results.add("stack_language", "uniform_soft", 0)
+    with pytest.raises(ReportingError, match="measure the same seed"):
+        Measures.read([path, path])
+
+
+def test_seeds_are_in_order_and_settings_are_found(results: Results) -> None:
+    for seed in (10, 2, 0):
+        results.add("stack_language", "uniform_soft", seed)
+    group = Measures.read(results.measures, results.runs).of("stack_language", "uniform_soft")
+    assert [one.seed for one in group] == [0, 2, 10]
+    assert group[0].setting("data.train") == 50000
+    assert group[0].setting("data.digest") == "d" * 64
+    assert group[0].setting("training.optimizer.lr") == 0.002
+    assert group[0].setting("data.nothing") is None
+    assert group[0].scalar("receptive_field.nothing") is None

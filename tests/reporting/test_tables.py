@@ -1,0 +1,232 @@
+"""Tables: the long form by hand-computed statistics, and the layouts by reading them back."""
+
+import csv
+import json
+import re
+import statistics
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.reporting.synthetic import FLOORS, STACK, Results
+from workflow.reporting import tables
+from workflow.reporting.layout import tex_escape
+from workflow.reporting.measures import Measures
+from workflow.reporting.paper import Paper
+from workflow.reporting.tabulating import tabulate
+
+HEADER = (
+    "paper,source,table,row,column,metric,unit,statistic,spread_over,expected,expected_std,flag,"
+    "mean,std,n,ci_low,ci_high,verdict,note"
+)
+
+
+def rows(prefix: Path) -> list[dict[str, str]]:
+    with prefix.with_suffix(".csv").open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def pick(records: list[dict[str, str]], **wanted: str) -> list[dict[str, str]]:
+    return [one for one in records if all(one[key] == value for key, value in wanted.items())]
+
+
+def markdown(prefix: Path) -> list[list[str]]:
+    """Read the one table of a Markdown file back: header, then rows."""
+    lines = [line for line in prefix.with_suffix(".md").read_text().splitlines() if line[:1] == "|"]
+    cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+    assert len({len(line) for line in cells}) == 1
+    return [cells[0], *cells[2:]]
+
+
+@pytest.fixture(scope="module")
+def made(paper: Paper, measures: Measures, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tables")
+    for name in paper.tables["tables"]:
+        tabulate(paper, name, "lite", measures, folder / name)
+    return folder
+
+
+def test_columns_are_exactly_these(made: Path) -> None:
+    for name in ("stack_language", "table_6_1"):
+        first = made.joinpath(f"{name}.csv").read_text().splitlines()[0]
+        assert first == HEADER == ",".join(tables.COLUMNS)
+
+
+def test_statistics_over_runs(made: Path, measures: Measures) -> None:
+    behind = measures.of("stack_language", "uniform_discrete_penalty")
+    values = [one.scalar("receptive_field.precision")["value"] for one in behind]
+    found = pick(
+        rows(made / "stack_language"), row="uniform: discrete + penalty", metric="precision"
+    )
+    assert [one["source"] for one in found] == ["000", "003"]
+    for one in found:
+        assert float(one["mean"]) == pytest.approx(statistics.mean(values), rel=1e-5)
+        assert float(one["std"]) == pytest.approx(statistics.stdev(values), rel=1e-4)
+        # Student's t with two degrees of freedom: 4.3027
+        half = 4.3027 * statistics.stdev(values) / 3**0.5
+        assert float(one["ci_high"]) - float(one["mean"]) == pytest.approx(half, rel=1e-3)
+        assert (one["n"], one["spread_over"], one["statistic"]) == ("3", "runs", "mean")
+        assert (one["expected"], one["verdict"]) == ("0.959", "reproduced")
+
+
+def test_spread_over_examples_stays_apart_from_spread_over_runs(
+    made: Path, measures: Measures
+) -> None:
+    behind = measures.of("text_classification", "sst_soft")
+    scalars = [one.scalar("attention_importance.tau_norm") for one in behind]
+    examples, runs = pick(
+        rows(made / "table_6_1"),
+        row="gradient norm: SST",
+        column="TRANSFORMER",
+        metric="tau_norm",
+    )
+    assert (examples["spread_over"], runs["spread_over"]) == ("examples", "runs")
+    pooled = np.sqrt(np.mean([scalar["std"] ** 2 for scalar in scalars]))
+    assert float(examples["std"]) == pytest.approx(pooled, rel=1e-4)
+    assert (examples["n"], examples["expected_std"]) == ("1820", "0.11")
+    assert float(runs["std"]) == pytest.approx(
+        statistics.stdev(scalar["value"] for scalar in scalars), rel=1e-4
+    )
+    assert (runs["n"], runs["expected"], runs["verdict"]) == ("3", "", "not comparable")
+
+
+def test_cells_that_were_not_run_say_so(made: Path) -> None:
+    found = pick(rows(made / "table_6_1"), row="gradient norm: IMDB", column="DISC TRANSF")
+    assert {one["metric"] for one in found} == {"tau_norm", "accuracy"}
+    for one in found:
+        assert one["verdict"] == "not run"
+        assert one["expected"] and not one["mean"] and not one["n"]
+        assert "no experiment on this corpus" in one["note"]
+
+
+def test_stack_language_reads_back_from_markdown(made: Path) -> None:
+    header, *body = markdown(made / "stack_language")
+    assert header[:3] == ["Grammar", "Model", "NLL (nats/token)"]
+    assert [line[0] for line in body] == ["uniform"] * 4 + ["half_digits"] * 4
+    assert [line[1] for line in body[:4]] == [kind.replace("_", " + ") for kind in STACK]
+    best = dict(zip(header, body[3], strict=True))
+    assert re.fullmatch(r"0\.\d{3}±0\.\d{3} \(0\.\d{3}\)", best["precision (macro), ours"])
+    assert best["precision (macro), paper"] == "0.959"
+    assert best["precision (macro), verdict"] == "reproduced"
+    assert best["weighted precision / recall"] == ""
+    soft = dict(zip(header, body[0], strict=True))
+    assert soft["precision (macro), paper"] == soft["precision (macro), verdict"] == ""
+    assert re.fullmatch(r"0\.\d{3} / 0\.\d{3}", soft["weighted precision / recall"])
+    assert soft["floor"] == f"{FLOORS['uniform']:.3f}"
+
+
+def test_table_6_1_reads_back_from_markdown(made: Path) -> None:
+    header, *body = markdown(made / "table_6_1")
+    assert [line[1] for line in body] == ["SST", "IMDB", "20 News", "AG News", "SST"]
+    sst, imdb = (dict(zip(header, line, strict=True)) for line in body[:2])
+    assert sst["TRANSFORMER, paper"] == "0.69±0.11 (79.6)"
+    assert re.fullmatch(r"0\.\d\d±0\.\d\d \(\d\d\.\d±\d\.\d\)", sst["TRANSFORMER, ours"])
+    assert (imdb["DISC TRANSF, ours"], imdb["DISC TRANSF, paper"]) == (
+        "not run",
+        "0.79±0.03 (83.2)",
+    )
+    assert imdb["DISC TRANSF, verdict"] == "not run"
+
+
+def test_latex_has_one_cell_a_column(made: Path) -> None:
+    for name in ("stack_language", "table_6_1"):
+        text = made.joinpath(f"{name}.tex").read_text()
+        columns = re.search(r"\\begin{tabular}{([lc]+)}", text)
+        assert columns is not None
+        body = text.split(r"\midrule", 1)[1].split(r"\bottomrule")[0]
+        lines = [line for line in body.splitlines() if line.endswith(r"\\")]
+        assert {line.replace(r"\&", "").count("&") + 1 for line in lines} == {len(columns[1])}
+        assert text.count("{") == text.count("}")
+        assert all(rule in text for rule in (r"\toprule", r"\cmidrule", r"\bottomrule"))
+
+
+def test_latex_escapes() -> None:
+    assert tex_escape("a_b & 5 % ± `x_y`") == r"a\_b \& 5 \% $\pm$ \texttt{x\_y}"
+
+
+def test_sidecar_names_the_runs_behind_every_cell(made: Path, lite: Results) -> None:
+    for name in ("stack_language", "table_6_1"):
+        sidecar = json.loads(made.joinpath(f"{name}.json").read_text())
+        records = rows(made / name)
+        assert sidecar["schema"] == 1
+        assert [tables.key(cell) for cell in sidecar["cells"]] == [tables.key(r) for r in records]
+        for cell, record in zip(sidecar["cells"], records, strict=True):
+            assert len(cell["measures"]) == len(cell["runs"]) == len(cell["seeds"])
+            assert bool(cell["runs"]) == (record["verdict"] != "not run")
+            for identity, measure in zip(cell["runs"], cell["measures"], strict=True):
+                assert json.loads(Path(measure).read_text())["identity"] == identity
+                run = sidecar["runs"][identity]
+                assert run["commit"] and run["cpu"] and run["data"] and run["scale"] == "lite"
+
+
+@pytest.mark.parametrize(
+    ("scale", "options", "reason"),
+    [
+        ("demo", {}, "demo scale"),
+        ("lite+mine", {}, "overlay 'mine'"),
+        ("lite", {"train": 2000}, "fewer training sequences"),
+    ],
+)
+def test_what_cannot_be_compared(
+    paper: Paper, results: Results, tmp_path: Path, scale: str, options: dict, reason: str
+) -> None:
+    for seed in (0, 1):
+        results.add("stack_language", "uniform_discrete_penalty", seed, **options)
+    read = Measures.read(results.measures, results.runs)
+    tabulate(paper, "stack_language", scale, read, tmp_path / "t")
+    found = pick(rows(tmp_path / "t"), row="uniform: discrete + penalty", metric="recall")
+    assert {one["verdict"] for one in found} == {"not comparable"}
+    assert all(reason in one["note"] for one in found)
+
+
+def test_generated_texts_cannot_be_compared(paper: Paper, results: Results, tmp_path: Path) -> None:
+    results.add("text_classification", "sst_soft", 0, source="generated")
+    read = Measures.read(results.measures, results.runs)
+    tabulate(paper, "table_6_1", "lite", read, tmp_path / "t")
+    found = pick(rows(tmp_path / "t"), row="gradient norm: SST", column="TRANSFORMER")
+    assert {one["verdict"] for one in found} == {"not comparable"}
+    assert "stands in" in found[0]["note"]
+
+
+def test_without_run_json_nothing_is_compared(
+    paper: Paper, measures: Measures, lite: Results, tmp_path: Path
+) -> None:
+    tabulate(paper, "table_6_1", "lite", Measures.read(lite.measures), tmp_path / "t")
+    assert {one["verdict"] for one in rows(tmp_path / "t")} == {"not comparable", "not run"}
+
+
+def test_one_seed_has_no_spread_and_is_not_reproduced(
+    paper: Paper, results: Results, tmp_path: Path
+) -> None:
+    results.add("text_classification", "sst_soft", 0)
+    read = Measures.read(results.measures, results.runs)
+    tabulate(paper, "table_6_1", "lite", read, tmp_path / "t")
+    (accuracy,) = pick(
+        rows(tmp_path / "t"), row="gradient norm: SST", column="TRANSFORMER", metric="accuracy"
+    )
+    assert (accuracy["statistic"], accuracy["std"], accuracy["ci_low"]) == ("single", "", "")
+    assert accuracy["verdict"] == "close"
+
+
+def test_an_overlay_shows_the_difference_to_its_scale(
+    paper: Paper, measures: Measures, made: Path, tmp_path: Path
+) -> None:
+    base = tmp_path / "base.csv"
+    text = made.joinpath("table_6_1.csv").read_text().splitlines()
+    shifted = []
+    for line in csv.DictReader(text):
+        if line["mean"]:
+            line["mean"] = str(float(line["mean"]) - 0.5)
+        shifted.append(line)
+    with base.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, tables.COLUMNS)
+        writer.writeheader()
+        writer.writerows(shifted)
+    tabulate(paper, "table_6_1", "lite+mine", measures, tmp_path / "t", base)
+    header, *body = markdown(tmp_path / "t")
+    sst = dict(zip(header, body[0], strict=True))
+    assert sst["TRANSFORMER, ours"].endswith("[Δ +0.5, +0.5]")
+    assert "difference +0.5" in rows(tmp_path / "t")[0]["note"]
+    tabulate(paper, "table_6_1", "lite+mine", measures, tmp_path / "t", tmp_path / "none.csv")
+    assert "Δ" not in (tmp_path / "t.md").read_text()

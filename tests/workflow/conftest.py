@@ -1,0 +1,128 @@
+"""A copy of the project with one small paper, run by the real Snakemake."""
+
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TOY = Path(__file__).parent / "toy"
+CODE = ("Snakefile", "config.yaml", "model", "workflow", "envs", "profiles", "slurm")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one invocation of Snakemake said and did (or, in a dry run, would do)."""
+
+    status: int
+    said: str
+
+    @property
+    def jobs(self) -> list[str]:
+        """The jobs as `rule run` (or `rule table`), sorted."""
+        found = []
+        for rule, lines in re.findall(r"^(?:local)?rule (\w+):\n((?: .*\n)+)", self.said, re.M):
+            line = re.search(r"wildcards: (.*)", lines)
+            pairs = dict(item.split("=") for item in line[1].split(", ")) if line else {}
+            names = ("experiment", "variant", "seed", "table", "figure", "file")
+            values = [pairs[name] for name in names if name in pairs]
+            if "seed" in pairs:
+                values[-1] = f"seed-{values[-1]}"
+            found.append(" ".join([rule, "/".join(values)]).strip())
+        return sorted(found)
+
+    @property
+    def trained(self) -> list[str]:
+        """The runs of the `train` jobs."""
+        return [job.removeprefix("train ") for job in self.jobs if job.startswith("train ")]
+
+    @property
+    def error(self) -> str:
+        """The one line that begins with `error: `."""
+        lines = [line for line in self.said.splitlines() if line.startswith("error: ")]
+        assert len(lines) == 1, self.said
+        return lines[0].removeprefix("error: ")
+
+
+class Project:
+    """A folder with the project's code and the toy paper."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def snakemake(
+        self, *arguments: str, config: tuple[str, ...] = (), fails: bool = False
+    ) -> Outcome:
+        """Run Snakemake here; the exit status must be 0, or not 0 where it `fails`."""
+        command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
+        if config:
+            command += ["--config", *config]
+        done = subprocess.run(
+            command,
+            cwd=self.root,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+        assert (done.returncode != 0) == fails, done.stdout
+        return Outcome(done.returncode, done.stdout)
+
+    def plan(self, *arguments: str, config: tuple[str, ...] = ()) -> Outcome:
+        """Ask Snakemake which jobs would run."""
+        return self.snakemake("--dry-run", *arguments, config=config)
+
+    def edit(self, path: str, old: str, new: str) -> None:
+        """Replace a text in a file where it stands first."""
+        file = self.root / path
+        text = file.read_text(encoding="utf-8")
+        assert old in text, f"{path} has no {old!r}"
+        file.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    def log(self, rule: str, run: str) -> str:
+        """What the job of a rule said about a run."""
+        return (self.root / f"results/demo/logs/{rule}/{run}.log").read_text(encoding="utf-8")
+
+    def weights(self, run: str) -> bytes:
+        """The weights of a run."""
+        return (self.root / f"results/demo/runs/{run}/weights.safetensors").read_bytes()
+
+
+def copy_code(target: Path) -> Project:
+    """Copy the code to a folder, the toy paper in place of the real ones."""
+    ignored = shutil.ignore_patterns("__pycache__", "papers")
+    for name in CODE:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, target / name, ignore=ignored)
+        else:
+            target.mkdir(exist_ok=True)
+            shutil.copy2(source, target / name)
+    shutil.copytree(TOY, target / "workflow" / "papers" / "toy")
+    return Project(target)
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Project:
+    """The toy project before its first run."""
+    return copy_code(tmp_path / "project")
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The toy project after a whole run; not to be changed (use `project`)."""
+    project = copy_code(tmp_path_factory.mktemp("toy") / "project")
+    project.snakemake("toy")
+    return project
+
+
+@pytest.fixture
+def project(finished: Project, tmp_path: Path) -> Project:
+    """A copy of the finished toy project to change and run again."""
+    shutil.copytree(finished.root, tmp_path / "project", symlinks=True)
+    return Project(tmp_path / "project")

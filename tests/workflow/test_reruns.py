@@ -1,0 +1,125 @@
+"""What runs again after a change, and what does not: real invocations of Snakemake."""
+
+import pytest
+
+pytestmark = pytest.mark.xdist_group("workflow")
+
+SOFT, GUMBEL = "toy_language/soft/seed-0", "toy_language/gumbel/seed-0"
+TUNED = "toy_tuning/tuned/seed-0"
+
+
+def test_a_second_invocation_runs_no_job(project):
+    assert project.plan("toy").jobs == []
+
+
+def test_editing_a_module_reruns_exactly_the_runs_whose_closure_contains_it(project):
+    project.edit(
+        "model/normalizers/gumbel.py",
+        "def forward(self",
+        "def unused(self): ...\n\n    def forward(self",
+    )
+    assert project.plan("toy").trained == [GUMBEL]
+
+
+def test_editing_a_module_of_all_runs_reruns_all(project):
+    with (project.root / "model/training.py").open("a") as file:
+        file.write("\nADDED = 1\n")
+    assert project.plan("toy").trained == [GUMBEL, SOFT, TUNED]
+
+
+def test_an_evaluator_that_changes_is_measured_again_without_training(project):
+    with (project.root / "model/probes/likelihood.py").open("a") as file:
+        file.write("\nADDED = 1\n")
+    jobs = project.plan("toy").jobs
+    assert [job for job in jobs if job.startswith(("measure", "train"))] == [
+        f"measure {run}" for run in (GUMBEL, SOFT, TUNED)
+    ]
+
+
+def test_adding_a_normaliser_reruns_nothing(project):
+    (project.root / "model/normalizers/uniform.py").write_text("class Uniform:\n    pass\n")
+    assert project.plan("toy").jobs == []
+
+
+def test_a_comment_or_docstring_reruns_nothing(project):
+    project.edit("model/training.py", '"""', '"""Written otherwise: ')
+    for path in ("model/training.py", "workflow/datasets/stack_language.py"):
+        with (project.root / path).open("a") as file:
+            file.write("# A comment.\n")
+    assert project.plan("toy").jobs == []
+
+
+@pytest.mark.parametrize(
+    "path", ["workflow/scripts/train.py", "model/checkpoint.py", "model/store.py"]
+)
+def test_code_that_cannot_change_weights_trains_nothing(project, path):
+    with (project.root / path).open("a") as file:
+        file.write("\nADDED = 1\n")
+    assert project.plan("toy").trained == []
+
+
+def test_the_layout_of_a_table_reruns_only_that_table(project):
+    project.edit(
+        "workflow/papers/toy/tables.yaml", "title: Losses after", "title: All losses after"
+    )
+    assert project.plan("toy").jobs == ["tabulate tuned_losses", "toy"]
+
+
+def test_a_learning_rate_in_an_overlay_trains_only_the_runs_of_its_experiment(project):
+    (project.root / "mine.yaml").write_text(
+        "overlay:\n"
+        "  name: mine\n"
+        "  experiments:\n"
+        "    toy_language: {variants: {gumbel: {training: {optimizer: {lr: 2e-3}}}}}\n"
+    )
+    outcome = project.snakemake("toy", "--configfile", "mine.yaml")
+    folder = project.root / "results/demo+mine"
+    trained = [
+        run
+        for run in outcome.trained
+        if "nothing to train" not in (folder / f"logs/train/{run}.log").read_text()
+    ]
+    assert trained == [GUMBEL]
+    assert project.plan("toy").jobs == []
+
+
+def test_a_rebuilt_dataset_with_equal_bytes_trains_nothing(project):
+    before = project.weights(SOFT)
+    with (project.root / "workflow/datasets/stack_language.py").open("a") as file:
+        file.write("\nADDED = 1\n")
+    outcome = project.snakemake("toy")
+    assert {job.split()[0] for job in outcome.jobs} >= {"synthesise", "prepare", "encode"}
+    for run in outcome.trained:
+        assert "nothing to train" in project.log("train", run)
+    assert project.weights(SOFT) == before
+
+
+def test_a_deleted_output_is_restored_from_the_store_without_training(project):
+    before = project.weights(GUMBEL)
+    (project.root / f"results/demo/runs/{GUMBEL}/weights.safetensors").unlink()
+    outcome = project.snakemake("toy")
+    assert outcome.trained == [GUMBEL]
+    assert "nothing to train" in project.log("train", GUMBEL)
+    assert project.weights(GUMBEL) == before
+
+
+def test_a_parent_that_changes_trains_its_child_again(project):
+    project.edit(
+        "workflow/papers/toy/experiments.yaml",
+        "soft: {label: soft}",
+        "soft: {label: soft, training: {updates: 5}}",
+    )
+    assert project.plan("toy").trained == [SOFT, TUNED]
+
+
+def test_another_seed_trains_only_that_seed(project):
+    assert project.plan("toy_tuning", config=("seeds=2",)).trained == [
+        "toy_language/soft/seed-1",
+        "toy_tuning/tuned/seed-1",
+    ]
+
+
+def test_device_and_mirror_are_no_reason_to_rerun(project):
+    (project.root / "mirror").mkdir()
+    (project.root / "mirror/SOURCES.tsv").write_text("url\tfile\tsha256\n")
+    assert project.plan("toy", config=("device=cpu", "mirror=mirror")).jobs == []

@@ -1,0 +1,97 @@
+"""Files of a dataset: written aside, then renamed; read with errors that name the line."""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from workflow.datasets.errors import DataError
+
+SPLITS = ("train", "dev", "test")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """Yield a binary file that becomes `path` only when the block ends without an error."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with aside.open("wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(aside, path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write text lines, each ended by a newline, as UTF-8."""
+    with replacing(path) as stream:
+        stream.writelines(f"{line}\n".encode() for line in lines)
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def read_lines(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield (place, line) for every line of a UTF-8 file; place reads `file, line n`.
+
+    Raises DataError when the file is missing, empty, not UTF-8 or ends in the middle of a line.
+    """
+    if not path.is_file():
+        raise DataError(f"{path}: this dataset file does not exist; run the step that writes it.")
+    content = path.read_bytes()
+    if not content.endswith(b"\n"):
+        fault = "is empty" if not content else "ends in the middle of its last line"
+        raise DataError(f"{path}: this file {fault}; delete it and fetch or generate it again.")
+    for number, line in enumerate(content[:-1].split(b"\n"), start=1):
+        place = f"{path}, line {number}"
+        try:
+            yield place, line.decode()
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"{place}: byte {error.start + 1} is not UTF-8; convert the file to UTF-8 first."
+            ) from None
+
+
+def write_records(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
+    """Write one JSON object a line: `text`, tokens joined by spaces, and what goes with it."""
+    write_lines(path, (json.dumps(record, ensure_ascii=False) for record in records))
+
+
+def read_records(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the records that `write_records` wrote; raise DataError naming a broken line."""
+    for place, line in read_lines(path):
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError:
+            record = None
+        if not isinstance(record, dict) or not isinstance(record.get("text"), str):
+            raise DataError(
+                f'{place}: expected a JSON object with a "text"; delete the file and prepare again.'
+            )
+        yield record
+
+
+def by_name(files: Iterable[Path], name: str) -> Path:
+    """Return the one of `files` that is called `name`, or raise DataError."""
+    paths = list(files)
+    for path in paths:
+        if path.name == name:
+            return path
+    given = ", ".join(str(path) for path in paths) or "none"
+    raise DataError(f"The source file {name} is missing; the files given are: {given}.")
+
+
+def duplicates(texts: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """Count texts that repeat: within train, and those of dev and test that are also in train."""
+    seen = set(texts["train"])
+    repeated = {split: sum(text in seen for text in texts[split]) for split in ("dev", "test")}
+    return {"train": len(texts["train"]) - len(seen), **repeated}

@@ -1,0 +1,118 @@
+"""Recipes: what a dataset is made from, checked without loading any data (standard library only).
+
+A recipe is a mapping {"dataset": name, option: value, ...}. Each dataset is a module of this
+package with a frozen dataclass `Options` and the functions
+`sources(options)`, `raw(options)`, `columns(options)`: the file names of its first and last stage,
+`synthesise(options, out)`, `prepare(options, files, out)`, `encode(options, prepared, out)`.
+"""
+
+import difflib
+import importlib
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from workflow.datasets.errors import RecipeError
+from workflow.datasets.files import SPLITS
+
+DATASETS = ("sst", "stack_language")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A checked recipe: the dataset's name, its module and its options."""
+
+    dataset: str
+    module: types.ModuleType
+    options: Any
+
+
+def load(values: Mapping[str, Any]) -> Recipe:
+    """Check a recipe and build its options; raise RecipeError with one sentence otherwise."""
+    dataset = values.get("dataset") if isinstance(values, Mapping) else None
+    if not isinstance(dataset, str):
+        raise RecipeError(f"A recipe needs the key `dataset`, one of: {', '.join(DATASETS)}.")
+    if dataset not in DATASETS:
+        raise RecipeError(f"Unknown dataset `{dataset}`{_nearest(dataset, DATASETS)}.")
+    module = importlib.import_module(f"workflow.datasets.{dataset}")
+    given = {name: value for name, value in values.items() if name != "dataset"}
+    return Recipe(dataset, module, _build(module.Options, dataset, given))
+
+
+def complete(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the recipe with every option that applies written out, whatever `values` left out."""
+    recipe = load(values)
+    options = {name: value for name, value in asdict(recipe.options).items() if value is not None}
+    return {"dataset": recipe.dataset, **options}
+
+
+def files(values: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the file names of every stage of a recipe: sources, raw, prepared and encoded.
+
+    `sources` are to be fetched, `raw` are generated; a recipe has the one or the other.
+    """
+    recipe = load(values)
+    columns = ["tokens", "offsets", *recipe.module.columns(recipe.options)]
+    arrays = [f"{split}.{column}.npy" for split in SPLITS for column in columns]
+    return {
+        "sources": recipe.module.sources(recipe.options),
+        "raw": recipe.module.raw(recipe.options),
+        "prepared": [f"{split}.jsonl" for split in SPLITS],
+        "encoded": ["manifest.json", "vocabulary.txt", *arrays],
+    }
+
+
+def require_at_least(dataset: str, minimum: int, options: Mapping[str, int]) -> None:
+    """Raise RecipeError naming the first of `options` that is below `minimum`."""
+    for name, value in options.items():
+        if value < minimum:
+            raise RecipeError(
+                f"Option `{name}` of dataset `{dataset}` is {value}; it must be {minimum} or more."
+            )
+
+
+def _build(cls: type, dataset: str, given: Mapping[str, Any]) -> Any:
+    """Build an options dataclass from plain values, checked against its annotations."""
+    hints = typing.get_type_hints(cls)
+    names = [field.name for field in fields(cls)]
+    for name in given:
+        if name not in names:
+            raise RecipeError(
+                f"Dataset `{dataset}` has no option `{name}`{_nearest(str(name), names)}."
+            )
+    checked = {
+        name: _check(f"Option `{name}` of dataset `{dataset}`", hints[name], value)
+        for name, value in given.items()
+    }
+    return cls(**checked)
+
+
+def _check(what: str, hint: Any, value: Any) -> Any:
+    """Return `value` as the type of `hint` (bool, int, `int | None` or Literal), or raise."""
+    optional = type(None) in typing.get_args(hint)
+    if typing.get_origin(hint) is typing.Literal:
+        allowed = typing.get_args(hint)
+        if value in allowed:
+            return value
+        raise RecipeError(f"{what} is {value!r}{_nearest(str(value), allowed)}.")
+    if hint is bool:
+        if isinstance(value, bool):
+            return value
+        raise RecipeError(f"{what} is {value!r}; it must be true or false.")
+    if value is None and optional:
+        return None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise RecipeError(f"{what} is {value!r}; it must be a whole number.")
+    return value
+
+
+def _nearest(word: str, allowed: Iterable[str]) -> str:
+    """Return the second half of a sentence: the allowed names and the one most like `word`."""
+    names = list(allowed)
+    close = difflib.get_close_matches(word, names, n=1)
+    suggestion = f" (did you mean `{close[0]}`?)" if close else ""
+    return f"{suggestion}; allowed: {', '.join(names)}"

@@ -1,0 +1,156 @@
+"""The stack language: generated sequences whose true dependencies are known."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from workflow.datasets.errors import DataError
+from workflow.datasets.files import (
+    SPLITS,
+    by_name,
+    duplicates,
+    read_lines,
+    read_records,
+    write_lines,
+    write_records,
+)
+from workflow.datasets.recipe import require_at_least
+
+if TYPE_CHECKING:  # numpy is loaded by the stages only: planning needs the options alone
+    from workflow.datasets.stack_grammar import Grammar, Symbols
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a stack language is made from; the defaults are the paper's."""
+
+    grammar: Literal["uniform", "half_digits"] = "uniform"
+    """Weights of the legal symbols: equal, or digit .5 and each parenthesis .25, renormalised."""
+    balanced: bool = False
+    """Whether every sequence must end at depth 0."""
+    max_depth: int = 4
+    """Largest number of open parentheses."""
+    length: int = 30
+    """Symbols in a sequence."""
+    train: int = 50000
+    """Sequences to train on."""
+    dev: int = 5000
+    """Sequences to choose settings with."""
+    test: int = 5000
+    """Sequences to report on."""
+    seed: int = 0
+    """Seed of the generator; every split has its own stream of it."""
+
+    def __post_init__(self) -> None:
+        sizes = {"train": self.train, "dev": self.dev, "test": self.test}
+        shape = {"max_depth": self.max_depth, "length": self.length}
+        require_at_least("stack_language", 1, {**shape, **sizes})
+        require_at_least("stack_language", 0, {"seed": self.seed})
+
+
+def sources(options: Options) -> list[str]:
+    """Return the files to fetch: none, the language is generated."""
+    return []
+
+
+def raw(options: Options) -> list[str]:
+    """Return the files that `synthesise` writes."""
+    return [f"{split}.txt" for split in SPLITS]
+
+
+def columns(options: Options) -> list[str]:
+    """Return the columns that `encode` writes beside the tokens."""
+    return ["span_start"]
+
+
+def synthesise(options: Options, out: Path) -> None:
+    """Write one sequence a line, its symbols separated by spaces, for every split."""
+    import numpy as np
+
+    from workflow.datasets.stack_grammar import sample, symbol_names
+
+    grammar = _grammar(options)
+    names = np.array(symbol_names(grammar), dtype=object)
+    for stream, split in enumerate(SPLITS):
+        generator = np.random.default_rng([options.seed, stream])
+        symbols = sample(grammar, getattr(options, split), generator)
+        write_lines(out / f"{split}.txt", map(" ".join, names[symbols].tolist()))
+
+
+def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
+    """Check every sequence against the grammar and write it as a record.
+
+    Raises DataError naming the line of an illegal sequence, or a file with too few of them.
+    """
+    from workflow.datasets.stack_grammar import illegal
+
+    grammar = _grammar(options)
+    for split in SPLITS:
+        path = by_name(files, f"{split}.txt")
+        texts = [text for _, text in read_lines(path)]
+        if len(texts) != getattr(options, split):
+            raise DataError(
+                f"{path}: expected {getattr(options, split)} sequences, found {len(texts)}; "
+                "delete the file and generate it again."
+            )
+        wrong = illegal(grammar, _symbols(grammar, path, texts)).any(axis=1)
+        if wrong.any():
+            raise DataError(
+                f"{path}, line {wrong.argmax() + 1}: this sequence breaks the grammar; "
+                "delete the file and generate it again."
+            )
+        write_records(out / f"{split}.jsonl", ({"text": text} for text in texts))
+
+
+def encode(options: Options, prepared: Path, out: Path) -> None:
+    """Write the sequences as arrays, with `span_start` per token and the exact entropy floor."""
+    import numpy as np
+
+    from workflow.datasets.encoding import RESERVED, Split, write_encoded
+    from workflow.datasets.stack_grammar import entropy_floor, span_starts, symbol_names
+
+    grammar = _grammar(options)
+    splits = {}
+    sequences = {}
+    for split in SPLITS:
+        path = prepared / f"{split}.jsonl"
+        sequences[split] = [record["text"] for record in read_records(path)]
+        symbols = _symbols(grammar, path, sequences[split])
+        splits[split] = Split(
+            tokens=symbols.ravel() + len(RESERVED),
+            lengths=np.full(len(symbols), grammar.length),
+            columns={"span_start": span_starts(symbols).ravel().astype(np.int32)},
+        )
+    statistics = {
+        "entropy_floor": entropy_floor(grammar),
+        "duplicates": duplicates(sequences),
+    }
+    write_encoded(out, "stack_language", asdict(options), symbol_names(grammar), splits, statistics)
+
+
+def _grammar(options: Options) -> "Grammar":
+    from workflow.datasets.stack_grammar import WEIGHTS, Grammar
+
+    return Grammar(WEIGHTS[options.grammar], options.balanced, options.max_depth, options.length)
+
+
+def _symbols(grammar: "Grammar", path: Path, texts: Sequence[str]) -> "Symbols":
+    """Return the numbers (count, length) of the symbols that are written in `texts`."""
+    import numpy as np
+
+    from workflow.datasets.stack_grammar import symbol_names
+
+    numbers = {name: number for number, name in enumerate(symbol_names(grammar))}
+
+    def rows() -> Iterator[list[int]]:
+        for line, text in enumerate(texts, start=1):
+            row = [numbers.get(name, -1) for name in text.split(" ")]
+            if len(row) != grammar.length or min(row) < 0:
+                raise DataError(
+                    f"{path}, line {line}: expected {grammar.length} symbols out of "
+                    f"{' '.join(numbers)}, found {text!r}; delete the file and make it again."
+                )
+            yield row
+
+    return np.array(list(rows()), dtype=np.int64)

@@ -1,0 +1,21 @@
+"""Mistakes of a person, each said in one sentence (standard library only)."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class InputError(ValueError):
+    """Something that a person wrote cannot be used; the message is one sentence for them."""
+
+
+def nearest(name: str, allowed: Iterable[str]) -> str:
+    """Return `; did you mean "x"?` for the allowed name nearest to `name`, else the empty text."""
+    close = difflib.get_close_matches(str(name), [str(a) for a in allowed], n=1, cutoff=0.55)
+    return f'; did you mean "{close[0]}"?' if close else ""
+
+
+def unknown(where: str, kind: str, name: str, allowed: Iterable[str]) -> InputError:
+    """Return the error for a name that is not one of `allowed`."""
+    names = sorted(allowed)
+    known = ", ".join(names) if names else "none"
+    return InputError(f'{where}: unknown {kind} "{name}" (known: {known}){nearest(name, names)}')

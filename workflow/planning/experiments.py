@@ -1,0 +1,223 @@
+"""Resolve experiments: experiment + variant + scale + overlay -> the full settings of a run."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from workflow.datasets.errors import RecipeError
+from workflow.datasets.recipe import complete
+from workflow.planning.errors import InputError, unknown
+from workflow.planning.identity import canonical
+from workflow.planning.loader import load_yaml
+from workflow.planning.nodes import check_nodes
+
+SCALES = ("demo", "lite", "paper")
+SETTINGS = ("data", "model", "objective", "training", "evaluators", "parents", "checkpoints")
+REQUIRED = ("batch", "optimizer", "schedule", "precision", "threads", "matmul")
+NAMING = ("path", "dataset")
+EITHER = {"": ("epochs", "updates"), "batch": ("examples", "tokens")}
+
+Changes = Mapping[str, Any]
+"""A fragment of an experiment that is laid over it: settings, and `variants` with theirs."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment of a paper as its YAML states it."""
+
+    name: str
+    paper: str
+    file: Path
+    definition: dict[str, Any]
+
+    def variants(self, scale: str) -> list[str]:
+        """Return the variants that are run at a scale."""
+        return list(self._scale(scale).get("only", self.definition["variants"]))
+
+    def seeds(self, scale: str) -> list[int]:
+        """Return the seeds that are run at a scale."""
+        return list(range(self._scale(scale).get("seeds", self.definition["seeds"])))
+
+    def resolve(self, variant: str, scale: str, overlay: Changes | None = None) -> dict[str, Any]:
+        """Return the settings of a variant at a scale, a user's changes included.
+
+        Raises InputError when the variant does not exist.
+        """
+        if variant not in self.definition["variants"]:
+            where = f"{self.file}: experiments.{self.name}"
+            raise unknown(where, "variant", variant, self.definition["variants"])
+        return resolve(self.definition, variant, self._scale(scale), overlay or {})
+
+    def _scale(self, scale: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.definition.get("scales", {}).get(scale, {})
+        return found
+
+
+def resolve(definition: Changes, variant: str, scale: Changes, overlay: Changes) -> dict[str, Any]:
+    """Lay all changes over an experiment and return its settings and `label`.
+
+    The order is experiment, variant, scale, the scale's variant, overlay, the overlay's variant:
+    what stands later wins.
+    """
+    settings: dict[str, Any] = {"label": variant, "parents": {}, "checkpoints": []}
+    layers = [definition, definition["variants"][variant]]
+    for changes in (scale, overlay):
+        layers += [changes, changes.get("variants", {}).get(variant, {})]
+    for layer in layers:
+        kept = {name: layer[name] for name in (*SETTINGS, "label") if name in layer}
+        settings = merge(settings, kept)
+    return settings
+
+
+def merge(base: Any, change: Any) -> Any:
+    """Return `base` with `change` laid over it, key by key; neither is altered.
+
+    `null` takes a key away. A mapping whose `path` or `dataset` changes is replaced whole, because
+    the arguments of another part, or the options of another dataset, mean nothing to it.
+    """
+    if not isinstance(change, Mapping):
+        return change
+    merged: dict[str, Any] = {}
+    if isinstance(base, Mapping) and not any(
+        name in change and change[name] != base.get(name) for name in NAMING
+    ):
+        merged = dict(base)
+    for key, value in change.items():
+        if value is None:
+            merged.pop(key, None)
+        else:
+            merged[key] = merge(merged.get(key), value)
+    return merged
+
+
+def load_experiments(papers: Path) -> dict[str, Experiment]:
+    """Read the experiments of every paper in a folder, by name.
+
+    Raises InputError when the folder holds no paper, a file breaks the schema, or two papers use
+    one name.
+    """
+    files = sorted(papers.glob("*/experiments.yaml"))
+    if not files:
+        raise InputError(
+            f"{papers}: no paper has experiments here; write one to <paper>/experiments.yaml"
+        )
+    found: dict[str, Experiment] = {}
+    for file in files:
+        for name, definition in load_yaml(file, "experiments")["experiments"].items():
+            if name in found:
+                raise InputError(
+                    f'{file}: experiment "{name}" also stands in {found[name].file}; rename one'
+                )
+            found[name] = Experiment(name, file.parent.name, file, definition)
+    return found
+
+
+def check_experiment(
+    experiment: Experiment,
+    experiments: Mapping[str, Experiment],
+    root: Path,
+    overlay: Changes | None = None,
+) -> None:
+    """Check every variant of an experiment at every scale, also those that are not selected.
+
+    Raises InputError naming the file and the key of the first mistake.
+    """
+    definition, where = experiment.definition, f"{experiment.file}: experiments.{experiment.name}"
+    variants = definition["variants"]
+    for scale, changes in definition.get("scales", {}).items():
+        for name in [*changes.get("only", []), *changes.get("variants", {})]:
+            if name not in variants:
+                raise unknown(f"{where}.scales.{scale}", "variant", name, variants)
+    if overlay is not None:
+        where = f"overlay: experiments.{experiment.name}"
+        for name in overlay.get("variants", {}):
+            if name not in variants:
+                raise unknown(f"{where}.variants", "variant", name, variants)
+    for scale in SCALES:
+        seen: dict[str, str] = {}
+        for variant in variants:
+            settings = experiment.resolve(variant, scale, overlay)
+            at = f"{where}, variant {variant}, scale {scale}"
+            _check_settings(settings, at, root)
+            _check_parents(settings, at, experiment, experiments)
+            trained = {key: settings[key] for key in SETTINGS if key != "evaluators"}
+            twin = seen.setdefault(canonical(trained), variant)
+            if twin != variant and {twin, variant} <= set(experiment.variants(scale)):
+                raise InputError(
+                    f"{at}: the same run as variant {twin}; take one of them away "
+                    f"(at one scale: with `only`)"
+                )
+
+
+def _check_settings(settings: Mapping[str, Any], at: str, root: Path) -> None:
+    for name in ("data", "model", "objective", "training", "evaluators"):
+        if name not in settings:
+            raise InputError(f'{at}: the key "{name}" is missing')
+    recipe(settings["data"], at)
+    nodes = {"model": settings["model"], "objective": settings["objective"]}
+    nodes |= {f"evaluators.{name}": node for name, node in settings["evaluators"].items()}
+    for name, node in nodes.items():
+        if "path" not in node:
+            raise InputError(f'{at}: {name}: the key "path" is missing')
+        check_nodes(node, f"{at}: {name}", root)
+    training = settings["training"]
+    for name in REQUIRED:
+        if name not in training:
+            raise InputError(f'{at}: training: the key "{name}" is missing')
+    for part, names in EITHER.items():
+        present = [name for name in names if name in (training[part] if part else training)]
+        if len(present) != 1:
+            key = f"training.{part}" if part else "training"
+            raise InputError(f"{at}: {key}: give either {names[0]} or {names[1]}")
+    for part, name in (("optimizer", "lr"), ("optimizer", "betas"), ("schedule", "name")):
+        if name not in training[part]:
+            raise InputError(f'{at}: training.{part}: the key "{name}" is missing')
+    start = training.get("start_from")
+    if start is not None and start not in settings["parents"]:
+        raise unknown(f"{at}: training.start_from", "parent", start, settings["parents"])
+
+
+def _check_parents(
+    settings: Mapping[str, Any],
+    at: str,
+    experiment: Experiment,
+    experiments: Mapping[str, Experiment],
+    line: tuple[tuple[str, str], ...] = (),
+) -> None:
+    for name, parent in settings["parents"].items():
+        key = f"{at}: parents.{name}"
+        origin = parent.get("experiment", experiment.name)
+        if origin not in experiments:
+            raise unknown(key, "experiment", origin, experiments)
+        known = experiments[origin].definition["variants"]
+        if parent["variant"] not in known:
+            raise unknown(key, f"variant of {origin}", parent["variant"], known)
+        step = (origin, parent["variant"])
+        if step in line:
+            raise InputError(f"{key}: {origin}/{parent['variant']} is its own ancestor")
+        for scale in SCALES:
+            settings_of_parent = experiments[origin].resolve(parent["variant"], scale)
+            _check_parents(settings_of_parent, at, experiments[origin], experiments, (*line, step))
+
+
+def recipe(data: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return the data recipe with every option written out.
+
+    Raises InputError when the dataset does not exist or refuses an option.
+    """
+    result = _complete(canonical(data))
+    if isinstance(result, str):
+        raise InputError(f"{where}: data: {result}")
+    return result
+
+
+@cache
+def _complete(data: str) -> dict[str, Any] | str:
+    """Return the completed recipe, or the sentence that says what is wrong with it."""
+    try:
+        return complete(json.loads(data))
+    except RecipeError as error:
+        return str(error)

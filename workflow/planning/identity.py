@@ -1,0 +1,73 @@
+"""The identity of a run: a hash of everything that can change its weights.
+
+Only the standard library is used: a training job imports this file without Snakemake or YAML.
+"""
+
+import hashlib
+import json
+from typing import Any
+
+TRAINER = "model.training"
+_LABELS = ("run", "identity")
+
+
+def canonical(value: Any) -> str:
+    """Return the one JSON text of a value: sorted keys, no spaces, 1.0 written as 1.
+
+    Raises ValueError for NaN and infinities, which JSON cannot express.
+    """
+    return json.dumps(
+        _plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+
+
+def digest(value: Any) -> str:
+    """Return the SHA-256 (64 hex digits) of a value's canonical JSON."""
+    return hashlib.sha256(canonical(value).encode()).hexdigest()
+
+
+def recipe_hash(recipe: dict[str, Any]) -> str:
+    """Return the 12 hex digits that name the folder of a data recipe."""
+    return digest(recipe)[:12]
+
+
+def parts(node: Any) -> list[str]:
+    """Return the modules of every `path: "module:Name"` in nested nodes, sorted, each once."""
+    found: set[str] = set()
+    if isinstance(node, dict):
+        path = node.get("path")
+        if isinstance(path, str):
+            found.add(path.partition(":")[0])
+        for child in node.values():
+            found.update(parts(child))
+    elif isinstance(node, list):
+        for child in node:
+            found.update(parts(child))
+    return sorted(found)
+
+
+def run_modules(spec: dict[str, Any]) -> list[str]:
+    """Return the modules whose import closure is the code of a run."""
+    return [TRAINER, *parts([spec["model"], spec["objective"]])]
+
+
+def identity(spec: dict[str, Any]) -> str:
+    """Return the 16 hex digits that name a run in the store.
+
+    Labels (paper, experiment, variant, scale) do not count, and of the data only its name and
+    the digest of its contents do: the same bytes made by another recipe are the same data.
+    """
+    counted = {key: value for key, value in spec.items() if key not in _LABELS}
+    counted["data"] = {key: value for key, value in spec["data"].items() if key != "recipe"}
+    return digest(counted)[:16]
+
+
+def _plain(value: Any) -> Any:
+    """Write whole floats as integers, so that `dropout: 0` and `dropout: 0.0` are one run."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value

@@ -1,0 +1,193 @@
+"""Read YAML by its schema: one loader for the configuration and for every file of a paper.
+
+A mistake is reported as one sentence that names the file, the key, what was expected and, for a
+misspelt name, the nearest valid one.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml
+
+from workflow.planning.errors import InputError, nearest, unknown
+
+SCHEMAS = Path(__file__).resolve().parent.parent / "schemas"
+_FLOAT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")
+_INTEGER = re.compile(r"[-+]?\d+")
+_TYPES = {
+    "object": "a mapping",
+    "array": "a list",
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+}
+_BOUNDS = {
+    "minimum": "at least",
+    "exclusiveMinimum": "more than",
+    "maximum": "at most",
+    "exclusiveMaximum": "less than",
+}
+
+
+def load_yaml(path: Path, schema: str) -> Any:
+    """Read a YAML file and return it checked and coerced by the schema of that name.
+
+    Raises InputError when the file is missing, is not YAML, repeats a key or breaks the schema.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    try:
+        value = yaml.load(text, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise InputError(f"{path}{line}: not valid YAML: {error.problem}") from None
+    return check(value, schema, str(path))
+
+
+def check(value: Any, schema: str, where: str) -> Any:
+    """Return `value` with its numbers coerced by a schema, or raise InputError naming the key.
+
+    `schema` is the name of a file in `workflow/schemas`, with `#name` for one of its `$defs`.
+    """
+    rules = read_schema(schema)
+    value = coerce(value, rules, rules)
+    errors = jsonschema.Draft202012Validator(rules).iter_errors(value)
+    first = min(errors, key=lambda e: (list(map(str, e.absolute_path)), e.message), default=None)
+    if first is not None:
+        raise InputError(f"{where}: {_sentence(first)}")
+    return value
+
+
+@cache
+def read_schema(name: str) -> dict[str, Any]:
+    """Return the JSON Schema `workflow/schemas/<name>.yaml`, or its definition after `#`."""
+    file, _, part = name.partition("#")
+    rules = yaml.safe_load((SCHEMAS / f"{file}.yaml").read_text(encoding="utf-8"))
+    if part:
+        rules = {"$defs": rules["$defs"], "$ref": f"#/$defs/{part}"}
+    jsonschema.Draft202012Validator.check_schema(rules)
+    return rules
+
+
+def coerce(value: Any, rules: Any, root: dict[str, Any]) -> Any:
+    """Return `value` with texts turned into numbers where its schema does not ask for a text.
+
+    PyYAML reads `1e-3` as a text; so does Snakemake on the command line and in `--configfile`.
+    """
+    rules = _resolved(rules, root)
+    if isinstance(value, dict):
+        properties = rules.get("properties", {})
+        others = rules.get("additionalProperties", {})
+        return {k: coerce(v, properties.get(k, others), root) for k, v in value.items()}
+    if isinstance(value, list):
+        return [coerce(item, rules.get("items", {}), root) for item in value]
+    if isinstance(value, str) and (types := _types(rules, root)) & {"number", "integer"}:
+        if "string" in types:  # an argument of any kind: "1e-3" is a number, "000" is a text
+            return float(value) if _EXPONENT.fullmatch(value) else value
+        if _INTEGER.fullmatch(value):
+            return int(value)
+        if _FLOAT.fullmatch(value):
+            return float(value)
+    return value
+
+
+def _resolved(rules: Any, root: dict[str, Any]) -> dict[str, Any]:
+    while isinstance(rules, dict) and "$ref" in rules:
+        target: Any = root
+        for step in rules["$ref"].removeprefix("#/").split("/"):
+            target = target[step]
+        rules = target
+    if not isinstance(rules, dict):
+        return {}
+    for option in rules.get("anyOf", []):
+        option = _resolved(option, root)
+        if option.get("type") in ("object", "array"):
+            return {**rules, **option}
+    return rules
+
+
+def _types(rules: dict[str, Any], root: dict[str, Any]) -> set[str]:
+    stated = rules.get("type", [])
+    types = {stated} if isinstance(stated, str) else set(stated)
+    for option in rules.get("anyOf", []):
+        types |= _types(_resolved(option, root), root)
+        types |= {"string"} if "const" in option or "enum" in option else set()
+    return types
+
+
+def _sentence(error: jsonschema.ValidationError) -> str:
+    """Say a schema error as one sentence: the key, what was expected, the nearest valid name."""
+    if error.validator == "anyOf":
+        return _choice(error)
+    key = ".".join(map(str, error.absolute_path))
+    at = f"{key}: " if key else ""
+    expected: Any = error.validator_value
+    value: Any = error.instance
+    rules: Any = error.schema
+    match error.validator:
+        case "additionalProperties":
+            allowed = rules.get("properties", {})
+            wrong = next(name for name in value if name not in allowed)
+            return str(unknown(key or "top level", "key", wrong, allowed))
+        case "enum":
+            names = ", ".join(_written(item) for item in expected)
+            return (
+                f"{at}{_written(value)} is not allowed (allowed: {names}){nearest(value, expected)}"
+            )
+        case "type":
+            types = [expected] if isinstance(expected, str) else expected
+            return f"{at}expected {' or '.join(_TYPES[t] for t in types)}, found {_written(value)}"
+        case "required":
+            missing = next(name for name in expected if name not in value)
+            return f'{at}the key "{missing}" is missing'
+        case "minimum" | "exclusiveMinimum" | "maximum" | "exclusiveMaximum":
+            return f"{at}{_written(value)} must be {_BOUNDS[error.validator]} {expected}"
+        case "minItems" | "minProperties" | "minLength":
+            return f"{at}must not be empty"
+        case "pattern":
+            wanted = rules.get("description", f"a text like {expected}")
+            return f"{at}{_written(value)} is not {wanted}"
+    return f"{at}{error.message}"
+
+
+def _choice(error: jsonschema.ValidationError) -> str:
+    """Report the alternative of an `anyOf` whose type is right, else what all of them are."""
+    inside = [e for e in error.context or [] if e.validator != "type" or e.path]
+    if inside:
+        return _sentence(inside[0])
+    at = "".join(f"{step}." for step in error.absolute_path)[:-1]
+    rules: Any = error.schema
+    wanted = rules.get("description", "another type")
+    return f"{at}: expected {wanted}, found {_written(error.instance)}"
+
+
+def _written(value: Any) -> str:
+    """Write a value as in YAML, cut short."""
+    text = yaml.safe_dump(value, default_flow_style=True, width=1000).removesuffix("\n...\n")
+    text = text.strip() if not isinstance(value, str) else f'"{value}"'
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML that refuses a key written twice in one mapping."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[Any] = set()
+        for key_node, _ in node.value:
+            if key_node.tag.endswith(":merge"):
+                continue
+            key = self.construct_object(key_node, deep=True)
+            if key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f'the key "{key}" stands twice', key_node.start_mark
+                )
+            seen.add(key)
+        return super().construct_mapping(node, deep)

@@ -1,0 +1,114 @@
+"""Check the parts that an experiment names: each path exists and takes the arguments given.
+
+The signature is read from the source, so planning imports neither the part nor torch.
+"""
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from workflow.planning.closure import module_file, parse
+from workflow.planning.errors import InputError, nearest, unknown
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The arguments that can be named in a node of this part."""
+
+    names: tuple[str, ...]
+    open: bool
+    """Whether it takes any keyword (`**kwargs`)."""
+
+
+def check_nodes(value: Any, where: str, root: Path) -> None:
+    """Check every node in `value` (a mapping with the key `path`) and everything below it.
+
+    Raises InputError when a path names nothing, or a part does not take one of the arguments.
+    """
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            check_nodes(item, f"{where}.{index}", root)
+    if not isinstance(value, Mapping):
+        return
+    if isinstance(path := value.get("path"), str):
+        part = signature(path, where, root)
+        for name in value:
+            if name != "path" and name not in part.names and not part.open:
+                raise unknown(f"{where} ({path})", "argument", name, part.names)
+    for name, item in value.items():
+        check_nodes(item, f"{where}.{name}", root)
+
+
+def signature(path: str, where: str, root: Path) -> Signature:
+    """Return the signature of what `package.module:Name` names, read from its source.
+
+    Raises InputError when the module has no file in the project or defines no such name.
+    """
+    module, _, name = path.partition(":")
+    file = module_file(module, root)
+    if file is None:
+        raise InputError(
+            f'{where}.path: there is no module "{module}"{nearest(module, _siblings(module, root))}'
+        )
+    definitions = _definitions(file, file.stat().st_mtime_ns)
+    if name not in definitions:
+        public = [known for known in definitions if not known.startswith("_")]
+        raise unknown(f"{where}.path", f"name in {module}", name, public)
+    return _signature(name, definitions)
+
+
+def _siblings(module: str, root: Path) -> list[str]:
+    """Return the modules that stand beside where `module` was looked for."""
+    package = module.rpartition(".")[0]
+    folder = root.joinpath(*package.split(".")) if package else root
+    prefix = f"{package}." if package else ""
+    return [f"{prefix}{file.stem}" for file in sorted(folder.glob("*.py")) if file.stem[0] != "_"]
+
+
+_Definition = ast.ClassDef | ast.FunctionDef
+
+
+@cache
+def _definitions(file: Path, mtime_ns: int) -> dict[str, _Definition]:
+    """Return the classes and functions at the top level of a file, once per state of the file."""
+    return {node.name: node for node in parse(file).body if isinstance(node, _Definition)}
+
+
+def _signature(name: str, definitions: dict[str, _Definition]) -> Signature:
+    """Return the arguments of a function, or of a class through its own or inherited `__init__`."""
+    node = definitions.get(name)
+    if node is None:  # a base class from elsewhere: whatever it takes
+        return Signature((), True)
+    if isinstance(node, ast.FunctionDef):
+        return _arguments(node.args, skip_first=False)
+    for member in node.body:
+        if isinstance(member, ast.FunctionDef) and member.name == "__init__":
+            return _arguments(member.args, skip_first=True)
+    own = _fields(node) if _is_dataclass(node) else ()
+    inherited = [_signature(b.id, definitions) for b in node.bases if isinstance(b, ast.Name)]
+    if len(inherited) < len(node.bases) and not _is_dataclass(node):
+        # Bases from other modules (nn.Module) without an own `__init__`: a part without options.
+        return Signature((), False)
+    names = tuple(name for part in inherited for name in part.names)
+    return Signature(names + own, any(part.open for part in inherited))
+
+
+def _arguments(args: ast.arguments, skip_first: bool) -> Signature:
+    names = [a.arg for a in args.posonlyargs + args.args][1 if skip_first else 0 :]
+    names += [a.arg for a in args.kwonlyargs]
+    return Signature(tuple(names), args.kwarg is not None)
+
+
+def _is_dataclass(node: ast.ClassDef) -> bool:
+    return any("dataclass" in ast.dump(decorator) for decorator in node.decorator_list)
+
+
+def _fields(node: ast.ClassDef) -> tuple[str, ...]:
+    return tuple(
+        item.target.id
+        for item in node.body
+        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
+    )

@@ -1,0 +1,201 @@
+"""The plan: the configuration, checked, and every run that it asks for."""
+
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from workflow.planning.closure import code_hash
+from workflow.planning.errors import InputError, unknown
+from workflow.planning.experiments import Experiment, check_experiment, load_experiments, recipe
+from workflow.planning.identity import parts, recipe_hash, run_modules
+from workflow.planning.loader import check
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training job: the settings of a variant at a scale, with a seed."""
+
+    experiment: Experiment
+    variant: str
+    seed: int
+    scale: str
+    settings: dict[str, Any] = field(hash=False, compare=False)
+
+    @property
+    def key(self) -> str:
+        """The part of every result's path that names the run."""
+        return f"{self.experiment.name}/{self.variant}/seed-{self.seed}"
+
+    @cached_property
+    def recipe(self) -> dict[str, Any]:
+        """The data recipe, every option written out."""
+        return recipe(self.settings["data"], self.key)
+
+    @property
+    def data(self) -> str:
+        """The folder of the run's data below `<results>/data`."""
+        return f"{self.recipe['dataset']}/{recipe_hash(self.recipe)}"
+
+    def draft(self, root: Path) -> dict[str, Any]:
+        """Return the spec but for what only the finished inputs tell: data digest, parents."""
+        spec = {
+            "schema": 1,
+            "run": {
+                "paper": self.experiment.paper,
+                "experiment": self.experiment.name,
+                "variant": self.variant,
+                "label": self.settings["label"],
+                "seed": self.seed,
+                "scale": self.scale,
+                "data": self.recipe,
+            },
+            "seed": self.seed,
+            "data": {"dataset": self.recipe["dataset"], "recipe": recipe_hash(self.recipe)},
+            "parents": {},
+        }
+        spec |= {n: self.settings[n] for n in ("model", "objective", "training", "checkpoints")}
+        return spec | {"code": code_hash(run_modules(spec), root)}
+
+    def evaluators(self, root: Path) -> dict[str, Any]:
+        """Return the evaluators' nodes, each with the hash of its own code."""
+        nodes = self.settings["evaluators"].items()
+        return {name: {**node, "code": code_hash(parts(node), root)} for name, node in nodes}
+
+
+class Plan:
+    """What a checked configuration asks for.
+
+    Args:
+        config: the configuration as Snakemake read it.
+        root: the project's folder.
+
+    Raises:
+        InputError: a sentence about the first mistake in the configuration, an experiment or an
+            overlay, whether it is selected or not.
+    """
+
+    def __init__(self, config: Mapping[str, Any], root: Path) -> None:
+        self.root = root
+        self.config = check(dict(config), "config", "config")
+        self.papers = root / "workflow" / "papers"
+        self.results = self.config["results"]
+        self.experiments = load_experiments(self.papers)
+        overlay = self.config.get("overlay") or {"name": "", "experiments": {}}
+        self.overlay = self._overlay(overlay["experiments"])
+        self.scale = self.config["scale"] + (f"+{overlay['name']}" if overlay["name"] else "")
+        for name, experiment in self.experiments.items():
+            check_experiment(experiment, self.experiments, root)
+            if name in self.overlay:
+                check_experiment(experiment, self.experiments, root, self.overlay[name])
+        check_writable(Path(self.results))
+        self.mirror = check_mirror(self.config.get("mirror"))
+        self.selected = self._selected()
+        self._runs: dict[tuple[str, str, int], Run] = {}
+
+    def run(self, experiment: str, variant: str, seed: int) -> Run:
+        """Return a run, whether it is selected or not (a parent, or a file asked for by path)."""
+        key = (experiment, variant, seed)
+        if key not in self._runs:
+            if experiment not in self.experiments:
+                raise unknown("run", "experiment", experiment, self.experiments)
+            source = self.experiments[experiment]
+            changes = self.overlay.get(experiment)
+            settings = source.resolve(variant, self.config["scale"], changes)
+            self._runs[key] = Run(source, variant, seed, self.scale, settings)
+        return self._runs[key]
+
+    def parents(self, run: Run) -> dict[str, Run]:
+        """Return the parents of a run by name; they share its scale, overlay and seed."""
+        own, found = run.experiment.name, {}
+        for name, parent in sorted(run.settings["parents"].items()):
+            found[name] = self.run(parent.get("experiment", own), parent["variant"], run.seed)
+        return found
+
+    def runs(self, experiment: str, variants: Iterable[str] | None = None) -> list[Run]:
+        """Return the runs of an experiment at the chosen scale, of some variants or of all."""
+        source = self.experiments[experiment]
+        wanted = source.variants(self.config["scale"])
+        chosen = [v for v in wanted if variants is None or v in set(variants)]
+        return [self.run(experiment, v, seed) for v in chosen for seed in self.seeds(source)]
+
+    def seeds(self, experiment: Experiment) -> list[int]:
+        """Return the configured seeds, else those of the scale."""
+        seeds = self.config.get("seeds")
+        if seeds is None:
+            return experiment.seeds(self.config["scale"])
+        return list(range(seeds)) if isinstance(seeds, int) else sorted(set(seeds))
+
+    def recipe(self, folder: str) -> dict[str, Any]:
+        """Return the recipe whose data lie in `<dataset>/<hash>`.
+
+        Raises InputError when no experiment of this configuration uses it.
+        """
+        if folder not in self._recipes:
+            raise InputError(
+                f"{self.results}/data/{folder}: no experiment uses this data with the present "
+                f"settings; ask for an experiment instead"
+            )
+        return self._recipes[folder]
+
+    @cached_property
+    def _recipes(self) -> dict[str, dict[str, Any]]:
+        found = {}
+        for name, experiment in self.experiments.items():
+            for variant in experiment.definition["variants"]:
+                run = self.run(name, variant, 0)
+                found[run.data] = run.recipe
+        return found
+
+    def _selected(self) -> list[str]:
+        """Return the names of the experiments that the configuration selects."""
+        wanted = self.config["experiments"]
+        if wanted == "all":
+            return list(self.experiments)
+        papers = {experiment.paper for experiment in self.experiments.values()}
+        for name in [wanted] if isinstance(wanted, str) else wanted:
+            if name not in self.experiments and name not in papers:
+                raise unknown("config: experiments", "name", name, {*self.experiments, *papers})
+        names = {wanted} if isinstance(wanted, str) else set(wanted)
+        return [n for n, e in self.experiments.items() if n in names or e.paper in names]
+
+    def _overlay(self, changes: Mapping[str, Any]) -> dict[str, Any]:
+        for name in changes:
+            if name not in self.experiments:
+                raise unknown("overlay: experiments", "experiment", name, self.experiments)
+        return {
+            name: check(change, "experiments#overlay", f"overlay: experiments.{name}")
+            for name, change in changes.items()
+        }
+
+
+def check_writable(results: Path) -> None:
+    """Raise InputError when nothing could be written below `results`."""
+    folder = next(path for path in (results, *results.absolute().parents) if path.exists())
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return
+    except OSError as error:
+        raise InputError(
+            f'config: results: nothing can be written to "{results}" ({error.strerror}); '
+            f"name another folder"
+        ) from None
+
+
+def check_mirror(mirror: str | None) -> str:
+    """Return the mirror's path, empty without one.
+
+    Raises InputError when it is not a folder with an index.
+    """
+    if mirror is None:
+        return ""
+    folder = Path(mirror).expanduser()
+    if not (folder / "SOURCES.tsv").is_file():
+        state = "has no index SOURCES.tsv" if folder.is_dir() else "is not a folder"
+        raise InputError(
+            f'config: mirror: "{mirror}" {state}; name a folder with that index, or set null to '
+            f"download from the sources"
+        )
+    return str(folder)

@@ -1,0 +1,193 @@
+"""What a person can ask for by name, and the files behind each name."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from workflow.planning.errors import InputError, unknown
+from workflow.planning.identity import canonical, parts
+from workflow.planning.loader import load_yaml
+from workflow.planning.plan import Plan, Run
+from workflow.reporting.needs import claim_runs, figure_runs, table_runs
+
+TABLE_FORMATS = ("csv", "md", "tex", "json")
+FIGURE_FORMATS = ("pdf", "png", "json")
+RUN_FILES = ("weights.safetensors", "history.jsonl", "run.json")
+
+
+class Paper:
+    """The tables, figures and claims of one paper, and the runs that each is made of."""
+
+    def __init__(self, name: str, plan: Plan) -> None:
+        self.name = name
+        self.folder = plan.papers / name
+        self._plan = plan
+        self.tables = self._load("tables")
+        self.figures = self._load("figures")
+        self.claims = self._load("claims")
+
+    @property
+    def experiments(self) -> list[str]:
+        """The names of the paper's experiments."""
+        return [n for n, e in self._plan.experiments.items() if e.paper == self.name]
+
+    def runs(self, kind: str, name: str) -> list[Run]:
+        """Return the runs behind a table, a figure or the claims, seed by seed.
+
+        `kind` is `tables`, `figures` or `claims`. Variants that the scale leaves out are left
+        out here too: their cells are "not run".
+        """
+        needed: Mapping[str, Callable[[], list[tuple[str, str]]]] = {
+            "tables": lambda: table_runs(self.tables, name),
+            "figures": lambda: figure_runs(self.figures, name),
+            "claims": lambda: claim_runs(self.claims),
+        }
+        pairs = needed[kind]()
+        experiments = dict.fromkeys(experiment for experiment, _ in pairs)
+        return [
+            run
+            for experiment in experiments
+            for run in self._plan.runs(experiment, [v for e, v in pairs if e == experiment])
+        ]
+
+    def definition(self, kind: str, name: str) -> str:
+        """Return, as canonical JSON, what the YAML says about one table, one figure or the claims.
+
+        It holds what all tables share too, but no other table: editing one redraws only it.
+        """
+        if kind == "claims":
+            shared = {key: value for key, value in self.tables.items() if key != "tables"}
+            return canonical([self.claims, shared])
+        whole = getattr(self, kind)
+        shared = {key: value for key, value in whole.items() if key != kind}
+        return canonical({**shared, name: whole[kind][name]})
+
+    def code(self, kind: str, name: str) -> list[str]:
+        """Return the modules that a table, figure or claim is made by, beside the script."""
+        return parts(self.figures["figures"][name]) if kind == "figures" else []
+
+    def _load(self, kind: str) -> dict[str, Any]:
+        file = self.folder / f"{kind}.yaml"
+        if not file.exists():
+            return {kind: {} if kind != "claims" else []}
+        loaded: dict[str, Any] = load_yaml(file, kind)
+        return loaded
+
+
+class Targets:
+    """Every name that `snakemake NAME` understands, with its files.
+
+    Raises InputError when a table, figure or claim names an experiment or variant that is not
+    there.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        names = sorted({experiment.paper for experiment in plan.experiments.values()})
+        self.papers = {name: Paper(name, plan) for name in names}
+        for paper in self.papers.values():
+            self._check_pairs(paper)
+
+    @cached_property
+    def files(self) -> dict[str, list[str]]:
+        """The files behind each target."""
+        found = {}
+        for name in self.plan.experiments:
+            runs = self.plan.runs(name)
+            found[name] = [*self.outputs_of(runs), *self.measures(runs), *self._drawn_from(name)]
+        for paper in self.papers.values():
+            for kind in ("tables", "figures"):
+                for item in getattr(paper, kind)[kind]:
+                    found[f"{paper.name}_{item}"] = self.outputs(paper, kind, item)
+            found[paper.name] = [f for n in paper.experiments for f in found[n]]
+            found[paper.name] += self.claims(paper)
+        return found
+
+    @property
+    def selected(self) -> list[str]:
+        """The files behind everything that the configuration selects, the report left out."""
+        files = [file for name in self.plan.selected for file in self.files[name]]
+        chosen = {self.plan.experiments[name].paper for name in self.plan.selected}
+        files += [f for name in sorted(chosen) for f in self.claims(self.papers[name])]
+        return list(dict.fromkeys(files))
+
+    @property
+    def folder(self) -> str:
+        """The folder of the scale's results."""
+        return f"{self.plan.results}/{self.plan.scale}"
+
+    def measures(self, runs: Iterable[Run]) -> list[str]:
+        """Return the file of measures of each run."""
+        return [f"{self.folder}/measures/{run.key}.json" for run in runs]
+
+    def outputs_of(self, runs: Iterable[Run]) -> list[str]:
+        """Return the files of each run."""
+        return [f"{self.folder}/runs/{run.key}/{name}" for run in runs for name in RUN_FILES]
+
+    def records(self, runs: Iterable[Run]) -> list[str]:
+        """Return the `run.json` of each run."""
+        return [f"{self.folder}/runs/{run.key}/run.json" for run in runs]
+
+    def outputs(self, paper: Paper, kind: str, name: str) -> list[str]:
+        """Return the files of a table or a figure."""
+        formats = TABLE_FORMATS if kind == "tables" else FIGURE_FORMATS
+        return [f"{self.folder}/{kind}/{paper.name}/{name}.{suffix}" for suffix in formats]
+
+    def claims(self, paper: Paper) -> list[str]:
+        """Return the file of a paper's claims, if it makes any."""
+        return [f"{self.folder}/claims/{paper.name}.json"] if paper.claims["claims"] else []
+
+    def _drawn_from(self, experiment: str) -> list[str]:
+        """Return the tables and figures that need this experiment and no other."""
+        paper = self.papers[self.plan.experiments[experiment].paper]
+        found = []
+        for kind, needs in (("tables", table_runs), ("figures", figure_runs)):
+            for name in getattr(paper, kind)[kind]:
+                if {e for e, _ in needs(getattr(paper, kind), name)} == {experiment}:
+                    found += self.outputs(paper, kind, name)
+        return found
+
+    def _check_pairs(self, paper: Paper) -> None:
+        """Check the experiments and variants behind a paper's tables, figures and claims.
+
+        A table may have rows for variants that are still to come: one that exists is enough.
+        """
+        needed: list[tuple[str, list[tuple[str, str]]]] = [("claims", claim_runs(paper.claims))]
+        needed += [("figures", figure_runs(paper.figures, n)) for n in paper.figures["figures"]]
+        needed += [("tables", table_runs(paper.tables, name)) for name in paper.tables["tables"]]
+        for kind, pairs in needed:
+            where, present = str(paper.folder / f"{kind}.yaml"), 0
+            for experiment, variant in pairs:
+                if experiment not in self.plan.experiments:
+                    raise unknown(where, "experiment", experiment, self.plan.experiments)
+                known = self.plan.experiments[experiment].definition["variants"]
+                present += variant in known
+                if variant not in known and kind != "tables":
+                    raise unknown(where, f"variant of {experiment}", variant, known)
+            if pairs and not present:
+                raise unknown(where, f"variant of {experiment}", variant, known)
+
+    def check_names(self, rules: Iterable[str]) -> None:
+        """Check that no target has the name of a rule, of a file of the project, or of another.
+
+        Raises InputError naming both.
+        """
+        owners = dict.fromkeys(rules, "a rule")
+        owners |= {path.name: "a file" for path in self.plan.root.iterdir()}
+        claimed = [(name, f"experiment {name}") for name in self.plan.experiments]
+        for paper in self.papers.values():
+            claimed.append((paper.name, f"paper {paper.name}"))
+            for kind in ("tables", "figures"):
+                for item in getattr(paper, kind)[kind]:
+                    claimed.append((f"{paper.name}_{item}", f"{kind[:-1]} {item} of {paper.name}"))
+        for name, owner in claimed:
+            if name in owners:
+                raise InputError(
+                    f'target "{name}" is the name of {owners[name]} and of {owner}; rename one'
+                )
+            owners[name] = owner
+
+    def refusal(self, name: str) -> InputError:
+        """Return the error for a name that was asked for and is no target."""
+        return unknown("command line", "target", name, {"all", "report", *self.files})

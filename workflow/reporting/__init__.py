@@ -1,0 +1,1 @@
+"""What becomes of measures: tables, verdicts, claims, figures, the report and what is published."""

@@ -1,0 +1,164 @@
+"""Claims of a paper as directions, each with its paired test.
+
+The pairs are the runs of two variants with the same seed, or the examples that both measured, each
+averaged over those seeds.  An interval over examples says nothing about other trainings, so a claim
+is decided only where every seed points the same way, and never by one seed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from workflow.reporting import intervals
+from workflow.reporting.comparability import hindrances
+from workflow.reporting.expected import ExpectedValues
+from workflow.reporting.files import ReportingError
+from workflow.reporting.measures import Measure, Measures
+from workflow.reporting.paper import Paper
+from workflow.reporting.tables import provenance
+
+WORDS = ("holds", "does not hold", "undecided", "not run")
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a paired test says about `left - right`."""
+
+    verdict: str
+    reason: str
+    estimate: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    n: int = 0
+    """Number of pairs."""
+    p_value: float | None = None
+    """Two-sided, of Student's t against the margin."""
+
+
+def decide(
+    differences: Sequence[float], per_seed: Sequence[float], direction: str, margin: float
+) -> Decision:
+    """Decide whether paired differences lie beyond `margin` in `direction` (`greater` or `less`).
+
+    Args:
+        differences: left - right of each pair (run or example).
+        per_seed: the mean difference of each seed.
+        direction: the side of the margin that the claim names.
+        margin: the difference to exceed.
+    """
+    if not differences:
+        return Decision("not run", "no pair of runs")
+    values = np.asarray(differences, dtype=float)
+    mean, n = float(values.mean()), len(values)
+    bounds = intervals.interval(mean, intervals.spread(values.tolist()), n)
+    if bounds is None:
+        return Decision("undecided", "one pair has no interval", mean, n=n)
+    low, high = bounds
+    p_value = float(stats.ttest_1samp(values, margin).pvalue) if values.std() > 0 else None
+    above = low > margin and all(seed > margin for seed in per_seed)
+    below = high < margin and all(seed < margin for seed in per_seed)
+    verdict, reason = "undecided", "the interval holds the margin or the seeds disagree"
+    if len(per_seed) < 2:
+        reason = "one seed says nothing about other trainings"
+    elif above or below:
+        verdict = "holds" if above == (direction == "greater") else "does not hold"
+        reason = f"the interval and every seed lie {'above' if above else 'below'} {margin:g}"
+    return Decision(verdict, reason, mean, low, high, n, p_value)
+
+
+def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
+    """Return the decisions on all claims of a paper, with the runs behind them.
+
+    A claim decided on runs that can't be compared with the paper's (demo scale, overlay, reduced
+    or stand-in data) keeps its decision, and says so in `hindrances`.
+    """
+    found, runs = [], {}
+    for claim in paper.claims["claims"]:
+        left, right = (
+            measures.of(claim["experiment"], claim[side].get("variant", ""))
+            for side in ("left", "right")
+        )
+        fixed = claim["right"].get("value")
+        pairs = [
+            (one, other)
+            for one in left
+            for other in ([one] if fixed is not None else right)
+            if one.seed == other.seed and _measured(claim, one) and _measured(claim, other)
+        ]
+        behind = list({id(measure): measure for pair in pairs for measure in pair}.values())
+        runs.update({measure.identity: provenance(measure) for measure in behind})
+        conditions = paper.tables.get("not_comparable", [])
+        found.append(
+            {
+                **{name: claim[name] for name in ("id", "claim", "source", "label", "unit")},
+                **{name: claim[name] for name in ("digits", "over", "direction", "margin")},
+                "paper": printed(claim, paper.expected),
+                **asdict(decide(*_differences(claim, pairs), claim["direction"], claim["margin"])),
+                "left": _side(claim, "left", [one for one, _ in pairs]),
+                "right": _side(claim, "right", [other for _, other in pairs]),
+                "seeds": [one.seed for one, _ in pairs],
+                "hindrances": hindrances(scale, conditions, behind),
+                "measures": [measure.path.as_posix() for measure in behind],
+                "runs": [measure.identity for measure in behind],
+            }
+        )
+    return {"schema": 1, "paper": paper.name, "scale": scale, "claims": found, "runs": runs}
+
+
+def printed(claim: Mapping[str, Any], expected: ExpectedValues) -> str:
+    """Return what the paper prints for the two sides (`0.71 vs 0.69`), or nothing."""
+    if "printed" not in claim:
+        return ""
+    places = [claim["printed"][side] for side in ("left", "right") if side in claim["printed"]]
+    numbers = expected.all_at(places, claim["printed"]["metric"])
+    return " vs ".join(number.printed.text for number in numbers)
+
+
+def _measured(claim: Mapping[str, Any], measure: Measure) -> bool:
+    if claim["over"] == "examples":
+        return bool(measure.array(claim["measure"]))
+    return measure.scalar(claim["measure"]) is not None
+
+
+def _value(claim: Mapping[str, Any], measure: Measure) -> float:
+    scalar = measure.scalar(claim["measure"]) or {}
+    return float(scalar["value"])
+
+
+def _differences(
+    claim: Mapping[str, Any], pairs: Sequence[tuple[Measure, Measure]]
+) -> tuple[list[float], list[float]]:
+    """Return left - right of each pair (examples or runs), and its mean in each seed."""
+    fixed = claim["right"].get("value")
+    if claim["over"] == "runs":
+        by_run = [
+            _value(claim, one) - (_value(claim, other) if fixed is None else float(fixed))
+            for one, other in pairs
+        ]
+        return by_run, by_run
+    by_seed = []
+    for one, other in pairs:
+        left = intervals.numbers(one.array(claim["measure"]))
+        right = intervals.numbers(other.array(claim["measure"])) if fixed is None else fixed
+        if fixed is None and len(left) != len(right):
+            raise ReportingError(
+                f"{one.path} and {other.path} measured {len(left)} and {len(right)} examples; "
+                "measure both runs on the same data."
+            )
+        by_seed.append(left - right)
+    if not by_seed:
+        return [], []
+    averaged = intervals.over_seeds([differences.tolist() for differences in by_seed])
+    return averaged.tolist(), [float(np.nanmean(differences)) for differences in by_seed]
+
+
+def _side(claim: Mapping[str, Any], side: str, behind: Sequence[Measure]) -> dict[str, Any]:
+    """Return a side's label, variant and mean over the runs that were paired."""
+    if "value" in claim[side]:
+        return {"label": "fixed value", "variant": None, "mean": claim[side]["value"]}
+    values = [_value(claim, measure) for measure in behind if measure.scalar(claim["measure"])]
+    mean = sum(values) / len(values) if values else None
+    return {"label": claim[side]["label"], "variant": claim[side]["variant"], "mean": mean}

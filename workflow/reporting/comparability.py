@@ -1,0 +1,42 @@
+"""Why runs of ours can't stand beside a paper's number: demo scale, overlay, other data."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from workflow.reporting.measures import Measure
+
+
+def base_scale(scale: str) -> str:
+    """Return the scale that an overlay's scale `<scale>+<name>` stands on, or the scale itself."""
+    return scale.partition("+")[0]
+
+
+def hindrances(
+    scale: str, conditions: Sequence[Mapping[str, Any]], measures: Sequence[Measure]
+) -> list[str]:
+    """Return the reasons why these measures can't be compared with the paper; empty if they can.
+
+    A condition is {when: {dotted setting: value or {below: number}}, because: text} and applies
+    when all its settings match in any of the runs.
+    """
+    reasons = []
+    if base_scale(scale) == "demo":
+        reasons.append("the demo scale is too small to compare")
+    if "+" in scale:
+        reasons.append(f"the overlay {scale.partition('+')[2]!r} changes the settings")
+    if any(not measure.provenance for measure in measures):
+        reasons.append("a run's run.json is missing, so its settings are unknown")
+    for condition in conditions:
+        if any(_applies(condition["when"], measure) for measure in measures):
+            reasons.append(str(condition["because"]))
+    return reasons
+
+
+def _applies(when: Mapping[str, Any], measure: Measure) -> bool:
+    return all(_matches(wanted, measure.setting(key)) for key, wanted in when.items())
+
+
+def _matches(wanted: Any, value: Any) -> bool:
+    if isinstance(wanted, Mapping):
+        return value is not None and float(value) < float(wanted["below"])
+    return bool(value == wanted)

@@ -1,0 +1,76 @@
+"""A figure's files, drawn by the function that its definition names."""
+
+import inspect
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from workflow.reporting.figures.panels import Panel, missing, panels
+from workflow.reporting.figures.style import rendered, styled
+from workflow.reporting.files import ReportingError, write_bytes, write_json
+from workflow.reporting.measures import Measures
+from workflow.reporting.paper import Paper
+from workflow.reporting.tables import provenance
+
+
+def plot(paper: Paper, name: str, scale: str, measures: Measures, prefix: Path) -> None:
+    """Write a figure as `<prefix>.pdf`, `.png` and its sidecar `.json`.
+
+    Raises ReportingError when the definition names a function or an argument that does not exist.
+    """
+    definition = paper.definition("figures", name)
+    found = panels(definition, paper.expected, measures)
+    with styled():
+        figure = _drawer(paper, name, definition)(found, **definition.get("options", {}))
+        for kind in ("pdf", "png"):
+            write_bytes(prefix.with_suffix(f".{kind}"), rendered(figure, kind))
+    write_json(prefix.with_suffix(".json"), _sidecar(paper, name, scale, found))
+
+
+def _drawer(paper: Paper, name: str, definition: dict[str, Any]) -> Any:
+    """Return the function behind `path`, once its arguments are known to fit."""
+    where = f"{paper.folder / 'figures.yaml'}: figures.{name}"
+    module, _, function = str(definition["path"]).partition(":")
+    try:
+        draw = getattr(import_module(module), function)
+    except (ImportError, AttributeError):
+        raise ReportingError(
+            f"{where}: {definition['path']} does not exist; correct the path."
+        ) from None
+    try:
+        inspect.signature(draw).bind([], **definition.get("options", {}))
+    except TypeError as error:
+        raise ReportingError(f"{where}: the options do not fit {function}: {error}.") from None
+    return draw
+
+
+def _sidecar(paper: Paper, name: str, scale: str, found: list[Panel]) -> dict[str, Any]:
+    definition = paper.figures["figures"][name]
+    series = [one for panel in found for one in panel.series]
+    behind = {measure.identity: measure for one in series for measure in one.behind}
+    return {
+        "schema": 1,
+        "paper": paper.name,
+        "figure": name,
+        "scale": scale,
+        "title": definition["title"],
+        "caption": definition["caption"],
+        "not_run": missing(found),
+        "runs": {identity: provenance(measure) for identity, measure in behind.items()},
+        "panels": [
+            {
+                "label": panel.label,
+                "series": [
+                    {
+                        "label": one.label,
+                        "variant": one.variant,
+                        "seeds": [measure.seed for measure in one.behind],
+                        "runs": [measure.identity for measure in one.behind],
+                        "measures": [measure.path.as_posix() for measure in one.behind],
+                    }
+                    for one in panel.series
+                ],
+            }
+            for panel in found
+        ],
+    }

@@ -1,0 +1,1 @@
+"""Figures: one module per kind; each draws the panels that `figures.yaml` lists."""

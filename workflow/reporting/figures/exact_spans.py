@@ -1,0 +1,77 @@
+"""How often a receptive field is exactly the true span, by the length of the span."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from workflow.reporting.figures.panels import Panel, not_run
+from workflow.reporting.figures.style import LOOKS, footnote, plt, say
+from workflow.reporting.measures import Measure
+
+EVALUATOR = "receptive_field"
+
+
+def draw(panels: Sequence[Panel]) -> Figure:
+    """Draw per panel the fraction of exact fields against span length, and the number of spans.
+
+    Lines are means over seeds and the shade runs from the lowest to the highest seed.
+    """
+    figure, grid = plt.subplots(
+        *(2, len(panels)),
+        figsize=(3.7 * len(panels), 3.9),
+        layout="constrained",
+        squeeze=False,
+        sharex="col",
+        gridspec_kw={"height_ratios": [3, 1]},
+    )
+    for column, panel in enumerate(panels):
+        upper, lower = grid[0][column], grid[1][column]
+        upper.set_title(panel.label)
+        if panel.drawn:
+            _exact(upper, panel)
+            _counts(lower, panel.drawn[0].behind[0])
+        else:
+            say(upper, "not run")
+            lower.set_axis_off()
+    seeds = sorted({series.seeds for panel in panels for series in panel.drawn})
+    about = f"Means over seeds {' / '.join(seeds)}; shade: lowest to highest seed." if seeds else ""
+    footnote(figure, f"{about} {not_run(panels)}".strip())
+    return figure
+
+
+def _exact(axes: Axes, panel: Panel) -> None:
+    for look, series in zip(LOOKS, panel.series, strict=False):
+        if not series.behind:
+            continue
+        by_length: dict[int, list[float]] = {}
+        for measure in series.behind:
+            for length, exact, _ in _rows(measure):
+                by_length.setdefault(length, []).append(exact)
+        lengths = sorted(by_length)
+        values = [by_length[length] for length in lengths]
+        line = {key: look[key] for key in ("color", "linestyle", "marker")}
+        means = [float(np.mean(one)) for one in values]
+        axes.plot(lengths, means, label=series.label, markersize=4, linewidth=1.3, **line)
+        if len(series.behind) > 1:
+            low, high = [min(one) for one in values], [max(one) for one in values]
+            axes.fill_between(lengths, low, high, color=look["color"], alpha=0.15, linewidth=0)
+    axes.set_ylabel("exact fields (fraction)")
+    axes.set_ylim(-0.03, 1.03)
+    axes.legend(fontsize=7)
+
+
+def _counts(axes: Axes, measure: Measure) -> None:
+    rows = _rows(measure)
+    axes.bar([length for length, _, _ in rows], [count for _, _, count in rows], color="#777777")
+    axes.set_yscale("log")
+    axes.set_ylabel("targets")
+    axes.set_xlabel("length of the true span (symbols)")
+
+
+def _rows(measure: Measure) -> list[tuple[int, float, int]]:
+    """Return (span length, fraction exact, number of targets) of one run."""
+    names = ("span_length", "exact", "count")
+    columns = [measure.array(f"{EVALUATOR}.{name}") or [] for name in names]
+    return list(zip(*columns, strict=True))

@@ -1,0 +1,75 @@
+"""Histograms of a per-example measure, one panel a dataset."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from workflow.reporting.figures.panels import Panel, not_run
+from workflow.reporting.figures.style import LOOKS, footnote, plt, say
+from workflow.reporting.intervals import numbers
+
+
+def draw(panels: Sequence[Panel], measure: str, label: str, low: float, high: float) -> Figure:
+    """Draw for each dataset that was run the histograms of `measure` over its test examples.
+
+    Args:
+        panels: one a dataset; the values of all seeds are pooled, so that the spread is one run's.
+        measure: `evaluator.array` of per-example values.
+        label: of the horizontal axis, with its unit.
+        low: left end of the axis.
+        high: right end of the axis.
+    """
+    drawn = [panel for panel in panels if panel.drawn]
+    count = max(len(drawn), 1)
+    columns = min(count, 2)
+    shape = (-(-count // columns), columns)
+    size = (3.7 * columns + (1.8 if columns == 1 else 0), 3.0 * shape[0])
+    figure, grid = plt.subplots(*shape, figsize=size, layout="constrained", squeeze=False)
+    for axes, panel in zip(grid.flat, drawn, strict=False):
+        _histograms(axes, panel, measure, np.linspace(low, high, 41))
+        axes.set_xlabel(label)
+        axes.set_ylabel("test examples (%)")
+    for axes in grid.flat[len(drawn) :]:
+        say(axes, "" if drawn else "not run")
+    seeds = sorted({series.seeds for panel in drawn for series in panel.drawn})
+    about = (
+        f"Examples of seeds {' / '.join(seeds)} pooled; mean±standard deviation." if drawn else ""
+    )
+    footnote(figure, f"{about} {not_run(panels)}".strip())
+    return figure
+
+
+def _histograms(axes: Axes, panel: Panel, measure: str, edges: np.ndarray) -> None:
+    """Draw a panel's histograms as outlines with light fills, and the papers' means as lines."""
+    bins = edges.tolist()
+    for look, series in zip(LOOKS, panel.series, strict=False):
+        if not series.behind:
+            continue
+        values = np.concatenate([numbers(one.array(measure)) for one in series.behind])
+        values = values[~np.isnan(values)]
+        inside = np.clip(values, edges[0], edges[-1])
+        weights = np.full(len(inside), 100.0 / len(inside))
+        style = {"color": look["color"], "linestyle": look["linestyle"], "linewidth": 1.5}
+        name = f"{series.label}: {values.mean():.2f}±{values.std(ddof=1):.2f}"
+        axes.hist(inside, bins, weights=weights, histtype="step", label=name, **style)
+        axes.hist(inside, bins, weights=weights, color=look["color"], alpha=0.12)
+        if series.printed and series.printed.printed.value is not None:
+            mean = series.printed.printed.value
+            mark = {"color": look["color"], "linestyle": look["linestyle"], "linewidth": 0.9}
+            axes.axvline(mean, ymax=0.94, **mark)
+            axes.plot(
+                mean,
+                0.95,
+                marker="v",
+                color=look["color"],
+                transform=axes.get_xaxis_transform(),
+                clip_on=False,
+                linestyle="none",
+                label=f"{series.label}: {series.printed.printed.text} in the paper",
+            )
+    axes.set_title(panel.label)
+    axes.set_xlim(bins[0], bins[-1])
+    axes.set_ylim(top=axes.get_ylim()[1] * 1.15)
+    axes.legend(loc="upper left", fontsize=7)

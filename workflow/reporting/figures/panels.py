@@ -1,0 +1,81 @@
+"""What a figure is drawn from: its panels, their series, and the runs behind each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workflow.reporting.expected import Expected, ExpectedValues
+from workflow.reporting.measures import Measure, Measures
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line, histogram or field of a panel."""
+
+    label: str
+    variant: str
+    options: Mapping[str, Any]
+    """What else the definition says of it (`x`, `array`)."""
+    behind: Sequence[Measure]
+    printed: Expected | None
+    """The paper's number to mark, if any."""
+
+    @property
+    def seeds(self) -> str:
+        """Return the seeds as text."""
+        return ", ".join(str(measure.seed) for measure in self.behind)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes; `not_run` says why it has no series."""
+
+    label: str
+    series: Sequence[Series]
+    not_run: str = ""
+
+    @property
+    def drawn(self) -> list[Series]:
+        """Return the series that have runs."""
+        return [series for series in self.series if series.behind]
+
+
+def panels(
+    definition: Mapping[str, Any], expected: ExpectedValues, measures: Measures
+) -> list[Panel]:
+    """Return a figure's panels with the runs behind each series."""
+    found = []
+    for panel in definition["panels"]:
+        series = [
+            Series(
+                str(one["label"]),
+                str(one["variant"]),
+                {k: v for k, v in one.items() if k in ("x", "array")},
+                measures.of(definition["experiment"], one["variant"]),
+                expected.at(one["printed"], one["printed"]["metric"]) if "printed" in one else None,
+            )
+            for one in panel["series"]
+        ]
+        found.append(Panel(str(panel["label"]), series, str(panel.get("not_run", ""))))
+    return found
+
+
+def missing(found: Sequence[Panel]) -> list[str]:
+    """Return the names of what was not run: whole panels, and single series of the others."""
+    names = []
+    for panel in found:
+        if not panel.drawn:
+            names.append(panel.label)
+        else:
+            names += [
+                f"{panel.label}, {series.label}" if len(found) > 1 else series.label
+                for series in panel.series
+                if not series.behind
+            ]
+    return names
+
+
+def not_run(found: Sequence[Panel]) -> str:
+    """Return the sentence that says what was not run, empty when everything was."""
+    names = list(dict.fromkeys(missing(found)))
+    return f"Not run: {'; '.join(names)}." if names else ""

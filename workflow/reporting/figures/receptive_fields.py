@@ -1,0 +1,68 @@
+"""Receptive fields of one sequence: its true dependencies beside what models' attention reaches."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+
+from workflow.reporting.figures.panels import Panel, Series, not_run
+from workflow.reporting.figures.style import footnote, plt, say
+
+EVALUATOR = "receptive_field"
+
+
+def draw(panels: Sequence[Panel]) -> Figure:
+    """Draw each panel's field: rows are predictions, columns the symbols they can depend on.
+
+    The sequence is the first of the test set; `array` of a series is `example_span` (the truth) or
+    `example_field` (attention aggregated by equation 1), of the lowest seed.
+    """
+    figure, grid = plt.subplots(2, 2, figsize=(7.4, 7.2), layout="constrained")
+    image: AxesImage | None = None
+    for axes, panel in zip(grid.flat, panels, strict=True):
+        axes.set_title(panel.label)
+        if panel.drawn:
+            image = _field(axes, panel.drawn[0])
+        else:
+            say(axes, "not run")
+    for axes in grid[:, 0]:
+        axes.set_ylabel("predicted symbol")
+    for axes in grid[1]:
+        axes.set_xlabel("symbol in the receptive field")
+    if image is not None:
+        bar = figure.colorbar(image, ax=grid, shrink=0.5, pad=0.02)
+        bar.set_label("dependence (0 none, 1 full)")
+    footnote(figure, " ".join([_which(panels), not_run(panels)]).strip())
+    return figure
+
+
+def _field(axes: Axes, series: Series) -> AxesImage:
+    """Draw one field (28 to 30 positions a side) with the sequence's symbols as tick labels."""
+    measure = series.behind[0]
+    symbols = measure.array(f"{EVALUATOR}.example_symbols")
+    field = np.array(measure.array(f"{EVALUATOR}.{series.options['array']}"), dtype=float)
+    image = axes.imshow(field, cmap="Greys", vmin=0, vmax=1, interpolation="nearest")
+    places = range(len(field))
+    axes.set_xticks(places, symbols[: len(field)], fontsize=6)
+    axes.set_yticks(places, symbols[1 : len(field) + 1], fontsize=6)
+    axes.tick_params(length=0, pad=2)
+    edges = np.arange(len(field) + 1) - 0.5
+    axes.set_xticks(edges, minor=True)
+    axes.set_yticks(edges, minor=True)
+    axes.grid(which="minor", color="#e4e4e4", linewidth=0.3)
+    axes.tick_params(which="minor", length=0)
+    return image
+
+
+def _which(panels: Sequence[Panel]) -> str:
+    """Say which sequence and seeds are drawn, and whether all panels show the same sequence."""
+    shown = [series.behind[0] for panel in panels for series in panel.drawn]
+    if not shown:
+        return ""
+    sequences = {"".join(one.array(f"{EVALUATOR}.example_symbols")) for one in shown}
+    if len(sequences) > 1:
+        return "The runs were measured on different sequences."
+    seeds = sorted({one.seed for one in shown})
+    return f"First test sequence: {sequences.pop()}; seed {', '.join(map(str, seeds))}."

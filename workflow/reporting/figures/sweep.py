@@ -1,0 +1,64 @@
+"""Measures against a setting: one panel a group of measures, one line a measure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from workflow.reporting.figures.panels import Panel, Series, not_run
+from workflow.reporting.figures.style import LOOKS, footnote, plt, say
+
+
+def draw(panels: Sequence[Panel], axis: str, groups: Sequence[Mapping[str, Any]]) -> Figure:
+    """Draw the measures of the variants of the first panel against their `x`.
+
+    Args:
+        panels: one panel, whose series are the variants of the sweep.
+        axis: label of the horizontal axis, with its unit.
+        groups: one a pair of axes: {label, measures: {`evaluator.metric`: label}}.
+    """
+    series = sorted(panels[0].drawn, key=lambda one: float(one.options["x"]))
+    figure, grid = plt.subplots(
+        1, len(groups), figsize=(3.7 * len(groups), 2.9), layout="constrained", squeeze=False
+    )
+    for axes, group in zip(grid[0], groups, strict=True):
+        if not series:
+            say(axes, "not run")
+            continue
+        for look, (measure, label) in zip(LOOKS, group["measures"].items(), strict=False):
+            points = [
+                (float(one.options["x"]), value)
+                for one in series
+                for value in _values(one, measure)
+            ]
+            places = sorted({x for x, _ in points})
+            means = [_mean([value for at, value in points if at == x]) for x in places]
+            line = {key: look[key] for key in ("color", "linestyle", "marker")}
+            axes.plot(places, means, label=label, linewidth=1.4, markersize=5, **line)
+            axes.plot(
+                *zip(*points, strict=True),
+                **{"color": look["color"], "marker": look["marker"], "linestyle": "none"},
+                markersize=3,
+                alpha=0.5,
+            )
+        axes.set_xscale("log", base=2)
+        ticks = [float(one.options["x"]) for one in series]
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.minorticks_off()
+        axes.margins(x=0.12, y=0.15)
+        axes.set_xlabel(axis)
+        axes.set_ylabel(group["label"])
+        axes.legend(fontsize=7)
+    seeds = sorted({one.seeds for one in series})
+    about = f"Lines: means; small marks: seeds {' / '.join(seeds)}." if series else ""
+    footnote(figure, f"{about} {not_run(panels)}".strip())
+    return figure
+
+
+def _values(series: Series, measure: str) -> list[float]:
+    scalars = [one.scalar(measure) for one in series.behind]
+    return [float(scalar["value"]) for scalar in scalars if scalar is not None]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

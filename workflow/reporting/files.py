@@ -1,0 +1,69 @@
+"""Reading and writing of the small files from measures to report; errors name the file."""
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+
+class ReportingError(ValueError):
+    """A file or a definition that can't be used; the message is one sentence with the way out."""
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write `content` aside and rename it to `path`, so that nobody ever reads half a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        aside.write_bytes(content)
+        os.replace(aside, path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write `text` as UTF-8, ended by exactly one newline."""
+    write_bytes(path, (text.rstrip("\n") + "\n").encode())
+
+
+def write_json(path: Path, value: Any, *, compact: bool = False) -> None:
+    """Write JSON: indented for a reader, or `compact` for large arrays; NaN is refused."""
+    layout: dict[str, Any] = {"separators": (",", ":")} if compact else {"indent": 1}
+    write_text(path, json.dumps(value, ensure_ascii=False, allow_nan=False, **layout))
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a JSON object; ReportingError when the file is missing, broken or not an object."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ReportingError(
+            f"{path}: this file does not exist; run the job that writes it."
+        ) from None
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ReportingError(
+            f"{path}: not valid JSON ({error}); delete it and run the job that writes it again."
+        ) from None
+    if not isinstance(value, dict):
+        raise ReportingError(f"{path}: expected a JSON object; delete it and write it again.")
+    return value
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    """Read a CSV file with a header as one dict a line; ReportingError when it is missing."""
+    if not path.is_file():
+        raise ReportingError(f"{path}: this file does not exist; run the job that writes it.")
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def csv_text(columns: Sequence[str], records: Iterable[Mapping[str, Any]]) -> str:
+    """Return records as CSV text with the given columns, in that order."""
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, fieldnames=columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return buffer.getvalue()

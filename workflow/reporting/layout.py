@@ -1,0 +1,216 @@
+"""A table in its paper's own layout: ours with its spread, the paper's beside it, the verdict."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from workflow.reporting.needs import cells
+from workflow.reporting.tables import Record, metrics_of, row_name
+
+Kind = Literal["label", "ours", "paper", "verdict"]
+MISSING = "–"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell as a reader sees it; `verdicts` are the words behind a verdict cell."""
+
+    text: str
+    kind: Kind
+    verdicts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table's cells: label columns, then per column ours, and where printed the paper's."""
+
+    labels: tuple[str, ...]
+    """Headers of the label columns."""
+    columns: tuple[tuple[str, tuple[Kind, ...]], ...]
+    """(label, kinds of its sub-columns) of each column."""
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+class Shown:
+    """A value in a cell's format string: `{tau}` with its spread, `{tau:mean}` without."""
+
+    def __init__(self, mean: str, std: str, digits: int) -> None:
+        """Take mean and spread as text, empty where there is none, and the digits to show."""
+        self.mean, self.std, self.digits = mean, std, digits
+
+    def __format__(self, how: str) -> str:
+        """Return the rounded mean, with ± its spread unless `how` is `mean`; – where none."""
+        try:
+            shown = f"{float(self.mean):.{self.digits}f}"
+        except ValueError:
+            return self.mean or MISSING
+        return f"{shown}±{float(self.std):.{self.digits}f}" if self.std and how != "mean" else shown
+
+
+def grid(
+    definitions: Mapping[str, Any],
+    name: str,
+    records: Sequence[Record],
+    differences: Mapping[tuple[str, ...], str],
+) -> Grid:
+    """Lay out a table's records; `differences`, by (row, column, metric), are an overlay's."""
+    table = definitions["tables"][name]
+    main: dict[tuple[str, str, str], list[Record]] = {}
+    for record in records:
+        if record["spread_over"] == definitions["metrics"][record["metric"]].get(
+            "spread_over", "runs"
+        ):
+            place = (record["row"], record["column"], record["metric"])
+            main.setdefault(place, []).append(record)
+    printed = {record["column"] for record in records if record["expected"]}
+    columns: list[tuple[str, tuple[Kind, ...]]] = [
+        (
+            str(column["label"]),
+            ("ours", "paper", "verdict") if column["label"] in printed else ("ours",),
+        )
+        for column in table["columns"]
+    ]
+    existing = {(row_name(row), column["label"]) for row, column in cells(table)}
+    rows = []
+    for row in table["rows"]:
+        line = [Cell(str(row[part]), "label") for part in ("group", "label") if part in row]
+        for column, (label, kinds) in zip(table["columns"], columns, strict=True):
+            if (row_name(row), label) not in existing:
+                line += [Cell("", kind) for kind in kinds]
+                continue
+            here = {
+                metric: main[row_name(row), label, metric] for metric in metrics_of(row, column)
+            }
+            form = str(row.get("format", column.get("format", "{" + next(iter(here)) + "}")))
+            line += _cells(definitions["metrics"], form, here, kinds, differences)
+        rows.append(tuple(line))
+    return Grid(tuple(table["labels"]), tuple(columns), tuple(rows))
+
+
+def _cells(
+    metrics: Mapping[str, Any],
+    form: str,
+    here: Mapping[str, Sequence[Record]],
+    kinds: Sequence[Kind],
+    differences: Mapping[tuple[str, ...], str],
+) -> list[Cell]:
+    """Return the sub-cells of one cell: ours, the paper's, the verdicts."""
+    first = {metric: records[0] for metric, records in here.items()}
+    digits = {metric: int(metrics[metric]["digits"]) for metric in here}
+    ours = form.format_map(
+        {name: Shown(it["mean"], it["std"], digits[name]) for name, it in first.items()}
+    )
+    if all(record["verdict"] == "not run" for record in first.values()):
+        ours = "not run"
+    changes = [differences.get((it["row"], it["column"], name)) for name, it in first.items()]
+    if any(changes):
+        ours += f" [Δ {', '.join(change for change in changes if change)}]"
+    paper = {name: _printed(records) for name, records in here.items()}
+    spreads = {name: it["expected_std"] for name, it in first.items()}
+    theirs = form.format_map(
+        {name: Shown(paper[name], spreads[name], _decimals(paper[name])) for name in first}
+    ).replace(f" ({MISSING})", "")
+    judged = {
+        name: record["verdict"]
+        for name, records in here.items()
+        for record in records
+        if record["expected"]
+    }
+    words = tuple(judged.values())
+    said = "; ".join(f"{metrics[name]['label']}: {word}" for name, word in judged.items())
+    by_kind: dict[Kind, Cell] = {
+        "ours": Cell(ours, "ours"),
+        "paper": Cell(theirs if judged else "", "paper"),
+        "verdict": Cell(words[0] if len(set(words)) == 1 else said, "verdict", words),
+    }
+    return [by_kind[kind] for kind in kinds]
+
+
+def _printed(records: Sequence[Record]) -> str:
+    """Return what the texts print: one number, or each where they disagree."""
+    return " / ".join(dict.fromkeys(it["expected"] for it in records if it["expected"]))
+
+
+def _decimals(number: str) -> int:
+    return len(number.partition(".")[2])
+
+
+HEADERS: dict[Kind, str] = {"ours": "ours", "paper": "paper", "verdict": "verdict", "label": ""}
+
+
+def notes(definitions: Mapping[str, Any], name: str) -> list[str]:
+    """Return what stands below a table: its spreads and readings."""
+    return [str(note) for note in definitions["tables"][name].get("notes", [])]
+
+
+def markdown(definitions: Mapping[str, Any], name: str, cells_: Grid, scale: str) -> str:
+    """Return the table as GitHub Markdown with its title, caption and notes."""
+    table = definitions["tables"][name]
+    header = list(cells_.labels)
+    for label, kinds in cells_.columns:
+        header += [f"{label}, {HEADERS[kind]}" if len(kinds) > 1 else label for kind in kinds]
+    lines = [header, ["---"] * len(header)]
+    lines += [[cell.text for cell in row] for row in cells_.rows]
+    body = "\n".join("| " + " | ".join(_pipe(text) for text in line) + " |" for line in lines)
+    below = "\n".join(f"- {note}" for note in notes(definitions, name))
+    title = f"## {table['title']} (scale {scale})"
+    return f"{title}\n\n{table['caption']}\n\n{body}\n\n{below}"
+
+
+def _pipe(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+_TEX = {
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
+    **{"±": r"$\pm$", "–": "--", "Δ": r"$\Delta$", "−": "$-$", "τ": r"$\tau$", "λ": r"$\lambda$"},
+    **{"<": r"\textless{}", ">": r"\textgreater{}", "×": r"$\times$", "≥": r"$\geq$"},
+}
+
+
+def tex_escape(text: str) -> str:
+    """Return text with LaTeX's special characters written out, and `code` set as code."""
+    parts = ["".join(_TEX.get(sign, sign) for sign in part) for part in text.split("`")]
+    return "".join(rf"\texttt{{{part}}}" if index % 2 else part for index, part in enumerate(parts))
+
+
+def latex(definitions: Mapping[str, Any], name: str, cells_: Grid, scale: str) -> str:
+    """Return the table as a LaTeX float with booktabs rules; needs `\\usepackage{booktabs}`."""
+    table = definitions["tables"][name]
+    top, rules, below, at = ["" for _ in cells_.labels], [], list(cells_.labels), len(cells_.labels)
+    for label, kinds in cells_.columns:
+        top.append(rf"\multicolumn{{{len(kinds)}}}{{c}}{{{tex_escape(label)}}}")
+        below += [HEADERS[kind] if len(kinds) > 1 else "" for kind in kinds]
+        if len(kinds) > 1:
+            rules.append(rf"\cmidrule(lr){{{at + 1}-{at + len(kinds)}}}")
+        at += len(kinds)
+    body, group = [], None
+    for row in cells_.rows:
+        texts = [tex_escape(cell.text) for cell in row]
+        if len(cells_.labels) > 1:
+            if group is not None and texts[0] != group:
+                body.append(r"\midrule")
+            group, texts[0] = texts[0], "" if texts[0] == group else texts[0]
+        body.append(" & ".join(texts) + r" \\")
+    alignment = "l" * len(cells_.labels) + "c" * (at - len(cells_.labels))
+    remarks = " ".join([str(table["caption"]), f"Scale {scale}.", *notes(definitions, name)])
+    return "\n".join(
+        [
+            r"% needs \usepackage{booktabs}",
+            r"\begin{table}",
+            r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
+            rf"\begin{{tabular}}{{{alignment}}}",
+            r"\toprule",
+            " & ".join(top) + r" \\",
+            "".join(rules),
+            " & ".join(tex_escape(text) for text in below) + r" \\",
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+            rf"\caption{{{tex_escape(str(table['title']))}. {tex_escape(remarks)}}}",
+            rf"\label{{tab:{name}}}",
+            r"\end{table}",
+        ]
+    )

@@ -1,0 +1,99 @@
+"""The measures of runs, grouped by variant, with the provenance of each run."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from workflow.reporting.files import ReportingError, read_json
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What was measured on one run."""
+
+    path: Path
+    identity: str
+    run: Mapping[str, Any]
+    """Labels: paper, experiment, variant, label, seed, scale."""
+    evaluators: Mapping[str, Any]
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    """The run's `run.json`; empty when it was not given."""
+
+    @property
+    def seed(self) -> int:
+        """The run's seed."""
+        return int(self.run["seed"])
+
+    def scalar(self, name: str) -> Mapping[str, Any] | None:
+        """Return {value, unit, std, n} of `evaluator.metric`, or None when it was not measured."""
+        evaluator, _, metric = name.partition(".")
+        found = self.evaluators.get(evaluator, {}).get("scalars", {}).get(metric)
+        return found if found is not None and found.get("value") is not None else None
+
+    def array(self, name: str) -> Any:
+        """Return the array `evaluator.name` (a list, or a mapping of lists), or None."""
+        evaluator, _, array = name.partition(".")
+        return self.evaluators.get(evaluator, {}).get("arrays", {}).get(array)
+
+    def setting(self, key: str) -> Any:
+        """Return a setting of the run by dotted key (`data.train`), or None when it has none.
+
+        The completed options of the data are among the labels; everything else is in the spec.
+        """
+        spec = self.provenance.get("spec", {})
+        labels = {**spec.get("run", {}), **self.run}
+        for node in (labels, spec):
+            value: Any = node
+            for part in key.split("."):
+                value = value.get(part) if isinstance(value, Mapping) else None
+            if value is not None:
+                return value
+        return None
+
+
+class Measures:
+    """The measures of one scale, by (experiment, variant), in the order of their seeds."""
+
+    def __init__(self, measures: Iterable[Measure]) -> None:
+        """Group measures; ReportingError when two files claim the same run."""
+        self.groups: dict[tuple[str, str], list[Measure]] = {}
+        for measure in measures:
+            key = (str(measure.run["experiment"]), str(measure.run["variant"]))
+            group = self.groups.setdefault(key, [])
+            for other in group:
+                if other.seed == measure.seed:
+                    raise ReportingError(
+                        f"{measure.path} and {other.path} measure the same seed; give one of them."
+                    )
+            group.append(measure)
+        for group in self.groups.values():
+            group.sort(key=lambda measure: measure.seed)
+
+    def of(self, experiment: str, variant: str) -> list[Measure]:
+        """Return the measures of a variant by seed; empty when it was not run."""
+        return self.groups.get((experiment, variant), [])
+
+    @classmethod
+    def read(cls, measures: Iterable[Path], runs: Iterable[Path] = ()) -> "Measures":
+        """Read measures files, and the run.json files that say where they come from."""
+        provenance = {}
+        for path in runs:
+            run = read_json(path)
+            provenance[run.get("identity")] = run
+        return cls(read_measure(path, provenance) for path in measures)
+
+
+def read_measure(path: Path, provenance: Mapping[Any, Mapping[str, Any]]) -> Measure:
+    """Read one measures file; ReportingError names the file when its schema or a key is wrong."""
+    content = read_json(path)
+    if content.get("schema") != 1:
+        raise ReportingError(f"{path}: expected schema 1; measure this run again.")
+    missing = {"identity", "run", "evaluators"} - set(content)
+    missing |= {"experiment", "variant", "seed"} - set(content.get("run", {}))
+    if missing:
+        raise ReportingError(f"{path}: {', '.join(sorted(missing))} missing; measure it again.")
+    identity = content["identity"]
+    return Measure(
+        path, identity, content["run"], content["evaluators"], provenance.get(identity, {})
+    )

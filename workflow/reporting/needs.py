@@ -1,0 +1,56 @@
+"""Which runs a table, a figure or the claims of a paper are made of (standard library only)."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+Runs = list[tuple[str, str]]
+"""(experiment, variant) pairs, each once, in the order of the definition."""
+
+
+def cell_variant(
+    table: Mapping[str, Any], row: Mapping[str, Any], column: Mapping[str, Any]
+) -> str:
+    """Return the variant behind a cell: the row's or table's template filled with both ids."""
+    return str(row.get("variant", table["variant"])).format(row=row["id"], column=column["id"])
+
+
+def cells(table: Mapping[str, Any]) -> Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """Yield the (row, column) pairs of a table that exist: a column may name its `rows`."""
+    for row in table["rows"]:
+        for column in table["columns"]:
+            if row["id"] in column.get("rows", [row["id"]]):
+                yield row, column
+
+
+def table_runs(tables: Mapping[str, Any], name: str) -> Runs:
+    """Return the runs behind a table of `tables.yaml`; rows marked `not_run` have none."""
+    table = tables["tables"][name]
+    return _once(
+        (table["experiment"], cell_variant(table, row, column))
+        for row, column in cells(table)
+        if "not_run" not in row
+    )
+
+
+def figure_runs(figures: Mapping[str, Any], name: str) -> Runs:
+    """Return the runs behind a figure of `figures.yaml`; panels marked `not_run` have none."""
+    figure = figures["figures"][name]
+    return _once(
+        (figure["experiment"], series["variant"])
+        for panel in figure["panels"]
+        for series in panel["series"]
+    )
+
+
+def claim_runs(claims: Mapping[str, Any]) -> Runs:
+    """Return the runs behind all claims of `claims.yaml`."""
+    return _once(
+        (claim["experiment"], claim[side]["variant"])
+        for claim in claims["claims"]
+        for side in ("left", "right")
+        if "variant" in claim.get(side, {})
+    )
+
+
+def _once(pairs: Iterable[tuple[str, str]]) -> Runs:
+    return list(dict.fromkeys(pairs))

@@ -1,0 +1,254 @@
+"""The report page of one scale: everything below `results/<scale>/` on one self-contained page."""
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from workflow.reporting import layout, tolerances
+from workflow.reporting.comparability import base_scale
+from workflow.reporting.curves import Curve, chart, whisker
+from workflow.reporting.files import read_csv, read_json
+from workflow.reporting.paper import Paper
+from workflow.reporting.summary import difference, sides
+
+TEMPLATES = Path(__file__).resolve().parent.parent / "report"
+PUBLISHED = Path("docs/reproduction")
+
+
+def render(results: Path, scale: str) -> str:
+    """Return the page as HTML; ReportingError names a file that is broken.
+
+    Args:
+        results: the folder of one scale.
+        scale: its name.
+    """
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["prose"] = prose
+    papers = [_paper(paper, results, scale) for paper in Paper.all()]
+    runs = [read_json(path) for path in sorted((results / "runs").glob("*/*/seed-*/run.json"))]
+    page = environment.get_template("report.html.j2").render(
+        scale=scale,
+        base=base_scale(scale),
+        style=Markup((TEMPLATES / "style.css").read_text(encoding="utf-8")),
+        papers=[
+            paper for paper in papers if paper["tables"] or paper["figures"] or paper["claims"]
+        ],
+        variants=_variants(runs, results),
+        hardware=_hardware(runs),
+        tolerances=_tolerances(papers),
+        changes=tolerances.changes(
+            tolerances.read_history(PUBLISHED / scale), tolerances.current()
+        ),
+        dirty=sorted({str(run.get("commit"))[:10] for run in runs if run.get("dirty")}),
+        commits=sorted({str(run["commit"])[:10] for run in runs if run.get("commit")}),
+    )
+    return str(page)
+
+
+def prose(text: str) -> Markup:
+    """Return escaped text in which `words` between backticks are set as code."""
+    parts = [
+        Markup("<code>{}</code>").format(part) if index % 2 else escape(part)
+        for index, part in enumerate(text.split("`"))
+    ]
+    return Markup("").join(parts)
+
+
+def _paper(paper: Paper, results: Path, scale: str) -> dict[str, Any]:
+    claims = results / "claims" / f"{paper.name}.json"
+    return {
+        "name": paper.name,
+        "title": paper.name.replace("_", " ").title(),
+        "claims": [_claim(claim) for claim in read_json(claims)["claims"]]
+        if claims.is_file()
+        else [],
+        "tables": [
+            _table(paper, name, results)
+            for name in paper.tables["tables"]
+            if (results / "tables" / paper.name / f"{name}.csv").is_file()
+        ],
+        "figures": [
+            _figure(paper, name, results)
+            for name in paper.figures["figures"]
+            if (results / "figures" / paper.name / f"{name}.png").is_file()
+        ],
+    }
+
+
+def _claim(claim: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a claim with its numbers as text and its interval as a small picture."""
+    picture = ""
+    if claim["ci_low"] is not None:
+        picture = whisker(
+            *(claim["ci_low"], claim["ci_high"], claim["estimate"], claim["margin"]),
+            f"95 % interval {difference(claim)}, to compare with {claim['margin']:g}",
+        )
+    return {
+        **claim,
+        "sides": sides(claim),
+        "difference": difference(claim),
+        "picture": Markup(picture),
+    }
+
+
+def _table(paper: Paper, name: str, results: Path) -> dict[str, Any]:
+    prefix = results / "tables" / paper.name / name
+    records, sidecar = read_csv(prefix.with_suffix(".csv")), read_json(prefix.with_suffix(".json"))
+    differences: dict[tuple[str, ...], str] = {
+        (cell["row"], cell["column"], cell["metric"]): cell["difference"]
+        for cell in sidecar["cells"]
+        if cell["difference"]
+    }
+    return {
+        **paper.tables["tables"][name],
+        "name": name,
+        "grid": layout.grid(paper.tables, name, records, differences),
+        "notes": layout.notes(paper.tables, name),
+        "tolerances": sidecar["tolerances"],
+        "remarks": _remarks(records),
+        "not_run": _not_run(records),
+    }
+
+
+def _remarks(records: Sequence[Mapping[str, str]]) -> list[str]:
+    """Return the reason of each verdict; texts that print the same number share one."""
+    found: dict[tuple[str, ...], str] = {}
+    for record in records:
+        if record["expected"]:
+            place = (record["row"], record["column"], record["metric"])
+            flag = f" ({record['flag']})" if record["flag"] else ""
+            where = f"{record['row']}, {record['column']}, {record['metric']}{flag}"
+            found.setdefault((*place, record["expected"]), f"{where}: {record['note']}")
+    return list(found.values())
+
+
+def _not_run(records: Sequence[Mapping[str, str]]) -> list[str]:
+    """Return the cells without a run: a row's name where it has none at all, else each cell."""
+    rows: dict[str, dict[str, bool]] = {}
+    for record in records:
+        columns = rows.setdefault(record["row"], {})
+        absent = record["verdict"] == "not run"
+        columns[record["column"]] = columns.get(record["column"], True) and absent
+    named = []
+    for row, columns in rows.items():
+        missing = [column for column, is_missing in columns.items() if is_missing]
+        whole = len(missing) == len(columns)
+        named += [row] if whole else [f"{row}, {column}" for column in missing]
+    return named
+
+
+def _figure(paper: Paper, name: str, results: Path) -> dict[str, Any]:
+    prefix = results / "figures" / paper.name / name
+    sidecar = read_json(prefix.with_suffix(".json"))
+    image = base64.b64encode(prefix.with_suffix(".png").read_bytes()).decode()
+    return {**sidecar, "name": name, "image": Markup(f"data:image/png;base64,{image}")}
+
+
+def _variants(runs: Sequence[Mapping[str, Any]], results: Path) -> list[dict[str, Any]]:
+    """Return what the page shows of each variant: settings, one line a seed, curves."""
+    grouped: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for run in runs:
+        labels = run["spec"]["run"]
+        grouped.setdefault((labels["experiment"], labels["variant"]), []).append(run)
+    found = []
+    for (experiment, variant), group in grouped.items():
+        spec = group[0]["spec"]
+        options = spec["run"].get("data", {})
+        shown = {"data": {**spec["data"], **options}}
+        shown |= {key: spec[key] for key in ("model", "objective", "training")}
+        found.append(
+            {
+                "experiment": experiment,
+                "variant": variant,
+                "label": spec["run"].get("label") or variant,
+                "settings": yaml.safe_dump(shown, sort_keys=False, allow_unicode=True).rstrip(),
+                "runs": sorted(group, key=lambda run: int(run["spec"]["seed"])),
+                "curves": Markup(_curves(group, experiment, variant, results)),
+            }
+        )
+    return found
+
+
+def _curves(
+    group: Sequence[Mapping[str, Any]], experiment: str, variant: str, results: Path
+) -> str:
+    """Return a chart of the loss on training and development split, one line a seed each."""
+    curves = []
+    for run in group:
+        folder = results / "runs" / experiment / variant / f"seed-{run['spec']['seed']}"
+        rows = _history(folder / "history.jsonl")
+        for split in ("train", "dev"):
+            points = [
+                (float(row["step"]), float(row["loss"]))
+                for row in rows
+                if row.get("split") == split and row.get("loss") is not None
+            ]
+            curves.append(Curve(split, _thinned(points)))
+    return chart(curves, f"Loss of {variant} by step, on the training and the dev split", "step")
+
+
+def _history(path: Path) -> list[dict[str, Any]]:
+    """Return a run's history; a missing one, or a line cut short, is left out."""
+    rows = []
+    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
+        try:
+            rows.append(json.loads(line))
+        except json.JSONDecodeError:
+            continue
+    return rows
+
+
+def _thinned(
+    points: Sequence[tuple[float, float]], most: int = 150
+) -> Sequence[tuple[float, float]]:
+    """Return at most about `most` points: the means of equal stretches."""
+    size = -(-len(points) // most) or 1
+    if size == 1:
+        return points
+    stretches = [points[start : start + size] for start in range(0, len(points), size)]
+    return [(part[-1][0], sum(y for _, y in part) / len(part)) for part in stretches]
+
+
+def _hardware(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the cost of the runs by the hardware that they ran on."""
+    grouped: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
+    for run in runs:
+        kind = (str(run.get("device")), str(run.get("cpu")), str(run.get("torch")))
+        grouped.setdefault(kind, []).append(run)
+    return [
+        {
+            "device": device,
+            "cpu": cpu,
+            "torch": torch,
+            "runs": len(group),
+            "hours": sum(float(run.get("wall_seconds") or 0) for run in group) / 3600,
+            "memory": max(float(run.get("peak_memory_mb") or 0) for run in group),
+            "continued": sum(len(run.get("continuations") or []) for run in group),
+        }
+        for (device, cpu, torch), group in sorted(grouped.items())
+    ]
+
+
+def _tolerances(papers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rule of each metric that some table on the page judged by."""
+    found = {}
+    for paper in papers:
+        for table in paper["tables"]:
+            for metric, rule in table["tolerances"].items():
+                found[paper["name"], metric] = {
+                    **{"sampling": "none", "close": 2, **rule},
+                    **{"paper": paper["name"], "metric": metric},
+                }
+    return list(found.values())

@@ -1,0 +1,124 @@
+"""The README's summary of what is published: claim, paper, ours, verdict."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from workflow.reporting.comparability import base_scale
+from workflow.reporting.files import ReportingError, read_csv, read_json
+from workflow.reporting.verdict import WORDS
+
+BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
+ORDER = ("paper", "lite")
+"""The scales that the README shows, the most telling first; others have pages of their own."""
+
+
+def difference(claim: Mapping[str, Any]) -> str:
+    """Return a claim's paired difference with its 95 % interval, empty if it was not run."""
+    if claim["estimate"] is None:
+        return ""
+    digits = int(claim["digits"])
+    shown = f"{claim['estimate']:+.{digits}f}"
+    if claim["ci_low"] is not None:
+        shown += f" [{claim['ci_low']:+.{digits}f}, {claim['ci_high']:+.{digits}f}]"
+    return shown
+
+
+def sides(claim: Mapping[str, Any]) -> str:
+    """Return what was compared: each side's mean and label."""
+    digits = int(claim["digits"])
+    shown = [
+        f"{claim[side]['mean']:.{digits}f} ({claim[side]['label']})"
+        for side in ("left", "right")
+        if claim[side]["mean"] is not None
+    ]
+    return " vs ".join(shown)
+
+
+def claims_table(claims: Sequence[Mapping[str, Any]]) -> str:
+    """Return claims as a Markdown table: claim, paper, ours, verdict."""
+    lines = ["| claim | paper | ours | verdict |", "| --- | --- | --- | --- |"]
+    for claim in claims:
+        ours = "not run"
+        if claim["estimate"] is not None:
+            ours = f"{sides(claim)}: {difference(claim)}"
+        verdict = f"**{claim['verdict']}**"
+        if claim["hindrances"]:
+            verdict += f" (not the paper's setting: {'; '.join(claim['hindrances'])})"
+        cells = (f"{claim['claim']} ({claim['source']})", claim["paper"] or "–", ours, verdict)
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines)
+
+
+def published_claims(folder: Path) -> list[dict[str, Any]]:
+    """Return all claims published below a scale's folder."""
+    files = sorted((folder / "claims").glob("*.json"))
+    return [claim for path in files for claim in read_json(path)["claims"]]
+
+
+def counts(folder: Path) -> str:
+    """Return how many cells with a paper's number got which verdict, as text."""
+    verdicts = {
+        (path.name, record["row"], record["column"], record["metric"]): record["verdict"]
+        for path in sorted((folder / "tables").glob("*/*.csv"))
+        for record in read_csv(path)
+        if record["expected"]
+    }
+    counted = Counter(verdicts.values())
+    return ", ".join(f"{counted[word]} {word}" for word in WORDS if counted[word]) or "none"
+
+
+def block(published: Path) -> str:
+    """Return the README's block for everything below `docs/reproduction`, without its markers."""
+    parts = []
+    for scale in (name for name in ORDER if (published / name).is_dir()):
+        folder = published / scale
+        parts.append(
+            f"**Scale `{scale}`** (differences with their 95 % interval)\n\n"
+            f"{claims_table(published_claims(folder))}\n\n"
+            f"Cells beside a number of the papers: {counts(folder)}. "
+            f"[All tables and figures]({folder.as_posix()}/README.md)."
+        )
+    return "\n\n".join(parts) or "No results have been published yet."
+
+
+def replaced(readme: str, text: str) -> str:
+    """Return the README with `text` between its markers; ReportingError if they are not there."""
+    before, begin, rest = readme.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ReportingError(f"README.md: put the lines {BEGIN} and {END} where results belong.")
+    return f"{before}{BEGIN}\n{text}\n{END}{after}"
+
+
+def scale_page(
+    folder: Path, scale: str, titles: Mapping[str, str], stale: Mapping[str, str]
+) -> str:
+    """Return the page of one published scale: claims, tables, figures, and what is stale.
+
+    Args:
+        folder: the scale's folder, with tables, figures and claims in place.
+        scale: its name.
+        titles: by `<paper>/<table or figure>`, the title.
+        stale: by run, why its measures no longer count.
+    """
+    lines = [f"# Published results, scale {scale}", ""]
+    if base_scale(scale) != scale:
+        lines += [f"An overlay on `{base_scale(scale)}`: its settings are not the papers'.", ""]
+    lines += ["## Claims", "", claims_table(published_claims(folder)), "", "## Tables", ""]
+    for path in sorted((folder / "tables").glob("*/*.md")):
+        link = path.relative_to(folder).with_suffix("").as_posix()
+        title = titles.get(f"{path.parent.name}/{path.stem}", path.stem)
+        lines.append(
+            f"- [{title}]({link}.md) ([csv]({link}.csv), [tex]({link}.tex), [runs]({link}.json))"
+        )
+    lines += ["", f"Cells beside a number of the papers: {counts(folder)}.", "", "## Figures", ""]
+    for path in sorted((folder / "figures").glob("*/*.png")):
+        link = path.relative_to(folder).as_posix()
+        title = titles.get(f"{path.parent.name}/{path.stem}", path.stem)
+        lines += [f"![{title}]({link})", ""]
+    if stale:
+        lines += ["## Stale measures", "", "Kept, but in no table, figure or claim:", ""]
+        lines += [f"- `{run}`: {why}" for run, why in sorted(stale.items())]
+    return "\n".join(lines)

@@ -1,0 +1,254 @@
+"""A table in long form: one record a cell, metric and source, with the verdict on each.
+
+Tables are defined in `tables.yaml` of their paper: rows, columns, and per column the metrics it
+shows.  The variant behind a cell is a template of the row's and the column's id.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workflow.reporting import intervals, needs
+from workflow.reporting.comparability import base_scale, hindrances
+from workflow.reporting.expected import Expected, ExpectedValues
+from workflow.reporting.measures import Measure, Measures
+from workflow.reporting.verdict import Ours, Printed, Tolerance, judge
+
+COLUMNS = (
+    *("paper", "source", "table", "row", "column", "metric", "unit", "statistic", "spread_over"),
+    *("expected", "expected_std", "flag", "mean", "std", "n", "ci_low", "ci_high"),
+    *("verdict", "note"),
+)
+Record = dict[str, str]
+"""One line of the long form; every value as text, empty where there is none."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table's records and the sidecar that names the runs behind each of them."""
+
+    records: list[Record]
+    sidecar: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the cells of one table share."""
+
+    paper: str
+    name: str
+    scale: str
+    definitions: Mapping[str, Any]
+    """The whole `tables.yaml`."""
+    expected: ExpectedValues
+    base: Mapping[tuple[str, ...], Record]
+    """For an overlay: the records of the scale it stands on, by `key`."""
+
+    @property
+    def table(self) -> Mapping[str, Any]:
+        """The table's own definition."""
+        return self.definitions["tables"][self.name]
+
+
+def key(record: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what identifies a record within its table."""
+    return tuple(record[name] for name in ("source", "row", "column", "metric", "spread_over"))
+
+
+def row_name(row: Mapping[str, Any]) -> str:
+    """Return a row's name in the long form: its group, if any, and its label."""
+    return ": ".join(str(row[part]) for part in ("group", "label") if part in row)
+
+
+def metrics_of(row: Mapping[str, Any], column: Mapping[str, Any]) -> Sequence[str]:
+    """Return the names of a cell's metrics: the row's own, else the column's."""
+    return row.get("metrics", column.get("metrics", []))
+
+
+def build(
+    paper: str,
+    name: str,
+    scale: str,
+    definitions: Mapping[str, Any],
+    expected: ExpectedValues,
+    measures: Measures,
+    base: Sequence[Record] = (),
+) -> Table:
+    """Return a table over the given measures; cells without a measure are `not run`.
+
+    Raises ReportingError when the definition points to a number that the paper does not print.
+    """
+    by_key = {key(record): record for record in base}
+    context = Context(paper, name, scale, definitions, expected, by_key)
+    table, runs = context.table, {}
+    records: list[Record] = []
+    cells: list[dict[str, Any]] = []
+    for row, column in needs.cells(table):
+        behind = measures.of(table["experiment"], needs.cell_variant(table, row, column))
+        runs.update({measure.identity: provenance(measure) for measure in behind})
+        for metric in metrics_of(row, column):
+            for record in _records(context, row, column, metric, behind):
+                records.append(record)
+                cells.append(_cell(context, record, behind))
+    sidecar = {
+        "schema": 1,
+        "paper": paper,
+        "table": name,
+        "scale": scale,
+        "base": base_scale(scale) if base else None,
+        "tolerances": {
+            metric: rule["tolerance"]
+            for metric, rule in definitions["metrics"].items()
+            if "tolerance" in rule
+        },
+        "runs": runs,
+        "cells": cells,
+    }
+    return Table(records, sidecar)
+
+
+def provenance(measure: Measure) -> dict[str, Any]:
+    """Return where a run comes from: its labels, code, data, commit and hardware."""
+    run = measure.provenance
+    known = ("code", "commit", "dirty", "data", "torch", "python", "cpu", "device", "finished")
+    labels = {name: measure.run.get(name) for name in ("experiment", "variant", "seed", "scale")}
+    return {**labels, **{name: run.get(name) for name in known}}
+
+
+def _records(
+    context: Context,
+    row: Mapping[str, Any],
+    column: Mapping[str, Any],
+    name: str,
+    behind: Sequence[Measure],
+) -> list[Record]:
+    """Return a cell's records for one metric: one a source, and one more for the other spread."""
+    metric, table = context.definitions["metrics"][name], context.table
+    ours, scalars = _ours(metric, table.get("statistic", "mean"), behind)
+    places = column.get("printed", row.get("printed", table.get("printed", [])))
+    places = [_place(place, row, column) for place in places] if "printed" in metric else []
+    unprinted = Expected(table["source"], Printed(""), metric["unit"], "", "")
+    printed = context.expected.all_at(places, metric.get("printed", "")) or [unprinted]
+    why = hindrances(context.scale, context.definitions.get("not_comparable", []), behind)
+    by_runs = _over_runs(ours)
+    statistics = _over_examples(metric, ours, scalars, behind) or by_runs
+    records = []
+    for number in printed:
+        tolerance = Tolerance.of(metric["tolerance"]) if "tolerance" in metric else None
+        like = Printed(number.printed.text, number.printed.std, table.get("statistic", "mean"))
+        verdict = judge(ours, like, tolerance, why)
+        seeds = ", ".join(str(measure.seed) for measure in behind)
+        notes = [verdict.reason, f"seeds {seeds}" if behind else "", number.note]
+        if behind and len(scalars) < len(behind):
+            notes.append(f"{len(behind) - len(scalars)} of {len(behind)} runs lack this measure")
+        notes += [str(row.get("not_run", "")), str(row.get("note", ""))]
+        record = {
+            **dict.fromkeys(COLUMNS, ""),
+            **{"paper": context.paper, "source": number.source, "table": context.name},
+            **{"row": row_name(row), "column": str(column["label"]), "metric": name},
+            **{"unit": metric["unit"], "flag": number.flag or str(row.get("flag", ""))},
+            **{"expected": number.printed.text, "expected_std": text(number.printed.std)},
+            **statistics,
+            "verdict": verdict.word,
+        }
+        difference = _difference(context, record)
+        if difference:
+            notes.append(f"{base_scale(context.scale)}: difference {difference}")
+        records.append({**record, "note": "; ".join(note for note in notes if note)})
+    if statistics is not by_runs and ours.runs:
+        other = {**records[0], **by_runs, "verdict": "not comparable", "flag": ""}
+        other |= {"expected": "", "expected_std": "", "source": table["source"]}
+        other["note"] = "spread over runs; the paper's is over examples"
+        records.append(other)
+    return records
+
+
+def _place(
+    place: Mapping[str, str], row: Mapping[str, Any], column: Mapping[str, Any]
+) -> dict[str, str]:
+    labels = {"row": row["label"], "column": column["label"]}
+    return {name: str(value).format(**labels) for name, value in place.items()}
+
+
+def _ours(
+    metric: Mapping[str, Any], statistic: str, behind: Sequence[Measure]
+) -> tuple[Ours, list[Mapping[str, Any]]]:
+    """Return our value over the runs that have the metric, and their scalars."""
+    found = [measure.scalar(metric["measure"]) for measure in behind]
+    scalars = [scalar for scalar in found if scalar is not None]
+    if not scalars:
+        return Ours(0), []
+    if isinstance(scalars[0]["value"], str):
+        return Ours(len(scalars), scalars[0]["value"], statistic="single"), scalars
+    values = [float(scalar["value"]) for scalar in scalars]
+    mean = max(values) if statistic == "max" else sum(values) / len(values)
+    sizes = [int(scalar["n"]) for scalar in scalars if scalar.get("n")]
+    shown = statistic if len(values) > 1 else "single"
+    examples = min(sizes) if sizes else None
+    return Ours(len(values), mean, intervals.spread(values), shown, examples), scalars
+
+
+def _over_runs(ours: Ours) -> Record:
+    """Return the statistics of a cell whose spread is over runs."""
+    statistics = {"statistic": ours.statistic, "spread_over": "runs", "mean": text(ours.mean)}
+    if isinstance(ours.mean, float) and ours.statistic == "mean":
+        statistics["std"] = text(ours.std)
+        low, high = intervals.interval(ours.mean, ours.std, ours.runs) or (None, None)
+        statistics |= {"ci_low": text(low), "ci_high": text(high)}
+    return {**statistics, "n": str(ours.runs) if ours.runs else ""}
+
+
+def _over_examples(
+    metric: Mapping[str, Any],
+    ours: Ours,
+    scalars: Sequence[Mapping[str, Any]],
+    behind: Sequence[Measure],
+) -> Record | None:
+    """Return the statistics of a metric whose spread is over examples, or None for other metrics.
+
+    The standard deviation is pooled over runs; the interval is of the per-example values averaged
+    over runs, or from the pooled deviation where the per-example values were not kept.
+    """
+    if metric.get("spread_over", "runs") != "examples":
+        return None
+    if not isinstance(ours.mean, float):
+        return {"statistic": ours.statistic, "spread_over": "examples"}
+    variances = [scalar["std"] ** 2 for scalar in scalars if scalar.get("std") is not None]
+    std = (sum(variances) / len(variances)) ** 0.5 if variances else None
+    arrays = [measure.array(metric["measure"]) for measure in behind]
+    bounds = intervals.interval(ours.mean, std, ours.examples or 0)
+    if arrays and all(arrays):
+        means = intervals.over_seeds(arrays)
+        bounds = intervals.interval(ours.mean, intervals.spread(means.tolist()), len(means))
+    low, high = bounds or (None, None)
+    return {
+        **{"statistic": ours.statistic, "spread_over": "examples", "mean": text(ours.mean)},
+        **{"std": text(std), "n": text(ours.examples), "ci_low": text(low), "ci_high": text(high)},
+    }
+
+
+def _difference(context: Context, record: Record) -> str:
+    """Return an overlay's difference to the scale it stands on, or nothing."""
+    base = context.base.get(key(record))
+    try:
+        return f"{float(record['mean']) - float(base['mean']):+.3g}" if base else ""
+    except ValueError:
+        return ""
+
+
+def _cell(context: Context, record: Record, behind: Sequence[Measure]) -> dict[str, Any]:
+    names = ("source", "row", "column", "metric", "spread_over")
+    return {
+        **{name: record[name] for name in names},
+        "difference": _difference(context, record) or None,
+        "seeds": [measure.seed for measure in behind],
+        "runs": [measure.identity for measure in behind],
+        "measures": [measure.path.as_posix() for measure in behind],
+    }
+
+
+def text(value: float | str | None) -> str:
+    """Return a value of a record as text: six significant digits, empty for None."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return f"{value:.6g}"

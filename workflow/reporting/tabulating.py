@@ -1,0 +1,35 @@
+"""The files of a table: long form, Markdown and LaTeX in the paper's layout, and the sidecar."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from workflow.reporting import layout, tables
+from workflow.reporting.comparability import base_scale
+from workflow.reporting.files import csv_text, read_csv, write_json, write_text
+from workflow.reporting.measures import Measures
+from workflow.reporting.paper import Paper
+
+
+def tabulate(
+    paper: Paper, name: str, scale: str, measures: Measures, prefix: Path, base: Path | None = None
+) -> None:
+    """Write a table as `<prefix>.csv`, `.md`, `.tex` and its sidecar `.json`.
+
+    `base` is the same table's CSV of the scale that an overlay stands on; it need not exist.
+    """
+    paper.definition("tables", name)
+    before: Sequence[tables.Record] = read_csv(base) if base and base.is_file() else []
+    table = tables.build(paper.name, name, scale, paper.tables, paper.expected, measures, before)
+    differences: dict[tuple[str, ...], str] = {
+        (cell["row"], cell["column"], cell["metric"]): cell["difference"]
+        for cell in table.sidecar["cells"]
+        if cell["difference"]
+    }
+    grid = layout.grid(paper.tables, name, table.records, differences)
+    said = scale
+    if differences:
+        said = f"{scale}, Δ is the difference to {base_scale(scale)}"
+    write_text(prefix.with_suffix(".csv"), csv_text(tables.COLUMNS, table.records))
+    write_text(prefix.with_suffix(".md"), layout.markdown(paper.tables, name, grid, said))
+    write_text(prefix.with_suffix(".tex"), layout.latex(paper.tables, name, grid, said))
+    write_json(prefix.with_suffix(".json"), table.sidecar)

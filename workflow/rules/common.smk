@@ -1,0 +1,198 @@
+# The plan, and what the rules of every stage ask it. A mistake of the user ends here, in a sentence.
+
+import os
+import shlex
+import sys
+import uuid
+from pathlib import Path
+
+from snakemake.settings.types import DeploymentMethod
+
+ROOT = Path(workflow.basedir)
+sys.path.insert(0, str(ROOT))
+
+from workflow.datasets.recipe import files as recipe_files
+from workflow.planning.closure import code_hash
+from workflow.planning.errors import InputError
+from workflow.planning.identity import canonical
+from workflow.planning.plan import Plan
+from workflow.planning.targets import FIGURE_FORMATS, TABLE_FORMATS, Targets
+
+ENVIRONMENT = str(ROOT / "envs" / "conda.yaml")
+
+try:
+    PLAN = Plan(config, ROOT)
+    TARGETS = Targets(PLAN)
+except InputError as error:
+    sys.exit(f"error: {error}")
+
+# A run that failed for good is not tried again by the same invocation, on whatever node.
+os.environ.setdefault("SACCADE_INVOCATION", uuid.uuid4().hex)
+
+RESULTS = PLAN.results
+SCALE = f"{RESULTS}/{PLAN.scale}"
+
+
+wildcard_constraints:
+    dataset="[a-z0-9_]+",
+    recipe="[0-9a-f]{12}",
+    experiment="[a-z][a-z0-9_]*",
+    variant="[a-z][a-z0-9_]*",
+    seed="[0-9]+",
+    paper="[a-z][a-z0-9_]*",
+    table="[a-z][a-z0-9_]*",
+    figure="[a-z][a-z0-9_]*",
+
+
+def shell_prefix():
+    """Let every job find the project, and the Python that runs Snakemake unless conda brings one."""
+    path = f"export PYTHONPATH={shlex.quote(str(ROOT))}; "
+    if DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method:
+        return path
+    return f"{path}export PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH; "
+
+
+shell.prefix(shell_prefix())
+
+
+def sentence(function):
+    """Let a mistake that an input function or parameter meets end in its sentence."""
+
+    def ask(wildcards):
+        try:
+            return function(wildcards)
+        except InputError as error:
+            sys.exit(f"error: {error}")
+
+    return ask
+
+
+def code_of(*modules):
+    """A hash of the code that a job runs, so that editing it runs the job again."""
+    return code_hash(modules, ROOT)
+
+
+def run_of(wildcards):
+    """The run that a path belongs to."""
+    return PLAN.run(wildcards.experiment, wildcards.variant, int(wildcards.seed))
+
+
+def run_folder(run):
+    """The folder of a run's results."""
+    return f"{SCALE}/runs/{run.key}"
+
+
+def data_folder(run):
+    """The folder of a run's encoded data."""
+    return f"{RESULTS}/data/{run.data}/encoded"
+
+
+def parents_of(wildcards, file):
+    """The file of that name of each parent of a run."""
+    return [f"{run_folder(run)}/{file}" for run in PLAN.parents(run_of(wildcards)).values()]
+
+
+def parent_arguments(wildcards, *file):
+    """The parents of a run as `--parent name=path`, the path being its folder or a file in it."""
+    return [
+        argument
+        for name, run in PLAN.parents(run_of(wildcards)).items()
+        for argument in ("--parent", f"{name}={'/'.join([run_folder(run), *file])}")
+    ]
+
+
+def recipe_of(wildcards):
+    """The data recipe that a path belongs to."""
+    return PLAN.recipe(f"{wildcards.dataset}/{wildcards.recipe}")
+
+
+def recipe_json(wildcards):
+    """The data recipe as canonical JSON."""
+    return canonical(recipe_of(wildcards))
+
+
+def dataset_code(script):
+    """A parameter: the hash of a script's code and of the dataset that it imports on demand."""
+    return sentence(
+        lambda wildcards: code_of(
+            f"workflow.scripts.{script}", f"workflow.datasets.{wildcards.dataset}"
+        )
+    )
+
+
+def raw_input(wildcards):
+    """What `prepare` reads: downloaded files, or the folder of generated ones."""
+    sources = recipe_files(recipe_of(wildcards))["sources"]
+    if sources:
+        return [f"{RESULTS}/data/sources/{wildcards.dataset}/{name}" for name in sources]
+    return [f"{RESULTS}/data/{wildcards.dataset}/{wildcards.recipe}/raw"]
+
+
+def raw_files(wildcards, input):
+    """The files that `prepare` reads, one by one."""
+    files = recipe_files(recipe_of(wildcards))
+    if files["sources"]:
+        return list(input)
+    return [f"{input[0]}/{name}" for name in files["raw"]]
+
+
+def paper_of(wildcards):
+    """The paper that a path belongs to."""
+    return TARGETS.papers[wildcards.paper]
+
+
+def definition(kind):
+    """A parameter: what the paper's YAML says about this table or figure, and no other."""
+    return lambda wildcards: paper_of(wildcards).definition(kind, asked(wildcards, kind))
+
+
+def code_behind(kind, script):
+    """A parameter: the hash of the code that draws this table or figure."""
+    return sentence(
+        lambda wildcards: code_of(
+            f"workflow.scripts.{script}",
+            *paper_of(wildcards).code(kind, asked(wildcards, kind)),
+        )
+    )
+
+
+def asked(wildcards, kind):
+    """The name of the table or figure that a path belongs to; claims have none."""
+    return wildcards.get(kind.removesuffix("s"), "")
+
+
+def measures_behind(kind):
+    """An input: the measures of the runs that a table, a figure or the claims are made of."""
+    return lambda wildcards: TARGETS.measures(
+        paper_of(wildcards).runs(kind, asked(wildcards, kind))
+    )
+
+
+def records_behind(kind):
+    """An input: the `run.json` of those runs."""
+    return lambda wildcards: TARGETS.records(paper_of(wildcards).runs(kind, asked(wildcards, kind)))
+
+
+def expected_values(wildcards):
+    """An input: the numbers that the paper prints."""
+    return os.path.relpath(paper_of(wildcards).folder / "expected.csv")
+
+
+def base_table(wildcards):
+    """The table of the scale that an overlay stands on, to show the difference to."""
+    base = PLAN.config["scale"]
+    path = f"{RESULTS}/{base}/tables/{wildcards.paper}/{wildcards.table}.csv"
+    return ["--base", path] if PLAN.scale != base else []
+
+
+def refuse(wildcards):
+    """End with the sentence about a name that is no target."""
+    sys.exit(f"error: {TARGETS.refusal(wildcards.unknown)}")
+
+
+def check_names():
+    """End with a sentence when a target has the name of a rule, of a file or of another target."""
+    try:
+        TARGETS.check_names(rule.name for rule in workflow.rules)
+    except InputError as error:
+        sys.exit(f"error: {error}")

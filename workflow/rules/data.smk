@@ -1,0 +1,95 @@
+# From downloaded or generated files to integer arrays: fetch or synthesise -> prepare -> encode.
+
+DATA = f"{RESULTS}/data/{{dataset}}/{{recipe}}"
+
+
+localrules:
+    fetch,
+    synthesise,
+    prepare,
+    encode,
+
+
+rule fetch:
+    output:
+        f"{RESULTS}/data/sources/{{dataset}}/{{file}}",
+    log:
+        f"{RESULTS}/logs/fetch/{{dataset}}/{{file}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/fetch/{{dataset}}/{{file}}.tsv"
+    retries: 0 if PLAN.mirror else 2
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=500,
+        runtime=60,
+    params:
+        mirror=lambda wildcards, output: PLAN.mirror,
+    shell:
+        "exec python -m workflow.scripts.fetch --dataset {wildcards.dataset:q}"
+        " --file {wildcards.file:q} --mirror {params.mirror:q} --out {output:q} > {log:q} 2>&1"
+
+
+rule synthesise:
+    output:
+        directory(f"{DATA}/raw"),
+    log:
+        f"{RESULTS}/logs/synthesise/{{dataset}}/{{recipe}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/synthesise/{{dataset}}/{{recipe}}.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=1000,
+        runtime=60,
+    params:
+        recipe=sentence(recipe_json),
+        code=dataset_code("synthesise"),
+    shell:
+        "exec python -m workflow.scripts.synthesise --recipe {params.recipe:q}"
+        " --out {output:q} > {log:q} 2>&1"
+
+
+rule prepare:
+    input:
+        sentence(raw_input),
+    output:
+        directory(f"{DATA}/prepared"),
+    log:
+        f"{RESULTS}/logs/prepare/{{dataset}}/{{recipe}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/prepare/{{dataset}}/{{recipe}}.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=1000,
+        runtime=60,
+    params:
+        recipe=sentence(recipe_json),
+        files=raw_files,
+        code=dataset_code("prepare"),
+    shell:
+        "exec python -m workflow.scripts.prepare --recipe {params.recipe:q}"
+        " --sources {params.files:q} --out {output:q} > {log:q} 2>&1"
+
+
+rule encode:
+    input:
+        f"{DATA}/prepared",
+    output:
+        directory(f"{DATA}/encoded"),
+    log:
+        f"{RESULTS}/logs/encode/{{dataset}}/{{recipe}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/encode/{{dataset}}/{{recipe}}.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=1000,
+        runtime=60,
+    params:
+        recipe=sentence(recipe_json),
+        code=dataset_code("encode"),
+    shell:
+        "exec python -m workflow.scripts.encode --recipe {params.recipe:q}"
+        " --prepared {input:q} --out {output:q} > {log:q} 2>&1"

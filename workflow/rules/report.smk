@@ -1,0 +1,111 @@
+# From measures to what a person reads: tables, figures, claims and one page with all of them.
+
+
+localrules:
+    tabulate,
+    plot,
+    claim,
+    report,
+
+
+rule tabulate:
+    input:
+        measures=measures_behind("tables"),
+        runs=records_behind("tables"),
+        expected=expected_values,
+    output:
+        multiext(f"{SCALE}/tables/{{paper}}/{{table}}", *[f".{x}" for x in TABLE_FORMATS]),
+    log:
+        f"{SCALE}/logs/tabulate/{{paper}}/{{table}}.log",
+    benchmark:
+        f"{SCALE}/benchmarks/tabulate/{{paper}}/{{table}}.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        definition=definition("tables"),
+        code=code_behind("tables", "tabulate"),
+        base=base_table,
+        scale=PLAN.scale,
+        prefix=lambda wildcards, output: str(Path(output[0]).with_suffix("")),
+    shell:
+        "exec python -m workflow.scripts.tabulate --paper {wildcards.paper}"
+        " --table {wildcards.table} --measures {input.measures:q} --runs {input.runs:q}"
+        " {params.base:q} --scale {params.scale:q} --out-prefix {params.prefix:q} > {log:q} 2>&1"
+
+
+rule plot:
+    input:
+        measures=measures_behind("figures"),
+        expected=expected_values,
+    output:
+        multiext(f"{SCALE}/figures/{{paper}}/{{figure}}", *[f".{x}" for x in FIGURE_FORMATS]),
+    log:
+        f"{SCALE}/logs/plot/{{paper}}/{{figure}}.log",
+    benchmark:
+        f"{SCALE}/benchmarks/plot/{{paper}}/{{figure}}.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        definition=definition("figures"),
+        code=code_behind("figures", "plot"),
+        scale=PLAN.scale,
+        prefix=lambda wildcards, output: str(Path(output[0]).with_suffix("")),
+    shell:
+        "exec python -m workflow.scripts.plot --paper {wildcards.paper}"
+        " --figure {wildcards.figure} --measures {input.measures:q}"
+        " --scale {params.scale:q} --out-prefix {params.prefix:q} > {log:q} 2>&1"
+
+
+rule claim:
+    input:
+        measures=measures_behind("claims"),
+        runs=records_behind("claims"),
+        expected=expected_values,
+    output:
+        f"{SCALE}/claims/{{paper}}.json",
+    log:
+        f"{SCALE}/logs/claim/{{paper}}.log",
+    benchmark:
+        f"{SCALE}/benchmarks/claim/{{paper}}.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        definition=definition("claims"),
+        code=code_behind("claims", "claims"),
+        scale=PLAN.scale,
+    shell:
+        "exec python -m workflow.scripts.claims --paper {wildcards.paper}"
+        " --measures {input.measures:q} --runs {input.runs:q} --scale {params.scale:q}"
+        " --out {output:q} > {log:q} 2>&1"
+
+
+rule report:
+    input:
+        TARGETS.selected,
+    output:
+        f"{SCALE}/report.html",
+    log:
+        f"{SCALE}/logs/report.log",
+    benchmark:
+        f"{SCALE}/benchmarks/report.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        folder=lambda wildcards, output: str(Path(output[0]).parent),
+        scale=PLAN.scale,
+        code=sentence(lambda wildcards: code_of("workflow.scripts.report")),
+    shell:
+        "exec python -m workflow.scripts.report --results {params.folder:q}"
+        " --scale {params.scale:q} --out {output:q} > {log:q} 2>&1"

@@ -1,0 +1,63 @@
+# resolve writes a run's spec; train makes its weights, or takes them from the store.
+
+RUN = f"{SCALE}/runs/{{experiment}}/{{variant}}/seed-{{seed}}"
+RUN_NAME = "{experiment}/{variant}/seed-{seed}"
+
+
+localrules:
+    resolve,
+
+
+rule resolve:
+    input:
+        data=sentence(lambda wildcards: data_folder(run_of(wildcards))),
+        parents=sentence(lambda wildcards: parents_of(wildcards, "spec.json")),
+    output:
+        f"{RUN}/spec.json",
+    log:
+        f"{SCALE}/logs/resolve/{RUN_NAME}.log",
+    benchmark:
+        f"{SCALE}/benchmarks/resolve/{RUN_NAME}.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=200,
+        runtime=10,
+    params:
+        draft=sentence(lambda wildcards: canonical(run_of(wildcards).draft(ROOT))),
+        parents=lambda wildcards: parent_arguments(wildcards, "spec.json"),
+    shell:
+        "exec python -m workflow.scripts.resolve --spec {params.draft:q}"
+        " --manifest {input.data:q}/manifest.json {params.parents:q} --out {output:q}"
+        " > {log:q} 2>&1"
+
+
+rule train:
+    input:
+        spec=f"{RUN}/spec.json",
+        data=sentence(lambda wildcards: data_folder(run_of(wildcards))),
+        parents=sentence(lambda wildcards: parents_of(wildcards, "weights.safetensors")),
+    output:
+        weights=f"{RUN}/weights.safetensors",
+        history=f"{RUN}/history.jsonl",
+        record=f"{RUN}/run.json",
+        checkpoints=directory(f"{RUN}/checkpoints"),
+    log:
+        f"{SCALE}/logs/train/{RUN_NAME}.log",
+    benchmark:
+        f"{SCALE}/benchmarks/train/{RUN_NAME}.tsv"
+    conda:
+        ENVIRONMENT
+    threads: lambda wildcards: run_of(wildcards).settings["training"]["threads"]
+    resources:
+        mem_mb=1500,
+        runtime="12h",
+    params:
+        store=lambda wildcards, output: f"{RESULTS}/store",
+        folder=lambda wildcards, output: str(Path(output.record).parent),
+        device=lambda wildcards, output: PLAN.config["device"],
+        parents=parent_arguments,
+    shell:
+        "exec python -m workflow.scripts.train --spec {input.spec:q} --data {input.data:q}"
+        " --store {params.store:q} --out {params.folder:q} --device {params.device:q}"
+        " {params.parents:q} > {log:q} 2>&1"

@@ -1,0 +1,26 @@
+"""Decide the claims of a paper, each by its paired test."""
+
+from pathlib import Path
+
+from workflow.reporting.claims import judge
+from workflow.reporting.command import one_sentence, parser
+from workflow.reporting.files import write_json
+from workflow.reporting.measures import Measures
+from workflow.reporting.paper import Paper
+
+
+def main() -> None:
+    """Run from the command line."""
+    arguments = parser(__doc__)
+    arguments.add_argument(
+        "--runs", type=Path, nargs="*", default=[], help="the run.json files behind the measures"
+    )
+    arguments.add_argument("--out", type=Path, required=True, help="JSON file to write")
+    given = arguments.parse_args()
+    with one_sentence():
+        measures = Measures.read(given.measures, given.runs)
+        write_json(given.out, judge(Paper(given.paper), given.scale, measures))
+
+
+if __name__ == "__main__":
+    main()

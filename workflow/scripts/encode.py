@@ -1,0 +1,24 @@
+"""Turn prepared text into integer arrays, a vocabulary and a manifest."""
+
+import argparse
+import json
+from pathlib import Path
+
+from workflow.datasets.errors import one_sentence
+from workflow.datasets.recipe import load
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--recipe", type=json.loads, required=True, help="the recipe, as JSON")
+    parser.add_argument("--prepared", type=Path, required=True, help="folder of the .jsonl files")
+    parser.add_argument("--out", type=Path, required=True, help="folder to write to")
+    arguments = parser.parse_args()
+    with one_sentence():
+        recipe = load(arguments.recipe)
+        recipe.module.encode(recipe.options, arguments.prepared, arguments.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,26 @@
+"""Draw one figure of a paper, as PDF and PNG, with the runs behind it."""
+
+from pathlib import Path
+
+from workflow.reporting.command import one_sentence, parser
+from workflow.reporting.measures import Measures
+
+
+def main() -> None:
+    """Run from the command line."""
+    arguments = parser(__doc__)
+    arguments.add_argument("--figure", required=True, help="name in figures.yaml")
+    arguments.add_argument(
+        "--out-prefix", type=Path, required=True, help="path without .pdf, .png, .json"
+    )
+    given = arguments.parse_args()
+    from workflow.reporting.drawing import plot
+    from workflow.reporting.paper import Paper
+
+    with one_sentence():
+        measures = Measures.read(given.measures)
+        plot(Paper(given.paper), given.figure, given.scale, measures, given.out_prefix)
+
+
+if __name__ == "__main__":
+    main()

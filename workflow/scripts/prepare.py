@@ -1,0 +1,30 @@
+"""Turn raw or fetched files into train.jsonl, dev.jsonl and test.jsonl."""
+
+import argparse
+import json
+from pathlib import Path
+
+from workflow.datasets.errors import one_sentence
+from workflow.datasets.files import by_name
+from workflow.datasets.recipe import load
+from workflow.datasets.sources import load as load_sources
+from workflow.datasets.sources import verify
+
+
+def main() -> None:
+    """Run from the command line; a fetched file is verified again, whoever put it there."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--recipe", type=json.loads, required=True, help="the recipe, as JSON")
+    parser.add_argument("--sources", type=Path, nargs="+", required=True, help="the raw files")
+    parser.add_argument("--out", type=Path, required=True, help="folder to write to")
+    arguments = parser.parse_args()
+    with one_sentence():
+        recipe = load(arguments.recipe)
+        listed = load_sources()
+        for file in recipe.module.sources(recipe.options):
+            verify(by_name(arguments.sources, file), listed[recipe.dataset, file])
+        recipe.module.prepare(recipe.options, arguments.sources, arguments.out)
+
+
+if __name__ == "__main__":
+    main()

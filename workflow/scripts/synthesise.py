@@ -1,0 +1,25 @@
+"""Generate the raw files of a dataset that needs no download."""
+
+import argparse
+import json
+from pathlib import Path
+
+from workflow.datasets.errors import DataError, one_sentence
+from workflow.datasets.recipe import load
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--recipe", type=json.loads, required=True, help="the recipe, as JSON")
+    parser.add_argument("--out", type=Path, required=True, help="folder to write to")
+    arguments = parser.parse_args()
+    with one_sentence():
+        recipe = load(arguments.recipe)
+        if not recipe.module.raw(recipe.options):
+            raise DataError(f"Dataset `{recipe.dataset}` is not generated here: fetch its files.")
+        recipe.module.synthesise(recipe.options, arguments.out)
+
+
+if __name__ == "__main__":
+    main()
