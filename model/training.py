@@ -231,7 +231,7 @@ class _Loop:
         if update in self.checkpoints:
             self.keeper.keep(update, _copy(self.model))
         if self.keeper.stopping() or self.keeper.due():
-            self._check_finite()
+            self._check_finite(weights=True)
             self.keeper.save(self._state())
             if self.keeper.stopping():
                 raise Interrupted(f"stopped after update {update} of {self.updates}; state saved.")
@@ -269,8 +269,11 @@ class _Loop:
             f"{int(left) // 60}:{int(left) % 60:02d} left"
         )
 
-    def _check_finite(self) -> None:
-        if not bool(self.window["finite"]):
+    def _check_finite(self, weights: bool = False) -> None:
+        finite = bool(self.window["finite"])
+        if weights:
+            finite = finite and all(bool(p.isfinite().all()) for p in self.model.parameters())
+        if not finite:
             raise TrainingFailed(
                 f"the loss or its gradient is not a finite number at or before update "
                 f"{self.progress.update}; the state before it is kept. Lower "
@@ -341,7 +344,7 @@ def evaluate(
     split: Split,
     device: torch.device,
     autocast: AbstractContextManager[Any],
-    tokens: int = 16384,
+    tokens: int = 4096,
 ) -> dict[str, float]:
     """An objective's metrics on a split, averaged over its units, the model in evaluation mode."""
     model.eval()

@@ -9,7 +9,7 @@ from model.batching import in_order
 from model.probes.measure import Measured, Subject, scalar
 
 
-def accuracy(subject: Subject, tokens: int = 16384) -> Measured:
+def accuracy(subject: Subject, tokens: int = 4096) -> Measured:
     """Accuracy (%) and cross-entropy (nats) on the test split."""
     right, loss, count = 0, 0.0, 0
     for batch in in_order(subject.corpus.split("test"), tokens, subject.device):

@@ -9,7 +9,7 @@ from model.batching import PAD, in_order
 from model.probes.measure import Measured, Subject, scalar
 
 
-def language_modelling(subject: Subject, tokens: int = 16384) -> Measured:
+def language_modelling(subject: Subject, tokens: int = 4096) -> Measured:
     """Negative log-likelihood per token of the test split, and its excess over the exact floor.
 
     The floor is the corpus statistic `entropy_floor`: what a model that knows the generator would

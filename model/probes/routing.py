@@ -15,7 +15,7 @@ from model.probes.measure import Measured, Subject, scalar
 from model.receptive_field import receptive_field
 
 
-def routing_flips(subject: Subject, causal: bool, tokens: int = 16384) -> Measured:
+def routing_flips(subject: Subject, causal: bool, tokens: int = 4096) -> Measured:
     """Replace one token outside the field of a prediction and see whether its routing changes.
 
     For each test example one prediction (for a causal model a random position, else position 0)

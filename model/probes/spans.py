@@ -13,7 +13,7 @@ from model.probes.measure import Measured, Subject, scalar
 from model.receptive_field import receptive_field
 
 
-def receptive_fields(subject: Subject, thresholds: int = 20, tokens: int = 16384) -> Measured:
+def receptive_fields(subject: Subject, thresholds: int = 20, tokens: int = 4096) -> Measured:
     """Compare receptive fields on the test split with the column `span_start`.
 
     The field of the prediction made at position i is r(i, L); its true dependency is the span from

@@ -70,7 +70,7 @@ def test_needs_name_each_run_once_and_nothing_that_is_not_run(paper: Paper) -> N
 
 
 def test_an_unknown_paper_or_table_is_named_with_the_nearest(paper: Paper) -> None:
-    with pytest.raises(ReportingError, match='no paper "discrete_transfomer".*discrete_transform'):
+    with pytest.raises(ReportingError, match=r'no paper "discrete_transfomer".*discrete_transform'):
         Paper("discrete_transfomer")
     with pytest.raises(ReportingError, match='no "table_61"; did you mean "table_6_1"'):
         paper.definition("tables", "table_61")

@@ -42,8 +42,9 @@ def test_examples_tolerance_by_hand() -> None:
         (82.5, "close"),
         (84.9, "close"),
         (85.1, "differs"),
-    ]
-    + [(76.9, "close"), (74.0, "differs")],
+        (76.9, "close"),
+        (74.0, "differs"),
+    ],
 )
 def test_words_by_hand(mean: float, word: str) -> None:
     assert judge(ours(mean), Printed("79.6"), ACCURACY).word == word

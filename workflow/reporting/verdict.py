@@ -127,7 +127,10 @@ def judge(
         )
     if not math.isfinite(ours.mean):
         return Verdict("differs", "our value is not a finite number")
-    width = tolerance.width(ours, printed)
+    try:
+        width = tolerance.width(ours, printed)
+    except ValueError as error:
+        return Verdict("not comparable", str(error))
     difference = ours.mean - printed.value
     said = f"difference {difference:+.3g}, tolerance {width:.3g}"
     slack = 1e-9 * max(1.0, abs(printed.value))

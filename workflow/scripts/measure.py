@@ -39,9 +39,11 @@ def _subject(spec: dict[str, Any], arguments: argparse.Namespace) -> Any:
     from safetensors.torch import load_file
 
     from model.corpus import Corpus
+    from model.memory import keep_freed_memory
     from model.probes.measure import Subject
     from model.training import TrainingFailed, build_model, load_weights, set_numerics
 
+    keep_freed_memory()
     set_numerics(spec["training"])
     cuda = arguments.device != "cpu" and torch.cuda.is_available()
     device = torch.device("cuda" if cuda else "cpu")

@@ -48,8 +48,10 @@ def _train(spec: dict[str, Any], entry: Entry, arguments: argparse.Namespace) ->
 
     from model.checkpoint import StateKeeper
     from model.corpus import Corpus
+    from model.memory import keep_freed_memory
     from model.training import Interrupted, TrainingFailed, train
 
+    keep_freed_memory()
     device = _device(arguments.device)
     claim = entry.claim()
     keeper = StateKeeper(claim, arguments.save_every, _say)
@@ -72,6 +74,7 @@ def _write_result(
     spec: dict[str, Any], entry: Entry, trained: Any, segments: list[dict[str, Any]], device: Any
 ) -> Path:
     """Write the files of a finished run into a folder of their own."""
+    import torch
     from safetensors.torch import save_file
 
     from model.provenance import environment, peak_memory_mb
@@ -93,6 +96,7 @@ def _write_result(
         **environment(ROOT, device),
         **peak_memory_mb(device),
         **{name: spec["training"][name] for name in ("threads", "precision", "matmul")},
+        "matmul_mode": torch.get_float32_matmul_precision(),
         "parameters": trained.parameters,
         "steps": trained.updates,
         "best_step": progress.best_update,

@@ -1,0 +1,86 @@
+"""Small corpora and specs that the tests of the model share."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from model.corpus import Corpus
+from tests.model.corpora import write_corpus
+
+BRACKETS = 9
+
+
+@pytest.fixture
+def copies(tmp_path: Path) -> Corpus:
+    """A corpus of sequences whose second half repeats the first: a language model can learn it."""
+    random = np.random.default_rng(0)
+
+    def examples(n: int) -> list[list[int]]:
+        halves = random.integers(3, BRACKETS, (n, 3))
+        return np.concatenate([halves, halves], axis=1).tolist()
+
+    splits = {"train": examples(600), "dev": examples(64), "test": examples(64)}
+    return write_corpus(tmp_path / "copies", splits, BRACKETS, {"entropy_floor": 1.0})
+
+
+@pytest.fixture
+def keywords(tmp_path: Path) -> Corpus:
+    """A corpus of texts of several lengths whose class is told by one keyword, 3 or 4."""
+    random = np.random.default_rng(1)
+    splits, columns = {}, {}
+    for split, n in (("train", 600), ("dev", 80), ("test", 80)):
+        texts, labels, salient = [], [], []
+        for label in random.integers(0, 2, n):
+            text = random.integers(5, BRACKETS, random.integers(2, 9))
+            at = random.integers(len(text))
+            text[at] = 3 + label
+            texts.append(text.tolist())
+            labels.append(int(label))
+            salient += [int(position == at) for position in range(len(text))]
+        splits[split] = texts
+        columns[split] = {"label": labels, "salient": salient}
+    return write_corpus(tmp_path / "keywords", splits, BRACKETS, {}, columns)
+
+
+@pytest.fixture
+def classifier_spec() -> dict[str, Any]:
+    """A tiny two-stream classifier's spec."""
+    encoder = {
+        "path": "model.two_stream:TwoStreamTransformer", "width": 16, "hidden": 32, "layers": 2,
+        "heads": 2, "normalizer": {"path": "model.normalizers.gumbel:Gumbel"}, "dropout": 0.1,
+    }  # fmt: skip
+    return {
+        "seed": 0,
+        "model": {"path": "model.classifier:Classifier", "classes": 2, "encoder": encoder},
+        "objective": {"path": "model.classifier:Classification"},
+        "training": {
+            "epochs": 3, "batch": {"tokens": 200}, "optimizer": {"lr": 1e-2, "betas": [0.9, 0.98]},
+            "schedule": {"name": "cosine", "warmup": 10}, "clip": 1.0, "precision": "fp32",
+            "threads": 1, "matmul": "highest", "select": {"metric": "accuracy", "mode": "max"},
+        },
+        "checkpoints": [], "parents": {},
+    }  # fmt: skip
+
+
+@pytest.fixture
+def language_spec() -> dict[str, Any]:
+    """A tiny discrete language model's spec, with the sparsity regulariser."""
+    decoder = {
+        "path": "model.transformer:Transformer", "width": 16, "hidden": 32, "layers": 2,
+        "heads": 2, "normalizer": {"path": "model.normalizers.gumbel:Gumbel"},
+        "positions": "learned", "max_length": 16,
+    }  # fmt: skip
+    return {
+        "seed": 0,
+        "model": {"path": "model.language_model:LanguageModel", "decoder": decoder},
+        "objective": {"path": "model.language_model:LanguageModelling", "sparsity": 0.01,
+                      "ramp_epochs": 1},
+        "training": {
+            "epochs": 4, "batch": {"examples": 32}, "optimizer": {"lr": 1e-2, "betas": [0.9, 0.98]},
+            "schedule": {"name": "cosine", "warmup": 10}, "clip": 1.0, "precision": "fp32",
+            "threads": 1, "matmul": "highest",
+        },
+        "checkpoints": [], "parents": {},
+    }  # fmt: skip

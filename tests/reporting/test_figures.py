@@ -1,0 +1,165 @@
+"""Figures: their files, what they say was not run, and that they can be read in grey."""
+
+import json
+import struct
+import zlib
+from itertools import pairwise
+from pathlib import Path
+
+import matplotlib.colors
+import pytest
+from matplotlib.figure import Figure
+
+from tests.reporting.synthetic import Results
+from workflow.reporting.drawing import plot
+from workflow.reporting.figures import exact_spans, histograms, receptive_fields, sweep
+from workflow.reporting.figures.panels import missing, not_run, panels
+from workflow.reporting.figures.style import LOOKS, styled
+from workflow.reporting.files import ReportingError
+from workflow.reporting.measures import Measures
+from workflow.reporting.paper import Paper
+
+NAMES = ("figure_2", "figure_6_1", "stack_temperature", "stack_exact_spans")
+DRAW = {
+    "figure_2": receptive_fields.draw,
+    "figure_6_1": histograms.draw,
+    "stack_temperature": sweep.draw,
+    "stack_exact_spans": exact_spans.draw,
+}
+
+
+def drawn(paper: Paper, name: str, measures: Measures) -> Figure:
+    definition = paper.figures["figures"][name]
+    found = panels(definition, paper.expected, measures)
+    return DRAW[name](found, **definition.get("options", {}))
+
+
+def words(figure: Figure) -> str:
+    """Return the small lines below a figure."""
+    return " ".join(text.get_text() for text in figure.texts)
+
+
+def png_size(path: Path) -> tuple[int, int]:
+    """Return width and height of a PNG whose checksums hold."""
+    content = path.read_bytes()
+    assert content.startswith(b"\x89PNG\r\n\x1a\n")
+    assert zlib.crc32(content[12:29]) == struct.unpack(">I", content[29:33])[0]
+    width, height = struct.unpack(">II", content[16:24])
+    return width, height
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_files_and_sidecar(paper: Paper, measures: Measures, tmp_path: Path, name: str) -> None:
+    plot(paper, name, "lite", measures, tmp_path / name)
+    assert min(png_size(tmp_path / f"{name}.png")) > 300
+    assert (tmp_path / f"{name}.pdf").read_bytes().startswith(b"%PDF")
+    sidecar = json.loads((tmp_path / f"{name}.json").read_text())
+    assert sidecar["schema"] == 1 and sidecar["runs"]
+    for panel in sidecar["panels"]:
+        for series in panel["series"]:
+            assert len(series["runs"]) == len(series["measures"]) == 3
+            assert set(series["runs"]) <= set(sidecar["runs"])
+    first = {kind: (tmp_path / f"{name}.{kind}").read_bytes() for kind in ("pdf", "png")}
+    plot(paper, name, "lite", measures, tmp_path / name)
+    assert first == {kind: (tmp_path / f"{name}.{kind}").read_bytes() for kind in first}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_any_run_a_figure_says_so(paper: Paper, tmp_path: Path, name: str) -> None:
+    plot(paper, name, "lite", Measures([]), tmp_path / name)
+    assert json.loads((tmp_path / f"{name}.json").read_text())["not_run"]
+    with styled():
+        figure = drawn(paper, name, Measures([]))
+        assert "Not run: " in words(figure)
+        inside = [text.get_text() for axes in figure.axes for text in axes.texts]
+        assert "not run" in inside
+
+
+def test_what_was_not_run_is_named(paper: Paper, results: Results) -> None:
+    results.add("stack_language", "uniform_discrete_penalty", 0)
+    results.add("text_classification", "sst_soft", 0)
+    measures = Measures.read(results.measures)
+    found = panels(paper.figures["figures"]["figure_2"], paper.expected, measures)
+    assert missing(found) == ["soft", "soft + penalty"]
+    found = panels(paper.figures["figures"]["figure_6_1"], paper.expected, measures)
+    assert not_run(found) == (
+        "Not run: SST, two-stream discrete; SST, single-stream discrete; IMDB; 20 News; AG News."
+    )
+
+
+def test_figure_2_shows_the_sequence_and_the_four_fields(paper: Paper, measures: Measures) -> None:
+    run = measures.of("stack_language", "uniform_soft")[0]
+    symbols = run.array("receptive_field.example_symbols")
+    with styled():
+        figure = drawn(paper, "figure_2", measures)
+        truth, discrete, soft, penalty = figure.axes[:4]
+        assert [axes.get_title() for axes in (truth, discrete, soft, penalty)] == [
+            "true dependencies",
+            "discrete + penalty",
+            "soft",
+            "soft + penalty",
+        ]
+        for axes in figure.axes[:4]:
+            assert [label.get_text() for label in axes.get_xticklabels()] == symbols[:-1]
+            assert [label.get_text() for label in axes.get_yticklabels()] == symbols[1:]
+        field = soft.images[0].get_array()
+        assert field.tolist() == run.array("receptive_field.example_field")
+        assert truth.images[0].get_array().tolist() == run.array("receptive_field.example_span")
+        assert "".join(symbols) in words(figure)
+
+
+def test_figure_6_1_marks_the_papers_means(paper: Paper, measures: Measures) -> None:
+    with styled():
+        figure = drawn(paper, "figure_6_1", measures)
+        (axes,) = figure.axes
+        marked = {line.get_xdata()[0] for line in axes.lines}
+        assert {0.69, 0.71} <= marked
+        legend = [text.get_text() for text in axes.get_legend().get_texts()]
+        assert "soft: 0.69 in the paper" in legend
+        assert "IMDB" in words(figure)
+
+
+def test_sweep_is_in_the_order_of_its_setting(paper: Paper, measures: Measures) -> None:
+    with styled():
+        figure = drawn(paper, "stack_temperature", measures)
+        line = figure.axes[0].lines[0]
+        assert list(line.get_xdata()) == [0.5, 1.0, 2.0]
+        values = [
+            one.scalar("receptive_field.precision")["value"]
+            for one in measures.of("stack_language", "uniform_discrete_penalty")
+        ]
+        assert line.get_ydata()[1] == pytest.approx(sum(values) / 3)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_axes_are_labelled(paper: Paper, measures: Measures, name: str) -> None:
+    with styled():
+        figure = drawn(paper, name, measures)
+        assert any(axes.get_xlabel() for axes in figure.axes)
+        assert any(axes.get_ylabel() for axes in figure.axes)
+
+
+def test_series_differ_in_grey_and_in_mark() -> None:
+    light = []
+    for look in LOOKS:
+        red, green, blue = matplotlib.colors.to_rgb(look["color"])
+        light.append(0.2126 * red + 0.7152 * green + 0.0722 * blue)
+    steps = [after - before for before, after in pairwise(light)]
+    assert min(steps) > 0.1
+    assert len({look["linestyle"] for look in LOOKS}) == len(LOOKS)
+    assert len({look["marker"] for look in LOOKS}) == len(LOOKS)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"path": "workflow.reporting.figures.sweep:none"}, "does not exist; correct the path"),
+        ({"path": "workflow.reporting.none:draw"}, "does not exist; correct the path"),
+        ({"options": {"colour": 1}}, "options do not fit draw: .*colour"),
+    ],
+)
+def test_a_wrong_definition_is_named(tmp_path: Path, change: dict, sentence: str) -> None:
+    paper = Paper("discrete_transformer")
+    paper.figures["figures"]["figure_2"] |= change
+    with pytest.raises(ReportingError, match=rf"figures\.figure_2: .*{sentence}"):
+        plot(paper, "figure_2", "lite", Measures([]), tmp_path / "f")

@@ -1,0 +1,271 @@
+"""Publication: merging over days, stale seeds, a clean tree, and the README's summary."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.reporting.synthetic import Results
+from workflow.reporting import drawing, publishing, tolerances
+from workflow.reporting.files import ReportingError
+from workflow.reporting.publishing import LIMIT, given, merge, publish, published, refuse_dirty
+from workflow.reporting.summary import BEGIN, END, block, replaced
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = ("-c", "user.name=t", "-c", "user.email=t@example.org")
+    command = ["git", "-C", str(folder), *identity, *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """Return a git working tree with a README, and results ignored."""
+    folder = tmp_path / "clone"
+    folder.mkdir()
+    (folder / "README.md").write_text(f"# Title\n\n{BEGIN}\nold\n{END}\n\nEnd.\n")
+    (folder / ".gitignore").write_text("results/\n")
+    git(folder, "init", "-q")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "first")
+    return folder
+
+
+def command(clone: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "workflow.scripts.publish", *arguments],
+        cwd=clone,
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "MPLCONFIGDIR": str(clone.parent)},
+        capture_output=True,
+        text=True,
+    )
+
+
+def add(results: Results, *seeds: int, code: str = "0" * 16) -> None:
+    for seed in seeds:
+        for variant in ("sst_soft", "sst_two_stream"):
+            results.add("text_classification", variant, seed, code)
+
+
+@pytest.fixture
+def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return where to publish; figures, which the merging tests do not look at, are not drawn."""
+    monkeypatch.setattr(drawing, "plot", lambda *arguments: None)
+    return tmp_path / "docs" / "reproduction"
+
+
+def index(docs: Path) -> dict:
+    return json.loads((docs / "lite" / "index.json").read_text())["runs"]
+
+
+def soft(docs: Path) -> list[str]:
+    """Return the seeds behind the published accuracy of the soft model."""
+    sidecar = json.loads((docs / "lite/tables/discrete_transformer/table_6_1.json").read_text())
+    (cell,) = (
+        cell
+        for cell in sidecar["cells"]
+        if (cell["row"], cell["column"], cell["metric"])
+        == ("gradient norm: SST", "TRANSFORMER", "accuracy")
+    )
+    return cell["seeds"]
+
+
+def test_the_command_publishes_and_updates_the_readme(clone: Path) -> None:
+    results = Results(clone / "results", "lite")
+    add(results, 0, 1)
+    done = command(clone, "--results", "results", "--scale", "lite", "--to", "docs/reproduction")
+    assert done.returncode == 0, done.stderr
+    readme = (clone / "README.md").read_text()
+    assert readme.startswith("# Title\n") and readme.endswith("End.\n")
+    assert "| claim | paper | ours | verdict |" in readme and "\nold\n" not in readme
+    assert "0.71 vs 0.69" in readme and "**holds**" in readme
+    folder = clone / "docs/reproduction/lite"
+    for name in ("table_6_1.csv", "table_6_1.md", "table_6_1.tex", "table_6_1.json"):
+        assert (folder / "tables/discrete_transformer" / name).is_file()
+    assert (folder / "figures/discrete_transformer/figure_6_1.png").is_file()
+    assert (folder / "claims/discrete_transformer.json").is_file()
+    assert (folder / "README.md").read_text().startswith("# Published results, scale lite")
+    for path in folder.rglob("*"):
+        assert path.is_dir() or path.stat().st_size <= LIMIT
+        assert str(clone) not in path.read_text(errors="ignore")
+    assert command(clone, "--check").returncode == 0
+    assert not list((clone / "docs/reproduction").glob(".publish-*"))
+
+
+def test_a_dirty_tree_is_refused(clone: Path) -> None:
+    add(Results(clone / "results", "lite"), 0)
+    (clone / "note.txt").write_text("x")
+    done = command(clone, "--scale", "lite")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: The working tree has uncommitted changes (note.txt")
+    assert not (clone / "docs").exists()
+
+
+def test_a_stale_readme_is_noticed(clone: Path) -> None:
+    done = command(clone, "--check")
+    assert done.returncode == 1
+    assert "its results are not those of docs/reproduction" in done.stderr
+    readme = clone / "README.md"
+    readme.write_text(replaced(readme.read_text(), block(clone / "docs/reproduction")))
+    assert command(clone, "--check").returncode == 0
+    readme.write_text("# No markers\n")
+    assert "put the lines" in command(clone, "--check").stderr
+
+
+def test_a_folder_without_git_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ReportingError, match="not a git working tree"):
+        refuse_dirty(tmp_path)
+
+
+def test_seeds_accumulate(results: Results, docs: Path) -> None:
+    add(results, 0)
+    publish(results.folder.parent, "lite", docs)
+    before = (docs / "lite/measures/text_classification/sst_soft/seed-0.json").read_bytes()
+    shutil.rmtree(results.folder)
+    add(results, 1, 2)
+    assert publish(results.folder.parent, "lite", docs) == []
+    assert soft(docs) == [0, 1, 2]
+    after = (docs / "lite/measures/text_classification/sst_soft/seed-0.json").read_bytes()
+    assert before == after
+
+
+def test_the_same_identity_is_kept(results: Results, docs: Path) -> None:
+    add(results, 0)
+    publish(results.folder.parent, "lite", docs)
+    kept = published(docs / "lite")
+    for path in results.folder.rglob("run.json"):
+        path.write_text(path.read_text().replace("AMD EPYC", "another CPU"))
+    publish(results.folder.parent, "lite", docs)
+    assert published(docs / "lite") == kept
+
+
+def test_seeds_of_other_code_become_stale_and_leave_the_tables(
+    results: Results, docs: Path
+) -> None:
+    add(results, 0, 1)
+    publish(results.folder.parent, "lite", docs)
+    shutil.rmtree(results.folder)
+    add(results, 1, 2, code="1" * 16)
+    stale = publish(results.folder.parent, "lite", docs)
+    assert stale == [
+        f"text_classification/{name}/seed-0" for name in ("sst_soft", "sst_two_stream")
+    ]
+    assert index(docs)[stale[0]]["stale"] == "of other code"
+    assert soft(docs) == [1, 2]
+    assert "seed-0`: of other code" in (docs / "lite/README.md").read_text()
+    assert (docs / "lite/measures" / f"{stale[0]}.json").is_file()
+
+
+def test_stale_seeds_come_back_with_their_code(results: Results, docs: Path) -> None:
+    add(results, 0)
+    publish(results.folder.parent, "lite", docs)
+    shutil.rmtree(results.folder)
+    add(results, 1, code="1" * 16)
+    publish(results.folder.parent, "lite", docs)
+    shutil.rmtree(results.folder)
+    add(results, 2)
+    publish(results.folder.parent, "lite", docs)
+    assert {key[-1]: one["stale"] for key, one in index(docs).items() if "soft" in key} == {
+        "0": None,
+        "1": "of other code",
+        "2": None,
+    }
+
+
+def test_other_measuring_code_makes_stale_too(results: Results) -> None:
+    add(results, 0)
+    old = given(results.folder)
+    shutil.rmtree(results.folder)
+    add(results, 1)
+    new = given(results.folder)
+    for entry in new.values():
+        entry["measures"]["evaluators"]["accuracy"]["code"] = "z" * 16
+    merged = merge(old, new)
+    assert merged["text_classification/sst_soft/seed-0"]["stale"] == "of other measuring code"
+    assert old["text_classification/sst_soft/seed-0"]["stale"] is None
+
+
+def test_variants_that_are_not_given_again_stay(results: Results, docs: Path) -> None:
+    add(results, 0, 1)
+    publish(results.folder.parent, "lite", docs)
+    shutil.rmtree(results.folder)
+    results.add("stack_language", "uniform_soft", 0)
+    assert publish(results.folder.parent, "lite", docs) == []
+    assert soft(docs) == [0, 1]
+
+
+def test_results_that_were_not_made_alike_are_refused(results: Results, docs: Path) -> None:
+    add(results, 0)
+    add(results, 1, code="1" * 16)
+    with pytest.raises(ReportingError, match=r"seeds of text_classification/sst_soft were made"):
+        publish(results.folder.parent, "lite", docs)
+    assert not docs.exists() or not list(docs.iterdir())
+
+
+def test_arrays_are_rounded(results: Results, docs: Path) -> None:
+    add(results, 0)
+    publish(results.folder.parent, "lite", docs)
+    measures = json.loads(
+        (docs / "lite/measures/text_classification/sst_soft/seed-0.json").read_text()
+    )
+    taus = measures["evaluators"]["attention_importance"]["arrays"]["tau_norm"]
+    assert len(taus) == 1821 and taus[3] is None
+    assert all(tau == round(tau, 4) for tau in taus if tau is not None)
+
+
+def test_a_file_that_is_too_large_leaves_everything_as_it_was(
+    results: Results, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(results, 0)
+    monkeypatch.setattr(publishing, "LIMIT", 10_000)
+    with pytest.raises(ReportingError, match=r"would be larger than 1 MiB"):
+        publish(results.folder.parent, "lite", docs)
+    assert list(docs.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (lambda path: path.unlink(), r"run\.json: this file does not exist"),
+        (
+            lambda path: path.write_text(
+                path.read_text().replace('"identity": "', '"identity": "x')
+            ),
+            "are of different runs",
+        ),
+    ],
+)
+def test_runs_without_their_provenance_are_refused(
+    results: Results, damage: object, sentence: str
+) -> None:
+    results.add("text_classification", "sst_soft", 0)
+    (run,) = results.runs
+    damage(run)
+    with pytest.raises(ReportingError, match=sentence):
+        given(results.folder)
+
+
+def test_nothing_measured_is_refused(results: Results) -> None:
+    with pytest.raises(ReportingError, match="nothing was measured"):
+        given(results.folder)
+
+
+def test_changes_of_tolerance_are_told() -> None:
+    one = {"p accuracy": {"seed_std": 0.8}}
+    two = {"p accuracy": {"seed_std": 1.5}}
+    history = tolerances.extended([], one, "2026-01-01")
+    assert tolerances.extended(history, one, "2026-02-01") == history
+    assert tolerances.changes(history, one) == []
+    longer = tolerances.extended(history, two, "2026-02-01")
+    assert tolerances.changes(longer, two) == [
+        "p accuracy (2026-02-01): from seed_std 0.8 to seed_std 1.5"
+    ]
+    assert tolerances.changes(history, two) == [
+        "p accuracy (not yet published): from seed_std 0.8 to seed_std 1.5"
+    ]
+    assert tolerances.changes([], one) == []

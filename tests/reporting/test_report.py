@@ -1,0 +1,163 @@
+"""The report page: well formed, self-contained, escaped, and complete."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.reporting.synthetic import Results
+from workflow.reporting.claims import judge
+from workflow.reporting.curves import Curve, chart, ticks, whisker
+from workflow.reporting.drawing import plot
+from workflow.reporting.files import write_json
+from workflow.reporting.measures import Measures
+from workflow.reporting.page import prose, render
+from workflow.reporting.paper import Paper
+from workflow.reporting.tabulating import tabulate
+
+VOID = {"meta", "link", "img", "br", "path", "circle", "polyline"}
+
+
+class Page(HTMLParser):
+    """Checks that tags are balanced, and keeps what the tests ask about."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.images: list[dict[str, str | None]] = []
+        self.labelled: list[str] = []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+        self.ids += [given["id"]] if given.get("id") else []
+        self.links += [str(given[name]) for name in ("href", "src") if name in given]
+        self.labelled += str(given.get("aria-labelledby", "")).split()
+        if tag == "img":
+            self.images.append(given)
+        if tag == "svg":
+            assert given["role"] == "img" and given["aria-label"]
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in VOID
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def fill(results: Results, paper: Paper, scale: str = "lite", figures: bool = False) -> str:
+    """Make tables and claims (and figures, which take longest) and return the page over them."""
+    read = Measures.read(results.measures, results.runs)
+    for name in paper.tables["tables"]:
+        tabulate(paper, name, scale, read, results.folder / "tables" / paper.name / name)
+    for name in paper.figures["figures"] if figures else ():
+        plot(paper, name, scale, read, results.folder / "figures" / paper.name / name)
+    claims = results.folder / "claims" / f"{paper.name}.json"
+    write_json(claims, judge(paper, scale, read))
+    return render(results.folder, scale)
+
+
+@pytest.fixture(scope="module")
+def text(lite: Results, paper: Paper) -> str:
+    return fill(lite, paper, figures=True)
+
+
+def test_page_is_well_formed(text: str) -> None:
+    page = Page(text)
+    assert len(page.ids) == len(set(page.ids))
+    assert set(page.labelled) <= set(page.ids)
+    inner = {link[1:] for link in page.links if link.startswith("#")}
+    assert inner and inner <= set(page.ids)
+
+
+def test_nothing_is_fetched(text: str) -> None:
+    page = Page(text)
+    assert all(link.startswith(("#", "data:")) for link in page.links)
+    without_images = re.sub(r"base64,[A-Za-z0-9+/=]+", "", text)
+    assert not re.search(r"https?://|//\w|@import|<script|url\(", without_images)
+
+
+def test_figures_are_inside_with_a_description(text: str, paper: Paper) -> None:
+    images = Page(text).images
+    assert len(images) == len(paper.figures["figures"])
+    for image in images:
+        assert str(image["src"]).startswith("data:image/png;base64,")
+        assert len(str(image["alt"])) > 40
+
+
+def test_claims_come_first_and_everything_is_there(text: str, paper: Paper, lite: Results) -> None:
+    order = ["claims", paper.name, "runs", "cost", "not-run", "verdicts"]
+    places = [text.index(f'<section id="{name}"') for name in order]
+    assert places == sorted(places)
+    for claim in paper.claims["claims"]:
+        assert " ".join(claim["claim"].split())[:40] in text
+    assert text.count('<svg class="curves"') == len({path.parent.parent for path in lite.runs})
+    assert "AMD EPYC &lt;test&gt;" in text
+    assert "<li>Table 6.1" in text and "gradient norm: IMDB; gradient norm: 20 News" in text
+    assert "the binomial error" in text
+    assert "lr: 0.002" in text
+
+
+def test_text_from_files_is_escaped(results: Results, paper: Paper) -> None:
+    path = results.add("text_classification", "sst_soft", 0)
+    run = path.parents[3] / "runs/text_classification/sst_soft/seed-0/run.json"
+    run.write_text(run.read_text().replace("sst soft", "<script>alert(1)</script>&"))
+    text = fill(results, paper)
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;&amp;" in text
+    Page(text)
+
+
+def test_an_empty_scale_has_a_page(tmp_path: Path) -> None:
+    text = render(tmp_path, "lite")
+    Page(text)
+    assert "No claim has been decided" in text
+    assert "No run has been trained" in text
+
+
+def test_demo_and_overlay_say_what_they_are(results: Results, paper: Paper) -> None:
+    results.add("stack_language", "uniform_soft", 0)
+    assert "none of its numbers can be compared" in fill(results, paper, "demo")
+    assert "settings differ from those of the scale lite" in fill(results, paper, "lite+mine")
+
+
+def test_a_history_cut_short_is_read_as_far_as_it_goes(results: Results, paper: Paper) -> None:
+    results.add("stack_language", "uniform_soft", 0)
+    (history,) = results.folder.rglob("history.jsonl")
+    history.write_text(history.read_text() + '{"step": 12')
+    assert '<svg class="curves"' in fill(results, paper)
+
+
+def test_prose_sets_code_and_escapes() -> None:
+    assert str(prose("a `b<c` & d")) == "a <code>b&lt;c</code> &amp; d"
+
+
+def test_charts_are_valid_and_in_range() -> None:
+    points = [(0.0, 2.0), (50.0, float("nan")), (100.0, 1.0)]
+    svg = ElementTree.fromstring(chart([Curve("train", points)], 'a "title" & more', "step"))
+    assert svg.attrib["aria-label"] == 'a "title" & more'
+    (line,) = (node for node in svg if node.tag == "polyline")
+    pairs = [tuple(map(float, pair.split(","))) for pair in line.attrib["points"].split()]
+    assert len(pairs) == 2
+    assert pairs[0][0] < pairs[1][0] and pairs[0][1] < pairs[1][1]
+    assert chart([Curve("train", [])], "nothing", "step") == ""
+    flat = chart([Curve("train", [(5.0, 1.0)])], "one point", "step")
+    ElementTree.fromstring(flat)
+    interval = ElementTree.fromstring(whisker(0.1, 0.3, 0.2, 0.0, "interval"))
+    (estimate,) = (node for node in interval if node.tag == "circle")
+    assert 8 < float(estimate.attrib["cx"]) < 132
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [(0, 1000, [0, 500, 1000]), (0.82, 1.6, [1.0, 1.2, 1.4, 1.6]), (3, 3, [3])],
+)
+def test_ticks_are_round_numbers(low: float, high: float, expected: list[float]) -> None:
+    assert ticks(low, high) == pytest.approx(expected)

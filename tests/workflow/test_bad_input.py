@@ -1,0 +1,105 @@
+"""Every mistake of a person ends in one sentence, before any job starts."""
+
+import pytest
+
+pytestmark = pytest.mark.xdist_group("workflow")
+
+EXPERIMENTS = "workflow/papers/toy/experiments.yaml"
+
+
+@pytest.mark.parametrize(
+    ("config", "says"),
+    [
+        ("scael=lite", ('unknown key "scael"', 'did you mean "scale"?')),
+        ("scale=lit", ('scale: "lit" is not allowed', 'did you mean "lite"?')),
+        ("experiments=toy_languge", ('unknown name "toy_languge"', 'did you mean "toy_language"?')),
+        ("seeds=0", ("seeds: 0 must be at least 1",)),
+        ("seeds=three", ("seeds: expected", 'found "three"')),
+        ("device=gpu", ('device: "gpu" is not allowed', "auto, cpu, cuda")),
+        ("mirror=nowhere", ('mirror: "nowhere" is not a folder',)),
+        ("mirror=model", ('mirror: "model" has no index SOURCES.tsv',)),
+        ("results=config.yaml/x", ("results: nothing can be written to",)),
+    ],
+)
+def test_configuration(fresh, config, says):
+    error = fresh.snakemake("--dry-run", config=(config,), fails=True).error
+    for part in says:
+        assert part in error
+
+
+def test_results_that_cannot_be_written(fresh):
+    error = fresh.snakemake("--dry-run", config=("results=/proc/saccade",), fails=True).error
+    assert error.startswith('config: results: nothing can be written to "/proc/saccade"')
+
+
+@pytest.mark.parametrize(
+    ("target", "says"),
+    [
+        ("toy_languag", ('unknown target "toy_languag"', 'did you mean "toy_language"?')),
+        ("results/demo/measures/toy_language/sofd/seed-0.json", ('did you mean "soft"?',)),
+        ("results/demo/measures/toy_languag/soft/seed-0.json", ('did you mean "toy_language"?',)),
+        ("results/data/stack_language/0123456789ab/encoded", ("no experiment uses this data",)),
+    ],
+)
+def test_target(fresh, target, says):
+    error = fresh.snakemake("--dry-run", target, fails=True).error
+    for part in says:
+        assert part in error
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("title: A language", "titel: A language", ('unknown key "titel"', '"title"?')),
+        ("lr: 1e-3", "lr: -1e-3", ("training.optimizer.lr: -0.001 must be more than 0",)),
+        ("layers: 1", "layer: 1", ('unknown argument "layer"', '"layers"?')),
+        ("train: 64", "train: -64", ("Option `train` of dataset `stack_language` is -64",)),
+        ("max_depth: 2", "max_depth: 0", ("`max_depth`", "must be 1 or more")),
+        ("gumbel:Gumbel", "gumble:Gumbel", ("no module", '"model.normalizers.gumbel"?')),
+        ("variant: soft}", "variant: sofd}", ("parents.language", 'did you mean "soft"?')),
+    ],
+)
+def test_experiment(fresh, old, new, says):
+    fresh.edit(EXPERIMENTS, old, new)
+    error = fresh.snakemake("--dry-run", fails=True).error
+    for part in (EXPERIMENTS, *says):
+        assert part in error
+
+
+def test_a_scale_that_is_not_selected(fresh):
+    fresh.edit(EXPERIMENTS, "lite: {training: {updates: 6}}", "lite: {training: {update: 6}}")
+    error = fresh.snakemake("--dry-run", fails=True).error
+    assert 'toy_language.scales.lite.training: unknown key "update"' in error
+    assert 'did you mean "updates"?' in error
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ("toy_language: {trainnig: {}}", ('unknown key "trainnig"', '"training"?')),
+        ("toy_languag: {}", ('unknown experiment "toy_languag"', '"toy_language"?')),
+        ("toy_language: {variants: {sofd: {}}}", ('unknown variant "sofd"', '"soft"?')),
+        ("toy_language: {model: {decoder: {widht: 8}}}", ('unknown argument "widht"',)),
+    ],
+)
+def test_overlay(fresh, changes, says):
+    (fresh.root / "mine.yaml").write_text(
+        f"overlay: {{name: mine, experiments: {{{changes}}}}}\nexperiments: toy_tuning\n"
+    )
+    error = fresh.snakemake("--dry-run", "--configfile", "mine.yaml", fails=True).error
+    for part in ("overlay: experiments", *says):
+        assert part in error
+
+
+def test_a_module_that_is_not_python(fresh):
+    fresh.edit("model/training.py", "import math", "import math math")
+    error = fresh.snakemake("--dry-run", fails=True).error
+    assert "model/training.py, line" in error
+    assert "not valid Python" in error
+
+
+def test_a_target_with_the_name_of_a_rule(fresh):
+    fresh.edit(EXPERIMENTS, "toy_tuning:", "train:")
+    fresh.edit("workflow/papers/toy/tables.yaml", "experiment: toy_tuning", "experiment: train")
+    error = fresh.snakemake("--dry-run", fails=True).error
+    assert error == 'target "train" is the name of a rule and of experiment train; rename one'

@@ -1,0 +1,62 @@
+"""What a whole run leaves behind: specs, checkpoints, parents, folders with spaces."""
+
+import json
+
+import pytest
+
+pytestmark = pytest.mark.xdist_group("workflow")
+
+
+def spec(project, run):
+    """The spec of a run."""
+    return json.loads((project.root / f"results/demo/runs/{run}/spec.json").read_text())
+
+
+def test_the_child_names_its_parent_by_identity(finished):
+    parent = spec(finished, "toy_language/soft/seed-0")
+    child = spec(finished, "toy_tuning/tuned/seed-0")
+    assert child["parents"] == {"language": parent["identity"]}
+    assert child["identity"] != parent["identity"]
+
+
+def test_the_child_starts_from_its_parents_weights(finished):
+    parent = finished.weights("toy_language/soft/seed-0")
+    child = finished.weights("toy_tuning/tuned/seed-0")
+    assert len(parent) == len(child)
+    assert parent != child
+
+
+def test_the_wanted_checkpoints_are_kept(finished):
+    folder = finished.root / "results/demo/runs/toy_tuning/tuned/seed-0/checkpoints"
+    kept = [path.name for path in folder.iterdir() if not path.name.startswith(".")]
+    assert len(kept) == 2
+
+
+def test_every_run_lies_in_the_store_under_its_identity(finished):
+    stored = {path.name for path in (finished.root / "results/store").iterdir()}
+    runs = (finished.root / "results/demo/runs").glob("*/*/*/spec.json")
+    assert {json.loads(path.read_text())["identity"] for path in runs} == stored
+
+
+def test_the_spec_holds_labels_and_data_that_its_identity_ignores(finished):
+    found = spec(finished, "toy_language/gumbel/seed-0")
+    assert found["run"]["label"] == "discrete"
+    assert found["run"]["scale"] == "demo"
+    assert found["run"]["data"]["train"] == 64
+    assert set(found["data"]) == {"dataset", "recipe", "digest"}
+
+
+def test_a_results_folder_with_spaces_works(project):
+    folder = project.root / "my results"
+    (project.root / "results").rename(folder)
+    target = "my results/demo/measures/toy_language/soft/seed-0.json"
+    for path in folder.glob("data/*"):
+        assert path.exists()
+    project.snakemake(target, "--forcerun", "resolve", config=("results=my results",))
+    assert (project.root / target).is_file()
+
+
+def test_every_scale_and_the_slurm_profile_can_be_planned(fresh):
+    for scale in ("demo", "lite", "paper"):
+        assert fresh.plan(config=(f"scale={scale}",)).trained
+    fresh.plan("--profile", "slurm")
