@@ -48,6 +48,7 @@ lint: $(TEST_READY)  ## Check style, types, workflow and every YAML file
 	$(VENV)/bin/mypy
 	$(VENV)/bin/snakefmt --check Snakefile workflow
 	$(VENV)/bin/snakemake --lint
+	$(VENV)/bin/python -m workflow.scripts.publish --check
 
 unit: $(TEST_READY)  ## Run the test suite with line coverage
 	$(VENV)/bin/python -m pytest -n auto --dist loadgroup --cov --cov-fail-under=90

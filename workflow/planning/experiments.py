@@ -1,7 +1,7 @@
 """Resolve experiments: experiment + variant + scale + overlay -> the full settings of a run."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -119,9 +119,10 @@ def check_experiment(
     experiment: Experiment,
     experiments: Mapping[str, Experiment],
     root: Path,
+    scales: Iterable[str] = SCALES,
     overlay: Changes | None = None,
 ) -> None:
-    """Check every variant of an experiment at every scale, also those that are not selected.
+    """Check every variant of an experiment at some scales (all of them, also those not selected).
 
     Raises InputError naming the file and the key of the first mistake.
     """
@@ -136,7 +137,7 @@ def check_experiment(
         for name in overlay.get("variants", {}):
             if name not in variants:
                 raise unknown(f"{where}.variants", "variant", name, variants)
-    for scale in SCALES:
+    for scale in scales:
         seen: dict[str, str] = {}
         for variant in variants:
             settings = experiment.resolve(variant, scale, overlay)
@@ -171,7 +172,9 @@ def _check_settings(settings: Mapping[str, Any], at: str, root: Path) -> None:
         present = [name for name in names if name in (training[part] if part else training)]
         if len(present) != 1:
             key = f"training.{part}" if part else "training"
-            raise InputError(f"{at}: {key}: give either {names[0]} or {names[1]}")
+            raise InputError(
+                f"{at}: {key}: give either {names[0]} or {names[1]} (null takes one away)"
+            )
     for part, name in (("optimizer", "lr"), ("optimizer", "betas"), ("schedule", "name")):
         if name not in training[part]:
             raise InputError(f'{at}: training.{part}: the key "{name}" is missing')

@@ -60,7 +60,7 @@ def check(value: Any, schema: str, where: str) -> Any:
     rules = read_schema(schema)
     value = coerce(value, rules, rules)
     errors = jsonschema.Draft202012Validator(rules).iter_errors(value)
-    first = min(errors, key=lambda e: (list(map(str, e.absolute_path)), e.message), default=None)
+    first = min(errors, key=_order, default=None)
     if first is not None:
         raise InputError(f"{where}: {_sentence(first)}")
     return value
@@ -121,6 +121,11 @@ def _types(rules: dict[str, Any], root: dict[str, Any]) -> set[str]:
         types |= _types(_resolved(option, root), root)
         types |= {"string"} if "const" in option or "enum" in option else set()
     return types
+
+
+def _order(error: jsonschema.ValidationError) -> tuple[list[str], bool, str]:
+    """Sort errors by place; at one place a misspelt key comes before the missing one."""
+    return list(map(str, error.absolute_path)), error.validator == "required", error.message
 
 
 def _sentence(error: jsonschema.ValidationError) -> str:

@@ -80,7 +80,7 @@ def _definitions(file: Path, mtime_ns: int) -> dict[str, _Definition]:
 def _signature(name: str, definitions: dict[str, _Definition]) -> Signature:
     """Return the arguments of a function, or of a class through its own or inherited `__init__`."""
     node = definitions.get(name)
-    if node is None:  # a base class from elsewhere: whatever it takes
+    if node is None:  # a base class that another module defines: whatever it takes
         return Signature((), True)
     if isinstance(node, ast.FunctionDef):
         return _arguments(node.args, skip_first=False)
@@ -90,7 +90,7 @@ def _signature(name: str, definitions: dict[str, _Definition]) -> Signature:
     own = _fields(node) if _is_dataclass(node) else ()
     inherited = [_signature(b.id, definitions) for b in node.bases if isinstance(b, ast.Name)]
     if len(inherited) < len(node.bases) and not _is_dataclass(node):
-        # Bases from other modules (nn.Module) without an own `__init__`: a part without options.
+        # A base such as nn.Module and no `__init__` of its own: a part without options.
         return Signature((), False)
     names = tuple(name for part in inherited for name in part.names)
     return Signature(names + own, any(part.open for part in inherited))

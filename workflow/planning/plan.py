@@ -89,7 +89,8 @@ class Plan:
         for name, experiment in self.experiments.items():
             check_experiment(experiment, self.experiments, root)
             if name in self.overlay:
-                check_experiment(experiment, self.experiments, root, self.overlay[name])
+                scales = (self.config["scale"],)
+                check_experiment(experiment, self.experiments, root, scales, self.overlay[name])
         check_writable(Path(self.results))
         self.mirror = check_mirror(self.config.get("mirror"))
         self.selected = self._selected()

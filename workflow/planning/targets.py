@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from workflow.planning.errors import InputError, unknown

@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from workflow.planning.loader import InputError, load_yaml, nearest
+from workflow.reporting.checks import check_claims, check_tables
 from workflow.reporting.expected import ExpectedValues
 from workflow.reporting.files import ReportingError
 
+CHECKS = {"tables": check_tables, "claims": check_claims}
 PAPERS = Path(__file__).resolve().parent.parent / "papers"
 
 
@@ -50,9 +52,12 @@ class Paper:
         if not (self.folder / f"{kind}.yaml").is_file():
             return {kind: [] if kind == "claims" else {}}
         try:
-            loaded: dict[str, Any] = load_yaml(self.folder / f"{kind}.yaml", kind)
+            path = self.folder / f"{kind}.yaml"
+            loaded: dict[str, Any] = load_yaml(path, kind)
+            if kind in CHECKS:
+                CHECKS[kind](loaded, str(path))
         except InputError as error:
-            raise ReportingError(f"{error}.") from None
+            raise ReportingError(str(error)) from None
         return loaded
 
     def definition(self, kind: str, name: str) -> dict[str, Any]:

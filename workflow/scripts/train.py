@@ -44,7 +44,6 @@ def main() -> None:
 
 def _train(spec: dict[str, Any], entry: Entry, arguments: argparse.Namespace) -> None:
     """Train to the end and publish the result to the store."""
-    import torch
 
     from model.checkpoint import StateKeeper
     from model.corpus import Corpus

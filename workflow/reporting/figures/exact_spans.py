@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
-from workflow.reporting.figures.panels import Panel, not_run
+from workflow.reporting.figures.panels import Panel, not_run, seeds
 from workflow.reporting.figures.style import LOOKS, footnote, plt, say
 from workflow.reporting.measures import Measure
 
@@ -35,8 +36,8 @@ def draw(panels: Sequence[Panel]) -> Figure:
         else:
             say(upper, "not run")
             lower.set_axis_off()
-    seeds = sorted({series.seeds for panel in panels for series in panel.drawn})
-    about = f"Means over seeds {' / '.join(seeds)}; shade: lowest to highest seed." if seeds else ""
+    drawn = [series for panel in panels for series in panel.drawn]
+    about = f"Means over {seeds(drawn)}; shade: lowest to highest seed." if drawn else ""
     footnote(figure, f"{about} {not_run(panels)}".strip())
     return figure
 
@@ -66,6 +67,8 @@ def _counts(axes: Axes, measure: Measure) -> None:
     rows = _rows(measure)
     axes.bar([length for length, _, _ in rows], [count for _, _, count in rows], color="#777777")
     axes.set_yscale("log")
+    axes.set_ylim(bottom=0.5)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylabel("targets")
     axes.set_xlabel("length of the true span (symbols)")
 

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from workflow.reporting.figures.panels import Panel, not_run
+from workflow.reporting.figures.panels import Panel, not_run, seeds
 from workflow.reporting.figures.style import LOOKS, footnote, plt, say
 from workflow.reporting.intervals import numbers
 
@@ -33,10 +33,8 @@ def draw(panels: Sequence[Panel], measure: str, label: str, low: float, high: fl
         axes.set_ylabel("test examples (%)")
     for axes in grid.flat[len(drawn) :]:
         say(axes, "" if drawn else "not run")
-    seeds = sorted({series.seeds for panel in drawn for series in panel.drawn})
-    about = (
-        f"Examples of seeds {' / '.join(seeds)} pooled; mean±standard deviation." if drawn else ""
-    )
+    shown = [series for panel in drawn for series in panel.drawn]
+    about = f"All examples of {seeds(shown)}; mean±standard deviation." if drawn else ""
     footnote(figure, f"{about} {not_run(panels)}".strip())
     return figure
 

@@ -60,6 +60,12 @@ def panels(
     return found
 
 
+def seeds(drawn: Sequence[Series]) -> str:
+    """Return the seeds behind the series as text, `seed 0` or `seeds 0, 1`; / where they differ."""
+    texts = sorted({series.seeds for series in drawn})
+    return f"{'seeds' if any(',' in text for text in texts) else 'seed'} {' / '.join(texts)}"
+
+
 def missing(found: Sequence[Panel]) -> list[str]:
     """Return the names of what was not run: whole panels, and single series of the others."""
     names = []

@@ -5,7 +5,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from workflow.reporting.figures.panels import Panel, Series, not_run
+from workflow.reporting.figures.panels import Panel, Series, not_run, seeds
 from workflow.reporting.figures.style import LOOKS, footnote, plt, say
 
 
@@ -49,8 +49,7 @@ def draw(panels: Sequence[Panel], axis: str, groups: Sequence[Mapping[str, Any]]
         axes.set_xlabel(axis)
         axes.set_ylabel(group["label"])
         axes.legend(fontsize=7)
-    seeds = sorted({one.seeds for one in series})
-    about = f"Lines: means; small marks: seeds {' / '.join(seeds)}." if series else ""
+    about = f"Lines: means; small marks: {seeds(series)}." if series else ""
     footnote(figure, f"{about} {not_run(panels)}".strip())
     return figure
 

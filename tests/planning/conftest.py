@@ -1,0 +1,88 @@
+"""A small project on disk: two experiments of one paper and the parts that they name."""
+
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+
+PARTS = {
+    "model/__init__.py": "",
+    "model/training.py": "import model.loop\n",
+    "model/loop.py": "STEPS = 1\n",
+    "model/network.py": "class Network:\n    def __init__(self, width, layers=1): ...\n",
+    "model/loss.py": "def loss(weight: float = 1.0, *, sign: int = 1): ...\n",
+    "model/probe.py": "def probe(subject, **options): ...\n",
+}
+
+TRAINING = {
+    "updates": 10,
+    "batch": {"examples": 8},
+    "optimizer": {"lr": 0.01, "betas": [0.9, 0.98]},
+    "schedule": {"name": "constant"},
+    "precision": "fp32",
+    "threads": 1,
+    "matmul": "highest",
+}
+
+EXPERIMENT: dict[str, Any] = {
+    "title": "One",
+    "source": "nowhere",
+    "data": {"dataset": "stack_language", "length": 8, "train": 10, "dev": 5, "test": 5},
+    "model": {"path": "model.network:Network", "width": 4},
+    "objective": {"path": "model.loss:loss"},
+    "training": TRAINING,
+    "evaluators": {"probe": {"path": "model.probe:probe"}},
+    "seeds": 3,
+    "variants": {"small": {"label": "small"}, "large": {"model": {"width": 8}}},
+    "scales": {
+        "demo": {"seeds": 1, "only": ["small"], "training": {"updates": 2}},
+        "lite": {"variants": {"large": {"training": {"updates": None, "epochs": 1}}}},
+    },
+}
+
+CONFIG: dict[str, Any] = {
+    "scale": "demo",
+    "experiments": "all",
+    "seeds": None,
+    "mirror": None,
+    "device": "auto",
+    "overlay": None,
+}
+
+
+class Project:
+    """Experiments that a test changes before it writes them."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        child = deepcopy(EXPERIMENT)
+        child["parents"] = {"first": {"experiment": "one", "variant": "small"}}
+        child["training"]["start_from"] = "first"
+        child["variants"] = {"tuned": {}}
+        child["scales"] = {}
+        self.experiments: dict[str, Any] = {"one": deepcopy(EXPERIMENT), "two": child}
+        self.config = {**CONFIG, "results": str(root / "results")}
+        for path, text in PARTS.items():
+            self.write(path, text)
+
+    def write(self, path: str, text: str) -> None:
+        """Write a file of the project."""
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+    def save(self) -> Path:
+        """Write the experiments and return the folder of papers."""
+        text = yaml.safe_dump({"experiments": self.experiments}, sort_keys=False)
+        self.write("workflow/papers/paper/experiments.yaml", text)
+        return self.root / "workflow/papers"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """The small project."""
+    return Project(tmp_path)

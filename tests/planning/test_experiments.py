@@ -1,0 +1,166 @@
+"""Resolution of experiments, and the mistakes that are found in them."""
+
+from copy import deepcopy
+
+import pytest
+
+from workflow.planning.errors import InputError
+from workflow.planning.experiments import check_experiment, load_experiments, merge, resolve
+
+
+def check(project, overlay=None):
+    """Load and check all experiments of a project, one with an overlay at scale demo."""
+    experiments = load_experiments(project.save())
+    for experiment in experiments.values():
+        check_experiment(experiment, experiments, project.root)
+    if overlay is not None:
+        check_experiment(experiments["one"], experiments, project.root, ["demo"], overlay)
+
+
+def refused(project, overlay=None):
+    """The sentence that refuses the project's experiments."""
+    with pytest.raises(InputError) as caught:
+        check(project, overlay)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("base", "change", "result"),
+    [
+        ({"a": 1}, {"b": 2}, {"a": 1, "b": 2}),
+        ({"a": {"b": 1, "c": 2}}, {"a": {"b": 3}}, {"a": {"b": 3, "c": 2}}),
+        ({"a": 1, "b": 2}, {"a": None}, {"b": 2}),
+        ({"b": 2}, {"a": None}, {"b": 2}),
+        ({"a": [1, 2]}, {"a": [3]}, {"a": [3]}),
+        ({"a": 1}, {"a": {"b": 1}}, {"a": {"b": 1}}),
+        ({"a": {"b": 1}}, {"a": 1}, {"a": 1}),
+        ({"n": {"path": "a:A", "x": 1}}, {"n": {"y": 2}}, {"n": {"path": "a:A", "x": 1, "y": 2}}),
+        ({"n": {"path": "a:A", "x": 1}}, {"n": {"path": "a:A"}}, {"n": {"path": "a:A", "x": 1}}),
+        ({"n": {"path": "a:A", "x": 1}}, {"n": {"path": "b:B"}}, {"n": {"path": "b:B"}}),
+        ({"d": {"dataset": "a", "x": 1}}, {"d": {"dataset": "b"}}, {"d": {"dataset": "b"}}),
+        ({}, {"n": {"a": None, "b": 1}}, {"n": {"b": 1}}),
+    ],
+)
+def test_merge(base, change, result):
+    before = deepcopy((base, change))
+    assert merge(base, change) == result
+    assert (base, change) == before
+
+
+def test_every_layer_wins_over_the_one_before():
+    layers = ["experiment", "variant", "scale", "scale_variant", "overlay", "overlay_variant"]
+    sets = {name: dict.fromkeys(layers[i:], name) for i, name in enumerate(layers)}
+    definition = {
+        "model": sets["experiment"],
+        "variants": {"v": {"model": sets["variant"]}, "w": {"model": {"experiment": "wrong"}}},
+    }
+    scale = {"model": sets["scale"], "variants": {"v": {"model": sets["scale_variant"]}}}
+    overlay = {"model": sets["overlay"], "variants": {"v": {"model": sets["overlay_variant"]}}}
+    found = resolve(definition, "v", scale, overlay)["model"]
+    assert found == {name: name for name in layers}
+
+
+def test_a_variant_is_labelled_by_its_name_unless_it_says_otherwise():
+    definition = {"variants": {"v": {}, "w": {"label": "with"}}}
+    assert resolve(definition, "v", {}, {})["label"] == "v"
+    assert resolve(definition, "w", {}, {})["label"] == "with"
+
+
+def test_an_experiment_at_its_scales(project):
+    one = load_experiments(project.save())["one"]
+    assert one.variants("demo") == ["small"]
+    assert one.variants("paper") == ["small", "large"]
+    assert (one.seeds("demo"), one.seeds("paper")) == ([0], [0, 1, 2])
+    assert one.resolve("small", "demo")["training"]["updates"] == 2
+    lite = one.resolve("large", "lite")["training"]
+    assert lite["epochs"] == 1
+    assert "updates" not in lite
+    with pytest.raises(InputError, match='unknown variant "smal"'):
+        one.resolve("smal", "demo")
+
+
+def test_good_experiments_are_accepted(project):
+    check(project, {"training": {"optimizer": {"lr": 0.02}}})
+
+
+def test_papers_are_found_and_names_must_differ(project, tmp_path):
+    with pytest.raises(InputError, match="no paper has experiments here"):
+        load_experiments(tmp_path / "nowhere")
+    folder = project.save()
+    project.write(
+        "workflow/papers/twin/experiments.yaml", (folder / "paper/experiments.yaml").read_text()
+    )
+    with pytest.raises(
+        InputError, match=r'experiment "one" also stands in .*paper/experiments\.yaml'
+    ):
+        load_experiments(folder)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "says"),
+    [
+        (
+            ("variants", "large", "model", "widht"),
+            3,
+            ("(model.network:Network)", '"widht"', '"width"?'),
+        ),
+        (("variants", "large", "model", "path"), "model.netwrok:Network", ('"model.network"?',)),
+        (
+            ("variants", "large", "model", "path"),
+            "model.network:Ntwork",
+            ('"Network"?',),
+        ),
+        (("objective", "sing"), -1, ("model.loss:loss", '"sign"?')),
+        (("evaluators", "probe", "path"), "model.prob:probe", ("evaluators.probe.path",)),
+        (("evaluators", "other"), {"x": 1}, ('evaluators.other: the key "path" is missing',)),
+        (("data", "dataset"), "stack_languag", ("data: ", "stack_language")),
+        (("data", "depth"), 2, ("data: ", "max_depth")),
+        (("data", "train"), 0, ("data: ", "must be 1 or more")),
+        (("training", "epochs"), 3, ("training: give either epochs or updates",)),
+        (("training", "batch", "tokens"), 3, ("training.batch: give either examples or tokens",)),
+        (("training", "start_from"), "nobody", ('start_from: unknown parent "nobody"',)),
+        (("scales", "demo", "only"), ["smal"], ('scales.demo: unknown variant "smal"', '"small"?')),
+        (("scales", "lite", "variants"), {"lrge": {}}, ('scales.lite: unknown variant "lrge"',)),
+        (("training",), {}, ('training: the key "batch" is missing',)),
+        (("training", "optimizer"), {"lr": 1}, ('training.optimizer: the key "betas" is missing',)),
+        (("training", "optimizer"), {}, ('training.optimizer: the key "lr" is missing',)),
+        (("scales", "paper"), {"training": {"batch": None}}, ("expected a mapping, found null",)),
+        (("scales", "paper"), {"evaluators": None}, ("evaluators: expected a mapping",)),
+        (
+            ("parents",),
+            {"p": {"experiment": "thre", "variant": "a"}},
+            ('unknown experiment "thre"',),
+        ),
+        (("parents",), {"p": {"variant": "smal"}}, ('unknown variant of one "smal"', '"small"?')),
+        (("parents",), {"p": {"variant": "small"}}, ("one/small is its own ancestor",)),
+        (("variants", "twin"), {"label": "same"}, ("the same run as variant small",)),
+    ],
+)
+def test_a_mistake_in_an_experiment(project, path, value, says):
+    node = project.experiments["one"]
+    for step in path[:-1]:
+        node = node[step]
+    node[path[-1]] = value
+    sentence = refused(project)
+    for part in ("experiments.one", *says):
+        assert part in sentence
+
+
+def test_a_section_that_is_missing(project):
+    del project.experiments["one"]["objective"]
+    assert 'experiments.one: the key "objective" is missing' in refused(project)
+
+
+@pytest.mark.parametrize(
+    ("overlay", "says"),
+    [
+        ({"variants": {"smal": {}}}, 'overlay: experiments.one.variants: unknown variant "smal"'),
+        ({"model": {"wdth": 1}}, 'unknown argument "wdth"'),
+        ({"data": {"length": -1}}, "must be 1 or more"),
+    ],
+)
+def test_a_mistake_in_an_overlay(project, overlay, says):
+    sentence = refused(project, overlay)
+    assert sentence.startswith("overlay: experiments.one")
+    assert says in sentence

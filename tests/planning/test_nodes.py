@@ -1,0 +1,88 @@
+"""Signatures read from source, compared with what Python itself says."""
+
+import importlib
+import inspect
+from pathlib import Path
+
+import pytest
+
+from workflow.planning.errors import InputError
+from workflow.planning.nodes import check_nodes, signature
+
+ROOT = Path(__file__).resolve().parents[2]
+
+SOURCE = """
+from dataclasses import dataclass
+from elsewhere import Module, nn
+
+def function(a, /, b, *, c=1): ...
+def anything(**options): ...
+class Plain(Module):
+    def __init__(self, width, depth=1): ...
+class Child(Plain):
+    pass
+class Bare(nn.Module):
+    pass
+class Imported(Module):
+    pass
+@dataclass(frozen=True)
+class Data:
+    x: int
+    y: float = 1.0
+@dataclass
+class More(Data):
+    z: int = 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "names", "takes_any"),
+    [
+        ("function", ("a", "b", "c"), False),
+        ("anything", (), True),
+        ("Plain", ("width", "depth"), False),
+        ("Child", ("width", "depth"), False),
+        ("Bare", (), False),
+        ("Imported", (), True),
+        ("Data", ("x", "y"), False),
+        ("More", ("x", "y", "z"), False),
+    ],
+)
+def test_signature(tmp_path, name, names, takes_any):
+    (tmp_path / "module.py").write_text(SOURCE)
+    found = signature(f"module:{name}", "here", tmp_path)
+    assert (found.names, found.open) == (names, takes_any)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "model.language_model:LanguageModel",
+        "model.language_model:LanguageModelling",
+        "model.transformer:Transformer",
+        "model.normalizers.gumbel:Gumbel",
+        "model.normalizers.softmax:Softmax",
+        "model.probes.accuracy:accuracy",
+    ],
+)
+def test_real_parts_have_the_signature_that_python_sees(path):
+    module, _, name = path.partition(":")
+    part = getattr(importlib.import_module(module), name)
+    own = "__init__" in vars(part) if inspect.isclass(part) else True
+    expected = tuple(inspect.signature(part).parameters) if own else ()
+    assert signature(path, "here", ROOT).names == expected
+
+
+def test_nodes_in_lists_and_below_are_checked(tmp_path):
+    (tmp_path / "module.py").write_text(SOURCE)
+    node = {"path": "module:Plain", "width": [{"path": "module:Data", "x": 1}, {"free": 1}]}
+    check_nodes(node, "model", tmp_path)
+    node["width"][0]["w"] = 1
+    with pytest.raises(InputError, match=r'model\.width\.0 \(module:Data\): unknown argument "w"'):
+        check_nodes(node, "model", tmp_path)
+
+
+def test_a_module_that_does_not_exist_is_named_with_the_nearest(tmp_path):
+    (tmp_path / "module.py").write_text(SOURCE)
+    with pytest.raises(InputError, match=r'there is no module "modul"; did you mean "module"\?'):
+        signature("modul:Plain", "model", tmp_path)

@@ -1,0 +1,145 @@
+"""Names that can be asked for, and the files behind them."""
+
+import pytest
+import yaml
+
+from workflow.planning.errors import InputError
+from workflow.planning.plan import Plan
+from workflow.planning.targets import Targets
+
+TABLE = {
+    "title": "Losses",
+    "caption": "Losses.",
+    "source": "000",
+    "experiment": "one",
+    "variant": "{row}",
+    "labels": ["Model"],
+    "rows": [{"id": "small", "label": "small"}, {"id": "still_to_come", "label": "later"}],
+    "columns": [{"id": "loss", "label": "loss", "metrics": ["loss"]}],
+}
+METRICS = {"loss": {"measure": "probe.loss", "label": "loss", "unit": "nats", "digits": 2}}
+FIGURE = {
+    "title": "Curve",
+    "caption": "A curve.",
+    "experiment": "one",
+    "path": "model.probe:probe",
+    "panels": [{"label": "a", "series": [{"variant": "small", "label": "small"}]}],
+}
+
+
+def targets(project, tables=None, figures=None, **config):
+    """The targets of a project with tables and figures."""
+    project.save()
+    made = {"metrics": METRICS, "tables": tables or {"losses": TABLE}}
+    project.write("workflow/papers/paper/tables.yaml", yaml.safe_dump(made))
+    if figures:
+        project.write("workflow/papers/paper/figures.yaml", yaml.safe_dump({"figures": figures}))
+    return Targets(Plan({**project.config, "results": "out", **config}, project.root))
+
+
+def test_the_files_of_every_name(project):
+    found = targets(project, figures={"curve": FIGURE}).files
+    table = [f"out/demo/tables/paper/losses.{x}" for x in ("csv", "md", "tex", "json")]
+    figure = [f"out/demo/figures/paper/curve.{x}" for x in ("pdf", "png", "json")]
+    assert set(found) == {"one", "two", "paper", "paper_losses", "paper_curve"}
+    assert found["paper_losses"] == table
+    assert found["paper_curve"] == figure
+    assert found["one"] == [
+        "out/demo/runs/one/small/seed-0/weights.safetensors",
+        "out/demo/runs/one/small/seed-0/history.jsonl",
+        "out/demo/runs/one/small/seed-0/run.json",
+        "out/demo/measures/one/small/seed-0.json",
+        *table,
+        *figure,
+    ]
+    assert set(found["paper"]) == {*found["one"], *found["two"]}
+
+
+def test_a_selection_leaves_the_other_experiment_out(project):
+    chosen = targets(project, experiments=["two"]).selected
+    assert chosen
+    assert not [file for file in chosen if "/one/" in file or "losses" in file]
+
+
+def test_an_overlay_has_a_folder_of_its_own(project):
+    overlay = {"name": "mine", "experiments": {"one": {"training": {"updates": 3}}}}
+    assert targets(project, overlay=overlay).folder == "out/demo+mine"
+
+
+def test_runs_behind_a_table_leave_out_what_is_not_there(project):
+    paper = targets(project, scale="paper").papers["paper"]
+    assert [run.key for run in paper.runs("tables", "losses")] == [
+        f"one/small/seed-{n}" for n in range(3)
+    ]
+
+
+def test_a_definition_holds_one_table_and_what_all_share(project):
+    other = {**TABLE, "title": "Others"}
+    before = targets(project, {"losses": TABLE, "others": other}).papers["paper"]
+    after = targets(project, {"losses": TABLE, "others": TABLE}).papers["paper"]
+    assert before.definition("tables", "losses") == after.definition("tables", "losses")
+    assert before.definition("tables", "others") != after.definition("tables", "others")
+    assert before.definition("claims", "") == after.definition("claims", "")
+
+
+def test_a_figure_is_drawn_by_the_module_that_it_names(project):
+    paper = targets(project, figures={"curve": FIGURE}).papers["paper"]
+    assert paper.code("figures", "curve") == ["model.probe"]
+    assert paper.code("tables", "losses") == []
+    assert [run.key for run in paper.runs("figures", "curve")] == ["one/small/seed-0"]
+
+
+def test_claims_are_made_from_their_runs(project):
+    claim = {
+        "id": "better",
+        "claim": "Small is better.",
+        "source": "000",
+        "experiment": "one",
+        "measure": "probe.loss",
+        "label": "loss",
+        "unit": "nats",
+        "digits": 2,
+        "over": "runs",
+        "direction": "less",
+        "margin": 0,
+        "left": {"variant": "small", "label": "small"},
+        "right": {"value": 1.0},
+    }
+    project.write("workflow/papers/paper/claims.yaml", yaml.safe_dump({"claims": [claim]}))
+    made = targets(project)
+    paper = made.papers["paper"]
+    assert made.claims(paper) == ["out/demo/claims/paper.json"]
+    assert made.records(paper.runs("claims", "")) == ["out/demo/runs/one/small/seed-0/run.json"]
+    claim["left"]["variant"] = "smal"
+    project.write("workflow/papers/paper/claims.yaml", yaml.safe_dump({"claims": [claim]}))
+    with pytest.raises(InputError, match=r'claims\.yaml: unknown variant of one "smal".*"small"\?'):
+        targets(project)
+
+
+def test_a_table_of_nothing_is_refused(project):
+    with pytest.raises(InputError, match='unknown experiment "on"'):
+        targets(project, {"losses": {**TABLE, "experiment": "on"}})
+    with pytest.raises(InputError, match="unknown variant of one"):
+        targets(project, {"losses": {**TABLE, "rows": [{"id": "smal", "label": "x"}]}})
+
+
+def test_a_figure_of_an_unknown_variant_is_refused(project):
+    wrong = {**FIGURE, "panels": [{"label": "a", "series": [{"variant": "smal", "label": "s"}]}]}
+    with pytest.raises(InputError, match=r'figures\.yaml: unknown variant of one "smal"'):
+        targets(project, figures={"curve": wrong})
+
+
+def test_names_that_collide(project):
+    made = targets(project)
+    made.check_names(["all", "train"])
+    with pytest.raises(InputError, match='"one" is the name of a rule and of experiment one'):
+        made.check_names(["one"])
+    project.write("paper_losses", "")
+    with pytest.raises(
+        InputError, match='"paper_losses" is the name of a file and of table losses'
+    ):
+        made.check_names([])
+
+
+def test_an_unknown_name_is_answered_with_the_nearest(project):
+    assert str(targets(project).refusal("paper_loses")).endswith('did you mean "paper_losses"?')
