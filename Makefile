@@ -51,14 +51,14 @@ lint: $(TEST_READY)  ## Check style, types, workflow and every YAML file
 	$(VENV)/bin/python -m workflow.scripts.publish --check
 
 unit: $(TEST_READY)  ## Run the test suite with line coverage
-	$(VENV)/bin/python -m pytest -n auto --dist loadgroup --cov --cov-fail-under=90
+	$(VENV)/bin/python -m pytest -n auto --dist worksteal --cov --cov-fail-under=90
 
 dry-runs: $(READY)  ## Plan every scale without running anything
-	@for scale in demo lite paper; do \
-		$(SNAKEMAKE) scale=$$scale --dry-run --quiet all > /dev/null; \
-		$(VENV)/bin/snakemake --profile slurm --config scale=$$scale --dry-run --quiet all > /dev/null; \
-		echo "scale $$scale can be planned, locally and with --profile slurm"; \
-	done
+	@for scale in demo lite paper; do for profile in profiles/default slurm; do \
+		said=$$($(VENV)/bin/snakemake --dry-run --profile $$profile --config scale=$$scale 2>&1) \
+			|| { echo "$$said" >&2; exit 1; }; \
+		echo "scale $$scale can be planned with profile $$profile"; \
+	done; done
 
 offline: $(READY)  ## Run the demo without a network, into an empty folder
 	@if unshare -rn true 2> /dev/null; then \

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import save_file
+from safetensors import torch as safetensors
 from torch import Tensor
 
 from model.store import Claim, write_atomically
@@ -38,15 +38,20 @@ class StateKeeper:
         self.asked_to_stop = False
 
     def load(self) -> dict[str, Any] | None:
-        """The newest state that can be read; older ones are tried in turn. None for a new run."""
-        for path in reversed(self._states()):
+        """The newest state that can be read; damaged ones are removed. None for a new run."""
+        states = self._states()
+        for path in reversed(states):
             content = path.read_bytes()
             if hashlib.sha256(content[32:]).digest() == content[:32]:
                 state = torch.load(io.BytesIO(content[32:]), map_location="cpu", weights_only=True)
                 rows = "".join(json.dumps(row) + "\n" for row in state["progress"]["rows"])
                 write_atomically(self.folder / "history.jsonl", rows.encode())
                 return state
-            self.say(f"{path} is damaged and left out; going back to the state before it.")
+            # Left in place, it would count as one of the newest two and push out a whole one.
+            path.unlink(missing_ok=True)
+            self.say(f"{path} is damaged and was removed; going back to the state before it.")
+        if states:
+            self.say("no whole state is left; training begins anew.")
         return None
 
     def save(self, state: dict[str, Any]) -> None:
@@ -77,11 +82,8 @@ class StateKeeper:
     def keep(self, update: int, weights: dict[str, Tensor]) -> None:
         """Keep the weights of an update for measuring."""
         self.claim.check()
-        folder = self.folder / "kept"
-        folder.mkdir(exist_ok=True)
-        aside = folder / f".step-{update}.safetensors"
-        save_file(weights, aside)
-        aside.replace(folder / f"step-{update}.safetensors")
+        path = self.folder / "kept" / f"step-{update}.safetensors"
+        write_atomically(path, safetensors.save(weights))
 
     def record(self, rows: list[dict[str, Any]]) -> None:
         """Append the newest row to the history that can be watched."""

@@ -36,7 +36,7 @@ class Classifier(nn.Module):
     def __init__(self, encoder: nn.Module, classes: int) -> None:
         super().__init__()
         self.encoder = encoder
-        self.output = nn.Linear(encoder.width, classes)
+        self.output = nn.Linear(encoder.width, classes)  # type: ignore[arg-type]
 
     def forward(
         self,

@@ -66,7 +66,9 @@ class Corpus:
         self.folder = folder
         try:
             self.manifest: dict[str, Any] = json.loads((folder / "manifest.json").read_text())
-            self.vocabulary = (folder / "vocabulary.txt").read_text("utf-8").rstrip("\n").split("\n")
+            self.vocabulary = (
+                (folder / "vocabulary.txt").read_text("utf-8").rstrip("\n").split("\n")
+            )
         except (OSError, ValueError) as error:
             raise ValueError(f"{folder} is no encoded corpus ({error}): {REBUILD}") from error
 

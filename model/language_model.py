@@ -36,7 +36,7 @@ class LanguageModel(nn.Module):
     def __init__(self, vocabulary_size: int, decoder: nn.Module) -> None:
         super().__init__()
         self.decoder = decoder
-        self.output = nn.Linear(decoder.width, vocabulary_size)
+        self.output = nn.Linear(decoder.width, vocabulary_size)  # type: ignore[arg-type]
         nn.init.xavier_uniform_(self.output.weight)
 
     def forward(

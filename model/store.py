@@ -7,6 +7,7 @@ declared to the workflow; what the workflow declares is copied out of it.
                        state-<update>.pt  resume states, at most two
                        kept/              weights of the updates that the spec asks for
                        history.jsonl      the history so far
+                       segments.json      where and when processes worked on the run
                        failed.json        why the run can't be trained
                        result/            the finished run, complete or absent
                        measures/          what probes found, by their own code hash
@@ -16,8 +17,11 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -51,9 +55,10 @@ class Entry:
         while True:
             generation = self.newest_generation() + 1
             path = self.folder / f"generation-{generation}"
+            owner = {"host": socket.gethostname(), "pid": os.getpid(), "at": now()}
             try:
                 with path.open("x") as stream:
-                    json.dump({"host": socket.gethostname(), "pid": os.getpid(), "at": now()}, stream)
+                    json.dump(owner, stream)
                 return Claim(self, generation)
             except FileExistsError:
                 continue
@@ -67,17 +72,24 @@ class Entry:
         path = self.folder / "failed.json"
         return json.loads(path.read_text()) if path.is_file() else None
 
-    def copy_result(self, out: Path) -> None:
-        """Copy the result's files into a folder, each whole or not at all."""
-        out.mkdir(parents=True, exist_ok=True)
-        for source in sorted(self.result.iterdir()):
-            target, aside = out / source.name, out / f".{source.name}.{os.getpid()}"
-            if source.is_dir():
-                shutil.rmtree(target, ignore_errors=True)
-                shutil.copytree(source, aside)
-            else:
-                shutil.copyfile(source, aside)
-            os.replace(aside, target)
+    def copy_result(self, out: Path, spec: dict[str, Any]) -> None:
+        """Copy the result's files into a folder, each whole or not at all.
+
+        `run.json` goes first and comes last: where it is, the folder is whole. It holds `spec`,
+        the asker's: a run of equal identity may bear another name there than where it was trained.
+        """
+        (out / "checkpoints").mkdir(parents=True, exist_ok=True)
+        (out / "run.json").unlink(missing_ok=True)
+        for old in (out / "checkpoints").glob("step-*"):
+            if not (self.result / "checkpoints" / old.name).exists():
+                old.unlink(missing_ok=True)
+        for source in sorted(self.result.rglob("*")):
+            if source.is_file() and source.name != "run.json":
+                with aside(out / source.relative_to(self.result)) as target:
+                    shutil.copyfile(source, target)
+        record = json.loads((self.result / "run.json").read_text()) | {"spec": spec}
+        text = json.dumps(record, indent=2, sort_keys=True) + "\n"
+        write_atomically(out / "run.json", text.encode())
 
 
 @dataclass(frozen=True)
@@ -96,10 +108,11 @@ class Claim:
         newest = self.entry.newest_generation()
         if newest > self.generation:
             path = self.entry.folder / f"generation-{newest}"
-            other = json.loads(path.read_text() or "{}")
+            other = json.loads(path.read_text() or "null")
+            who = f"process {other['pid']} on {other['host']}" if other else "a newer process"
             raise Fenced(
-                f"process {other.get('pid')} on {other.get('host')} has taken over run "
-                f"{self.entry.identity}; this older process leaves it alone and ends."
+                f"{who} has taken over run {self.entry.identity}; "
+                f"this older process leaves it alone and ends."
             )
 
     def fail(self, reason: str, invocation: str) -> None:
@@ -108,28 +121,66 @@ class Claim:
         marker = {"reason": reason, "invocation": invocation, "at": now()}
         write_atomically(self.entry.folder / "failed.json", json.dumps(marker).encode())
 
-    def publish(self, files: Path) -> None:
-        """Make a folder of files the run's result, and drop what only an unfinished run needs."""
-        self.check()
-        os.replace(files, self.entry.result)
+    @contextmanager
+    def result(self) -> Iterator[Path]:
+        """A folder to write to; unless there is an error, it becomes the run's result.
+
+        Then what only an unfinished run needs is dropped.
+        """
+        files = self.entry.folder / f".result.{self.generation}"
+        files.mkdir()
+        try:
+            yield files
+            for path in files.rglob("*"):
+                _flush(path)
+            self.check()
+            try:
+                os.replace(files, self.entry.result)
+            except OSError:
+                # An older process got past its check just before this one's claim: keep its.
+                if not self.entry.finished():
+                    raise
+        finally:
+            shutil.rmtree(files, ignore_errors=True)
         for path in self.entry.folder.iterdir():
-            if path.name.startswith("state-") or path.name in ("failed.json", "history.jsonl"):
-                path.unlink(missing_ok=True)
-        shutil.rmtree(self.entry.folder / "kept", ignore_errors=True)
+            if path.name in ("result", "measures") or path.name.startswith("generation-"):
+                continue
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                with suppress(OSError):
+                    path.unlink()
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file aside, then rename it; after an error (a full disk, say) nothing has changed."""
+    """Write a file aside, then rename it."""
+    with aside(path) as target:
+        target.write_bytes(content)
+
+
+@contextmanager
+def aside(path: Path) -> Iterator[Path]:
+    """A hidden path to write a file at, renamed to `path` in the end.
+
+    After an error (a full disk, say) nothing has changed.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    hidden = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with aside.open("wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(aside, path)
+        yield hidden
+        _flush(hidden)
+        os.replace(hidden, path)
     finally:
-        aside.unlink(missing_ok=True)
+        hidden.unlink(missing_ok=True)
+
+
+def _flush(path: Path) -> None:
+    """Make sure that a file or folder is on the disk, so that no power cut makes it shorter."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def now() -> str:

@@ -120,7 +120,7 @@ class TwoStreamTransformer(nn.Module):
         for layer in self.controller[:-1]:
             g, layer_scores = layer(g, mask)
             scores.append(layer_scores)
-        return [*scores, self.controller[-1].scores(g, mask)]
+        return [*scores, self.controller[-1].scores(g, mask)]  # type: ignore[operator]
 
     def forward(
         self,

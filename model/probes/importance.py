@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from scipy.stats import kendalltau
-from torch import Tensor
+from torch import Tensor, nn
 
 from model.batching import Batch, in_order
-from model.classifier import Classifier
 from model.probes.measure import Measured, Subject, scalar
 
 
@@ -30,18 +29,19 @@ class TokenScores(NamedTuple):
     dot: Tensor
 
 
-def token_scores(model: Classifier, batch: Batch) -> TokenScores:
+def token_scores(model: nn.Module, batch: Batch) -> TokenScores:
     """Attention received by, and importance of, each token for y_hat, the predicted probability.
 
     One backward pass serves a whole batch: in evaluation mode the examples are independent, so
-    the gradient of the sum of their y_hat is each example's own.
+    the gradient of the sum of their y_hat is each example's own. The model is a `Classifier`.
     """
-    h0 = model.encoder.embedding(batch.tokens).detach().requires_grad_()
+    encoder: Any = model.encoder
+    h0 = encoder.embedding(batch.tokens).detach().requires_grad_()
     prediction = model(batch.tokens, batch.real, h0=h0)
     gradient = _gradient(prediction.logits, h0)
     fixed = [w.detach() for w in prediction.weights]
     held = model(batch.tokens, batch.real, h0=h0, routing=fixed)
-    embedded = model.encoder.embedding.tokens(batch.tokens).detach()
+    embedded = encoder.embedding.tokens(batch.tokens).detach()
     queries = batch.real[:, None, :, None]
     return TokenScores(
         attention=sum((w * queries).sum(dim=(1, 2)) for w in fixed),

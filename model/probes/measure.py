@@ -38,7 +38,9 @@ class Measured(NamedTuple):
     arrays: dict[str, list[Any]]
 
 
-def scalar(value: float, unit: str, std: float | None = None, n: int | None = None) -> dict[str, Any]:
+def scalar(
+    value: float, unit: str, std: float | None = None, n: int | None = None
+) -> dict[str, Any]:
     """A metric's value with its unit; `std` is the spread over the n examples it is a mean of."""
     found: dict[str, Any] = {"value": value, "unit": unit}
     if n is not None:

@@ -58,8 +58,8 @@ def routing_flips(subject: Subject, causal: bool, tokens: int = 4096) -> Measure
             shift = torch.from_numpy(random.integers(1, symbols - BOS - 1, len(seen)))
             old = seen[rows, where]
             changed = seen.clone()
-            changed[rows, where] = BOS + 1 + (old - BOS - 1 + shift.to(seen.device)) % (
-                symbols - BOS - 1
+            changed[rows, where] = (
+                BOS + 1 + (old - BOS - 1 + shift.to(seen.device)) % (symbols - BOS - 1)
             )
             after = subject.model(changed, real)
         flips.append(tree_differs(before.weights, after.weights, at)[some].cpu())

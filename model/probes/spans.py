@@ -33,7 +33,8 @@ def receptive_fields(subject: Subject, thresholds: int = 20, tokens: int = 4096)
         symbols, its spans and its weighted field, row by row.
     """
     levels = (torch.arange(thresholds, device=subject.device) + 0.5) / thresholds
-    counts, cuts, shown = [], [], {}
+    counts, cuts = [], []
+    shown: dict[str, list[Any]] = {}
     for batch in in_order(subject.corpus.split("test"), tokens, subject.device):
         with torch.no_grad():
             weights = subject.model(batch.tokens[:, :-1], batch.real[:, :-1]).weights
@@ -50,7 +51,10 @@ def receptive_fields(subject: Subject, thresholds: int = 20, tokens: int = 4096)
     hits, sizes, spans = torch.cat(counts).double().unbind(-1)
     scalars = _ratios(hits.sum(), sizes.sum(), spans.sum(), "")
     cut = torch.stack(cuts).double().sum(0)
-    best = max((_ratios(*level, "_weighted") for level in cut), key=lambda r: r["f1_weighted"]["value"])
+    best = max(
+        (_ratios(level[0], level[1], level[2], "_weighted") for level in cut),
+        key=lambda r: r["f1_weighted"]["value"],
+    )
     precision, recall = (hits / sizes).mean(), (hits / spans).mean()
     exact = ((hits == sizes) & (hits == spans)).double()
     lengths = spans.unique()
@@ -62,7 +66,7 @@ def receptive_fields(subject: Subject, thresholds: int = 20, tokens: int = 4096)
         "span_size": scalar(float(spans.mean()), "tokens", float(spans.std()), len(spans)),
         "exact": scalar(float(exact.mean()), "fraction", n=len(exact)),
     }
-    by_length = {
+    by_length: dict[str, list[Any]] = {
         "span_length": [int(length) for length in lengths],
         "exact": [round(float(exact[spans == length].mean()), 5) for length in lengths],
         "count": [int((spans == length).sum()) for length in lengths],
@@ -77,7 +81,7 @@ def true_spans(start: Tensor) -> Tensor:
 
 
 def _overlap(field: Tensor, span: Tensor) -> Tensor:
-    """Of fields and spans (B, T, T): sizes (B, T, 3) of their overlap, of the field, of the span."""
+    """Sizes (B, T, 3) of the overlap of fields and spans (B, T, T), of the field, of the span."""
     return torch.stack([(field * span).sum(-1), field.sum(-1), span.sum(-1)], dim=-1)
 
 
@@ -94,7 +98,9 @@ def _f1(precision: Tensor, recall: Tensor) -> float:
     return float(2 * precision * recall / (precision + recall).clamp(min=1e-12))
 
 
-def _example(subject: Subject, batch: Batch, span: Tensor, weighted: Tensor) -> dict[str, list[Any]]:
+def _example(
+    subject: Subject, batch: Batch, span: Tensor, weighted: Tensor
+) -> dict[str, list[Any]]:
     row = int((torch.from_numpy(batch.examples) == 0).nonzero()[0])
     symbols = [subject.corpus.vocabulary[t] for t in batch.tokens[row, 1:].tolist()]
     field = [[round(v, 4) for v in line] for line in weighted[row].tolist()]

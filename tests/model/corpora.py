@@ -29,9 +29,7 @@ def write_corpus(
             np.save(folder / f"{split}.{name}.npy", np.array(values))
     symbols = ["<pad>", "<bos>", "<unk>", *(f"s{i}" for i in range(3, vocabulary))]
     (folder / "vocabulary.txt").write_text("\n".join(symbols) + "\n")
-    files = {
-        path.name: {"bytes": path.stat().st_size} for path in folder.iterdir()
-    }
+    files = {path.name: {"bytes": path.stat().st_size} for path in folder.iterdir()}
     manifest = {"schema": 1, "digest": "d", "files": files, "statistics": dict(statistics)}
     (folder / "manifest.json").write_text(json.dumps(manifest))
     return Corpus(folder)

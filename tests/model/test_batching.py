@@ -1,5 +1,7 @@
 """Batches: nothing lost, nothing twice, limits kept, order a function of seed and epoch."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -27,7 +29,7 @@ def test_batches_hold_every_example_once_within_the_limit(lengths, limit, kind, 
 @given(LENGTHS, st.integers(20, 90))
 def test_token_batches_are_as_large_as_the_limit_allows(lengths, limit):
     batches = plan_batches(lengths, np.argsort(lengths, kind="stable"), {"tokens": limit})
-    for batch, following in zip(batches, batches[1:], strict=False):
+    for batch, following in itertools.pairwise(batches):
         assert (len(batch) + 1) * lengths[following[0]] > limit
 
 
@@ -66,7 +68,8 @@ def test_micro_batches_split_an_update_without_changing_it(keywords: Corpus):
     split = keywords.split("train")
     whole = Sampler(split, {"tokens": 150}, seed=0).epoch(0)
     parts = Sampler(split, {"tokens": 150, "micro_tokens": 40}, seed=0).epoch(0)
-    assert [np.concatenate(u).tolist() for u in parts] == [np.concatenate(u).tolist() for u in whole]
+    for joined, split_up in zip(whole, parts, strict=True):
+        assert np.concatenate(split_up).tolist() == np.concatenate(joined).tolist()
     assert max(len(u) for u in parts) > 1
     lengths = split.lengths + 1
     assert all(lengths[b].max() * len(b) <= 40 for u in parts for b in u)

@@ -115,7 +115,9 @@ def test_tau_is_positive_where_attention_is_made_of_importance(keywords, classif
 
             h = self.token(tokens) if h0 is None else h0
             raw = (torch.arange(tokens.shape[1]) % 5 + 1.0).double() * real
-            weights = (raw / raw.sum(-1, keepdim=True))[:, None, None].expand(-1, 1, tokens.shape[1], -1)
+            weights = (raw / raw.sum(-1, keepdim=True))[:, None, None].expand(
+                -1, 1, tokens.shape[1], -1
+            )
             state = (weights[:, 0] @ h)[:, 0]
             return Prediction(state[:, :2], [weights])
 
@@ -162,7 +164,9 @@ class Scripted(nn.Module):
     def forward(self, tokens, real):
         from model.language_model import NextSymbol
 
-        return NextSymbol(torch.zeros(*tokens.shape, 9), [self.weights.expand(len(tokens), -1, -1, -1)])
+        return NextSymbol(
+            torch.zeros(*tokens.shape, 9), [self.weights.expand(len(tokens), -1, -1, -1)]
+        )
 
 
 def test_precision_and_recall_by_hand(tmp_path):

@@ -127,7 +127,7 @@ def test_fine_tuning_starts_from_the_parent(keywords, classifier_spec):
 def test_a_parent_of_another_architecture_is_refused(keywords, classifier_spec):
     classifier_spec["training"]["start_from"] = "base"
     other = build(classifier_spec["model"], vocabulary_size=20).state_dict()
-    with pytest.raises(TrainingFailed, match="another architecture.*embedding"):
+    with pytest.raises(TrainingFailed, match=r"another architecture.*embedding"):
         train(classifier_spec, keywords, MemoryKeeper(), CPU, {"base": other}, silent)
 
 

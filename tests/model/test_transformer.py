@@ -30,7 +30,9 @@ def loop_attention(routing: Routing, values: Values, x: Tensor, allowed) -> tupl
         part = slice(head * size, (head + 1) * size)
         for i in range(length):
             keys = [j for j in range(length) if allowed(i, j)]
-            e = [math.exp(float((q[i, part] @ k[j, part]).detach()) / math.sqrt(size)) for j in keys]
+            e = [
+                math.exp(float((q[i, part] @ k[j, part]).detach()) / math.sqrt(size)) for j in keys
+            ]
             for j, value in zip(keys, e, strict=True):
                 weights[head, i, j] = value / sum(e)
                 context[i, part] += weights[head, i, j] * v[j, part]
@@ -76,7 +78,9 @@ def test_the_two_stream_update_equals_the_papers_equations():
         for head in range(2):
             for i in range(5):
                 z = int(soft[head, i].argmax())
-                assert encoded.weights[number][0, head, i].tolist() == [float(j == z) for j in range(5)]
+                assert encoded.weights[number][0, head, i].tolist() == [
+                    float(j == z) for j in range(5)
+                ]
                 context[i, head * 4 : head * 4 + 4] = v[z, head * 4 : head * 4 + 4]
         g = g + read
         g = g + left.feed_forward(left.transform.norm(g))
@@ -133,7 +137,9 @@ def test_parameters_of_the_stack_language_model_exactly():
     """d 64, d_ff 256, L 4, h 2, ten symbols, 64 learned positions."""
     decoder = Transformer(10, 64, 256, 4, 2, Gumbel(), positions="learned", max_length=64)
     layer = 4 * (64 * 64 + 64) + 64 * 256 + 256 + 256 * 64 + 64 + 4 * 64
-    assert count(LanguageModel(10, decoder)) == 4 * layer + 2 * 64 + 10 * 64 + 64 * 64 + 64 * 10 + 10
+    assert (
+        count(LanguageModel(10, decoder)) == 4 * layer + 2 * 64 + 10 * 64 + 64 * 64 + 64 * 10 + 10
+    )
 
 
 def test_a_causal_prediction_ignores_the_future():
@@ -215,7 +221,8 @@ def test_the_objective_adds_lambda_times_the_mean_field(copies, language_spec):
     batch = next(iter(in_order(copies.split("dev"), 4096, torch.device("cpu"))))
     plain = LanguageModelling().loss(model, batch, epoch=9)
     ramped = [
-        float(LanguageModelling(0.1, 2).loss(model, batch, epoch=e).mean.detach()) for e in (0, 1, 5)
+        float(LanguageModelling(0.1, 2).loss(model, batch, epoch=e).mean.detach())
+        for e in (0, 1, 5)
     ]
     weights = model(batch.tokens[:, :-1], batch.real[:, :-1]).weights
     size = mean_field_size(receptive_field(weights), batch.real[:, :-1])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parents[2]
 TOY = Path(__file__).parent / "toy"
@@ -114,11 +115,16 @@ def fresh(tmp_path: Path) -> Project:
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The toy project after a whole run; not to be changed (use `project`)."""
-    project = copy_code(tmp_path_factory.mktemp("toy") / "project")
-    project.snakemake("toy")
-    return project
+def finished(tmp_path_factory: pytest.TempPathFactory, worker_id: str, testrun_uid: str) -> Project:
+    """The toy project after a whole run; shared, so not to be changed (use `project`)."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if worker_id == "master" else base.parent) / f"toy-{testrun_uid}"
+    with FileLock(f"{folder}.lock"):
+        if not folder.exists():
+            building = copy_code(folder.with_name(f"{folder.name}-building"))
+            building.snakemake("toy")
+            building.root.rename(folder)
+    return Project(folder)
 
 
 @pytest.fixture

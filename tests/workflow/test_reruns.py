@@ -2,8 +2,6 @@
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("workflow")
-
 SOFT, GUMBEL = "toy_language/soft/seed-0", "toy_language/gumbel/seed-0"
 TUNED = "toy_tuning/tuned/seed-0"
 

@@ -2,10 +2,6 @@
 
 import json
 
-import pytest
-
-pytestmark = pytest.mark.xdist_group("workflow")
-
 
 def spec(project, run):
     """The spec of a run."""

@@ -17,16 +17,19 @@ def main() -> None:
     arguments = parser.parse_args()
     store = arguments.results / "store"
     if arguments.unused:
-        entries = [entry for entry in sorted(store.glob("*")) if entry.name not in used(arguments.results)]
+        named = used(arguments.results)
+        entries = [entry for entry in sorted(store.glob("*")) if entry.name not in named]
     else:
-        entries = [store / arguments.run] if arguments.run else []
-        if not entries or not entries[0].is_dir():
-            known = f"{store} holds {sum(1 for _ in store.glob('*'))} runs"
-            sys.exit(f"error: no run '{arguments.run}' to forget; {known}; see a run.json for its identity.")
+        entries = [entry for entry in store.glob("*") if entry.name == arguments.run]
+        if not entries:
+            sys.exit(
+                f"error: {store} holds no run '{arguments.run}'; "
+                f"a run's identity stands in its run.json."
+            )
     for entry in entries:
         shutil.rmtree(entry)
         print(f"forgot {entry.name}")
-    print(f"{len(entries)} of the store's runs removed; results that were copied out are still there.")
+    print(f"{len(entries)} runs removed from the store; results copied out of it are still there")
 
 
 def used(results: Path) -> set[str]:

@@ -8,51 +8,70 @@ from pathlib import Path
 from typing import Any
 
 from model.store import Entry, write_atomically
-from workflow.planning.identity import digest
+from workflow.planning.identity import digest, parts
+from workflow.scripts.job import (
+    check_code,
+    check_data,
+    check_run,
+    check_run_code,
+    load_weights,
+    pick_device,
+    read_json,
+    read_spec,
+)
 
 
 def main() -> None:
     """Run from the command line."""
     arguments = _arguments()
-    spec = json.loads(arguments.spec.read_text())
+    spec = read_spec(arguments.spec)
+    try:
+        measures = {
+            "schema": 1,
+            "identity": spec["identity"],
+            "run": spec["run"],
+            "evaluators": _evaluate(spec, arguments),
+        }
+        write_atomically(arguments.out, (json.dumps(measures, sort_keys=True) + "\n").encode())
+    except (OSError, ValueError) as error:
+        sys.exit(f"error: run {spec['identity']} cannot be measured: {error}")
+
+
+def _evaluate(spec: dict[str, Any], arguments: argparse.Namespace) -> dict[str, Any]:
+    """What each evaluator finds, or found when it ran before."""
     cache = Entry(arguments.store, spec["identity"]).folder / "measures"
-    statistics = digest(json.loads((arguments.data / "manifest.json").read_text())["statistics"])
+    statistics = digest(read_json(arguments.data / "manifest.json")["statistics"])
     found, subject = {}, None
     for name, node in arguments.evaluators.items():
         path = cache / f"{name}-{digest([node, statistics])[:16]}.json"
         if not path.is_file():
+            check_code(f"evaluator '{name}'", parts(node), node["code"])
             subject = subject or _subject(spec, arguments)
             write_atomically(path, json.dumps(_measure(name, node, subject)).encode())
-        found[name] = json.loads(path.read_text())
-    measures = {
-        "schema": 1,
-        "identity": spec["identity"],
-        "run": spec["run"],
-        "evaluators": found,
-    }
-    write_atomically(arguments.out, (json.dumps(measures, sort_keys=True) + "\n").encode())
+        found[name] = read_json(path)
+    return found
 
 
 def _subject(spec: dict[str, Any], arguments: argparse.Namespace) -> Any:
     """The trained model and its data."""
-    import torch
-    from safetensors.torch import load_file
+    check_run_code(spec)
+    check_run("the trained run", arguments.run, spec["identity"])
+    check_data(spec, arguments.data)
 
+    from model import training
     from model.corpus import Corpus
     from model.memory import keep_freed_memory
     from model.probes.measure import Subject
-    from model.training import TrainingFailed, build_model, load_weights, set_numerics
 
     keep_freed_memory()
-    set_numerics(spec["training"])
-    cuda = arguments.device != "cpu" and torch.cuda.is_available()
-    device = torch.device("cuda" if cuda else "cpu")
+    training.set_numerics(spec["training"])
+    device = pick_device(arguments.device)
     corpus = Corpus(arguments.data)
-    model = build_model(spec, corpus)
+    model = training.build_model(spec, corpus)
     path = arguments.run / "weights.safetensors"
     try:
-        load_weights(model, load_file(path), str(path))
-    except TrainingFailed as error:
+        training.load_weights(model, load_weights(path), str(path))
+    except training.TrainingFailed as error:
         sys.exit(f"error: {error}")
     return Subject(model.to(device).eval(), corpus, device, spec["seed"])
 

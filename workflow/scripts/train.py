@@ -5,16 +5,23 @@ import json
 import os
 import shutil
 import signal
+import socket
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
-from model.store import Entry, Fenced, now, write_atomically
-from workflow.planning.closure import code_hash
-from workflow.planning.identity import run_modules
+from model.store import Claim, Entry, Fenced, now, write_atomically
+from workflow.scripts.job import (
+    ROOT,
+    check_data,
+    check_run,
+    check_run_code,
+    load_weights,
+    pick_device,
+    read_spec,
+)
 
-ROOT = Path(__file__).resolve().parents[2]
 CONTINUE = 75
 """Exit status of a run that stopped with its state saved: the same command continues it."""
 
@@ -22,71 +29,65 @@ CONTINUE = 75
 def main() -> None:
     """Run from the command line."""
     arguments = _arguments()
+    spec = read_spec(arguments.spec)
+    check_run_code(spec)
+    entry = Entry(arguments.store, spec["identity"])
     try:
-        spec = json.loads(arguments.spec.read_text())
-        _check_code(spec)
-        entry = Entry(arguments.store, spec["identity"])
         if entry.finished():
             print(f"run {entry.identity} is in the store: nothing to train")
         else:
-            _check_data(spec, arguments.data)
+            parents = _parents(spec, arguments.parent)
+            check_data(spec, arguments.data)
             _check_failure(entry)
-            _train(spec, entry, arguments)
-        entry.copy_result(arguments.out)
+            _train(spec, entry, parents, arguments)
+        entry.copy_result(arguments.out, spec)
     except Fenced as error:
         sys.exit(f"error: {error}")
     except OSError as error:
         sys.exit(
-            f"error: {error.strerror or error} ({error.filename or entry.folder}); what was saved "
-            f"before is whole: mend the cause and run the same command again to continue."
+            f"error: {error.strerror or error} ({error.filename or arguments.store}); what was "
+            f"saved before is whole: mend the cause and run the same command again to continue."
         )
 
 
-def _train(spec: dict[str, Any], entry: Entry, arguments: argparse.Namespace) -> None:
-    """Train to the end and publish the result to the store."""
-
+def _train(
+    spec: dict[str, Any], entry: Entry, parents: dict[str, Path], arguments: argparse.Namespace
+) -> None:
+    """Train to the end and put the result into the store."""
     from model.checkpoint import StateKeeper
     from model.corpus import Corpus
     from model.memory import keep_freed_memory
     from model.training import Interrupted, TrainingFailed, train
 
     keep_freed_memory()
-    device = _device(arguments.device)
+    device = pick_device(arguments.device)
+    weights = {name: load_weights(path) for name, path in parents.items()}
     claim = entry.claim()
     keeper = StateKeeper(claim, arguments.save_every, _say)
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: setattr(keeper, "asked_to_stop", True))
-    segments = _begin_segment(spec, entry, device)
+    segments = _begin_segment(entry, device)
     try:
-        parents = _parents(spec, arguments.parent)
-        trained = train(spec, Corpus(arguments.data), keeper, device, parents, _say)
+        trained = train(spec, Corpus(arguments.data), keeper, device, weights, _say)
     except Interrupted as error:
         _say(str(error))
         raise SystemExit(CONTINUE) from None
     except (TrainingFailed, ValueError) as error:
         claim.fail(str(error), _invocation())
         sys.exit(f"error: {error}")
-    claim.publish(_write_result(spec, entry, trained, segments, device))
+    _put_result(spec, claim, trained, segments, device)
 
 
-def _write_result(
-    spec: dict[str, Any], entry: Entry, trained: Any, segments: list[dict[str, Any]], device: Any
-) -> Path:
-    """Write the files of a finished run into a folder of their own."""
+def _put_result(
+    spec: dict[str, Any], claim: Claim, trained: Any, segments: list[dict[str, Any]], device: Any
+) -> None:
+    """Write the files of a finished run."""
     import torch
-    from safetensors.torch import save_file
+    from safetensors.torch import save
 
     from model.provenance import environment, peak_memory_mb
 
-    files = entry.folder / f".result.{os.getpid()}"
-    shutil.rmtree(files, ignore_errors=True)
-    files.mkdir()
-    save_file(trained.weights, files / "weights.safetensors")
     progress = trained.progress
-    rows = "".join(json.dumps(row) + "\n" for row in progress.rows)
-    (files / "history.jsonl").write_text(rows)
-    kept = entry.folder / "kept"
-    shutil.copytree(kept, files / "checkpoints") if kept.is_dir() else (files / "checkpoints").mkdir()
     record = {
         "schema": 1,
         "identity": spec["identity"],
@@ -106,11 +107,17 @@ def _write_result(
         "continuations": segments[1:],
         "finished": now(),
     }
-    (files / "run.json").write_text(json.dumps(record, indent=2, sort_keys=True) + "\n")
-    return files
+    with claim.result() as files:
+        (files / "weights.safetensors").write_bytes(save(trained.weights))
+        rows = "".join(json.dumps(row) + "\n" for row in progress.rows)
+        (files / "history.jsonl").write_text(rows)
+        (files / "checkpoints").mkdir()
+        for path in (claim.entry.folder / "kept").glob("step-*"):
+            shutil.copyfile(path, files / "checkpoints" / path.name)
+        (files / "run.json").write_text(json.dumps(record, indent=2, sort_keys=True) + "\n")
 
 
-def _begin_segment(spec: dict[str, Any], entry: Entry, device: Any) -> list[dict[str, Any]]:
+def _begin_segment(entry: Entry, device: Any) -> list[dict[str, Any]]:
     """Note where and when this process works on the run; `exact` where it resumes bit for bit."""
     import torch
 
@@ -120,62 +127,26 @@ def _begin_segment(spec: dict[str, Any], entry: Entry, device: Any) -> list[dict
     segments = json.loads(path.read_text()) if path.is_file() else []
     place = {"cpu": cpu_name(), "device": device.type, "torch": torch.__version__}
     same = all(segment[name] == place[name] for segment in segments for name in place)
-    began = {"started": now(), "time": time.time(), "job_id": os.environ.get("SLURM_JOB_ID")}
+    began = {
+        "started": now(),
+        "time": time.time(),
+        "host": socket.gethostname(),
+        "job_id": os.environ.get("SLURM_JOB_ID"),
+    }
     segments.append({**began, **place, "exact": same and device.type == "cpu"})
     write_atomically(path, json.dumps(segments).encode())
     return segments
 
 
-def _device(name: str) -> Any:
-    import torch
-
-    if name == "cuda" and not torch.cuda.is_available():
-        sys.exit("error: device is set to cuda, but torch sees no GPU here; set device: auto or cpu.")
-    return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
-
-
-def _parents(spec: dict[str, Any], given: list[str]) -> dict[str, Any]:
-    """The weights of the parent runs, each checked to be the one that the spec names."""
-    from safetensors.torch import load_file
-
+def _parents(spec: dict[str, Any], given: list[str]) -> dict[str, Path]:
+    """The weights files of the parent runs, each checked to be of the run that the spec names."""
     folders = {name: Path(path) for name, _, path in (item.partition("=") for item in given)}
-    weights = {}
     for name, identity in spec["parents"].items():
-        folder = folders.get(name)
-        if folder is None or not (folder / "run.json").is_file():
-            raise ValueError(f"parent '{name}' of run {spec['identity']} does not exist at {folder}.")
-        found = json.loads((folder / "run.json").read_text())["identity"]
-        if found != identity:
-            raise ValueError(f"parent '{name}' in {folder} is run {found}, not {identity}; rerun it.")
-        weights[name] = load_file(folder / "weights.safetensors")
-    return weights
-
-
-def _check_code(spec: dict[str, Any]) -> None:
-    """Refuse to train other code than was planned."""
-    found = code_hash(run_modules(spec), ROOT)
-    if found != spec["code"]:
-        sys.exit(
-            f"error: the code of run {spec['identity']} has changed since it was planned "
-            f"({spec['code']} planned, {found} found); start snakemake again to plan it anew."
-        )
-
-
-def _check_data(spec: dict[str, Any], folder: Path) -> None:
-    """Refuse data that is not what was planned, or that was cut short since."""
-    try:
-        manifest = json.loads((folder / "manifest.json").read_text())
-    except (OSError, ValueError) as error:
-        sys.exit(f"error: {folder} is no encoded corpus ({error}); delete it and run again.")
-    if manifest["digest"] != spec["data"]["digest"]:
-        sys.exit(f"error: the data in {folder} is not what run {spec['identity']} was planned with; "
-                 f"start snakemake again to plan it anew.")  # fmt: skip
-    for name, file in manifest["files"].items():
-        path = folder / name
-        size = path.stat().st_size if path.is_file() else 0
-        if size != file["bytes"]:
-            sys.exit(f"error: {path} has {size} bytes instead of {file['bytes']}; "
-                     f"delete {folder} and run again to rebuild it.")  # fmt: skip
+        parent = f"parent '{name}' of run {spec['identity']}"
+        if name not in folders:
+            sys.exit(f"error: {parent} is not given; add --parent {name}=FOLDER of run {identity}.")
+        check_run(parent, folders[name], identity)
+    return {name: folders[name] / "weights.safetensors" for name in spec["parents"]}
 
 
 def _check_failure(entry: Entry) -> None:

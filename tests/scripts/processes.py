@@ -1,0 +1,163 @@
+"""Real processes of `train` and `measure`, and what can happen to them.
+
+The processes are forked from one that has imported torch, which saves seconds each. An
+*interference* is called in the new process before it begins.
+"""
+
+import importlib
+import itertools
+import multiprocessing
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+NEVER = 10**9
+Interference = Callable[[], None]
+
+_fork = multiprocessing.get_context("forkserver")
+_fork.set_forkserver_preload(["pytest", "model.checkpoint", "model.classifier", "model.training"])
+_WITHOUT_TORCH = """
+import importlib, sys
+sys.modules["torch"] = None
+importlib.import_module(sys.argv.pop(1)).main()
+"""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a process ended and what it said."""
+
+    status: int
+    said: str
+
+    @property
+    def error(self) -> str:
+        """The one sentence of a process that refused to go on."""
+        lines = [line for line in self.said.splitlines() if line.startswith("error: ")]
+        assert self.status == 1 and len(lines) == 1 and "Traceback" not in self.said, self.said
+        assert self.said.endswith(lines[0] + "\n"), self.said
+        return lines[0].removeprefix("error: ")
+
+
+class Running:
+    """A process that was started."""
+
+    def __init__(
+        self, script: str, arguments: list[str], said: Path, before: Interference | None
+    ) -> None:
+        self.said = said
+        self.process = _fork.Process(target=_child, args=(script, arguments, said, before))
+        self.process.start()
+
+    def end(self) -> Outcome:
+        """Wait for its end."""
+        self.process.join(120)
+        if self.process.exitcode is None:
+            self.process.kill()
+        assert self.process.exitcode is not None, f"hangs: {self.said.read_text()}"
+        return Outcome(self.process.exitcode, self.said.read_text())
+
+
+def command(script: str, arguments: list[str], torch: bool = True, **more: str) -> Outcome:
+    """Run a script as the workflow does; where it needs no torch, show it by hiding torch."""
+    module = f"workflow.scripts.{script}"
+    call = ["-m", module] if torch else ["-c", _WITHOUT_TORCH, module]
+    done = subprocess.run(
+        [sys.executable, *call, *arguments],
+        cwd=ROOT,
+        env=os.environ | more,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return Outcome(done.returncode, done.stdout)
+
+
+def kill(after: int, save_every: int) -> Interference:
+    """Kill the process with signal 9 after so many updates."""
+    return partial(_at_update, after, save_every, partial(_signal, signal.SIGKILL))
+
+
+def terminate(after: int, save_every: int) -> Interference:
+    """Ask the process to stop, as a cluster does, after so many updates."""
+    return partial(_at_update, after, save_every, partial(_signal, signal.SIGTERM))
+
+
+def wait_for(path: Path, after: int, save_every: int) -> Interference:
+    """Hold the process after so many updates until a file is there."""
+    return partial(_at_update, after, save_every, partial(await_file, path))
+
+
+def fill_disk(after: int, save_every: int, limit: int) -> Interference:
+    """Let no file grow beyond a limit (bytes) after so many updates."""
+    return partial(_at_update, after, save_every, partial(_limit_files, limit))
+
+
+def kill_while_saving(nth: int, save_every: int) -> Interference:
+    """Kill the process while it writes its nth state."""
+    return partial(_in_save, nth, save_every)
+
+
+def await_file(path: Path) -> None:
+    """Wait until a file is there."""
+    while not path.exists():
+        time.sleep(0.01)
+
+
+def _child(script: str, arguments: list[str], said: Path, before: Interference | None) -> None:
+    handle = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(handle, 1)
+    os.dup2(handle, 2)
+    os.chdir(ROOT)
+    sys.argv = [script, *arguments]
+    module = importlib.import_module(f"workflow.scripts.{script}")
+    if before is not None:
+        before()
+    module.main()
+
+
+def _at_update(after: int, save_every: int, action: Callable[[], None]) -> None:
+    """Act after so many updates of the process; save a state every so many."""
+    from model.checkpoint import StateKeeper
+
+    asked, counter, done = StateKeeper.stopping, itertools.count(1), [0]
+
+    def stopping(keeper: StateKeeper) -> bool:
+        done[0] = next(counter)
+        if done[0] == after:
+            action()
+        return asked(keeper)
+
+    StateKeeper.stopping = stopping  # type: ignore[method-assign]
+    StateKeeper.due = lambda keeper: done[0] % save_every == 0  # type: ignore[method-assign]
+
+
+def _in_save(nth: int, save_every: int) -> None:
+    _at_update(NEVER, save_every, lambda: None)
+    replace, counter = os.replace, itertools.count(1)
+
+    def killing(source: Path, target: Path) -> None:
+        if target.name.startswith("state-") and next(counter) == nth:
+            os.truncate(source, source.stat().st_size // 2)
+            _signal(signal.SIGKILL)
+        replace(source, target)
+
+    os.replace = killing  # type: ignore[assignment]
+
+
+def _signal(number: int) -> None:
+    os.kill(os.getpid(), number)
+
+
+def _limit_files(limit: int) -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))

@@ -1,0 +1,287 @@
+"""Training as processes that are killed, stopped, overtaken, misled and run out of disk."""
+
+import json
+import random
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from model.store import Entry
+from tests.scripts.conftest import Job, seal
+from tests.scripts.processes import (
+    NEVER,
+    command,
+    fill_disk,
+    kill,
+    kill_while_saving,
+    terminate,
+    wait_for,
+)
+
+pytestmark = pytest.mark.xdist_group("scripts")
+
+
+@pytest.fixture(scope="session")
+def stopped(tmp_path_factory, spec, data):
+    """The run, asked to stop when it had two states in the store; not to be changed."""
+    job = Job(tmp_path_factory.mktemp("stopped"), spec, data)
+    outcome = job.train(before=terminate(after=17, save_every=5))
+    assert outcome.status == 75, outcome.said
+    assert outcome.said.endswith("state saved.\n") and "stopped after update 17" in outcome.said
+    return job
+
+
+def test_an_undisturbed_run_leaves_all_its_files(whole):
+    assert sorted(path.name for path in whole.out.iterdir()) == [
+        "checkpoints", "history.jsonl", "run.json", "weights.safetensors"
+    ]  # fmt: skip
+    assert sorted(whole.checkpoints) == ["step-13.safetensors", "step-4.safetensors"]
+    assert whole.record["continuations"] == [] and whole.record["spec"] == whole.spec
+    assert {row["split"] for row in whole.history} == {"train", "dev"}
+    assert sorted(path.name for path in whole.entry.iterdir()) == ["generation-1", "result"]
+
+
+def test_killed_at_random_steps_it_ends_bit_for_bit_as_undisturbed(job, whole):
+    steps = random.Random(0).sample(range(2, 12), 3)
+    for step in steps:
+        assert job.train(before=kill(step, save_every=3)).status == -9
+    assert job.train(before=kill_while_saving(2, save_every=3)).status == -9
+    assert not job.out.exists()
+    outcome = job.train("--save-every", "0")
+    assert outcome.status == 0 and "resumed after update" in outcome.said
+    assert job.like(whole)
+    assert [segment["exact"] for segment in job.record["continuations"]] == [True] * 4
+    assert sorted(path.name for path in job.entry.iterdir()) == [
+        *(f"generation-{n}" for n in range(1, 6)), "result"
+    ]  # fmt: skip
+
+
+def test_asked_to_stop_it_saves_and_can_be_continued(stopped, copied, whole):
+    assert not stopped.out.exists()
+    job = copied(stopped)
+    outcome = job.train()
+    assert outcome.status == 0 and "resumed after update 17" in outcome.said
+    assert job.like(whole)
+
+
+def test_the_newer_of_two_processes_wins(job, whole):
+    older = job.start(before=wait_for(job.entry / "generation-2", after=7, save_every=4))
+    while not job.states:
+        assert older.process.is_alive()
+    newer = job.start(before=wait_for(job.entry / "generation-2", after=1, save_every=2))
+    assert newer.end().status == 0
+    error = older.end().error
+    assert "has taken over run" in error and "this older process leaves it alone" in error
+    assert str(newer.process.pid) in error
+    assert job.like(whole)
+
+
+def test_an_older_process_that_wakes_up_late_leaves_the_result_alone(job, whole):
+    older = job.start(before=wait_for(job.out / "run.json", after=NEVER // NEVER, save_every=NEVER))
+    while not (job.entry / "generation-1").exists():
+        assert older.process.is_alive()
+    assert job.train().status == 0
+    published = (job.entry / "result" / "run.json").read_bytes()
+    assert "has taken over run" in older.end().error
+    assert (job.entry / "result" / "run.json").read_bytes() == published
+    assert job.like(whole) and not list(job.folder.rglob(".*"))
+
+
+def test_a_diverging_run_is_told_once_and_tried_again_by_a_new_invocation(job, monkeypatch):
+    job.spec["training"]["optimizer"]["lr"] = 1e30
+    job.spec["training"]["schedule"] = {"name": "constant"}
+    job = replace(job, spec=seal(job.spec))
+    said = "the loss or its gradient is not a finite number"
+    assert said in command("train", job.arguments(), SACCADE_INVOCATION="first").error
+    assert json.loads((job.entry / "failed.json").read_text())["invocation"] == "first"
+    again = command("train", job.arguments(), torch=False, SACCADE_INVOCATION="first").error
+    assert said in again and "not tried again" in again
+    error = job.train().error
+    assert said in error and "not tried again" not in error
+    assert job.untouched()
+
+
+def test_a_finished_run_is_restored_without_torch_or_data(whole, copied):
+    job = copied(whole)
+    shutil.rmtree(job.out)
+    job = replace(job, data=job.folder / "gone")
+    outcome = command("train", job.arguments(), torch=False)
+    assert (outcome.status, outcome.said) == (
+        0, f"run {job.spec['identity']} is in the store: nothing to train\n"
+    )  # fmt: skip
+    assert job.like(whole) and job.record == whole.record
+
+
+def test_a_restored_run_bears_the_name_under_which_it_was_asked_for(whole, copied):
+    job = copied(whole)
+    job = replace(job, spec=job.spec | {"run": {"experiment": "another", "variant": "name"}})
+    assert command("train", job.arguments(), torch=False).status == 0
+    assert job.record["spec"]["run"] == {"experiment": "another", "variant": "name"}
+    assert job.record["identity"] == whole.spec["identity"]
+
+
+def truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("damage", [truncate, flip])
+def test_a_damaged_state_is_left_for_the_one_before(stopped, copied, whole, damage):
+    job = copied(stopped)
+    damage(job.states[-1])
+    outcome = job.train("--save-every", "0")
+    assert outcome.status == 0
+    assert f"{job.states[-1:] or 'state-000000000017.pt'} is damaged" or outcome.said
+    assert "state-000000000017.pt is damaged and was removed" in outcome.said
+    assert "resumed after update 15" in outcome.said
+    assert job.like(whole)
+
+
+def test_with_every_state_damaged_training_begins_anew(stopped, copied, whole):
+    job = copied(stopped)
+    for path in job.states:
+        truncate(path)
+    outcome = job.train(before=kill(after=4, save_every=2))
+    assert "no whole state is left; training begins anew" in outcome.said
+    outcome = job.train()
+    assert "resumed after update 2" in outcome.said
+    assert outcome.status == 0 and job.like(whole)
+
+
+@pytest.fixture
+def own_data(job):
+    """The run, not yet begun, with data of its own to damage."""
+    shutil.copytree(job.data, job.folder / "data")
+    return replace(job, data=job.folder / "data")
+
+
+@pytest.mark.parametrize("damage", [truncate, flip, Path.unlink])
+def test_damaged_data_is_refused(own_data, damage):
+    damage(own_data.data / "train.tokens.npy")
+    error = own_data.refused()
+    assert "train.tokens.npy is missing, cut short or damaged; delete" in error
+    assert own_data.untouched()
+
+
+@pytest.mark.parametrize("content", [None, "{"])
+def test_a_missing_or_broken_manifest_is_refused(own_data, content):
+    path = own_data.data / "manifest.json"
+    path.unlink() if content is None else path.write_text(content)
+    assert f"{path} cannot be read" in own_data.refused()
+
+
+def test_other_data_than_planned_is_refused(job):
+    job.spec["data"]["digest"] = "0" * 64
+    job = replace(job, spec=seal(job.spec))
+    assert f"is not what run {job.spec['identity']} was planned with" in job.refused()
+
+
+def test_other_code_than_planned_is_refused(job):
+    job = replace(job, spec=seal(job.spec | {"code": "0" * 16}))
+    error = job.refused()
+    assert "the code of run" in error and "has changed since it was planned" in error
+
+
+def test_a_module_that_is_gone_is_told(job):
+    job.spec["model"]["path"] = "model.gone:Classifier"
+    assert 'module "model.gone" has no file' in replace(job, spec=seal(job.spec)).refused()
+
+
+def test_a_spec_that_was_edited_is_refused(job):
+    job.spec["training"]["optimizer"]["lr"] = 1e-4
+    assert "spec.json has been edited since it was resolved" in job.refused()
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"identity": "x"}'])
+def test_a_file_that_is_no_spec_is_refused(job, content):
+    arguments = job.arguments()
+    (job.folder / "spec.json").write_text(content)
+    assert "spec.json" in command("train", arguments, torch=False).error
+
+
+def child(job: Job, parent: Job, **changes: object) -> Job:
+    """A run that starts from another's weights and changes them little."""
+    training = job.spec["training"] | {"start_from": "base", "select": None, "epochs": 1}
+    training["optimizer"] = {"lr": 1e-12, "betas": [0.9, 0.98]}
+    parents = {"base": parent.spec["identity"]}
+    spec = seal(job.spec | {"training": training, "parents": parents, "checkpoints": [2]} | changes)
+    return replace(job, spec=spec, parents={"base": parent.out})
+
+
+def test_a_child_starts_from_its_parents_weights(job, whole):
+    from safetensors.torch import load_file
+
+    tuned = child(job, whole)
+    assert tuned.train().status == 0
+    assert sorted(tuned.checkpoints) == ["step-2.safetensors"]
+    parent, own = (load_file(j.out / "weights.safetensors") for j in (whole, tuned))
+    assert all(value.allclose(own[name], atol=1e-7) for name, value in parent.items())
+    assert not tuned.like(whole)
+
+
+def test_a_parent_that_does_not_exist_is_told(job, whole):
+    tuned = child(job, whole)
+    absent = replace(tuned, parents={"base": job.folder / "absent"})
+    assert "parent 'base' of run" in absent.refused()
+    assert f"does not exist: {job.folder / 'absent'} holds no run.json" in absent.refused()
+    assert "is not given; add --parent base=" in replace(tuned, parents={}).refused()
+    assert absent.untouched()
+
+
+def test_a_parent_with_another_identity_is_told(job, whole):
+    tuned = child(job, whole)
+    tuned = replace(tuned, spec=seal(tuned.spec | {"parents": {"base": "0123456789abcdef"}}))
+    assert f"is run {whole.spec['identity']}, not run 0123456789abcdef" in tuned.refused()
+
+
+def test_a_parent_of_another_architecture_is_told(job, whole):
+    encoder = whole.spec["model"]["encoder"] | {"hidden": 24}
+    tuned = child(job, whole, model=whole.spec["model"] | {"encoder": encoder})
+    assert "the weights of parent 'base' belong to another architecture" in tuned.train().error
+    assert tuned.untouched()
+
+
+def test_a_parent_whose_weights_are_cut_short_is_told(job, whole, copied):
+    parent = copied(whole)
+    truncate(parent.out / "weights.safetensors")
+    error = child(job, parent).train().error
+    assert "weights.safetensors cannot be read" in error and "restore it from the store" in error
+
+
+def test_a_gpu_that_is_not_there_is_told(job, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    error = command("train", job.arguments("--device", "cuda")).error
+    assert error == "device is set to cuda, but torch sees no GPU; set device: auto or cpu."
+    assert job.untouched()
+
+
+def test_a_full_disk_leaves_the_earlier_states_whole(job, whole):
+    outcome = job.train(before=fill_disk(after=9, save_every=4, limit=20_000))
+    assert "File too large" in outcome.error and "run the same command again" in outcome.error
+    assert [path.name for path in job.states] == [f"state-{n:012d}.pt" for n in (4, 8)]
+    assert job.untouched()
+    assert "resumed after update 8" in job.train().said
+    assert job.like(whole)
+
+
+def test_a_disk_that_is_full_in_the_end_leaves_no_result(stopped, copied, whole):
+    job = copied(stopped)
+    outcome = job.train(before=fill_disk(after=1, save_every=NEVER, limit=20_000))
+    assert "File too large" in outcome.error
+    assert job.untouched()
+    assert job.train().status == 0 and job.like(whole)
+
+
+def test_a_disk_too_full_to_copy_out_leaves_no_run_json(whole, copied):
+    job = copied(whole)
+    shutil.rmtree(job.out)
+    job.out.write_text("in the way")
+    assert f"({job.out}" in command("train", job.arguments(), torch=False).error
+    assert Entry(job.store, job.spec["identity"]).finished()

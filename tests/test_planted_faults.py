@@ -1,0 +1,92 @@
+"""Plant a fault in a copy of the project, and see that the test which should catch it fails."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+FAULTS = {
+    "causal mask off": (
+        "model/language_model.py",
+        "mask = causal_mask(tokens.shape[1], tokens.device)",
+        "mask = 0 * causal_mask(tokens.shape[1], tokens.device).isinf().float()",
+        "model/test_transformer.py::test_a_causal_prediction_ignores_the_future",
+    ),
+    "padding mask off": (
+        "model/attention.py",
+        "masked_fill(~real, -math.inf)",
+        "masked_fill(~real, 0.0)",
+        "model/test_transformer.py::test_a_class_ignores_padding",
+    ),
+    "penalty sign": (
+        "model/language_model.py",
+        "nll + self.strength(epoch) * size",
+        "nll - self.strength(epoch) * size",
+        "model/test_transformer.py::test_the_objective_adds_lambda_times_the_mean_field",
+    ),
+    "tau sign": (
+        "model/probes/importance.py",
+        "kendalltau(attention, importance)",
+        "kendalltau(-attention, importance)",
+        "model/test_probes.py::test_tau_is_positive_where_attention_is_made_of_importance",
+    ),
+    "seed ignored": (
+        "model/training.py",
+        'torch.manual_seed(spec["seed"])',
+        "torch.manual_seed(0)",
+        "model/test_training.py::test_seeds_give_different_runs_and_one_seed_the_same",
+    ),
+    "identity without data": (
+        "workflow/planning/identity.py",
+        'counted["data"] = {key: value for key, value in spec["data"].items() if key != "recipe"}',
+        'counted["data"] = {}',
+        "planning/test_identity.py",
+    ),
+    "resume without RNG": (
+        "model/training.py",
+        'torch.set_rng_state(state["random"]["cpu"].cpu())',
+        "pass",
+        "model/test_training.py::test_resuming_is_bit_identical",
+    ),
+    "argmax in training": (
+        "model/normalizers/gumbel.py",
+        "if not self.training:",
+        "if True:",
+        "model/test_normalizers.py::test_gumbel_is_soft_in_training_and_hides_masked_keys",
+    ),
+    "shared embeddings by mistake": (
+        "model/two_stream.py",
+        "self.embedding if share_embeddings else Embedding(*embed)",
+        "self.embedding",
+        "model/test_transformer.py::test_the_streams_have_embeddings_of_their_own_unless_shared",
+    ),
+    "wrong residual": (
+        "model/transformer.py",
+        "x = x + self.dropout(y)",
+        "x = self.norm(x) + self.dropout(y)",
+        "model/test_transformer.py::test_the_two_stream_update_equals_the_papers_equations",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_fault_is_caught(fault: str, tmp_path: Path) -> None:
+    file, right, wrong, test = FAULTS[fault]
+    for folder in ("model", "workflow", "tests"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    source = (tmp_path / file).read_text()
+    assert source.count(right) == 1, f"{file} has changed: plant the fault '{fault}' anew"
+    (tmp_path / file).write_text(source.replace(right, wrong))
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"tests/{test}"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(tmp_path), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1, done.stdout[-2000:] + done.stderr[-2000:]

@@ -1,0 +1,112 @@
+"""What `train` and `measure` check before they compute: each mistake ends them with a sentence."""
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from workflow.planning.closure import code_hash
+from workflow.planning.errors import InputError
+from workflow.planning.identity import identity, run_modules
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def read_spec(path: Path) -> dict[str, Any]:
+    """Read a run's spec; one that was edited after it was resolved is refused."""
+    spec = read_json(path)
+    try:
+        found = identity(spec)
+    except (KeyError, TypeError, AttributeError):
+        sys.exit(f"error: {path} is not the spec of a run; delete it and run again to rebuild it.")
+    if found != spec.get("identity"):
+        sys.exit(
+            f"error: {path} has been edited since it was resolved; delete it, and change the "
+            f"experiment or write an overlay instead."
+        )
+    return spec
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a JSON file that the workflow wrote."""
+    try:
+        value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        sys.exit(f"error: {path} cannot be read ({error}); delete it and run again to rebuild it.")
+    return value
+
+
+def check_code(of: str, modules: list[str], planned: str) -> None:
+    """Refuse to run other code than was planned."""
+    try:
+        found = code_hash(modules, ROOT)
+    except InputError as error:
+        sys.exit(f"error: the code of {of} cannot be read: {error}.")
+    if found != planned:
+        sys.exit(
+            f"error: the code of {of} has changed since it was planned ({planned} planned, "
+            f"{found} found); start snakemake again to plan it anew."
+        )
+
+
+def check_run_code(spec: dict[str, Any]) -> None:
+    """Refuse to build a run's model from other code than was planned."""
+    check_code(f"run {spec['identity']}", run_modules(spec), spec["code"])
+
+
+def check_data(spec: dict[str, Any], folder: Path) -> None:
+    """Refuse data that is not what was planned, or whose files have changed since."""
+    manifest = read_json(folder / "manifest.json")
+    if manifest["digest"] != spec["data"]["digest"]:
+        sys.exit(
+            f"error: the data in {folder} is not what run {spec['identity']} was planned with; "
+            f"start snakemake again to plan it anew."
+        )
+    for name, file in manifest["files"].items():
+        path = folder / name
+        try:
+            with path.open("rb") as stream:
+                whole = hashlib.file_digest(stream, "sha256").hexdigest() == file["sha256"]
+        except FileNotFoundError:
+            whole = False
+        if not whole:
+            sys.exit(
+                f"error: {path} is missing, cut short or damaged; delete {folder} and run again to "
+                f"rebuild it."
+            )
+
+
+def check_run(of: str, folder: Path, planned: str) -> None:
+    """Refuse a folder of results that are not those of the run that was planned."""
+    if not (folder / "run.json").is_file():
+        sys.exit(f"error: {of} does not exist: {folder} holds no run.json; train it first.")
+    found = read_json(folder / "run.json")["identity"]
+    if found != planned:
+        sys.exit(
+            f"error: {of} in {folder} is run {found}, not run {planned} as planned; train it again."
+        )
+
+
+def load_weights(path: Path) -> dict[str, Any]:
+    """Load a file of weights."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        weights: dict[str, Any] = load_file(path)
+    except (OSError, SafetensorError) as error:
+        sys.exit(
+            f"error: {path} cannot be read ({error}); delete it and run again to restore it from "
+            f"the store."
+        )
+    return weights
+
+
+def pick_device(name: str) -> Any:
+    """Return the torch device for `auto`, `cpu` or `cuda`."""
+    import torch
+
+    if name == "cuda" and not torch.cuda.is_available():
+        sys.exit("error: device is set to cuda, but torch sees no GPU; set device: auto or cpu.")
+    return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
