@@ -54,6 +54,10 @@ class StateKeeper:
             self.say("no whole state is left; training begins anew.")
         return None
 
+    def newest(self) -> int:
+        """The update of the newest state, 0 for a new run."""
+        return max((int(path.stem.partition("-")[2]) for path in self._states()), default=0)
+
     def save(self, state: dict[str, Any]) -> None:
         """Keep a state and drop all but the newest two.
 

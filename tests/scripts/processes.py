@@ -23,7 +23,7 @@ NEVER = 10**9
 Interference = Callable[[], None]
 
 _fork = multiprocessing.get_context("forkserver")
-_fork.set_forkserver_preload(["pytest", "model.checkpoint", "model.classifier", "model.training"])
+_fork.set_forkserver_preload(["pytest", "torch._dynamo", "model.checkpoint", "model.training"])
 _WITHOUT_TORCH = """
 import importlib, sys
 sys.modules["torch"] = None
@@ -56,6 +56,12 @@ class Running:
         self.said = said
         self.process = _fork.Process(target=_child, args=(script, arguments, said, before))
         self.process.start()
+
+    def until(self, path: Path) -> None:
+        """Wait until a file is there."""
+        while not path.exists():
+            assert self.process.is_alive(), self.said.read_text()
+            time.sleep(0.01)
 
     def end(self) -> Outcome:
         """Wait for its end."""
@@ -95,7 +101,7 @@ def terminate(after: int, save_every: int) -> Interference:
 
 def wait_for(path: Path, after: int, save_every: int) -> Interference:
     """Hold the process after so many updates until a file is there."""
-    return partial(_at_update, after, save_every, partial(await_file, path))
+    return partial(_at_update, after, save_every, partial(_await, path))
 
 
 def fill_disk(after: int, save_every: int, limit: int) -> Interference:
@@ -103,15 +109,14 @@ def fill_disk(after: int, save_every: int, limit: int) -> Interference:
     return partial(_at_update, after, save_every, partial(_limit_files, limit))
 
 
+def new_code(module: str) -> Interference:
+    """Let the hash of a module's code be `new`, as if it had been edited."""
+    return partial(_rehash, module)
+
+
 def kill_while_saving(nth: int, save_every: int) -> Interference:
     """Kill the process while it writes its nth state."""
     return partial(_in_save, nth, save_every)
-
-
-def await_file(path: Path) -> None:
-    """Wait until a file is there."""
-    while not path.exists():
-        time.sleep(0.01)
 
 
 def _child(script: str, arguments: list[str], said: Path, before: Interference | None) -> None:
@@ -130,16 +135,15 @@ def _at_update(after: int, save_every: int, action: Callable[[], None]) -> None:
     """Act after so many updates of the process; save a state every so many."""
     from model.checkpoint import StateKeeper
 
-    asked, counter, done = StateKeeper.stopping, itertools.count(1), [0]
+    counter = itertools.count(1)
 
-    def stopping(keeper: StateKeeper) -> bool:
-        done[0] = next(counter)
-        if done[0] == after:
+    def due(keeper: StateKeeper) -> bool:
+        update = next(counter)
+        if update == after:
             action()
-        return asked(keeper)
+        return update % save_every == 0
 
-    StateKeeper.stopping = stopping  # type: ignore[method-assign]
-    StateKeeper.due = lambda keeper: done[0] % save_every == 0  # type: ignore[method-assign]
+    StateKeeper.due = due  # type: ignore[method-assign]
 
 
 def _in_save(nth: int, save_every: int) -> None:
@@ -155,8 +159,20 @@ def _in_save(nth: int, save_every: int) -> None:
     os.replace = killing  # type: ignore[assignment]
 
 
+def _await(path: Path) -> None:
+    while not path.exists():
+        time.sleep(0.01)
+
+
 def _signal(number: int) -> None:
     os.kill(os.getpid(), number)
+
+
+def _rehash(module: str) -> None:
+    from workflow.scripts import job
+
+    known = job.code_hash
+    job.code_hash = lambda modules, root: "new" if modules == [module] else known(modules, root)
 
 
 def _limit_files(limit: int) -> None:

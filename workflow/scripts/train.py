@@ -66,7 +66,7 @@ def _train(
     keeper = StateKeeper(claim, arguments.save_every, _say)
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: setattr(keeper, "asked_to_stop", True))
-    segments = _begin_segment(entry, device)
+    segments = _begin_segment(entry, device, keeper.newest())
     try:
         trained = train(spec, Corpus(arguments.data), keeper, device, weights, _say)
     except Interrupted as error:
@@ -117,7 +117,7 @@ def _put_result(
         (files / "run.json").write_text(json.dumps(record, indent=2, sort_keys=True) + "\n")
 
 
-def _begin_segment(entry: Entry, device: Any) -> list[dict[str, Any]]:
+def _begin_segment(entry: Entry, device: Any, update: int) -> list[dict[str, Any]]:
     """Note where and when this process works on the run; `exact` where it resumes bit for bit."""
     import torch
 
@@ -129,6 +129,7 @@ def _begin_segment(entry: Entry, device: Any) -> list[dict[str, Any]]:
     same = all(segment[name] == place[name] for segment in segments for name in place)
     began = {
         "started": now(),
+        "update": update,
         "time": time.time(),
         "host": socket.gethostname(),
         "job_id": os.environ.get("SLURM_JOB_ID"),

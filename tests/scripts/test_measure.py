@@ -1,0 +1,172 @@
+"""Measuring as a process: every evaluator runs once, and mistakes are told in one sentence."""
+
+import json
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.scripts.conftest import Job, seal
+from tests.scripts.processes import ROOT, Interference, Outcome, Running, command, new_code
+from workflow.planning.closure import code_hash
+from workflow.planning.identity import canonical, parts
+
+pytestmark = pytest.mark.xdist_group("scripts")
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """A finished run to be measured."""
+
+    job: Job
+    evaluators: dict[str, Any]
+
+    @property
+    def out(self) -> Path:
+        return self.job.folder / "measures.json"
+
+    @property
+    def found(self) -> dict[str, Any]:
+        return json.loads(self.out.read_text())["evaluators"]
+
+    @property
+    def cached(self) -> dict[str, int]:
+        """What the store holds, and when it was written."""
+        folder = self.job.entry / "measures"
+        return {path.name: path.stat().st_mtime_ns for path in folder.glob("*")}
+
+    def arguments(self, *more: str) -> list[str]:
+        """The command line of `measure`."""
+        job = self.job
+        paths = {"spec": job.written(), "run": job.out, "data": job.data, "store": job.store,
+                 "out": self.out}  # fmt: skip
+        given = [text for name, path in paths.items() for text in (f"--{name}", str(path))]
+        return [*given, "--evaluators", canonical(self.evaluators), *more]
+
+    def measure(self, *more: str, before: Interference | None = None) -> Outcome:
+        """Measure in a process of its own."""
+        return Running("measure", self.arguments(*more), self.job.folder / "said", before).end()
+
+    def light(self) -> Outcome:
+        """Measure in a process that cannot import torch."""
+        return command("measure", self.arguments(), torch=False)
+
+    def refused(self) -> str:
+        """The sentence of `measure` when it refuses before it imports torch; nothing is written."""
+        error = self.light().error
+        assert not self.out.exists() and not self.cached
+        return error
+
+
+@pytest.fixture
+def measuring(whole: Job, copied: Any) -> Measuring:
+    """The finished run, not yet measured."""
+    nodes = {
+        "accuracy": {"path": "model.probes.accuracy:accuracy"},
+        "importance": {"path": "model.probes.importance:attention_importance", "tokens": 500},
+    }
+    nodes = {name: node | {"code": code_hash(parts(node), ROOT)} for name, node in nodes.items()}
+    return Measuring(copied(whole), nodes)
+
+
+def ran(outcome: Outcome) -> list[str]:
+    """The evaluators that ran."""
+    assert outcome.status == 0, outcome.said
+    return [line.partition(":")[0] for line in outcome.said.splitlines()]
+
+
+def test_each_evaluator_runs_once(measuring):
+    outcome = command("measure", measuring.arguments())
+    assert ran(outcome) == ["accuracy", "importance"]
+    written = measuring.out.read_bytes()
+    accuracy = measuring.found["accuracy"]
+    assert set(accuracy) == {"code", "seconds", "scalars", "arrays"}
+    assert 0 <= accuracy["scalars"]["accuracy"]["value"] <= 100
+    assert len(measuring.found["importance"]["arrays"]["tau_norm"]) == 40
+
+    measuring.out.unlink()
+    shutil.rmtree(measuring.job.out)
+    assert ran(measuring.light()) == []
+    assert measuring.out.read_bytes() == written
+
+
+def test_new_code_of_one_evaluator_runs_that_one(measuring):
+    assert ran(measuring.measure()) == ["accuracy", "importance"]
+    before, old = measuring.cached, measuring.found
+    measuring.evaluators["accuracy"]["code"] = "new"
+    assert ran(measuring.measure(before=new_code("model.probes.accuracy"))) == ["accuracy"]
+    assert before.items() < measuring.cached.items() and len(measuring.cached) == 3
+    assert measuring.found["importance"] == old["importance"]
+    assert measuring.found["accuracy"]["code"] == "new"
+    assert measuring.found["accuracy"]["scalars"] == old["accuracy"]["scalars"]
+
+
+def test_what_was_found_before_a_mistake_is_kept(measuring):
+    node = {"path": "model.probes.importance:absent"}
+    measuring.evaluators["importance"] = node | {"code": code_hash(parts(node), ROOT)}
+    error = measuring.measure().said.splitlines()[-1]
+    assert error.startswith("error: ") and "'model.probes.importance:absent'" in error
+    assert len(measuring.cached) == 1 and not measuring.out.exists()
+
+
+def test_other_code_than_planned_is_refused(measuring):
+    measuring.evaluators["accuracy"]["code"] = "0" * 16
+    assert "the code of evaluator 'accuracy' has changed" in measuring.refused()
+    other = replace(measuring.job, spec=seal(measuring.job.spec | {"code": "0" * 16}))
+    del measuring.evaluators["accuracy"]
+    assert "the code of run" in Measuring(other, measuring.evaluators).refused()
+
+
+def test_weights_of_another_run_are_refused(measuring):
+    training = measuring.job.spec["training"] | {"epochs": 1}
+    other = replace(measuring.job, spec=seal(measuring.job.spec | {"training": training}))
+    error = Measuring(other, measuring.evaluators).refused()
+    assert f"is run {measuring.job.spec['identity']}, not run {other.spec['identity']}" in error
+
+
+def test_a_run_that_is_not_there_is_told(measuring):
+    shutil.rmtree(measuring.job.out)
+    assert "the trained run does not exist" in measuring.refused()
+
+
+def test_a_missing_manifest_is_told(measuring):
+    other = replace(measuring.job, data=measuring.job.folder / "absent")
+    assert "absent/manifest.json cannot be read" in Measuring(other, measuring.evaluators).refused()
+
+
+def test_weights_of_another_architecture_are_told(measuring):
+    from safetensors.torch import load_file, save_file
+
+    path = measuring.job.out / "weights.safetensors"
+    weights = load_file(path)
+    weights["output.weight"] = weights["output.weight"][:, :8].contiguous()
+    save_file(weights, path)
+    error = measuring.measure().error
+    assert f"{path} belong to another architecture" in error and "'output.weight'" in error
+    assert not measuring.out.exists() and not measuring.cached
+
+
+def test_weights_that_are_cut_short_are_told(measuring):
+    path = measuring.job.out / "weights.safetensors"
+    path.write_bytes(path.read_bytes()[:-100])
+    error = measuring.measure().error
+    assert f"{path} cannot be read" in error and "delete it" in error
+    assert not measuring.out.exists()
+
+
+def test_a_gpu_that_is_not_there_is_told(measuring, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    error = command("measure", measuring.arguments("--device", "cuda")).error
+    assert error == "device is set to cuda, but torch sees no GPU; set device: auto or cpu."
+
+
+def test_a_place_that_cannot_be_written_to_is_told(measuring):
+    assert measuring.measure().status == 0
+    measuring.out.unlink()
+    measuring.out.mkdir()
+    (measuring.out / "file").touch()
+    error = measuring.light().error
+    assert "cannot be measured" in error and str(measuring.out) in error
+    assert [path.name for path in measuring.job.folder.glob(".*")] == []
