@@ -2,6 +2,7 @@
 #   make demo    the environment in .venv, then everything at scale demo
 #   make test    everything that CI runs
 # TORCH=keep uses the torch that $(PYTHON) already has (a CUDA build, say) instead of the locked one.
+# The environment remembers which; TORCH=lock goes back.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -9,7 +10,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 VENV ?= .venv
-TORCH ?= lock
+TORCH ?= $(if $(wildcard $(VENV)/.ready-keep-*),keep,lock)
 RESULTS ?= results
 SCALE ?= demo
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; do \
@@ -22,8 +23,16 @@ READY := $(VENV)/.ready-$(TORCH)-$(shell sha256sum < $(LOCK) | cut -c 1-16)
 TEST_READY := $(VENV)/.test-ready-$(shell cat $(LOCK) $(TEST_LOCK) | sha256sum | cut -c 1-16)
 
 PIP = $(VENV)/bin/python -m pip --disable-pip-version-check install --quiet
+VENV_OPTION = $(if $(filter keep,$(TORCH)),--system-site-packages)
+SYSTEM_SITE = include-system-site-packages = $(if $(VENV_OPTION),true,false)
 SNAKEMAKE = $(VENV)/bin/snakemake --cores all --quiet rules --config
-PAGES = $(RESULTS)/$(SCALE)
+
+# Of what a dry run says, a line per job: its rule and its wildcards, then how many there are.
+JOBS = /^(local)?rule / && $$2 != "all:" { jobs++; rule[jobs] = $$2; sub(":", "", rule[jobs]) } \
+	/^    wildcards: / { sub(/^ *wildcards: /, ""); sub(/seed=/, "seed-"); \
+		gsub(/[a-z]+=/, ""); gsub(/, /, "/"); of[jobs] = $$0 } \
+	END { for (n = 1; n <= jobs; n++) printf "%-11s %s\n", rule[n], of[n]; \
+		print jobs + 0, "jobs would run" }
 
 .PHONY: help demo plan test lint unit dry-runs offline publish forget gc clean
 
@@ -37,7 +46,10 @@ demo: $(READY)  ## Run everything at scale demo and say where tables and report 
 	@echo "Report:  $(RESULTS)/demo/report.html"
 
 plan: $(READY)  ## Show which jobs would run: make plan SCALE=lite
-	@$(SNAKEMAKE) scale=$(SCALE) results="$(RESULTS)" --dry-run
+	@said=$$($(VENV)/bin/snakemake --cores all --dry-run \
+			--config scale=$(SCALE) results="$(RESULTS)" 2>&1) \
+		|| { echo "$$said" >&2; exit 1; }; \
+	echo "$$said" | awk '$(JOBS)'
 
 test: lint unit dry-runs demo offline  ## Run everything that CI runs
 	@echo "All checks passed."
@@ -45,10 +57,10 @@ test: lint unit dry-runs demo offline  ## Run everything that CI runs
 lint: $(TEST_READY)  ## Check style, types, workflow and every YAML file
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/mypy
 	$(VENV)/bin/snakefmt --check Snakefile workflow
-	$(VENV)/bin/snakemake --lint
 	$(VENV)/bin/python -m workflow.scripts.publish --check
+	$(VENV)/bin/snakemake --lint
+	$(VENV)/bin/mypy
 
 unit: $(TEST_READY)  ## Run the test suite with line coverage
 	$(VENV)/bin/python -m pytest -n auto --dist worksteal --cov --cov-fail-under=90
@@ -77,7 +89,7 @@ publish: $(READY)  ## Copy a scale's results into docs/reproduction: make publis
 	$(VENV)/bin/python -m workflow.scripts.publish --results "$(RESULTS)" --scale $(SCALE) \
 		--to docs/reproduction
 
-forget: $(READY)  ## Remove a run from the store, so that it trains again: make forget RUN=<identity>
+forget: $(READY)  ## Remove a run and its outputs, so that it trains again: make forget RUN=<identity>
 	$(VENV)/bin/python -m workflow.scripts.forget --results "$(RESULTS)" --run "$(RUN)"
 
 gc: $(READY)  ## Remove runs from the store that no result names any more
@@ -87,10 +99,16 @@ clean:  ## Remove the environment and everything that tools cache; results stay
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .snakemake
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(READY): | $(VENV)/bin/python
+# An environment of the other kind is made anew.
+$(READY):
+	@[ -x $(VENV)/bin/python ] && grep -qsx '$(SYSTEM_SITE)' $(VENV)/pyvenv.cfg || { \
+		[ -n "$(PYTHON)" ] \
+			|| { echo 'error: no Python 3.11 or newer found; set PYTHON=<path>' >&2; exit 1; }; \
+		"$(PYTHON)" -m venv --clear $(VENV_OPTION) $(VENV); }
 ifeq ($(TORCH),keep)
 	@$(VENV)/bin/python -c 'import torch; print("keeping torch", torch.__version__)' \
-		|| { echo 'error: TORCH=keep, but $(PYTHON) has no torch; install it, or leave TORCH out' >&2; exit 1; }
+		|| { echo 'error: TORCH=keep, but $(PYTHON) has no torch; install it, or set TORCH=lock' >&2; \
+			rm -rf $(VENV); exit 1; }
 	$(PIP) -r <(grep -v '^torch==' $(LOCK))
 else
 	$(PIP) -r $(LOCK)
@@ -102,7 +120,3 @@ $(TEST_READY): $(READY)
 	$(PIP) -r $(TEST_LOCK)
 	@rm -f $(VENV)/.test-ready-*
 	@touch $@
-
-$(VENV)/bin/python:
-	@[ -n "$(PYTHON)" ] || { echo 'error: no Python 3.11 or newer found; set PYTHON=<path>' >&2; exit 1; }
-	$(PYTHON) -m venv $(if $(filter keep,$(TORCH)),--system-site-packages) $(VENV)

@@ -16,7 +16,7 @@ import torch
 def environment(root: Path, device: torch.device) -> dict[str, Any]:
     """Commit, versions and hardware, as `run.json` holds them."""
     cuda = device.type == "cuda"
-    status = _git(root, "status", "--porcelain", "--untracked-files=no")
+    status = _git(root, "status", "--porcelain")
     return {
         "commit": _git(root, "rev-parse", "HEAD"),
         "dirty": status != "" if status is not None else None,

@@ -2,7 +2,8 @@
 
     A <- normalizer(Q K^T / sqrt(d_k));   h <- h + A V;   h <- h + FFN(h)
 
-Layer norm, dropout and heads as in Vaswani et al. (2017).
+The papers' equations leave out layer norm, dropout, most residual connections and heads; here they
+are as in Vaswani et al. (2017), with layer norm before or after each sub-layer.
 """
 
 from __future__ import annotations

@@ -6,6 +6,9 @@
     A    <- softmax(Q K^T / sqrt(d_k))          z_i ~ Cat(A_i)
     g_i^(l) <- g_i^(l-1) + A_i V                h_i^(l) <- h_i^(l-1) + V'_{z_i}
 
+As in both papers the equations leave out layer norm, residual connections and heads; the layers
+have them, attention and feed-forward network in the order of Vaswani et al. (2017).
+
 The controller never reads the model stream, so it runs first and hands over the scores of every
 layer; the model stream alone feeds the output. What the routing lets through is thus all that the
 output can depend on: with the routing held fixed, a token outside the receptive field changes

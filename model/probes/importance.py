@@ -69,8 +69,9 @@ def attention_importance(subject: Subject, tokens: int = 8192) -> Measured:
     for name, pairs in found.items():
         taus = np.array([tau for _, tau in sorted(pairs)])
         known = taus[~np.isnan(taus)]
-        spread = float(known.std(ddof=1)) if len(known) > 1 else 0.0
-        scalars[name] = scalar(float(known.mean()), "tau", spread, len(known))
+        mean = float(known.mean()) if len(known) else None
+        spread = float(known.std(ddof=1)) if len(known) > 1 else None
+        scalars[name] = scalar(mean, "tau", spread, len(known))
         scalars[f"undefined_{name}"] = scalar(len(taus) - len(known), "examples")
         arrays[name] = [None if np.isnan(tau) else round(float(tau), 5) for tau in taus]
     return Measured(scalars, arrays)

@@ -39,9 +39,12 @@ class Measured(NamedTuple):
 
 
 def scalar(
-    value: float, unit: str, std: float | None = None, n: int | None = None
+    value: float | None, unit: str, std: float | None = None, n: int | None = None
 ) -> dict[str, Any]:
-    """A metric's value with its unit; `std` is the spread over the n examples it is a mean of."""
+    """A metric's value with its unit; `std` is the spread over the n examples it is a mean of.
+
+    A value that is not defined (a mean over no examples) is None.
+    """
     found: dict[str, Any] = {"value": value, "unit": unit}
     if n is not None:
         found["n"] = n

@@ -6,13 +6,18 @@ routing is computed from every token, so this is measured, not guaranteed.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
 
-from model.batching import BOS, in_order
+from model.batching import in_order
 from model.probes.measure import Measured, Subject, scalar
 from model.receptive_field import receptive_field
+
+FIRST_WORD = 3
+"""Ids below are <pad>, <bos> and <unk>, which no replacement should be."""
 
 
 def routing_flips(subject: Subject, causal: bool, tokens: int = 4096) -> Measured:
@@ -30,50 +35,57 @@ def routing_flips(subject: Subject, causal: bool, tokens: int = 4096) -> Measure
         tokens outside the field. Examples whose field is full are not replaced.
     """
     random = np.random.default_rng(subject.seed)
-    symbols = len(subject.corpus.vocabulary)
     flips, changes, outside = [], [], []
     for batch in in_order(subject.corpus.split("test"), tokens, subject.device):
-        seen, real = (
-            (batch.tokens[:, :-1], batch.real[:, :-1]) if causal else (batch.tokens, batch.real)
-        )
+        last = -1 if causal else None
+        seen, real = batch.tokens[:, :last], batch.real[:, :last]
         lengths = real.sum(1).cpu().numpy()
-        at = torch.from_numpy(
-            random.integers(1, lengths) if causal else np.zeros(len(lengths), np.int64)
-        ).to(seen.device)
+        chosen = random.integers(1, lengths) if causal else np.zeros(len(lengths), np.int64)
+        at = torch.from_numpy(chosen).to(seen.device)
         rows = torch.arange(len(seen), device=seen.device)
         with torch.no_grad():
             before = subject.model(seen, real)
             field = receptive_field(before.weights)[rows, at] > 0
-            eligible = real.clone()
-            eligible[:, 0] = False
+            eligible = real & (torch.arange(seen.shape[1], device=seen.device) > 0)
             if causal:
                 eligible &= torch.arange(seen.shape[1], device=seen.device) <= at[:, None]
             free = eligible & ~field
-            outside.append((free.sum(1) / eligible.sum(1)).cpu())
-            some = free.any(1)
-            if not some.any():
-                continue
-            draw = torch.from_numpy(random.random(free.shape)).to(seen.device)
-            where = draw.masked_fill(~free, -1).argmax(1)
-            shift = torch.from_numpy(random.integers(1, symbols - BOS - 1, len(seen)))
-            old = seen[rows, where]
-            changed = seen.clone()
-            changed[rows, where] = (
-                BOS + 1 + (old - BOS - 1 + shift.to(seen.device)) % (symbols - BOS - 1)
-            )
+            changed = _replace_one(seen, free, len(subject.corpus.vocabulary), random)
             after = subject.model(changed, real)
-        flips.append(tree_differs(before.weights, after.weights, at)[some].cpu())
-        old_choice, new_choice = _choices(before.logits, at), _choices(after.logits, at)
-        changes.append((old_choice != new_choice)[some].cpu())
-    flipped, switched = torch.cat(flips).float(), torch.cat(changes).float()
+        some = free.any(1)
+        outside.append(free.sum(1) / eligible.sum(1))
+        flips.append(tree_differs(before.weights, after.weights, at)[some])
+        changes.append((_choices(before.logits, at) != _choices(after.logits, at))[some])
     return Measured(
         {
-            "flip_rate": scalar(float(flipped.mean()), "fraction", n=len(flipped)),
-            "change_rate": scalar(float(switched.mean()), "fraction", n=len(switched)),
-            "outside": scalar(float(torch.cat(outside).mean()), "fraction"),
+            "flip_rate": _rate(flips),
+            "change_rate": _rate(changes),
+            "outside": _rate(outside),
         },
         {},
     )
+
+
+def _replace_one(
+    tokens: Tensor, free: Tensor, vocabulary: int, random: np.random.Generator
+) -> Tensor:
+    """Tokens (B, T) with one of the free ones (B, T) of each row replaced by another known word."""
+    rows = torch.arange(len(tokens), device=tokens.device)
+    draw = torch.from_numpy(random.random(free.shape)).to(tokens.device)
+    where = draw.masked_fill(~free, -1).argmax(1)
+    words = vocabulary - FIRST_WORD
+    shift = torch.from_numpy(random.integers(1, words, len(tokens))).to(tokens.device)
+    old = (tokens[rows, where] - FIRST_WORD).clamp(min=0)
+    changed = tokens.clone()
+    changed[rows, where] = FIRST_WORD + (old + shift) % words
+    return torch.where(free.any(1, keepdim=True), changed, tokens)
+
+
+def _rate(found: list[Tensor]) -> dict[str, Any]:
+    """Their mean as a scalar; undefined where there is none."""
+    values = torch.cat(found).double()
+    value = float(values.mean()) if len(values) else None
+    return scalar(value, "fraction", n=len(values))
 
 
 def tree_differs(before: list[Tensor], after: list[Tensor], at: Tensor) -> Tensor:

@@ -181,6 +181,7 @@ def test_precision_and_recall_by_hand(tmp_path):
     assert values["recall"] == pytest.approx(1)
     assert values["f1"] == pytest.approx(8 / 9)
     assert values["precision_macro"] == pytest.approx((1 + 1 + 0.5) / 3)
+    assert values["f1_macro"] == pytest.approx((1 + 1 + 2 / 3) / 3)
     assert values["exact"] == pytest.approx(2 / 3)
     assert values["field_size"] == pytest.approx(5 / 3)
     assert values["span_size"] == pytest.approx(4 / 3)

@@ -29,10 +29,10 @@ def test_a_clean_tree_has_its_commit(repository):
     assert found["cuda"] is None and found["cpu"] and found["cores"] >= 1
 
 
-def test_an_edited_tree_is_dirty_and_a_new_file_is_not_an_edit(repository):
-    (repository / "new").write_text("untracked")
+@pytest.mark.parametrize("name", ["file", "new"])
+def test_a_tree_with_an_edited_or_a_new_file_is_dirty(repository, name):
     assert provenance.environment(repository, CPU)["dirty"] is False
-    (repository / "file").write_text("edited")
+    (repository / name).write_text("edited")
     assert provenance.environment(repository, CPU)["dirty"] is True
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -110,14 +110,19 @@ def argmax_decisions(model: torch.nn.Module, tokens: Tensor, real: Tensor) -> li
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**31), st.sampled_from(["single", "two"]), st.sampled_from(["pre", "post"]))
 def test_with_routing_fixed_only_tokens_inside_the_field_matter(seed, kind, norm):
-    """Outside: exactly 0. Inside: they can change it. For every position of a language model."""
+    """Outside: exactly 0. Inside: they can change it. For every position of a language model.
+
+    Only models with a field that is neither empty (the position alone) nor full are looked at.
+    """
     torch.manual_seed(seed)
     model = LanguageModel(20, discrete(kind, norm)).double().eval()
     tokens = torch.randint(3, 20, (1, 9))
     real = torch.ones_like(tokens, dtype=torch.bool)
     routing = argmax_decisions(model, tokens, real)
     field = receptive_field(routing)[0] > 0
-    assert not field.all() and field.sum() > len(field)
+    visible = torch.arange(1, 10)
+    partial = (field.sum(1) > 1) & (field.sum(1) < visible)
+    assume(partial.any())
     h0 = model.decoder.embedding(tokens).detach()
     before = model(tokens, real, h0=h0, routing=routing).logits[0]
     for token in range(9):
@@ -126,6 +131,7 @@ def test_with_routing_fixed_only_tokens_inside_the_field_matter(seed, kind, norm
         after = model(tokens, real, h0=changed, routing=routing).logits[0]
         differs = (after != before).any(-1)
         assert torch.equal(differs, field[:, token])
+        assert (after[~field[:, token]] == before[~field[:, token]]).all()
 
 
 @settings(max_examples=20, deadline=None)
@@ -137,7 +143,7 @@ def test_a_class_depends_on_the_field_of_cls_alone(seed, kind):
     real = torch.ones_like(tokens, dtype=torch.bool)
     routing = argmax_decisions(model, tokens, real)
     inside = receptive_field(routing)[0, 0] > 0
-    assert 1 < inside.sum() < 12 or inside.sum() == 1
+    assume(1 < inside.sum() < 12)
     h0 = model.encoder.embedding(tokens).detach().requires_grad_()
     logits = model(tokens, real, h0=h0, routing=routing).logits
     gradient = torch.autograd.grad(logits.square().sum(), h0)[0][0].abs().sum(-1)

@@ -120,6 +120,16 @@ def test_papers_are_found_and_names_must_differ(project, tmp_path):
         (("training", "epochs"), 3, ("training: give either epochs or updates",)),
         (("training", "batch", "tokens"), 3, ("training.batch: give either examples or tokens",)),
         (("training", "start_from"), "nobody", ('start_from: unknown parent "nobody"',)),
+        (
+            ("training", "select"),
+            {"metric": "acuracy", "mode": "max"},
+            ('select.metric: "acuracy" is not allowed', 'did you mean "accuracy"?'),
+        ),
+        (
+            ("training", "select"),
+            {"mode": "max"},
+            ('training.select: the key "metric" is missing',),
+        ),
         (("scales", "demo", "only"), ["smal"], ('scales.demo: unknown variant "smal"', '"small"?')),
         (("scales", "lite", "variants"), {"lrge": {}}, ('scales.lite: unknown variant "lrge"',)),
         (("training",), {}, ('training: the key "batch" is missing',)),
@@ -145,6 +155,39 @@ def test_a_mistake_in_an_experiment(project, path, value, says):
     sentence = refused(project)
     for part in ("experiments.one", *says):
         assert part in sentence
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "says"),
+    [
+        ("layers", 0, "layers: 0 must be at least 1"),
+        ("heads", -2, "heads: -2 must be at least 1"),
+        ("width", "-8", "width: -8 must be at least 1"),
+        ("hidden", 2.5, "hidden: expected a whole number or null, found 2.5"),
+        ("max_length", True, "max_length: expected a whole number or null, found true"),
+        ("classes", "many", 'classes: expected a whole number or null, found "many"'),
+        ("dropout", 1.5, "dropout: 1.5 must be less than 1"),
+        ("dropout", -0.1, "dropout: -0.1 must be at least 0"),
+        ("temperature", 0, "temperature: 0 must be more than 0"),
+        ("sparsity", "-1e-1", "sparsity: -0.1 must be at least 0"),
+        ("ramp_epochs", -1, "ramp_epochs: -1 must be at least 0"),
+    ],
+)
+@pytest.mark.parametrize(
+    "place", ["model", "variants.large.model.inner", "scales.lite.model.inner.list.0.deep"]
+)
+def test_an_impossible_argument_at_any_depth(project, place, argument, value, says):
+    node = {argument: value}
+    for step in reversed(place.split(".")):
+        node = [node] if step == "0" else {step: node}
+    one = project.experiments["one"]
+    project.experiments["one"] = merge(one, node)
+    assert f"experiments.one.{place}.{says}" in refused(project)
+
+
+def test_an_evaluator_with_an_impossible_argument(project):
+    project.experiments["one"]["evaluators"]["probe"]["heads"] = 0
+    assert "experiments.one.evaluators.probe.heads: 0 must be" in refused(project)
 
 
 def test_a_section_that_is_missing(project):

@@ -38,6 +38,13 @@ def test_arguments_of_parts_are_numbers_too_but_their_texts_stay(tmp_path):
     assert found == {"path": "a:A", "rate": 0.001, "name": "007", "deep": {"list": [200.0, "x"]}}
 
 
+def test_known_arguments_are_numbers_of_their_kind(tmp_path):
+    text = 'model: {part: {dropout: "1e-1", temperature: "2", width: 1e2, layers: "2", heads: 4.0}}'
+    found = load(tmp_path, text, "experiments#overlay")["model"]["part"]
+    assert found == {"dropout": 0.1, "temperature": 2, "width": 100, "layers": 2, "heads": 4}
+    assert [type(found[name]) for name in ("width", "layers", "heads")] == [int, int, int]
+
+
 def test_a_text_that_looks_like_a_number_stays_where_a_text_is_wanted():
     assert check({**CONFIG, "results": "1e3"}, "config", "here")["results"] == "1e3"
 
@@ -78,6 +85,7 @@ def test_a_mistake_in_the_configuration(change, says):
         ("{optimizer: {lr: 0}}", "training.optimizer.lr: 0 must be more than 0"),
         ("{optimizer: {betas: [1, 2, 3]}}", "training.optimizer.betas"),
         ("{optimizer: {betas: [.9, 1]}}", "training.optimizer.betas.1: 1 must be less than 1"),
+        ("{select: {metric: lss, mode: min}}", 'did you mean "loss"?'),
         ("{schedule: {name: cosin}}", 'did you mean "cosine"?'),
         ("{thread: 1}", 'unknown key "thread"'),
         ("[]", "training: expected a mapping, found []"),

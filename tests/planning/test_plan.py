@@ -109,6 +109,20 @@ def test_an_overlay_changes_only_its_experiment(project):
     assert made.run("one", "small", 0).settings["training"]["optimizer"]["lr"] == 0.002
 
 
+def test_one_run_in_two_experiments_is_refused(project):
+    two = project.experiments["two"]
+    two["variants"]["again"] = {"training": {"updates": 2}, "parents": {"first": None}}
+    two["variants"]["again"]["training"]["start_from"] = None
+    for experiments in ("all", ["one"]):
+        sentence = refused(project, experiments=experiments)
+        assert "two/again is the same run as one/small at scale demo" in sentence
+    assert plan(project, scale="paper")
+    two["variants"]["again"]["training"]["updates"] = 3
+    assert plan(project)
+    overlay = {"name": "mine", "experiments": {"two": {"training": {"updates": 2}}}}
+    assert "at scale demo+mine" in refused(project, overlay=overlay)
+
+
 def test_the_recipe_of_a_folder(project):
     made = plan(project)
     run = made.run("one", "small", 0)
@@ -136,6 +150,12 @@ def test_bad_configurations(project, tmp_path):
     assert 'unknown key "trainin"' in refused(
         project, overlay={"name": "x", "experiments": {"two": {"trainin": {}}}}
     )
+    for change, says in (
+        ({"model": {"layers": 0}}, "two: model.layers: 0 must be at least 1"),
+        ({"variants": {"tuned": {"model": {"width": "-1"}}}}, "tuned.model.width: -1 must be"),
+    ):
+        overlay = {"name": "x", "experiments": {"two": change}}
+        assert says in refused(project, overlay=overlay)
     (tmp_path / "file").write_text("")
     assert "nothing can be written" in refused(project, results=str(tmp_path / "file" / "deeper"))
     assert "is not a folder" in refused(project, mirror=str(tmp_path / "absent"))

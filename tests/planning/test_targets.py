@@ -6,6 +6,7 @@ import yaml
 from workflow.planning.errors import InputError
 from workflow.planning.plan import Plan
 from workflow.planning.targets import Targets
+from workflow.reporting.expected import COLUMNS
 
 TABLE = {
     "title": "Losses",
@@ -27,11 +28,12 @@ FIGURE = {
 }
 
 
-def targets(project, tables=None, figures=None, **config):
+def targets(project, tables=None, figures=None, expected=None, **config):
     """The targets of a project with tables and figures."""
     project.save()
     made = {"metrics": METRICS, "tables": tables or {"losses": TABLE}}
     project.write("workflow/papers/paper/tables.yaml", yaml.safe_dump(made))
+    project.write("workflow/papers/paper/expected.csv", expected or ",".join(COLUMNS) + "\n")
     if figures:
         project.write("workflow/papers/paper/figures.yaml", yaml.safe_dump({"figures": figures}))
     return Targets(Plan({**project.config, "results": "out", **config}, project.root))
@@ -127,6 +129,26 @@ def test_a_figure_of_an_unknown_variant_is_refused(project):
     wrong = {**FIGURE, "panels": [{"label": "a", "series": [{"variant": "smal", "label": "s"}]}]}
     with pytest.raises(InputError, match=r'figures\.yaml: unknown variant of one "smal"'):
         targets(project, figures={"curve": wrong})
+
+
+def test_mistakes_in_definitions_end_the_planning(project):
+    wrong = {**TABLE, "columns": [{"id": "loss", "label": "loss", "metrics": ["los"]}]}
+    with pytest.raises(InputError, match=r'tables\.losses, loss: unknown metric "los".*"loss"\?'):
+        targets(project, {"losses": wrong})
+    place = {"source": "000", "table": "T", "row": "r", "column": "c", "metric": "m"}
+    series = {"variant": "small", "label": "small", "printed": place}
+    figure = {**FIGURE, "panels": [{"label": "a", "series": [series]}]}
+    with pytest.raises(
+        InputError, match=r"figures\.curve, a, small: .*no number at 000, T, r, c, m"
+    ):
+        targets(project, figures={"curve": figure})
+    number = ",".join(COLUMNS) + "\n000,T,r,c,m,1.5,,,nats,,\n"
+    assert targets(project, figures={"curve": figure}, expected=number).files["paper_curve"]
+    with pytest.raises(InputError, match=r"expected\.csv: the header must be source,table"):
+        targets(project, expected="source\n000\n")
+    (project.root / "workflow/papers/paper/expected.csv").unlink()
+    with pytest.raises(InputError, match=r"expected\.csv is missing"):
+        Targets(Plan({**project.config, "results": "out"}, project.root))
 
 
 def test_names_that_collide(project):

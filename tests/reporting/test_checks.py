@@ -31,6 +31,18 @@ def _double(table: dict[str, Any]) -> None:
     table["rows"].append(table["rows"][0])
 
 
+def _row_variant(table: dict[str, Any]) -> None:
+    table["rows"][0]["variant"] = "{rows}"
+
+
+def _template(table: dict[str, Any]) -> None:
+    table["rows"][3]["printed"][0]["row"] = "{row"
+
+
+def _same_label(table: dict[str, Any]) -> None:
+    table["rows"][1]["label"] = "soft"
+
+
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [
@@ -38,6 +50,9 @@ def _double(table: dict[str, Any]) -> None:
         (_format, 'unknown metric "precision_mean"'),
         (_row, 'unknown row "uniform_sof".*did you mean "uniform_soft"'),
         (_variant, 'unknown part "rows".*did you mean "row"'),
+        (_row_variant, 'unknown part "rows".*did you mean "row"'),
+        (_template, '"{row" is not a template'),
+        (_same_label, 'two rows are called "uniform: soft"; rename one'),
         (_double, 'two rows are called "uniform_soft"; rename one'),
     ],
 )
@@ -52,3 +67,33 @@ def test_two_claims_with_one_id(paper: Paper) -> None:
     double = {"claims": [*paper.claims["claims"], paper.claims["claims"][0]]}
     with pytest.raises(InputError, match='two claims are called "tau_sst"'):
         check_claims(double, "f.yaml")
+
+
+def test_every_place_of_a_number_is_looked_up() -> None:
+    paper = Paper("discrete_transformer")
+    paper.check()
+    gone = ("003", "Section 7.1 text", "Single Stream Discrete Transformer + reg 0.1")
+    del paper.expected.values[(*gone, "stack language", "recall")]
+    with pytest.raises(
+        InputError,
+        match=r"tables\.yaml: tables\.stack_language, \w+_discrete_penalty, recall: .*csv: no num",
+    ):
+        paper.check()
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("figures", r"figures\.yaml: figures\.figure_6_1, SST, soft: .*no number at 000, Table 6"),
+        ("claims", r"claims\.yaml: claim tau_sst, left: .*no number at 000, Table 6\.11"),
+    ],
+)
+def test_the_places_of_figures_and_claims_too(kind: str, sentence: str) -> None:
+    paper = Paper("discrete_transformer")
+    if kind == "figures":
+        series = paper.figures["figures"]["figure_6_1"]["panels"][0]["series"][0]
+        series["printed"] = {**series["printed"], "table": "Table 6.11"}
+    else:
+        paper.claims["claims"][0]["printed"]["left"]["table"] = "Table 6.11"
+    with pytest.raises(InputError, match=sentence):
+        paper.check()

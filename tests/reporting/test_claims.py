@@ -13,6 +13,7 @@ from workflow.reporting.claims import decide, judge
 from workflow.reporting.files import ReportingError
 from workflow.reporting.measures import Measures
 from workflow.reporting.paper import Paper
+from workflow.reporting.summary import claims_table
 
 
 @pytest.mark.parametrize(("margin", "count"), [(0.0, 200), (0.05, 12), (0.3, 2)])
@@ -132,6 +133,24 @@ def test_what_cannot_be_compared_is_said(paper: Paper, results: Results) -> None
     reasons = claim(found, "tau_sst")["hindrances"]
     assert len(reasons) == 2
     assert any("generated corpus" in reason for reason in reasons)
+
+
+@pytest.mark.parametrize("name", ["accuracy_sst", "tau_sst"])
+def test_what_is_not_defined_is_undecided(paper: Paper, results: Results, name: str) -> None:
+    for variant in ("sst_soft", "sst_two_stream"):
+        for seed in (0, 1):
+            results.add("text_classification", variant, seed)
+    read = Measures.read(results.measures, results.runs)
+    for measure in read.of("text_classification", "sst_soft"):
+        for evaluator in measure.evaluators.values():
+            for scalar in evaluator["scalars"].values():
+                scalar["value"] = None
+            arrays = evaluator["arrays"]
+            arrays |= {name: [None] * len(values) for name, values in arrays.items()}
+    found = claim(judge(paper, "lite", read), name)
+    assert (found["verdict"], found["estimate"]) == ("undecided", None)
+    assert "undefined" in found["reason"]
+    assert "| undefined | **undecided** |" in claims_table([found])
 
 
 def test_runs_on_different_examples_are_refused(paper: Paper, results: Results) -> None:

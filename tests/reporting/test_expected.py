@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from workflow.planning.errors import InputError
 from workflow.reporting.expected import COLUMNS, ExpectedValues
 from workflow.reporting.files import ReportingError
 from workflow.reporting.needs import cells, claim_runs, figure_runs, table_runs
@@ -28,7 +29,7 @@ def test_numbers_are_as_printed(paper: Paper) -> None:
 
 def test_a_place_without_a_number_is_named(paper: Paper) -> None:
     place = {"source": "000", "table": "Table 6.1", "row": "SST2", "column": "TRANSFORMER"}
-    with pytest.raises(ReportingError, match=r"expected\.csv: no number at .*SST2"):
+    with pytest.raises(ReportingError, match=r'no number at .*SST2.*did you mean "000, Table 6.1'):
         paper.expected.at(place, "accuracy")
 
 
@@ -36,14 +37,16 @@ def test_a_place_without_a_number_is_named(paper: Paper) -> None:
     ("lines", "sentence"),
     [
         (["a,b"], "the header must be"),
-        (["000,T,r,c,m,1,,%,,", "000,T,r,c,m,2,,%,,"], "line 3: .* stands twice"),
+        (["000,T,r,c,m,1,,,%,,", "000,T,r,c,m,2,,,%,,"], "line 3: .* stands twice"),
+        (["000,T,r,c,m,1,,means,%,,", ""], 'line 2: unknown statistic "means".*"mean"'),
+        (["000,T,r,c,m,1,o,,%,,", ""], 'line 2: std "o" is not a number'),
     ],
 )
 def test_broken_files_are_refused(tmp_path: Path, lines: list[str], sentence: str) -> None:
     header = [",".join(COLUMNS)] if len(lines) > 1 else ["a,b"]
     path = tmp_path / "expected.csv"
     path.write_text("\n".join([*header, *lines]) + "\n")
-    with pytest.raises(ReportingError, match=sentence):
+    with pytest.raises(InputError, match=sentence):
         ExpectedValues(path)
 
 

@@ -59,6 +59,8 @@ def test_files_and_sidecar(paper: Paper, measures: Measures, tmp_path: Path, nam
         for series in panel["series"]:
             assert len(series["runs"]) == len(series["measures"]) == 3
             assert set(series["runs"]) <= set(sidecar["runs"])
+    for run in sidecar["runs"].values():
+        assert run["commit"] and run["torch"] and run["cpu"] and run["device"] and run["data"]
     first = {kind: (tmp_path / f"{name}.{kind}").read_bytes() for kind in ("pdf", "png")}
     plot(paper, name, "lite", measures, tmp_path / name)
     assert first == {kind: (tmp_path / f"{name}.{kind}").read_bytes() for kind in first}
@@ -117,6 +119,20 @@ def test_figure_6_1_marks_the_papers_means(paper: Paper, measures: Measures) -> 
         legend = [text.get_text() for text in axes.get_legend().get_texts()]
         assert "soft: 0.69 in the paper" in legend
         assert "IMDB" in words(figure)
+
+
+def test_figure_6_1_widens_its_axis_rather_than_hide_values(paper: Paper, results: Results) -> None:
+    path = results.add("text_classification", "sst_soft", 0)
+    measures = json.loads(path.read_text())
+    taus = measures["evaluators"]["attention_importance"]["arrays"]["tau_norm"]
+    taus[:2] = [-0.73, -0.5]
+    path.write_text(json.dumps(measures))
+    with styled():
+        figure = drawn(paper, "figure_6_1", Measures.read(results.measures))
+        (axes,) = figure.axes
+        low, high = axes.get_xlim()
+        assert low == pytest.approx(-0.8) and high == pytest.approx(1.0)
+        assert sum(patch.get_height() for patch in axes.patches[1:]) == pytest.approx(100)
 
 
 def test_sweep_is_in_the_order_of_its_setting(paper: Paper, measures: Measures) -> None:

@@ -8,10 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from tests.reporting.synthetic import Results
+from tests.reporting.synthetic import Results, plan_of
+from workflow.planning.plan import Plan
 from workflow.reporting import drawing, publishing, tolerances
+from workflow.reporting.current import GONE, Now, Traits, planned
 from workflow.reporting.files import ReportingError
-from workflow.reporting.publishing import LIMIT, given, merge, publish, published, refuse_dirty
+from workflow.reporting.publishing import (
+    LIMIT,
+    given,
+    judged,
+    merge,
+    publish,
+    published,
+    refuse_dirty,
+    stale_now,
+)
 from workflow.reporting.summary import BEGIN, END, block, replaced
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,10 +57,24 @@ def command(clone: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def add(results: Results, *seeds: int, code: str = "0" * 16) -> None:
+def add(results: Results, *seeds: int, **options: str) -> None:
     for seed in seeds:
         for variant in ("sst_soft", "sst_two_stream"):
-            results.add("text_classification", variant, seed, code)
+            results.add("text_classification", variant, seed, **options)
+
+
+def put(results: Results, docs: Path, code: str = "", **config: object) -> dict[str, str]:
+    """Publish the results, as if today's code had the hash `code`."""
+    plan = plan_of(results.folder.parent, seeds=[0, 1, 2], **config)
+    return publish(plan, docs, today(plan, code))
+
+
+def today(plan: Plan, code: str) -> Now:
+    def now(key: str) -> Traits | None:
+        traits = planned(plan)(key)
+        return {**traits, "code": code} if traits and code else traits
+
+    return now
 
 
 @pytest.fixture
@@ -125,11 +150,11 @@ def test_a_folder_without_git_is_refused(tmp_path: Path) -> None:
 
 def test_seeds_accumulate(results: Results, docs: Path) -> None:
     add(results, 0)
-    publish(results.folder.parent, "lite", docs)
+    put(results, docs)
     before = (docs / "lite/measures/text_classification/sst_soft/seed-0.json").read_bytes()
     shutil.rmtree(results.folder)
     add(results, 1, 2)
-    assert publish(results.folder.parent, "lite", docs) == []
+    assert put(results, docs) == {}
     assert soft(docs) == [0, 1, 2]
     after = (docs / "lite/measures/text_classification/sst_soft/seed-0.json").read_bytes()
     assert before == after
@@ -137,11 +162,11 @@ def test_seeds_accumulate(results: Results, docs: Path) -> None:
 
 def test_the_same_identity_is_kept(results: Results, docs: Path) -> None:
     add(results, 0)
-    publish(results.folder.parent, "lite", docs)
+    put(results, docs)
     kept = published(docs / "lite")
     for path in results.folder.rglob("run.json"):
         path.write_text(path.read_text().replace("AMD EPYC", "another CPU"))
-    publish(results.folder.parent, "lite", docs)
+    put(results, docs)
     assert published(docs / "lite") == kept
 
 
@@ -149,10 +174,10 @@ def test_seeds_of_other_code_become_stale_and_leave_the_tables(
     results: Results, docs: Path
 ) -> None:
     add(results, 0, 1)
-    publish(results.folder.parent, "lite", docs)
+    put(results, docs)
     shutil.rmtree(results.folder)
     add(results, 1, 2, code="1" * 16)
-    stale = publish(results.folder.parent, "lite", docs)
+    stale = list(put(results, docs, code="1" * 16))
     assert stale == [
         f"text_classification/{name}/seed-0" for name in ("sst_soft", "sst_two_stream")
     ]
@@ -164,13 +189,13 @@ def test_seeds_of_other_code_become_stale_and_leave_the_tables(
 
 def test_stale_seeds_come_back_with_their_code(results: Results, docs: Path) -> None:
     add(results, 0)
-    publish(results.folder.parent, "lite", docs)
+    put(results, docs)
     shutil.rmtree(results.folder)
     add(results, 1, code="1" * 16)
-    publish(results.folder.parent, "lite", docs)
+    put(results, docs, code="1" * 16)
     shutil.rmtree(results.folder)
     add(results, 2)
-    publish(results.folder.parent, "lite", docs)
+    put(results, docs)
     assert {key[-1]: one["stale"] for key, one in index(docs).items() if "soft" in key} == {
         "0": None,
         "1": "of other code",
@@ -180,37 +205,127 @@ def test_stale_seeds_come_back_with_their_code(results: Results, docs: Path) -> 
 
 def test_other_measuring_code_makes_stale_too(results: Results) -> None:
     add(results, 0)
-    old = given(results.folder)
+    now = planned(results.plan)
+    old = given(results.plan, now)
+    for entry in old.values():
+        entry["measures"]["evaluators"]["accuracy"]["code"] = "z" * 16
+    found = judged(old, now)
+    assert found["text_classification/sst_soft/seed-0"]["stale"] == "of other measuring code"
+    assert old["text_classification/sst_soft/seed-0"]["stale"] is None
+    assert {one["stale"] for one in judged(merge(old, given(results.plan, now)), now).values()} == {
+        None
+    }
+
+
+@pytest.mark.parametrize(
+    ("part", "reason"),
+    [("training", "of other settings"), ("data", "of other data"), ("variant", GONE)],
+)
+def test_what_the_plan_no_longer_asks_for_is_stale(
+    results: Results, part: str, reason: str
+) -> None:
+    results.add("stack_language", "uniform_soft", 0)
+    now = planned(results.plan)
+    entries = given(results.plan, now)
+    (key,) = entries
+    spec = entries[key]["run"]["spec"]
+    if part == "variant":
+        entries = {key.replace("uniform_soft", "uniform_sof"): entries[key]}
+    else:
+        spec[part] |= {"epochs": 3} if part == "training" else {"recipe": "0" * 12}
+    assert [one["stale"] for one in judged(entries, now).values()] == [reason]
+
+
+def test_the_variants_that_a_scale_leaves_out_are_gone(results: Results) -> None:
+    demo = planned(plan_of(results.folder.parent, "demo"))
+    assert demo("stack_language/uniform_soft/seed-0")
+    assert demo("stack_language/half_digits_soft/seed-0") is None
+
+
+def test_data_with_other_contents_are_stale_for_good(results: Results, docs: Path) -> None:
+    add(results, 0, digest="e")
+    for path in results.folder.rglob("run.json"):
+        path.write_text(path.read_text().replace("2026-11-20", "2026-11-19"))
+    put(results, docs)
     shutil.rmtree(results.folder)
     add(results, 1)
-    new = given(results.folder)
-    for entry in new.values():
-        entry["measures"]["evaluators"]["accuracy"]["code"] = "z" * 16
-    merged = merge(old, new)
-    assert merged["text_classification/sst_soft/seed-0"]["stale"] == "of other measuring code"
-    assert old["text_classification/sst_soft/seed-0"]["stale"] is None
+    assert set(put(results, docs).values()) == {"of data with other contents"}
+    shutil.rmtree(results.folder)
+    results.add("stack_language", "uniform_soft", 0)
+    assert len(put(results, docs)) == 2
+    assert soft(docs) == [1]
+
+
+def test_left_overs_of_other_seeds_are_not_published(results: Results, docs: Path) -> None:
+    add(results, 0, 100)
+    put(results, docs)
+    assert soft(docs) == [0]
 
 
 def test_variants_that_are_not_given_again_stay(results: Results, docs: Path) -> None:
     add(results, 0, 1)
-    publish(results.folder.parent, "lite", docs)
+    put(results, docs)
     shutil.rmtree(results.folder)
     results.add("stack_language", "uniform_soft", 0)
-    assert publish(results.folder.parent, "lite", docs) == []
+    assert put(results, docs) == {}
     assert soft(docs) == [0, 1]
 
 
-def test_results_that_were_not_made_alike_are_refused(results: Results, docs: Path) -> None:
+def test_results_of_other_code_are_refused(results: Results, docs: Path) -> None:
     add(results, 0)
     add(results, 1, code="1" * 16)
-    with pytest.raises(ReportingError, match=r"seeds of text_classification/sst_soft were made"):
-        publish(results.folder.parent, "lite", docs)
+    with pytest.raises(ReportingError, match=r"sst_soft/seed-1\.json: of other code; run this"):
+        put(results, docs)
     assert not docs.exists() or not list(docs.iterdir())
+
+
+def test_what_is_no_longer_made_is_removed(results: Results, docs: Path) -> None:
+    add(results, 0)
+    put(results, docs)
+    old = docs / "lite/tables/discrete_transformer/table_9.csv"
+    old.write_text("x")
+    (docs / "lite/claims/other_paper.json").write_text("{}")
+    put(results, docs)
+    assert not old.exists() and not (docs / "lite/claims/other_paper.json").exists()
+    assert old.with_name("table_6_1.csv").is_file()
+
+
+def test_stale_runs_are_told_and_are_no_error(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "plot", lambda *arguments: None)
+    monkeypatch.chdir(clone)
+    results = Results(clone / "results", "lite")
+    add(results, 0, 1)
+    plan = plan_of(clone / "results")
+    docs = Path("docs/reproduction")
+    publish(plan, docs, planned(plan))
+    assert stale_now(plan, docs, planned(plan)) == {}
+    assert set(stale_now(plan, docs, today(plan, "1" * 16)).values()) == {"of other code"}
+    readme = Path("README.md")
+    readme.write_text(replaced(readme.read_text(), block(docs)))
+    run = docs / "lite/runs/text_classification/sst_soft/seed-0.json"
+    run.write_text(run.read_text().replace('"code": "', '"code": "x'))
+    done = command(clone, "--check")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "stale: lite: text_classification/sst_soft/seed-0: of other code\n"
+
+
+def test_undefined_measures_can_be_published(results: Results, docs: Path) -> None:
+    add(results, 0, 1)
+    for path in results.measures:
+        measures = json.loads(path.read_text())
+        found = measures["evaluators"]["attention_importance"]["scalars"]
+        found["tau_norm"] = {"value": float("nan"), "unit": "tau", "n": 0}
+        path.write_text(json.dumps(measures))
+    put(results, docs)
+    table = (docs / "lite/tables/discrete_transformer/table_6_1.md").read_text()
+    assert "undefined (" in table
+    text = (docs / "lite/measures/text_classification/sst_soft/seed-0.json").read_text()
+    assert "NaN" not in text
 
 
 def test_arrays_are_rounded(results: Results, docs: Path) -> None:
     add(results, 0)
-    publish(results.folder.parent, "lite", docs)
+    put(results, docs)
     measures = json.loads(
         (docs / "lite/measures/text_classification/sst_soft/seed-0.json").read_text()
     )
@@ -225,7 +340,7 @@ def test_a_file_that_is_too_large_leaves_everything_as_it_was(
     add(results, 0)
     monkeypatch.setattr(publishing, "LIMIT", 10_000)
     with pytest.raises(ReportingError, match=r"would be larger than 1 MiB"):
-        publish(results.folder.parent, "lite", docs)
+        put(results, docs)
     assert list(docs.iterdir()) == []
 
 
@@ -248,12 +363,12 @@ def test_runs_without_their_provenance_are_refused(
     (run,) = results.runs
     damage(run)
     with pytest.raises(ReportingError, match=sentence):
-        given(results.folder)
+        given(results.plan, planned(results.plan))
 
 
 def test_nothing_measured_is_refused(results: Results) -> None:
     with pytest.raises(ReportingError, match="nothing was measured"):
-        given(results.folder)
+        given(results.plan, planned(results.plan))
 
 
 def test_changes_of_tolerance_are_told() -> None:

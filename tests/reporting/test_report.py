@@ -2,7 +2,6 @@
 
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -61,7 +60,14 @@ def fill(results: Results, paper: Paper, scale: str = "lite", figures: bool = Fa
         plot(paper, name, scale, read, results.folder / "figures" / paper.name / name)
     claims = results.folder / "claims" / f"{paper.name}.json"
     write_json(claims, judge(paper, scale, read))
-    return render(results.folder, scale)
+    return show(results, scale)
+
+
+def show(results: Results, scale: str = "lite") -> str:
+    """Return the page over everything that lies in a results folder."""
+    kinds = {"tables": "*/*.csv", "figures": "*/*.png", "claims": "*.json"}
+    files = {kind: sorted((results.folder / kind).glob(names)) for kind, names in kinds.items()}
+    return render(scale, results.runs, **files)
 
 
 @pytest.fixture(scope="module")
@@ -115,8 +121,19 @@ def test_text_from_files_is_escaped(results: Results, paper: Paper) -> None:
     Page(text)
 
 
-def test_an_empty_scale_has_a_page(tmp_path: Path) -> None:
-    text = render(tmp_path, "lite")
+def test_only_what_is_given_is_shown(text: str, lite: Results) -> None:
+    first = [path for path in lite.runs if path.parent.name == "seed-0"]
+    page = render("lite", first)
+    assert "3 seeds" in " ".join(text.split()) and "1 seed)" in " ".join(page.split())
+    assert "No table or figure has been made" in page
+
+
+def test_cost_is_time_of_training_not_the_pause_between(text: str) -> None:
+    assert "<td>4.2</td>" in text and "1500.0" not in text
+
+
+def test_an_empty_scale_has_a_page() -> None:
+    text = render("lite")
     Page(text)
     assert "No claim has been decided" in text
     assert "No run has been trained" in text

@@ -30,13 +30,16 @@ def test_all_scripts_after_one_another(results: Results) -> None:
     table = folder / "tables/discrete_transformer/table_6_1"
     figure = folder / "figures/discrete_transformer/figure_6_1"
     claims = folder / "claims/discrete_transformer.json"
+    shown = ("--tables", f"{table}.csv", "--figures", f"{figure}.png", "--claims", claims)
     for done in (
         script("tabulate", *PAPER, "--table", "table_6_1", *given, *runs, "--out-prefix", table),
-        script("plot", *PAPER, "--figure", "figure_6_1", *given, "--out-prefix", figure),
+        script("plot", *PAPER, "--figure", "figure_6_1", *given, *runs, "--out-prefix", figure),
         script("claims", *PAPER, *given, *runs, "--out", claims),
-        script("report", "--results", folder, "--scale", "lite", "--out", folder / "report.html"),
+        script("report", "--scale", "lite", *runs, *shown, "--out", folder / "report.html"),
     ):
         assert done.returncode == 0, done.stderr
+    page = (folder / "report.html").read_text()
+    assert "Table 6.1" in page and "Figure 6.1" in page and "sst_two_stream" in page
     made = {path.name for path in folder.rglob("*") if path.is_file()}
     assert {f"table_6_1.{kind}" for kind in ("csv", "md", "tex", "json")} <= made
     assert {f"figure_6_1.{kind}" for kind in ("pdf", "png", "json")} <= made
@@ -61,6 +64,14 @@ def test_errors_are_one_sentence(arguments: tuple[str, ...], sentence: str) -> N
     assert done.returncode == 1
     assert sentence in done.stderr
     assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
+
+
+def test_planning_imports_nothing_heavy() -> None:
+    heavy = ("numpy", "scipy", "pandas", "matplotlib", "torch", "jinja2")
+    code = "import sys, workflow.planning.targets"
+    code += f"; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout == "[]\n", done.stderr
 
 
 @pytest.mark.parametrize("name", ["tabulate", "claims", "report", "publish"])

@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import statistics
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,11 @@ import pytest
 
 from tests.reporting.synthetic import FLOORS, STACK, Results
 from workflow.reporting import tables
+from workflow.reporting.files import ReportingError
 from workflow.reporting.layout import tex_escape
 from workflow.reporting.measures import Measures
 from workflow.reporting.paper import Paper
+from workflow.reporting.summary import counts
 from workflow.reporting.tabulating import tabulate
 
 HEADER = (
@@ -157,7 +160,8 @@ def test_sidecar_names_the_runs_behind_every_cell(made: Path, lite: Results) -> 
             for identity, measure in zip(cell["runs"], cell["measures"], strict=True):
                 assert json.loads(Path(measure).read_text())["identity"] == identity
                 run = sidecar["runs"][identity]
-                assert run["commit"] and run["cpu"] and run["data"] and run["scale"] == "lite"
+                assert run["commit"] and run["cpu"] and run["scale"] == "lite"
+                assert run["data"] == "d" * 64 and "cuda" in run
 
 
 @pytest.mark.parametrize(
@@ -230,3 +234,88 @@ def test_an_overlay_shows_the_difference_to_its_scale(
     assert "difference +0.5" in rows(tmp_path / "t")[0]["note"]
     tabulate(paper, "table_6_1", "lite+mine", measures, tmp_path / "t", tmp_path / "none.csv")
     assert "Δ" not in (tmp_path / "t.md").read_text()
+
+
+def damaged(results: Results, metric: str, value: object, seeds: tuple[int, ...]) -> Measures:
+    """Return the measures of SST's soft model in which one scalar of some seeds has `value`."""
+    for seed in (0, 1):
+        path = results.add("text_classification", "sst_soft", seed)
+        if seed in seeds:
+            measures = json.loads(path.read_text())
+            evaluator, name = metric.split(".")
+            scalar = {"value": value, "unit": "x", "n": 0}
+            measures["evaluators"][evaluator]["scalars"][name] = scalar
+            path.write_text(json.dumps(measures))
+    return Measures.read(results.measures, results.runs)
+
+
+@pytest.mark.parametrize("value", [None, float("nan")])
+@pytest.mark.parametrize("metric", ["accuracy.accuracy", "attention_importance.tau_norm"])
+def test_a_value_that_is_not_defined_says_so(
+    paper: Paper, results: Results, tmp_path: Path, value: object, metric: str
+) -> None:
+    tabulate(paper, "table_6_1", "lite", damaged(results, metric, value, (0, 1)), tmp_path / "t")
+    name = metric.partition(".")[2]
+    found = pick(rows(tmp_path / "t"), row="gradient norm: SST", column="TRANSFORMER", metric=name)
+    assert {(one["mean"], one["std"], one["verdict"]) for one in found} == {
+        ("undefined", "", "not comparable")
+    }
+    assert "undefined in 2 of 2 runs" in found[0]["note"]
+    header, *body = markdown(tmp_path / "t")
+    assert "undefined" in dict(zip(header, body[0], strict=True))["TRANSFORMER, ours"]
+
+
+def test_a_seed_without_a_value_is_left_out_and_told(
+    paper: Paper, results: Results, tmp_path: Path
+) -> None:
+    read = damaged(results, "accuracy.accuracy", None, (1,))
+    tabulate(paper, "table_6_1", "lite", read, tmp_path / "t")
+    (found,) = pick(
+        rows(tmp_path / "t"), row="gradient norm: SST", column="TRANSFORMER", metric="accuracy"
+    )
+    assert (found["n"], found["statistic"]) == ("1", "single")
+    assert "undefined in 1 of 2 runs" in found["note"]
+
+
+def test_runs_on_different_examples_end_in_a_sentence(
+    paper: Paper, results: Results, tmp_path: Path
+) -> None:
+    for seed in (0, 1):
+        path = results.add("text_classification", "sst_soft", seed)
+        measures = json.loads(path.read_text())
+        arrays = measures["evaluators"]["attention_importance"]["arrays"]
+        arrays["tau_norm"] = arrays["tau_norm"][seed:]
+        path.write_text(json.dumps(measures))
+    read = Measures.read(results.measures, results.runs)
+    with pytest.raises(ReportingError, match=r"different numbers of examples \(\[1820, 1821\]\)"):
+        tabulate(paper, "table_6_1", "lite", read, tmp_path / "t")
+
+
+def test_both_verdicts_are_shown_where_texts_differ(measures: Measures, tmp_path: Path) -> None:
+    paper = Paper("discrete_transformer")
+    for place, number in paper.expected.values.items():
+        if place[0] == "003" and place[4] == "precision":
+            other = replace(number, printed=replace(number.printed, text="0.5"))
+            paper.expected.values[place] = other
+    tabulate(paper, "stack_language", "lite", measures, tmp_path / "tables/p/t")
+    header, *body = markdown(tmp_path / "tables/p/t")
+    best = dict(zip(header, body[3], strict=True))
+    assert best["precision (macro), paper"].startswith("0.959 / 0.5")
+    assert best["precision (macro), verdict"] == (
+        "precision (000): reproduced; precision (003): differs"
+    )
+    judged = [one["verdict"] for one in rows(tmp_path / "tables/p/t") if one["expected"]]
+    assert len(judged) == 8 and sum(int(n) for n in re.findall(r"\d+", counts(tmp_path))) == 8
+
+
+def test_a_best_run_is_not_compared_with_a_mean(measures: Measures, tmp_path: Path) -> None:
+    paper = Paper("discrete_transformer")
+    for place, number in paper.expected.values.items():
+        best = replace(number.printed, statistic="max")
+        paper.expected.values[place] = replace(number, printed=best)
+    tabulate(paper, "table_6_1", "lite", measures, tmp_path / "t")
+    (found,) = pick(
+        rows(tmp_path / "t"), row="gradient norm: SST", column="DISC TRANSF", metric="accuracy"
+    )
+    assert found["verdict"] == "not comparable"
+    assert "ours is a mean, the paper's a max" in found["note"]

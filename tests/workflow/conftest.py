@@ -1,4 +1,4 @@
-"""A copy of the project with one small paper, run by the real Snakemake."""
+"""Copies of the project, most with one small paper, run by the real Snakemake."""
 
 import re
 import shutil
@@ -12,14 +12,13 @@ from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parents[2]
 TOY = Path(__file__).parent / "toy"
-CODE = ("Snakefile", "config.yaml", "model", "workflow", "envs", "profiles", "slurm")
+CODE = ("Makefile", "Snakefile", "config.yaml", "model", "workflow", "envs", "profiles", "slurm")
 
 
 @dataclass(frozen=True)
 class Outcome:
     """What one invocation of Snakemake said and did (or, in a dry run, would do)."""
 
-    status: int
     said: str
 
     @property
@@ -59,11 +58,18 @@ class Project:
         self, *arguments: str, config: tuple[str, ...] = (), fails: bool = False
     ) -> Outcome:
         """Run Snakemake here; the exit status must be 0, or not 0 where it `fails`."""
-        command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
+        command = ["snakemake", "--cores", "2", *arguments]
         if config:
             command += ["--config", *config]
+        return Outcome(self._python(*command, fails=fails))
+
+    def script(self, name: str, *arguments: str, fails: bool = False) -> str:
+        """Run one of the workflow's programs here and return what it says."""
+        return self._python(f"workflow.scripts.{name}", *arguments, fails=fails)
+
+    def _python(self, *module: str, fails: bool) -> str:
         done = subprocess.run(
-            command,
+            [sys.executable, "-m", *module],
             cwd=self.root,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -72,7 +78,7 @@ class Project:
             check=False,
         )
         assert (done.returncode != 0) == fails, done.stdout
-        return Outcome(done.returncode, done.stdout)
+        return done.stdout
 
     def plan(self, *arguments: str, config: tuple[str, ...] = ()) -> Outcome:
         """Ask Snakemake which jobs would run."""
@@ -94,8 +100,8 @@ class Project:
         return (self.root / f"results/demo/runs/{run}/weights.safetensors").read_bytes()
 
 
-def copy_code(target: Path) -> Project:
-    """Copy the code to a folder, the toy paper in place of the real ones."""
+def copy_code(target: Path, *papers: Path) -> Project:
+    """Copy the code to a folder, with these papers."""
     ignored = shutil.ignore_patterns("__pycache__", "papers")
     for name in CODE:
         source = ROOT / name
@@ -104,14 +110,21 @@ def copy_code(target: Path) -> Project:
         else:
             target.mkdir(exist_ok=True)
             shutil.copy2(source, target / name)
-    shutil.copytree(TOY, target / "workflow" / "papers" / "toy")
+    for paper in papers:
+        shutil.copytree(paper, target / "workflow" / "papers" / paper.name)
     return Project(target)
 
 
 @pytest.fixture
 def fresh(tmp_path: Path) -> Project:
     """The toy project before its first run."""
-    return copy_code(tmp_path / "project")
+    return copy_code(tmp_path / "project", TOY)
+
+
+@pytest.fixture
+def real(tmp_path: Path) -> Project:
+    """The project itself, with the real papers and no results."""
+    return copy_code(tmp_path / "project", *(ROOT / "workflow" / "papers").iterdir())
 
 
 @pytest.fixture(scope="session")
@@ -121,7 +134,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory, worker_id: str, testrun_u
     folder = (base if worker_id == "master" else base.parent) / f"toy-{testrun_uid}"
     with FileLock(f"{folder}.lock"):
         if not folder.exists():
-            building = copy_code(folder.with_name(f"{folder.name}-building"))
+            building = copy_code(folder.with_name(f"{folder.name}-building"), TOY)
             building.snakemake("toy")
             building.root.rename(folder)
     return Project(folder)

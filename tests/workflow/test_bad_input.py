@@ -50,6 +50,7 @@ def test_target(fresh, target, says):
     [
         ("title: A language", "titel: A language", ('unknown key "titel"', '"title"?')),
         ("lr: 1e-3", "lr: -1e-3", ("training.optimizer.lr: -0.001 must be more than 0",)),
+        ("layers: 1", "layers: 0", ("model.decoder.layers: 0 must be at least 1",)),
         ("layers: 1", "layer: 1", ('unknown argument "layer"', '"layers"?')),
         ("train: 64", "train: -64", ("Option `train` of dataset `stack_language` is -64",)),
         ("max_depth: 2", "max_depth: 0", ("`max_depth`", "must be 1 or more")),
@@ -77,6 +78,7 @@ def test_a_scale_that_is_not_selected(fresh):
         ("toy_language: {trainnig: {}}", ('unknown key "trainnig"', '"training"?')),
         ("toy_languag: {}", ('unknown experiment "toy_languag"', '"toy_language"?')),
         ("toy_language: {variants: {sofd: {}}}", ('unknown variant "sofd"', '"soft"?')),
+        ("toy_language: {model: {decoder: {heads: -2}}}", ("model.decoder.heads: -2 must be at",)),
         ("toy_language: {model: {decoder: {widht: 8}}}", ('unknown argument "widht"',)),
     ],
 )

@@ -1,5 +1,7 @@
 """What runs again after a change, and what does not: real invocations of Snakemake."""
 
+import json
+
 import pytest
 
 SOFT, GUMBEL = "toy_language/soft/seed-0", "toy_language/gumbel/seed-0"
@@ -81,6 +83,29 @@ def test_a_learning_rate_in_an_overlay_trains_only_the_runs_of_its_experiment(pr
     assert project.plan("toy").jobs == []
 
 
+def test_an_overlays_table_follows_the_table_that_it_is_compared_with(project):
+    (project.root / "mine.yaml").write_text(
+        "overlay: {name: mine, experiments: {toy_language: {training: {clip: 5}}}}\n"
+    )
+    asked = ("toy_losses", "--configfile", "mine.yaml")
+    project.snakemake(*asked)
+    assert project.plan(*asked).jobs == []
+    base = project.root / "results/demo/tables/toy/losses.csv"
+    base.write_text(base.read_text().replace("nats", "bits"))
+    assert project.plan(*asked).jobs == ["tabulate losses", "toy_losses"]
+    base.unlink()
+    assert project.plan(*asked).jobs == ["tabulate losses", "toy_losses"]
+
+
+def test_the_report_shows_what_was_asked_for_and_follows_its_template(project):
+    project.snakemake("report", config=("seeds=2", "experiments=toy_language"))
+    project.snakemake("report", config=("experiments=toy_language",))
+    page = (project.root / "results/demo/report.html").read_text()
+    assert "1 seed)" in " ".join(page.split()) and "2 seeds" not in " ".join(page.split())
+    project.edit("workflow/report/style.css", "body", "html body")
+    assert project.plan("report", config=("experiments=toy_language",)).jobs == ["report"]
+
+
 def test_a_rebuilt_dataset_with_equal_bytes_trains_nothing(project):
     before = project.weights(SOFT)
     with (project.root / "workflow/datasets/stack_language.py").open("a") as file:
@@ -99,6 +124,37 @@ def test_a_deleted_output_is_restored_from_the_store_without_training(project):
     assert outcome.trained == [GUMBEL]
     assert "nothing to train" in project.log("train", GUMBEL)
     assert project.weights(GUMBEL) == before
+
+
+def test_a_forgotten_run_trains_again_and_no_other(project):
+    before = {run: project.weights(run) for run in (SOFT, GUMBEL, TUNED)}
+    folder = project.root / f"results/demo/runs/{SOFT}"
+    identity = json.loads((folder / "spec.json").read_text())["identity"]
+    said = project.script("forget", "--results", "results", "--run", identity)
+    assert f"forgot {identity}" in said
+    assert [path.name for path in folder.iterdir()] == ["spec.json"]
+    assert not (project.root / "results/store" / identity).exists()
+    outcome = project.snakemake("toy")
+    trained = [
+        run for run in outcome.trained if "nothing to train" not in project.log("train", run)
+    ]
+    assert trained == [SOFT]
+    assert {run: project.weights(run) for run in before} == before
+    assert project.plan("toy").jobs == []
+
+
+def test_unused_runs_leave_the_store_and_every_output_stays(project):
+    store = project.root / "results/store"
+    kept = {path.name for path in store.iterdir()}
+    (store / "0123456789abcdef").mkdir()
+    assert "1 runs removed" in project.script("forget", "--results", "results", "--unused")
+    assert {path.name for path in store.iterdir()} == kept
+    assert project.plan("toy").jobs == []
+
+
+def test_an_identity_that_nothing_bears_is_not_forgotten(project):
+    said = project.script("forget", "--results", "results", "--run", "0123", fails=True)
+    assert said.startswith("error: results/store holds no run '0123'")
 
 
 def test_a_parent_that_changes_trains_its_child_again(project):

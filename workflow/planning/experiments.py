@@ -51,6 +51,15 @@ class Experiment:
             raise unknown(where, "variant", variant, self.definition["variants"])
         return resolve(self.definition, variant, self._scale(scale), overlay or {})
 
+    def trained(self, settings: Mapping[str, Any]) -> str:
+        """Return what decides the weights of a run, but for its seed: equal texts, equal runs."""
+        parents = {
+            name: {"experiment": self.name, **parent}
+            for name, parent in settings["parents"].items()
+        }
+        kept = {name: settings[name] for name in SETTINGS if name != "evaluators"}
+        return canonical({**kept, "data": recipe(settings["data"], self.name), "parents": parents})
+
     def _scale(self, scale: str) -> dict[str, Any]:
         found: dict[str, Any] = self.definition.get("scales", {}).get(scale, {})
         return found
@@ -144,8 +153,7 @@ def check_experiment(
             at = f"{where}, variant {variant}, scale {scale}"
             _check_settings(settings, at, root)
             _check_parents(settings, at, experiment, experiments)
-            trained = {key: settings[key] for key in SETTINGS if key != "evaluators"}
-            twin = seen.setdefault(canonical(trained), variant)
+            twin = seen.setdefault(experiment.trained(settings), variant)
             if twin != variant and {twin, variant} <= set(experiment.variants(scale)):
                 raise InputError(
                     f"{at}: the same run as variant {twin}; take one of them away "
@@ -178,6 +186,9 @@ def _check_settings(settings: Mapping[str, Any], at: str, root: Path) -> None:
     for part, name in (("optimizer", "lr"), ("optimizer", "betas"), ("schedule", "name")):
         if name not in training[part]:
             raise InputError(f'{at}: training.{part}: the key "{name}" is missing')
+    for name in ("metric", "mode"):
+        if training.get("select") and name not in training["select"]:
+            raise InputError(f'{at}: training.select: the key "{name}" is missing')
     start = training.get("start_from")
     if start is not None and start not in settings["parents"]:
         raise unknown(f"{at}: training.start_from", "parent", start, settings["parents"])

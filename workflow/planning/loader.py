@@ -80,7 +80,8 @@ def read_schema(name: str) -> dict[str, Any]:
 def coerce(value: Any, rules: Any, root: dict[str, Any]) -> Any:
     """Return `value` with texts turned into numbers where its schema does not ask for a text.
 
-    PyYAML reads `1e-3` as a text; so does Snakemake on the command line and in `--configfile`.
+    Where it asks for a whole number, 100.0 and 1e2 become 100. PyYAML reads `1e-3` as a text; so
+    does Snakemake on the command line and in `--configfile`.
     """
     rules = _resolved(rules, root)
     if isinstance(value, dict):
@@ -89,13 +90,16 @@ def coerce(value: Any, rules: Any, root: dict[str, Any]) -> Any:
         return {k: coerce(v, properties.get(k, others), root) for k, v in value.items()}
     if isinstance(value, list):
         return [coerce(item, rules.get("items", {}), root) for item in value]
-    if isinstance(value, str) and (types := _types(rules, root)) & {"number", "integer"}:
+    types = _types(rules, root)
+    if isinstance(value, str) and types & {"number", "integer"}:
         if "string" in types:  # an argument of any kind: "1e-3" is a number, "000" is a text
             return float(value) if _EXPONENT.fullmatch(value) else value
         if _INTEGER.fullmatch(value):
             return int(value)
         if _FLOAT.fullmatch(value):
-            return float(value)
+            value = float(value)
+    if isinstance(value, float) and value.is_integer() and "number" not in types:
+        return int(value) if "integer" in types else value
     return value
 
 

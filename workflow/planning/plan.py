@@ -91,10 +91,11 @@ class Plan:
             if name in self.overlay:
                 scales = (self.config["scale"],)
                 check_experiment(experiment, self.experiments, root, scales, self.overlay[name])
+        self._runs: dict[tuple[str, str, int], Run] = {}
+        self._check_twins()
         check_writable(Path(self.results))
         self.mirror = check_mirror(self.config.get("mirror"))
         self.selected = self._selected()
-        self._runs: dict[tuple[str, str, int], Run] = {}
 
     def run(self, experiment: str, variant: str, seed: int) -> Run:
         """Return a run, whether it is selected or not (a parent, or a file asked for by path)."""
@@ -149,6 +150,19 @@ class Plan:
                 run = self.run(name, variant, 0)
                 found[run.data] = run.recipe
         return found
+
+    def _check_twins(self) -> None:
+        """Refuse two experiments with the same run: they would be trained at once in one place."""
+        seen: dict[str, str] = {}
+        for name, experiment in self.experiments.items():
+            for variant in experiment.variants(self.config["scale"]):
+                run = f"{name}/{variant}"
+                twin = seen.setdefault(experiment.trained(self.run(name, variant, 0).settings), run)
+                if twin != run:
+                    raise InputError(
+                        f"{experiment.file}: {run} is the same run as {twin} at scale "
+                        f"{self.scale}; take one of them away (at one scale: with `only`)"
+                    )
 
     def _selected(self) -> list[str]:
         """Return the names of the experiments that the configuration selects."""

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import Any
 
 from workflow.planning.errors import InputError, unknown
 from workflow.planning.identity import canonical, parts
-from workflow.planning.loader import load_yaml
 from workflow.planning.plan import Plan, Run
 from workflow.reporting.needs import claim_runs, figure_runs, table_runs
+from workflow.reporting.paper import Paper as Definitions
 
 TABLE_FORMATS = ("csv", "md", "tex", "json")
 FIGURE_FORMATS = ("pdf", "png", "json")
@@ -16,15 +15,19 @@ RUN_FILES = ("weights.safetensors", "history.jsonl", "run.json")
 
 
 class Paper:
-    """The tables, figures and claims of one paper, and the runs that each is made of."""
+    """The tables, figures and claims of one paper, and the runs that each is made of.
+
+    Raises InputError for the first mistake in their definitions.
+    """
 
     def __init__(self, name: str, plan: Plan) -> None:
         self.name = name
         self.folder = plan.papers / name
         self._plan = plan
-        self.tables = self._load("tables")
-        self.figures = self._load("figures")
-        self.claims = self._load("claims")
+        definitions = Definitions(name, plan.papers)
+        definitions.check()
+        self.tables, self.figures = definitions.tables, definitions.figures
+        self.claims = definitions.claims
 
     @property
     def experiments(self) -> list[str]:
@@ -65,13 +68,6 @@ class Paper:
     def code(self, kind: str, name: str) -> list[str]:
         """Return the modules that a table, figure or claim is made by, beside the script."""
         return parts(self.figures["figures"][name]) if kind == "figures" else []
-
-    def _load(self, kind: str) -> dict[str, Any]:
-        file = self.folder / f"{kind}.yaml"
-        if not file.exists():
-            return {kind: {} if kind != "claims" else []}
-        loaded: dict[str, Any] = load_yaml(file, kind)
-        return loaded
 
 
 class Targets:

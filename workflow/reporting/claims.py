@@ -82,12 +82,16 @@ def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
             for side in ("left", "right")
         )
         fixed = claim["right"].get("value")
-        pairs = [
+        paired = [
             (one, other)
             for one in left
             for other in ([one] if fixed is not None else right)
-            if one.seed == other.seed and _measured(claim, one) and _measured(claim, other)
+            if one.seed == other.seed
         ]
+        pairs = [pair for pair in paired if all(_measured(claim, one) for one in pair)]
+        decision = decide(*_differences(claim, pairs), claim["direction"], claim["margin"])
+        if any(one.undefined(claim["measure"]) for pair in paired for one in pair) and not pairs:
+            decision = Decision("undecided", "the measure is undefined in these runs")
         behind = list({id(measure): measure for pair in pairs for measure in pair}.values())
         runs.update({measure.identity: provenance(measure) for measure in behind})
         conditions = paper.tables.get("not_comparable", [])
@@ -96,7 +100,7 @@ def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
                 **{name: claim[name] for name in ("id", "claim", "source", "label", "unit")},
                 **{name: claim[name] for name in ("digits", "over", "direction", "margin")},
                 "paper": printed(claim, paper.expected),
-                **asdict(decide(*_differences(claim, pairs), claim["direction"], claim["margin"])),
+                **asdict(decision),
                 "left": _side(claim, "left", [one for one, _ in pairs]),
                 "right": _side(claim, "right", [other for _, other in pairs]),
                 "seeds": [one.seed for one, _ in pairs],
@@ -119,7 +123,7 @@ def printed(claim: Mapping[str, Any], expected: ExpectedValues) -> str:
 
 def _measured(claim: Mapping[str, Any], measure: Measure) -> bool:
     if claim["over"] == "examples":
-        return bool(measure.array(claim["measure"]))
+        return any(value is not None for value in measure.array(claim["measure"]) or ())
     return measure.scalar(claim["measure"]) is not None
 
 
@@ -152,7 +156,8 @@ def _differences(
     if not by_seed:
         return [], []
     averaged = intervals.over_seeds([differences.tolist() for differences in by_seed])
-    return averaged.tolist(), [float(np.nanmean(differences)) for differences in by_seed]
+    known = [differences[~np.isnan(differences)] for differences in by_seed]
+    return averaged.tolist(), [float(one.mean()) for one in known if len(one)]
 
 
 def _side(claim: Mapping[str, Any], side: str, behind: Sequence[Measure]) -> dict[str, Any]:

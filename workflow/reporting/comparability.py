@@ -38,5 +38,5 @@ def _applies(when: Mapping[str, Any], measure: Measure) -> bool:
 
 def _matches(wanted: Any, value: Any) -> bool:
     if isinstance(wanted, Mapping):
-        return value is not None and float(value) < float(wanted["below"])
+        return isinstance(value, int | float) and value < wanted["below"]
     return bool(value == wanted)

@@ -4,10 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from workflow.planning.errors import nearest, unknown
 from workflow.reporting.files import ReportingError, read_csv
 from workflow.reporting.verdict import Printed
 
-COLUMNS = ("source", "table", "row", "column", "metric", "value", "std", "unit", "flag", "note")
+COLUMNS = (
+    *("source", "table", "row", "column", "metric", "value", "std", "statistic"),
+    *("unit", "flag", "note"),
+)
+STATISTICS = ("mean", "max", "single")
 Place = tuple[str, str, str, str, str]
 """(source, table, row, column, metric), in the paper's own words."""
 
@@ -27,7 +32,14 @@ class ExpectedValues:
     """The numbers of one paper by their place."""
 
     def __init__(self, path: Path) -> None:
-        """Read `expected.csv`; ReportingError for a wrong header or a number that stands twice."""
+        """Read `expected.csv`; an empty `statistic` is `mean`.
+
+        Raises InputError for a missing file, a wrong header or statistic, or a doubled number.
+        """
+        if not path.is_file():
+            raise ReportingError(
+                f"{path} is missing; write it, with the header {','.join(COLUMNS)}."
+            )
         self.path = path
         self.values: dict[Place, Expected] = {}
         for line, record in enumerate(read_csv(path), start=2):
@@ -37,10 +49,12 @@ class ExpectedValues:
             place = (source, table, row, column, metric)
             if place in self.values:
                 raise ReportingError(f"{path}, line {line}: {place} stands twice; keep one.")
-            std = float(record["std"]) if record["std"] else None
+            statistic = record["statistic"] or "mean"
+            if statistic not in STATISTICS:
+                raise unknown(f"{path}, line {line}", "statistic", statistic, STATISTICS)
             self.values[place] = Expected(
                 record["source"],
-                Printed(record["value"], std),
+                Printed(record["value"], _number(record["std"], f"{path}, line {line}"), statistic),
                 record["unit"],
                 record["flag"],
                 record["note"],
@@ -50,11 +64,18 @@ class ExpectedValues:
         """Return the number at {source, table, row, column}; ReportingError if there is none."""
         key = (place["source"], place["table"], place["row"], place["column"], metric)
         if key not in self.values:
-            raise ReportingError(
-                f"{self.path}: no number at {', '.join(key)}; correct the place in the definition."
-            )
+            said = ", ".join(key)
+            hint = nearest(said, map(", ".join, self.values)) or "; correct the place"
+            raise ReportingError(f"{self.path}: no number at {said}{hint}")
         return self.values[key]
 
     def all_at(self, places: Sequence[Mapping[str, str]], metric: str) -> list[Expected]:
         """Return the numbers at several places (one per text that prints it)."""
         return [self.at(place, metric) for place in places]
+
+
+def _number(text: str, where: str) -> float | None:
+    try:
+        return float(text) if text else None
+    except ValueError:
+        raise ReportingError(f'{where}: std "{text}" is not a number; correct it.') from None

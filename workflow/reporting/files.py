@@ -8,8 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from workflow.planning.errors import InputError
 
-class ReportingError(ValueError):
+
+class ReportingError(InputError):
     """A file or a definition that can't be used; the message is one sentence with the way out."""
 
 
@@ -36,9 +38,12 @@ def write_json(path: Path, value: Any, *, compact: bool = False) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Read a JSON object; ReportingError when the file is missing, broken or not an object."""
+    """Read a JSON object, NaN and infinities (which JSON does not have) as null.
+
+    Raises ReportingError when the file is missing, broken or not an object.
+    """
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(path.read_text(encoding="utf-8"), parse_constant=lambda _: None)
     except FileNotFoundError:
         raise ReportingError(
             f"{path}: this file does not exist; run the job that writes it."

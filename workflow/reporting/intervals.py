@@ -6,6 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats
 
+from workflow.reporting.files import ReportingError
+
 LEVEL = 0.95
 
 
@@ -30,11 +32,14 @@ def numbers(values: Sequence[float | None]) -> np.ndarray:
 def over_seeds(arrays: Sequence[Sequence[float | None]]) -> np.ndarray:
     """Average per-example arrays (one a seed, equal lengths) over seeds, example by example.
 
-    An example that is missing (null) in any seed is left out.  Raises ValueError when the lengths
-    differ: then the runs were not measured on the same examples.
+    An example that is missing (null) in any seed is left out.  Raises ReportingError when the
+    lengths differ: then the runs were not measured on the same examples.
     """
     lengths = {len(array) for array in arrays}
     if len(lengths) != 1:
-        raise ValueError(f"the runs have different numbers of examples ({sorted(lengths)})")
+        raise ReportingError(
+            f"The runs of a variant measured different numbers of examples ({sorted(lengths)}); "
+            "measure all of them on the same data."
+        )
     means = np.mean([numbers(array) for array in arrays], axis=0)
     return means[~np.isnan(means)]

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from workflow.reporting.needs import cells
-from workflow.reporting.tables import Record, metrics_of, row_name
+from workflow.reporting.needs import cells, metrics_of, row_name
+from workflow.reporting.tables import Record
 
 Kind = Literal["label", "ours", "paper", "verdict"]
 MISSING = "–"
@@ -111,19 +111,27 @@ def _cells(
         {name: Shown(paper[name], spreads[name], _decimals(paper[name])) for name in first}
     ).replace(f" ({MISSING})", "")
     judged = {
-        name: record["verdict"]
+        name: {record["source"]: record["verdict"] for record in records if record["expected"]}
         for name, records in here.items()
-        for record in records
-        if record["expected"]
     }
-    words = tuple(judged.values())
-    said = "; ".join(f"{metrics[name]['label']}: {word}" for name, word in judged.items())
+    words = tuple(word for by_source in judged.values() for word in by_source.values())
+    said = "; ".join(
+        part for name, found in judged.items() for part in _verdicts(metrics[name]["label"], found)
+    )
     by_kind: dict[Kind, Cell] = {
         "ours": Cell(ours, "ours"),
-        "paper": Cell(theirs if judged else "", "paper"),
+        "paper": Cell(theirs if words else "", "paper"),
         "verdict": Cell(words[0] if len(set(words)) == 1 else said, "verdict", words),
     }
     return [by_kind[kind] for kind in kinds]
+
+
+def _verdicts(label: str, by_source: Mapping[str, str]) -> list[str]:
+    """Return a metric's verdict, or one a text where they differ."""
+    words = set(by_source.values())
+    if len(words) > 1:
+        return [f"{label} ({source}): {word}" for source, word in by_source.items()]
+    return [f"{label}: {word}" for word in words]
 
 
 def _printed(records: Sequence[Record]) -> str:

@@ -26,10 +26,21 @@ class Measure:
         return int(self.run["seed"])
 
     def scalar(self, name: str) -> Mapping[str, Any] | None:
-        """Return {value, unit, std, n} of `evaluator.metric`, or None when it was not measured."""
-        evaluator, _, metric = name.partition(".")
-        found = self.evaluators.get(evaluator, {}).get("scalars", {}).get(metric)
+        """Return {value, unit, std, n} of `evaluator.metric`, or None when it has no value."""
+        found = self._found(name)
         return found if found is not None and found.get("value") is not None else None
+
+    def undefined(self, name: str) -> bool:
+        """Say whether `evaluator.metric` was measured, and has no value (a mean over nothing)."""
+        found = self._found(name)
+        return found is not None and found.get("value") is None
+
+    def _found(self, name: str) -> Mapping[str, Any] | None:
+        evaluator, _, metric = name.partition(".")
+        found: Mapping[str, Any] | None = (
+            self.evaluators.get(evaluator, {}).get("scalars", {}).get(metric)
+        )
+        return found
 
     def array(self, name: str) -> Any:
         """Return the array `evaluator.name` (a list, or a mapping of lists), or None."""

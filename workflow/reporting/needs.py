@@ -1,6 +1,6 @@
-"""Which runs a table, a figure or the claims of a paper are made of (standard library only)."""
+"""What a table, a figure or the claims of a paper are made of (standard library only)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 Runs = list[tuple[str, str]]
@@ -20,6 +20,26 @@ def cells(table: Mapping[str, Any]) -> Iterable[tuple[Mapping[str, Any], Mapping
         for column in table["columns"]:
             if row["id"] in column.get("rows", [row["id"]]):
                 yield row, column
+
+
+def row_name(row: Mapping[str, Any]) -> str:
+    """Return a row's name in the long form: its group, if any, and its label."""
+    return ": ".join(str(row[part]) for part in ("group", "label") if part in row)
+
+
+def metrics_of(row: Mapping[str, Any], column: Mapping[str, Any]) -> Sequence[str]:
+    """Return the names of a cell's metrics: the row's own, else the column's."""
+    found: Sequence[str] = row.get("metrics", column.get("metrics", []))
+    return found
+
+
+def printed_places(
+    table: Mapping[str, Any], row: Mapping[str, Any], column: Mapping[str, Any]
+) -> list[dict[str, str]]:
+    """Return where `expected.csv` has a cell's numbers: the templates filled with both labels."""
+    places = column.get("printed", row.get("printed", table.get("printed", [])))
+    labels = {"row": row["label"], "column": column["label"]}
+    return [{key: str(text).format(**labels) for key, text in one.items()} for one in places]
 
 
 def table_runs(tables: Mapping[str, Any], name: str) -> Runs:

@@ -1,8 +1,9 @@
-"""The report page of one scale: everything below `results/<scale>/` on one self-contained page."""
+"""The report page of one scale: the results that it is given, on one self-contained page."""
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,21 @@ TEMPLATES = Path(__file__).resolve().parent.parent / "report"
 PUBLISHED = Path("docs/reproduction")
 
 
-def render(results: Path, scale: str) -> str:
-    """Return the page as HTML; ReportingError names a file that is broken.
+def render(
+    scale: str,
+    runs: Sequence[Path] = (),
+    tables: Iterable[Path] = (),
+    figures: Iterable[Path] = (),
+    claims: Iterable[Path] = (),
+) -> str:
+    """Return the page as HTML; ReportingError names a file that is missing or broken.
 
     Args:
-        results: the folder of one scale.
-        scale: its name.
+        scale: name of the scale.
+        runs: the `run.json` of each run, beside its history.
+        tables: the `.csv` of each table, in a folder named after its paper.
+        figures: the `.png` of each figure, likewise.
+        claims: `<paper>.json` of each paper.
     """
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
@@ -36,8 +46,9 @@ def render(results: Path, scale: str) -> str:
         lstrip_blocks=True,
     )
     environment.filters["prose"] = prose
-    papers = [_paper(paper, results, scale) for paper in Paper.all()]
-    runs = [read_json(path) for path in sorted((results / "runs").glob("*/*/seed-*/run.json"))]
+    given = Given(_by_name(tables), _by_name(figures), {path.stem: path for path in claims})
+    papers = [_paper(paper, given) for paper in Paper.all()]
+    records = {path.parent: read_json(path) for path in runs}
     page = environment.get_template("report.html.j2").render(
         scale=scale,
         base=base_scale(scale),
@@ -45,14 +56,14 @@ def render(results: Path, scale: str) -> str:
         papers=[
             paper for paper in papers if paper["tables"] or paper["figures"] or paper["claims"]
         ],
-        variants=_variants(runs, results),
-        hardware=_hardware(runs),
+        variants=_variants(records),
+        hardware=_hardware(list(records.values())),
         tolerances=_tolerances(papers),
         changes=tolerances.changes(
             tolerances.read_history(PUBLISHED / scale), tolerances.current()
         ),
-        dirty=sorted({str(run.get("commit"))[:10] for run in runs if run.get("dirty")}),
-        commits=sorted({str(run["commit"])[:10] for run in runs if run.get("commit")}),
+        dirty=sorted({str(run.get("commit"))[:10] for run in records.values() if run.get("dirty")}),
+        commits=sorted({str(run["commit"])[:10] for run in records.values() if run.get("commit")}),
     )
     return str(page)
 
@@ -66,23 +77,35 @@ def prose(text: str) -> Markup:
     return Markup("").join(parts)
 
 
-def _paper(paper: Paper, results: Path, scale: str) -> dict[str, Any]:
-    claims = results / "claims" / f"{paper.name}.json"
+@dataclass(frozen=True)
+class Given:
+    """The files of tables and figures by (paper, name), and of claims by paper."""
+
+    tables: Mapping[tuple[str, str], Path]
+    figures: Mapping[tuple[str, str], Path]
+    claims: Mapping[str, Path]
+
+
+def _by_name(files: Iterable[Path]) -> dict[tuple[str, str], Path]:
+    return {(path.parent.name, path.stem): path for path in files}
+
+
+def _paper(paper: Paper, given: Given) -> dict[str, Any]:
+    """Return what was given of a paper, in the order of its definitions."""
+    decided = given.claims.get(paper.name)
     return {
         "name": paper.name,
         "title": paper.name.replace("_", " ").title(),
-        "claims": [_claim(claim) for claim in read_json(claims)["claims"]]
-        if claims.is_file()
-        else [],
+        "claims": [_claim(claim) for claim in read_json(decided)["claims"]] if decided else [],
         "tables": [
-            _table(paper, name, results)
+            _table(paper, name, given.tables[paper.name, name])
             for name in paper.tables["tables"]
-            if (results / "tables" / paper.name / f"{name}.csv").is_file()
+            if (paper.name, name) in given.tables
         ],
         "figures": [
-            _figure(paper, name, results)
+            _figure(name, given.figures[paper.name, name])
             for name in paper.figures["figures"]
-            if (results / "figures" / paper.name / f"{name}.png").is_file()
+            if (paper.name, name) in given.figures
         ],
     }
 
@@ -103,9 +126,8 @@ def _claim(claim: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _table(paper: Paper, name: str, results: Path) -> dict[str, Any]:
-    prefix = results / "tables" / paper.name / name
-    records, sidecar = read_csv(prefix.with_suffix(".csv")), read_json(prefix.with_suffix(".json"))
+def _table(paper: Paper, name: str, file: Path) -> dict[str, Any]:
+    records, sidecar = read_csv(file), read_json(file.with_suffix(".json"))
     differences: dict[tuple[str, ...], str] = {
         (cell["row"], cell["column"], cell["metric"]): cell["difference"]
         for cell in sidecar["cells"]
@@ -149,22 +171,24 @@ def _not_run(records: Sequence[Mapping[str, str]]) -> list[str]:
     return named
 
 
-def _figure(paper: Paper, name: str, results: Path) -> dict[str, Any]:
-    prefix = results / "figures" / paper.name / name
-    sidecar = read_json(prefix.with_suffix(".json"))
-    image = base64.b64encode(prefix.with_suffix(".png").read_bytes()).decode()
+def _figure(name: str, file: Path) -> dict[str, Any]:
+    sidecar = read_json(file.with_suffix(".json"))
+    image = base64.b64encode(file.read_bytes()).decode()
     return {**sidecar, "name": name, "image": Markup(f"data:image/png;base64,{image}")}
 
 
-def _variants(runs: Sequence[Mapping[str, Any]], results: Path) -> list[dict[str, Any]]:
-    """Return what the page shows of each variant: settings, one line a seed, curves."""
-    grouped: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for run in runs:
+def _variants(runs: Mapping[Path, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return what the page shows of each variant: settings, one line a seed, curves.
+
+    `runs` is the record of each run by the folder that it lies in.
+    """
+    grouped: dict[tuple[str, str], dict[Path, Mapping[str, Any]]] = {}
+    for folder, run in sorted(runs.items(), key=lambda item: int(item[1]["spec"]["seed"])):
         labels = run["spec"]["run"]
-        grouped.setdefault((labels["experiment"], labels["variant"]), []).append(run)
+        grouped.setdefault((labels["experiment"], labels["variant"]), {})[folder] = run
     found = []
-    for (experiment, variant), group in grouped.items():
-        spec = group[0]["spec"]
+    for (experiment, variant), group in sorted(grouped.items()):
+        spec = next(iter(group.values()))["spec"]
         options = spec["run"].get("data", {})
         shown = {"data": {**spec["data"], **options}}
         shown |= {key: spec[key] for key in ("model", "objective", "training")}
@@ -174,20 +198,17 @@ def _variants(runs: Sequence[Mapping[str, Any]], results: Path) -> list[dict[str
                 "variant": variant,
                 "label": spec["run"].get("label") or variant,
                 "settings": yaml.safe_dump(shown, sort_keys=False, allow_unicode=True).rstrip(),
-                "runs": sorted(group, key=lambda run: int(run["spec"]["seed"])),
-                "curves": Markup(_curves(group, experiment, variant, results)),
+                "runs": list(group.values()),
+                "curves": Markup(_curves(group, variant)),
             }
         )
     return found
 
 
-def _curves(
-    group: Sequence[Mapping[str, Any]], experiment: str, variant: str, results: Path
-) -> str:
+def _curves(folders: Iterable[Path], variant: str) -> str:
     """Return a chart of the loss on training and development split, one line a seed each."""
     curves = []
-    for run in group:
-        folder = results / "runs" / experiment / variant / f"seed-{run['spec']['seed']}"
+    for folder in folders:
         rows = _history(folder / "history.jsonl")
         for split in ("train", "dev"):
             points = [
@@ -233,7 +254,7 @@ def _hardware(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             "cpu": cpu,
             "torch": torch,
             "runs": len(group),
-            "hours": sum(float(run.get("wall_seconds") or 0) for run in group) / 3600,
+            "hours": sum(float(run.get("device_seconds") or 0) for run in group) / 3600,
             "memory": max(float(run.get("peak_memory_mb") or 0) for run in group),
             "continued": sum(len(run.get("continuations") or []) for run in group),
         }

@@ -4,23 +4,24 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from workflow.planning.loader import InputError, load_yaml, nearest
-from workflow.reporting.checks import check_claims, check_tables
+from workflow.planning.errors import InputError, nearest
+from workflow.planning.loader import load_yaml
+from workflow.reporting import checks
 from workflow.reporting.expected import ExpectedValues
 from workflow.reporting.files import ReportingError
 
-CHECKS = {"tables": check_tables, "claims": check_claims}
+CHECKS = {"tables": checks.check_tables, "claims": checks.check_claims}
 PAPERS = Path(__file__).resolve().parent.parent / "papers"
 
 
 class Paper:
     """What `workflow/papers/<paper>/` says about tables, claims and figures."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, papers: Path = PAPERS) -> None:
         """Take a paper by its name; ReportingError when there is none of that name."""
-        self.name, self.folder = name, PAPERS / name
+        self.name, self.folder = name, papers / name
         if not self.folder.is_dir():
-            known = [path.name for path in PAPERS.iterdir()]
+            known = [path.name for path in papers.iterdir()]
             raise ReportingError(f'There is no paper "{name}"{nearest(name, known) or "."}')
 
     @classmethod
@@ -51,14 +52,24 @@ class Paper:
     def _load(self, kind: str) -> dict[str, Any]:
         if not (self.folder / f"{kind}.yaml").is_file():
             return {kind: [] if kind == "claims" else {}}
-        try:
-            path = self.folder / f"{kind}.yaml"
-            loaded: dict[str, Any] = load_yaml(path, kind)
-            if kind in CHECKS:
-                CHECKS[kind](loaded, str(path))
-        except InputError as error:
-            raise ReportingError(str(error)) from None
+        path = self.folder / f"{kind}.yaml"
+        loaded: dict[str, Any] = load_yaml(path, kind)
+        if kind in CHECKS:
+            CHECKS[kind](loaded, str(path))
         return loaded
+
+    def check(self) -> None:
+        """Read everything; InputError for the first mistake, also in where it looks for numbers."""
+        kinds = {"tables": self.tables, "figures": self.figures, "claims": self.claims}
+        if not any(definitions[kind] for kind, definitions in kinds.items()):
+            return
+        expected = self.expected
+        for kind, definitions in kinds.items():
+            for where, place, metric in checks.PLACES[kind](definitions):
+                try:
+                    expected.at(place, metric)
+                except ReportingError as error:
+                    raise InputError(f"{self.folder / kind}.yaml: {where}: {error}") from None
 
     def definition(self, kind: str, name: str) -> dict[str, Any]:
         """Return one table's or figure's definition; ReportingError names the nearest there is."""

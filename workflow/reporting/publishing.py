@@ -1,23 +1,24 @@
 """Publication: results of a scale join those published before, so that seeds add up over days.
 
 A published run is a seed of a variant.  The same identity measured by the same code stays as it is.
-Where results of a variant are given anew with other code or settings, what was published of its
-other seeds is marked stale: kept as a file, but in no table, figure or claim.
+What was published with other code, settings or data than today's is marked stale: kept as a file,
+but in no table, figure or claim.
 """
 
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from workflow.planning.identity import digest
+from workflow.planning.plan import Plan
 from workflow.reporting import tolerances
 from workflow.reporting.claims import judge
 from workflow.reporting.comparability import base_scale
+from workflow.reporting.current import Now, Traits, outdated, traits
 from workflow.reporting.files import ReportingError, read_json, write_json, write_text
 from workflow.reporting.measures import Measures, read_measure
 from workflow.reporting.paper import Paper
@@ -28,7 +29,7 @@ LIMIT = 1 << 20
 """Largest published file, in bytes."""
 DIGITS = 4
 """Decimals kept of per-example arrays."""
-LABELS = ("run", "identity", "seed", "parents")
+MADE = ("tables", "figures", "claims")
 
 Entry = dict[str, Any]
 """A run as published: its `measures`, its `run` (run.json) and why it is `stale`, if it is."""
@@ -55,28 +56,30 @@ def refuse_dirty(root: Path) -> None:
         )
 
 
-def given(results: Path) -> dict[str, Entry]:
-    """Return the runs of `results/<scale>` by `<experiment>/<variant>/seed-<n>`.
+def given(plan: Plan, now: Now) -> dict[str, Entry]:
+    """Return the runs of a plan that were measured, by `<experiment>/<variant>/seed-<n>`.
+
+    Left-overs of other seeds or variants are not looked at.
 
     Raises ReportingError when a run.json is missing or of another run than the measures, when
-    nothing was measured, or when the seeds of a variant were not made alike.
+    nothing was measured, or when a run is not of today's code and settings.
     """
+    results = Path(plan.results) / plan.scale
+    keys = [run.key for experiment in plan.selected for run in plan.runs(experiment)]
     found: dict[str, Entry] = {}
-    for path in sorted((results / "measures").glob("*/*/seed-*.json")):
-        key = path.relative_to(results / "measures").with_suffix("").as_posix()
-        run_path = results / "runs" / key / "run.json"
+    for key in keys:
+        path, run_path = results / "measures" / f"{key}.json", results / "runs" / key / "run.json"
+        if not path.is_file():
+            continue
         entry: Entry = {"measures": read_json(path), "run": read_json(run_path), "stale": None}
         if entry["measures"].get("identity") != entry["run"].get("identity"):
             raise ReportingError(f"{path} and {run_path} are of different runs; run the job again.")
+        reason = outdated(made_of(entry), now(key))
+        if reason:
+            raise ReportingError(f"{path}: {reason}; run this scale again, then publish.")
         found[key] = entry
     if not found:
         raise ReportingError(f"{results / 'measures'}: nothing was measured; run this scale first.")
-    for variant, keys in by_variant(found).items():
-        if len({digest(traits(found[key])) for key in keys}) > 1:
-            raise ReportingError(
-                f"{results}: the seeds of {variant} were made with different code or settings; run "
-                "this scale again, then publish."
-            )
     return found
 
 
@@ -94,49 +97,54 @@ def published(folder: Path) -> dict[str, Entry]:
     }
 
 
-def by_variant(keys: Iterable[str]) -> dict[str, list[str]]:
-    """Group `<experiment>/<variant>/seed-<n>` by `<experiment>/<variant>`."""
-    groups: dict[str, list[str]] = {}
-    for key in keys:
-        groups.setdefault(key.rpartition("/")[0], []).append(key)
-    return groups
-
-
-def traits(entry: Entry) -> dict[str, Any]:
-    """Return what the seeds of a variant must share: code, data and settings, measuring code."""
-    spec = entry["run"]["spec"]
-    settings = {key: spec[key] for key in spec if key not in (*LABELS, "code", "data")}
-    evaluators = entry["measures"]["evaluators"]
-    return {
-        "code": spec.get("code"),
-        "data": {key: value for key, value in spec["data"].items() if key != "recipe"},
-        "settings": settings,
-        "measuring code": {name: one.get("code") for name, one in evaluators.items()},
-    }
+def made_of(entry: Entry) -> Traits:
+    """Return the traits of a run as it was made."""
+    return traits(entry["run"]["spec"], entry["measures"]["evaluators"])
 
 
 def merge(old: Mapping[str, Entry], new: Mapping[str, Entry]) -> dict[str, Entry]:
     """Return what is published once `new` has joined `old`; neither is changed.
 
-    A run that is published already with the same identity and measuring code is kept as it is;
-    published seeds of a variant that differ in their traits from the new ones become stale.
+    A run that is published already with the same identity and measuring code is kept as it is.
     """
-    merged = {key: dict(entry) for key, entry in old.items()}
+    merged = dict(old)
     for key, entry in new.items():
         before = old.get(key)
         same = before is not None and (
             before["measures"]["identity"] == entry["measures"]["identity"]
-            and traits(before)["measuring code"] == traits(entry)["measuring code"]
+            and made_of(before)["measuring code"] == made_of(entry)["measuring code"]
         )
-        merged[key] = {**(before if before is not None and same else rounded(entry)), "stale": None}
-    current = {variant: traits(new[keys[0]]) for variant, keys in by_variant(new).items()}
-    for variant, keys in by_variant(merged).items():
-        for key in keys:
-            if variant in current and key not in new:
-                theirs = traits(merged[key])
-                other = [name for name in theirs if theirs[name] != current[variant][name]]
-                merged[key]["stale"] = f"of other {' and '.join(other)}" if other else None
+        if not same:
+            merged[key] = rounded(entry)
     return dict(sorted(merged.items()))
+
+
+def judged(entries: Mapping[str, Entry], now: Now) -> dict[str, Entry]:
+    """Return the entries with `stale` as it is today.
+
+    A run is stale when its variant is gone or made of something else today, or when the data of a
+    later run of the variant have other contents.
+    """
+    found = {key: {**it, "stale": outdated(made_of(it), now(key))} for key, it in entries.items()}
+    latest: dict[str, tuple[str, str]] = {}
+    for key, entry in found.items():
+        if not entry["stale"]:
+            made = (str(entry["run"].get("finished")), contents(entry))
+            latest[variant_of(key)] = max(made, latest.get(variant_of(key), made))
+    for key, entry in found.items():
+        if not entry["stale"] and contents(entry) != latest[variant_of(key)][1]:
+            entry["stale"] = "of data with other contents"
+    return found
+
+
+def variant_of(key: str) -> str:
+    """Return `<experiment>/<variant>` of a run."""
+    return key.rpartition("/")[0]
+
+
+def contents(entry: Entry) -> str:
+    """Return the digest of the data that a run was trained on."""
+    return str(entry["run"]["spec"]["data"]["digest"])
 
 
 def rounded(entry: Entry) -> Entry:
@@ -159,14 +167,16 @@ def _round(value: Any) -> Any:
     return value
 
 
-def publish(results: Path, scale: str, to: Path) -> list[str]:
-    """Publish `results/<scale>` below `to` (docs/reproduction); return the stale runs.
+def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
+    """Publish a plan's results below `to` (docs/reproduction); return which runs are stale and why.
 
-    Everything is made aside first, so an error leaves the published files as they were.
+    Everything is made aside first, so an error leaves the published files as they were. Tables,
+    figures and claims that are no longer made are removed; runs never are.
+
     Raises ReportingError with its sentence for results that can't be published.
     """
-    folder = to / scale
-    entries = merge(published(folder), given(results / scale))
+    scale, folder = plan.scale, to / plan.scale
+    entries = judged(merge(published(folder), given(plan, now)), now)
     to.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=to, prefix=".publish-") as name:
         aside = Path(name) / scale
@@ -189,7 +199,18 @@ def publish(results: Path, scale: str, to: Path) -> list[str]:
             target = folder / path.relative_to(aside)
             target.parent.mkdir(parents=True, exist_ok=True)
             os.replace(path, target)
-    return sorted(stale)
+        kept = {folder / path.relative_to(aside) for path in made}
+    for path in (p for kind in MADE for p in (folder / kind).rglob("*") if p.is_file()):
+        if path not in kept:
+            path.unlink()
+    return stale
+
+
+def stale_now(plan: Plan, to: Path, now: Now) -> dict[str, str]:
+    """Return the published runs of a scale that count, but no longer would, with the reason."""
+    before = published(to / plan.scale)
+    after = {key: entry["stale"] for key, entry in judged(before, now).items()}
+    return {key: why for key, why in after.items() if why and not before[key]["stale"]}
 
 
 def _write_runs(aside: Path, entries: Mapping[str, Entry]) -> None:
@@ -224,7 +245,8 @@ def _write_outputs(aside: Path, folder: Path, scale: str, entries: Mapping[str, 
             tabulate(paper, name, scale, measures, prefix, before)
         for name in paper.figures["figures"]:
             plot(paper, name, scale, measures, aside / "figures" / paper.name / name)
-        write_json(aside / "claims" / f"{paper.name}.json", judge(paper, scale, measures))
+        if paper.claims["claims"]:
+            write_json(aside / "claims" / f"{paper.name}.json", judge(paper, scale, measures))
 
 
 def _titles() -> dict[str, str]:

@@ -40,7 +40,7 @@ def claims_table(claims: Sequence[Mapping[str, Any]]) -> str:
     """Return claims as a Markdown table: claim, paper, ours, verdict."""
     lines = ["| claim | paper | ours | verdict |", "| --- | --- | --- | --- |"]
     for claim in claims:
-        ours = "not run"
+        ours = "not run" if claim["verdict"] == "not run" else "undefined"
         if claim["estimate"] is not None:
             ours = f"{sides(claim)}: {difference(claim)}"
         verdict = f"**{claim['verdict']}**"
@@ -58,14 +58,13 @@ def published_claims(folder: Path) -> list[dict[str, Any]]:
 
 
 def counts(folder: Path) -> str:
-    """Return how many cells with a paper's number got which verdict, as text."""
-    verdicts = {
-        (path.name, record["row"], record["column"], record["metric"]): record["verdict"]
-        for path in sorted((folder / "tables").glob("*/*.csv"))
+    """Return how many printed numbers got which verdict, as text; each text's own counts."""
+    counted = Counter(
+        record["verdict"]
+        for path in (folder / "tables").glob("*/*.csv")
         for record in read_csv(path)
         if record["expected"]
-    }
-    counted = Counter(verdicts.values())
+    )
     return ", ".join(f"{counted[word]} {word}" for word in WORDS if counted[word]) or "none"
 
 
@@ -77,7 +76,7 @@ def block(published: Path) -> str:
         parts.append(
             f"**Scale `{scale}`** (differences with their 95 % interval)\n\n"
             f"{claims_table(published_claims(folder))}\n\n"
-            f"Cells beside a number of the papers: {counts(folder)}. "
+            f"Numbers that the papers print: {counts(folder)}. "
             f"[All tables and figures]({folder.as_posix()}/README.md)."
         )
     return "\n\n".join(parts) or "No results have been published yet."
@@ -113,7 +112,7 @@ def scale_page(
         lines.append(
             f"- [{title}]({link}.md) ([csv]({link}.csv), [tex]({link}.tex), [runs]({link}.json))"
         )
-    lines += ["", f"Cells beside a number of the papers: {counts(folder)}.", "", "## Figures", ""]
+    lines += ["", f"Numbers that the papers print: {counts(folder)}.", "", "## Figures", ""]
     for path in sorted((folder / "figures").glob("*/*.png")):
         link = path.relative_to(folder).as_posix()
         title = titles.get(f"{path.parent.name}/{path.stem}", path.stem)

@@ -19,6 +19,7 @@ COLUMNS = (
     *("expected", "expected_std", "flag", "mean", "std", "n", "ci_low", "ci_high"),
     *("verdict", "note"),
 )
+UNDEFINED = "undefined"
 Record = dict[str, str]
 """One line of the long form; every value as text, empty where there is none."""
 
@@ -55,16 +56,6 @@ def key(record: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(record[name] for name in ("source", "row", "column", "metric", "spread_over"))
 
 
-def row_name(row: Mapping[str, Any]) -> str:
-    """Return a row's name in the long form: its group, if any, and its label."""
-    return ": ".join(str(row[part]) for part in ("group", "label") if part in row)
-
-
-def metrics_of(row: Mapping[str, Any], column: Mapping[str, Any]) -> Sequence[str]:
-    """Return the names of a cell's metrics: the row's own, else the column's."""
-    return row.get("metrics", column.get("metrics", []))
-
-
 def build(
     paper: str,
     name: str,
@@ -86,7 +77,7 @@ def build(
     for row, column in needs.cells(table):
         behind = measures.of(table["experiment"], needs.cell_variant(table, row, column))
         runs.update({measure.identity: provenance(measure) for measure in behind})
-        for metric in metrics_of(row, column):
+        for metric in needs.metrics_of(row, column):
             for record in _records(context, row, column, metric, behind):
                 records.append(record)
                 cells.append(_cell(context, record, behind))
@@ -110,9 +101,10 @@ def build(
 def provenance(measure: Measure) -> dict[str, Any]:
     """Return where a run comes from: its labels, code, data, commit and hardware."""
     run = measure.provenance
-    known = ("code", "commit", "dirty", "data", "torch", "python", "cpu", "device", "finished")
+    known = ("code", "commit", "dirty", "torch", "cuda", "python", "cpu", "device", "finished")
     labels = {name: measure.run.get(name) for name in ("experiment", "variant", "seed", "scale")}
-    return {**labels, **{name: run.get(name) for name in known}}
+    data = run.get("spec", {}).get("data", {}).get("digest")
+    return {**labels, "data": data, **{name: run.get(name) for name in known}}
 
 
 def _records(
@@ -125,27 +117,25 @@ def _records(
     """Return a cell's records for one metric: one a source, and one more for the other spread."""
     metric, table = context.definitions["metrics"][name], context.table
     ours, scalars = _ours(metric, table.get("statistic", "mean"), behind)
-    places = column.get("printed", row.get("printed", table.get("printed", [])))
-    places = [_place(place, row, column) for place in places] if "printed" in metric else []
+    places = needs.printed_places(table, row, column) if "printed" in metric else []
     unprinted = Expected(table["source"], Printed(""), metric["unit"], "", "")
     printed = context.expected.all_at(places, metric.get("printed", "")) or [unprinted]
     why = hindrances(context.scale, context.definitions.get("not_comparable", []), behind)
+    why += ["our value is undefined"] if ours.mean == UNDEFINED else []
     by_runs = _over_runs(ours)
     statistics = _over_examples(metric, ours, scalars, behind) or by_runs
     records = []
     for number in printed:
         tolerance = Tolerance.of(metric["tolerance"]) if "tolerance" in metric else None
-        like = Printed(number.printed.text, number.printed.std, table.get("statistic", "mean"))
-        verdict = judge(ours, like, tolerance, why)
+        verdict = judge(ours, number.printed, tolerance, why)
         seeds = ", ".join(str(measure.seed) for measure in behind)
         notes = [verdict.reason, f"seeds {seeds}" if behind else "", number.note]
-        if behind and len(scalars) < len(behind):
-            notes.append(f"{len(behind) - len(scalars)} of {len(behind)} runs lack this measure")
+        notes += _lacking(metric, behind)
         notes += [str(row.get("not_run", "")), str(row.get("note", ""))]
         record = {
             **dict.fromkeys(COLUMNS, ""),
             **{"paper": context.paper, "source": number.source, "table": context.name},
-            **{"row": row_name(row), "column": str(column["label"]), "metric": name},
+            **{"row": needs.row_name(row), "column": str(column["label"]), "metric": name},
             **{"unit": metric["unit"], "flag": number.flag or str(row.get("flag", ""))},
             **{"expected": number.printed.text, "expected_std": text(number.printed.std)},
             **statistics,
@@ -163,21 +153,30 @@ def _records(
     return records
 
 
-def _place(
-    place: Mapping[str, str], row: Mapping[str, Any], column: Mapping[str, Any]
-) -> dict[str, str]:
-    labels = {"row": row["label"], "column": column["label"]}
-    return {name: str(value).format(**labels) for name, value in place.items()}
+def _lacking(metric: Mapping[str, Any], behind: Sequence[Measure]) -> list[str]:
+    """Say in how many runs the metric is undefined, and in how many it was not measured."""
+    undefined = sum(measure.undefined(metric["measure"]) for measure in behind)
+    known = sum(measure.scalar(metric["measure"]) is not None for measure in behind)
+    counts = {"is undefined in": undefined, "is missing in": len(behind) - known - undefined}
+    return [
+        f"the measure {what} {count} of {len(behind)} runs"
+        for what, count in counts.items()
+        if count
+    ]
 
 
 def _ours(
     metric: Mapping[str, Any], statistic: str, behind: Sequence[Measure]
 ) -> tuple[Ours, list[Mapping[str, Any]]]:
-    """Return our value over the runs that have the metric, and their scalars."""
+    """Return our value over the runs that have the metric, and their scalars.
+
+    The value is `UNDEFINED` where the metric was measured, but has a value in no run.
+    """
     found = [measure.scalar(metric["measure"]) for measure in behind]
     scalars = [scalar for scalar in found if scalar is not None]
     if not scalars:
-        return Ours(0), []
+        undefined = sum(measure.undefined(metric["measure"]) for measure in behind)
+        return (Ours(undefined, UNDEFINED, statistic="single") if undefined else Ours(0)), []
     if isinstance(scalars[0]["value"], str):
         return Ours(len(scalars), scalars[0]["value"], statistic="single"), scalars
     values = [float(scalar["value"]) for scalar in scalars]
@@ -212,7 +211,7 @@ def _over_examples(
     if metric.get("spread_over", "runs") != "examples":
         return None
     if not isinstance(ours.mean, float):
-        return {"statistic": ours.statistic, "spread_over": "examples"}
+        return {"statistic": ours.statistic, "spread_over": "examples", "mean": text(ours.mean)}
     variances = [scalar["std"] ** 2 for scalar in scalars if scalar.get("std") is not None]
     std = (sum(variances) / len(variances)) ** 0.5 if variances else None
     arrays = [measure.array(metric["measure"]) for measure in behind]

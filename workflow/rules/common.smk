@@ -179,10 +179,17 @@ def expected_values(wildcards):
 
 
 def base_table(wildcards):
-    """The table of the scale that an overlay stands on, to show the difference to."""
+    """An input: the table of the scale that an overlay stands on, where it was made."""
     base = PLAN.config["scale"]
     path = f"{RESULTS}/{base}/tables/{wildcards.paper}/{wildcards.table}.csv"
-    return ["--base", path] if PLAN.scale != base else []
+    return [path] if PLAN.scale != base and os.path.exists(path) else []
+
+
+def kind_of(kind, suffix):
+    """A parameter: the input files of one kind of results."""
+    return lambda wildcards, input: [
+        file for file in input if file.startswith(f"{SCALE}/{kind}/") and file.endswith(suffix)
+    ]
 
 
 def refuse(wildcards):

@@ -1,5 +1,7 @@
 # From measures to what a person reads: tables, figures, claims and one page with all of them.
 
+PAGE_FILES = ("report.html.j2", "style.css")
+
 
 localrules:
     tabulate,
@@ -13,6 +15,7 @@ rule tabulate:
         measures=measures_behind("tables"),
         runs=records_behind("tables"),
         expected=expected_values,
+        base=base_table,
     output:
         multiext(f"{SCALE}/tables/{{paper}}/{{table}}", *[f".{x}" for x in TABLE_FORMATS]),
     log:
@@ -27,7 +30,7 @@ rule tabulate:
     params:
         definition=definition("tables"),
         code=code_behind("tables", "tabulate"),
-        base=base_table,
+        base=lambda wildcards, input: ["--base", *input.base] if input.base else [],
         scale=PLAN.scale,
         prefix=lambda wildcards, output: str(Path(output[0]).with_suffix("")),
     shell:
@@ -39,6 +42,7 @@ rule tabulate:
 rule plot:
     input:
         measures=measures_behind("figures"),
+        runs=records_behind("figures"),
         expected=expected_values,
     output:
         multiext(f"{SCALE}/figures/{{paper}}/{{figure}}", *[f".{x}" for x in FIGURE_FORMATS]),
@@ -58,7 +62,7 @@ rule plot:
         prefix=lambda wildcards, output: str(Path(output[0]).with_suffix("")),
     shell:
         "exec python -m workflow.scripts.plot --paper {wildcards.paper}"
-        " --figure {wildcards.figure} --measures {input.measures:q}"
+        " --figure {wildcards.figure} --measures {input.measures:q} --runs {input.runs:q}"
         " --scale {params.scale:q} --out-prefix {params.prefix:q} > {log:q} 2>&1"
 
 
@@ -91,6 +95,7 @@ rule claim:
 rule report:
     input:
         TARGETS.selected,
+        page=[os.path.relpath(ROOT / "workflow" / "report" / name) for name in PAGE_FILES],
     output:
         f"{SCALE}/report.html",
     log:
@@ -103,9 +108,13 @@ rule report:
         mem_mb=500,
         runtime=10,
     params:
-        folder=lambda wildcards, output: str(Path(output[0]).parent),
+        runs=kind_of("runs", "run.json"),
+        tables=kind_of("tables", ".csv"),
+        figures=kind_of("figures", ".png"),
+        claims=kind_of("claims", ".json"),
         scale=PLAN.scale,
         code=sentence(lambda wildcards: code_of("workflow.scripts.report")),
     shell:
-        "exec python -m workflow.scripts.report --results {params.folder:q}"
-        " --scale {params.scale:q} --out {output:q} > {log:q} 2>&1"
+        "exec python -m workflow.scripts.report --scale {params.scale:q} --runs {params.runs:q}"
+        " --tables {params.tables:q} --figures {params.figures:q} --claims {params.claims:q}"
+        " --out {output:q} > {log:q} 2>&1"

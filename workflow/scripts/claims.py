@@ -12,9 +12,6 @@ from workflow.reporting.paper import Paper
 def main() -> None:
     """Run from the command line."""
     arguments = parser(__doc__)
-    arguments.add_argument(
-        "--runs", type=Path, nargs="*", default=[], help="the run.json files behind the measures"
-    )
     arguments.add_argument("--out", type=Path, required=True, help="JSON file to write")
     given = arguments.parse_args()
     with one_sentence():

@@ -1,10 +1,13 @@
-"""Remove runs from the store: one by its identity, or all that no result names any more."""
+"""Forget runs: one by its identity, which then trains again, or all that no result names."""
 
 import argparse
 import json
 import shutil
 import sys
 from pathlib import Path
+
+OUTPUTS = ("weights.safetensors", "history.jsonl", "run.json", "checkpoints")
+"""What `train` copies out of the store into a run's folder."""
 
 
 def main() -> None:
@@ -15,29 +18,45 @@ def main() -> None:
     which.add_argument("--run", help="the identity of the run to forget, as its run.json states it")
     which.add_argument("--unused", action="store_true", help="all runs that no spec.json names")
     arguments = parser.parse_args()
-    store = arguments.results / "store"
+    store, named = arguments.results / "store", folders(arguments.results)
     if arguments.unused:
-        named = used(arguments.results)
         entries = [entry for entry in sorted(store.glob("*")) if entry.name not in named]
-    else:
-        entries = [entry for entry in store.glob("*") if entry.name == arguments.run]
-        if not entries:
-            sys.exit(
-                f"error: {store} holds no run '{arguments.run}'; "
-                f"a run's identity stands in its run.json."
-            )
-    for entry in entries:
+        for entry in entries:
+            shutil.rmtree(entry)
+            print(f"forgot {entry.name}")
+        print(f"{len(entries)} runs removed from the store")
+        return
+    copies = named.get(arguments.run, [])
+    entry = next((path for path in store.glob("*") if path.name == arguments.run), None)
+    if not copies and entry is None:
+        sys.exit(
+            f"error: {store} holds no run '{arguments.run}'; "
+            f"a run's identity stands in its run.json."
+        )
+    # The copies first: forgetting that is cut short can be repeated.
+    for folder in copies:
+        for name in OUTPUTS:
+            remove(folder / name)
+        print(f"removed the outputs in {folder}")
+    if entry is not None:
         shutil.rmtree(entry)
-        print(f"forgot {entry.name}")
-    print(f"{len(entries)} runs removed from the store; results copied out of it are still there")
+    print(f"forgot {arguments.run}; the next snakemake that needs it trains it again")
 
 
-def used(results: Path) -> set[str]:
-    """The identities that the specs of any scale name."""
-    return {
-        json.loads(spec.read_text())["identity"]
-        for spec in results.glob("*/runs/*/*/seed-*/spec.json")
-    }
+def folders(results: Path) -> dict[str, list[Path]]:
+    """The run folders of all scales by the identity that their spec names."""
+    found: dict[str, list[Path]] = {}
+    for spec in sorted(results.glob("*/runs/*/*/seed-*/spec.json")):
+        found.setdefault(json.loads(spec.read_text())["identity"], []).append(spec.parent)
+    return found
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder that may not be there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ def main() -> None:
     from workflow.reporting.paper import Paper
 
     with one_sentence():
-        measures = Measures.read(given.measures)
+        measures = Measures.read(given.measures, given.runs)
         plot(Paper(given.paper), given.figure, given.scale, measures, given.out_prefix)
 
 

@@ -2,13 +2,21 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+import yaml
+
+from workflow.planning.loader import load_yaml
+from workflow.planning.plan import Plan
 from workflow.reporting.command import one_sentence
+from workflow.reporting.comparability import base_scale
+from workflow.reporting.current import planned
 from workflow.reporting.files import ReportingError, write_text
-from workflow.reporting.publishing import publish, refuse_dirty
+from workflow.reporting.publishing import publish, refuse_dirty, stale_now
 from workflow.reporting.summary import block, replaced
 
+ROOT = Path(__file__).resolve().parents[2]
 README = Path("README.md")
 
 
@@ -17,28 +25,73 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--results", type=Path, default=Path("results"), help="results folder")
     parser.add_argument("--scale", help="the scale to publish")
+    parser.add_argument("--seeds", type=int, nargs="+", help="which seeds, unless the scale's own")
+    parser.add_argument("--configfile", type=Path, help="the overlay's file, for <scale>+<name>")
     parser.add_argument("--to", type=Path, default=Path("docs/reproduction"), help="where to")
     parser.add_argument(
-        *("--check",), action="store_true", help="only say whether the README's summary is stale"
+        *("--check",),
+        action="store_true",
+        help="only say which published runs are stale, and fail if the README's summary is",
     )
     given = parser.parse_args()
     with one_sentence():
         if given.check:
-            if summarised(given.to) != README.read_text(encoding="utf-8"):
-                raise ReportingError(
-                    f"README.md: its results are not those of {given.to}; run `make publish`, or "
-                    "take the block between the markers from the last commit."
-                )
+            check(given.results, given.to)
             return
         if not given.scale:
             raise ReportingError("--scale is missing; say which scale to publish.")
         refuse_dirty(Path.cwd())
         summarised(given.to)
-        stale = publish(given.results, given.scale, given.to)
+        plan = plan_of(given.results, given.scale, given.seeds, given.configfile)
+        stale = publish(plan, given.to, planned(plan))
         write_text(README, summarised(given.to))
     print(f"published {given.to / given.scale}; review it and commit")
-    for key in stale:
-        print(f"stale: {key}", file=sys.stderr)
+    say_stale(given.scale, stale)
+
+
+def check(results: Path, published: Path) -> None:
+    """Say which published runs would be stale today; ReportingError if the README's summary is.
+
+    Stale runs are no error: old results stay published until somebody has run the new ones.
+    """
+    for index in sorted(published.glob("*/index.json")):
+        scale = index.parent.name
+        if base_scale(scale) == scale:
+            plan = plan_of(results, scale)
+            say_stale(scale, stale_now(plan, published, planned(plan)))
+    if summarised(published) != README.read_text(encoding="utf-8"):
+        raise ReportingError(
+            f"README.md: its results are not those of {published}; run `make publish`, or "
+            "take the block between the markers from the last commit."
+        )
+
+
+def plan_of(
+    results: Path, scale: str, seeds: Sequence[int] | None = None, changes: Path | None = None
+) -> Plan:
+    """Return the plan of a scale: every experiment, and the scale's own seeds unless given.
+
+    `changes` is the configuration file with the overlay of a scale `<scale>+<name>`.
+    """
+    config = load_yaml(ROOT / "config.yaml", "config")
+    if changes:
+        try:
+            config |= yaml.safe_load(changes.read_text(encoding="utf-8")) or {}
+        except (yaml.YAMLError, TypeError, ValueError):
+            raise ReportingError(f"{changes}: not a YAML mapping; correct it.") from None
+    config |= {"scale": base_scale(scale), "results": str(results), "mirror": None}
+    plan = Plan({**config, "experiments": "all", "seeds": seeds}, ROOT)
+    if plan.scale != scale:
+        raise ReportingError(
+            f"--scale {scale}: this is {plan.scale}; name an overlay's file with --configfile."
+        )
+    return plan
+
+
+def say_stale(scale: str, stale: dict[str, str]) -> None:
+    """Say on stderr which runs of a scale are stale, and why."""
+    for key, reason in sorted(stale.items()):
+        print(f"stale: {scale}: {key}: {reason}", file=sys.stderr)
 
 
 def summarised(published: Path) -> str:

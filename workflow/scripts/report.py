@@ -7,16 +7,25 @@ from workflow.reporting.command import one_sentence
 from workflow.reporting.files import write_text
 from workflow.reporting.page import render
 
+SHOWN = {
+    "runs": "the run.json of each run, beside its history",
+    "tables": "the CSV file of each table",
+    "figures": "the PNG file of each figure",
+    "claims": "the JSON file of each paper's claims",
+}
+
 
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--results", type=Path, required=True, help="folder of the scale's results")
     parser.add_argument("--scale", required=True, help="name of the scale")
+    for name, what in SHOWN.items():
+        parser.add_argument(f"--{name}", type=Path, nargs="*", default=[], help=what)
     parser.add_argument("--out", type=Path, required=True, help="HTML file to write")
     given = parser.parse_args()
     with one_sentence():
-        write_text(given.out, render(given.results, given.scale))
+        files = {name: getattr(given, name) for name in SHOWN}
+        write_text(given.out, render(given.scale, **files))
 
 
 if __name__ == "__main__":

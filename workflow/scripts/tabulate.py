@@ -12,9 +12,6 @@ def main() -> None:
     """Run from the command line."""
     arguments = parser(__doc__)
     arguments.add_argument("--table", required=True, help="name in tables.yaml")
-    arguments.add_argument(
-        "--runs", type=Path, nargs="*", default=[], help="the run.json files behind the measures"
-    )
     arguments.add_argument("--base", type=Path, help="for an overlay: the scale's own CSV, if made")
     arguments.add_argument(
         "--out-prefix", type=Path, required=True, help="path without .csv, .md, .tex, .json"

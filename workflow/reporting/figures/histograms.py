@@ -6,9 +6,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from workflow.reporting.figures.panels import Panel, not_run, seeds
+from workflow.reporting.figures.panels import Panel, Series, not_run, seeds
 from workflow.reporting.figures.style import LOOKS, footnote, plt, say
-from workflow.reporting.intervals import numbers
+from workflow.reporting.intervals import numbers, spread
 
 
 def draw(panels: Sequence[Panel], measure: str, label: str, low: float, high: float) -> Figure:
@@ -18,10 +18,13 @@ def draw(panels: Sequence[Panel], measure: str, label: str, low: float, high: fl
         panels: one a dataset; the values of all seeds are pooled, so that the spread is one run's.
         measure: `evaluator.array` of per-example values.
         label: of the horizontal axis, with its unit.
-        low: left end of the axis.
-        high: right end of the axis.
+        low: left end of the axis, moved further where values lie beyond it.
+        high: right end of the axis, likewise.
     """
     drawn = [panel for panel in panels if panel.drawn]
+    values = [_values(series, measure) for panel in drawn for series in panel.drawn]
+    reached = np.concatenate([np.array([low, high]), *values])
+    low, high = (np.floor(reached.min() * 10) / 10, np.ceil(reached.max() * 10) / 10)
     count = max(len(drawn), 1)
     columns = min(count, 2)
     shape = (-(-count // columns), columns)
@@ -43,16 +46,14 @@ def _histograms(axes: Axes, panel: Panel, measure: str, edges: np.ndarray) -> No
     """Draw a panel's histograms as outlines with light fills, and the papers' means as lines."""
     bins = edges.tolist()
     for look, series in zip(LOOKS, panel.series, strict=False):
-        if not series.behind:
+        values = _values(series, measure)
+        if not len(values):
             continue
-        values = np.concatenate([numbers(one.array(measure)) for one in series.behind])
-        values = values[~np.isnan(values)]
-        inside = np.clip(values, edges[0], edges[-1])
-        weights = np.full(len(inside), 100.0 / len(inside))
+        weights = np.full(len(values), 100.0 / len(values))
         style = {"color": look["color"], "linestyle": look["linestyle"], "linewidth": 1.5}
-        name = f"{series.label}: {values.mean():.2f}±{values.std(ddof=1):.2f}"
-        axes.hist(inside, bins, weights=weights, histtype="step", label=name, **style)
-        axes.hist(inside, bins, weights=weights, color=look["color"], alpha=0.12)
+        name = f"{series.label}: {values.mean():.2f}±{spread(values.tolist()) or 0:.2f}"
+        axes.hist(values, bins, weights=weights, histtype="step", label=name, **style)
+        axes.hist(values, bins, weights=weights, color=look["color"], alpha=0.12)
         if series.printed and series.printed.printed.value is not None:
             mean = series.printed.printed.value
             mark = {"color": look["color"], "linestyle": look["linestyle"], "linewidth": 0.9}
@@ -70,4 +71,12 @@ def _histograms(axes: Axes, panel: Panel, measure: str, edges: np.ndarray) -> No
     axes.set_title(panel.label)
     axes.set_xlim(bins[0], bins[-1])
     axes.set_ylim(top=axes.get_ylim()[1] * 1.15)
-    axes.legend(loc="upper left", fontsize=7)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(loc="upper left", fontsize=7)
+
+
+def _values(series: Series, measure: str) -> np.ndarray:
+    """Return the known values of all runs of a series."""
+    arrays = [numbers(one.array(measure) or ()) for one in series.behind]
+    values = np.concatenate([np.zeros(0), *arrays])
+    return values[~np.isnan(values)]

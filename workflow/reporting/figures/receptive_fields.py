@@ -9,6 +9,7 @@ from matplotlib.image import AxesImage
 
 from workflow.reporting.figures.panels import Panel, Series, not_run
 from workflow.reporting.figures.style import footnote, plt, say
+from workflow.reporting.files import ReportingError
 
 EVALUATOR = "receptive_field"
 
@@ -40,9 +41,11 @@ def draw(panels: Sequence[Panel]) -> Figure:
 
 def _field(axes: Axes, series: Series) -> AxesImage:
     """Draw one field (28 to 30 positions a side) with the sequence's symbols as tick labels."""
-    measure = series.behind[0]
+    measure, name = series.behind[0], f"{EVALUATOR}.{series.options['array']}"
+    if measure.array(name) is None:
+        raise ReportingError(f"{measure.path}: there is no array {name}; measure the run again.")
     symbols = measure.array(f"{EVALUATOR}.example_symbols")
-    field = np.array(measure.array(f"{EVALUATOR}.{series.options['array']}"), dtype=float)
+    field = np.array(measure.array(name), dtype=float)
     image = axes.imshow(field, cmap="Greys", vmin=0, vmax=1, interpolation="nearest")
     places = range(len(field))
     axes.set_xticks(places, symbols[: len(field)], fontsize=6)

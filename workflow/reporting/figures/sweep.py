@@ -36,7 +36,8 @@ def draw(panels: Sequence[Panel], axis: str, groups: Sequence[Mapping[str, Any]]
             line = {key: look[key] for key in ("color", "linestyle", "marker")}
             axes.plot(places, means, label=label, linewidth=1.4, markersize=5, **line)
             axes.plot(
-                *zip(*points, strict=True),
+                [x for x, _ in points],
+                [value for _, value in points],
                 **{"color": look["color"], "marker": look["marker"], "linestyle": "none"},
                 markersize=3,
                 alpha=0.5,

@@ -1,0 +1,93 @@
+"""What `make` prints, and how it remembers the environment that it made."""
+
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+class Environment:
+    """A copy of the project with an environment that `make` takes for its own."""
+
+    def __init__(self, project, folder: Path, torch: str) -> None:
+        self.project, self.folder = project, folder
+        folder.mkdir()
+        for name in ("bin", "lib"):
+            (folder / name).symlink_to(Path(sys.prefix) / name)
+        shared = "true" if torch == "keep" else "false"
+        (folder / "pyvenv.cfg").write_text(
+            f"home = {sys.base_prefix}/bin\ninclude-system-site-packages = {shared}\n"
+        )
+        lock = (project.root / "envs/lock.txt").read_bytes()
+        (folder / f".ready-{torch}-{hashlib.sha256(lock).hexdigest()[:16]}").touch()
+
+    def make(self, *arguments: str, fails: bool = False) -> str:
+        """Run make and return what it says."""
+        done = subprocess.run(
+            ["make", "--no-print-directory", f"VENV={self.folder}", *arguments],
+            cwd=self.project.root,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert (done.returncode != 0) == fails, done.stdout
+        return done.stdout
+
+
+@pytest.fixture(autouse=True)
+def plain(monkeypatch):
+    """Run make as from a shell, also where these tests are run by make."""
+    for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "TORCH", "RESULTS", "SCALE", "VENV"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_help_has_a_line_for_every_target(fresh, tmp_path):
+    makefile = (fresh.root / "Makefile").read_text()
+    (phony,) = [line for line in makefile.splitlines() if line.startswith(".PHONY: ")]
+    lines = Environment(fresh, tmp_path / "venv", "lock").make("help").splitlines()
+    assert [line.split()[0] for line in lines] == phony.split()[1:]
+
+
+def test_plan_names_each_job(fresh, tmp_path):
+    venv = Environment(fresh, tmp_path / "venv", "lock")
+    lines = venv.make("plan").splitlines()
+    jobs = [line.split() for line in lines[:-1]]
+    for rule in ("resolve", "train", "measure"):
+        assert [rule, "toy_language/soft/seed-0"] in jobs
+    assert ["tabulate", "toy/tuned_losses"] in jobs
+    assert ["report"] in jobs
+    assert lines[-1] == f"{len(jobs)} jobs would run"
+    said = venv.make("plan", "SCALE=dmo", fails=True)
+    assert 'scale: "dmo" is not allowed' in said
+
+
+def test_a_kept_torch_is_remembered(fresh, tmp_path):
+    venv = Environment(fresh, tmp_path / "venv", "keep")
+    assert "pip" not in venv.make("-n", "plan")
+    with (fresh.root / "envs/lock.txt").open("a") as lock:
+        lock.write("# changed\n")
+    said = venv.make("-n", "plan")
+    assert "grep -v '^torch==' envs/lock.txt" in said
+    assert "install --quiet -r envs/lock.txt" not in said
+
+
+@pytest.mark.parametrize(
+    ("has", "wants", "option"),
+    [("lock", "keep", "--clear --system-site-packages"), ("keep", "lock", "--clear")],
+)
+def test_an_environment_of_the_other_kind_is_made_anew(fresh, tmp_path, has, wants, option):
+    venv = Environment(fresh, tmp_path / "venv", has)
+    wrapper = tmp_path / "python"
+    wrapper.write_text('#!/bin/sh\necho "asked: $*"\nexit 1\n')
+    wrapper.chmod(0o755)
+    said = venv.make("plan", f"TORCH={wants}", f"PYTHON={wrapper}", fails=True)
+    assert " ".join(f"asked: -m venv {option} {venv.folder}".split()) in said
+
+
+def test_ci_skips_nothing():
+    script = Path(__file__).resolve().parents[2] / ".ci/run"
+    assert "export CI=1\nmake test\n" in script.read_text()

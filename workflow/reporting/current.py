@@ -1,0 +1,47 @@
+"""What a run would be made of today, to tell which published runs are of other code or settings."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from workflow.planning.identity import digest
+from workflow.planning.plan import Plan
+
+SETTINGS = ("model", "objective", "training", "checkpoints")
+GONE = "of a variant that no longer exists at this scale"
+
+Traits = Mapping[str, Any]
+"""By name, what the seeds of a variant share: code, settings, data recipe, measuring code."""
+Now = Callable[[str], Traits | None]
+"""From `<experiment>/<variant>/seed-<n>` to its traits today, None where no variant is left."""
+
+
+def traits(spec: Mapping[str, Any], evaluators: Mapping[str, Mapping[str, Any]]) -> Traits:
+    """Return the traits of a run from its spec and its evaluators (with their `code`)."""
+    return {
+        "code": spec["code"],
+        "settings": {name: spec[name] for name in SETTINGS},
+        "data": {name: spec["data"][name] for name in ("dataset", "recipe")},
+        "measuring code": {name: one.get("code") for name, one in evaluators.items()},
+    }
+
+
+def planned(plan: Plan) -> Now:
+    """Return the function that says what the runs of a plan are made of today."""
+
+    def now(key: str) -> Traits | None:
+        experiment, variant, seed = key.split("/")
+        known = plan.experiments.get(experiment)
+        if known is None or variant not in known.variants(plan.config["scale"]):
+            return None
+        run = plan.run(experiment, variant, int(seed.removeprefix("seed-")))
+        return traits(run.draft(plan.root), run.evaluators(plan.root))
+
+    return now
+
+
+def outdated(made: Traits, today: Traits | None) -> str | None:
+    """Return why a run no longer counts (`of other code and data`), None while it does."""
+    if today is None:
+        return GONE
+    other = [name for name in made if digest(made[name]) != digest(today[name])]
+    return f"of other {' and '.join(other)}" if other else None
