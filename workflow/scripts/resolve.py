@@ -3,11 +3,11 @@
 import argparse
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 from workflow.planning.identity import identity
+from workflow.scripts.job import read_json
 
 
 def complete(draft: dict[str, Any], digest: str, parents: dict[str, str]) -> dict[str, Any]:
@@ -30,24 +30,15 @@ def main() -> None:
     parser.add_argument("--parent", action="append", default=[], help="name=path of its spec")
     parser.add_argument("--out", type=Path, required=True, help="file to write")
     arguments = parser.parse_args()
-    digest = _read(arguments.manifest)["digest"]
+    digest = read_json(arguments.manifest)["digest"]
     parents = {}
     for item in arguments.parent:
         name, _, path = item.partition("=")
-        parents[name] = _read(Path(path))["identity"]
+        parents[name] = read_json(Path(path))["identity"]
     spec = complete(arguments.spec, digest, parents)
     aside = arguments.out.with_name(f".{arguments.out.name}.{os.getpid()}")
     aside.write_text(json.dumps(spec, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     os.replace(aside, arguments.out)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    """Read a JSON file, or leave with a sentence."""
-    try:
-        value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        sys.exit(f"error: {path} cannot be read ({error}); delete it and run again to rebuild it")
-    return value
 
 
 if __name__ == "__main__":
