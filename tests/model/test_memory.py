@@ -1,4 +1,4 @@
-"""The C library is told to keep memory where there is such a library, and nothing happens elsewhere."""
+"""The C library is told to keep memory where it is glibc, and nothing happens elsewhere."""
 
 import ctypes
 
