@@ -14,7 +14,8 @@ import torch
 from safetensors import torch as safetensors
 from torch import Tensor
 
-from model.store import Claim, write_atomically
+from model.files import write_atomically
+from model.store import Claim
 
 
 class StateKeeper:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import shutil
 import socket
 from collections.abc import Iterator
@@ -26,6 +25,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from model.files import aside, flush, write_atomically
 
 
 class Fenced(Exception):
@@ -132,7 +133,7 @@ class Claim:
         try:
             yield files
             for path in files.rglob("*"):
-                _flush(path)
+                flush(path)
             self.check()
             try:
                 os.replace(files, self.entry.result)
@@ -150,37 +151,6 @@ class Claim:
             else:
                 with suppress(OSError):
                     path.unlink()
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file aside, then rename it."""
-    with aside(path) as target:
-        target.write_bytes(content)
-
-
-@contextmanager
-def aside(path: Path) -> Iterator[Path]:
-    """A hidden path to write a file at, renamed to `path` in the end.
-
-    After an error (a full disk, say) nothing has changed.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    hidden = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        yield hidden
-        _flush(hidden)
-        os.replace(hidden, path)
-    finally:
-        hidden.unlink(missing_ok=True)
-
-
-def _flush(path: Path) -> None:
-    """Make sure that a file or folder is on the disk, so that no power cut makes it shorter."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def now() -> str:

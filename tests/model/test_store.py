@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from model.store import Claim, Entry, Fenced, write_atomically
+from model.files import write_atomically
+from model.store import Claim, Entry, Fenced
 
 
 @pytest.fixture

@@ -2,12 +2,12 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from model.files import aside
 from workflow.datasets.errors import DataError
 
 SPLITS = ("train", "dev", "test")
@@ -16,16 +16,8 @@ SPLITS = ("train", "dev", "test")
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """Yield a binary file that becomes `path` only when the block ends without an error."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with aside.open("wb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(aside, path)
-    finally:
-        aside.unlink(missing_ok=True)
+    with aside(path) as hidden, hidden.open("wb") as stream:
+        yield stream
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:

@@ -5,9 +5,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from model.files import write_atomically
 from workflow.reporting.figures.panels import Panel, missing, panels
 from workflow.reporting.figures.style import rendered, styled
-from workflow.reporting.files import ReportingError, write_bytes, write_json
+from workflow.reporting.files import ReportingError, write_json
 from workflow.reporting.measures import Measures
 from workflow.reporting.paper import Paper
 from workflow.reporting.tables import provenance
@@ -23,7 +24,7 @@ def plot(paper: Paper, name: str, scale: str, measures: Measures, prefix: Path) 
     with styled():
         figure = _drawer(paper, name, definition)(found, **definition.get("options", {}))
         for kind in ("pdf", "png"):
-            write_bytes(prefix.with_suffix(f".{kind}"), rendered(figure, kind))
+            write_atomically(prefix.with_suffix(f".{kind}"), rendered(figure, kind))
     write_json(prefix.with_suffix(".json"), _sidecar(paper, name, scale, found))
 
 

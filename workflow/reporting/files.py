@@ -3,11 +3,11 @@
 import csv
 import io
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from model.files import write_atomically
 from workflow.planning.errors import InputError
 
 
@@ -15,20 +15,9 @@ class ReportingError(InputError):
     """A file or a definition that can't be used; the message is one sentence with the way out."""
 
 
-def write_bytes(path: Path, content: bytes) -> None:
-    """Write `content` aside and rename it to `path`, so that nobody ever reads half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        aside.write_bytes(content)
-        os.replace(aside, path)
-    finally:
-        aside.unlink(missing_ok=True)
-
-
 def write_text(path: Path, text: str) -> None:
     """Write `text` as UTF-8, ended by exactly one newline."""
-    write_bytes(path, (text.rstrip("\n") + "\n").encode())
+    write_atomically(path, (text.rstrip("\n") + "\n").encode())
 
 
 def write_json(path: Path, value: Any, *, compact: bool = False) -> None:

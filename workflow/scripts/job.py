@@ -1,11 +1,11 @@
 """What `train` and `measure` check before they compute: each mistake ends them with a sentence."""
 
-import hashlib
 import json
 import sys
 from pathlib import Path
 from typing import Any
 
+from workflow.datasets.files import sha256
 from workflow.planning.closure import code_hash
 from workflow.planning.errors import InputError
 from workflow.planning.identity import identity, run_modules
@@ -66,8 +66,7 @@ def check_data(spec: dict[str, Any], folder: Path) -> None:
     for name, file in manifest["files"].items():
         path = folder / name
         try:
-            with path.open("rb") as stream:
-                whole = hashlib.file_digest(stream, "sha256").hexdigest() == file["sha256"]
+            whole = sha256(path) == file["sha256"]
         except FileNotFoundError:
             whole = False
         if not whole:

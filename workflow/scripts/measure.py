@@ -7,7 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from model.store import Entry, write_atomically
+from model.files import write_atomically
+from model.store import Entry
 from workflow.planning.identity import digest, parts
 from workflow.scripts.job import (
     check_code,

@@ -2,10 +2,10 @@
 
 import argparse
 import json
-import os
 from pathlib import Path
 from typing import Any
 
+from model.files import write_atomically
 from workflow.planning.identity import identity
 from workflow.scripts.job import read_json
 
@@ -36,9 +36,8 @@ def main() -> None:
         name, _, path = item.partition("=")
         parents[name] = read_json(Path(path))["identity"]
     spec = complete(arguments.spec, digest, parents)
-    aside = arguments.out.with_name(f".{arguments.out.name}.{os.getpid()}")
-    aside.write_text(json.dumps(spec, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    os.replace(aside, arguments.out)
+    text = json.dumps(spec, indent=2, sort_keys=True) + "\n"
+    write_atomically(arguments.out, text.encode())
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from model.store import Claim, Entry, Fenced, now, write_atomically
+from model.files import write_atomically
+from model.store import Claim, Entry, Fenced, now
 from workflow.scripts.job import (
     ROOT,
     check_data,
