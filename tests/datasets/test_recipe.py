@@ -11,6 +11,7 @@ from workflow.datasets.errors import RecipeError
 from workflow.datasets.recipe import DATASETS, complete, files, load
 
 ROOT = Path(__file__).parents[2]
+NAMES = "multiview_arithmetic, permutation_copying, sst, stack_language"
 GENERATED = {"dataset": "sst", "source": "generated", "train": 9, "dev": 3, "test": 3, "seed": 0}
 
 
@@ -32,10 +33,31 @@ def test_defaults_are_written_out() -> None:
         "classes": "binary",
         "max_tokens": 500,
     }
+    assert complete({"dataset": "permutation_copying", "symbols": 60}) == {
+        "dataset": "permutation_copying",
+        "symbols": 60,
+        "sets": 1,
+        "length": 40,
+        "train": 25600,
+        "dev": 1000,
+        "test": 1000,
+        "seed": 0,
+    }
+    assert complete({"dataset": "multiview_arithmetic", "view": "infix"}) == {
+        "dataset": "multiview_arithmetic",
+        "view": "infix",
+        "sampler": "spine",
+        "min_depth": 1,
+        "max_depth": 3,
+        "train": 30000,
+        "dev": 3000,
+        "test": 3000,
+        "seed": 0,
+    }
 
 
 def test_a_completed_recipe_is_complete() -> None:
-    for values in ({"dataset": "stack_language"}, {"dataset": "sst"}, GENERATED):
+    for values in (*({"dataset": dataset} for dataset in DATASETS), GENERATED):
         assert complete(complete(values)) == complete(values)
 
 
@@ -51,12 +73,11 @@ def test_a_recipe_is_either_fetched_or_generated(dataset: str) -> None:
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({}, "A recipe needs the key `dataset`, one of: sst, stack_language."),
-        ([], "A recipe needs the key `dataset`, one of: sst, stack_language."),
+        ({}, f"A recipe needs the key `dataset`, one of: {NAMES}."),
+        ([], f"A recipe needs the key `dataset`, one of: {NAMES}."),
         (
             {"dataset": "stack_langage"},
-            "Unknown dataset `stack_langage` (did you mean `stack_language`?); "
-            "allowed: sst, stack_language.",
+            f"Unknown dataset `stack_langage` (did you mean `stack_language`?); allowed: {NAMES}.",
         ),
         (
             {"dataset": "stack_language", "lenght": 3},
@@ -116,6 +137,57 @@ def test_a_recipe_is_either_fetched_or_generated(dataset: str) -> None:
         (
             {**GENERATED, "dev": None},
             "Dataset `sst` with `source: generated` needs the option `dev`.",
+        ),
+        (
+            {"dataset": "permutation_copying", "length": 41},
+            "Dataset `permutation_copying` has more symbols per sequence (`length` is 41) than in "
+            "a set (40); lower `length` or `sets`, or raise `symbols`.",
+        ),
+        (
+            {"dataset": "permutation_copying", "symbols": 60, "sets": 2, "length": 31},
+            "Dataset `permutation_copying` has more symbols per sequence (`length` is 31) than in "
+            "a set (30); lower `length` or `sets`, or raise `symbols`.",
+        ),
+        (
+            {"dataset": "permutation_copying", "sets": 3},
+            "Dataset `permutation_copying` cannot cut 40 symbols into 3 equal sets; make `symbols` "
+            "a multiple of `sets`.",
+        ),
+        *(
+            (
+                {"dataset": "permutation_copying", option: 0},
+                f"Option `{option}` of dataset `permutation_copying` is 0; it must be 1 or more.",
+            )
+            for option in ("symbols", "sets", "length", "train", "dev", "test")
+        ),
+        *(
+            (
+                {"dataset": dataset, "seed": -1},
+                f"Option `seed` of dataset `{dataset}` is -1; it must be 0 or more.",
+            )
+            for dataset in ("permutation_copying", "multiview_arithmetic")
+        ),
+        *(
+            (
+                {"dataset": "multiview_arithmetic", "min_depth": low, "max_depth": high},
+                f"Dataset `multiview_arithmetic`: no expression has a depth from {low} "
+                f"(`min_depth`) to {high} (`max_depth`); set 0 <= min_depth <= max_depth.",
+            )
+            for low, high in ((-1, 3), (2, 1))
+        ),
+        (
+            {"dataset": "multiview_arithmetic", "max_depth": 50},
+            "Option `max_depth` of dataset `multiview_arithmetic` is 50; it must be less than 50.",
+        ),
+        (
+            {"dataset": "multiview_arithmetic", "dev": 2},
+            "Option `dev` of dataset `multiview_arithmetic` is 2; it must be 3 or more, one "
+            "expression of each depth.",
+        ),
+        (
+            {"dataset": "multiview_arithmetic", "view": "both", "sampler": "spin"},
+            "Option `sampler` of dataset `multiview_arithmetic` is 'spin' (did you mean `spine`?); "
+            "allowed: spine, chain.",
         ),
         (
             {**GENERATED, "dev": 0},

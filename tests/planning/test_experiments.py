@@ -1,11 +1,18 @@
 """Resolution of experiments, and the mistakes that are found in them."""
 
 from copy import deepcopy
+from pathlib import Path
 
 import pytest
 
 from workflow.planning.errors import InputError
-from workflow.planning.experiments import check_experiment, load_experiments, merge, resolve
+from workflow.planning.experiments import (
+    Experiment,
+    check_experiment,
+    load_experiments,
+    merge,
+    resolve,
+)
 
 
 def check(project, overlay=None):
@@ -61,6 +68,16 @@ def test_every_layer_wins_over_the_one_before():
     assert found == {name: name for name in layers}
 
 
+def test_a_variant_may_have_seeds_of_its_own():
+    scales = {"demo": {"seeds": 1}, "lite": {"variants": {"w": {"seeds": 4}}}}
+    definition = {"seeds": 3, "variants": {"v": {"seeds": 2}, "w": {}}, "scales": scales}
+    one = Experiment("one", "paper", Path("one.yaml"), definition)
+    counts = {s: [len(one.seeds(v, s)) for v in ("v", "w")] for s in ("demo", "lite", "paper")}
+    assert counts == {"demo": [1, 1], "lite": [2, 4], "paper": [2, 3]}
+    overlay = {"seeds": 5, "variants": {"v": {"seeds": 6}}}
+    assert [len(one.seeds(v, "lite", overlay)) for v in ("v", "w")] == [6, 5]
+
+
 def test_a_variant_is_labelled_by_its_name_unless_it_says_otherwise():
     definition = {"variants": {"v": {}, "w": {"label": "with"}}}
     assert resolve(definition, "v", {}, {})["label"] == "v"
@@ -71,7 +88,7 @@ def test_an_experiment_at_its_scales(project):
     one = load_experiments(project.save())["one"]
     assert one.variants("demo") == ["small"]
     assert one.variants("paper") == ["small", "large"]
-    assert (one.seeds("demo"), one.seeds("paper")) == ([0], [0, 1, 2])
+    assert (one.seeds("small", "demo"), one.seeds("small", "paper")) == ([0], [0, 1, 2])
     assert one.resolve("small", "demo")["training"]["updates"] == 2
     lite = one.resolve("large", "lite")["training"]
     assert lite["epochs"] == 1

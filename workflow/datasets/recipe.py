@@ -17,7 +17,7 @@ from typing import Any
 from workflow.datasets.errors import RecipeError
 from workflow.datasets.files import SPLITS
 
-DATASETS = ("sst", "stack_language")
+DATASETS = ("multiview_arithmetic", "permutation_copying", "sst", "stack_language")
 
 
 @dataclass(frozen=True)

@@ -37,9 +37,10 @@ class Experiment:
         """Return the variants that are run at a scale."""
         return list(self._scale(scale).get("only", self.definition["variants"]))
 
-    def seeds(self, scale: str) -> list[int]:
-        """Return the seeds that are run at a scale."""
-        return list(range(self._scale(scale).get("seeds", self.definition["seeds"])))
+    def seeds(self, variant: str, scale: str, overlay: Changes | None = None) -> list[int]:
+        """Return the seeds of a variant that are run at a scale, a user's changes included."""
+        layers = _layers(self.definition, variant, self._scale(scale), overlay or {})
+        return list(range([layer["seeds"] for layer in layers if "seeds" in layer][-1]))
 
     def resolve(self, variant: str, scale: str, overlay: Changes | None = None) -> dict[str, Any]:
         """Return the settings of a variant at a scale, a user's changes included.
@@ -72,13 +73,18 @@ def resolve(definition: Changes, variant: str, scale: Changes, overlay: Changes)
     what stands later wins.
     """
     settings: dict[str, Any] = {"label": variant, "parents": {}, "checkpoints": []}
-    layers = [definition, definition["variants"][variant]]
-    for changes in (scale, overlay):
-        layers += [changes, changes.get("variants", {}).get(variant, {})]
-    for layer in layers:
+    for layer in _layers(definition, variant, scale, overlay):
         kept = {name: layer[name] for name in (*SETTINGS, "label") if name in layer}
         settings = merge(settings, kept)
     return settings
+
+
+def _layers(definition: Changes, variant: str, scale: Changes, overlay: Changes) -> list[Changes]:
+    """Return what is laid over one another, the strongest last."""
+    layers = [definition, definition["variants"][variant]]
+    for changes in (scale, overlay):
+        layers += [changes, changes.get("variants", {}).get(variant, {})]
+    return layers
 
 
 def merge(base: Any, change: Any) -> Any:

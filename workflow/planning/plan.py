@@ -121,13 +121,14 @@ class Plan:
         source = self.experiments[experiment]
         wanted = source.variants(self.config["scale"])
         chosen = [v for v in wanted if variants is None or v in set(variants)]
-        return [self.run(experiment, v, seed) for v in chosen for seed in self.seeds(source)]
+        return [self.run(experiment, v, seed) for v in chosen for seed in self.seeds(source, v)]
 
-    def seeds(self, experiment: Experiment) -> list[int]:
-        """Return the configured seeds, else those of the scale."""
+    def seeds(self, experiment: Experiment, variant: str) -> list[int]:
+        """Return the configured seeds, else those of the variant at the scale."""
         seeds = self.config.get("seeds")
         if seeds is None:
-            return experiment.seeds(self.config["scale"])
+            overlay = self.overlay.get(experiment.name)
+            return experiment.seeds(variant, self.config["scale"], overlay)
         return list(range(seeds)) if isinstance(seeds, int) else sorted(set(seeds))
 
     def recipe(self, folder: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ rule measure:
     input:
         spec=f"{RUN}/spec.json",
         weights=f"{RUN}/weights.safetensors",
+        history=f"{RUN}/history.jsonl",
         record=f"{RUN}/run.json",
         checkpoints=f"{RUN}/checkpoints",
         data=sentence(lambda wildcards: data_folder(run_of(wildcards))),

@@ -48,7 +48,8 @@ def _evaluate(spec: dict[str, Any], arguments: argparse.Namespace) -> dict[str, 
         if not path.is_file():
             check_code(f"evaluator '{name}'", parts(node), node["code"])
             subject = subject or _subject(spec, arguments)
-            write_atomically(path, json.dumps(_measure(name, node, subject)).encode())
+            result = _measure(name, node, subject, _history(arguments.run))
+            write_atomically(path, json.dumps(result).encode())
         found[name] = read_json(path)
     return found
 
@@ -77,12 +78,20 @@ def _subject(spec: dict[str, Any], arguments: argparse.Namespace) -> Any:
     return Subject(model.to(device).eval(), corpus, device, spec["seed"])
 
 
-def _measure(name: str, node: dict[str, Any], subject: Any) -> dict[str, Any]:
-    """Run one evaluator."""
+def _history(run: Path) -> list[dict[str, Any]]:
+    """The rows that training recorded."""
+    return [json.loads(line) for line in (run / "history.jsonl").read_text().splitlines()]
+
+
+def _measure(
+    name: str, node: dict[str, Any], subject: Any, history: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Run one evaluator; it gets the history if it names it."""
     from model.build import build
 
     begun = time.monotonic()
-    evaluator = build({key: value for key, value in node.items() if key != "code"})
+    arguments = {key: value for key, value in node.items() if key != "code"}
+    evaluator = build(arguments, history=history)
     scalars, arrays = evaluator(subject)
     seconds = round(time.monotonic() - begun, 3)
     print(f"{name}: {seconds:.1f} s", file=sys.stderr)

@@ -1,0 +1,208 @@
+"""Permutation copying from its recipe to its arrays."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from workflow.datasets.errors import DataError
+from workflow.datasets.files import SPLITS
+from workflow.datasets.recipe import files, load
+
+SMALL = {"dataset": "permutation_copying", "train": 60, "dev": 20, "test": 10}
+SAME = {**SMALL, "symbols": 6, "length": 6}
+SOME = {**SMALL, "symbols": 9, "length": 6}
+MIXTURE = {**SMALL, "symbols": 8, "sets": 2, "length": 4}
+Build = Callable[..., Path]
+
+
+def sequences(out: Path, split: str) -> list[list[int]]:
+    """Return the generated sequences of a split."""
+    text = (out / "raw" / f"{split}.txt").read_text(encoding="utf-8")
+    return [[int(symbol) for symbol in line.split(" ")] for line in text.splitlines()]
+
+
+def statistics(out: Path) -> dict[str, dict[str, int]]:
+    """Return the statistics in the manifest."""
+    manifest = json.loads((out / "encoded" / "manifest.json").read_text(encoding="utf-8"))
+    return manifest["statistics"]
+
+
+@given(
+    set_size=st.integers(1, 9),
+    sets=st.integers(1, 4),
+    seed=st.integers(0, 2**32),
+    data=st.data(),
+)
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_a_sequence_is_different_symbols_of_one_set(
+    build: Build, set_size: int, sets: int, seed: int, data: st.DataObject
+) -> None:
+    length = data.draw(st.integers(1, set_size))
+    shape = {"symbols": set_size * sets, "sets": sets, "length": length}
+    out = build({**SMALL, **shape, "seed": seed})
+    members = [set(range(1 + i * set_size, 1 + (i + 1) * set_size)) for i in range(sets)]
+    for split in SPLITS:
+        found = sequences(out, split)
+        assert len(found) == SMALL[split]
+        for sequence in found:
+            assert len(sequence) == len(set(sequence)) == length
+            assert sum(set(sequence) <= one for one in members) == 1
+
+
+@pytest.mark.parametrize("recipe", [SAME, SOME, MIXTURE])
+def test_the_arrays_hold_the_sequences_with_the_end_after_each(build: Build, recipe: dict) -> None:
+    out = build(recipe)
+    vocabulary = (out / "encoded" / "vocabulary.txt").read_text(encoding="utf-8").splitlines()
+    names = [str(symbol) for symbol in range(1, recipe["symbols"] + 1)]
+    assert vocabulary == ["<pad>", "<bos>", "<unk>", "<end>", *names]
+    width = recipe["length"] + 1
+    for split in SPLITS:
+        tokens = np.load(out / "encoded" / f"{split}.tokens.npy")
+        offsets = np.load(out / "encoded" / f"{split}.offsets.npy")
+        assert tokens.dtype == np.int32 and offsets.dtype == np.int64
+        assert offsets.tolist() == list(range(0, width * recipe[split] + 1, width))
+        expected = [[*map(str, sequence), "<end>"] for sequence in sequences(out, split)]
+        found = [[vocabulary[token] for token in row] for row in tokens.reshape(-1, width)]
+        assert found == expected
+
+
+def test_permutations_of_one_set_have_the_same_symbols(build: Build) -> None:
+    out = build(SAME)
+    for split in SPLITS:
+        assert all(sorted(sequence) == [1, 2, 3, 4, 5, 6] for sequence in sequences(out, split))
+
+
+def test_a_draw_out_of_more_symbols_leaves_different_ones_out(build: Build) -> None:
+    left_out = {
+        frozenset(range(1, 10)) - set(sequence) for sequence in sequences(build(SOME), "train")
+    }
+    assert len(left_out) > 20  # of 84 sets of three
+
+
+def assert_uniform(counts: Counter, outcomes: int, draws: int) -> None:
+    """Fail where some outcome is more than 5 standard errors from its chance."""
+    chance = 1 / outcomes
+    error = 5 * math.sqrt(draws * chance * (1 - chance))
+    assert len(counts) == outcomes
+    assert all(abs(count - draws * chance) < error for count in counts.values())
+
+
+def test_orders_are_uniform(build: Build) -> None:
+    out = build({**SMALL, "symbols": 4, "length": 4, "train": 12_000})
+    counts = Counter(map(tuple, sequences(out, "train")))
+    assert set(counts) == set(permutations([1, 2, 3, 4]))
+    assert_uniform(counts, 24, 12_000)
+
+
+def test_subsets_and_their_orders_are_uniform(build: Build) -> None:
+    out = build({**SMALL, "symbols": 5, "length": 2, "train": 12_000})
+    assert_uniform(Counter(map(tuple, sequences(out, "train"))), 20, 12_000)
+
+
+def test_sets_are_uniform_and_independent_of_the_order(build: Build) -> None:
+    out = build({**SMALL, "symbols": 6, "sets": 3, "length": 2, "train": 12_000})
+    counts = Counter(map(tuple, sequences(out, "train")))
+    assert set(counts) == {(1, 2), (2, 1), (3, 4), (4, 3), (5, 6), (6, 5)}
+    assert_uniform(counts, 6, 12_000)
+
+
+def test_every_symbol_stands_at_every_position_alike_often(build: Build) -> None:
+    rows = np.array(sequences(build({**SMALL, "symbols": 60, "train": 6000}), "train"))
+    assert rows.shape == (6000, 40)
+    for position in range(40):
+        assert_uniform(Counter(rows[:, position].tolist()), 60, 6000)
+
+
+def test_the_files_are_those_the_recipe_announces(build: Build) -> None:
+    out = build(MIXTURE)
+    announced = files(MIXTURE)
+    assert announced["sources"] == []
+    for stage in ("raw", "prepared", "encoded"):
+        assert sorted(path.name for path in (out / stage).iterdir()) == sorted(announced[stage])
+
+
+def test_equal_recipes_give_equal_bytes_and_other_seeds_other_data(build: Build) -> None:
+    first, again = build(SOME, "first"), build(SOME, "again")
+    for path in sorted((first / "encoded").iterdir()):
+        assert path.read_bytes() == (again / "encoded" / path.name).read_bytes()
+    other = build({**SOME, "seed": 1}, "other")
+    for split in SPLITS:
+        assert sequences(first, split) != sequences(other, split)
+
+
+def test_every_split_has_its_own_stream(build: Build) -> None:
+    small, large = build(SOME, "small"), build({**SOME, "train": 70}, "large")
+    for split in ("dev", "test"):
+        assert sequences(small, split) == sequences(large, split)
+    equal = build({**SOME, "train": 20, "dev": 20, "test": 20}, "equal")
+    assert len({str(sequences(equal, split)) for split in SPLITS}) == 3
+
+
+def test_duplicates_are_counted(build: Build) -> None:
+    out = build({**SMALL, "symbols": 4, "length": 4, "train": 12, "dev": 30})
+    train, dev, test = (sequences(out, split) for split in SPLITS)
+    assert statistics(out) == {
+        "duplicates": {
+            "train": sum(sequence in train[:i] for i, sequence in enumerate(train)),
+            "dev": sum(sequence in train for sequence in dev),
+            "test": sum(sequence in train for sequence in test),
+        }
+    }
+    assert 0 < statistics(out)["duplicates"]["dev"] < 30
+
+
+def test_no_permutation_of_forty_symbols_repeats(build: Build) -> None:
+    out = build({**SMALL, "train": 600})
+    assert statistics(out)["duplicates"] == {"train": 0, "dev": 0, "test": 0}
+
+
+@pytest.mark.parametrize(
+    ("edit", "sentence"),
+    [
+        (lambda lines: lines[:-3], "train.txt: expected 60 sequences, found 57; delete the file"),
+        (lambda lines: [*lines, "1 2 3 4"], "train.txt: expected 60 sequences, found 61"),
+        (
+            lambda lines: [*lines[:4], "1 2 3", *lines[5:]],
+            "line 5: expected 4 different symbols out of 1 to 8, found '1 2 3'; delete",
+        ),
+        (lambda lines: ["1 2 3 4 4", *lines[1:]], "line 1: expected 4 different symbols"),
+        (lambda lines: ["1 2 3 3", *lines[1:]], "line 1: expected 4 different symbols"),
+        (lambda lines: ["1 2 3 9", *lines[1:]], "line 1: expected 4 different symbols"),
+        (lambda lines: ["0 2 3 4", *lines[1:]], "line 1: expected 4 different symbols"),
+        (lambda lines: ["01 2 3 4", *lines[1:]], "line 1: expected 4 different symbols"),
+        (lambda lines: ["x 2 3 4", *lines[1:]], "line 1: expected 4 different symbols"),
+        (lambda lines: ["", *lines[1:]], "line 1: expected 4 different symbols"),
+        (
+            lambda lines: [lines[0], "4 5 6 7", *lines[2:]],
+            "line 2: the symbols are not all of one of the 2 sets of 4 neighbours",
+        ),
+    ],
+)
+def test_a_damaged_raw_file_is_refused(
+    build: Build, edit: Callable[[list[str]], list[str]], sentence: str
+) -> None:
+    out = build(MIXTURE)
+    path = out / "raw" / "train.txt"
+    lines = edit(path.read_text(encoding="utf-8").splitlines())
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    recipe = load(MIXTURE)
+    with pytest.raises(DataError) as error:
+        recipe.module.prepare(recipe.options, list((out / "raw").iterdir()), out / "again")
+    assert sentence in str(error.value)
+
+
+def test_a_prepared_file_of_another_recipe_is_refused(build: Build) -> None:
+    out = build(SOME)
+    recipe = load(SAME)
+    with pytest.raises(DataError, match=r"train\.jsonl, line \d+: expected 6 different symbols"):
+        recipe.module.encode(recipe.options, out / "prepared", out / "again")

@@ -1,0 +1,167 @@
+"""Permutation copying: sequences of different symbols, to be repeated as they are.
+
+"Approximating how single head attention learns" (004, section 3.3, Figure 2 and A.3): where every
+sequence is a permutation of the same symbols, which symbols occur together says nothing.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from workflow.datasets.errors import DataError, RecipeError
+from workflow.datasets.files import (
+    SPLITS,
+    by_name,
+    duplicates,
+    read_lines,
+    read_records,
+    write_lines,
+    write_records,
+)
+from workflow.datasets.recipe import require_at_least
+
+END = "<end>"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the sequences are drawn from; the defaults are the paper's permutations of 40 symbols.
+
+    Its control is `symbols: 60`, its mixture of permutations `symbols: 80` with `sets: 2`.
+    """
+
+    symbols: int = 40
+    """Symbols in all, called 1, 2, ..."""
+    sets: int = 1
+    """Equal sets of neighbouring symbols; a sequence takes its symbols from one of them."""
+    length: int = 40
+    """Symbols in a sequence, all different."""
+    train: int = 25600
+    """Sequences to train on."""
+    dev: int = 1000
+    """Sequences to choose settings with."""
+    test: int = 1000
+    """Sequences to report on."""
+    seed: int = 0
+    """Seed of the generator; every split has its own stream of it."""
+
+    def __post_init__(self) -> None:
+        shape = {"symbols": self.symbols, "sets": self.sets, "length": self.length}
+        sizes = {"train": self.train, "dev": self.dev, "test": self.test}
+        require_at_least("permutation_copying", 1, {**shape, **sizes})
+        require_at_least("permutation_copying", 0, {"seed": self.seed})
+        if self.symbols % self.sets:
+            raise RecipeError(
+                f"Dataset `permutation_copying` cannot cut {self.symbols} symbols into {self.sets} "
+                "equal sets; make `symbols` a multiple of `sets`."
+            )
+        if self.length > self.set_size:
+            raise RecipeError(
+                "Dataset `permutation_copying` has more symbols per sequence (`length` is "
+                f"{self.length}) than in a set ({self.set_size}); lower `length` or `sets`, or "
+                "raise `symbols`."
+            )
+
+    @property
+    def set_size(self) -> int:
+        """Symbols in each set."""
+        return self.symbols // self.sets
+
+
+def sources(options: Options) -> list[str]:
+    """Return the files to fetch: none, the sequences are generated."""
+    return []
+
+
+def raw(options: Options) -> list[str]:
+    """Return the files that `synthesise` writes."""
+    return [f"{split}.txt" for split in SPLITS]
+
+
+def columns(options: Options) -> list[str]:
+    """Return the columns that `encode` writes beside the tokens: none."""
+    return []
+
+
+def synthesise(options: Options, out: Path) -> None:
+    """Write one sequence a line, its symbols separated by spaces, for every split.
+
+    The set of a sequence, the symbols out of it and their order are uniformly random.
+    """
+    import numpy as np
+
+    for stream, split in enumerate(SPLITS):
+        generator = np.random.default_rng([options.seed, stream])
+        count = getattr(options, split)
+        chosen = generator.integers(options.sets, size=(count, 1))
+        members = np.tile(np.arange(1, options.set_size + 1), (count, 1))
+        orders = generator.permuted(members, axis=1)[:, : options.length]
+        sequences = (chosen * options.set_size + orders).astype(str)
+        write_lines(out / f"{split}.txt", map(" ".join, sequences.tolist()))
+
+
+def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
+    """Check every sequence and write it as a record.
+
+    Raises DataError naming the line of a sequence that is none of the dataset's, or a file with
+    another number of them.
+    """
+    for split in SPLITS:
+        path = by_name(files, f"{split}.txt")
+        lines = list(read_lines(path))
+        if len(lines) != getattr(options, split):
+            raise DataError(
+                f"{path}: expected {getattr(options, split)} sequences, found {len(lines)}; "
+                "delete the file and generate it again."
+            )
+        _symbols(options, lines)
+        write_records(out / f"{split}.jsonl", ({"text": text} for _, text in lines))
+
+
+def encode(options: Options, prepared: Path, out: Path) -> None:
+    """Write every sequence and the end symbol after it, `length` + 1 tokens, as arrays.
+
+    The end symbol is the first of the vocabulary after the reserved ones.
+    """
+    import numpy as np
+
+    from workflow.datasets.encoding import RESERVED, Split, write_encoded
+
+    end = len(RESERVED)
+    splits = {}
+    sequences = {}
+    for split in SPLITS:
+        path = prepared / f"{split}.jsonl"
+        sequences[split] = [record["text"] for record in read_records(path)]
+        places = (f"{path}, line {line}" for line, _ in enumerate(sequences[split], start=1))
+        symbols = np.array(_symbols(options, zip(places, sequences[split], strict=True)))
+        tokens = np.pad(end + symbols, ((0, 0), (0, 1)), constant_values=end)
+        splits[split] = Split(tokens.ravel(), np.full(len(tokens), options.length + 1))
+    statistics = {"duplicates": duplicates(sequences)}
+    vocabulary = [END, *_names(options)]
+    write_encoded(out, "permutation_copying", asdict(options), vocabulary, splits, statistics)
+
+
+def _names(options: Options) -> list[str]:
+    """Return the written form of every symbol."""
+    return [str(symbol) for symbol in range(1, options.symbols + 1)]
+
+
+def _symbols(options: Options, lines: Iterable[tuple[str, str]]) -> list[list[int]]:
+    """Return the symbols of each (place, sequence); raise DataError naming a wrong one's place."""
+    numbers = {name: number for number, name in enumerate(_names(options), start=1)}
+    sequences = []
+    for place, text in lines:
+        symbols = [numbers.get(name, 0) for name in text.split(" ")]
+        if not len(symbols) == len(set(symbols)) == options.length or 0 in symbols:
+            raise DataError(
+                f"{place}: expected {options.length} different symbols out of 1 to "
+                f"{options.symbols}, found {text!r}; delete the file and make it again."
+            )
+        if len({(symbol - 1) // options.set_size for symbol in symbols}) > 1:
+            raise DataError(
+                f"{place}: the symbols are not all of one of the {options.sets} sets of "
+                f"{options.set_size} neighbours; delete the file and make it again."
+            )
+        sequences.append(symbols)
+    return sequences
