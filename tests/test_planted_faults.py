@@ -71,6 +71,30 @@ FAULTS = {
         "x = self.norm(x) + self.dropout(y)",
         "model/test_transformer.py::test_the_two_stream_update_equals_the_papers_equations",
     ),
+    "attention on the next position": (
+        "model/copying.py",
+        "prediction.weights.diagonal(dim1=1, dim2=2)[:, :-1]",
+        "prediction.weights.diagonal(1, dim1=1, dim2=2)",
+        "model/test_copying.py::test_the_metrics_equal_a_slow_count",
+    ),
+    "forget gate's gradient sign": (
+        "model/recurrence.py",
+        "torch.mul(d_c * c[t], f - f * f, out=d_f)",
+        "torch.mul(d_c * c[t], f * f - f, out=d_f)",
+        "model/test_recurrence.py::test_states_and_all_gradients_are_those_of_torch",
+    ),
+    "one controller for both views": (
+        "model/multiview.py",
+        "zip(self.controllers, tokens, real, strict=True)",
+        "zip([self.controllers[0]] * len(tokens), tokens, real, strict=True)",
+        "model/test_multiview.py::test_a_controller_learns_from_its_own_view_alone",
+    ),
+    "seen in another split than train": (
+        "workflow/datasets/multiview_arithmetic.py",
+        'if split == "train":',
+        'if split == "dev":',
+        "datasets/test_multiview_arithmetic.py::test_seen_marks_what_train_has",
+    ),
 }
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from workflow.planning.loader import load_yaml
 from workflow.planning.plan import Plan
+from workflow.reporting.measures import Measure
 
 ROOT = Path(__file__).resolve().parents[2]
 STACK = {
@@ -130,6 +132,26 @@ def sst_measures(variant: str, seed: int, examples: int = 1821) -> dict[str, Any
             "arrays": arrays,
         },
     }
+
+
+def one_run(
+    variant: str,
+    seed: int,
+    scalars: dict[str, float | None] | None = None,
+    arrays: dict[str, list[float | None]] | None = None,
+) -> Measure:
+    """Return a run of an experiment `toy`, with the measures of its one evaluator `probe`."""
+    labels = {"experiment": "toy", "variant": variant, "seed": seed, "scale": "lite"}
+    values = {name: {"value": value, "unit": "fraction"} for name, value in (scalars or {}).items()}
+    probe = {"scalars": values, "arrays": arrays or {}}
+    path = Path("measures/toy") / variant / f"seed-{seed}.json"
+    run = {"commit": "1234567890abcdef", "spec": {"data": {"digest": "d" * 64}}}
+    return Measure(path, f"{variant}-{seed}", labels, {"probe": probe}, run)
+
+
+def outcomes(variant: str, values: Sequence[float | None], first: int = 0) -> list[Measure]:
+    """Return one run a value, with it as the outcome `probe.learned`; seeds count from `first`."""
+    return [one_run(variant, first + at, {"learned": value}) for at, value in enumerate(values)]
 
 
 def plan_of(results: Path, scale: str = "lite", **config: Any) -> Plan:

@@ -3,6 +3,7 @@
 import json
 import struct
 import zlib
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,10 +11,10 @@ import matplotlib.colors
 import pytest
 from matplotlib.figure import Figure
 
-from tests.reporting.synthetic import Results
+from tests.reporting.synthetic import Results, outcomes
 from workflow.reporting.drawing import plot
 from workflow.reporting.figures import exact_spans, histograms, receptive_fields, sweep
-from workflow.reporting.figures.panels import missing, not_run, panels
+from workflow.reporting.figures.panels import Panel, Series, missing, not_run, panels, seeds
 from workflow.reporting.figures.style import LOOKS, styled
 from workflow.reporting.files import ReportingError
 from workflow.reporting.measures import Measures
@@ -164,6 +165,34 @@ def test_series_differ_in_grey_and_in_mark() -> None:
     assert min(steps) > 0.1
     assert len({look["linestyle"] for look in LOOKS}) == len(LOOKS)
     assert len({look["marker"] for look in LOOKS}) == len(LOOKS)
+
+
+def test_a_fifth_line_is_refused_where_looks_tell_lines_apart(
+    paper: Paper, measures: Measures
+) -> None:
+    behind = measures.of("text_classification", "sst_soft")
+    five = [Series(f"number {at}", "sst_soft", {"x": at + 1}, behind, None) for at in range(5)]
+    tau = {"measure": "attention_importance.tau_norm", "label": "tau", "low": 0.0, "high": 1.0}
+    group = {"label": "fraction", "measures": {f"accuracy.{at}": str(at) for at in range(5)}}
+    with styled():
+        with pytest.raises(ReportingError, match="panel SST has 5 lines, and only 4 can be told"):
+            histograms.draw([Panel("SST", five)], **tau)
+        with pytest.raises(ReportingError, match="group fraction has 5 lines"):
+            sweep.draw([Panel("SST", five)], "setting", [group])
+        stack = measures.of("stack_language", "uniform_soft")
+        with pytest.raises(ReportingError, match="panel stack has 5 lines"):
+            exact_spans.draw([Panel("stack", [replace(one, behind=stack) for one in five])])
+        assert histograms.draw([Panel("SST", five[:4])], **tau).axes
+
+
+def test_many_seeds_in_a_row_are_written_short() -> None:
+    runs = outcomes("same", [1] * 20)
+    together, some = Series("a", "same", {}, runs, None), Series("b", "same", {}, runs[:5], None)
+    gap = Series("c", "same", {}, [*runs[:6], *runs[7:9]], None)
+    assert (together.seeds, some.seeds) == ("0 to 19", "0, 1, 2, 3, 4")
+    assert gap.seeds == "0, 1, 2, 3, 4, 5, 7, 8"
+    assert seeds([together]) == "seeds 0 to 19"
+    assert seeds([Series("d", "same", {}, runs[3:4], None)]) == "seed 3"
 
 
 @pytest.mark.parametrize(

@@ -366,9 +366,24 @@ def test_runs_without_their_provenance_are_refused(
         given(results.plan, planned(results.plan))
 
 
-def test_nothing_measured_is_refused(results: Results) -> None:
+def test_nothing_measured_is_refused(results: Results, docs: Path) -> None:
     with pytest.raises(ReportingError, match="nothing was measured"):
-        given(results.plan, planned(results.plan))
+        put(results, docs)
+    assert not docs.exists()
+
+
+def test_without_new_results_all_is_made_anew_from_what_is_published(
+    results: Results, docs: Path
+) -> None:
+    add(results, 0, 1)
+    put(results, docs)
+    before = index(docs)
+    table = docs / "lite/tables/discrete_transformer/table_6_1.csv"
+    content = table.read_bytes()
+    table.write_text("old")
+    shutil.rmtree(results.folder)
+    put(results, docs)
+    assert index(docs) == before and table.read_bytes() == content
 
 
 def test_changes_of_tolerance_are_told() -> None:

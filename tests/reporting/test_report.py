@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.reporting.synthetic import Results
+from tests.reporting.synthetic import Results, outcomes
 from workflow.reporting.claims import judge
 from workflow.reporting.curves import Curve, chart, ticks, whisker
 from workflow.reporting.drawing import plot
@@ -150,6 +150,23 @@ def test_a_history_cut_short_is_read_as_far_as_it_goes(results: Results, paper: 
     (history,) = results.folder.rglob("history.jsonl")
     history.write_text(history.read_text() + '{"step": 12')
     assert '<svg class="curves"' in fill(results, paper)
+
+
+def test_a_claim_over_proportions_shows_its_runs(results: Results) -> None:
+    paper = Paper("discrete_transformer")
+    claim = {**paper.claims["claims"][0], "over": "proportions", "measure": "probe.learned"}
+    claim |= {"experiment": "toy", "label": "learned", "digits": 2}
+    claim |= {side: {"variant": side, "label": f"the {side}"} for side in ("left", "right")}
+    paper.claims["claims"] = [claim]
+    runs = Measures([*outcomes("left", [1, 1, 1]), *outcomes("right", [0, 0], first=7)])
+    write_json(results.folder / "claims" / f"{paper.name}.json", judge(paper, "lite", runs))
+    text = " ".join(show(results).split())
+    Page(text)
+    # of 3 of 3 runs, Wilson's interval reaches down to .4385, of 0 of 2 up to .6576
+    assert "1.00 (the left, 3 of 3 runs) vs 0.00 (the right, 0 of 2 runs)" in text
+    assert "<dd>+1.00 [+0.14, +1.00] <svg" in text
+    assert "<dt>runs</dt><dd>5, seeds 0, 1, 2, 7, 8</dd>" in text
+    assert "<dt>pairs</dt>" not in text and "The interval lies above 0." in text
 
 
 def test_prose_sets_code_and_escapes() -> None:

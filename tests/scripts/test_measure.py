@@ -92,6 +92,20 @@ def test_each_evaluator_runs_once(measuring):
     assert measuring.out.read_bytes() == written
 
 
+def test_an_evaluator_that_names_the_history_gets_it(measuring):
+    node = {"path": "tests.scripts.probes:steps"}
+    measuring.evaluators["steps"] = node | {"code": code_hash(parts(node), ROOT)}
+    assert "steps" in ran(measuring.measure())
+    expected = [row["step"] for row in measuring.job.history]
+    assert len(expected) > 2 and measuring.found["steps"]["arrays"]["step"] == expected
+
+
+def test_a_damaged_history_is_told(measuring):
+    path = measuring.job.out / "history.jsonl"
+    path.write_text(path.read_text()[:-20])
+    assert f"{path} is damaged" in measuring.measure().error
+
+
 def test_new_code_of_one_evaluator_runs_that_one(measuring):
     assert ran(measuring.measure()) == ["accuracy", "importance"]
     before, old = measuring.cached, measuring.found

@@ -10,15 +10,21 @@ from typing import Any
 from workflow.planning.errors import InputError, unknown
 from workflow.reporting import needs
 
+SHOWN = ("interval", "mean")
+"""What may follow a metric in a format string, as in `{tau:mean}`."""
 Printed = tuple[str, Mapping[str, str], str]
 """Where a definition asks for a paper's number, the number's place, and its metric."""
 
 
 def check_tables(tables: Mapping[str, Any], where: str) -> None:
-    """Raise InputError for a metric, row or id in `tables.yaml` that does not exist or is double.
+    """Raise InputError for a name in `tables.yaml` (metric, row, column) that is unknown or double.
 
     `where` is the file as a person knows it.
     """
+    metrics = tables["metrics"]
+    for name, metric in metrics.items():
+        if metric.get("proportion") and metric.get("spread_over") == "examples":
+            raise InputError(f"{where}: metrics.{name}: a proportion is of runs; drop spread_over.")
     for name, table in tables["tables"].items():
         at = f"{where}: tables.{name}"
         rows = [str(row["id"]) for row in table["rows"]]
@@ -32,12 +38,18 @@ def check_tables(tables: Mapping[str, Any], where: str) -> None:
             for template in [part.get("variant", ""), *places]:
                 _known(here, "part", _fields(template, here), ["row", "column"])
         for part in (*table["rows"], *table["columns"]):
-            shown = part.get("metrics", [])
-            _known(f"{at}, {part['id']}", "metric", shown, tables["metrics"])
-            _known(f"{at}, {part['id']}", "row", part.get("rows", []), rows)
-            if "format" in part:
-                here = f"{at}, {part['id']}"
-                _known(here, "metric", _fields(part["format"], here), shown)
+            here, own, form = f"{at}, {part['id']}", part.get("metrics", []), part.get("format")
+            filled = own if isinstance(own, Mapping) else dict.fromkeys(columns, own)
+            _known(here, "column", filled, columns)
+            _known(here, "metric", [name for one in filled.values() for name in one], metrics)
+            _known(here, "column", form if isinstance(form, Mapping) else (), filled)
+            _known(here, "row", part.get("rows", []), rows)
+        for row, column in needs.cells(table):
+            here = f"{at}, {row['id']}, {column['id']}"
+            form = needs.format_of(row, column)
+            _known(here, "metric", _fields(form, here), needs.metrics_of(row, column))
+            shown = [how for _, _, how, _ in Formatter().parse(form) if how]
+            _known(here, "way to show a value", shown, SHOWN)
 
 
 def check_claims(claims: Mapping[str, Any], where: str) -> None:

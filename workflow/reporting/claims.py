@@ -1,12 +1,18 @@
-"""Claims of a paper as directions, each with its paired test.
+"""Claims of a paper as directions, each with its test.
 
-The pairs are the runs of two variants with the same seed, or the examples that both measured, each
-averaged over those seeds.  An interval over examples says nothing about other trainings, so a claim
-is decided only where every seed points the same way, and never by one seed.
+Most tests are paired: the pairs are the runs of two variants with the same seed, or the examples
+that both measured, each averaged over those seeds.  An interval over examples says nothing about
+other trainings, so such a claim is decided only where every seed points the same way, and never by
+one seed.
+
+A claim over proportions compares how often two variants reach an outcome (a measure of 0 or 1).
+Its sides are two independent groups of runs, and its interval is Newcombe's: there, single seeds
+differ by nature, so the interval alone decides.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -25,7 +31,7 @@ WORDS = ("holds", "does not hold", "undecided", "not run")
 
 @dataclass(frozen=True)
 class Decision:
-    """What a paired test says about `left - right`."""
+    """What a test says about `left - right`."""
 
     verdict: str
     reason: str
@@ -33,9 +39,12 @@ class Decision:
     ci_low: float | None = None
     ci_high: float | None = None
     n: int = 0
-    """Number of pairs."""
+    """Number of pairs; over proportions, of runs on both sides together."""
     p_value: float | None = None
-    """Two-sided, of Student's t against the margin."""
+    """Two-sided, of Student's t against the margin; over proportions, none."""
+
+
+UNDEFINED = Decision("undecided", "the measure is undefined in these runs")
 
 
 def decide(
@@ -69,6 +78,38 @@ def decide(
     return Decision(verdict, reason, mean, low, high, n, p_value)
 
 
+def decide_proportions(
+    left: Sequence[int], right: Sequence[int] | float, direction: str, margin: float
+) -> Decision:
+    """Decide whether a difference of two fractions lies beyond `margin` in `direction`.
+
+    Args:
+        left: 0 or 1 of each run.
+        right: the same of the other variant's runs, or a fixed fraction.
+        direction: the side of the margin that the claim names (`greater` or `less`).
+        margin: the difference to exceed.
+    """
+    groups = [left] if isinstance(right, float) else [left, right]
+    if not all(groups):
+        return Decision("not run", "no run on one side")
+    counts = [(sum(group), len(group)) for group in groups]
+    estimate = counts[0][0] / counts[0][1]
+    if isinstance(right, float):
+        low, high = (end - right for end in intervals.wilson(*counts[0]))
+        estimate -= right
+    else:
+        low, high = intervals.newcombe(*counts)
+        estimate -= counts[1][0] / counts[1][1]
+    above, below = low > margin, high < margin
+    verdict, reason = "undecided", f"the interval holds the margin {margin:g}"
+    if min(n for _, n in counts) < 2:
+        reason = "one run says nothing about how often"
+    elif above or below:
+        verdict = "holds" if above == (direction == "greater") else "does not hold"
+        reason = f"the interval lies {'above' if above else 'below'} {margin:g}"
+    return Decision(verdict, reason, estimate, low, high, sum(n for _, n in counts))
+
+
 def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
     """Return the decisions on all claims of a paper, with the runs behind them.
 
@@ -81,18 +122,10 @@ def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
             measures.of(claim["experiment"], claim[side].get("variant", ""))
             for side in ("left", "right")
         )
-        fixed = claim["right"].get("value")
-        paired = [
-            (one, other)
-            for one in left
-            for other in ([one] if fixed is not None else right)
-            if one.seed == other.seed
-        ]
-        pairs = [pair for pair in paired if all(_measured(claim, one) for one in pair)]
-        decision = decide(*_differences(claim, pairs), claim["direction"], claim["margin"])
-        if any(one.undefined(claim["measure"]) for pair in paired for one in pair) and not pairs:
-            decision = Decision("undecided", "the measure is undefined in these runs")
-        behind = list({id(measure): measure for pair in pairs for measure in pair}.values())
+        test = _of_groups if claim["over"] == "proportions" else _of_pairs
+        decision, ones, others = test(claim, left, right)
+        compared = [one for both in zip_longest(ones, others) for one in both if one is not None]
+        behind = list({id(measure): measure for measure in compared}.values())
         runs.update({measure.identity: provenance(measure) for measure in behind})
         conditions = paper.tables.get("not_comparable", [])
         found.append(
@@ -101,9 +134,9 @@ def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
                 **{name: claim[name] for name in ("digits", "over", "direction", "margin")},
                 "paper": printed(claim, paper.expected),
                 **asdict(decision),
-                "left": _side(claim, "left", [one for one, _ in pairs]),
-                "right": _side(claim, "right", [other for _, other in pairs]),
-                "seeds": [one.seed for one, _ in pairs],
+                "left": _side(claim, "left", ones),
+                "right": _side(claim, "right", others),
+                "seeds": sorted({measure.seed for measure in behind}),
                 "hindrances": hindrances(scale, conditions, behind),
                 "measures": [measure.path.as_posix() for measure in behind],
                 "runs": [measure.identity for measure in behind],
@@ -119,6 +152,45 @@ def printed(claim: Mapping[str, Any], expected: ExpectedValues) -> str:
     places = [claim["printed"][side] for side in ("left", "right") if side in claim["printed"]]
     numbers = expected.all_at(places, claim["printed"]["metric"])
     return " vs ".join(number.printed.text for number in numbers)
+
+
+def _of_pairs(
+    claim: Mapping[str, Any], left: Sequence[Measure], right: Sequence[Measure]
+) -> tuple[Decision, list[Measure], list[Measure]]:
+    """Return the decision over pairs, and the runs that were paired, of either side."""
+    fixed = claim["right"].get("value")
+    paired = [
+        (one, other)
+        for one in left
+        for other in ([one] if fixed is not None else right)
+        if one.seed == other.seed
+    ]
+    pairs = [pair for pair in paired if all(_measured(claim, one) for one in pair)]
+    decision = decide(*_differences(claim, pairs), claim["direction"], claim["margin"])
+    if any(one.undefined(claim["measure"]) for pair in paired for one in pair) and not pairs:
+        decision = UNDEFINED
+    return decision, [one for one, _ in pairs], [other for _, other in pairs]
+
+
+def _of_groups(
+    claim: Mapping[str, Any], left: Sequence[Measure], right: Sequence[Measure]
+) -> tuple[Decision, list[Measure], list[Measure]]:
+    """Return the decision over proportions, and the runs that have an outcome, of either side.
+
+    Raises ReportingError when the measure of a run is neither 0 nor 1.
+    """
+    found = [
+        [(one, outcome) for one in side if (outcome := one.outcome(claim["measure"])) is not None]
+        for side in (left, right)
+    ]
+    ones, others = ([outcome for _, outcome in side] for side in found)
+    fixed = claim["right"].get("value")
+    against = others if fixed is None else float(fixed)
+    decision = decide_proportions(ones, against, claim["direction"], claim["margin"])
+    undefined = any(one.undefined(claim["measure"]) for one in (*left, *right))
+    if decision.verdict == "not run" and undefined:
+        decision = UNDEFINED
+    return decision, [one for one, _ in found[0]], [one for one, _ in found[1]]
 
 
 def _measured(claim: Mapping[str, Any], measure: Measure) -> bool:
@@ -161,9 +233,13 @@ def _differences(
 
 
 def _side(claim: Mapping[str, Any], side: str, behind: Sequence[Measure]) -> dict[str, Any]:
-    """Return a side's label, variant and mean over the runs that were paired."""
+    """Return a side's label, variant, mean over the runs compared and, of proportions, counts."""
     if "value" in claim[side]:
         return {"label": "fixed value", "variant": None, "mean": claim[side]["value"]}
     values = [_value(claim, measure) for measure in behind if measure.scalar(claim["measure"])]
     mean = sum(values) / len(values) if values else None
-    return {"label": claim[side]["label"], "variant": claim[side]["variant"], "mean": mean}
+    counts = {"count": int(sum(values)), "runs": len(values)}
+    return {
+        **{"label": claim[side]["label"], "variant": claim[side]["variant"], "mean": mean},
+        **(counts if claim["over"] == "proportions" else {}),
+    }

@@ -17,12 +17,17 @@ from workflow.reporting.tables import provenance
 def plot(paper: Paper, name: str, scale: str, measures: Measures, prefix: Path) -> None:
     """Write a figure as `<prefix>.pdf`, `.png` and its sidecar `.json`.
 
-    Raises ReportingError when the definition names a function or an argument that does not exist.
+    Raises ReportingError when the definition names a function or an argument that does not exist,
+    or asks for what can't be drawn.
     """
     definition = paper.definition("figures", name)
     found = panels(definition, paper.expected, measures)
     with styled():
-        figure = _drawer(paper, name, definition)(found, **definition.get("options", {}))
+        draw = _drawer(paper, name, definition)
+        try:
+            figure = draw(found, **definition.get("options", {}))
+        except ReportingError as error:
+            raise ReportingError(f"{_where(paper, name)}: {error}") from None
         for kind in ("pdf", "png"):
             write_atomically(prefix.with_suffix(f".{kind}"), rendered(figure, kind))
     write_json(prefix.with_suffix(".json"), _sidecar(paper, name, scale, found))
@@ -30,7 +35,7 @@ def plot(paper: Paper, name: str, scale: str, measures: Measures, prefix: Path) 
 
 def _drawer(paper: Paper, name: str, definition: dict[str, Any]) -> Any:
     """Return the function behind `path`, once its arguments are known to fit."""
-    where = f"{paper.folder / 'figures.yaml'}: figures.{name}"
+    where = _where(paper, name)
     module, _, function = str(definition["path"]).partition(":")
     try:
         draw = getattr(import_module(module), function)
@@ -43,6 +48,10 @@ def _drawer(paper: Paper, name: str, definition: dict[str, Any]) -> Any:
     except TypeError as error:
         raise ReportingError(f"{where}: the options do not fit {function}: {error}.") from None
     return draw
+
+
+def _where(paper: Paper, name: str) -> str:
+    return f"{paper.folder / 'figures.yaml'}: figures.{name}"
 
 
 def _sidecar(paper: Paper, name: str, scale: str, found: list[Panel]) -> dict[str, Any]:

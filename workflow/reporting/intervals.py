@@ -1,4 +1,4 @@
-"""Means, spreads and 95 % intervals, over runs or over examples."""
+"""Means, spreads and 95 % intervals, over runs or over examples, and of fractions of runs."""
 
 import math
 from collections.abc import Sequence
@@ -22,6 +22,35 @@ def interval(mean: float, std: float | None, n: int) -> tuple[float, float] | No
         return None
     half = float(stats.t.ppf(0.5 + LEVEL / 2, n - 1)) * std / math.sqrt(n)
     return mean - half, mean + half
+
+
+def wilson(successes: int, n: int) -> tuple[float, float]:
+    """Return Wilson's 95 % score interval of a proportion, `successes` out of `n` (at least 1).
+
+    Its ends are the proportions p with |successes/n - p| = z sqrt(p (1 - p) / n).  Source: Newcombe
+    (1998), Two-sided confidence intervals for the single proportion, method 3.
+    """
+    z = float(stats.norm.ppf(0.5 + LEVEL / 2))
+    share, weight = successes / n, z * z / n
+    middle = share + weight / 2
+    half = z * math.sqrt(share * (1 - share) / n + weight / (4 * n))
+    low = (middle - half) / (1 + weight) if successes else 0.0
+    high = (middle + half) / (1 + weight) if successes < n else 1.0
+    return low, high
+
+
+def newcombe(left: tuple[int, int], right: tuple[int, int]) -> tuple[float, float]:
+    """Return the 95 % interval of the difference of two independent proportions, left - right.
+
+    Each side is (successes, n).  It is the hybrid score interval, made of both sides' Wilson
+    intervals.  Source: Newcombe (1998), Interval estimation for the difference between independent
+    proportions, method 10.
+    """
+    one, other = left[0] / left[1], right[0] / right[1]
+    (one_low, one_high), (other_low, other_high) = wilson(*left), wilson(*right)
+    below = math.hypot(one - one_low, other_high - other)
+    above = math.hypot(one_high - one, other - other_low)
+    return one - other - below, one - other + above
 
 
 def numbers(values: Sequence[float | None]) -> np.ndarray:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from workflow.reporting.needs import cells, metrics_of, row_name
+from workflow.reporting.needs import cells, format_of, metrics_of, row_name
 from workflow.reporting.tables import Record
 
 Kind = Literal["label", "ours", "paper", "verdict"]
@@ -32,19 +32,30 @@ class Grid:
 
 
 class Shown:
-    """A value in a cell's format string: `{tau}` with its spread, `{tau:mean}` without."""
+    """A value in a cell's format string.
 
-    def __init__(self, mean: str, std: str, digits: int) -> None:
-        """Take mean and spread as text, empty where there is none, and the digits to show."""
-        self.mean, self.std, self.digits = mean, std, digits
+    `{tau}` shows it with its spread, `{tau:mean}` without, `{tau:interval}` with its 95 % interval
+    instead.
+    """
+
+    def __init__(
+        self, mean: str, std: str, digits: int, interval: tuple[str, str] = ("", "")
+    ) -> None:
+        """Take mean, spread and interval as text, empty where there is none, and the digits."""
+        self.mean, self.std, self.digits, self.interval = mean, std, digits, interval
 
     def __format__(self, how: str) -> str:
-        """Return the rounded mean, with ± its spread unless `how` is `mean`; – where none."""
+        """Return the rounded mean with what `how` asks for, as far as it is known; – where none."""
         try:
-            shown = f"{float(self.mean):.{self.digits}f}"
+            shown = self._rounded(self.mean)
         except ValueError:
             return self.mean or MISSING
-        return f"{shown}±{float(self.std):.{self.digits}f}" if self.std and how != "mean" else shown
+        if how == "interval" and all(self.interval):
+            return f"{shown} [{', '.join(map(self._rounded, self.interval))}]"
+        return f"{shown}±{self._rounded(self.std)}" if self.std and how != "mean" else shown
+
+    def _rounded(self, number: str) -> str:
+        return f"{float(number):.{self.digits}f}"
 
 
 def grid(
@@ -81,8 +92,7 @@ def grid(
             here = {
                 metric: main[row_name(row), label, metric] for metric in metrics_of(row, column)
             }
-            form = str(row.get("format", column.get("format", "{" + next(iter(here)) + "}")))
-            line += _cells(definitions["metrics"], form, here, kinds, differences)
+            line += _cells(definitions["metrics"], format_of(row, column), here, kinds, differences)
         rows.append(tuple(line))
     return Grid(tuple(table["labels"]), tuple(columns), tuple(rows))
 
@@ -98,7 +108,10 @@ def _cells(
     first = {metric: records[0] for metric, records in here.items()}
     digits = {metric: int(metrics[metric]["digits"]) for metric in here}
     ours = form.format_map(
-        {name: Shown(it["mean"], it["std"], digits[name]) for name, it in first.items()}
+        {
+            name: Shown(it["mean"], it["std"], digits[name], (it["ci_low"], it["ci_high"]))
+            for name, it in first.items()
+        }
     )
     if all(record["verdict"] == "not run" for record in first.values()):
         ours = "not run"

@@ -30,6 +30,21 @@ class Measure:
         found = self._found(name)
         return found if found is not None and found.get("value") is not None else None
 
+    def outcome(self, name: str) -> int | None:
+        """Return `evaluator.metric` of a measure that is 0 or 1, or None when it has no value.
+
+        Raises ReportingError when the value is another one.
+        """
+        scalar = self.scalar(name)
+        if scalar is None:
+            return None
+        if scalar["value"] not in (0, 1):
+            raise ReportingError(
+                f"{self.path}: {name} is {scalar['value']}, but a proportion counts values of 0 "
+                "and 1; name a measure that has only these."
+            )
+        return int(scalar["value"])
+
     def undefined(self, name: str) -> bool:
         """Say whether `evaluator.metric` was measured, and has no value (a mean over nothing)."""
         found = self._found(name)

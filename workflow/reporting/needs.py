@@ -15,10 +15,13 @@ def cell_variant(
 
 
 def cells(table: Mapping[str, Any]) -> Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    """Yield the (row, column) pairs of a table that exist: a column may name its `rows`."""
+    """Yield the (row, column) pairs of a table that exist.
+
+    A column may name its `rows`, and a row its columns: those to which its `metrics` give a list.
+    """
     for row in table["rows"]:
         for column in table["columns"]:
-            if row["id"] in column.get("rows", [row["id"]]):
+            if row["id"] in column.get("rows", [row["id"]]) and metrics_of(row, column):
                 yield row, column
 
 
@@ -28,9 +31,26 @@ def row_name(row: Mapping[str, Any]) -> str:
 
 
 def metrics_of(row: Mapping[str, Any], column: Mapping[str, Any]) -> Sequence[str]:
-    """Return the names of a cell's metrics: the row's own, else the column's."""
-    found: Sequence[str] = row.get("metrics", column.get("metrics", []))
+    """Return the names of a cell's metrics: the row's own, else the column's.
+
+    A row's own are one list for all columns, or a mapping from column to list; there are none in
+    the columns that the mapping leaves out.
+    """
+    own = row.get("metrics", column["metrics"])
+    found: Sequence[str] = own.get(column["id"], ()) if isinstance(own, Mapping) else own
     return found
+
+
+def format_of(row: Mapping[str, Any], column: Mapping[str, Any]) -> str:
+    """Return a cell's format string: the row's own, else the column's, else its first metric.
+
+    A row's own is one text for all columns, or a mapping from column to text.
+    """
+    own = row.get("format", {})
+    if isinstance(own, Mapping):
+        first = "{" + metrics_of(row, column)[0] + "}"
+        return str(own.get(column["id"], column.get("format", first)))
+    return str(own)
 
 
 def printed_places(

@@ -61,8 +61,8 @@ def given(plan: Plan, now: Now) -> dict[str, Entry]:
 
     Left-overs of other seeds or variants are not looked at.
 
-    Raises ReportingError when a run.json is missing or of another run than the measures, when
-    nothing was measured, or when a run is not of today's code and settings.
+    Raises ReportingError when a run.json is missing or of another run than the measures, or when a
+    run is not of today's code and settings.
     """
     results = Path(plan.results) / plan.scale
     keys = [run.key for experiment in plan.selected for run in plan.runs(experiment)]
@@ -78,8 +78,6 @@ def given(plan: Plan, now: Now) -> dict[str, Entry]:
         if reason:
             raise ReportingError(f"{path}: {reason}; run this scale again, then publish.")
         found[key] = entry
-    if not found:
-        raise ReportingError(f"{results / 'measures'}: nothing was measured; run this scale first.")
     return found
 
 
@@ -170,13 +168,17 @@ def _round(value: Any) -> Any:
 def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
     """Publish a plan's results below `to` (docs/reproduction); return which runs are stale and why.
 
-    Everything is made aside first, so an error leaves the published files as they were. Tables,
-    figures and claims that are no longer made are removed; runs never are.
+    Without new results, what is published is made anew from its own measures. Everything is made
+    aside first, so an error leaves the published files as they were. Tables, figures and claims
+    that are no longer made are removed; runs never are.
 
     Raises ReportingError with its sentence for results that can't be published.
     """
     scale, folder = plan.scale, to / plan.scale
     entries = judged(merge(published(folder), given(plan, now)), now)
+    if not entries:
+        where = Path(plan.results) / scale / "measures"
+        raise ReportingError(f"{where}: nothing was measured; run this scale first.")
     to.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=to, prefix=".publish-") as name:
         aside = Path(name) / scale

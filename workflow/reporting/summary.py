@@ -15,7 +15,7 @@ ORDER = ("paper", "lite")
 
 
 def difference(claim: Mapping[str, Any]) -> str:
-    """Return a claim's paired difference with its 95 % interval, empty if it was not run."""
+    """Return a claim's difference with its 95 % interval, empty if it was not run."""
     if claim["estimate"] is None:
         return ""
     digits = int(claim["digits"])
@@ -26,13 +26,12 @@ def difference(claim: Mapping[str, Any]) -> str:
 
 
 def sides(claim: Mapping[str, Any]) -> str:
-    """Return what was compared: each side's mean and label."""
-    digits = int(claim["digits"])
-    shown = [
-        f"{claim[side]['mean']:.{digits}f} ({claim[side]['label']})"
-        for side in ("left", "right")
-        if claim[side]["mean"] is not None
-    ]
+    """Return what was compared: each side's mean and label, and the counts of a proportion."""
+    digits, shown = int(claim["digits"]), []
+    for side in (claim["left"], claim["right"]):
+        if side["mean"] is not None:
+            counts = f", {side['count']} of {side['runs']} runs" if "runs" in side else ""
+            shown.append(f"{side['mean']:.{digits}f} ({side['label']}{counts})")
     return " vs ".join(shown)
 
 

@@ -116,13 +116,14 @@ def _records(
 ) -> list[Record]:
     """Return a cell's records for one metric: one a source, and one more for the other spread."""
     metric, table = context.definitions["metrics"][name], context.table
+    share = bool(metric.get("proportion"))
     ours, scalars = _ours(metric, table.get("statistic", "mean"), behind)
     places = needs.printed_places(table, row, column) if "printed" in metric else []
     unprinted = Expected(table["source"], Printed(""), metric["unit"], "", "")
     printed = context.expected.all_at(places, metric.get("printed", "")) or [unprinted]
     why = hindrances(context.scale, context.definitions.get("not_comparable", []), behind)
     why += ["our value is undefined"] if ours.mean == UNDEFINED else []
-    by_runs = _over_runs(ours)
+    by_runs = _over_outcomes(metric, ours, behind) if share else _over_runs(ours)
     statistics = _over_examples(metric, ours, scalars, behind) or by_runs
     records = []
     for number in printed:
@@ -130,6 +131,7 @@ def _records(
         verdict = judge(ours, number.printed, tolerance, why)
         seeds = ", ".join(str(measure.seed) for measure in behind)
         notes = [verdict.reason, f"seeds {seeds}" if behind else "", number.note]
+        notes += ["fraction of runs, with its Wilson interval"] if share and scalars else []
         notes += _lacking(metric, behind)
         notes += [str(row.get("not_run", "")), str(row.get("note", ""))]
         record = {
@@ -170,8 +172,10 @@ def _ours(
 ) -> tuple[Ours, list[Mapping[str, Any]]]:
     """Return our value over the runs that have the metric, and their scalars.
 
-    The value is `UNDEFINED` where the metric was measured, but has a value in no run.
+    The value is `UNDEFINED` where the metric was measured, but has a value in no run.  That of a
+    proportion is the fraction of runs, in a table of best runs too, and its sample are the runs.
     """
+    share = bool(metric.get("proportion"))
     found = [measure.scalar(metric["measure"]) for measure in behind]
     scalars = [scalar for scalar in found if scalar is not None]
     if not scalars:
@@ -180,8 +184,10 @@ def _ours(
     if isinstance(scalars[0]["value"], str):
         return Ours(len(scalars), scalars[0]["value"], statistic="single"), scalars
     values = [float(scalar["value"]) for scalar in scalars]
+    statistic = "mean" if share else statistic
     mean = max(values) if statistic == "max" else sum(values) / len(values)
     sizes = [int(scalar["n"]) for scalar in scalars if scalar.get("n")]
+    sizes = [len(values)] if share else sizes
     shown = statistic if len(values) > 1 else "single"
     examples = min(sizes) if sizes else None
     return Ours(len(values), mean, intervals.spread(values), shown, examples), scalars
@@ -195,6 +201,20 @@ def _over_runs(ours: Ours) -> Record:
         low, high = intervals.interval(ours.mean, ours.std, ours.runs) or (None, None)
         statistics |= {"ci_low": text(low), "ci_high": text(high)}
     return {**statistics, "n": str(ours.runs) if ours.runs else ""}
+
+
+def _over_outcomes(metric: Mapping[str, Any], ours: Ours, behind: Sequence[Measure]) -> Record:
+    """Return the statistics of a proportion: no deviation, and Wilson's interval from one run on.
+
+    Raises ReportingError when the measure of a run is neither 0 nor 1.
+    """
+    found = [measure.outcome(metric["measure"]) for measure in behind]
+    outcomes = [outcome for outcome in found if outcome is not None]
+    low, high = intervals.wilson(sum(outcomes), len(outcomes)) if outcomes else (None, None)
+    return {
+        **{"statistic": ours.statistic, "spread_over": "runs", "mean": text(ours.mean)},
+        **{"n": str(ours.runs) if ours.runs else "", "ci_low": text(low), "ci_high": text(high)},
+    }
 
 
 def _over_examples(

@@ -80,7 +80,11 @@ def _subject(spec: dict[str, Any], arguments: argparse.Namespace) -> Any:
 
 def _history(run: Path) -> list[dict[str, Any]]:
     """The rows that training recorded."""
-    return [json.loads(line) for line in (run / "history.jsonl").read_text().splitlines()]
+    path = run / "history.jsonl"
+    try:
+        return [json.loads(line) for line in path.read_text().splitlines()]
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged ({error}); delete it and run again.") from error
 
 
 def _measure(

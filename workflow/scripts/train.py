@@ -58,9 +58,11 @@ def _train(
     from model.checkpoint import StateKeeper
     from model.corpus import Corpus
     from model.memory import keep_freed_memory
+    from model.startup import leave_compiler_out
     from model.training import Interrupted, TrainingFailed, train
 
     keep_freed_memory()
+    leave_compiler_out()
     device = pick_device(arguments.device)
     weights = {name: load_weights(path) for name, path in parents.items()}
     claim = entry.claim()

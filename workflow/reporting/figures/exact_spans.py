@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from workflow.reporting.figures.panels import Panel, not_run, seeds
-from workflow.reporting.figures.style import LOOKS, footnote, plt, say
+from workflow.reporting.figures.style import footnote, looks, plt, say
 from workflow.reporting.measures import Measure
 
 EVALUATOR = "receptive_field"
@@ -43,7 +43,7 @@ def draw(panels: Sequence[Panel]) -> Figure:
 
 
 def _exact(axes: Axes, panel: Panel) -> None:
-    for look, series in zip(LOOKS, panel.series, strict=False):
+    for look, series in looks(panel.series, f"panel {panel.label}"):
         if not series.behind:
             continue
         by_length: dict[int, list[float]] = {}

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from workflow.reporting.figures.panels import Panel, Series, not_run, seeds
-from workflow.reporting.figures.style import LOOKS, footnote, plt, say
+from workflow.reporting.figures.style import footnote, looks, plt, say
 from workflow.reporting.intervals import numbers, spread
 
 
@@ -45,7 +45,7 @@ def draw(panels: Sequence[Panel], measure: str, label: str, low: float, high: fl
 def _histograms(axes: Axes, panel: Panel, measure: str, edges: np.ndarray) -> None:
     """Draw a panel's histograms as outlines with light fills, and the papers' means as lines."""
     bins = edges.tolist()
-    for look, series in zip(LOOKS, panel.series, strict=False):
+    for look, series in looks(panel.series, f"panel {panel.label}"):
         values = _values(series, measure)
         if not len(values):
             continue

@@ -7,6 +7,9 @@ from typing import Any
 from workflow.reporting.expected import Expected, ExpectedValues
 from workflow.reporting.measures import Measure, Measures
 
+MANY = 5
+"""More seeds in a row than this are written by the first and the last."""
+
 
 @dataclass(frozen=True)
 class Series:
@@ -22,8 +25,11 @@ class Series:
 
     @property
     def seeds(self) -> str:
-        """Return the seeds as text."""
-        return ", ".join(str(measure.seed) for measure in self.behind)
+        """Return the seeds as text: `0, 1, 2`, or `0 to 19` for many in a row."""
+        found = [measure.seed for measure in self.behind]
+        if len(found) > MANY and found == list(range(found[0], found[-1] + 1)):
+            return f"{found[0]} to {found[-1]}"
+        return ", ".join(map(str, found))
 
 
 @dataclass(frozen=True)
@@ -63,7 +69,8 @@ def panels(
 def seeds(drawn: Sequence[Series]) -> str:
     """Return the seeds behind the series as text, `seed 0` or `seeds 0, 1`; / where they differ."""
     texts = sorted({series.seeds for series in drawn})
-    return f"{'seeds' if any(',' in text for text in texts) else 'seed'} {' / '.join(texts)}"
+    one = all(text.isdigit() for text in texts)
+    return f"{'seed' if one else 'seeds'} {' / '.join(texts)}"
 
 
 def missing(found: Sequence[Panel]) -> list[str]:

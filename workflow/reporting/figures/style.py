@@ -1,9 +1,9 @@
 """How all figures look: colour-blind-safe colours that differ in grey, with marks of their own."""
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import matplotlib
 
@@ -12,6 +12,9 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from workflow.reporting.files import ReportingError
+
+Drawn = TypeVar("Drawn")
 Look = Mapping[str, Any]
 LOOKS: tuple[Look, ...] = (
     {"color": "#08306b", "linestyle": "-", "marker": "o"},
@@ -20,6 +23,7 @@ LOOKS: tuple[Look, ...] = (
     {"color": "#e3a33c", "linestyle": ":", "marker": "D"},
 )
 """Dark to light in grey; line style and marker tell series apart without any colour."""
+
 
 SETTINGS: Any = {
     "figure.dpi": 150,
@@ -42,6 +46,33 @@ def styled() -> Iterator[None]:
             yield
         finally:
             plt.close("all")
+
+
+def looks(drawn: Collection[Drawn], where: str) -> Iterator[tuple[Look, Drawn]]:
+    """Return what one pair of axes shows, each with its look; ReportingError for more than looks.
+
+    `where` names the axes in the sentence.
+    """
+    if len(drawn) > len(LOOKS):
+        raise ReportingError(
+            f"{where} has {len(drawn)} lines, and only {len(LOOKS)} can be told apart in grey; "
+            "draw fewer of them, or split them over two panels."
+        )
+    return zip(LOOKS, drawn, strict=False)
+
+
+def grid(count: int, columns: int, height: float) -> tuple[Figure, list[Axes]]:
+    """Return a figure with axes for `count` panels in rows of `columns`, each `height` inches."""
+    columns = min(columns, max(count, 1))
+    rows = -(-count // columns)
+    width = 5.5 if columns == 1 else 3.7 * columns
+    size = (width, height * rows)
+    figure, all_axes = plt.subplots(
+        rows, columns, figsize=size, layout="constrained", squeeze=False
+    )
+    for axes in all_axes.flat[count:]:
+        say(axes, "")
+    return figure, list(all_axes.flat[:count])
 
 
 def say(axes: Axes, text: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from workflow.reporting.figures.panels import Panel, Series, not_run, seeds
-from workflow.reporting.figures.style import LOOKS, footnote, plt, say
+from workflow.reporting.figures.style import footnote, looks, plt, say
 
 
 def draw(panels: Sequence[Panel], axis: str, groups: Sequence[Mapping[str, Any]]) -> Figure:
@@ -25,7 +25,7 @@ def draw(panels: Sequence[Panel], axis: str, groups: Sequence[Mapping[str, Any]]
         if not series:
             say(axes, "not run")
             continue
-        for look, (measure, label) in zip(LOOKS, group["measures"].items(), strict=False):
+        for look, (measure, label) in looks(group["measures"].items(), f"group {group['label']}"):
             points = [
                 (float(one.options["x"]), value)
                 for one in series

@@ -1,0 +1,163 @@
+"""Rows that show other metrics in each column: what exists, what is shown, what is refused."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.reporting.synthetic import one_run
+from workflow.planning.loader import InputError, check
+from workflow.reporting import checks, layout, tables
+from workflow.reporting.measures import Measures
+from workflow.reporting.needs import cells, format_of, metrics_of, table_runs
+from workflow.reporting.paper import Paper
+
+NAMES = ("infix", "prefix", "majority", "seen")
+PLACE = {"source": "000", "table": "Table 6.1", "row": "{row}", "column": "{column}"}
+
+
+def definitions() -> dict[str, Any]:
+    """Return a `tables.yaml` whose row `majority` has two columns of three, with other metrics."""
+    metrics = {
+        name: {"measure": f"probe.{name}", "label": name, "unit": "%", "digits": 1}
+        for name in NAMES
+    }
+    columns = [
+        {"id": "one", "label": "depth 1", "metrics": ["infix"], "format": "{infix}"},
+        {"id": "two", "label": "depth 2", "metrics": ["infix", "prefix"]},
+        {"id": "all", "label": "all", "metrics": ["infix"], "format": "{infix:mean}"},
+    ]
+    majority = {
+        **{"id": "majority", "label": "majority class", "variant": "model"},
+        "metrics": {"one": ["majority"], "all": ["majority", "seen"]},
+        "format": {"one": "{majority:mean}", "all": "{majority:mean} ({seen:mean})"},
+    }
+    table = {
+        **{"title": "Toy", "caption": "A toy.", "source": "000", "experiment": "toy"},
+        **{"variant": "{row}", "labels": ["Model"], "columns": columns},
+        "rows": [{"id": "model", "label": "model"}, majority],
+    }
+    return {"metrics": metrics, "tables": {"toy": table}}
+
+
+def checked(made: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = check(made, "tables", "tables.yaml")
+    checks.check_tables(found, "tables.yaml")
+    return found
+
+
+def test_a_row_shows_other_metrics_in_each_column(paper: Paper) -> None:
+    made = checked(definitions())
+    runs = [
+        one_run("model", seed, {"infix": 50 + seed, "prefix": 40, "majority": 36, "seen": 7})
+        for seed in range(2)
+    ]
+    table = tables.build("p", "toy", "lite", made, paper.expected, Measures(runs))
+    grid = layout.grid(made, "toy", table.records, {})
+    assert [[cell.text for cell in row] for row in grid.rows] == [
+        ["model", "50.5±0.7", "50.5±0.7", "50.5"],
+        ["majority class", "36.0", "", "36.0 (7.0)"],
+    ]
+    here = [
+        (one["column"], one["metric"]) for one in table.records if one["row"] == "majority class"
+    ]
+    assert here == [("depth 1", "majority"), ("all", "majority"), ("all", "seen")]
+    assert len(table.sidecar["cells"]) == len(table.records) == 4 + 3
+    assert layout.latex(made, "toy", grid, "lite").count("36.0 & ") == 1
+
+
+def test_a_column_without_an_entry_does_not_exist() -> None:
+    made = checked(definitions())
+    table = made["tables"]["toy"]
+    existing = [column["id"] for row, column in cells(table) if row["id"] == "majority"]
+    assert existing == ["one", "all"]
+    table["rows"][1]["variant"] = "{row}_{column}"
+    variants = [variant for _, variant in table_runs(made, "toy")]
+    assert variants == ["model", "majority_one", "majority_all"]
+    table["columns"][0]["rows"] = ["model"]
+    assert ("toy", "majority_one") not in table_runs(made, "toy")
+
+
+def test_numbers_are_looked_up_only_where_a_row_has_the_metric() -> None:
+    made = definitions()
+    made["metrics"]["majority"]["printed"] = "accuracy"
+    made["tables"]["toy"]["printed"] = [PLACE]
+    places = [place for _, place, _ in checks.table_places(checked(made))]
+    assert [(place["row"], place["column"]) for place in places] == [
+        ("majority class", "depth 1"),
+        ("majority class", "all"),
+    ]
+
+
+def test_what_a_row_does_not_say_is_its_columns() -> None:
+    column = {"id": "one", "metrics": ["a", "b"], "format": "{a} ({b})"}
+    plain = {"id": "two", "metrics": ["b", "a"]}
+    assert metrics_of({}, column) == ["a", "b"]
+    assert (format_of({}, column), format_of({}, plain)) == ("{a} ({b})", "{b}")
+    assert format_of({"format": "{b}"}, column) == "{b}"
+    assert format_of({"format": {"one": "{b}"}}, column) == "{b}"
+    assert format_of({"format": {"one": "{b}"}}, plain) == "{b}"
+    assert format_of({"metrics": {"one": ["c"], "two": ["d"]}}, plain) == "{d}"
+    assert not metrics_of({"metrics": {"two": ["d"]}}, column)
+
+
+def _column(row: dict[str, Any]) -> None:
+    row["metrics"]["al"] = row["metrics"].pop("all")
+
+
+def _metric(row: dict[str, Any]) -> None:
+    row["metrics"]["one"] = ["majorty"]
+
+
+def _format(row: dict[str, Any]) -> None:
+    row["format"]["two"] = "{majority}"
+
+
+def _field(row: dict[str, Any]) -> None:
+    row["format"]["one"] = "{seen}"
+
+
+def _column_format(row: dict[str, Any]) -> None:
+    del row["format"]["one"]
+
+
+def _shown(row: dict[str, Any]) -> None:
+    row["format"]["one"] = "{majority:intervall}"
+
+
+def _template(row: dict[str, Any]) -> None:
+    row["format"]["one"] = "{majority"
+
+
+def _text(row: dict[str, Any]) -> None:
+    row["metrics"] = "majority"
+
+
+def _inner_text(row: dict[str, Any]) -> None:
+    row["metrics"] = {"one": "majority"}
+
+
+def _empty(row: dict[str, Any]) -> None:
+    row["metrics"]["one"] = []
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (_column, r'toy, majority: unknown column "al" \(known: all, one, two\); did you mean "al'),
+        (_metric, 'toy, majority: unknown metric "majorty".*did you mean "majority"'),
+        (_format, r'toy, majority: unknown column "two" \(known: all, one\)'),
+        (_field, r'toy, majority, one: unknown metric "seen" \(known: majority\)'),
+        (_column_format, r'toy, majority, one: unknown metric "infix" \(known: majority\)'),
+        (_shown, 'unknown way to show a value "intervall".*did you mean "interval"'),
+        (_template, 'toy, majority, one: "{majority" is not a template'),
+        (_text, "rows.1.metrics: expected a list of metrics, or a mapping from column to such a"),
+        (_inner_text, "rows.1.metrics.one: expected a list, found"),
+        (_empty, "rows.1.metrics.one: must not be empty"),
+    ],
+)
+def test_wrong_names(damage: Callable[[dict[str, Any]], None], sentence: str) -> None:
+    made = definitions()
+    damage(made["tables"]["toy"]["rows"][1])
+    with pytest.raises(InputError, match=sentence):
+        checked(made)

@@ -1,0 +1,180 @@
+"""Curves over training: every run, the median over runs, and the middle half of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from workflow.reporting.figures.panels import Panel, Series, not_run, seeds
+from workflow.reporting.figures.style import Look, footnote, grid, looks, say
+from workflow.reporting.files import ReportingError
+from workflow.reporting.measures import Measure
+
+Curve = Mapping[float, float]
+"""The values of one run, by the point (step or epoch) at which each was measured."""
+
+
+def draw(
+    panels: Sequence[Panel],
+    x: str,
+    axis: str,
+    label: str | Mapping[str, str],
+    columns: int = 2,
+    runs: bool = True,
+    low: float | Mapping[str, float] | None = None,
+    high: float | Mapping[str, float] | None = None,
+) -> Figure:
+    """Draw each series as the median over its runs, in a band from quartile to quartile.
+
+    Both are taken at the points that all runs of the series have; a single run has its line only.
+    Where only some of the panels' arrays exist at a scale, the others count as not run.
+
+    Args:
+        panels: one a pair of axes; `array` of a series is the `evaluator.array` of its values.
+        x: `evaluator.array` of the points at which the values were measured.
+        axis: label of the horizontal axis, with its unit.
+        label: label of the vertical axis, with its unit; by panel, where panels differ.
+        columns: number of panels side by side.
+        runs: whether every run is drawn too, as a thin line.
+        low: lower end of the vertical axis, moved further where a line lies beyond it; by panel,
+            where panels differ.
+        high: upper end, likewise.
+
+    Raises ReportingError for a panel without a label, an array that is missing or of another length
+    than `x`, and runs of a series that have no point in common.
+    """
+    labels = _labels(panels, label)
+    panels = _measured(panels)
+    figure, places = grid(len(panels), columns, 3.2)
+    shortened = False
+    for axes, panel in zip(places, panels, strict=True):
+        axes.set_title(panel.label)
+        lines = looks(panel.series, f"panel {panel.label}")
+        if not panel.drawn:
+            say(axes, "not run")
+            continue
+        for look, series in lines:
+            if series.behind:
+                shortened |= _series(axes, look, panel, series, x, runs)
+        _stretch(axes, _of(panel, low), _of(panel, high))
+        axes.set_xlabel(axis)
+        axes.set_ylabel(labels[panel.label])
+        below: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.18)}
+        axes.legend(**below, ncols=2, fontsize=7.5, handlelength=2.6)
+    _same_width([axes for axes, panel in zip(places, panels, strict=True) if panel.drawn])
+    footnote(figure, " ".join([_about(panels, runs, shortened), not_run(panels)]).strip())
+    return figure
+
+
+def _measured(panels: Sequence[Panel]) -> Sequence[Panel]:
+    """Return the panels without series whose array no run has, unless it is so everywhere."""
+
+    def known(series: Series) -> bool:
+        array = series.options.get("array", "")
+        return any(measure.array(array) is not None for measure in series.behind)
+
+    if not any(known(series) for panel in panels for series in panel.series):
+        return panels
+    return [
+        replace(panel, series=[s if known(s) else replace(s, behind=[]) for s in panel.series])
+        for panel in panels
+    ]
+
+
+def _labels(panels: Sequence[Panel], label: str | Mapping[str, str]) -> Mapping[str, str]:
+    """Return the label of each panel's vertical axis."""
+    names = [panel.label for panel in panels]
+    if isinstance(label, str):
+        return dict.fromkeys(names, label)
+    for name in (*names, *label):
+        if name not in label or name not in names:
+            raise ReportingError(
+                f'options.label: "{name}" is {"a panel" if name in names else "the label"} of '
+                f"no {'label' if name in names else 'panel'}; give every panel's label once."
+            )
+    return label
+
+
+def _series(axes: Axes, look: Look, panel: Panel, series: Series, x: str, runs: bool) -> bool:
+    """Draw one series; return whether some run has points that others of the series lack."""
+    curves = [_curve(series, measure, x) for measure in series.behind]
+    points = sorted(set(curves[0]).intersection(*curves))
+    if not points:
+        raise ReportingError(
+            f"{panel.label}, {series.label}: no value of {x} is common to all its runs; measure "
+            "them at the same points."
+        )
+    values = np.array([[curve[point] for point in points] for curve in curves])
+    color, many = look["color"], len(curves) > 1
+    if many and runs:
+        for curve in curves:
+            axes.plot(list(curve), list(curve.values()), color=color, linewidth=0.5, alpha=0.3)
+    if many:
+        low, high = np.percentile(values, [25, 75], axis=0)
+        axes.fill_between(points, low, high, color=color, alpha=0.18, linewidth=0)
+    name = f"{series.label} ({len(curves)} seed{'s' if many else ''})"
+    style = {"color": color, "linestyle": look["linestyle"], "linewidth": 2.0}
+    axes.plot(points, np.median(values, axis=0), label=name, zorder=3, **style)
+    return any(len(curve) > len(points) for curve in curves)
+
+
+def _curve(series: Series, measure: Measure, x: str) -> Curve:
+    """Return one run's curve in the order of its points; missing values (null) are left out."""
+    if "array" not in series.options:
+        raise ReportingError(f"series {series.label} names no array; add one to draw.")
+    found = {name: measure.array(name) for name in (x, series.options["array"])}
+    for name, array in found.items():
+        if array is None:
+            raise ReportingError(
+                f"{measure.path}: there is no array {name}; correct the name, or measure the run "
+                "again."
+            )
+    across, up = found.values()
+    if len(across) != len(up):
+        raise ReportingError(
+            f"{measure.path}: {' and '.join(found)} have {len(across)} and {len(up)} values; "
+            "measure the run again."
+        )
+    known = [pair for pair in zip(across, up, strict=True) if None not in pair]
+    return dict(sorted((float(point), float(value)) for point, value in known))
+
+
+def _of(panel: Panel, end: float | Mapping[str, float] | None) -> float | None:
+    """Return a panel's own end of the axis, or the one of all panels."""
+    return end.get(panel.label) if isinstance(end, Mapping) else end
+
+
+def _stretch(axes: Axes, low: float | None, high: float | None) -> None:
+    """Set the vertical axis from `low` to `high` or to what is drawn, with a little room beyond."""
+    lowest, highest = axes.dataLim.intervaly
+    bottom = lowest if low is None else min(low, lowest)
+    top = highest if high is None else max(high, highest)
+    room = 0.04 * (top - bottom) or 0.5
+    axes.set_ylim(bottom - room, top + room)
+
+
+def _same_width(drawn: Sequence[Axes]) -> None:
+    """Set the same horizontal axis in all panels."""
+    if drawn:
+        first = min(axes.dataLim.xmin for axes in drawn)
+        last = max(axes.dataLim.xmax for axes in drawn)
+        room = 0.02 * (last - first) or 0.5
+        for axes in drawn:
+            axes.set_xlim(first - room, last + room)
+
+
+def _about(panels: Sequence[Panel], runs: bool, shortened: bool) -> str:
+    """Say what the lines and the band are, and which seeds are behind them."""
+    drawn = [series for panel in panels for series in panel.drawn]
+    if not drawn:
+        return ""
+    if all(len(series.behind) == 1 for series in drawn):
+        return f"Lines: single runs of {seeds(drawn)}."
+    where = ", where all runs of a line were measured" if shortened else ""
+    thin = "thin lines: single runs; " if runs else ""
+    return (
+        f"Bold lines: median over runs{where}; bands: quartiles (25 to 75 %); {thin}{seeds(drawn)}."
+    )
