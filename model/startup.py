@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
 from types import ModuleType
 from typing import Any
@@ -20,9 +21,9 @@ class _Absent(ModuleType):
         """Outside of compiled code this does nothing."""
 
     @staticmethod
-    def disable(function: Any, *_: Any, **__: Any) -> Any:
+    def disable(function: Any = None, *_: Any, **__: Any) -> Any:
         """Outside of compiled code a function is what it is."""
-        return function
+        return function if function is not None else lambda one: one
 
     def __getattr__(self, name: str) -> Any:
         if sys.modules.get(NAME) is self:
@@ -36,4 +37,7 @@ def leave_compiler_out() -> None:
     Optimisers import it only to tell it to stay away from their steps. What asks it for anything
     else still gets it.
     """
-    sys.modules.setdefault(NAME, _Absent(NAME))
+    if NAME not in sys.modules:
+        absent = _Absent(NAME)
+        absent.__spec__ = importlib.util.find_spec(NAME)
+        sys.modules[NAME] = absent

@@ -11,6 +11,9 @@ from model.batching import in_order
 from model.copying import copied
 from model.probes.measure import Measured, Subject, scalar
 
+COPIED = 95.0
+"""Accuracy (%) above which a batch counts as copied."""
+
 
 def copying(
     subject: Subject,
@@ -23,20 +26,20 @@ def copying(
 
     A run has *learned* where the attention on the position to copy from, averaged over the test
     split, is above `learned`, *failed* where it is below `failed`, and is *learning* in between.
-    Accuracy does not tell them apart: a failing run copies many symbols by another route.
+    Accuracy does not tell them apart: a failing run can copy many symbols by another route.
 
     Args:
         subject: a trained `CopyingModel` and its data.
-        history: of the run; each training batch is new to the model, so its accuracy and attention
-            before the update are those on the test distribution.
+        history: of the run. In the first epoch each training batch is new to the model, so its
+            accuracy and attention before the update are those on the test distribution.
         learned: attention above which a run has learned.
         failed: attention below which it has failed.
         tokens: most tokens in a batch.
 
     Returns:
         Scalars `accuracy` (%), `attention`, `learned`, `learning` and `failed` (0 or 1), and
-        `learned_at`, the first update whose batch was above `learned` (None if there is none).
-        Arrays `step`, `accuracy` and `attention`, one value an update.
+        `copied_at`, the first update recorded with an accuracy above 95 % (None if there is none).
+        Arrays `step`, `accuracy_curve` and `attention_curve`, one value a recorded row.
     """
     right, weight = [], []
     for batch in in_order(subject.corpus.split("test"), tokens, subject.device):
@@ -47,7 +50,7 @@ def copying(
         weight.append(of_batch[1].mean(dim=1).double())
     accuracy, attention = float(torch.cat(right).mean()), float(torch.cat(weight).mean())
     rows = [row for row in history if row["split"] == "train"]
-    reached = [row["step"] for row in rows if row["attention"] > learned]
+    reached = [row["step"] for row in rows if row["accuracy"] > COPIED]
     outcome = {
         "learned": attention > learned,
         "learning": failed <= attention <= learned,
@@ -59,7 +62,10 @@ def copying(
             "accuracy": scalar(100 * accuracy, "%", n=examples),
             "attention": scalar(attention, "fraction", n=examples),
             **{name: scalar(float(is_so), "fraction") for name, is_so in outcome.items()},
-            "learned_at": scalar(reached[0] if reached else None, "updates"),
+            "copied_at": scalar(reached[0] if reached else None, "updates"),
         },
-        {name: [row[name] for row in rows] for name in ("step", "accuracy", "attention")},
+        {
+            "step": [row["step"] for row in rows],
+            **{f"{name}_curve": [row[name] for row in rows] for name in ("accuracy", "attention")},
+        },
     )

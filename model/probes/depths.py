@@ -33,10 +33,19 @@ def depths(
         `<view>` the accuracy, `<view>_unseen` that on expressions that are not in the training
         split (None where all are), `majority` the accuracy of always naming the class that is
         most frequent in the training split at that depth (for all examples: overall), `seen` the
-        share of expressions that are in the training split. And `dev`, the accuracy on the
-        development split of the weights that were kept, averaged over views.
+        share of expressions that are in the training split. And `dev`, the best accuracy on the
+        development split, averaged over views.
         Arrays: `epoch`, and `<view>_depth_<d>`, accuracies on the development split.
+
+    Raises:
+        ValueError: the corpus holds another view, or training recorded other views or depths.
     """
+    held = subject.corpus.manifest["options"]["view"]
+    if held != (view or "both"):
+        raise ValueError(
+            f"the data has view '{held}' and the evaluator '{view or 'both'}'; give data, "
+            f"objective and evaluator one view (none to the last two for both)."
+        )
     views = VIEWS if view is None else (view,)
     test, train, dev = (subject.corpus.split(name) for name in ("test", "train", "dev"))
     right = np.zeros((len(views), len(test)))
@@ -60,10 +69,14 @@ def depths(
     curves: dict[str, list[Any]] = {"epoch": [row["epoch"] for row in rows]}
     for name, chosen in groups_of(dev).items():
         if name != "all":
-            share = chosen.mean()
             for of_view in views:
                 key = f"{of_view}_{name}"
-                curves[key] = [row[key] / share for row in rows]
+                if any(key not in row for row in rows):
+                    raise ValueError(
+                        f"training recorded no accuracy '{key}'; give the objective the view and "
+                        f"the depths of the data."
+                    )
+                curves[key] = [row[key] / chosen.mean() for row in rows]
     return Measured(scalars, curves)
 
 

@@ -298,20 +298,20 @@ def row(split: str, step: int, attention: float) -> dict:
             "epoch": step / 8, "loss": 1.0}  # fmt: skip
 
 
-HISTORY = [row("train", 1, 0.2), row("train", 2, 0.5), row("dev", 2, 0.9), row("train", 3, 0.75),
-           row("train", 4, 0.76), row("train", 5, 0.6), row("train", 6, 0.8)]  # fmt: skip
+HISTORY = [row("train", 1, 0.25), row("train", 2, 0.5), row("dev", 2, 0.99), row("train", 3, 0.95),
+           row("train", 4, 0.96), row("train", 5, 0.625), row("train", 6, 0.97)]  # fmt: skip
 
 
 def test_curves_and_the_first_update_above_the_limit_are_of_training_alone(tmp_path):
     subject = looking(tmp_path, 0.5)
-    found = copying(subject, HISTORY, learned=0.75)
+    found = copying(subject, HISTORY)
     assert found.arrays == {
         "step": [1, 2, 3, 4, 5, 6],
-        "accuracy": [20.0, 50.0, 75.0, 76.0, 60.0, 80.0],
-        "attention": [0.2, 0.5, 0.75, 0.76, 0.6, 0.8],
+        "accuracy_curve": [25.0, 50.0, 95.0, 96.0, 62.5, 97.0],
+        "attention_curve": [0.25, 0.5, 0.95, 0.96, 0.625, 0.97],
     }
-    assert found.scalars["learned_at"] == {"value": 4, "unit": "updates"}
-    assert copying(subject, HISTORY, learned=0.85).scalars["learned_at"]["value"] is None
+    assert found.scalars["copied_at"] == {"value": 4, "unit": "updates"}
+    assert copying(subject, HISTORY[:4]).scalars["copied_at"]["value"] is None
 
 
 def test_a_model_learns_to_attend_to_what_it_copies(tmp_path):
@@ -345,5 +345,5 @@ def test_a_model_learns_to_attend_to_what_it_copies(tmp_path):
     assert found.scalars["attention"]["value"] > 0.85
     assert found.scalars["learned"]["value"] == 1
     assert found.arrays["step"] == list(range(1, 151))
-    assert found.arrays["attention"][0] < 0.3
-    assert 20 < found.scalars["learned_at"]["value"] < 150
+    assert found.arrays["attention_curve"][0] < 0.3
+    assert 20 < found.scalars["copied_at"]["value"] < 150

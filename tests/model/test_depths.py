@@ -55,7 +55,9 @@ def write(folder: Path, splits: dict[str, list[Example]], view: str | None) -> C
         columns[split] = {name: [e[name] for e in examples] for name in ("label", "depth", "seen")}
         if view is None:
             columns[split]["infix_length"] = [len(e["texts"][0]) for e in examples]
-    return write_corpus(folder, texts, 8, {}, columns)
+    corpus = write_corpus(folder, texts, 8, {}, columns)
+    corpus.manifest["options"] = {"view": view or "both"}
+    return corpus
 
 
 def history(corpus: Corpus, view: str | None, dev: list[float]) -> list[dict[str, Any]]:
@@ -161,3 +163,19 @@ def test_the_usual_class_is_that_of_the_training_split(tmp_path):
     assert found["majority_depth_1"]["value"] == 25
     assert found["majority_depth_2"]["value"] == 50
     assert found["majority_all"]["value"] == pytest.approx(100 / 6)
+
+
+@pytest.mark.parametrize(("held", "view"), [(None, "infix"), ("infix", None), ("infix", "prefix")])
+def test_another_view_than_that_of_the_data_is_refused(tmp_path, held, view):
+    corpus = write(tmp_path / "c", {split: drawn(9, 0) for split in SIZES}, held)
+    sentence = f"the data has view '{held or 'both'}' and the evaluator '{view or 'both'}'; give"
+    with pytest.raises(ValueError, match=sentence):
+        depths(Subject(Scripted(), corpus, CPU, 0), [], view)
+
+
+def test_a_depth_that_training_did_not_record_is_named(tmp_path):
+    corpus = write(tmp_path / "c", {split: drawn(60, 0) for split in SIZES}, "infix")
+    rows = history(corpus, "infix", [40.0])
+    del rows[-1]["infix_depth_4"]
+    with pytest.raises(ValueError, match="recorded no accuracy 'infix_depth_4'; give the obj"):
+        depths(Subject(Scripted(), corpus, CPU, 0), rows, "infix")

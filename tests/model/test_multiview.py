@@ -323,7 +323,9 @@ def sums(folder: Path, sizes: dict[str, int]) -> Corpus:
             "label": [int(a + b if sign == "+" else a * b) % 5 for sign, a, b in chosen],
             "depth": [0] * size, "seen": [1] * size, "infix_length": [3] * size,
         }  # fmt: skip
-    return write_corpus(folder, splits, 12, {}, columns)
+    corpus = write_corpus(folder, splits, 12, {}, columns)
+    corpus.manifest["options"] = {"view": "both"}
+    return corpus
 
 
 def test_it_learns_to_evaluate_in_both_views(tmp_path):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.reporting.synthetic import plan_of
 from workflow.planning.errors import InputError
 from workflow.reporting.expected import COLUMNS, ExpectedValues
 from workflow.reporting.files import ReportingError
@@ -82,3 +83,13 @@ def test_an_unknown_paper_or_table_is_named_with_the_nearest(paper: Paper) -> No
         Paper("discrete_transfomer")
     with pytest.raises(ReportingError, match='no "table_61"; did you mean "table_6_1"'):
         paper.definition("tables", "table_61")
+
+
+@pytest.mark.parametrize("paper", Paper.all(), ids=lambda paper: paper.name)
+def test_every_claim_has_the_seeds_to_be_decided(paper: Paper) -> None:
+    plan = plan_of(Path("results"))
+    for claim in paper.claims["claims"]:
+        for side in ("left", "right"):
+            if "variant" in claim[side]:
+                experiment = plan.experiments[claim["experiment"]]
+                assert len(experiment.seeds(claim[side]["variant"], "lite")) > 1, claim["id"]

@@ -86,6 +86,7 @@ def test_bars_of_the_only_setting_stand_apart() -> None:
         (axes,) = drawn([Panel("p", [at(1, 5, 5)])]).axes
         left, right = (group.lines[0].get_xdata()[0] for group in axes.containers)
         assert 0.9 < left < 1 < right < 1.1
+        assert axes.get_xlim() == (0.5, 2)
 
 
 def test_one_measure_stands_exactly_at_its_setting() -> None:

@@ -319,3 +319,13 @@ def test_a_best_run_is_not_compared_with_a_mean(measures: Measures, tmp_path: Pa
     )
     assert found["verdict"] == "not comparable"
     assert "ours is a mean, the paper's a max" in found["note"]
+
+
+def test_a_misprint_is_compared_with_nothing(measures: Measures, tmp_path: Path) -> None:
+    paper = Paper("discrete_transformer")
+    for place, number in paper.expected.values.items():
+        paper.expected.values[place] = replace(number, flag="misprint")
+    tabulate(paper, "table_6_1", "lite", measures, tmp_path / "t")
+    printed = [one for one in rows(tmp_path / "t") if one["expected"] and one["n"]]
+    assert printed and {one["verdict"] for one in printed} == {"not comparable"}
+    assert all("the printed number is a misprint" in one["note"] for one in printed)

@@ -6,8 +6,9 @@ other trainings, so such a claim is decided only where every seed points the sam
 one seed.
 
 A claim over proportions compares how often two variants reach an outcome (a measure of 0 or 1).
-Its sides are two independent groups of runs, and its interval is Newcombe's: there, single seeds
-differ by nature, so the interval alone decides.
+Its sides count as independent groups of runs, and its interval is Newcombe's: there, single seeds
+differ by nature, so the interval alone decides.  (Runs of one seed may share initial values, and
+all share their data; what they have in common makes the interval too wide rather than too narrow.)
 """
 
 from collections.abc import Mapping, Sequence

@@ -128,7 +128,8 @@ def _records(
     records = []
     for number in printed:
         tolerance = Tolerance.of(metric["tolerance"]) if "tolerance" in metric else None
-        verdict = judge(ours, number.printed, tolerance, why)
+        misprint = ["the printed number is a misprint"] if number.flag == "misprint" else []
+        verdict = judge(ours, number.printed, tolerance, [*why, *misprint])
         seeds = ", ".join(str(measure.seed) for measure in behind)
         notes = [verdict.reason, f"seeds {seeds}" if behind else "", number.note]
         notes += ["fraction of runs, with its Wilson interval"] if share and scalars else []

@@ -42,13 +42,14 @@ def _evaluate(spec: dict[str, Any], arguments: argparse.Namespace) -> dict[str, 
     """What each evaluator finds, or found when it ran before."""
     cache = Entry(arguments.store, spec["identity"]).folder / "measures"
     statistics = digest(read_json(arguments.data / "manifest.json")["statistics"])
-    found, subject = {}, None
+    found, subject, history = {}, None, []
     for name, node in arguments.evaluators.items():
         path = cache / f"{name}-{digest([node, statistics])[:16]}.json"
         if not path.is_file():
             check_code(f"evaluator '{name}'", parts(node), node["code"])
-            subject = subject or _subject(spec, arguments)
-            result = _measure(name, node, subject, _history(arguments.run))
+            if subject is None:
+                subject, history = _subject(spec, arguments), _history(arguments.run)
+            result = _measure(name, node, subject, history)
             write_atomically(path, json.dumps(result).encode())
         found[name] = read_json(path)
     return found

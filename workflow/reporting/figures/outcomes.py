@@ -39,7 +39,8 @@ def draw(panels: Sequence[Panel], axis: str, measures: Mapping[str, str], label:
         axes.set_xscale("log")
         axes.set_xticks(list(settings), [f"{x:g}" for x in settings])
         axes.minorticks_off()
-        axes.margins(x=0.08)
+        room = (max(settings) / min(settings)) ** 0.08 if len(settings) > 1 else 2
+        axes.set_xlim(min(settings) / room, max(settings) * room)
         axes.set_ylim(-0.04, 1.04)
         axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
         axes.set_xlabel(axis)
