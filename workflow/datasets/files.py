@@ -53,6 +53,17 @@ def read_lines(path: Path) -> Iterator[tuple[str, str]]:
             ) from None
 
 
+def read_generated(path: Path, count: int, what: str) -> list[tuple[str, str]]:
+    """Return (place, line) of a generated file; raise DataError unless it has `count` lines."""
+    lines = list(read_lines(path))
+    if len(lines) != count:
+        raise DataError(
+            f"{path}: expected {count} {what}, found {len(lines)}; "
+            "delete the file and generate it again."
+        )
+    return lines
+
+
 def write_records(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
     """Write one JSON object a line: `text`, tokens joined by spaces, and what goes with it."""
     write_lines(path, (json.dumps(record, ensure_ascii=False) for record in records))

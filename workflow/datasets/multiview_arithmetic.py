@@ -26,7 +26,7 @@ from workflow.datasets.errors import DataError, RecipeError
 from workflow.datasets.files import (
     SPLITS,
     by_name,
-    read_lines,
+    read_generated,
     read_records,
     write_lines,
     write_records,
@@ -139,12 +139,7 @@ def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
         lines = {}
         for notation in WRITERS:
             path = by_name(files, f"{split}.{notation}.txt")
-            lines[notation] = list(read_lines(path))
-            if len(lines[notation]) != getattr(options, split):
-                raise DataError(
-                    f"{path}: expected {getattr(options, split)} expressions, found "
-                    f"{len(lines[notation])}; delete the file and generate it again."
-                )
+            lines[notation] = read_generated(path, getattr(options, split), "expressions")
         pairs = zip(lines["infix"], lines["prefix"], strict=True)
         write_records(
             out / f"{split}.jsonl",

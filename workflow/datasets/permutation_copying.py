@@ -13,7 +13,7 @@ from workflow.datasets.files import (
     SPLITS,
     by_name,
     duplicates,
-    read_lines,
+    read_generated,
     read_records,
     write_lines,
     write_records,
@@ -108,12 +108,7 @@ def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
     """
     for split in SPLITS:
         path = by_name(files, f"{split}.txt")
-        lines = list(read_lines(path))
-        if len(lines) != getattr(options, split):
-            raise DataError(
-                f"{path}: expected {getattr(options, split)} sequences, found {len(lines)}; "
-                "delete the file and generate it again."
-            )
+        lines = read_generated(path, getattr(options, split), "sequences")
         _symbols(options, lines)
         write_records(out / f"{split}.jsonl", ({"text": text} for _, text in lines))
 

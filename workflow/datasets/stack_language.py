@@ -10,7 +10,7 @@ from workflow.datasets.files import (
     SPLITS,
     by_name,
     duplicates,
-    read_lines,
+    read_generated,
     read_records,
     write_lines,
     write_records,
@@ -88,12 +88,8 @@ def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
     grammar = _grammar(options)
     for split in SPLITS:
         path = by_name(files, f"{split}.txt")
-        texts = [text for _, text in read_lines(path)]
-        if len(texts) != getattr(options, split):
-            raise DataError(
-                f"{path}: expected {getattr(options, split)} sequences, found {len(texts)}; "
-                "delete the file and generate it again."
-            )
+        lines = read_generated(path, getattr(options, split), "sequences")
+        texts = [text for _, text in lines]
         wrong = illegal(grammar, _symbols(grammar, path, texts)).any(axis=1)
         if wrong.any():
             raise DataError(
