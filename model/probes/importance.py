@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from scipy.stats import kendalltau
 from torch import Tensor, nn
 
 from model.batching import Batch, in_order
+from model.probes.kendall import tau_b
 from model.probes.measure import Measured, Subject, scalar
 
 
@@ -60,20 +60,22 @@ def attention_importance(subject: Subject, tokens: int = 8192) -> Measured:
         Scalars `tau_norm` and `tau_dot`: mean and standard deviation over examples. Arrays of the
         same names: each example's tau in the order of the test split, NaN as None.
     """
-    found: dict[str, list[tuple[int, float]]] = {"tau_norm": [], "tau_dot": []}
-    for example, scores, _ in _per_example(subject, tokens):
-        attention, norm, dot = scores
-        for name, importance in (("tau_norm", norm), ("tau_dot", dot)):
-            found[name].append((example, kendalltau(attention, importance).statistic))
+    split = subject.corpus.split("test")
+    taus = {name: np.full(len(split), np.nan) for name in ("tau_norm", "tau_dot")}
+    for batch in in_order(split, tokens, subject.device):
+        scores = token_scores(subject.model, batch)
+        attention, *importances = (values.detach().cpu().numpy()[:, 1:] for values in scores)
+        lengths = batch.real.sum(dim=1).cpu().numpy() - 1
+        for found, importance in zip(taus.values(), importances, strict=True):
+            found[batch.examples] = tau_b(attention, importance, lengths)
     scalars, arrays = {}, {}
-    for name, pairs in found.items():
-        taus = np.array([tau for _, tau in sorted(pairs)])
-        known = taus[~np.isnan(taus)]
+    for name, found in taus.items():
+        known = found[~np.isnan(found)]
         mean = float(known.mean()) if len(known) else None
         spread = float(known.std(ddof=1)) if len(known) > 1 else None
         scalars[name] = scalar(mean, "tau", spread, len(known))
-        scalars[f"undefined_{name}"] = scalar(len(taus) - len(known), "examples")
-        arrays[name] = [None if np.isnan(tau) else round(float(tau), 5) for tau in taus]
+        scalars[f"undefined_{name}"] = scalar(len(found) - len(known), "examples")
+        arrays[name] = [None if np.isnan(tau) else round(float(tau), 5) for tau in found]
     return Measured(scalars, arrays)
 
 
