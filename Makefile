@@ -34,7 +34,7 @@ JOBS = /^(local)?rule / && $$2 != "all:" { jobs++; rule[jobs] = $$2; sub(":", ""
 	END { for (n = 1; n <= jobs; n++) printf "%-11s %s\n", rule[n], of[n]; \
 		print jobs + 0, "jobs would run" }
 
-.PHONY: help demo plan test lint unit dry-runs offline publish forget gc clean
+.PHONY: help demo plan mirror test lint unit dry-runs offline publish forget gc clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 12
@@ -50,6 +50,10 @@ plan: $(READY)  ## Show which jobs would run: make plan SCALE=lite
 			--config scale=$(SCALE) results="$(RESULTS)" 2>&1) \
 		|| { echo "$$said" >&2; exit 1; }; \
 	echo "$$said" | awk '$(JOBS)'
+
+mirror: $(READY)  ## Gather what a scale downloads in a folder: make mirror TO=DIR SCALE=lite
+	@$(VENV)/bin/python -m workflow.scripts.mirror --to "$(TO)" --scale $(SCALE) \
+		--results "$(RESULTS)" $(if $(MIRROR),--mirror "$(MIRROR)")
 
 test: lint unit dry-runs demo offline  ## Run everything that CI runs
 	@echo "All checks passed."

@@ -1,8 +1,11 @@
 """Helpers of the datasets' tests: run a whole chain, or one script as a process."""
 
+import io
+import json
 import os
 import subprocess
 import sys
+import tarfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -28,6 +31,56 @@ def build(tmp_path: Path) -> Callable[..., Path]:
         return out
 
     return run
+
+
+@pytest.fixture
+def take(tmp_path: Path) -> Callable[..., dict[str, Any]]:
+    """Return a function that prepares and encodes a recipe from files given by name.
+
+    A file is its content, or the path of a file somewhere else. The manifest is returned; what was
+    written lies in `tmp_path`/<folder>.
+    """
+
+    def run(
+        values: Mapping[str, Any], files: Mapping[str, bytes | Path], folder: str = "data"
+    ) -> dict[str, Any]:
+        recipe = load(values)
+        out = tmp_path / folder
+        (out / "raw").mkdir(parents=True)
+        for name, content in files.items():
+            if isinstance(content, Path):
+                (out / "raw" / name).symlink_to(content)
+            else:
+                (out / "raw" / name).write_bytes(content)
+        recipe.module.prepare(recipe.options, list((out / "raw").iterdir()), out / "prepared")
+        recipe.module.encode(recipe.options, out / "prepared", out / "encoded")
+        manifest: dict[str, Any] = json.loads((out / "encoded" / "manifest.json").read_text())
+        return manifest
+
+    return run
+
+
+@pytest.fixture
+def mirror() -> Path:
+    """Return a folder with real files, its layout that of `SOURCES.tsv`; skip where there is none.
+
+    That is SACCADE_MIRROR, else `../shared/data` beside the checkout.
+    """
+    path = Path(os.environ.get("SACCADE_MIRROR") or ROOT.parent / "shared" / "data")
+    if not (path / "SOURCES.tsv").is_file():
+        pytest.skip(f"no mirror of the real files at {path}")
+    return path
+
+
+def tar(members: Mapping[str, bytes], mode: str = "w:gz") -> bytes:
+    """Return a tar archive with these files, in this order."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode=mode) as archive:
+        for name, content in members.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return stream.getvalue()
 
 
 @pytest.fixture

@@ -62,12 +62,28 @@ def test_a_file_that_is_not_listed_and_a_mirror_that_is_none(
     script: Script, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    sentence = refused(script("fetch", "--dataset", "sst", "--file", "no", "--out", out))
+    folder = ["--manual", tmp_path / "manual", "--out", out]
+    sentence = refused(script("fetch", "--dataset", "sst", "--file", "no", *folder))
     assert "sources.tsv: sst/no is not listed; add a line for it." in sentence
     arguments = ["--dataset", "sst", "--file", "stsa.binary.dev", "--mirror", tmp_path / "no"]
-    sentence = refused(script("fetch", *arguments, "--out", out))
+    sentence = refused(script("fetch", *arguments, *folder))
     assert "is not a folder" in sentence
     assert not out.exists()
+
+
+def test_a_file_got_by_hand_is_recorded(script: Script, tmp_path: Path) -> None:
+    name = "yelp_academic_dataset_review.json"
+    arguments = ["--dataset", "yelp", "--file", name, "--manual", tmp_path / "manual"]
+    arguments += ["--out", tmp_path / name]
+    sentence = refused(script("fetch", *arguments))
+    assert f"get it from https://www.yelp.com/dataset and put it at {tmp_path}/manual" in sentence
+    (tmp_path / "manual" / "yelp").mkdir(parents=True)
+    (tmp_path / "manual" / "yelp" / name).write_text("{}\n")
+    result = script("fetch", *arguments)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    assert (tmp_path / name).read_text() == "{}\n"
+    origin = json.loads((tmp_path / f"{name}.origin.json").read_text())
+    assert (origin["from"], origin["bytes"]) == ("manual", 3)
 
 
 def test_a_folder_that_cannot_be_written_is_named(script: Script, tmp_path: Path) -> None:

@@ -109,18 +109,70 @@ def test_an_overlay_changes_only_its_experiment(project):
     assert made.run("one", "small", 0).settings["training"]["optimizer"]["lr"] == 0.002
 
 
-def test_one_run_in_two_experiments_is_refused(project):
-    two = project.experiments["two"]
-    two["variants"]["again"] = {"training": {"updates": 2}, "parents": {"first": None}}
-    two["variants"]["again"]["training"]["start_from"] = None
-    for experiments in ("all", ["one"]):
-        sentence = refused(project, experiments=experiments)
-        assert "two/again is the same run as one/small at scale demo" in sentence
-    assert plan(project, scale="paper")
-    two["variants"]["again"]["training"]["updates"] = 3
-    assert plan(project)
-    overlay = {"name": "mine", "experiments": {"two": {"training": {"updates": 2}}}}
-    assert "at scale demo+mine" in refused(project, overlay=overlay)
+def keys(made, *names):
+    """By key, the key of the run that is trained in place of each run of some experiments."""
+    found = {}
+    for run in (run for name in names for run in made.runs(name)):
+        twin = made.twin(run)
+        found[run.key] = twin.key if twin else None
+    return found
+
+
+def make_twin(project, variant, **parents):
+    """Give experiment two a variant that is trained like one/small at scale demo."""
+    change = {"training": {"updates": 2, "start_from": None}, "parents": {"first": None}}
+    project.experiments["two"]["variants"][variant] = change
+    change["parents"] |= parents
+
+
+def test_one_run_in_two_experiments_is_trained_by_the_first(project):
+    make_twin(project, "again")
+    assert keys(plan(project), "one", "two") == {
+        "one/small/seed-0": None,
+        "two/tuned/seed-0": None,
+        "two/tuned/seed-1": None,
+        "two/tuned/seed-2": None,
+        "two/again/seed-0": "one/small/seed-0",
+        # The first does not ask for these seeds here, so the second trains them itself.
+        "two/again/seed-1": None,
+        "two/again/seed-2": None,
+    }
+    assert set(keys(plan(project, scale="paper"), "two").values()) == {None}
+    only = plan(project, experiments=["two"], seeds=[7])
+    assert keys(only, "two")["two/again/seed-7"] == "one/small/seed-7"
+    overlay = {"name": "mine", "experiments": {"two": {"training": {"precision": "bf16"}}}}
+    assert set(keys(plan(project, overlay=overlay), "two").values()) == {None}
+
+
+def test_a_variant_that_the_scale_leaves_out_copies_from_one_that_it_runs(project):
+    """one/large is not run at scale demo, but may be a parent or be asked for by its path."""
+    project.experiments["one"]["variants"]["large"] = {}
+    project.experiments["one"]["scales"]["paper"] = {"only": ["small"]}
+    made = plan(project)
+    assert made.twin(made.run("one", "large", 0)).key == "one/small/seed-0"
+    assert made.twin(made.run("one", "small", 0)) is None
+
+
+def test_children_of_twins_are_twins(project):
+    make_twin(project, "again")
+    tuned = {"parents": {"first": {"experiment": "two", "variant": "again"}}}
+    project.experiments["two"]["variants"]["tuned_again"] = tuned
+    made = plan(project)
+    assert made.twin(made.run("two", "tuned_again", 1)).key == "two/tuned/seed-1"
+    make_twin(project, "other", second={"experiment": "one", "variant": "small"})
+    assert keys(plan(project), "two")["two/other/seed-0"] is None
+
+
+def test_an_overlay_cannot_make_a_run_its_own_ancestor(project):
+    parent = {"first": {"experiment": "two", "variant": "tuned"}}
+    overlay = {"name": "mine", "experiments": {"one": {"parents": parent}}}
+    assert "is its own ancestor" in refused(project, overlay=overlay)
+
+
+def test_equal_variants_of_one_experiment_are_refused(project):
+    project.experiments["one"]["variants"]["large"] = {}
+    del project.experiments["one"]["scales"]["demo"]["only"]
+    assert "the same run as variant small" in refused(project)
 
 
 def test_the_recipe_of_a_folder(project):

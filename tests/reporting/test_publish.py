@@ -386,6 +386,37 @@ def test_without_new_results_all_is_made_anew_from_what_is_published(
     assert index(docs) == before and table.read_bytes() == content
 
 
+def test_corpora_stay_published_without_their_data(results: Results, docs: Path) -> None:
+    """Facts are kept in the sidecar, until the recipe of their row is another."""
+    add(results, 0)
+    put(results, docs)
+    table = docs / "lite/tables/attention_learning/table_8"
+    facts = json.loads(table.with_suffix(".json").read_text())["corpora"]
+    assert {one["missing"] for one in facts.values()} >= {"it has not been described yet"}
+    facts["sms_spam"] = {
+        "recipe": facts["sms_spam"]["recipe"],
+        "form": "official",
+        "digest": "5" * 64,
+        "splits": {split: {"examples": 9, "tokens": 99} for split in ("train", "dev", "test")},
+        "vocabulary_size": 7,
+        "statistics": {},
+    }
+    found = results.folder / "tables/attention_learning/table_8.json"
+    found.parent.mkdir(parents=True)
+    found.write_text(json.dumps({"corpora": facts}))
+    for _ in range(2):
+        put(results, docs)
+        assert "| SMS | 9 | 3500 | differs |" in table.with_suffix(".md").read_text()
+        assert "| Yelp | not run | 88821 | not run |" in table.with_suffix(".md").read_text()
+        found.unlink(missing_ok=True)
+    assert "Table 8: sizes of the classification corpora" in (docs / "lite/README.md").read_text()
+    old = json.loads(table.with_suffix(".json").read_text())
+    old["corpora"]["sms_spam"]["recipe"]["min_count"] = 2
+    table.with_suffix(".json").write_text(json.dumps(old))
+    put(results, docs)
+    assert "| SMS | not run | 3500 | not run |" in table.with_suffix(".md").read_text()
+
+
 def test_changes_of_tolerance_are_told() -> None:
     one = {"p accuracy": {"seed_std": 0.8}}
     two = {"p accuracy": {"seed_std": 1.5}}

@@ -17,7 +17,18 @@ from typing import Any
 from workflow.datasets.errors import RecipeError
 from workflow.datasets.files import SPLITS
 
-DATASETS = ("multiview_arithmetic", "permutation_copying", "sst", "stack_language")
+DATASETS = (
+    "ag_news",
+    "amazon",
+    "imdb",
+    "multiview_arithmetic",
+    "newsgroups",
+    "permutation_copying",
+    "sms_spam",
+    "sst",
+    "stack_language",
+    "yelp",
+)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,10 @@
-"""The files that datasets are fetched from, as `workflow/sources.tsv` lists them."""
+"""The files that datasets are fetched from, as `workflow/sources.tsv` lists them.
+
+A row with `sha256` and `bytes` is downloaded from `url`, else from one of `alternative_urls`
+(separated by spaces), and verified. A row without them is a file that nobody publishes a checksum
+of, or that lies behind a form. It is never downloaded: a person gets it from `url` and puts it at
+`<results>/data/manual/<dataset>/<file>`, or into a mirror.
+"""
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workflow.datasets.errors import DataError
-from workflow.datasets.files import sha256
 
 SOURCES = Path(__file__).parents[1] / "sources.tsv"
 COLUMNS = ("dataset", "file", "url", "alternative_urls", "sha256", "bytes", "licence")
@@ -22,6 +27,7 @@ class Source:
     alternative_urls: tuple[str, ...]
     """Other places with the same bytes, tried in this order."""
     sha256: str
+    """Empty for a file that a person gets by hand."""
     bytes: int
     licence: str
 
@@ -35,13 +41,23 @@ class Source:
         """All places to get it from, in the order to try them."""
         return (self.url, *self.alternative_urls)
 
+    @property
+    def by_hand(self) -> bool:
+        """Whether a person has to get the file, since nothing tells its right bytes."""
+        return not self.sha256
+
     def mismatch(self, checksum: str, size: int) -> str | None:
         """Say what differs when a file with this SHA-256 and size is not this one, else None."""
-        if (checksum, size) == (self.sha256, self.bytes):
-            return None
-        return (
-            f"expected sha256 {self.sha256} ({self.bytes} bytes), found {checksum} ({size} bytes)"
-        )
+        return None if self.by_hand else mismatch((self.sha256, self.bytes), (checksum, size))
+
+
+def mismatch(expected: tuple[str, int], found: tuple[str, int]) -> str | None:
+    """Say how a file's (SHA-256, size) differs from the expected one, else None."""
+    if found == expected:
+        return None
+    return (
+        f"expected sha256 {expected[0]} ({expected[1]} bytes), found {found[0]} ({found[1]} bytes)"
+    )
 
 
 def load(path: Path = SOURCES) -> dict[tuple[str, str], Source]:
@@ -50,10 +66,12 @@ def load(path: Path = SOURCES) -> dict[tuple[str, str], Source]:
     for place, row in read_table(path, COLUMNS):
         if not row["url"].startswith(("https://", "http://")):
             raise DataError(f"{place}: `{row['url']}` is not a http or https address; correct it.")
-        if not row["bytes"].isdecimal() or len(row["sha256"]) != 64:
+        known = row["bytes"].isdecimal() and len(row["sha256"]) == 64
+        if not known and (row["bytes"] or row["sha256"]):
             raise DataError(
                 f"{place}: `bytes` must be a whole number and `sha256` 64 hexadecimal digits, "
-                f"found `{row['bytes']}` and `{row['sha256']}`; correct them."
+                f"found `{row['bytes']}` and `{row['sha256']}`; correct them, or leave both empty "
+                "for a file to get by hand."
             )
         key = (row["dataset"], row["file"])
         if key in sources:
@@ -64,19 +82,10 @@ def load(path: Path = SOURCES) -> dict[tuple[str, str], Source]:
             url=row["url"],
             alternative_urls=tuple(row["alternative_urls"].split()),
             sha256=row["sha256"],
-            bytes=int(row["bytes"]),
+            bytes=int(row["bytes"] or 0),
             licence=row["licence"],
         )
     return sources
-
-
-def verify(path: Path, source: Source) -> None:
-    """Raise DataError unless the file at `path` has the size and checksum of `source`."""
-    if not path.is_file():
-        raise DataError(f"{path}: this file does not exist; fetch {source.name} again.")
-    difference = source.mismatch(sha256(path), path.stat().st_size)
-    if difference:
-        raise DataError(f"{path}: {difference}; delete the file and fetch it again.")
 
 
 def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, Mapping[str, str]]]:

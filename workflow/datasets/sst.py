@@ -2,84 +2,76 @@
 
 A line of a file is `label text`: tokens separated by spaces, label 0 (negative) or 1 (positive) of
 the binary task, 0 to 4 of the fine one.
+
+Attention Learning reports 5,130 sentences to train on and 1,421 to evaluate on, with median lengths
+16 and 17. These are the fine files' sentences with labels 1, 2 and 4, to the sentence: its text
+counts labels from 1 (1 or 2 against 4 or 5), the files from 0. Its protocol here is that one, so
+label 0 holds negative and neutral sentences, label 1 very positive ones.
 """
 
-from collections import Counter
+import random
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
+from workflow.datasets import labelled_text
 from workflow.datasets.errors import DataError, RecipeError
-from workflow.datasets.files import (
-    SPLITS,
-    by_name,
-    duplicates,
-    read_lines,
-    read_records,
-    write_lines,
-    write_records,
+from workflow.datasets.files import SPLITS, by_name, read_lines, write_lines
+from workflow.datasets.labelled_text import (
+    HELD_OUT,
+    SALIENT_WORDS,
+    Example,
+    GeneratedOptions,
+    Losses,
+    at_most,
+    plain_words,
+    salient_words,
+    worded,
+    write_prepared,
 )
-from workflow.datasets.recipe import require_at_least
 
 LABELS = {"binary": 2, "fine": 5}
-SALIENT_WORDS = "salient_words.txt"
+ATTENTION_LEARNING = {1: 0, 2: 0, 4: 1}
 
 
 @dataclass(frozen=True)
-class Options:
-    """What the sentences are made from; the defaults are the paper's."""
+class Options(GeneratedOptions):
+    """What the sentences are made from; the defaults are the Discrete Transformer's.
+
+    `jain_wallace`: the official splits. `attention_learning`: the official train file, and at most
+    4,000 sentences of the test file as both dev and test.
+    """
+
+    dataset: ClassVar[str] = "sst"
 
     source: Literal["official", "generated"] = "official"
     """The official files, or a small corpus in their format whose salient words are known."""
     classes: Literal["binary", "fine"] = "binary"
     """Two labels without the neutral sentences, or five labels."""
-    max_tokens: int = 500
-    """Longer texts are cut."""
-    train: int | None = None
-    """Generated sentences to train on."""
-    dev: int | None = None
-    """Generated sentences to choose settings with."""
-    test: int | None = None
-    """Generated sentences to report on."""
-    seed: int | None = None
-    """Seed of the generator; every split has its own stream of it."""
 
     def __post_init__(self) -> None:
-        generator = {name: getattr(self, name) for name in (*SPLITS, "seed")}
-        require_at_least("sst", 1, {"max_tokens": self.max_tokens})
-        if self.source == "official":
-            for name, value in generator.items():
-                if value is not None:
-                    raise RecipeError(
-                        f"Option `{name}` of dataset `sst` is for `source: generated` only; "
-                        "the official files have their own size."
-                    )
-            return
-        if self.classes != "binary":
+        super().__post_init__()
+        if self.source == "generated" and self.classes != "binary":
             raise RecipeError(
                 "Dataset `sst` with `source: generated` has two labels: set `classes: binary`."
             )
-        for name, value in generator.items():
-            if value is None:
-                raise RecipeError(
-                    f"Dataset `sst` with `source: generated` needs the option `{name}`."
-                )
-        require_at_least("sst", 1, {name: generator[name] for name in SPLITS})
-        require_at_least("sst", 0, {"seed": generator["seed"]})
+        official = self.source == "official" and self.classes == "binary"
+        if self.protocol == "attention_learning" and not official:
+            raise RecipeError(
+                "Dataset `sst` with `protocol: attention_learning` has two labels and is made from "
+                "the official files: set `classes: binary` and `source: official`."
+            )
 
 
 def sources(options: Options) -> list[str]:
     """Return the official files to fetch; none for the generated corpus."""
-    return [_file(options, split) for split in SPLITS] if options.source == "official" else []
+    return list(_files(options).values()) if options.source == "official" else []
 
 
 def raw(options: Options) -> list[str]:
     """Return the files that `synthesise` writes."""
-    if options.source == "official":
-        return []
-    return [*(_file(options, split) for split in SPLITS), SALIENT_WORDS]
+    return [] if options.source == "official" else [*_files(options).values(), SALIENT_WORDS]
 
 
 def columns(options: Options) -> list[str]:
@@ -89,15 +81,13 @@ def columns(options: Options) -> list[str]:
 
 def synthesise(options: Options, out: Path) -> None:
     """Write generated sentences in the official format, and the list of their salient words."""
-    import random
+    from workflow.datasets import sentiment_grammar
 
-    from workflow.datasets.sentiment_grammar import salient_words, sentences
-
-    for split in SPLITS:
+    for split, file in _files(options).items():
         generator = random.Random(f"{options.seed} {split}")
-        pairs = sentences(getattr(options, split), generator)
-        write_lines(out / _file(options, split), (f"{label} {text}" for label, text in pairs))
-    write_lines(out / SALIENT_WORDS, salient_words())
+        pairs = sentiment_grammar.sentences(getattr(options, split), generator)
+        write_lines(out / file, (f"{label} {text}" for label, text in pairs))
+    write_lines(out / SALIENT_WORDS, sentiment_grammar.salient_words())
 
 
 def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
@@ -105,84 +95,53 @@ def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
 
     Raises DataError naming the line with a wrong label or an empty text.
     """
-    salient = set()
-    if options.source == "generated":
-        salient = {word for _, word in read_lines(by_name(files, SALIENT_WORDS))}
-    for split in SPLITS:
-        records = []
-        for place, line in read_lines(by_name(files, _file(options, split))):
-            record = _record(place, line, LABELS[options.classes])
-            if salient:
-                record["salient"] = [int(word in salient) for word in record["text"].split(" ")]
-            records.append(record)
-        write_records(out / f"{split}.jsonl", records)
+    losses = Losses()
+    splits = {
+        split: _sentences(options, by_name(files, file), losses)
+        for split, file in _files(options).items()
+    }
+    if options.protocol == "attention_learning":
+        splits["dev"] = splits["test"] = at_most(HELD_OUT, splits["test"], losses)
+    salient = salient_words(files) if options.source == "generated" else None
+    write_prepared(out, splits, losses, salient)
 
 
 def encode(options: Options, prepared: Path, out: Path) -> None:
-    """Write the sentences as arrays; the vocabulary is all words of the training set.
-
-    Words of dev and test that are not in it become `<unk>` and are counted.
-    """
-    import numpy as np
-
-    from workflow.datasets.encoding import RESERVED, UNKNOWN, Split, write_encoded
-
-    records = {split: list(read_records(prepared / f"{split}.jsonl")) for split in SPLITS}
-    words = {
-        split: [record["text"].split(" ")[: options.max_tokens] for record in records[split]]
-        for split in SPLITS
-    }
-    vocabulary = sorted({word for text in words["train"] for word in text})
-    numbers = {word: number for number, word in enumerate(vocabulary, start=len(RESERVED))}
-    splits = {}
-    for split in SPLITS:
-        tokens = [numbers.get(word, UNKNOWN) for text in words[split] for word in text]
-        labels = [record["label"] for record in records[split]]
-        extra = {"label": np.array(labels, dtype=np.int64)}
-        if "salient" in columns(options):
-            marks = [record["salient"][: options.max_tokens] for record in records[split]]
-            extra["salient"] = np.concatenate(marks).astype(np.uint8)
-        lengths = np.array([len(text) for text in words[split]])
-        splits[split] = Split(np.array(tokens), lengths, extra)
-    statistics = {
-        **_statistics(options, records),
-        "unknown_tokens": {
-            split: int((splits[split].tokens == UNKNOWN).sum()) for split in ("dev", "test")
-        },
-    }
-    write_encoded(out, "sst", asdict(options), vocabulary, splits, statistics)
+    """Write the sentences as arrays; the vocabulary is the words of the training set."""
+    labelled_text.encode(options, columns(options), prepared, out)
 
 
-def _statistics(options: Options, records: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-    """Describe the texts of every split before they are cut."""
-    texts = {split: [record["text"] for record in records[split]] for split in SPLITS}
-    lengths = {split: [text.count(" ") + 1 for text in texts[split]] for split in SPLITS}
-    labels = {split: Counter(str(record["label"]) for record in records[split]) for split in SPLITS}
-    return {
-        "cut_texts": sum(n > options.max_tokens for split in SPLITS for n in lengths[split]),
-        "median_length": {split: median(lengths[split]) for split in SPLITS},
-        "labels": {split: dict(sorted(labels[split].items())) for split in SPLITS},
-        "duplicates": duplicates(texts),
-    }
+def _files(options: Options) -> Mapping[str, str]:
+    """Return the official name of each split's file."""
+    if options.protocol == "attention_learning":
+        return {split: f"stsa.fine.{split}" for split in ("train", "test")}
+    return {split: f"stsa.{options.classes}.{split}" for split in SPLITS}
 
 
-def _file(options: Options, split: str) -> str:
-    """Return the official name of a split's file."""
-    return f"stsa.{options.classes}.{split}"
+def _sentences(options: Options, path: Path, losses: Losses) -> list[Example]:
+    """Return the sentences of a file that belong to the task, in its order."""
+    others = options.protocol == "attention_learning"
+    labels = LABELS["fine" if others else options.classes]
+    sentences: list[Example] = []
+    for place, line in read_lines(path):
+        label, text = _labelled(place, line, labels)
+        if not others:
+            words = [word for word in text.split(" ") if word.strip()]
+            sentences += worded(place, text, words, label, losses)
+        elif label in ATTENTION_LEARNING:
+            words = plain_words(text)
+            sentences += worded(place, text, words, ATTENTION_LEARNING[label], losses)
+        else:
+            losses.dropped[f"label {label}"] += 1
+    return sentences
 
 
-def _record(place: str, line: str, labels: int) -> dict[str, Any]:
-    """Return a `label text` line as a record."""
+def _labelled(place: str, line: str, labels: int) -> tuple[int, str]:
+    """Return the label and the text of a line."""
     label, _, text = line.partition(" ")
     if label not in {str(number) for number in range(labels)}:
         raise DataError(
             f"{place}: expected a label from 0 to {labels - 1} before the text, found {label!r}; "
             "correct the line or fetch the file again."
         )
-    words = [word for word in text.split(" ") if word.strip()]
-    if not words:
-        raise DataError(
-            f"{place}: the text after label {label} is empty; remove the line or fetch the file "
-            "again."
-        )
-    return {"text": " ".join(words), "label": int(label)}
+    return int(label), text

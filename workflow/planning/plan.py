@@ -10,8 +10,9 @@ from typing import Any
 from workflow.planning.closure import code_hash
 from workflow.planning.errors import InputError, unknown
 from workflow.planning.experiments import Experiment, check_experiment, load_experiments, recipe
-from workflow.planning.identity import parts, recipe_hash, run_modules
+from workflow.planning.identity import digest, parts, recipe_hash, run_modules
 from workflow.planning.loader import check
+from workflow.planning.mechanisms import mechanisms, with_variants
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,11 @@ class Plan:
         self.config = check(dict(config), "config", "config")
         self.papers = root / "workflow" / "papers"
         self.results = self.config["results"]
-        self.experiments = load_experiments(self.papers)
+        self.mechanisms = mechanisms(self.config, root)
+        self.experiments = {
+            name: with_variants(experiment, self.mechanisms)
+            for name, experiment in load_experiments(self.papers).items()
+        }
         overlay = self.config.get("overlay") or {"name": "", "experiments": {}}
         self.overlay = self._overlay(overlay["experiments"])
         self.scale = self.config["scale"] + (f"+{overlay['name']}" if overlay["name"] else "")
@@ -92,7 +97,7 @@ class Plan:
                 scales = (self.config["scale"],)
                 check_experiment(experiment, self.experiments, root, scales, self.overlay[name])
         self._runs: dict[tuple[str, str, int], Run] = {}
-        self._check_twins()
+        self._equal = self._kinds()
         check_writable(Path(self.results))
         self.mirror = check_mirror(self.config.get("mirror"))
         self.selected = self._selected()
@@ -115,6 +120,18 @@ class Plan:
         for name, parent in sorted(run.settings["parents"].items()):
             found[name] = self.run(parent.get("experiment", own), parent["variant"], run.seed)
         return found
+
+    def twin(self, run: Run) -> Run | None:
+        """Return the equal run that is trained in place of this one, None where this one is.
+
+        Of equal runs the first is trained, in the order of the experiments and among those that
+        scale and seeds ask for; the others wait for it, find it in the store and copy it.
+        """
+        equal = self._equal[self._kind(run)]
+        runs = [self.run(name, variant, run.seed) for name, variant in equal]
+        asked = [one for one in runs if one in self.runs(one.experiment.name, [one.variant])]
+        first = (asked or runs)[0]
+        return None if first == run else first
 
     def runs(self, experiment: str, variants: Iterable[str] | None = None) -> list[Run]:
         """Return the runs of an experiment at the chosen scale, of some variants or of all."""
@@ -152,18 +169,25 @@ class Plan:
                 found[run.data] = run.recipe
         return found
 
-    def _check_twins(self) -> None:
-        """Refuse two experiments with the same run: they would be trained at once in one place."""
-        seen: dict[str, str] = {}
-        for name, experiment in self.experiments.items():
-            for variant in experiment.variants(self.config["scale"]):
-                run = f"{name}/{variant}"
-                twin = seen.setdefault(experiment.trained(self.run(name, variant, 0).settings), run)
-                if twin != run:
-                    raise InputError(
-                        f"{experiment.file}: {run} is the same run as {twin} at scale "
-                        f"{self.scale}; take one of them away (at one scale: with `only`)"
-                    )
+    def _kinds(self) -> dict[str, list[tuple[str, str]]]:
+        """Return all variants as (experiment, variant) by kind, those run at the scale first."""
+        scale, every = self.config["scale"], self.experiments.items()
+        pairs = [(name, variant) for name, one in every for variant in one.variants(scale)]
+        pairs += [(name, variant) for name, one in every for variant in one.definition["variants"]]
+        found: dict[str, list[tuple[str, str]]] = {}
+        for pair in dict.fromkeys(pairs):
+            found.setdefault(self._kind(self.run(*pair, 0)), []).append(pair)
+        return found
+
+    def _kind(self, run: Run, line: tuple[Run, ...] = ()) -> str:
+        """Return the digest of what decides the weights of a run, but for its seed.
+
+        Of a parent its kind counts, not its name.
+        """
+        if run in line:
+            raise InputError(f"overlay: {run.experiment.name}/{run.variant} is its own ancestor")
+        parents = {n: self._kind(parent, (*line, run)) for n, parent in self.parents(run).items()}
+        return digest([run.experiment.trained({**run.settings, "parents": {}}), parents])
 
     def _selected(self) -> list[str]:
         """Return the names of the experiments that the configuration selects."""

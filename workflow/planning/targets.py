@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
+from typing import Any
 
+from workflow.planning.corpora import Corpus, corpora
 from workflow.planning.errors import InputError, unknown
 from workflow.planning.identity import canonical, parts
 from workflow.planning.plan import Plan, Run
@@ -24,10 +26,10 @@ class Paper:
         self.name = name
         self.folder = plan.papers / name
         self._plan = plan
-        definitions = Definitions(name, plan.papers)
+        definitions = Definitions(name, plan.papers, plan.mechanisms)
         definitions.check()
         self.tables, self.figures = definitions.tables, definitions.figures
-        self.claims = definitions.claims
+        self.claims, self.corpora = definitions.claims, definitions.corpora
 
     @property
     def experiments(self) -> list[str]:
@@ -61,9 +63,14 @@ class Paper:
         if kind == "claims":
             shared = {key: value for key, value in self.tables.items() if key != "tables"}
             return canonical([self.claims, shared])
-        whole = getattr(self, kind)
-        shared = {key: value for key, value in whole.items() if key != kind}
-        return canonical({**shared, name: whole[kind][name]})
+        whole, inside = getattr(self, kind), "tables" if kind == "corpora" else kind
+        shared = {key: value for key, value in whole.items() if key != inside}
+        return canonical({**shared, name: whole[inside][name]})
+
+    def described(self, name: str) -> dict[str, Corpus]:
+        """Return the corpora of a table of `corpora.yaml` by the id of their rows."""
+        where = f"{self.folder / 'corpora.yaml'}: tables.{name}"
+        return corpora(self._plan, self.corpora["tables"][name], where)
 
     def code(self, kind: str, name: str) -> list[str]:
         """Return the modules that a table, figure or claim is made by, beside the script."""
@@ -83,6 +90,8 @@ class Targets:
         self.papers = {name: Paper(name, plan) for name in names}
         for paper in self.papers.values():
             self._check_pairs(paper)
+            for name in paper.corpora["tables"]:
+                paper.described(name)
 
     @cached_property
     def files(self) -> dict[str, list[str]]:
@@ -95,16 +104,25 @@ class Targets:
             for kind in ("tables", "figures"):
                 for item in getattr(paper, kind)[kind]:
                     found[f"{paper.name}_{item}"] = self.outputs(paper, kind, item)
+            for item in paper.corpora["tables"]:
+                found[f"{paper.name}_{item}"] = self.outputs(paper, "tables", item)
             found[paper.name] = [f for n in paper.experiments for f in found[n]]
-            found[paper.name] += self.claims(paper)
+            found[paper.name] += self.claims(paper) + self._corpora(paper)
         return found
 
     @property
     def selected(self) -> list[str]:
-        """The files behind everything that the configuration selects, the report left out."""
+        """The files behind everything that the configuration selects, the report left out.
+
+        Tables of corpora are among them where a paper is selected, not only experiments of it.
+        """
         files = [file for name in self.plan.selected for file in self.files[name]]
         chosen = {self.plan.experiments[name].paper for name in self.plan.selected}
         files += [f for name in sorted(chosen) for f in self.claims(self.papers[name])]
+        wanted = self.plan.config["experiments"]
+        for name in sorted(chosen):
+            if wanted in ("all", name) or (isinstance(wanted, list) and name in wanted):
+                files += self._corpora(self.papers[name])
         return list(dict.fromkeys(files))
 
     @property
@@ -132,6 +150,28 @@ class Targets:
     def claims(self, paper: Paper) -> list[str]:
         """Return the file of a paper's claims, if it makes any."""
         return [f"{self.folder}/claims/{paper.name}.json"] if paper.claims["claims"] else []
+
+    def recipe(self, folder: str) -> dict[str, Any]:
+        """Return the recipe whose data lie in `<dataset>/<hash>`, of an experiment or a corpus.
+
+        Raises InputError when nothing of this configuration uses it.
+        """
+        return self._described.get(folder) or self.plan.recipe(folder)
+
+    @cached_property
+    def _described(self) -> dict[str, dict[str, Any]]:
+        """The recipes of all corpora by their folder."""
+        return {
+            corpus.folder: corpus.recipe
+            for paper in self.papers.values()
+            for name in paper.corpora["tables"]
+            for corpus in paper.described(name).values()
+            if corpus.recipe
+        }
+
+    def _corpora(self, paper: Paper) -> list[str]:
+        """Return the files of a paper's tables of corpora."""
+        return [f for name in paper.corpora["tables"] for f in self.outputs(paper, "tables", name)]
 
     def _drawn_from(self, experiment: str) -> list[str]:
         """Return the tables and figures that need this experiment and no other."""
@@ -176,6 +216,8 @@ class Targets:
             for kind in ("tables", "figures"):
                 for item in getattr(paper, kind)[kind]:
                     claimed.append((f"{paper.name}_{item}", f"{kind[:-1]} {item} of {paper.name}"))
+            for item in paper.corpora["tables"]:
+                claimed.append((f"{paper.name}_{item}", f"table {item} of {paper.name}"))
         for name, owner in claimed:
             if name in owners:
                 raise InputError(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from string import Formatter
 from typing import Any
 
-from workflow.planning.errors import InputError, unknown
+from workflow.planning.errors import InputError, nearest, unknown
 from workflow.reporting import needs
 
 SHOWN = ("interval", "mean")
@@ -44,6 +44,18 @@ def check_tables(tables: Mapping[str, Any], where: str) -> None:
             _known(here, "metric", [name for one in filled.values() for name in one], metrics)
             _known(here, "column", form if isinstance(form, Mapping) else (), filled)
             _known(here, "row", part.get("rows", []), rows)
+        for template, followed in table.get("mechanisms", {}).items():
+            _known(f"{at}, mechanisms", "row", [followed], rows)
+            fields = _fields(template, f"{at}, mechanisms")
+            _known(f"{at}, mechanisms", "part", fields, ["mechanism"])
+            (row,) = (row for row in table["rows"] if row["id"] == followed)
+            variant = str(row.get("variant", table["variant"]))
+            for text, part in ((template, "mechanism"), (variant, "row")):
+                if part not in _fields(text, at):
+                    raise InputError(
+                        f'{at}, mechanisms: "{text}" is the same for every mechanism; write '
+                        f"{{{part}}} in it"
+                    )
         for row, column in needs.cells(table):
             here = f"{at}, {row['id']}, {column['id']}"
             form = needs.format_of(row, column)
@@ -55,6 +67,30 @@ def check_tables(tables: Mapping[str, Any], where: str) -> None:
 def check_claims(claims: Mapping[str, Any], where: str) -> None:
     """Raise InputError for two claims with one id."""
     _once(where, "claim", [claim["id"] for claim in claims["claims"]])
+
+
+def check_corpora(corpora: Mapping[str, Any], where: str) -> None:
+    """Raise InputError for two rows of `corpora.yaml` with one id or label."""
+    for name, table in corpora["tables"].items():
+        for part in ("id", "label"):
+            _once(f"{where}: tables.{name}", "row", [str(row[part]) for row in table["rows"]])
+
+
+def check_printed_corpora(tables: Mapping[str, Any], expected: Any, where: str) -> None:
+    """Raise InputError for a row of `corpora.yaml` of which the paper prints no number.
+
+    `expected` are the paper's numbers, by place.
+    """
+    known = {(source, table, row) for source, table, row, _, _ in expected.values}
+    for name, table in tables.items():
+        for row in table["rows"]:
+            place = row.get("printed", table.get("printed"))
+            if place and (key := (place["source"], place["table"], row["label"])) not in known:
+                said = ", ".join(key)
+                raise InputError(
+                    f"{where}: tables.{name}, {row['id']}: {expected.path}: no number at {said}"
+                    f"{nearest(said, map(', '.join, known))}"
+                )
 
 
 def table_places(tables: Mapping[str, Any]) -> Iterator[Printed]:

@@ -11,7 +11,10 @@ import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from workflow.reporting import layout, tolerances
+from workflow.datasets import sources
+from workflow.datasets.errors import RecipeError
+from workflow.datasets.recipe import files
+from workflow.reporting import corpora, layout, tolerances
 from workflow.reporting.comparability import base_scale
 from workflow.reporting.curves import Curve, chart, whisker
 from workflow.reporting.files import read_csv, read_json
@@ -28,6 +31,7 @@ def render(
     tables: Iterable[Path] = (),
     figures: Iterable[Path] = (),
     claims: Iterable[Path] = (),
+    mechanisms: Sequence[str] = (),
 ) -> str:
     """Return the page as HTML; ReportingError names a file that is missing or broken.
 
@@ -37,6 +41,7 @@ def render(
         tables: the `.csv` of each table, in a folder named after its paper.
         figures: the `.png` of each figure, likewise.
         claims: `<paper>.json` of each paper.
+        mechanisms: names of the user's own, which have rows in the tables.
     """
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
@@ -47,8 +52,9 @@ def render(
     )
     environment.filters["prose"] = prose
     given = Given(_by_name(tables), _by_name(figures), {path.stem: path for path in claims})
-    papers = [_paper(paper, given) for paper in Paper.all()]
+    papers = [_paper(paper, given) for paper in Paper.all(mechanisms)]
     records = {path.parent: read_json(path) for path in runs}
+    described = [it for paper in papers for table in paper["tables"] for it in table["recipes"]]
     page = environment.get_template("report.html.j2").render(
         scale=scale,
         base=base_scale(scale),
@@ -58,6 +64,7 @@ def render(
         ],
         variants=_variants(records),
         hardware=_hardware(list(records.values())),
+        licences=_licences([*_recipes(records.values()), *described]),
         tolerances=_tolerances(papers),
         changes=tolerances.changes(
             tolerances.read_history(PUBLISHED / scale), tolerances.current()
@@ -101,6 +108,11 @@ def _paper(paper: Paper, given: Given) -> dict[str, Any]:
             _table(paper, name, given.tables[paper.name, name])
             for name in paper.tables["tables"]
             if (paper.name, name) in given.tables
+        ]
+        + [
+            _corpora(paper, name, given.tables[paper.name, name])
+            for name in paper.corpora["tables"]
+            if (paper.name, name) in given.tables
         ],
         "figures": [
             _figure(name, given.figures[paper.name, name])
@@ -127,20 +139,37 @@ def _claim(claim: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _table(paper: Paper, name: str, file: Path) -> dict[str, Any]:
-    records, sidecar = read_csv(file), read_json(file.with_suffix(".json"))
+    return _shown(paper.tables, name, read_csv(file), read_json(file.with_suffix(".json")))
+
+
+def _corpora(paper: Paper, name: str, file: Path) -> dict[str, Any]:
+    """Return a table that is made from the data alone, in the form of the others."""
+    sidecar = read_json(file.with_suffix(".json"))
+    definitions = corpora.as_tables(paper, name, sidecar["corpora"])
+    return _shown(definitions, name, read_csv(file), sidecar)
+
+
+def _shown(
+    definitions: Mapping[str, Any],
+    name: str,
+    records: list[dict[str, str]],
+    sidecar: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return what the page shows of a table."""
     differences: dict[tuple[str, ...], str] = {
         (cell["row"], cell["column"], cell["metric"]): cell["difference"]
         for cell in sidecar["cells"]
         if cell["difference"]
     }
     return {
-        **paper.tables["tables"][name],
+        **definitions["tables"][name],
         "name": name,
-        "grid": layout.grid(paper.tables, name, records, differences),
-        "notes": layout.notes(paper.tables, name),
+        "grid": layout.grid(definitions, name, records, differences),
+        "notes": layout.notes(definitions, name),
         "tolerances": sidecar["tolerances"],
         "remarks": _remarks(records),
         "not_run": _not_run(records),
+        "recipes": [it["recipe"] for it in sidecar.get("corpora", {}).values() if "digest" in it],
     }
 
 
@@ -243,9 +272,12 @@ def _thinned(
 
 
 def _hardware(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the cost of the runs by the hardware that they ran on."""
+    """Return the cost of the runs by the hardware that they ran on.
+
+    A run that two experiments share was trained once, so it counts once.
+    """
     grouped: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
-    for run in runs:
+    for run in {run["identity"]: run for run in runs}.values():
         kind = (str(run.get("device")), str(run.get("cpu")), str(run.get("torch")))
         grouped.setdefault(kind, []).append(run)
     return [
@@ -259,6 +291,35 @@ def _hardware(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             "continued": sum(len(run.get("continuations") or []) for run in group),
         }
         for (device, cpu, torch), group in sorted(grouped.items())
+    ]
+
+
+def _recipes(runs: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the data recipe of each run."""
+    return [run["spec"]["run"].get("data", {}) for run in runs]
+
+
+def _licences(recipes: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the terms of the files that the data of these recipes are made from, by dataset.
+
+    A dataset that was generated has no files; one of an option that is gone is left out.
+    """
+    listed = sources.load()
+    found: dict[tuple[str, str], list[str]] = {}
+    for recipe in recipes:
+        try:
+            names = files(recipe)["sources"]
+        except RecipeError:
+            continue
+        terms = {name: listed[recipe["dataset"], name].licence for name in names}
+        if not terms:
+            found[recipe["dataset"], "generated by this workflow"] = []
+        for name, licence in terms.items():
+            behind = found.setdefault((recipe["dataset"], licence), [])
+            behind += [name] if name not in behind else []
+    return [
+        {"dataset": dataset, "licence": licence, "files": names}
+        for (dataset, licence), names in sorted(found.items())
     ]
 
 

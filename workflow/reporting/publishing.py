@@ -8,12 +8,13 @@ but in no table, figure or claim.
 import os
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from workflow.planning.corpora import corpora
 from workflow.planning.plan import Plan
 from workflow.reporting import tolerances
 from workflow.reporting.claims import judge
@@ -187,9 +188,12 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
         today = datetime.now(UTC).date().isoformat()
         extended = tolerances.extended(history, tolerances.current(), today)
         write_json(aside / tolerances.NAME, {"schema": 1, "history": extended})
-        _write_outputs(aside, folder, scale, entries)
+        papers = Paper.all(plan.mechanisms)
+        _write_outputs(aside, folder, scale, entries, papers)
+        for paper in papers:
+            _write_corpora(aside, folder, plan, paper)
         stale = {key: entry["stale"] for key, entry in entries.items() if entry["stale"]}
-        write_text(aside / "README.md", scale_page(aside, scale, _titles(), stale))
+        write_text(aside / "README.md", scale_page(aside, scale, _titles(papers), stale))
         made = [path for path in sorted(aside.rglob("*")) if path.is_file()]
         for path in made:
             if path.stat().st_size > LIMIT:
@@ -226,7 +230,13 @@ def _write_runs(aside: Path, entries: Mapping[str, Entry]) -> None:
     write_json(aside / "index.json", {"schema": 1, "runs": index})
 
 
-def _write_outputs(aside: Path, folder: Path, scale: str, entries: Mapping[str, Entry]) -> None:
+def _write_outputs(
+    aside: Path,
+    folder: Path,
+    scale: str,
+    entries: Mapping[str, Entry],
+    papers: Sequence[Paper],
+) -> None:
     """Make tables, figures and claims over the runs that are not stale."""
     from workflow.reporting.drawing import plot
 
@@ -240,7 +250,7 @@ def _write_outputs(aside: Path, folder: Path, scale: str, entries: Mapping[str, 
         if not entry["stale"]
     )
     base = folder.parent / base_scale(scale) if base_scale(scale) != scale else None
-    for paper in Paper.all():
+    for paper in papers:
         for name in paper.tables["tables"]:
             before = base / "tables" / paper.name / f"{name}.csv" if base else None
             prefix = aside / "tables" / paper.name / name
@@ -251,10 +261,29 @@ def _write_outputs(aside: Path, folder: Path, scale: str, entries: Mapping[str, 
             write_json(aside / "claims" / f"{paper.name}.json", judge(paper, scale, measures))
 
 
-def _titles() -> dict[str, str]:
+def _write_corpora(aside: Path, folder: Path, plan: Plan, paper: Paper) -> None:
+    """Make the tables of corpora from the new facts, else from those published before."""
+    from workflow.reporting.corpora import describe
+
+    for name, definition in paper.corpora["tables"].items():
+        where = Path("tables") / paper.name / name
+        facts: dict[str, Any] = {}
+        for base in (folder, Path(plan.results) / plan.scale):
+            sidecar = (base / where).with_suffix(".json")
+            known = read_json(sidecar)["corpora"] if sidecar.is_file() else {}
+            facts |= {row: one for row, one in known.items() if "missing" not in one}
+        for row, corpus in corpora(plan, definition, f"{paper.name}, {name}").items():
+            if facts.get(row, {}).get("recipe") != corpus.recipe:
+                missing = corpus.missing or "it has not been described yet"
+                facts[row] = {"recipe": corpus.recipe, "missing": missing}
+        facts = {row["id"]: facts[row["id"]] for row in definition["rows"]}
+        describe(paper, name, plan.scale, facts, aside / where)
+
+
+def _titles(papers: Iterable[Paper]) -> dict[str, str]:
     return {
         f"{paper.name}/{name}": definition["title"]
-        for paper in Paper.all()
-        for kind in (paper.tables["tables"], paper.figures["figures"])
+        for paper in papers
+        for kind in (paper.tables["tables"], paper.corpora["tables"], paper.figures["figures"])
         for name, definition in kind.items()
     }

@@ -29,6 +29,12 @@ except InputError as error:
 # A run that failed for good is not tried again by the same invocation, on whatever node.
 os.environ.setdefault("SACCADE_INVOCATION", uuid.uuid4().hex)
 
+# The tables that are made from the data alone, as an expression for `<paper>/<table>.`.
+CORPORA = "|".join(
+    f"{n}/{t}" for n, paper in TARGETS.papers.items() for t in paper.corpora["tables"]
+)
+CORPORA = rf"(?:{CORPORA})\."
+
 RESULTS = PLAN.results
 SCALE = f"{RESULTS}/{PLAN.scale}"
 
@@ -101,9 +107,15 @@ def parent_arguments(wildcards, *file):
     ]
 
 
+def twin_of(wildcards):
+    """The `run.json` of an equal run to wait for, so that only one of the two is trained."""
+    twin = PLAN.twin(run_of(wildcards))
+    return [f"{run_folder(twin)}/run.json"] if twin else []
+
+
 def recipe_of(wildcards):
     """The data recipe that a path belongs to."""
-    return PLAN.recipe(f"{wildcards.dataset}/{wildcards.recipe}")
+    return TARGETS.recipe(f"{wildcards.dataset}/{wildcards.recipe}")
 
 
 def recipe_json(wildcards):
@@ -183,6 +195,27 @@ def base_table(wildcards):
     base = PLAN.config["scale"]
     path = f"{RESULTS}/{base}/tables/{wildcards.paper}/{wildcards.table}.csv"
     return [path] if PLAN.scale != base and os.path.exists(path) else []
+
+
+def described(wildcards):
+    """The corpora behind a table that is made from the data alone, by the id of their rows."""
+    return paper_of(wildcards).described(wildcards.table)
+
+
+def corpora_behind(wildcards):
+    """An input: the encoded data of those corpora, but for what is missing."""
+    found = described(wildcards).values()
+    return [f"{RESULTS}/data/{one.folder}/encoded" for one in found if not one.missing]
+
+
+def corpora_json(wildcards):
+    """A parameter: those corpora as canonical JSON."""
+    return canonical(
+        {
+            name: {"recipe": one.recipe, "folder": one.folder, "missing": one.missing}
+            for name, one in described(wildcards).items()
+        }
+    )
 
 
 def kind_of(kind, suffix):

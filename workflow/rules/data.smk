@@ -12,12 +12,15 @@ localrules:
 
 rule fetch:
     output:
-        f"{RESULTS}/data/sources/{{dataset}}/{{file}}",
+        file=f"{RESULTS}/data/sources/{{dataset}}/{{file}}",
+        origin=f"{RESULTS}/data/sources/{{dataset}}/{{file}}.origin.json",
     log:
         f"{RESULTS}/logs/fetch/{{dataset}}/{{file}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/fetch/{{dataset}}/{{file}}.tsv"
-    retries: 0 if PLAN.mirror else 2
+    wildcard_constraints:
+        file=r"[^/]+(?<!\.origin\.json)",
+    retries: 0
     conda:
         ENVIRONMENT
     resources:
@@ -25,9 +28,11 @@ rule fetch:
         runtime=60,
     params:
         mirror=lambda wildcards, output: PLAN.mirror,
+        manual=f"{RESULTS}/data/manual",
     shell:
         "exec python -m workflow.scripts.fetch --dataset {wildcards.dataset:q}"
-        " --file {wildcards.file:q} --mirror {params.mirror:q} --out {output:q} > {log:q} 2>&1"
+        " --file {wildcards.file:q} --mirror {params.mirror:q} --manual {params.manual:q}"
+        " --out {output.file:q} > {log:q} 2>&1"
 
 
 rule synthesise:

@@ -4,10 +4,41 @@ PAGE_FILES = ("report.html.j2", "style.css")
 
 
 localrules:
+    describe,
     tabulate,
     plot,
     claim,
     report,
+
+
+rule describe:
+    input:
+        encoded=sentence(corpora_behind),
+        expected=expected_values,
+    output:
+        multiext(f"{SCALE}/tables/{{paper}}/{{table}}", *[f".{x}" for x in TABLE_FORMATS]),
+    log:
+        f"{SCALE}/logs/describe/{{paper}}/{{table}}.log",
+    benchmark:
+        f"{SCALE}/benchmarks/describe/{{paper}}/{{table}}.tsv"
+    wildcard_constraints:
+        paper=rf"(?={CORPORA})[a-z][a-z0-9_]*",
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        definition=lambda wildcards: paper_of(wildcards).definition("corpora", wildcards.table),
+        code=sentence(lambda wildcards: code_of("workflow.scripts.describe")),
+        corpora=sentence(corpora_json),
+        data=lambda wildcards, output: f"{RESULTS}/data",
+        scale=PLAN.scale,
+        prefix=lambda wildcards, output: str(Path(output[0]).with_suffix("")),
+    shell:
+        "exec python -m workflow.scripts.describe --paper {wildcards.paper}"
+        " --table {wildcards.table} --scale {params.scale:q} --data {params.data:q}"
+        " --corpora {params.corpora:q} --out-prefix {params.prefix:q} > {log:q} 2>&1"
 
 
 rule tabulate:
@@ -22,6 +53,8 @@ rule tabulate:
         f"{SCALE}/logs/tabulate/{{paper}}/{{table}}.log",
     benchmark:
         f"{SCALE}/benchmarks/tabulate/{{paper}}/{{table}}.tsv"
+    wildcard_constraints:
+        paper=rf"(?!{CORPORA})[a-z][a-z0-9_]*",
     conda:
         ENVIRONMENT
     resources:
@@ -30,13 +63,15 @@ rule tabulate:
     params:
         definition=definition("tables"),
         code=code_behind("tables", "tabulate"),
+        mechanisms=list(PLAN.mechanisms),
         base=lambda wildcards, input: ["--base", *input.base] if input.base else [],
         scale=PLAN.scale,
         prefix=lambda wildcards, output: str(Path(output[0]).with_suffix("")),
     shell:
         "exec python -m workflow.scripts.tabulate --paper {wildcards.paper}"
         " --table {wildcards.table} --measures {input.measures:q} --runs {input.runs:q}"
-        " {params.base:q} --scale {params.scale:q} --out-prefix {params.prefix:q} > {log:q} 2>&1"
+        " --mechanisms {params.mechanisms:q} {params.base:q} --scale {params.scale:q}"
+        " --out-prefix {params.prefix:q} > {log:q} 2>&1"
 
 
 rule plot:
@@ -113,8 +148,9 @@ rule report:
         figures=kind_of("figures", ".png"),
         claims=kind_of("claims", ".json"),
         scale=PLAN.scale,
+        mechanisms=list(PLAN.mechanisms),
         code=sentence(lambda wildcards: code_of("workflow.scripts.report")),
     shell:
         "exec python -m workflow.scripts.report --scale {params.scale:q} --runs {params.runs:q}"
         " --tables {params.tables:q} --figures {params.figures:q} --claims {params.claims:q}"
-        " --out {output:q} > {log:q} 2>&1"
+        " --mechanisms {params.mechanisms:q} --out {output:q} > {log:q} 2>&1"

@@ -37,6 +37,7 @@ rule train:
         spec=f"{RUN}/spec.json",
         data=sentence(lambda wildcards: data_folder(run_of(wildcards))),
         parents=sentence(lambda wildcards: parents_of(wildcards, "weights.safetensors")),
+        twin=sentence(twin_of),
     output:
         weights=f"{RUN}/weights.safetensors",
         history=f"{RUN}/history.jsonl",

@@ -1,8 +1,9 @@
-"""Fetch one source file from the mirror or its address and verify its checksum."""
+"""Fetch one source file from the mirror or its address, verify it and record its origin."""
 
 import argparse
 from pathlib import Path
 
+from workflow.datasets import origins
 from workflow.datasets.errors import DataError, one_sentence
 from workflow.datasets.fetching import fetch
 from workflow.datasets.sources import SOURCES, load
@@ -14,6 +15,7 @@ def main() -> None:
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--file", required=True, help="name of the file in workflow/sources.tsv")
     parser.add_argument("--mirror", default="", help="folder with an index SOURCES.tsv, if any")
+    parser.add_argument("--manual", type=Path, required=True, help="folder of files got by hand")
     parser.add_argument("--out", type=Path, required=True, help="file to write")
     arguments = parser.parse_args()
     with one_sentence():
@@ -23,7 +25,9 @@ def main() -> None:
                 f"{SOURCES}: {arguments.dataset}/{arguments.file} is not listed; add a line for it."
             )
         mirror = Path(arguments.mirror).expanduser() if arguments.mirror else None
-        fetch(source, mirror, arguments.out)
+        origins.record(arguments.out).unlink(missing_ok=True)
+        origin = fetch(source, mirror, arguments.manual, arguments.out)
+        origins.write(arguments.out, origin)
 
 
 if __name__ == "__main__":

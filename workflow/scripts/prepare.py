@@ -6,9 +6,9 @@ from pathlib import Path
 
 from workflow.datasets.errors import one_sentence
 from workflow.datasets.files import by_name
+from workflow.datasets.origins import verify
 from workflow.datasets.recipe import load
 from workflow.datasets.sources import load as load_sources
-from workflow.datasets.sources import verify
 
 
 def main() -> None:

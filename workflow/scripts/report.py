@@ -21,11 +21,12 @@ def main() -> None:
     parser.add_argument("--scale", required=True, help="name of the scale")
     for name, what in SHOWN.items():
         parser.add_argument(f"--{name}", type=Path, nargs="*", default=[], help=what)
+    parser.add_argument("--mechanisms", nargs="*", default=[], help="names of a user's own")
     parser.add_argument("--out", type=Path, required=True, help="HTML file to write")
     given = parser.parse_args()
     with one_sentence():
         files = {name: getattr(given, name) for name in SHOWN}
-        write_text(given.out, render(given.scale, **files))
+        write_text(given.out, render(given.scale, **files, mechanisms=given.mechanisms))
 
 
 if __name__ == "__main__":

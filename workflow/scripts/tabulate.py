@@ -13,13 +13,14 @@ def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--table", required=True, help="name in tables.yaml")
     arguments.add_argument("--base", type=Path, help="for an overlay: the scale's own CSV, if made")
+    arguments.add_argument("--mechanisms", nargs="*", default=[], help="names of a user's own")
     arguments.add_argument(
         "--out-prefix", type=Path, required=True, help="path without .csv, .md, .tex, .json"
     )
     given = arguments.parse_args()
     with one_sentence():
         measures = Measures.read(given.measures, given.runs)
-        paper = Paper(given.paper)
+        paper = Paper(given.paper, mechanisms=given.mechanisms)
         tabulate(paper, given.table, given.scale, measures, given.out_prefix, given.base)
 
 

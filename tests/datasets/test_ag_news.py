@@ -1,0 +1,183 @@
+"""AG News from its official files, or the extracts of them, to its arrays."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from workflow.datasets.ag_news import SUBSETS
+from workflow.datasets.errors import DataError
+from workflow.datasets.files import SPLITS, read_records
+from workflow.datasets.recipe import files
+
+Take = Callable[..., dict[str, Any]]
+NAMES = {
+    "subset_1.csv": "train_subset_1/ag_news_train.csv",
+    "subset_2_train.csv": "train_subset_2/train.csv",
+    "subset_2_dev.csv": "train_subset_2/dev.csv",
+    "subset_3.csv": "train_subset_3/train.csv",
+    "subset_4.csv": "train_subset_4/train.csv",
+    "subset_4_ub.csv": "train_subset_4/ub_train.csv",
+    "test.csv": "test.csv",
+}
+
+
+def table(rows: Sequence[Sequence[object]]) -> bytes:
+    """Return rows as a file in the official format."""
+    stream = io.StringIO()
+    csv.writer(stream, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(rows)
+    return stream.getvalue().encode()
+
+
+def items(split: str, count: int = 10) -> list[tuple[object, ...]]:
+    """Return rows of all four classes."""
+    return [
+        (label, f"{split} title {number}", f'Class {label},\\quoted "{number}" #39;s text.')
+        for number in range(count)
+        for label in (1, 2, 3, 4)
+    ]
+
+
+OFFICIAL = {"train.csv": table(items("train")), "test.csv": table(items("test", 4))}
+
+
+def texts(folder: Path, split: str) -> list[str]:
+    return [record["text"] for record in read_records(folder / "prepared" / f"{split}.jsonl")]
+
+
+def test_the_official_files(take: Take, tmp_path: Path) -> None:
+    manifest = take({"dataset": "ag_news"}, OFFICIAL)
+    assert manifest["statistics"]["labels"] == {
+        "train": {"0": 9, "1": 9},
+        "dev": {"0": 1, "1": 1},
+        "test": {"0": 4, "1": 4},
+    }
+    folder = tmp_path / "data"
+    train = [*texts(folder, "train"), *texts(folder, "dev")]
+    assert sorted(train) == sorted(
+        f'train title {number} class {label} , quoted " {number} " \'s text .'
+        for number in range(10)
+        for label in (1, 3)
+    )
+    for split in SPLITS:
+        for record in read_records(folder / "prepared" / f"{split}.jsonl"):
+            assert record["label"] == int("class 3" in record["text"])
+
+
+def test_the_other_protocol(take: Take, tmp_path: Path) -> None:
+    manifest = take({"dataset": "ag_news", "protocol": "attention_learning"}, OFFICIAL)
+    folder = tmp_path / "data"
+    assert manifest["splits"]["train"]["examples"] == 20
+    assert "train title 3 class 1 quoted 3 <unk> s text" in texts(folder, "train")
+    assert texts(folder, "dev") == texts(folder, "test")
+
+
+def test_items_that_repeat_or_are_tested_are_left_out(take: Take) -> None:
+    start = "The same sixty letters at the beginning of two items that differ only after them: "
+    more = [
+        (1, "TEST title 2", "class 1 quoted 2's text"),
+        (3, "Train, title 0!", "Class 3, quoted 0's text"),
+        (1, start, "one"),
+        (1, start, "two"),
+        (3, "not the same", start),
+    ]
+    statistics = take(
+        {"dataset": "ag_news"},
+        {**OFFICIAL, "train.csv": table([*items("train"), *more])},
+    )["statistics"]
+    assert statistics["dropped"] == {
+        "in the test set too": 1,
+        "more than once in the train set": 2,
+    }
+    kept = sum(statistics["labels"][split][label] for split in ("train", "dev") for label in "01")
+    assert kept == 22
+    assert statistics["duplicates"] == {"train": 0, "dev": 0, "test": 0}
+
+
+def test_the_reduced_train_set(take: Take, tmp_path: Path) -> None:
+    new = "An item's description that is long enough to be compared by sixty of its letters, {}"
+    known, tested = (f"Number {n}: {new.format('so it is taken')}" for n in (1, 2))
+    parts = {
+        "subset_1.csv": [("text", "label"), (f"Title {known}", "0.0"), ("A sport", "1.0")],
+        "subset_2_train.csv": [(f"Business {number}", 2) for number in range(6)],
+        "subset_2_dev.csv": [("Business 0", 2), ("Sci", 3)],
+        "subset_3.csv": [*((f"World {number}", "world") for number in range(6)), ("x", "sci_tech")],
+        "subset_4.csv": [(0, known.replace("'", " ").replace(",", " ,")), (0, new), (1, "sport")],
+        "subset_4_ub.csv": [(2, tested), (2, "cut")],
+    }
+    contents = {name: table(rows) for name, rows in parts.items()}
+    contents["test.csv"] = table([(3, "Title", tested), (1, "Other", "item")])
+    manifest = take({"dataset": "ag_news", "source": "subset"}, contents)
+    assert manifest["statistics"]["dropped"] == {
+        "in the test set too": 1,
+        "more than once in the train set": 2,
+    }
+    folder = tmp_path / "data"
+    kept = [*texts(folder, "train"), *texts(folder, "dev")]
+    assert len(kept) == 1 + 6 + 6 + 1 + 1
+    assert {"cut", "business 0", "world 5"} <= set(kept)
+    assert not {"sport", "x", "sci", "text"} & set(kept)
+
+
+def test_every_source_has_its_files() -> None:
+    subset = files({"dataset": "ag_news", "source": "subset"})["sources"]
+    assert subset == [*SUBSETS, "test.csv"] == list(NAMES)
+    assert files({"dataset": "ag_news"})["sources"] == ["train.csv", "test.csv"]
+
+
+@pytest.mark.parametrize(
+    ("row", "sentence"),
+    [
+        ((5, "a", "b"), "train.csv, line 41: expected one of the labels 1, 2, 3, 4, found '5'"),
+        (("", "a", "b"), "line 41: expected one of the labels 1, 2, 3, 4, found ''"),
+        ((1, "only a title"), "line 41: expected 3 columns, found 2; correct the line"),
+        ((3, " ", "..."), "line 41: the text is empty; remove the line"),
+    ],
+)
+def test_a_wrong_row_is_named(
+    take: Take, tmp_path: Path, row: tuple[object, ...], sentence: str
+) -> None:
+    with pytest.raises(DataError, match=sentence):
+        take(
+            {"dataset": "ag_news"},
+            {**OFFICIAL, "train.csv": table([*items("train"), row])},
+        )
+    assert not (tmp_path / "data" / "prepared").exists()
+
+
+def test_one_class_no_file_and_wrong_bytes(take: Take) -> None:
+    world = table([row for row in items("train") if row[0] == 1])
+    with pytest.raises(DataError, match="the split `train` has the label 0 only"):
+        take({"dataset": "ag_news"}, {**OFFICIAL, "train.csv": world}, "one")
+    with pytest.raises(DataError, match="The source file train.csv is missing"):
+        take({"dataset": "ag_news"}, {"test.csv": OFFICIAL["test.csv"]}, "none")
+    broken = OFFICIAL["train.csv"].replace(b"train title 3", b"train title \xff", 1)
+    manifest = take({"dataset": "ag_news"}, {**OFFICIAL, "train.csv": broken}, "bytes")
+    assert manifest["statistics"]["replaced_bytes"] == 1
+
+
+def test_generated_items_have_marked_words(build: Callable[..., Path]) -> None:
+    sizes = {"train": 60, "dev": 20, "test": 20}
+    out = build({"dataset": "ag_news", "source": "generated", **sizes, "seed": 1})
+    manifest = json.loads((out / "encoded" / "manifest.json").read_text())
+    assert {split: manifest["splits"][split]["examples"] for split in SPLITS} == sizes
+    for split in SPLITS:
+        for record in read_records(out / "prepared" / f"{split}.jsonl"):
+            assert any(record["salient"])
+
+
+def test_the_real_extracts(take: Take, mirror: Path) -> None:
+    real = {name: mirror / "ag_news" / path for name, path in NAMES.items()}
+    statistics = take({"dataset": "ag_news", "source": "subset"}, real)["statistics"]
+    assert statistics["labels"]["test"] == {"0": 1900, "1": 1900}
+    together = {
+        label: statistics["labels"]["train"][label] + statistics["labels"]["dev"][label]
+        for label in "01"
+    }
+    # Of 6,208 and 5,266 rows, as the mirror's notes count them.
+    assert sum(together.values()) + sum(statistics["dropped"].values()) == 6208 + 5266
+    assert 5300 < together["0"] < 5500 and 4500 < together["1"] < 4750

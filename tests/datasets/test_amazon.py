@@ -1,0 +1,120 @@
+"""Amazon reviews from the official archive, or the tokenized files, to arrays."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.datasets.conftest import tar
+from workflow.datasets.amazon import ARCHIVE, TOKENIZED
+from workflow.datasets.archives import members
+from workflow.datasets.errors import DataError
+from workflow.datasets.files import SPLITS, read_records
+from workflow.datasets.recipe import files
+
+Take = Callable[..., dict[str, Any]]
+TOKENIZED_RECIPE = {"dataset": "amazon", "source": "tokenized"}
+
+
+def reviews(*texts: str) -> bytes:
+    """Return texts in the official format, which is no valid XML."""
+    return "".join(
+        "<review>\n<unique_id>\n1 & 2\n</unique_id>\n<title>\na < b\n</title>\n"
+        f"<review_text>\n{text}\n</review_text>\n</review>\n"
+        for text in texts
+    ).encode("latin-1")
+
+
+def archive() -> dict[str, bytes]:
+    return {
+        f"sorted_data_acl/{category}/{opinion}.review": reviews(
+            *(f"{category}: {opinion} & more\n\nnumber {n}" for n in range(9))
+        )
+        for category in ("books", "kitchen_&_housewares")
+        for opinion in ("negative", "positive")
+    }
+
+
+def tokenized(**changed: bytes) -> dict[str, bytes]:
+    content = {
+        name: b"".join(f"{n % 2}\tit 's text {n} of {name}\n".encode() for n in range(4))
+        for name in TOKENIZED
+    }
+    return {**content, **{name.replace("__", "."): lines for name, lines in changed.items()}}
+
+
+def test_the_official_archive(take: Take, tmp_path: Path) -> None:
+    files = archive()
+    files["sorted_data_acl/books/unlabeled.review"] = reviews("unlabelled")
+    files["sorted_data_acl/books/positive.review"] += reviews(
+        " ".join(["long"] * 400), "caf\xe9", "books: positive, more number 3"
+    )
+    manifest = take({"dataset": "amazon"}, {ARCHIVE: tar(files)})
+    assert manifest["statistics"]["dropped"] == {"400 words or more": 1, "more than once": 1}
+    assert {split: manifest["splits"][split]["examples"] for split in SPLITS} == {
+        "train": 32,
+        "dev": 5,  # 4,000 in 36,514 of 37 reviews
+        "test": 5,
+    }
+    folder = tmp_path / "data" / "prepared"
+    records = [r for split in ("train", "dev") for r in read_records(folder / f"{split}.jsonl")]
+    assert sorted((r["text"], r["label"]) for r in records) == sorted(
+        [("café", 1)]
+        + [
+            (f"{category} {opinion} more number {n}", label)
+            for category in ("books", "kitchen_ _housewares")
+            for label, opinion in enumerate(["negative", "positive"])
+            for n in range(9)
+        ]
+    )
+
+
+def test_the_tokenized_files(take: Take) -> None:
+    manifest = take(
+        TOKENIZED_RECIPE, tokenized(dvd__task__train=b"1\tfine caf\xe9\n0\t\n0\tdull\n")
+    )
+    statistics = manifest["statistics"]
+    assert statistics["dropped"] == {"empty": 1} and statistics["replaced_bytes"] == 1
+    whole = manifest["splits"]["train"]["examples"] + manifest["splits"]["dev"]["examples"]
+    assert whole == 27 * 4 + 2
+    assert files(TOKENIZED_RECIPE)["sources"] == TOKENIZED and len(TOKENIZED) == 28
+
+
+def only(word: str) -> dict[str, bytes]:
+    return {name: content for name, content in archive().items() if word in name}
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (tar(archive())[:-40], "data.tar.gz: this archive is damaged or cut short"),
+        (tar({"a": b"b"}), "data.tar.gz: there are no reviews in this archive; fetch it again"),
+        (tar(only("negative")), "the split `train` has the label 0 only"),
+        (
+            tar({**archive(), "sorted_data_acl/dvd/negative.review": reviews("a", "\n")}),
+            "dvd/negative.review, review 2: the text after label 0 is empty",
+        ),
+    ],
+)
+def test_a_wrong_archive_is_named(take: Take, content: bytes, sentence: str) -> None:
+    with pytest.raises(DataError, match=sentence):
+        take({"dataset": "amazon"}, {ARCHIVE: content})
+
+
+@pytest.mark.parametrize("line", [b"2\tgood", b"good", b"-1\tgood"])
+def test_a_wrong_line_is_named(take: Take, line: bytes) -> None:
+    with pytest.raises(DataError, match="baby.task.test, line 2: expected 0 or 1 and a tab before"):
+        take(TOKENIZED_RECIPE, tokenized(baby__task__test=b"1\tfine\n" + line + b"\n"))
+
+
+def test_the_real_files(take: Take, mirror: Path) -> None:
+    real = mirror / "amazon" / "sorted_data_acl.tar.xz"
+    manifest = take({"dataset": "amazon"}, {ARCHIVE: real}, "official")
+    sizes = [manifest["splits"][split]["examples"] for split in ("train", "dev")]
+    assert sum(sizes) + sum(manifest["statistics"]["dropped"].values()) == 8000
+    bundle = members(mirror / "amazon" / "fdu-mtl.tar.xz", lambda name: True)
+    content = {name.rpartition("/")[2]: lines for name, lines in bundle}
+    manifest = take(TOKENIZED_RECIPE, content, "tokenized")
+    sizes = [manifest["splits"][split]["examples"] for split in ("train", "dev")]
+    assert sum(sizes) + sum(manifest["statistics"]["dropped"].values()) == 27780

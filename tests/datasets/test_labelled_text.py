@@ -1,0 +1,247 @@
+"""What the datasets of labelled texts share: words, splits, checks, statistics."""
+
+import json
+import random
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workflow.datasets.errors import DataError
+from workflow.datasets.files import SPLITS
+from workflow.datasets.labelled_text import (
+    Example,
+    Losses,
+    TextOptions,
+    at_most,
+    divide,
+    encode,
+    hold_out,
+    plain_words,
+    read_decoded,
+    shuffled,
+    tokenise,
+    without_integers,
+    worded,
+    write_prepared,
+)
+
+
+class Options(TextOptions):
+    dataset: ClassVar[str] = "toy"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("A fine, FINE film!!!", "a fine , fine film !"),
+        ("I didn't; it's Bob's, we'll say can\u2019t.", "i did n't ; it 's bob 's , we 'll say ca n't ."),
+        ("the 'sad' dogs' day", "the ' sad ' dogs ' day"),
+        ("one.<br /><br />Two<BR>three</p>", "one . two three"),
+        ("a < b and c > d <3", "a < b and c > d < 3"),
+        ("the world #39;s  quot;best quot; S amp;P", "the world 's \" best \" s & p"),
+        ("Inc. &lt;A HREF=\"http://x/y?z=SPLS.O\"&gt;SPLS.O &lt;/A&gt; &amp; co", "inc . spls . o & co"),
+        ("costs #36;10 #151; now", "costs $ 10 — now"),
+        ("item#39; is kept", "item # 39 ; is kept"),
+        ("café naïve 1\xa01/2", "café naïve 1 1 / 2"),
+        ("-----\n......", "- ."),
+        (" \t\n", ""),
+    ],
+)  # fmt: skip
+def test_raw_texts_become_words_and_marks(text: str, words: str) -> None:
+    assert tokenise(text) == words.split()
+
+
+@given(st.text())
+def test_words_are_lower_case_without_spaces_and_stay_what_they_are(text: str) -> None:
+    words = tokenise(text)
+    assert all(word and not re.search(r"\s", word) and word == word.lower() for word in words)
+    assert tokenise(" ".join(words)) == words
+
+
+def test_plain_words_are_letters_digits_and_underscores() -> None:
+    assert plain_words("Don't <br /> a_b 1/2 É") == ["don", "t", "br", "a_b", "1", "2", "é"]
+
+
+def test_integers_of_more_digits_become_unknown() -> None:
+    assert without_integers(["7", "42", "a1", "007", "½"]) == ["7", "<unk>", "a1", "<unk>", "½"]
+
+
+@given(st.binary(), st.sampled_from(["utf-8", "ascii"]))
+def test_every_byte_that_cannot_be_decoded_is_counted(content: bytes, encoding: str) -> None:
+    losses = Losses()
+    text = losses.decode(content, encoding)
+    kept = text.replace("\ufffd", "")
+    assert losses.replaced_bytes >= text.count("\ufffd") - content.count("\ufffd".encode())
+    if losses.replaced_bytes == 0:
+        assert text.encode(encoding) == content
+    if "\ufffd".encode() not in content:
+        assert len(kept.encode(encoding)) + losses.replaced_bytes == len(content)
+
+
+def test_two_wrong_bytes_by_hand() -> None:
+    losses = Losses()
+    assert losses.decode(b"caf\xc3\xa9 d\xe9j\xe0", "utf-8") == "café d\ufffdj\ufffd"
+    assert losses.replaced_bytes == 2
+
+
+examples = st.lists(st.integers(0, 3), min_size=1, max_size=60).map(
+    lambda labels: [Example([str(n)], label) for n, label in enumerate(labels)]
+)
+
+
+@given(examples, st.data())
+def test_a_division_keeps_proportions_order_and_every_example(
+    whole: list[Example], data: st.DataObject
+) -> None:
+    count = data.draw(st.integers(0, len(whole)))
+    rest, taken = divide(whole, count)
+    assert len(taken) == count
+    assert sorted(rest + taken) == sorted(whole)
+    for part in (rest, taken):
+        assert part == [one for one in whole if one in part]
+    labels, parts = Counter(one.label for one in whole), Counter(one.label for one in taken)
+    for label, number in labels.items():
+        assert abs(parts[label] - count * number / len(whole)) < 1
+    assert divide(whole, count) == (rest, taken)
+
+
+def test_a_division_is_random() -> None:
+    whole = [Example([str(n)], n % 2) for n in range(100)]
+    taken = [int(one.words[0]) for one in divide(whole, 50)[1]]
+    assert taken != list(range(50)) and 5 < sum(n < 50 for n in taken) < 45
+
+
+def test_shuffling_is_always_the_same() -> None:
+    whole = [Example([str(n)], 0) for n in range(50)]
+    assert shuffled(whole) == shuffled(iter(whole)) != whole
+    assert sorted(shuffled(whole)) == sorted(whole)
+
+
+def test_splits_of_a_dataset_that_has_none() -> None:
+    whole = [Example([str(n)], n % 2) for n in range(40)]
+    losses = Losses()
+    splits = hold_out(whole, 20, 10, losses)
+    assert [len(splits[split]) for split in SPLITS] == [20, 10, 10]
+    assert losses.dropped == {"not in the sample": 10}
+    small = hold_out(whole[:9], 20, 10, losses)
+    assert [len(small[split]) for split in SPLITS] == [6, 3, 3]
+    assert sorted(small["train"] + small["dev"]) == whole[:9] and small["dev"] == small["test"]
+    assert losses.dropped == {"not in the sample": 10}
+
+
+def test_at_most_counts_what_it_leaves_out() -> None:
+    whole = [Example([str(n)], n % 2) for n in range(10)]
+    losses = Losses()
+    assert at_most(10, whole, losses) == whole and not losses.dropped
+    assert len(at_most(4, whole, losses)) == 4
+    assert losses.dropped == {"not in the sample of the test set": 6}
+
+
+def test_an_empty_text_is_named_and_one_of_marks_counted() -> None:
+    losses = Losses()
+    assert list(worded("f, line 1", "Good.", ["good"], 1, losses)) == [(["good"], 1)]
+    assert list(worded("f, line 2", ":-)", [], 1, losses)) == []
+    assert losses.dropped == {"no words": 1}
+    with pytest.raises(DataError, match="f, line 3: the text after label 1 is empty; remove it"):
+        list(worded("f, line 3", " \t", [], 1, losses))
+
+
+def test_lines_are_decoded_one_by_one(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_bytes(b"a\x85b\r\nc\xe9\n\nlast")
+    losses = Losses()
+    lines = list(read_decoded(path, "utf-8", losses))
+    assert [line for _, line in lines] == ["a\ufffdb", "c\ufffd", "", "last"]
+    assert lines[1][0] == f"{path}, line 2" and losses.replaced_bytes == 2
+    path.write_bytes(b"")
+    with pytest.raises(DataError, match="f: this file is empty; delete it"):
+        list(read_decoded(path, "utf-8", losses))
+    with pytest.raises(DataError, match="no: this dataset file does not exist; fetch it again"):
+        list(read_decoded(tmp_path / "no", "utf-8", losses))
+
+
+def texts(*lines: str) -> list[Example]:
+    """Return examples from `label word word ...`."""
+    return [Example(line.split()[1:], int(line[0])) for line in lines]
+
+
+SPLITTED = {
+    "train": texts("0 a a b", "1 b c a", "1 c <unk> a"),
+    "dev": texts("0 a d", "1 d e"),
+    "test": texts("1 c b a b", "0 b c a"),
+}
+
+
+def test_statistics_by_hand(tmp_path: Path) -> None:
+    losses = Losses(3, Counter({"too long": 2}))
+    write_prepared(tmp_path, SPLITTED, losses)
+    encode(Options(max_tokens=3, min_count=2), ["label"], tmp_path, tmp_path)
+    assert (tmp_path / "vocabulary.txt").read_text().split() == [
+        "<pad>",
+        "<bos>",
+        "<unk>",
+        "a",
+        "b",
+        "c",
+    ]
+    assert np.load(tmp_path / "train.tokens.npy").tolist() == [3, 3, 4, 4, 5, 3, 5, 2, 3]
+    assert np.load(tmp_path / "test.tokens.npy").tolist() == [5, 4, 3, 4, 5, 3]
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert manifest["options"] == {"max_tokens": 3, "min_count": 2}
+    assert manifest["statistics"] == {
+        "cut_texts": 1,
+        "median_length": {"train": 3, "dev": 2, "test": 3.5},
+        "labels": {
+            "train": {"0": 1, "1": 2},
+            "dev": {"0": 1, "1": 1},
+            "test": {"0": 1, "1": 1},
+        },
+        "duplicates": {"train": 0, "dev": 0, "test": 1},
+        "replaced_bytes": 3,
+        "dropped": {"too long": 2},
+        "unknown_tokens": {"dev": 3, "test": 0},
+        "unknown_texts": {"dev": 1, "test": 0},
+    }
+
+
+def test_rare_words_are_unknown(tmp_path: Path) -> None:
+    write_prepared(tmp_path, SPLITTED, Losses())
+    encode(Options(min_count=3), ["label"], tmp_path, tmp_path)
+    assert (tmp_path / "vocabulary.txt").read_text().split()[3:] == ["a"]
+
+
+def test_salient_words_are_marked_and_cut_with_their_text(tmp_path: Path) -> None:
+    write_prepared(tmp_path, SPLITTED, Losses(), {"c"})
+    encode(Options(max_tokens=2), ["label", "salient"], tmp_path, tmp_path)
+    assert np.load(tmp_path / "train.salient.npy").tolist() == [0, 0, 0, 1, 1, 0]
+
+
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize(
+    ("faulty", "sentence"),
+    [
+        (texts("1 a", "1 b"), "has the label 1 only; a classifier needs texts of two labels"),
+        ([], "is empty; a classifier needs texts of two labels"),
+    ],
+)
+def test_a_split_of_one_class_is_refused(
+    tmp_path: Path, split: str, faulty: list[Example], sentence: str
+) -> None:
+    splits: dict[str, Any] = {**SPLITTED, split: faulty}
+    with pytest.raises(DataError, match=f"the split `{split}` {sentence}"):
+        write_prepared(tmp_path, splits, Losses())
+    assert not list(tmp_path.iterdir())
+
+
+def test_choices_do_not_touch_the_global_generator() -> None:
+    random.seed(1)
+    state = random.getstate()
+    shuffled(SPLITTED["train"])
+    divide(SPLITTED["train"], 1)
+    assert random.getstate() == state

@@ -1,0 +1,163 @@
+"""20 Newsgroups from its official archive to its arrays."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.datasets.conftest import tar
+from workflow.datasets.errors import DataError
+from workflow.datasets.files import SPLITS, read_records
+from workflow.datasets.newsgroups import ARCHIVE, own_words
+
+Take = Callable[..., dict[str, Any]]
+MESSAGE = """From: fan@x.edu
+Subject: Re: hockey
+
+In article <1@x> fan@x.edu writes:
+> The puck went in.
+| It did.
+Ann said: no.
+I think it did
+> not
+go in.
+
+It was out.
+--
+fan of the Rangers
+"""
+
+
+def messages(count: int = 10) -> dict[str, bytes]:
+    """Return the members of an archive with as many messages of each group in both halves."""
+    return {
+        f"20news-bydate-{half}/rec.sport.{group}/{number}": (
+            f"From: x\nSubject: hockey\n\n{half} {group} number_{number} 42 7"
+        ).encode()
+        for half in ("train", "test")
+        for group in ("baseball", "hockey")
+        for number in range(count)
+    }
+
+
+def test_headers_quotes_and_footer_are_taken_away() -> None:
+    assert own_words(MESSAGE).split("\n") == ["I think it did", "go in.", "", "It was out."]
+    assert own_words("Subject: a\n\none\ntwo") == "one\ntwo"
+    assert own_words("Subject: a\n\none\n\nname") == "one"
+    assert own_words("Subject: a\n\n\n\nall of it\n\n") == "all of it"
+    assert own_words("Subject: nothing else") == ""
+    assert own_words("Subject: a\n\n> all quoted") == ""
+
+
+LINES = st.sampled_from(
+    ["", " ", "--", "- -", "text", "> quote", "|", "x writes:", "In article 1", "a In article b"]
+)
+
+
+@given(st.lists(LINES).map("\n".join))
+def test_the_rules_are_those_of_scikit_learn(message: str) -> None:
+    rules = pytest.importorskip("sklearn.datasets._twenty_newsgroups")
+    expected = rules.strip_newsgroup_header(message)
+    expected = rules.strip_newsgroup_quoting(rules.strip_newsgroup_footer(expected))
+    assert own_words(message).split() == expected.split()
+
+
+def test_a_small_archive(take: Take, tmp_path: Path) -> None:
+    others = {
+        "20news-bydate-train/sci.space/1": b"Subject: x\n\nspace",
+        "20news-bydate-train/rec.sport.hockey/99": b"Subject: x\n\n> quoted only\n",
+    }
+    manifest = take({"dataset": "newsgroups"}, {ARCHIVE: tar({**others, **messages()})})
+    assert manifest["statistics"]["labels"] == {
+        "train": {"0": 12, "1": 13},
+        "dev": {"0": 4, "1": 3},
+        "test": {"0": 4, "1": 4},
+    }
+    assert manifest["statistics"]["dropped"] == {"nothing but headers, footers and quotes": 1}
+    records = [
+        record
+        for split in SPLITS
+        for record in read_records(tmp_path / "data" / "prepared" / f"{split}.jsonl")
+    ]
+    assert sorted((record["text"], record["label"]) for record in records) == sorted(
+        (f"{half} {group} number_{number} 42 7", label)
+        for half in ("train", "test")
+        for label, group in enumerate(["baseball", "hockey"])
+        for number in range(10)
+    )
+
+
+def test_the_other_protocol_keeps_the_halves_and_whole_messages(take: Take, tmp_path: Path) -> None:
+    recipe = {"dataset": "newsgroups", "protocol": "attention_learning"}
+    manifest = take(recipe, {ARCHIVE: tar(messages())})
+    folder = tmp_path / "data" / "prepared"
+    train = [record["text"] for record in read_records(folder / "train.jsonl")]
+    assert sorted(train) == sorted(
+        f"from x subject hockey train {group} number {number} <unk> 7"
+        for group in ("baseball", "hockey")
+        for number in range(10)
+    )
+    assert (folder / "dev.jsonl").read_bytes() == (folder / "test.jsonl").read_bytes()
+    assert manifest["splits"]["test"]["examples"] == 20
+    vocabulary = (tmp_path / "data" / "encoded" / "vocabulary.txt").read_text().split("\n")
+    assert vocabulary.count("<unk>") == 1 and "42" not in vocabulary
+
+
+def test_the_order_of_the_members_does_not_matter_and_bytes_are_latin_1(
+    take: Take, tmp_path: Path
+) -> None:
+    files = messages()
+    files["20news-bydate-test/rec.sport.hockey/3"] = b"Subject: x\n\nTeemu Sel\xe4nne scored"
+    turned = dict(reversed(files.items()))
+    first = take({"dataset": "newsgroups"}, {ARCHIVE: tar(files)}, "first")
+    again = take({"dataset": "newsgroups"}, {ARCHIVE: tar(turned, "w:xz")}, "again")
+    assert first["digest"] == again["digest"]
+    assert first["statistics"]["replaced_bytes"] == 0
+    written = [(tmp_path / "first" / "prepared" / f"{split}.jsonl") for split in SPLITS]
+    assert any("teemu selänne scored" in path.read_text(encoding="utf-8") for path in written)
+
+
+def only(word: str) -> dict[str, bytes]:
+    return {name: content for name, content in messages().items() if word in name}
+
+
+@pytest.mark.parametrize(
+    ("archive", "sentence"),
+    [
+        (tar(messages())[:-40], "20news-bydate.tar.gz: this archive is damaged or cut short"),
+        (tar(only("train")), "no messages in 20news-bydate-test/rec.sport.baseball or"),
+        (tar(only("hockey")), "the split `train` has the label 1 only"),
+    ],
+)
+def test_a_wrong_archive_is_named(take: Take, archive: bytes, sentence: str) -> None:
+    with pytest.raises(DataError, match=sentence):
+        take({"dataset": "newsgroups"}, {ARCHIVE: archive})
+
+
+def test_generated_messages_have_marked_words_of_their_own_only(build: Callable[..., Path]) -> None:
+    sizes = {"train": 60, "dev": 20, "test": 20}
+    out = build({"dataset": "newsgroups", "source": "generated", **sizes, "seed": 1})
+    manifest = json.loads((out / "encoded" / "manifest.json").read_text())
+    assert {split: manifest["splits"][split]["examples"] for split in SPLITS} == sizes
+    for split in SPLITS:
+        for record in read_records(out / "prepared" / f"{split}.jsonl"):
+            assert any(record["salient"]) and "subject" not in record["text"]
+
+
+def test_the_real_archive_has_the_papers_sizes(take: Take, mirror: Path) -> None:
+    archive = mirror / "newsgroups20" / "20news-bydate-rec.sport.tar.xz"
+    manifest = take({"dataset": "newsgroups"}, {ARCHIVE: archive}, "jw")
+    assert {split: manifest["splits"][split]["examples"] for split in SPLITS} == {
+        "train": 1236,
+        "dev": 310,
+        "test": 387,
+    }
+    recipe = {"dataset": "newsgroups", "protocol": "attention_learning"}
+    statistics = take(recipe, {ARCHIVE: archive}, "al")["statistics"]
+    assert statistics["median_length"] == {"train": 183, "dev": 207, "test": 207}
+    assert sum(statistics["labels"]["train"].values()) == 1197
+    assert sum(statistics["labels"]["test"].values()) == 796

@@ -1,0 +1,88 @@
+"""Where a fetched file came from is recorded, and a file that was swapped is found out."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from workflow.datasets.errors import DataError
+from workflow.datasets.origins import Origin, read, record, verify, write
+from workflow.datasets.sources import Source
+
+RIGHT, BUNDLE = b"right", b"a bundle"
+
+
+def checksum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+SOURCE = Source("toy", "a", "https://x/a", (), checksum(RIGHT), len(RIGHT), "free")
+BY_HAND = Source("toy", "a", "https://x/a", (), "", 0, "a form")
+
+
+def put(path: Path, content: bytes, kind: str) -> None:
+    """Write a file with its record."""
+    path.write_bytes(content)
+    write(path, Origin(kind, checksum(content), len(content), "from somewhere"))
+
+
+def test_the_record_lies_beside_the_file(tmp_path: Path) -> None:
+    put(tmp_path / "a.tar.gz", BUNDLE, "bundle")
+    assert json.loads((tmp_path / "a.tar.gz.origin.json").read_text()) == {
+        "schema": 1,
+        "from": "bundle",
+        "sha256": checksum(BUNDLE),
+        "bytes": len(BUNDLE),
+        "note": "from somewhere",
+    }
+    origin = Origin("bundle", checksum(BUNDLE), len(BUNDLE), "from somewhere")
+    assert read(tmp_path / "a.tar.gz") == origin and read(tmp_path / "b") is None
+
+
+@pytest.mark.parametrize(
+    ("source", "content", "kind"),
+    [
+        (SOURCE, RIGHT, "url"),
+        (SOURCE, RIGHT, "mirror"),
+        (SOURCE, BUNDLE, "bundle"),
+        (BY_HAND, BUNDLE, "bundle"),
+        (BY_HAND, BUNDLE, "manual"),
+        (BY_HAND, BUNDLE, "mirror"),
+    ],
+)
+def test_a_file_is_verified_as_what_it_was_fetched_as(
+    tmp_path: Path, source: Source, content: bytes, kind: str
+) -> None:
+    path = tmp_path / "a"
+    put(path, content, kind)
+    verify(path, source)
+    path.write_bytes(content.upper())
+    message = f"a: expected sha256 {checksum(content)} .{len(content)} bytes., found .*; delete"
+    with pytest.raises(DataError, match=message):
+        verify(path, source)
+
+
+@pytest.mark.parametrize("kind", ["url", "mirror"])
+def test_a_record_does_not_excuse_other_bytes_than_the_listed(tmp_path: Path, kind: str) -> None:
+    put(tmp_path / "a", BUNDLE, kind)
+    with pytest.raises(DataError, match=f"a: expected sha256 {SOURCE.sha256} .5 bytes., found"):
+        verify(tmp_path / "a", SOURCE)
+
+
+def test_a_file_without_a_record_has_the_listed_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    with pytest.raises(DataError, match="a: this file does not exist; fetch toy/a again"):
+        verify(path, SOURCE)
+    path.write_bytes(RIGHT)
+    verify(path, SOURCE)
+    with pytest.raises(DataError, match="nothing records where this file came from"):
+        verify(path, BY_HAND)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"from": "url"}', "not JSON"])
+def test_a_broken_record_is_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a").write_bytes(RIGHT)
+    record(tmp_path / "a").write_text(text)
+    with pytest.raises(DataError, match="this is not a record of where a came from"):
+        verify(tmp_path / "a", SOURCE)

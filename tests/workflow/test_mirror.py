@@ -1,0 +1,66 @@
+"""`make mirror` gathers what experiments need, and the workflow takes its data from there."""
+
+import hashlib
+import json
+import shutil
+
+import pytest
+
+from tests.datasets.loopback import Answer, Server
+from workflow.datasets.recipe import complete
+from workflow.datasets.sources import COLUMNS
+from workflow.planning.identity import recipe_hash
+
+RECIPE = complete({"dataset": "sst"})
+ENCODED = f"results/data/sst/{recipe_hash(RECIPE)}/encoded"
+STACK = "{dataset: stack_language, train: 64, dev: 16, test: 16, length: 8, max_depth: 2}"
+
+
+@pytest.fixture
+def small(fresh):
+    """The toy project with an experiment on three small files of a server on this machine."""
+    fresh.edit("workflow/papers/toy/experiments.yaml", STACK, "{dataset: sst}")
+    with Server.running() as server:
+        rows = [COLUMNS]
+        for split in ("train", "dev", "test"):
+            name, body = f"stsa.binary.{split}", f"1 good {split}\n0 dull {split}\n".encode()
+            url = server.url(name, Answer(body=body))
+            checksum = hashlib.sha256(body).hexdigest()
+            rows.append(("sst", name, url, "", checksum, str(len(body)), "free"))
+        table = "".join("\t".join(row) + "\n" for row in rows)
+        (fresh.root / "workflow/sources.tsv").write_text(table)
+        fresh.server = server
+        yield fresh
+
+
+def test_a_mirror_is_gathered_once_and_feeds_the_workflow(small):
+    said = small.script("mirror", "--to", "kept here", "--scale", "lite")
+    assert "kept here has 3 of the 3 files that scale lite downloads" in said
+    small.script("mirror", "--to", "kept here", "--scale", "lite")
+    assert sorted(small.server.requests) == [f"/stsa.binary.{s}" for s in ("dev", "test", "train")]
+
+    small.snakemake(ENCODED, config=("mirror=kept here",))
+    assert len(small.server.requests) == 3
+    manifest = json.loads((small.root / ENCODED / "manifest.json").read_text())
+    assert manifest["splits"]["train"]["examples"] == 2
+    sources = small.root / "results/data/sources/sst"
+    origin = json.loads((sources / "stsa.binary.dev.origin.json").read_text())
+    assert (origin["from"], origin["note"]) == ("mirror", "sst/stsa.binary.dev")
+    assert len(list(sources.iterdir())) == 6
+
+    shutil.rmtree(sources)
+    (small.root / "kept here/sst/stsa.binary.dev").write_text("1 swapped\n")
+    small.snakemake(ENCODED, "--forcerun", "fetch", config=("mirror=kept here",), fails=True)
+    log = (small.root / "results/logs/fetch/sst/stsa.binary.dev.log").read_text()
+    assert log.startswith("error: ") and log.count("\n") == 1
+    assert "SOURCES.tsv, line 2: " in log and "stsa.binary.dev is not the file that the" in log
+
+
+def test_a_scale_without_downloads_and_a_missing_folder_are_said(fresh):
+    said = fresh.script("mirror", "--to", "there", "--scale", "demo")
+    assert "there has 0 of the 0 files that scale demo downloads" in said
+    assert "name one: make mirror TO=<folder>" in fresh.script(
+        "mirror", "--to", "", "--scale", "demo", fails=True
+    )
+    said = fresh.script("mirror", "--to", "there", "--scale", "dmo", fails=True)
+    assert said.startswith("error: ") and '"dmo" is not allowed' in said

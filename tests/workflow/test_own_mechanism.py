@@ -1,0 +1,96 @@
+"""What docs/own_mechanism.md says works as it stands there."""
+
+import csv
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs/own_mechanism.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.M | re.S)
+FILES = {block.splitlines()[0].removeprefix("# "): block for language, block in BLOCKS if language}
+NAMES = list(yaml.safe_load(FILES["mine.yaml"])["mechanisms"])
+(COMMAND,) = [block.strip() for _, block in BLOCKS if block.startswith("snakemake ")]
+
+
+def with_files(project):
+    """The project with the files of the page beside its Snakefile."""
+    for name, text in FILES.items():
+        (project.root / name).write_text(text)
+    return project
+
+
+def losses(project):
+    """The losses of the table by row."""
+    with (project.root / "results/demo/tables/toy/losses.csv").open() as stream:
+        return {record["row"]: record["mean"] for record in csv.DictReader(stream)}
+
+
+def test_the_mechanisms_of_the_page_become_rows(project):
+    before = losses(project)
+    outcome = with_files(project).snakemake("toy_losses", "--configfile", "mine.yaml")
+    assert outcome.trained == sorted(f"toy_language/own_{name}/seed-0" for name in NAMES)
+    found = losses(project)
+    assert list(found) == ["soft", "discrete", *NAMES]
+    assert {row: found[row] for row in before} == before
+    assert len(set(found.values())) == len(found)
+    assert all(0 < float(loss) < 10 for loss in found.values())
+    project.edit("my_attention.py", "torch.randn_like(scores)", "2 * torch.randn_like(scores)")
+    edited = project.plan("toy_losses", "--configfile", "mine.yaml")
+    assert edited.trained == outcome.trained
+    project.snakemake("toy_losses")
+    assert losses(project) == before
+
+
+def test_one_mechanism_on_the_command_line_is_in_the_report(project):
+    with_files(project)
+    own = ("experiments=toy_language", "mechanisms={mine: my_attention:tempered}")
+    outcome = project.snakemake("report", config=own)
+    assert outcome.trained == ["toy_language/own_mine/seed-0"]
+    page = (project.root / "results/demo/report.html").read_text()
+    assert '<th scope="row">mine</th>' in page
+
+
+def test_the_test_of_the_page_passes(tmp_path):
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [*command, "test_my_attention.py"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout
+    assert "3 passed" in done.stdout
+
+
+def test_the_command_of_the_page_trains_the_mechanisms(real):
+    program, *arguments = shlex.split(COMMAND)
+    assert program == "snakemake"
+    trained = {run.split("/")[1] for run in with_files(real).plan(*arguments).trained}
+    assert {f"{corpus}_{name}" for corpus in ("sst", "newsgroups") for name in NAMES} <= trained
+
+
+@pytest.mark.parametrize(
+    ("mechanisms", "says"),
+    [
+        ("{mine: my_attentoin:tempered}", ("mechanisms.mine", 'no module "my_attentoin"', "?")),
+        ("{mine: my_attention:temper}", ("mechanisms.mine", '"temper"', 'mean "tempered"?')),
+        ("{mine: my_attention}", ("mechanisms.mine", '"my_attention" is not a dotted path')),
+        ("{Mine: my_attention:tempered}", ("mechanisms: ", '"Mine" is not a name of lower-case')),
+        ("{mine: 3}", ("mechanisms.mine", 'expected "my_module:function", or a mapping')),
+        ("{mine: {temperature: 3}}", ("mechanisms.mine", 'the key "path" is missing')),
+        (
+            "{mine: {path: my_attention:tempered, temprature: 3}}",
+            ("mechanisms.mine", 'unknown argument "temprature"', 'mean "temperature"?'),
+        ),
+        ("[my_attention:tempered]", ("mechanisms: expected a mapping",)),
+    ],
+)
+def test_mistakes(fresh, mechanisms, says):
+    (with_files(fresh).root / "mine.yaml").write_text(f"mechanisms: {mechanisms}\n")
+    error = fresh.snakemake("--dry-run", "--configfile", "mine.yaml", fails=True).error
+    for part in ("config: ", *says):
+        assert part in error

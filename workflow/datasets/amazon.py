@@ -1,0 +1,138 @@
+"""The Multi-Domain Sentiment Dataset (Blitzer et al., 2007): Amazon reviews, bad 0 or good 1.
+
+The official archive has the files `sorted_data_acl/<category>/<negative or positive>.review`: tags
+as in XML, but no valid XML, so a review's text is what stands between its `review_text` tags. Its
+four categories have 8,000 reviews. `source: tokenized` is FDU-MTL (Liu et al., 2017), which has the
+lower-case tokens of 14 categories of the whole collection, lines of label, tab, text; one of these
+texts is empty.
+
+Attention Learning uses reviews of fewer than 400 words, 32,514 to train on and 4,000 to evaluate on
+(A.5, Table 8). It does not say which: here reviews that repeat are left out, and 4,000 in 36,514 of
+the others, drawn at random, are both dev and test.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from workflow.datasets import labelled_text
+from workflow.datasets.archives import members
+from workflow.datasets.errors import DataError
+from workflow.datasets.files import by_name
+from workflow.datasets.labelled_text import (
+    Example,
+    Losses,
+    TextOptions,
+    hold_out,
+    plain_words,
+    read_decoded,
+    worded,
+    write_prepared,
+)
+
+ARCHIVE = "domain_sentiment_data.tar.gz"
+MEMBER = re.compile(r"sorted_data_acl/[^/]+/(negative|positive)\.review")
+CATEGORIES = (
+    "apparel",
+    "baby",
+    "books",
+    "camera_photo",
+    "dvd",
+    "electronics",
+    "health_personal_care",
+    "kitchen_housewares",
+    "magazines",
+    "music",
+    "software",
+    "sports_outdoors",
+    "toys_games",
+    "video",
+)
+TOKENIZED = [f"{name}.task.{split}" for name in CATEGORIES for split in ("test", "train")]
+REVIEW = re.compile(r"<review_text>(.*?)</review_text>", re.DOTALL)
+TRAIN, HELD_OUT = 32514, 4000
+LONGEST = 400
+"""Attention Learning keeps reviews of fewer words than this."""
+
+
+@dataclass(frozen=True)
+class Options(TextOptions):
+    """What the reviews are made from."""
+
+    dataset: ClassVar[str] = "amazon"
+
+    source: Literal["official", "tokenized"] = "official"
+    """The official archive, or tokenized files with more of the categories."""
+
+
+def sources(options: Options) -> list[str]:
+    """Return the archive, or the tokenized files, to fetch."""
+    return [ARCHIVE] if options.source == "official" else list(TOKENIZED)
+
+
+def raw(options: Options) -> list[str]:
+    """Return the files that are generated: none."""
+    return []
+
+
+def columns(options: Options) -> list[str]:
+    """Return the columns that `encode` writes beside the tokens."""
+    return ["label"]
+
+
+def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
+    """Write every distinct review of fewer than 400 words as a record with its label.
+
+    Raises DataError when the archive is damaged or has no reviews, and when a label is wrong or a
+    text of the official archive empty.
+    """
+    losses = Losses()
+    read = _official if options.source == "official" else _tokenized
+    seen: set[tuple[str, ...]] = set()
+    reviews: list[Example] = []
+    for place, review, label in read(files, losses):
+        words = plain_words(review)
+        if len(words) >= LONGEST:
+            losses.dropped[f"{LONGEST} words or more"] += 1
+        elif tuple(words) in seen:
+            losses.dropped["more than once"] += 1
+        else:
+            seen.add(tuple(words))
+            reviews += worded(place, review, words, label, losses)
+    write_prepared(out, hold_out(reviews, TRAIN, HELD_OUT, losses), losses)
+
+
+def encode(options: Options, prepared: Path, out: Path) -> None:
+    """Write the reviews as arrays; the vocabulary is the words of the training set."""
+    labelled_text.encode(options, columns(options), prepared, out)
+
+
+def _official(files: Sequence[Path], losses: Losses) -> Iterator[tuple[str, str, int]]:
+    """Yield (place, review, label) of the official archive."""
+    path = by_name(files, ARCHIVE)
+    found = sorted(members(path, lambda name: bool(MEMBER.fullmatch(name))))
+    if not found:
+        raise DataError(f"{path}: there are no reviews in this archive; fetch it again.")
+    for name, content in found:
+        label = int(name.endswith("positive.review"))
+        text = losses.decode(content, "latin-1")
+        for number, match in enumerate(REVIEW.finditer(text), start=1):
+            yield f"{path}: {name}, review {number}", match[1], label
+
+
+def _tokenized(files: Sequence[Path], losses: Losses) -> Iterator[tuple[str, str, int]]:
+    """Yield (place, review, label) of the tokenized files, empty reviews left out."""
+    for file in TOKENIZED:
+        for place, line in read_decoded(by_name(files, file), "utf-8", losses):
+            label, _, review = line.partition("\t")
+            if label not in ("0", "1"):
+                raise DataError(
+                    f"{place}: expected 0 or 1 and a tab before the text, found {label!r}; correct "
+                    "the line or fetch the file again."
+                )
+            if review.strip():
+                yield place, review, int(label)
+            else:
+                losses.dropped["empty"] += 1

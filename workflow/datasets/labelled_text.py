@@ -1,0 +1,324 @@
+"""Labelled texts: from what an official file holds to the arrays of a classifier.
+
+Each dataset's module reads its own files and says which texts go to which split; what they have in
+common is here: words, splits, checks, statistics.
+"""
+
+import html
+import json
+import math
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from workflow.datasets.errors import DataError, RecipeError
+from workflow.datasets.files import (
+    SPLITS,
+    by_name,
+    duplicates,
+    read_lines,
+    read_records,
+    replacing,
+    write_records,
+)
+from workflow.datasets.recipe import require_at_least
+
+SALIENT_WORDS = "salient_words.txt"
+COUNTS = "counts.json"
+SEED = 0
+"""Seed of every random choice among official texts."""
+HELD_OUT = 4000
+"""Most test texts that Attention Learning evaluates on (appendix A.8)."""
+
+ENTITY = re.compile(r"(?<!\w)&?(#\d+|amp|apos|gt|hellip|lt|nbsp|quot);")
+APOSTROPHE = re.compile(r" ?(?<!\w)&?#39;")
+TAG = re.compile(
+    r"</?(?:a|b|br|center|cite|div|em|font|h[1-6]|hr|i|img|li|nobr|ol|p|span|strong|table|td|tr|u"
+    r"|ul)\b[^<>]*>",
+    re.IGNORECASE,
+)
+WORD = re.compile(r"\w+?(?=n't\b)|n't\b|'(?:s|m|d|re|ve|ll)\b|\w+|([^\w\s])\1*")
+
+
+class Example(NamedTuple):
+    """A text's words and its label, a whole number from 0."""
+
+    words: list[str]
+    label: int
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """What every dataset of labelled texts can be asked for."""
+
+    dataset: ClassVar[str]
+
+    max_tokens: int = 500
+    """Longer texts are cut."""
+    min_count: int = 1
+    """Words that the training set has fewer times become `<unk>`."""
+
+    def __post_init__(self) -> None:
+        counts = {"max_tokens": self.max_tokens, "min_count": self.min_count}
+        require_at_least(self.dataset, 1, counts)
+
+
+@dataclass(frozen=True)
+class GeneratedOptions(TextOptions):
+    """The same for a dataset that can be generated too, in the official format."""
+
+    source: str = "official"
+    """The official files, or a small corpus in their format whose salient words are known."""
+    protocol: Literal["jain_wallace", "attention_learning"] = "jain_wallace"
+    """Whose words and splits: Jain and Wallace's, or those of Attention Learning (A.5, A.8)."""
+    train: int | None = None
+    """Generated texts to train on."""
+    dev: int | None = None
+    """Generated texts to choose settings with."""
+    test: int | None = None
+    """Generated texts to report on."""
+    seed: int | None = None
+    """Seed of the generator."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        generator = {name: getattr(self, name) for name in (*SPLITS, "seed")}
+        for name, value in generator.items():
+            if self.source != "generated" and value is not None:
+                raise RecipeError(
+                    f"Option `{name}` of dataset `{self.dataset}` is for `source: generated` only; "
+                    "the official files have their own size."
+                )
+            if self.source == "generated" and value is None:
+                raise RecipeError(
+                    f"Dataset `{self.dataset}` with `source: generated` needs the option `{name}`."
+                )
+        if self.source == "generated":
+            require_at_least(self.dataset, 2, {name: generator[name] for name in SPLITS})
+            require_at_least(self.dataset, 0, {"seed": generator["seed"]})
+
+
+@dataclass
+class Losses:
+    """What could not be taken over from the files; ends up in the manifest's statistics."""
+
+    replaced_bytes: int = 0
+    """Bytes that the declared encoding could not decode."""
+    dropped: Counter[str] = field(default_factory=Counter)
+    """Texts left out, by reason."""
+
+    def decode(self, content: bytes, encoding: str) -> str:
+        """Decode a text; each byte that can't be decoded becomes U+FFFD and is counted."""
+        text = content.decode(encoding, "surrogateescape")
+        lost = re.findall("[\udc80-\udcff]", text)
+        self.replaced_bytes += len(lost)
+        return re.sub("[\udc80-\udcff]", "\ufffd", text) if lost else text
+
+
+def read_decoded(path: Path, encoding: str, losses: Losses) -> Iterator[tuple[str, str]]:
+    """Yield (place, line) for every line of a text file, decoded as `Losses.decode` does.
+
+    The last line may lack its newline. Raises DataError when there is no such file or no line.
+    """
+    if not path.is_file():
+        raise DataError(f"{path}: this dataset file does not exist; fetch it again.")
+    number = 0
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            yield f"{path}, line {number}", losses.decode(line.rstrip(b"\r\n"), encoding)
+    if not number:
+        raise DataError(f"{path}: this file is empty; delete it and fetch it again.")
+
+
+def tokenise(text: str) -> list[str]:
+    """Return the lower-case words and punctuation marks of a raw text.
+
+    What HTML leaves behind is taken away first: tags, entities, and entities that have lost their
+    `&`, as in AG News (`world #39;s`). Contractions are split as in the Penn Treebank (`do n't`,
+    `film 's`); a mark that is repeated counts once.
+    """
+    text = APOSTROPHE.sub("'", text.replace("\u2019", "'"))
+    text = html.unescape(ENTITY.sub(r"&\1;", text))
+    text = TAG.sub(" ", text.replace("\u2019", "'"))
+    return [match[1] or match[0] for match in WORD.finditer(text.lower())]
+
+
+def plain_words(text: str) -> list[str]:
+    """Return the lower-case runs of letters, digits and `_` of a raw text, HTML and all.
+
+    With this rule the median lengths of Attention Learning's Table 8 come out exactly for IMDB,
+    20 Newsgroups and SST.
+    """
+    return re.findall(r"\w+", text.lower())
+
+
+def splitter(options: GeneratedOptions) -> Callable[[str], list[str]]:
+    """Return the function that splits raw texts into words under the options' protocol."""
+    return tokenise if options.protocol == "jain_wallace" else plain_words
+
+
+def without_integers(words: Iterable[str]) -> list[str]:
+    """Replace whole numbers of more than one digit by `<unk>` (Attention Learning, A.8)."""
+    return ["<unk>" if word.isdecimal() and len(word) > 1 else word for word in words]
+
+
+def worded(
+    place: str, text: str, words: list[str], label: int, losses: Losses
+) -> Iterator[Example]:
+    """Yield the example of a text; none, but counted as dropped, when it has marks but no words.
+
+    Raises DataError naming the place of an empty text.
+    """
+    if not text.strip():
+        raise DataError(
+            f"{place}: the text after label {label} is empty; remove it or fetch the file again."
+        )
+    if words:
+        yield Example(words, label)
+    else:
+        losses.dropped["no words"] += 1
+
+
+def shuffled(examples: Iterable[Example]) -> list[Example]:
+    """Return the examples in a random order that is always the same."""
+    order = list(examples)
+    random.Random(SEED).shuffle(order)
+    return order
+
+
+def divide(examples: Sequence[Example], count: int) -> tuple[list[Example], list[Example]]:
+    """Return all examples but `count`, and these: a random choice with the labels' proportions.
+
+    The choice is always the same; both parts keep the order of the whole. Parts of an example go
+    to the labels with the largest remainders.
+    """
+    places: dict[int, list[int]] = {}
+    for place, (_, label) in enumerate(examples):
+        places.setdefault(label, []).append(place)
+    shares = {label: count * len(places[label]) / len(examples) for label in sorted(places)}
+    takes = {label: math.floor(share) for label, share in shares.items()}
+    by_remainder = sorted(shares, key=lambda label: takes[label] - shares[label])
+    for label in by_remainder[: count - sum(takes.values())]:
+        takes[label] += 1
+    generator = random.Random(SEED)
+    taken = {place for label in takes for place in generator.sample(places[label], takes[label])}
+    rest = [one for place, one in enumerate(examples) if place not in taken]
+    return rest, [one for place, one in enumerate(examples) if place in taken]
+
+
+def at_most(count: int, examples: Sequence[Example], losses: Losses) -> list[Example]:
+    """Return the examples, or `count` of them by `divide`; the others count as dropped."""
+    if len(examples) <= count:
+        return list(examples)
+    losses.dropped["not in the sample of the test set"] += len(examples) - count
+    return divide(examples, count)[1]
+
+
+def hold_out(
+    examples: Sequence[Example], train: int, held_out: int, losses: Losses
+) -> dict[str, list[Example]]:
+    """Return splits of these sizes, dev and test being the same; smaller ones of their proportion.
+
+    For datasets without official splits. Texts beyond the two sizes are left out and counted.
+    """
+    pool = shuffled(examples)
+    whole = train + held_out
+    if len(pool) > whole:
+        losses.dropped["not in the sample"] += len(pool) - whole
+        pool = divide(pool, whole)[1]
+    rest, taken = divide(pool, math.ceil(len(pool) * held_out / whole))
+    return {"train": rest, "dev": taken, "test": taken}
+
+
+def salient_words(files: Sequence[Path]) -> set[str]:
+    """Return the words that decide the labels of a generated corpus, from its list of them."""
+    return {word for _, word in read_lines(by_name(files, SALIENT_WORDS))}
+
+
+def write_prepared(
+    out: Path,
+    splits: Mapping[str, Sequence[Example]],
+    losses: Losses,
+    salient: set[str] | None = None,
+) -> None:
+    """Write every split's texts, with the marks of the salient words where these are known.
+
+    Raises DataError when the texts of a split all have the same label, or there are none.
+    """
+    for split in SPLITS:
+        labels = sorted({one.label for one in splits[split]})
+        if len(labels) < 2:
+            found = f"has the label {labels[0]} only" if labels else "is empty"
+            raise DataError(
+                f"{out}: the split `{split}` {found}; a classifier needs texts of two labels, so "
+                "check the files that it is made from."
+            )
+    for split in SPLITS:
+        records: list[dict[str, Any]] = []
+        for words, label in splits[split]:
+            records.append({"text": " ".join(words), "label": label})
+            if salient is not None:
+                records[-1]["salient"] = [int(word in salient) for word in words]
+        write_records(out / f"{split}.jsonl", records)
+    with replacing(out / COUNTS) as stream:
+        stream.write(json.dumps(vars(losses), sort_keys=True).encode() + b"\n")
+
+
+def encode(options: TextOptions, columns: Sequence[str], prepared: Path, out: Path) -> None:
+    """Write the texts, cut to `max_tokens`, as arrays, with the `columns` label and salient.
+
+    The vocabulary is the words that the training set has at least `min_count` times. All others
+    become `<unk>` and are counted in dev and test, as are the texts there that are nothing else.
+    """
+    import numpy as np
+
+    from workflow.datasets.encoding import RESERVED, UNKNOWN, Split, write_encoded
+
+    records = {split: list(read_records(prepared / f"{split}.jsonl")) for split in SPLITS}
+    words = {
+        split: [record["text"].split(" ")[: options.max_tokens] for record in records[split]]
+        for split in SPLITS
+    }
+    counts = Counter(word for text in words["train"] for word in text)
+    kept = {word for word, count in counts.items() if count >= options.min_count}
+    vocabulary = sorted(kept.difference(RESERVED))
+    numbers = {word: number for number, word in enumerate(vocabulary, start=len(RESERVED))}
+    splits, unknown = {}, {}
+    for split in SPLITS:
+        tokens = np.array([numbers.get(word, UNKNOWN) for text in words[split] for word in text])
+        lengths = np.array([len(text) for text in words[split]])
+        labels = [record["label"] for record in records[split]]
+        extra = {"label": np.array(labels, dtype=np.int64)}
+        if "salient" in columns:
+            marks = [record["salient"][: options.max_tokens] for record in records[split]]
+            extra["salient"] = np.concatenate(marks).astype(np.uint8)
+        splits[split] = Split(tokens, lengths, extra)
+        starts = lengths.cumsum() - lengths
+        unknown[split] = np.add.reduceat((tokens == UNKNOWN).astype(np.int64), starts)
+    statistics = {
+        **_statistics(records, options.max_tokens),
+        **json.loads((prepared / COUNTS).read_text(encoding="utf-8")),
+        "unknown_tokens": {split: int(unknown[split].sum()) for split in ("dev", "test")},
+        "unknown_texts": {
+            split: int((unknown[split] == splits[split].lengths).sum()) for split in ("dev", "test")
+        },
+    }
+    write_encoded(out, options.dataset, asdict(options), vocabulary, splits, statistics)
+
+
+def _statistics(records: Mapping[str, Sequence[Any]], max_tokens: int) -> dict[str, Any]:
+    """Describe the texts of every split before they are cut."""
+    texts = {split: [record["text"] for record in records[split]] for split in SPLITS}
+    lengths = {split: [text.count(" ") + 1 for text in texts[split]] for split in SPLITS}
+    labels = {split: Counter(str(record["label"]) for record in records[split]) for split in SPLITS}
+    return {
+        "cut_texts": sum(n > max_tokens for split in SPLITS for n in lengths[split]),
+        "median_length": {split: median(lengths[split]) for split in SPLITS},
+        "labels": {split: dict(sorted(labels[split].items())) for split in SPLITS},
+        "duplicates": duplicates(texts),
+    }

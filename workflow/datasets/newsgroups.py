@@ -1,0 +1,139 @@
+"""20 Newsgroups, the version sorted by date: messages about baseball 0 or hockey 1.
+
+The archive has one message a file, `20news-bydate-<train or test>/<group>/<number>`; the other 18
+groups are passed over.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from workflow.datasets import labelled_text
+from workflow.datasets.archives import members
+from workflow.datasets.errors import DataError
+from workflow.datasets.files import by_name
+from workflow.datasets.labelled_text import (
+    HELD_OUT,
+    SALIENT_WORDS,
+    Example,
+    GeneratedOptions,
+    Losses,
+    at_most,
+    divide,
+    plain_words,
+    salient_words,
+    shuffled,
+    tokenise,
+    without_integers,
+    write_prepared,
+)
+
+ARCHIVE = "20news-bydate.tar.gz"
+MEMBER = re.compile(r"20news-bydate-(train|test)/rec\.sport\.(baseball|hockey)/\d+")
+LABELS = {"baseball": 0, "hockey": 1}
+ENCODING = "latin-1"
+QUOTE = re.compile(r"writes in|writes:|wrote:|says:|said:|^In article|^Quoted from|^\||^>")
+
+
+@dataclass(frozen=True)
+class Options(GeneratedOptions):
+    """What the messages are made from; the defaults are the Discrete Transformer's.
+
+    `jain_wallace`: messages without headers, footers and quotes, which give the group away; both
+    halves of the archive together, a fifth of them for test and a fifth of the rest for dev.
+    `attention_learning`: whole messages, their words split at `_` too and whole numbers of more
+    than one digit unknown; the train half, and the test half as both dev and test.
+    """
+
+    dataset: ClassVar[str] = "newsgroups"
+
+    source: Literal["official", "generated"] = "official"
+    """The official archive, or a generated one whose salient words are known."""
+
+
+def sources(options: Options) -> list[str]:
+    """Return the official file to fetch; none for the generated corpus."""
+    return [ARCHIVE] if options.source == "official" else []
+
+
+def raw(options: Options) -> list[str]:
+    """Return the files that `synthesise` writes."""
+    return [] if options.source == "official" else [ARCHIVE, SALIENT_WORDS]
+
+
+def columns(options: Options) -> list[str]:
+    """Return the columns that `encode` writes beside the tokens."""
+    return ["label"] if options.source == "official" else ["label", "salient"]
+
+
+def synthesise(options: Options, out: Path) -> None:
+    """Write generated messages in the official format, and the list of their salient words."""
+    from workflow.datasets.generated_text import write_newsgroups
+
+    assert options.train and options.dev and options.test and options.seed is not None
+    write_newsgroups(out, total=options.train + options.dev + options.test, seed=options.seed)
+
+
+def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
+    """Write every message that has words of its own as a record with its label.
+
+    Raises DataError when the archive is damaged or has no messages of a group.
+    """
+    path = by_name(files, ARCHIVE)
+    losses = Losses()
+    halves: dict[str, list[Example]] = {"train": [], "test": []}
+    for name, content in sorted(members(path, lambda name: bool(MEMBER.fullmatch(name)))):
+        half, group, _ = name.split("/")
+        text = losses.decode(content, ENCODING)
+        if options.protocol == "attention_learning":
+            words = without_integers(plain_words(text.replace("_", " ")))
+        else:
+            words = tokenise(own_words(text))
+        if words:
+            label = LABELS[group.removeprefix("rec.sport.")]
+            halves[half.removeprefix("20news-bydate-")].append(Example(words, label))
+        else:
+            losses.dropped["nothing but headers, footers and quotes"] += 1
+    for half, examples in halves.items():
+        if not examples:
+            raise DataError(
+                f"{path}: there are no messages in 20news-bydate-{half}/rec.sport.baseball or "
+                "rec.sport.hockey; fetch it again."
+            )
+    salient = salient_words(files) if options.source == "generated" else None
+    write_prepared(out, _splits(options, halves, losses), losses, salient)
+
+
+def encode(options: Options, prepared: Path, out: Path) -> None:
+    """Write the messages as arrays; the vocabulary is the words of the training set."""
+    labelled_text.encode(options, columns(options), prepared, out)
+
+
+def own_words(message: str) -> str:
+    """Return a message without its headers, its footer and the lines that it quotes.
+
+    Headers end at the first empty line. The footer begins at the last line that is empty or all
+    dashes. These are the rules of scikit-learn's `remove=("headers", "footers", "quotes")`, which
+    Jain and Wallace use.
+    """
+    lines = message.partition("\n\n")[2].strip().split("\n")
+    blank = [number for number, line in enumerate(lines) if not line.strip().strip("-")]
+    if blank and blank[-1] > 0:
+        lines = lines[: blank[-1]]
+    return "\n".join(line for line in lines if not QUOTE.search(line))
+
+
+def _splits(
+    options: Options, halves: Mapping[str, Sequence[Example]], losses: Losses
+) -> dict[str, list[Example]]:
+    """Return the texts of every split, in random order, as the protocol has them."""
+    if options.protocol == "attention_learning":
+        held_out = at_most(HELD_OUT, shuffled(halves["test"]), losses)
+        return {"train": shuffled(halves["train"]), "dev": held_out, "test": held_out}
+    pooled = shuffled([*halves["train"], *halves["test"]])
+    rest, test = divide(pooled, options.test or math.ceil(len(pooled) / 5))
+    train, dev = divide(rest, options.dev or math.ceil(len(rest) / 5))
+    return {"train": train, "dev": dev, "test": test}

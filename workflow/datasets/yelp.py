@@ -1,0 +1,96 @@
+"""The Yelp Open Dataset: reviews with 1 or 2 stars 0, with 4 or 5 stars 1; 3 stars are left out.
+
+A line is a JSON object with `stars` and `text`. Yelp gives the file away for a signed form only.
+Attention Learning trains on 88,821 reviews and evaluates on 4,000 (Table 8) without saying which:
+here they are drawn from the first 200,000 lines, so that only these are read and kept in memory.
+The 4,000 are both dev and test.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import ClassVar
+
+from workflow.datasets import labelled_text
+from workflow.datasets.errors import DataError
+from workflow.datasets.files import by_name
+from workflow.datasets.labelled_text import (
+    Example,
+    Losses,
+    TextOptions,
+    hold_out,
+    plain_words,
+    read_decoded,
+    worded,
+    write_prepared,
+)
+
+FILE = "yelp_academic_dataset_review.json"
+LINES = 200_000
+TRAIN, HELD_OUT = 88821, 4000
+LABELS = {1: 0, 2: 0, 3: None, 4: 1, 5: 1}
+
+
+@dataclass(frozen=True)
+class Options(TextOptions):
+    """How the reviews are encoded."""
+
+    dataset: ClassVar[str] = "yelp"
+
+
+def sources(options: Options) -> list[str]:
+    """Return the official file, to be put in place by hand."""
+    return [FILE]
+
+
+def raw(options: Options) -> list[str]:
+    """Return the files that are generated: none."""
+    return []
+
+
+def columns(options: Options) -> list[str]:
+    """Return the columns that `encode` writes beside the tokens."""
+    return ["label"]
+
+
+def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
+    """Write a sample of the reviews as records with their labels.
+
+    Raises DataError naming a line that is no review, has other stars or an empty text.
+    """
+    losses = Losses()
+    reviews: list[Example] = []
+    for place, line in islice(read_decoded(by_name(files, FILE), "utf-8", losses), LINES):
+        stars, text = _review(place, line)
+        label = LABELS[stars]
+        if label is None:
+            losses.dropped["3 stars"] += 1
+        else:
+            reviews += worded(place, text, plain_words(text), label, losses)
+    write_prepared(out, hold_out(reviews, TRAIN, HELD_OUT, losses), losses)
+
+
+def encode(options: Options, prepared: Path, out: Path) -> None:
+    """Write the reviews as arrays; the vocabulary is the words of the training set."""
+    labelled_text.encode(options, columns(options), prepared, out)
+
+
+def _review(place: str, line: str) -> tuple[int, str]:
+    """Return the stars and the text of a line."""
+    try:
+        review = json.loads(line)
+    except json.JSONDecodeError:
+        review = None
+    if not isinstance(review, dict) or not isinstance(review.get("text"), str):
+        raise DataError(
+            f'{place}: expected a JSON object with "stars" and "text"; correct the line or get the '
+            "file again."
+        )
+    if review.get("stars") not in LABELS:
+        raise DataError(
+            f"{place}: expected 1 to 5 stars, found {review.get('stars')!r}; correct the line or "
+            "get the file again."
+        )
+    return int(review["stars"]), review["text"]

@@ -1,0 +1,86 @@
+"""The corpora that a paper's tables describe: the recipe of each row, or why it is left out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from workflow.datasets import mirrors, sources
+from workflow.datasets.errors import DataError
+from workflow.datasets.recipe import files
+from workflow.planning.errors import InputError, unknown
+from workflow.planning.experiments import SCALES, merge, recipe
+from workflow.planning.identity import recipe_hash
+from workflow.planning.plan import Plan
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A row's data at the chosen scale."""
+
+    recipe: dict[str, Any] | None
+    """Every option written out; None where the scale leaves the row out."""
+    missing: str = ""
+    """Why it can't be described, if it can't."""
+
+    @property
+    def folder(self) -> str:
+        """The folder of the data below `<results>/data`; empty without a recipe."""
+        return f"{self.recipe['dataset']}/{recipe_hash(self.recipe)}" if self.recipe else ""
+
+
+def corpora(plan: Plan, table: Mapping[str, Any], where: str) -> dict[str, Corpus]:
+    """Return the corpus of each row of a table by the row's id.
+
+    Raises InputError for a row without data, with data that no dataset takes, or like a variant
+    that does not exist.
+    """
+    found = {}
+    for row in table["rows"]:
+        recipes = {scale: _recipe(plan, row, scale, f"{where}, {row['id']}") for scale in SCALES}
+        made = recipes[plan.config["scale"]]
+        missing = _missing(plan, made) if made else "this scale does not describe it"
+        found[str(row["id"])] = Corpus(made, missing)
+    return found
+
+
+def _recipe(plan: Plan, row: Mapping[str, Any], scale: str, where: str) -> dict[str, Any] | None:
+    """Return a row's recipe at a scale, None where the scale leaves it out.
+
+    Like a variant, it follows the user's overlay.
+    """
+    changes = row.get("scales", {}).get(scale, {})
+    if ("data" in row) == ("like" in row):
+        raise InputError(f"{where}: give either data or like")
+    if "data" in row:
+        return None if changes is None else recipe(merge(row["data"], changes), where)
+    experiment, variant = row["like"]["experiment"], row["like"]["variant"]
+    if experiment not in plan.experiments:
+        raise unknown(where, "experiment", experiment, plan.experiments)
+    known = plan.experiments[experiment].definition["variants"]
+    if variant not in known:
+        raise unknown(where, f"variant of {experiment}", variant, known)
+    if changes is None or variant not in plan.experiments[experiment].variants(scale):
+        return None
+    settings = plan.experiments[experiment].resolve(variant, scale, plan.overlay.get(experiment))
+    return recipe(settings["data"], where)
+
+
+def _missing(plan: Plan, made: Mapping[str, Any]) -> str:
+    """Say which file a person has to get first; empty when everything can be fetched or made."""
+    data, mirror = Path(plan.results) / "data", Path(plan.mirror) if plan.mirror else None
+    try:
+        listed = sources.load()
+        for name in files(made)["sources"]:
+            source = listed.get((made["dataset"], name))
+            if source is None:
+                return f"{made['dataset']}/{name} is not in workflow/sources.tsv"
+            at_hand = any((data / at / source.name).is_file() for at in ("sources", "manual"))
+            if source.by_hand and not at_hand and not (mirror and mirrors.find(mirror, source)):
+                return (
+                    f"{source.name} can't be downloaded; get it from {source.url} and put it into "
+                    f"the results folder as data/manual/{source.name}, or into a mirror"
+                )
+    except DataError as error:
+        raise InputError(str(error)) from None
+    return ""

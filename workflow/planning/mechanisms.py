@@ -1,0 +1,112 @@
+"""A user's own mechanisms: the variants and table rows that the configuration adds.
+
+An experiment names the node that a mechanism takes the place of, and by name the variants to
+follow: `mechanisms: {at: model.encoder.normalizer, like: {sst: sst_softmax}}` makes of a mechanism
+`mine` the variant `sst_mine`, run wherever `sst_softmax` is. A table names the rows to follow:
+`mechanisms: {"sst_{mechanism}": sst_softmax}` makes the row `sst_mine`.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from workflow.planning.errors import InputError, unknown
+from workflow.planning.experiments import Experiment, merge
+from workflow.planning.nodes import check_nodes
+
+Node = Mapping[str, Any]
+"""A part of a model: its `path` and its arguments."""
+KEPT = ("group", "variant", "metrics", "format")
+"""What a new row of a table has of the row that it follows."""
+
+
+def mechanisms(config: Mapping[str, Any], root: Path) -> dict[str, Node]:
+    """Return the configured mechanisms by name, each as a node.
+
+    Raises InputError when one names nothing, or an argument that it does not take.
+    """
+    found = {
+        name: {"path": value} if isinstance(value, str) else value
+        for name, value in (config.get("mechanisms") or {}).items()
+    }
+    for name, node in found.items():
+        check_nodes(node, f"config: mechanisms.{name}", root)
+    return found
+
+
+def with_variants(experiment: Experiment, own: Mapping[str, Node]) -> Experiment:
+    """Return the experiment with a variant for each mechanism and each variant to follow.
+
+    Raises InputError when its `mechanisms` name a variant or node that it does not have, or a
+    mechanism has the name of one that is there already.
+    """
+    if "mechanisms" not in experiment.definition:
+        return experiment
+    definition = dict(experiment.definition)
+    at, like = definition["mechanisms"]["at"], definition["mechanisms"]["like"]
+    where = f"{experiment.file}: experiments.{experiment.name}.mechanisms"
+    for followed in like.values():
+        if followed not in definition["variants"]:
+            raise unknown(f"{where}.like", "variant", followed, definition["variants"])
+        part: Any = merge(definition, definition["variants"][followed])
+        for step in at.split("."):
+            part = part.get(step) if isinstance(part, Mapping) else None
+        if not isinstance(part, Mapping) or "path" not in part:
+            raise InputError(f'{where}.at: "{at}" is no part of variant {followed}; correct it')
+    for name, node in own.items():
+        change: dict[str, Any] = {**node}
+        for step in reversed(at.split(".")):
+            change = {step: change}
+        for prefix, followed in like.items():
+            variant = f"{prefix}_{name}"
+            if variant in definition["variants"]:
+                raise InputError(
+                    f"config: mechanisms.{name}: {experiment.name} already has a variant "
+                    f"{variant}; choose another name"
+                )
+            definition = _following(definition, followed, variant, {**change, "label": name})
+    return Experiment(experiment.name, experiment.paper, experiment.file, definition)
+
+
+def with_rows(table: Mapping[str, Any], own: Iterable[str]) -> dict[str, Any]:
+    """Return a table with a row for each mechanism and each row to follow.
+
+    A new row stands after the last one of its group. It has no printed number.
+    """
+    made = dict(table)
+    for name in own:
+        for template, followed in table.get("mechanisms", {}).items():
+            (row,) = (row for row in table["rows"] if row["id"] == followed)
+            kept = {
+                key: row[key] for key in ("group", "metrics", "format", "variant") if key in row
+            }
+            new = {"id": template.format(mechanism=name), "label": name, **kept, "printed": []}
+            rows = list(made["rows"])
+            last = max(at for at, one in enumerate(rows) if one.get("group") == row.get("group"))
+            made["rows"] = [*rows[: last + 1], new, *rows[last + 1 :]]
+            made["columns"] = [_with_row(one, followed, new["id"]) for one in made["columns"]]
+    return made
+
+
+def _following(
+    definition: Mapping[str, Any], followed: str, variant: str, change: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the definition with a variant like `followed` but for `change`, at every scale."""
+
+    def among(variants: Mapping[str, Any]) -> dict[str, Any]:
+        return {**variants, variant: merge(variants[followed], change)}
+
+    scales = {}
+    for name, scale in definition.get("scales", {}).items():
+        scales[name] = dict(scale)
+        if followed in scale.get("only", []):
+            scales[name]["only"] = [*scale["only"], variant]
+        if followed in scale.get("variants", {}):
+            scales[name]["variants"] = among(scale["variants"])
+    return {**definition, "variants": among(definition["variants"]), "scales": scales}
+
+
+def _with_row(column: Mapping[str, Any], followed: str, new: str) -> Mapping[str, Any]:
+    """Return the column with the new row among its rows, if it has the one to follow."""
+    rows = column.get("rows", [])
+    return {**column, "rows": [*rows, new]} if followed in rows else column

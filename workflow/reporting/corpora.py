@@ -1,0 +1,217 @@
+"""A table made from the data alone: what each corpus holds, beside what the paper says of it.
+
+A corpus is described by facts: its recipe, where its files came from, and what its manifest tells.
+Facts stand in the table's sidecar, so that a published table can be made anew without the data.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from workflow.reporting import layout
+from workflow.reporting.comparability import base_scale
+from workflow.reporting.expected import Expected
+from workflow.reporting.files import ReportingError, csv_text, read_json, write_json, write_text
+from workflow.reporting.paper import Paper
+from workflow.reporting.tables import COLUMNS as RECORD
+from workflow.reporting.tables import Table, text
+from workflow.reporting.verdict import Verdict
+
+KEPT = ("digest", "splits", "vocabulary_size", "statistics")
+"""What a table needs of a manifest."""
+Facts = Mapping[str, Any]
+"""`recipe`, `form` and what is KEPT of the manifest; or `recipe` and why it is `missing`."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """What is told of every corpus; `label` is the metric's and column's name in expected.csv."""
+
+    label: str
+    unit: str
+    value: Callable[[Facts], float | str | None]
+    digits: int = 0
+
+
+def _statistic(*path: str) -> Callable[[Facts], Any]:
+    """Return the function that reads a statistic of the manifest, None where there is none."""
+
+    def read(facts: Facts) -> Any:
+        value: Any = facts["statistics"]
+        for step in path:
+            value = value.get(step) if isinstance(value, Mapping) else None
+        return value
+
+    return read
+
+
+def _size(split: str) -> Callable[[Facts], int]:
+    return lambda facts: int(facts["splits"][split]["examples"])
+
+
+def _duplicates(facts: Facts) -> str | None:
+    found = _statistic("duplicates")(facts)
+    return " / ".join(str(found[split]) for split in ("train", "dev", "test")) if found else None
+
+
+def _unknown(facts: Facts) -> float | None:
+    found = _statistic("unknown_tokens")(facts)
+    if found is None:
+        return None
+    return float(100 * sum(found.values()) / sum(facts["splits"][s]["tokens"] for s in found))
+
+
+COLUMNS: Mapping[str, Column] = {
+    "train": Column("train #", "texts", _size("train")),
+    "dev": Column("val #", "texts", _size("dev")),
+    "test": Column("test #", "texts", _size("test")),
+    "train_length": Column("median train seq len", "tokens", _statistic("median_length", "train")),
+    "dev_length": Column("median val seq len", "tokens", _statistic("median_length", "dev")),
+    "test_length": Column("median test seq len", "tokens", _statistic("median_length", "test")),
+    "vocabulary": Column("vocab size", "entries", lambda facts: int(facts["vocabulary_size"])),
+    "duplicates": Column("repeated train / val / test", "texts", _duplicates),
+    "unknown": Column("unknown (%)", "%", _unknown, 2),
+    "form": Column("source", "", lambda facts: str(facts["form"])),
+}
+
+
+def facts_of(recipe: Mapping[str, Any], encoded: Path, fetched: Path) -> Facts:
+    """Return the facts of a corpus.
+
+    Args:
+        recipe: its recipe.
+        encoded: folder of its encoded data.
+        fetched: folder of its dataset's fetched files, each with a record of its origin.
+    """
+    from workflow.datasets import origins
+    from workflow.datasets.errors import DataError
+    from workflow.datasets.recipe import files
+
+    manifest = read_json(encoded / "manifest.json")
+    names = files(recipe)["sources"]
+    form = str(recipe.get("source", "official")) if names else "generated"
+    try:
+        read = [origins.read(fetched / name) for name in names]
+    except DataError as error:
+        raise ReportingError(str(error)) from None
+    kinds = {origin.kind for origin in read if origin}
+    for kind in ("bundle", "manual"):
+        form += f", {kind}" if kind in kinds else ""
+    return {"recipe": dict(recipe), "form": form, **{name: manifest[name] for name in KEPT}}
+
+
+def describe(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts], prefix: Path) -> None:
+    """Write a table of corpora as `<prefix>.csv`, `.md`, `.tex` and its sidecar `.json`."""
+    table = build(paper, name, scale, facts)
+    shown = as_tables(paper, name, facts)
+    grid = layout.grid(shown, name, table.records, {})
+    write_text(prefix.with_suffix(".csv"), csv_text(RECORD, table.records))
+    write_text(prefix.with_suffix(".md"), layout.markdown(shown, name, grid, scale))
+    write_text(prefix.with_suffix(".tex"), layout.latex(shown, name, grid, scale))
+    write_json(prefix.with_suffix(".json"), table.sidecar)
+
+
+def build(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts]) -> Table:
+    """Return the table's records, one a cell, and its sidecar; `facts` are by row id."""
+    definition = paper.definition("corpora", name)
+    records, cells = [], []
+    for row in definition["rows"]:
+        described = facts[row["id"]]
+        why = _hindrances(paper, scale, described)
+        for column in (COLUMNS[one] for one in definition["columns"]):
+            value = None if "missing" in described else column.value(described)
+            number = printed(paper, definition, row, column)
+            verdict = judge(value, described.get("missing", ""), number, why)
+            noted = (verdict.reason, number.note if number else "", row.get("note", ""))
+            records.append(
+                {
+                    **dict.fromkeys(RECORD, ""),
+                    **{"paper": paper.name, "table": name, "unit": column.unit},
+                    **{"row": row["label"], "column": column.label, "metric": column.label},
+                    "source": number.source if number else definition["source"],
+                    "expected": number.printed.text if number else "",
+                    "flag": number.flag if number else "",
+                    **{"statistic": "single", "spread_over": "runs"},
+                    "mean": text(value) if isinstance(value, float) else str(value or ""),
+                    "n": "" if "missing" in described else "1",
+                    "verdict": verdict.word,
+                    "note": "; ".join(note for note in noted if note),
+                }
+            )
+            cell = {name: records[-1][name] for name in ("source", "row", "column", "metric")}
+            cells.append({**cell, "corpus": described.get("digest"), "difference": None})
+    sidecar = {
+        **{"schema": 1, "paper": paper.name, "table": name, "scale": scale},
+        **{"tolerances": {}, "corpora": dict(facts), "cells": cells},
+    }
+    return Table(records, sidecar)
+
+
+def printed(
+    paper: Paper, definition: Mapping[str, Any], row: Mapping[str, Any], column: Column
+) -> Expected | None:
+    """Return what the paper prints in a cell, if anything."""
+    place = row.get("printed", definition.get("printed"))
+    if place is None:
+        return None
+    key = (place["source"], place["table"], row["label"], column.label, column.label)
+    return paper.expected.values.get(key)
+
+
+def judge(
+    value: float | str | None, missing: str, number: Expected | None, hindrances: list[str]
+) -> Verdict:
+    """Return the verdict on a fact: nothing is trained, so only an equal number is reproduced."""
+    if missing:
+        return Verdict("not run", missing)
+    if number is None or not number.printed.text:
+        return Verdict("not comparable", "the paper prints no value")
+    if number.flag == "misprint":
+        hindrances = [*hindrances, "the printed number is a misprint"]
+    if hindrances:
+        return Verdict("not comparable", "; ".join(hindrances))
+    theirs = number.printed.value
+    if theirs is None or value is None or isinstance(value, str):
+        return Verdict("not comparable", "text is shown, not scored")
+    if value == theirs:
+        return Verdict("reproduced", "equal")
+    return Verdict("differs", f"difference {value - theirs:+.6g}")
+
+
+def as_tables(paper: Paper, name: str, facts: Mapping[str, Facts]) -> dict[str, Any]:
+    """Return the table as a definition like those of `tables.yaml`, which the layout reads."""
+    definition = paper.definition("corpora", name)
+    columns = {one: COLUMNS[one] for one in definition["columns"]}
+    metrics = {}
+    for column in columns.values():
+        values = [column.value(one) for one in facts.values() if "missing" not in one]
+        parts = any(isinstance(value, float) and value % 1 for value in values)
+        metrics[column.label] = {"label": column.label, "digits": column.digits or int(parts)}
+    about = [f"{row['label']}: {row['note']}" for row in definition["rows"] if "note" in row]
+    for row in definition["rows"]:
+        if "missing" in facts[row["id"]]:
+            about.append(f"{row['label']}: not run: {facts[row['id']]['missing']}.")
+    shown = {
+        **{key: definition[key] for key in ("title", "caption", "source")},
+        "labels": ["Corpus"],
+        "rows": [{"id": row["id"], "label": row["label"]} for row in definition["rows"]],
+        "columns": [
+            {"id": one, "label": column.label, "metrics": [column.label]}
+            for one, column in columns.items()
+        ],
+        "notes": [*definition.get("notes", []), *about],
+    }
+    return {"metrics": metrics, "tables": {name: shown}}
+
+
+def _hindrances(paper: Paper, scale: str, facts: Facts) -> list[str]:
+    """Return the reasons why a corpus can't be compared with the paper's."""
+    reasons = ["the demo scale is too small to compare"] if base_scale(scale) == "demo" else []
+    if "+" in scale:
+        reasons.append(f"the overlay {scale.partition('+')[2]!r} changes the settings")
+    for condition in paper.corpora.get("not_comparable", []):
+        options = facts.get("recipe") or {}
+        if all(options.get(name) == value for name, value in condition["when"].items()):
+            reasons.append(str(condition["because"]))
+    return reasons

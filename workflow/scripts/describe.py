@@ -1,0 +1,41 @@
+"""Write a table of corpora: what each holds, from the manifests of its data."""
+
+import argparse
+import json
+from pathlib import Path
+
+from workflow.reporting.command import one_sentence
+from workflow.reporting.corpora import Facts, describe, facts_of
+from workflow.reporting.paper import Paper
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--paper", required=True, help="folder below workflow/papers")
+    parser.add_argument("--table", required=True, help="name in corpora.yaml")
+    parser.add_argument("--scale", required=True, help="the scale, or <scale>+<overlay>")
+    parser.add_argument("--data", type=Path, required=True, help="the results' folder of data")
+    parser.add_argument(
+        *("--corpora",),
+        type=json.loads,
+        required=True,
+        help="by row: its recipe, and its folder below --data or why it is missing, as JSON",
+    )
+    parser.add_argument(
+        "--out-prefix", type=Path, required=True, help="path without .csv, .md, .tex, .json"
+    )
+    given = parser.parse_args()
+    with one_sentence():
+        facts: dict[str, Facts] = {}
+        for row, one in given.corpora.items():
+            facts[row] = {name: one[name] for name in ("recipe", "missing")}
+            if not one["missing"]:
+                fetched = given.data / "sources" / one["recipe"]["dataset"]
+                encoded = given.data / one["folder"] / "encoded"
+                facts[row] = facts_of(one["recipe"], encoded, fetched)
+        describe(Paper(given.paper), given.table, given.scale, facts, given.out_prefix)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""Build a mirror of every file that the selected experiments download at a scale."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from workflow.datasets import recipe
+from workflow.datasets.errors import one_sentence
+from workflow.datasets.fetching import fetch
+from workflow.datasets.mirroring import build
+from workflow.datasets.origins import Origin
+from workflow.datasets.sources import Source, load
+from workflow.planning.errors import InputError
+from workflow.planning.loader import load_yaml
+from workflow.planning.plan import Plan, Run
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def main() -> None:
+    """Run from the command line, in the root of the project."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--to", required=True, help="folder of the mirror, made if it is not there")
+    parser.add_argument("--scale", required=True, help="the scale whose data is needed")
+    parser.add_argument("--results", default="results", help="folder with files got by hand")
+    parser.add_argument("--mirror", help="mirror to take files from, unless the configuration's")
+    given = parser.parse_args()
+    try:
+        config = load_yaml(ROOT / "config.yaml", "config")
+        config |= {"scale": given.scale, "results": given.results}
+        config |= {"mirror": given.mirror} if given.mirror else {}
+        plan = Plan(config, ROOT)
+        sources = needed(plan)
+    except InputError as error:
+        sys.exit(f"error: {error}")
+    if not given.to:
+        sys.exit("error: no folder for the mirror; name one: make mirror TO=<folder>")
+    mirror = Path(plan.mirror) if plan.mirror else None
+    by_hand = Path(plan.results) / "data" / "manual"
+
+    def get(source: Source, out: Path) -> Origin:
+        return fetch(source, mirror, by_hand, out)
+
+    folder = Path(given.to).expanduser()
+    with one_sentence():
+        failures = build(folder, sources, get)
+    for failure in failures:
+        print(f"error: {failure}", file=sys.stderr)
+    had = len(sources) - len(failures)
+    print(f"{folder} has {had} of the {len(sources)} files that scale {plan.scale} downloads")
+    sys.exit(1 if failures else 0)
+
+
+def needed(plan: Plan) -> list[Source]:
+    """Return the files that the selected experiments and their parents are made of, each once."""
+    listed, found = load(), {}
+    for run in chosen(plan):
+        for file in recipe.files(run.recipe)["sources"]:
+            source = listed[run.recipe["dataset"], file]
+            found[source.name] = source
+    return [found[name] for name in sorted(found)]
+
+
+def chosen(plan: Plan) -> Iterator[Run]:
+    """Yield every run that the configuration selects, and those that it starts from."""
+    waiting = [run for name in plan.selected for run in plan.runs(name)]
+    while waiting:
+        run = waiting.pop()
+        yield run
+        waiting += plan.parents(run).values()
+
+
+if __name__ == "__main__":
+    main()
