@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import coo_matrix, csr_matrix
 
 from model.corpus import Split
 from model.probes.measure import Measured, Subject, scalar
@@ -52,6 +52,6 @@ def tfidf_regression(subject: Subject) -> Measured:
 
 def word_counts(split: Split, words: int) -> csr_matrix:
     """How often each word (N, V - 3) occurs in each example, unknown ones left out."""
-    ones = np.ones(len(split.tokens))
-    counts = csr_matrix((ones, split.tokens, split.offsets), shape=(len(split), words))
-    return counts[:, FIRST_WORD:]
+    examples = np.repeat(np.arange(len(split)), split.lengths)
+    counts = coo_matrix((np.ones(len(examples)), (examples, split.tokens)), (len(split), words))
+    return counts.tocsr()[:, FIRST_WORD:]

@@ -100,13 +100,16 @@ def test_items_that_repeat_or_are_tested_are_left_out(take: Take) -> None:
 
 def test_the_reduced_train_set(take: Take, tmp_path: Path) -> None:
     new = "An item's description that is long enough to be compared by sixty of its letters, {}"
+    other = (
+        "A description that no other file has, and of more than sixty letters and digits in all."
+    )
     known, tested = (f"Number {n}: {new.format('so it is taken')}" for n in (1, 2))
     parts = {
         "subset_1.csv": [("text", "label"), (f"Title {known}", "0.0"), ("A sport", "1.0")],
         "subset_2_train.csv": [(f"Business {number}", 2) for number in range(6)],
         "subset_2_dev.csv": [("Business 0", 2), ("Sci", 3)],
         "subset_3.csv": [*((f"World {number}", "world") for number in range(6)), ("x", "sci_tech")],
-        "subset_4.csv": [(0, known.replace("'", " ").replace(",", " ,")), (0, new), (1, "sport")],
+        "subset_4.csv": [(0, known.replace("'", " ").replace(",", " ,")), (0, other), (1, "sport")],
         "subset_4_ub.csv": [(2, tested), (2, "cut")],
     }
     contents = {name: table(rows) for name, rows in parts.items()}
@@ -149,11 +152,17 @@ def test_a_wrong_row_is_named(
     assert not (tmp_path / "data" / "prepared").exists()
 
 
+def test_a_file_that_is_cut_in_a_row_is_refused(take: Take) -> None:
+    cut = {**OFFICIAL, "test.csv": OFFICIAL["test.csv"][:-9]}
+    with pytest.raises(DataError, match=r"test.csv, line 16: this row is damaged or cut short \("):
+        take({"dataset": "ag_news"}, cut)
+
+
 def test_one_class_no_file_and_wrong_bytes(take: Take) -> None:
     world = table([row for row in items("train") if row[0] == 1])
     with pytest.raises(DataError, match="the split `train` has the label 0 only"):
         take({"dataset": "ag_news"}, {**OFFICIAL, "train.csv": world}, "one")
-    with pytest.raises(DataError, match="The source file train.csv is missing"):
+    with pytest.raises(DataError, match=r"The source file train.csv is missing"):
         take({"dataset": "ag_news"}, {"test.csv": OFFICIAL["test.csv"]}, "none")
     broken = OFFICIAL["train.csv"].replace(b"train title 3", b"train title \xff", 1)
     manifest = take({"dataset": "ag_news"}, {**OFFICIAL, "train.csv": broken}, "bytes")

@@ -104,7 +104,9 @@ def test_a_wrong_archive_is_named(take: Take, content: bytes, sentence: str) -> 
 
 @pytest.mark.parametrize("line", [b"2\tgood", b"good", b"-1\tgood"])
 def test_a_wrong_line_is_named(take: Take, line: bytes) -> None:
-    with pytest.raises(DataError, match="baby.task.test, line 2: expected 0 or 1 and a tab before"):
+    with pytest.raises(
+        DataError, match=r"baby.task.test, line 2: expected 0 or 1 and a tab before"
+    ):
         take(TOKENIZED_RECIPE, tokenized(baby__task__test=b"1\tfine\n" + line + b"\n"))
 
 

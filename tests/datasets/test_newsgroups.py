@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.datasets.conftest import tar
@@ -58,6 +58,7 @@ LINES = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(LINES).map("\n".join))
 def test_the_rules_are_those_of_scikit_learn(message: str) -> None:
     rules = pytest.importorskip("sklearn.datasets._twenty_newsgroups")

@@ -11,7 +11,10 @@ from workflow.datasets.errors import RecipeError
 from workflow.datasets.recipe import DATASETS, complete, files, load
 
 ROOT = Path(__file__).parents[2]
-NAMES = "multiview_arithmetic, permutation_copying, sst, stack_language"
+NAMES = (
+    "ag_news, amazon, imdb, multiview_arithmetic, newsgroups, permutation_copying, sms_spam, sst, "
+    "stack_language, yelp"
+)
 GENERATED = {"dataset": "sst", "source": "generated", "train": 9, "dev": 3, "test": 3, "seed": 0}
 
 
@@ -30,9 +33,19 @@ def test_defaults_are_written_out() -> None:
     assert complete({"dataset": "sst"}) == {
         "dataset": "sst",
         "source": "official",
+        "protocol": "jain_wallace",
         "classes": "binary",
         "max_tokens": 500,
+        "min_count": 1,
     }
+    assert complete({"dataset": "ag_news", "source": "subset", "min_count": 3}) == {
+        "dataset": "ag_news",
+        "source": "subset",
+        "protocol": "jain_wallace",
+        "max_tokens": 500,
+        "min_count": 3,
+    }
+    assert complete({"dataset": "yelp"}) == {"dataset": "yelp", "max_tokens": 500, "min_count": 1}
     assert complete({"dataset": "permutation_copying", "symbols": 60}) == {
         "dataset": "permutation_copying",
         "symbols": 60,
@@ -57,7 +70,10 @@ def test_defaults_are_written_out() -> None:
 
 
 def test_a_completed_recipe_is_complete() -> None:
-    for values in (*({"dataset": dataset} for dataset in DATASETS), GENERATED):
+    generated = [
+        {**GENERATED, "dataset": name} for name in ("sst", "imdb", "newsgroups", "ag_news")
+    ]
+    for values in (*({"dataset": dataset} for dataset in DATASETS), *generated):
         assert complete(complete(values)) == complete(values)
 
 
@@ -138,6 +154,39 @@ def test_a_recipe_is_either_fetched_or_generated(dataset: str) -> None:
             {**GENERATED, "dev": None},
             "Dataset `sst` with `source: generated` needs the option `dev`.",
         ),
+        *(
+            (
+                {"dataset": dataset, "seed": 1},
+                f"Option `seed` of dataset `{dataset}` is for `source: generated` only; the "
+                "official files have their own size.",
+            )
+            for dataset in ("imdb", "newsgroups", "ag_news")
+        ),
+        (
+            {"dataset": "ag_news", "source": "subset", "dev": 9},
+            "Option `dev` of dataset `ag_news` is for `source: generated` only; the official files "
+            "have their own size.",
+        ),
+        (
+            {**GENERATED, "dataset": "imdb", "test": None},
+            "Dataset `imdb` with `source: generated` needs the option `test`.",
+        ),
+        (
+            {"dataset": "imdb", "source": "subset"},
+            "Option `source` of dataset `imdb` is 'subset'; allowed: official, generated.",
+        ),
+        (
+            {"dataset": "yelp", "min_count": 0},
+            "Option `min_count` of dataset `yelp` is 0; it must be 1 or more.",
+        ),
+        *(
+            (
+                {**recipe, "protocol": "attention_learning"},
+                "Dataset `sst` with `protocol: attention_learning` has two labels and is made from "
+                "the official files: set `classes: binary` and `source: official`.",
+            )
+            for recipe in ({"dataset": "sst", "classes": "fine"}, GENERATED)
+        ),
         (
             {"dataset": "permutation_copying", "length": 41},
             "Dataset `permutation_copying` has more symbols per sequence (`length` is 41) than in "
@@ -191,7 +240,7 @@ def test_a_recipe_is_either_fetched_or_generated(dataset: str) -> None:
         ),
         (
             {**GENERATED, "dev": 0},
-            "Option `dev` of dataset `sst` is 0; it must be 1 or more.",
+            "Option `dev` of dataset `sst` is 0; it must be 2 or more.",
         ),
     ],
 )

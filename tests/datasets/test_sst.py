@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,10 +23,11 @@ GENERATED = {
 }
 TEXTS = {
     "train": "1 a fine , fine film\n0 dull\n1 2 1\xa01/2  hours \n",
-    "dev": "0 a dull café\n",
+    "dev": "0 a dull café\n1 fine\n",
     "test": "1 fine fine fine fine\n0 film\n",
 }
 Build = Callable[..., Path]
+Take = Callable[..., dict[str, Any]]
 
 
 def write(folder: Path, texts: dict[str, str], classes: str = "binary") -> list[Path]:
@@ -57,12 +59,12 @@ def test_a_hand_worked_corpus(tmp_path: Path) -> None:
     words = [",", "1\xa01/2", "2", "a", "dull", "film", "fine", "hours"]
     assert vocabulary == ["<pad>", "<bos>", "<unk>", *words, ""]
     assert rows(encoded, "train", "tokens") == [[6, 9, 3, 9, 8], [7], [5, 4, 10]]
-    assert rows(encoded, "dev", "tokens") == [[6, 7, 2]]
+    assert rows(encoded, "dev", "tokens") == [[6, 7, 2], [9]]
     assert rows(encoded, "test", "tokens") == [[9] * 4, [8]]
     labels = {split: np.load(encoded / f"{split}.label.npy") for split in SPLITS}
     assert {split: array.tolist() for split, array in labels.items()} == {
         "train": [1, 0, 1],
-        "dev": [0],
+        "dev": [0, 1],
         "test": [1, 0],
     }
     assert labels["train"].dtype == np.int64
@@ -71,10 +73,17 @@ def test_a_hand_worked_corpus(tmp_path: Path) -> None:
     assert manifest["splits"]["train"] == {"examples": 3, "tokens": 9}
     assert manifest["statistics"] == {
         "cut_texts": 0,
-        "median_length": {"train": 3, "dev": 3, "test": 2.5},
-        "labels": {"train": {"0": 1, "1": 2}, "dev": {"0": 1}, "test": {"0": 1, "1": 1}},
+        "median_length": {"train": 3, "dev": 2, "test": 2.5},
+        "labels": {
+            "train": {"0": 1, "1": 2},
+            "dev": {"0": 1, "1": 1},
+            "test": {"0": 1, "1": 1},
+        },
         "duplicates": {"train": 0, "dev": 0, "test": 0},
         "unknown_tokens": {"dev": 1, "test": 0},
+        "unknown_texts": {"dev": 0, "test": 0},
+        "replaced_bytes": 0,
+        "dropped": {},
     }
 
 
@@ -83,13 +92,56 @@ def test_long_texts_are_cut_and_counted(tmp_path: Path) -> None:
     assert [len(row) for row in rows(encoded, "train", "tokens")] == [3, 1, 3]
     manifest = json.loads((encoded / "manifest.json").read_text())
     assert manifest["statistics"]["cut_texts"] == 2
-    assert manifest["options"] == {"source": "official", "classes": "binary", "max_tokens": 3}
+    assert manifest["options"] == {
+        "source": "official",
+        "protocol": "jain_wallace",
+        "classes": "binary",
+        "max_tokens": 3,
+        "min_count": 1,
+    }
 
 
 def test_five_classes(tmp_path: Path) -> None:
-    texts = {"train": "4 a\n2 b\n", "dev": "3 a\n", "test": "0 b\n"}
+    texts = {"train": "4 a\n2 b\n", "dev": "3 a\n1 b\n", "test": "0 b\n1 a\n"}
     encoded = encode(tmp_path, texts, classes="fine")
     assert np.load(encoded / "train.label.npy").tolist() == [4, 2]
+
+
+def test_the_other_protocol_takes_three_of_the_five_labels(tmp_path: Path) -> None:
+    recipe = load({"dataset": "sst", "protocol": "attention_learning"})
+    lines = "".join(f"{label} It 's 1\\/2 a_{label} .\n" for label in (0, 1, 2, 3, 4))
+    paths = write(tmp_path / "raw", {"train": lines, "test": lines, "dev": "9 unused"}, "fine")
+    assert recipe.module.sources(recipe.options) == ["stsa.fine.train", "stsa.fine.test"]
+    recipe.module.prepare(recipe.options, paths, tmp_path)
+    expected = [
+        {"text": f"it s 1 2 a_{number}", "label": label}
+        for number, label in ((1, 0), (2, 0), (4, 1))
+    ]
+    for split in SPLITS:
+        assert list(read_records(tmp_path / f"{split}.jsonl")) == expected
+
+
+def test_the_real_files_have_the_papers_sizes(take: Take, mirror: Path) -> None:
+    real = {path.name: path for path in (mirror / "sst").iterdir()}
+    manifest = take({"dataset": "sst", "protocol": "attention_learning"}, real, "al")
+    assert {split: manifest["splits"][split]["examples"] for split in SPLITS} == {
+        "train": 5130,
+        "dev": 1421,
+        "test": 1421,
+    }
+    assert manifest["statistics"]["median_length"] == {"train": 16, "dev": 17, "test": 17}
+    assert manifest["statistics"]["dropped"] == {"label 0": 1092 + 279, "label 3": 2322 + 510}
+    manifest = take({"dataset": "sst"}, real, "binary")
+    assert {split: manifest["splits"][split]["examples"] for split in SPLITS} == {
+        "train": 6920,
+        "dev": 872,
+        "test": 1821,
+    }
+
+
+def test_one_class_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="the split `dev` has the label 0 only"):
+        encode(tmp_path, {**TEXTS, "dev": "0 dull\n0 a dull film\n"})
 
 
 @pytest.mark.parametrize("maximum", [500, 4])
@@ -132,7 +184,7 @@ def test_every_generated_split_has_its_own_stream(build: Build) -> None:
         ("1 good\n2 dull\n", "line 2: expected a label from 0 to 1 before the text, found '2'"),
         ("good film\n", "line 1: expected a label from 0 to 1 before the text, found 'good'"),
         ("1 good\n\n", "line 2: expected a label from 0 to 1 before the text, found ''"),
-        ("1 good\n0 \t\n", "line 2: the text after label 0 is empty; remove the line"),
+        ("1 good\n0 \t\n", "line 2: the text after label 0 is empty; remove it"),
         ("1\n", "line 1: the text after label 1 is empty"),
         ("1 good\n0 du", "ends in the middle of its last line; delete it and fetch"),
         ("", "this file is empty; delete it and fetch"),

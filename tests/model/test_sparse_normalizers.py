@@ -75,9 +75,8 @@ def with_gradient(normalizer, scores: Tensor) -> tuple[Tensor, Tensor]:
     """Weights, and the gradient in the scores of a random linear function of them."""
     scores = scores.clone().requires_grad_()
     weights = normalizer(scores)
-    factors = torch.randn(
-        scores.shape, dtype=scores.dtype, generator=torch.Generator().manual_seed(9)
-    )
+    random = torch.Generator().manual_seed(9)
+    factors = torch.randn(scores.shape, dtype=torch.float64, generator=random).to(scores.dtype)
     return weights.detach(), torch.autograd.grad((weights * factors).sum(), scores)[0]
 
 
@@ -85,12 +84,12 @@ def with_gradient(normalizer, scores: Tensor) -> tuple[Tensor, Tensor]:
 @pytest.mark.parametrize("keys", [1, 2, 9, 60, 300])
 @pytest.mark.parametrize(("normalizer", "reference"), PAIRS)
 def test_weights_and_gradients_are_those_of_the_library(normalizer, reference, keys, spread):
-    for dtype, tolerance in ((torch.float32, 1e-5), (torch.float64, 1e-12)):
-        scores = masked_scores(keys, spread, dtype)
-        ours = with_gradient(of_type(normalizer, dtype), scores)
-        theirs = with_gradient(reference, scores)
-        for found, expected in zip(ours, theirs, strict=True):
-            assert torch.allclose(found, expected, atol=tolerance, rtol=0)
+    scores = masked_scores(keys, spread, torch.float64).float()
+    weights, gradient = with_gradient(reference, scores.double())
+    for dtype, near, nearly in ((torch.float32, 2e-6, 1e-4), (torch.float64, 1e-12, 1e-12)):
+        found = with_gradient(of_type(normalizer, dtype), scores.to(dtype))
+        assert torch.allclose(found[0].double(), weights, atol=near, rtol=0)
+        assert torch.allclose(found[1].double(), gradient, atol=nearly, rtol=0)
 
 
 def test_the_gradient_in_alpha_is_the_librarys():
@@ -156,7 +155,7 @@ def test_what_holds_for_every_row(seed, keys, spread, normalizer):
 def test_learned_alpha_agrees_with_the_exact_mappings():
     scores = masked_scores(30, 2.0, torch.float64)
     assert torch.allclose(EntmaxAlpha(HEADS).double()(scores), Entmax15()(scores), atol=1e-12)
-    for limit, exact, distance in ((1.0, Softmax(), 0.01), (2.0, Sparsemax(), 0.01)):
+    for limit, exact, distance in ((1.0, Softmax(), 0.02), (2.0, Sparsemax(), 0.01)):
         normalizer = EntmaxAlpha(HEADS).double()
         torch.nn.init.constant_(normalizer.logit, 200 * (limit - 1.5))
         assert torch.allclose(normalizer.alpha, torch.tensor(limit).double(), atol=0.011)

@@ -56,6 +56,17 @@ def test_a_mirror_is_gathered_once_and_feeds_the_workflow(small):
     assert "SOURCES.tsv, line 2: " in log and "stsa.binary.dev is not the file that the" in log
 
 
+def test_without_a_mirror_files_are_downloaded_and_a_mirror_later_changes_nothing(small):
+    small.snakemake(ENCODED)
+    assert sorted(small.server.requests) == [f"/stsa.binary.{s}" for s in ("dev", "test", "train")]
+    small.script("mirror", "--to", "kept here", "--scale", "lite")
+    assert len(small.server.requests) == 6
+    small.snakemake(ENCODED, config=("mirror=kept here",))
+    assert len(small.server.requests) == 6
+    origin = small.root / "results/data/sources/sst/stsa.binary.dev.origin.json"
+    assert json.loads(origin.read_text())["from"] == "url"
+
+
 def test_a_scale_without_downloads_and_a_missing_folder_are_said(fresh):
     said = fresh.script("mirror", "--to", "there", "--scale", "demo")
     assert "there has 0 of the 0 files that scale demo downloads" in said

@@ -202,13 +202,8 @@ def _train(options: Options) -> dict[str, Layout]:
 
 def _items(path: Path, layout: Layout, losses: Losses) -> Iterator[_Item]:
     """Yield the World and Business items of a file."""
-    if not path.is_file():
-        raise DataError(f"{path}: this dataset file does not exist; run the step that writes it.")
-    text = losses.decode(path.read_bytes(), "utf-8")
-    reader = csv.reader(io.StringIO(text, newline=""))
-    for row in reader:
-        place = f"{path}, line {reader.line_num}"
-        if reader.line_num == 1 and tuple(row) == layout.header:
+    for number, (place, row) in enumerate(_rows(path, losses)):
+        if number == 0 and tuple(row) == layout.header:
             continue
         if len(row) <= max(layout.label, *layout.texts):
             raise DataError(
@@ -228,3 +223,19 @@ def _items(path: Path, layout: Layout, losses: Losses) -> Iterator[_Item]:
         if not letters:
             raise DataError(f"{place}: the text is empty; remove the line or fetch the file again.")
         yield _Item(text, label, letters)
+
+
+def _rows(path: Path, losses: Losses) -> Iterator[tuple[str, list[str]]]:
+    """Yield (place, columns) for every row of a file."""
+    if not path.is_file():
+        raise DataError(f"{path}: this dataset file does not exist; run the step that writes it.")
+    text = losses.decode(path.read_bytes(), "utf-8")
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        for row in reader:
+            yield f"{path}, line {reader.line_num}", row
+    except csv.Error as error:
+        raise DataError(
+            f"{path}, line {reader.line_num}: this row is damaged or cut short ({error}); delete "
+            "the file and fetch it again."
+        ) from None

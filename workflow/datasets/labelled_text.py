@@ -35,8 +35,8 @@ SEED = 0
 HELD_OUT = 4000
 """Most test texts that Attention Learning evaluates on (appendix A.8)."""
 
-ENTITY = re.compile(r"(?<!\w)&?(#\d+|amp|apos|gt|hellip|lt|nbsp|quot);")
-APOSTROPHE = re.compile(r" ?(?<!\w)&?#39;")
+ENTITY = re.compile(r"(?<![\w&])(#\d+|amp|apos|gt|hellip|lt|nbsp|quot);")
+APOSTROPHE = re.compile(r" ?(?<![\w&])#39;")
 TAG = re.compile(
     r"</?(?:a|b|br|center|cite|div|em|font|h[1-6]|hr|i|img|li|nobr|ol|p|span|strong|table|td|tr|u"
     r"|ul)\b[^<>]*>",
@@ -70,7 +70,11 @@ class TextOptions:
 
 @dataclass(frozen=True)
 class GeneratedOptions(TextOptions):
-    """The same for a dataset that can be generated too, in the official format."""
+    """The same for a dataset that can be generated too, in the official format.
+
+    Attention Learning has no dev texts of its own, so under its protocol the generated ones go with
+    those to train on.
+    """
 
     source: str = "official"
     """The official files, or a small corpus in their format whose salient words are known."""
@@ -247,6 +251,8 @@ def write_prepared(
     salient: set[str] | None = None,
 ) -> None:
     """Write every split's texts, with the marks of the salient words where these are known.
+
+    What was lost goes to `counts.json`, for `encode` to report.
 
     Raises DataError when the texts of a split all have the same label, or there are none.
     """

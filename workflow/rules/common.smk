@@ -29,6 +29,9 @@ except InputError as error:
 # A run that failed for good is not tried again by the same invocation, on whatever node.
 os.environ.setdefault("SACCADE_INVOCATION", uuid.uuid4().hex)
 
+# Not a parameter of `fetch`: another mirror is no reason to fetch what is there.
+os.environ["SACCADE_MIRROR"] = PLAN.mirror
+
 # The tables that are made from the data alone, as an expression for `<paper>/<table>.`.
 CORPORA = "|".join(
     f"{n}/{t}" for n, paper in TARGETS.papers.items() for t in paper.corpora["tables"]

@@ -27,11 +27,10 @@ rule fetch:
         mem_mb=500,
         runtime=60,
     params:
-        mirror=lambda wildcards, output: PLAN.mirror,
         manual=f"{RESULTS}/data/manual",
     shell:
         "exec python -m workflow.scripts.fetch --dataset {wildcards.dataset:q}"
-        " --file {wildcards.file:q} --mirror {params.mirror:q} --manual {params.manual:q}"
+        ' --file {wildcards.file:q} --mirror "$SACCADE_MIRROR" --manual {params.manual:q}'
         " --out {output.file:q} > {log:q} 2>&1"
 
 
