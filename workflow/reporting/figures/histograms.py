@@ -1,6 +1,7 @@
 """Histograms of a per-example measure, one panel a dataset."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -28,7 +29,7 @@ def draw(panels: Sequence[Panel], measure: str, label: str, low: float, high: fl
     count = max(len(drawn), 1)
     columns = min(count, 2)
     shape = (-(-count // columns), columns)
-    size = (3.7 * columns + (1.8 if columns == 1 else 0), 3.0 * shape[0])
+    size = (3.7 * columns + (1.8 if columns == 1 else 0), 3.6 * shape[0])
     figure, grid = plt.subplots(*shape, figsize=size, layout="constrained", squeeze=False)
     for axes, panel in zip(grid.flat, drawn, strict=False):
         _histograms(axes, panel, measure, np.linspace(low, high, 41))
@@ -37,7 +38,8 @@ def draw(panels: Sequence[Panel], measure: str, label: str, low: float, high: fl
     for axes in grid.flat[len(drawn) :]:
         say(axes, "" if drawn else "not run")
     shown = [series for panel in drawn for series in panel.drawn]
-    about = f"All examples of {seeds(shown)}; mean±standard deviation." if drawn else ""
+    about = f"All examples of {seeds(shown)}; mean±standard deviation; " if drawn else ""
+    about += "vertical lines: the paper's means." if drawn else ""
     footnote(figure, f"{about} {not_run(panels)}".strip())
     return figure
 
@@ -52,6 +54,8 @@ def _histograms(axes: Axes, panel: Panel, measure: str, edges: np.ndarray) -> No
         weights = np.full(len(values), 100.0 / len(values))
         style = {"color": look["color"], "linestyle": look["linestyle"], "linewidth": 1.5}
         name = f"{series.label}: {values.mean():.2f}±{spread(values.tolist()) or 0:.2f}"
+        if series.printed:
+            name += f" (paper: {series.printed.printed.text})"
         axes.hist(values, bins, weights=weights, histtype="step", label=name, **style)
         axes.hist(values, bins, weights=weights, color=look["color"], alpha=0.12)
         if series.printed and series.printed.printed.value is not None:
@@ -66,13 +70,13 @@ def _histograms(axes: Axes, panel: Panel, measure: str, edges: np.ndarray) -> No
                 transform=axes.get_xaxis_transform(),
                 clip_on=False,
                 linestyle="none",
-                label=f"{series.label}: {series.printed.printed.text} in the paper",
             )
     axes.set_title(panel.label)
     axes.set_xlim(bins[0], bins[-1])
     axes.set_ylim(top=axes.get_ylim()[1] * 1.15)
     if axes.get_legend_handles_labels()[0]:
-        axes.legend(loc="upper left", fontsize=7)
+        below: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.18)}
+        axes.legend(**below, fontsize=7.5, handlelength=2.6)
 
 
 def _values(series: Series, measure: str) -> np.ndarray:
