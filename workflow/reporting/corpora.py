@@ -189,9 +189,11 @@ def as_tables(paper: Paper, name: str, facts: Mapping[str, Facts]) -> dict[str, 
         parts = any(isinstance(value, float) and value % 1 for value in values)
         metrics[column.label] = {"label": column.label, "digits": column.digits or int(parts)}
     about = [f"{row['label']}: {row['note']}" for row in definition["rows"] if "note" in row]
+    missing: dict[str, list[str]] = {}
     for row in definition["rows"]:
         if "missing" in facts[row["id"]]:
-            about.append(f"{row['label']}: not run: {facts[row['id']]['missing']}.")
+            missing.setdefault(facts[row["id"]]["missing"], []).append(row["label"])
+    about += [f"{', '.join(labels)}: not run: {reason}." for reason, labels in missing.items()]
     shown = {
         **{key: definition[key] for key in ("title", "caption", "source")},
         "labels": ["Corpus"],

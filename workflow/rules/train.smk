@@ -51,7 +51,7 @@ rule train:
         ENVIRONMENT
     threads: lambda wildcards: run_of(wildcards).settings["training"]["threads"]
     resources:
-        mem_mb=1500,
+        mem_mb=4000,
         runtime="12h",
     params:
         store=lambda wildcards, output: f"{RESULTS}/store",
