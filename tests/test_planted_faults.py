@@ -31,8 +31,8 @@ FAULTS = {
     ),
     "tau sign": (
         "model/probes/importance.py",
-        "kendalltau(attention, importance)",
-        "kendalltau(-attention, importance)",
+        "tau_b(attention, importance, lengths)",
+        "tau_b(-attention, importance, lengths)",
         "model/test_probes.py::test_tau_is_positive_where_attention_is_made_of_importance",
     ),
     "seed ignored": (
@@ -94,6 +94,42 @@ FAULTS = {
         'if split == "train":',
         'if split == "dev":',
         "datasets/test_multiview_arithmetic.py::test_seen_marks_what_train_has",
+    ),
+    "simplex of another size": (
+        "model/normalizers/sparsemax.py",
+        ".cumsum(-1).add_(1)",
+        ".cumsum(-1).add_(2)",
+        "model/test_sparse_normalizers.py::test_weights_and_gradients_are_those_of_the_library",
+    ),
+    "discordant pairs counted once": (
+        "model/probes/kendall.py",
+        "- 2 * _inversions(y)",
+        "- _inversions(y)",
+        "model/test_kendall.py::test_tau_by_hand",
+    ),
+    "deleted and kept words swapped": (
+        "model/probes/deletion.py",
+        "return rest, top",
+        "return top, rest",
+        "model/test_deletion.py::test_a_single_decisive_token_by_hand",
+    ),
+    "field without the residual": (
+        "model/probes/effective_field.py",
+        "field = field | (",
+        "field = (",
+        "model/test_effective_field.py::test_the_field_by_hand",
+    ),
+    "a mirror's file not verified": (
+        "workflow/datasets/mirrors.py",
+        "mismatch(listed, (sha256(path), path.stat().st_size))",
+        "mismatch(listed, listed)",
+        "datasets/test_mirrors.py::test_a_wrong_file_or_index_is_named_and_never_accepted",
+    ),
+    "quotes left in": (
+        "workflow/datasets/newsgroups.py",
+        "if not QUOTE.search(line)",
+        "if line.strip()",
+        "datasets/test_newsgroups.py::test_headers_quotes_and_footer_are_taken_away",
     ),
 }
 
