@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from model.normalizers.entmax15 import STEPS, is_rounding
 
 LEAST = 0.01
-"""Least a and least 1 - a: nearer to 0 or 1 the powers lose precision and the weights are the same
-as at the limit for all that matters."""
+"""Least a and least 1 - a: nearer to 0 or 1 the powers lose precision, and for all that matters the
+weights are those of the limit. The sigmoid ends there, so that no head gets stuck."""
 
 
 class EntmaxAlpha(nn.Module):
@@ -38,7 +38,7 @@ class EntmaxAlpha(nn.Module):
 
     def less_one(self) -> Tensor:
         """alpha - 1 of every head (H, 1, 1)."""
-        return self.logit.sigmoid().clamp(LEAST, 1 - LEAST)
+        return LEAST + (1 - 2 * LEAST) * self.logit.sigmoid()
 
     def forward(self, scores: Tensor) -> Tensor:
         """Map scores (B, H, T, S), masked keys at -inf, to weights (B, H, T, S), rows sum to 1."""
