@@ -15,7 +15,7 @@ import model.normalizers.entmax_alpha
 from model.attention import causal_mask, padding_mask
 from model.build import build
 from model.normalizers.entmax15 import Entmax15
-from model.normalizers.entmax_alpha import EntmaxAlpha
+from model.normalizers.entmax_alpha import LEAST, EntmaxAlpha
 from model.normalizers.softmax import Softmax
 from model.normalizers.sorting import ascending
 from model.normalizers.sparsemax import Sparsemax
@@ -40,7 +40,8 @@ def learned(alphas: tuple[float, ...] = ALPHAS) -> EntmaxAlpha:
     """An `EntmaxAlpha` with given alphas."""
     normalizer = EntmaxAlpha(len(alphas)).double()
     for logit, alpha in zip(normalizer.logit, alphas, strict=True):
-        torch.nn.init.constant_(logit, math.log((alpha - 1) / (2 - alpha)))
+        share = (alpha - 1 - LEAST) / (1 - 2 * LEAST)
+        torch.nn.init.constant_(logit, math.log(share / (1 - share)))
     return normalizer
 
 
@@ -162,6 +163,16 @@ def test_learned_alpha_agrees_with_the_exact_mappings():
         weights, gradient = with_gradient(normalizer, scores)
         assert torch.allclose(weights, exact(scores), atol=distance)
         assert gradient.isfinite().all()
+
+
+@pytest.mark.parametrize("logit", [-8.0, 8.0])
+def test_a_head_at_a_limit_can_leave_it(logit):
+    normalizer = EntmaxAlpha(1)
+    torch.nn.init.constant_(normalizer.logit, logit)
+    assert LEAST <= float(normalizer.alpha) - 1 <= 1 - LEAST
+    scores = torch.tensor([2.0, 1.5, -1.0]).reshape(1, 1, 1, 3)
+    (normalizer(scores) * torch.tensor([1.0, 2.0, 3.0])).sum().backward()
+    assert normalizer.logit.grad.abs() > 0
 
 
 def test_alpha_decides_how_many_weights_are_not_zero():
