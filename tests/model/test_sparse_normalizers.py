@@ -101,7 +101,7 @@ def test_the_gradient_in_alpha_is_the_librarys():
     alphas = torch.tensor(ALPHAS, dtype=torch.float64, requires_grad=True)
     of_rows = alphas[:, None, None].expand(*scores.shape[:-1], 1)
     (entmax.entmax_bisect(scores, of_rows, n_iter=80) * factors).sum().backward()
-    slope = (alphas - 1) * (2 - alphas)
+    slope = (alphas - 1 - LEAST) * (2 - alphas - LEAST) / (1 - 2 * LEAST)
     assert torch.allclose(ours.logit.grad.flatten(), (alphas.grad * slope).detach(), atol=1e-9)
 
 
