@@ -32,8 +32,8 @@ def check_mechanisms(model: Mapping[str, Any]) -> None:
                 fault = f"it fails with {type(error).__name__}: {error}"
         if fault:
             raise ValueError(
-                f"{node['path']} is no attention mechanism: {fault.splitlines()[0]}. It maps scores "
-                f"(B, H, T, S), masked keys at -inf, to weights (docs/own_mechanism.md)."
+                f"{node['path']} is no attention mechanism: {fault.splitlines()[0]}. It maps "
+                f"scores (B, H, T, S), masked keys at -inf, to weights (docs/own_mechanism.md)."
             )
 
 

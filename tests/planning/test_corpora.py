@@ -6,6 +6,7 @@ import yaml
 from tests.planning.test_targets import targets
 from workflow.datasets import sources
 from workflow.planning.errors import InputError
+from workflow.planning.identity import recipe_hash
 from workflow.reporting.expected import COLUMNS
 
 DATA = {"dataset": "stack_language", "train": 30, "dev": 5, "test": 5}
@@ -59,7 +60,14 @@ def test_who_asks_for_the_paper_gets_its_corpora(project):
     assert set(files) <= set(found.selected)
     assert set(files) <= set(made(project, [row(data=DATA)], experiments="paper").selected)
     assert set(files) <= set(made(project, [row(data=DATA)], experiments=["paper"]).selected)
-    assert not set(files) & set(made(project, [row(data=DATA)], experiments=["one"]).selected)
+    only = made(project, [row(data=DATA)], experiments=["one"])
+    assert not set(files) & set(only.selected)
+    (corpus,) = found.papers["paper"].described("c").values()
+    assert corpus.recipe in found.recipes and corpus.recipe not in only.recipes
+    runs = {run.data for run in only.plan.runs("one")}
+    assert {f"{r['dataset']}/{recipe_hash(r)}" for r in only.recipes} == runs
+    with_yelp = made(project, [row(data=YELP)], experiments="paper")
+    assert "yelp" not in {recipe["dataset"] for recipe in with_yelp.recipes}
 
 
 def test_a_file_to_get_by_hand_is_missing_until_it_is_there(project, tmp_path, monkeypatch):

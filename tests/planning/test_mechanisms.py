@@ -5,6 +5,7 @@ import re
 import pytest
 
 from tests.planning.test_plan import plan, refused
+from tests.planning.test_targets import TABLE, targets
 from workflow.planning.mechanisms import with_rows
 
 MINE = {"mine": "my_part:sharper"}
@@ -58,7 +59,20 @@ def test_nothing_else_changes(own):
 
 def test_two_mechanisms_that_are_one_are_refused(own):
     sentence = refused(own, mechanisms={**MINE, "other": "my_part:sharper"})
-    assert "variant s_other, scale demo: the same run as variant s_mine" in sentence
+    assert "config: mechanisms.other: the same as s_mine of one; leave it out" in sentence
+
+
+def test_one_that_is_there_already_is_refused(own):
+    sentence = refused(own, mechanisms={"mine": {"path": "model.gate:Gate", "size": 3}})
+    assert "config: mechanisms.mine: the same as small of one; leave it out" in sentence
+
+
+def test_rows_are_only_for_tables_that_ask_for_them(own):
+    own.save()
+    rows = {**TABLE, "mechanisms": {"s_{mechanism}": "small"}}
+    paper = targets(own, {"losses": TABLE, "gates": rows}, mechanisms=MINE).papers["paper"]
+    assert paper.mechanisms("losses") == []
+    assert paper.mechanisms("gates") == ["mine"]
 
 
 @pytest.mark.parametrize(

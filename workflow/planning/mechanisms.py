@@ -65,6 +65,12 @@ def with_variants(experiment: Experiment, own: Mapping[str, Node]) -> Experiment
                     f"{variant}; choose another name"
                 )
             definition = _following(definition, followed, variant, {**change, "label": name})
+            twin = _twin(definition, variant)
+            if twin:
+                raise InputError(
+                    f"config: mechanisms.{name}: the same as {twin} of {experiment.name}; leave it "
+                    f"out"
+                )
     return Experiment(experiment.name, experiment.paper, experiment.file, definition)
 
 
@@ -86,6 +92,18 @@ def with_rows(table: Mapping[str, Any], own: Iterable[str]) -> dict[str, Any]:
             made["rows"] = [*rows[: last + 1], new, *rows[last + 1 :]]
             made["columns"] = [_with_row(one, followed, new["id"]) for one in made["columns"]]
     return made
+
+
+def _twin(definition: Mapping[str, Any], variant: str) -> str:
+    """Return another variant that differs from this one in its label alone; empty if none."""
+
+    def model(name: str) -> dict[str, Any]:
+        merged: dict[str, Any] = merge(definition, definition["variants"][name])
+        return {**merged, "label": ""}
+
+    return next(
+        (v for v in definition["variants"] if v != variant and model(v) == model(variant)), ""
+    )
 
 
 def _following(

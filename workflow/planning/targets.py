@@ -67,6 +67,10 @@ class Paper:
         shared = {key: value for key, value in whole.items() if key != inside}
         return canonical({**shared, name: whole[inside][name]})
 
+    def mechanisms(self, table: str) -> list[str]:
+        """Return the names of the user's own mechanisms, if a table has rows for them."""
+        return list(self._plan.mechanisms) if "mechanisms" in self.tables["tables"][table] else []
+
     def described(self, name: str) -> dict[str, Corpus]:
         """Return the corpora of a table of `corpora.yaml` by the id of their rows."""
         where = f"{self.folder / 'corpora.yaml'}: tables.{name}"
@@ -119,11 +123,35 @@ class Targets:
         files = [file for name in self.plan.selected for file in self.files[name]]
         chosen = {self.plan.experiments[name].paper for name in self.plan.selected}
         files += [f for name in sorted(chosen) for f in self.claims(self.papers[name])]
-        wanted = self.plan.config["experiments"]
-        for name in sorted(chosen):
-            if wanted in ("all", name) or (isinstance(wanted, list) and name in wanted):
-                files += self._corpora(self.papers[name])
+        files += [f for paper in self._whole for f in self._corpora(paper)]
         return list(dict.fromkeys(files))
+
+    @property
+    def recipes(self) -> list[dict[str, Any]]:
+        """The data behind everything that the configuration selects, each recipe once.
+
+        Corpora that can't be described for want of a file to get by hand are left out.
+        """
+        waiting = [run for name in self.plan.selected for run in self.plan.runs(name)]
+        found = {}
+        while waiting:
+            run = waiting.pop()
+            found[run.data] = run.recipe
+            waiting += self.plan.parents(run).values()
+        for paper in self._whole:
+            for name in paper.corpora["tables"]:
+                for corpus in paper.described(name).values():
+                    if corpus.recipe and not corpus.missing:
+                        found[corpus.folder] = corpus.recipe
+        return list(found.values())
+
+    @property
+    def _whole(self) -> list[Paper]:
+        """The papers that are selected as a whole, not only by some of their experiments."""
+        wanted = self.plan.config["experiments"]
+        chosen = {self.plan.experiments[name].paper for name in self.plan.selected}
+        names = [wanted] if isinstance(wanted, str) else wanted
+        return [self.papers[name] for name in sorted(chosen) if {"all", name} & set(names)]
 
     @property
     def folder(self) -> str:

@@ -63,7 +63,7 @@ rule tabulate:
     params:
         definition=definition("tables"),
         code=code_behind("tables", "tabulate"),
-        mechanisms=list(PLAN.mechanisms),
+        mechanisms=lambda wildcards: paper_of(wildcards).mechanisms(wildcards.table),
         base=lambda wildcards, input: ["--base", *input.base] if input.base else [],
         scale=PLAN.scale,
         prefix=lambda wildcards, output: str(Path(output[0]).with_suffix("")),
@@ -148,9 +148,11 @@ rule report:
         figures=kind_of("figures", ".png"),
         claims=kind_of("claims", ".json"),
         scale=PLAN.scale,
+        plan=f"{SCALE}/plan.json",
         mechanisms=list(PLAN.mechanisms),
         code=sentence(lambda wildcards: code_of("workflow.scripts.report")),
     shell:
         "exec python -m workflow.scripts.report --scale {params.scale:q} --runs {params.runs:q}"
         " --tables {params.tables:q} --figures {params.figures:q} --claims {params.claims:q}"
-        " --mechanisms {params.mechanisms:q} --out {output:q} > {log:q} 2>&1"
+        " --mechanisms {params.mechanisms:q} --plan {params.plan:q} --out {output:q}"
+        " > {log:q} 2>&1"

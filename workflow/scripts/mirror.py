@@ -1,8 +1,7 @@
-"""Build a mirror of every file that the selected experiments download at a scale."""
+"""Build a mirror of every file that what is selected downloads at a scale."""
 
 import argparse
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from workflow.datasets import recipe
@@ -10,10 +9,11 @@ from workflow.datasets.errors import one_sentence
 from workflow.datasets.fetching import fetch
 from workflow.datasets.mirroring import build
 from workflow.datasets.origins import Origin
-from workflow.datasets.sources import Source, load
+from workflow.datasets.sources import SOURCES, Source, load
 from workflow.planning.errors import InputError
 from workflow.planning.loader import load_yaml
-from workflow.planning.plan import Plan, Run
+from workflow.planning.plan import Plan
+from workflow.planning.targets import Targets
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -53,22 +53,15 @@ def main() -> None:
 
 
 def needed(plan: Plan) -> list[Source]:
-    """Return the files that the selected experiments and their parents are made of, each once."""
+    """Return the files that everything selected is made of, each once."""
     listed, found = load(), {}
-    for run in chosen(plan):
-        for file in recipe.files(run.recipe)["sources"]:
-            source = listed[run.recipe["dataset"], file]
-            found[source.name] = source
-    return [found[name] for name in sorted(found)]
-
-
-def chosen(plan: Plan) -> Iterator[Run]:
-    """Yield every run that the configuration selects, and those that it starts from."""
-    waiting = [run for name in plan.selected for run in plan.runs(name)]
-    while waiting:
-        run = waiting.pop()
-        yield run
-        waiting += plan.parents(run).values()
+    for made in Targets(plan).recipes:
+        for file in recipe.files(made)["sources"]:
+            key = (made["dataset"], file)
+            if key not in listed:
+                raise InputError(f"{SOURCES}: {'/'.join(key)} is not listed; add a line for it")
+            found[key] = listed[key]
+    return [found[key] for key in sorted(found)]
 
 
 if __name__ == "__main__":
