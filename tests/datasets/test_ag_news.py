@@ -76,26 +76,14 @@ def test_the_other_protocol(take: Take, tmp_path: Path) -> None:
     assert texts(folder, "dev") == texts(folder, "test")
 
 
-def test_items_that_repeat_or_are_tested_are_left_out(take: Take) -> None:
-    start = "The same sixty letters at the beginning of two items that differ only after them: "
-    more = [
-        (1, "TEST title 2", "class 1 quoted 2's text"),
-        (3, "Train, title 0!", "Class 3, quoted 0's text"),
-        (1, start, "one"),
-        (1, start, "two"),
-        (3, "not the same", start),
-    ]
-    statistics = take(
-        {"dataset": "ag_news"},
-        {**OFFICIAL, "train.csv": table([*items("train"), *more])},
-    )["statistics"]
-    assert statistics["dropped"] == {
-        "in the test set too": 1,
-        "more than once in the train set": 2,
-    }
-    kept = sum(statistics["labels"][split][label] for split in ("train", "dev") for label in "01")
-    assert kept == 22
-    assert statistics["duplicates"] == {"train": 0, "dev": 0, "test": 0}
+def test_items_that_repeat_stay_and_are_counted(take: Take) -> None:
+    train, test = items("train"), items("test", 4)
+    recipe = {"dataset": "ag_news", "protocol": "attention_learning"}
+    content = {**OFFICIAL, "train.csv": table([*train, train[0], test[2]])}
+    manifest = take(recipe, content)
+    assert manifest["splits"]["train"]["examples"] == 22
+    assert manifest["statistics"]["dropped"] == {}
+    assert manifest["statistics"]["duplicates"] == {"train": 1, "dev": 1, "test": 1}
 
 
 def test_the_reduced_train_set(take: Take, tmp_path: Path) -> None:
@@ -103,12 +91,17 @@ def test_the_reduced_train_set(take: Take, tmp_path: Path) -> None:
     other = (
         "A description that no other file has, and of more than sixty letters and digits in all."
     )
+    start = "The same sixty letters at the beginning of two items that differ only after them: "
     known, tested = (f"Number {n}: {new.format('so it is taken')}" for n in (1, 2))
     parts = {
         "subset_1.csv": [("text", "label"), (f"Title {known}", "0.0"), ("A sport", "1.0")],
         "subset_2_train.csv": [(f"Business {number}", 2) for number in range(6)],
-        "subset_2_dev.csv": [("Business 0", 2), ("Sci", 3)],
-        "subset_3.csv": [*((f"World {number}", "world") for number in range(6)), ("x", "sci_tech")],
+        "subset_2_dev.csv": [("Business 0", 2), ("BUSINESS, 1!", 2), ("Sci", 3)],
+        "subset_3.csv": [
+            *((f"World {number}", "world") for number in range(6)),
+            *((text, "world") for text in (f"{start}one", f"{start}two", f"not {start}")),
+            ("x", "sci_tech"),
+        ],
         "subset_4.csv": [(0, known.replace("'", " ").replace(",", " ,")), (0, other), (1, "sport")],
         "subset_4_ub.csv": [(2, tested), (2, "cut")],
     }
@@ -117,11 +110,11 @@ def test_the_reduced_train_set(take: Take, tmp_path: Path) -> None:
     manifest = take({"dataset": "ag_news", "source": "subset"}, contents)
     assert manifest["statistics"]["dropped"] == {
         "in the test set too": 1,
-        "more than once in the train set": 2,
+        "more than once in the train set": 4,
     }
     folder = tmp_path / "data"
     kept = [*texts(folder, "train"), *texts(folder, "dev")]
-    assert len(kept) == 1 + 6 + 6 + 1 + 1
+    assert len(kept) == 1 + 6 + 6 + 2 + 1 + 1
     assert {"cut", "business 0", "world 5"} <= set(kept)
     assert not {"sport", "x", "sci", "text"} & set(kept)
 
@@ -137,8 +130,8 @@ def test_every_source_has_its_files() -> None:
     [
         ((5, "a", "b"), "train.csv, line 41: expected one of the labels 1, 2, 3, 4, found '5'"),
         (("", "a", "b"), "line 41: expected one of the labels 1, 2, 3, 4, found ''"),
-        ((1, "only a title"), "line 41: expected 3 columns, found 2; correct the line"),
-        ((3, " ", "..."), "line 41: the text is empty; remove the line"),
+        ((1, "only a title"), "line 41: expected 3 columns, found 2; delete the file"),
+        ((3, " ", "..."), "line 41: the text is empty; delete the file"),
     ],
 )
 def test_a_wrong_row_is_named(

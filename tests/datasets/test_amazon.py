@@ -89,11 +89,11 @@ def only(word: str) -> dict[str, bytes]:
     ("content", "sentence"),
     [
         (tar(archive())[:-40], "data.tar.gz: this archive is damaged or cut short"),
-        (tar({"a": b"b"}), "data.tar.gz: there are no reviews in this archive; fetch it again"),
+        (tar({"a": b"b"}), "data.tar.gz: there are no reviews in this archive; delete the file"),
         (tar(only("negative")), "the split `train` has the label 0 only"),
         (
             tar({**archive(), "sorted_data_acl/dvd/negative.review": reviews("a", "\n")}),
-            "dvd/negative.review, review 2: the text after label 0 is empty",
+            "dvd/negative.review, review 2: the text is empty",
         ),
     ],
 )

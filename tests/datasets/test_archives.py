@@ -60,7 +60,7 @@ def test_an_archive_that_is_cut_anywhere_is_refused(
 ) -> None:
     content = WHOLE[kind]
     block = tarfile.BLOCKSIZE
-    ends = [*range(0, len(content) - 1, 97), len(content) // 2]
+    ends = [*range(0, len(content) - 1, 97), *range(len(content) - 9, len(content))]
     if kind == "":  # every place between two blocks, up to the zeros at the end
         used = len(content.rstrip(b"\0")) // block * block + block
         ends = [*range(0, used, block), *range(1, used, 97)]
@@ -72,7 +72,7 @@ def test_an_archive_that_is_cut_anywhere_is_refused(
 def test_what_is_no_archive_and_what_is_missing_is_refused(
     put: Callable[[bytes], Path], tmp_path: Path
 ) -> None:
-    with pytest.raises(DataError, match="archive is damaged or cut short"):
+    with pytest.raises(DataError, match=r"or cut short \(file could not be opened[^\n]*$"):
         list(members(put(b"<html>404</html>" * 99), everything))
     with pytest.raises(DataError, match="nowhere: this archive does not exist; fetch it again"):
         list(members(tmp_path / "nowhere", everything))
@@ -84,6 +84,10 @@ def test_changed_bytes_are_refused(put: Callable[[bytes], Path]) -> None:
         content[len(content) // 3] ^= 255
         with pytest.raises(DataError):
             list(members(put(bytes(content)), everything))
+    content = bytearray(WHOLE["gz"])
+    content[-5] ^= 255  # of the checksum at the end
+    with pytest.raises(DataError, match="CRC check failed"):
+        list(members(put(bytes(content)), everything))
 
 
 @pytest.mark.parametrize("name", ["../evil", "a/../../evil", "/etc/evil"])

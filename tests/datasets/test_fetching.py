@@ -33,8 +33,7 @@ def test_the_mirror_comes_first(server: Server, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["the url's bytes", "bundle", "another kind"])
 def test_what_the_mirror_lacks_is_downloaded(server: Server, tmp_path: Path, kind: str) -> None:
     url = server.url("a", GOOD)
-    listed = url if kind == "another kind" else "http://x"
-    folder = mirror(tmp_path / "mirror", WRONG, url=listed, kind=kind)
+    folder = mirror(tmp_path / "mirror", WRONG, url="http://x", kind=kind)
     origin = fetch(source(url), folder, tmp_path / "manual", tmp_path / "out")
     assert (tmp_path / "out").read_bytes() == CONTENT
     assert origin.kind == "url" and server.requests == ["/a"]
@@ -79,9 +78,18 @@ def test_a_full_disk_gets_a_sentence_and_the_download_goes_on_later(
     def full(*_: object) -> None:
         raise OSError(number, os.strerror(number))
 
+    sentence = (
+        rf"the disk is full; make room for toy/toy.train .{len(CONTENT)} bytes. and run again"
+    )
+    folder = mirror(tmp_path / "mirror", CONTENT, url=url)
+    with monkeypatch.context() as patch:
+        patch.setattr("model.files.flush", full)
+        with pytest.raises(DataError, match=rf"{sentence}\.$"):
+            fetch(source(url), folder, tmp_path, tmp_path / "out")
+    sentence += ", the download goes on where it stopped"
     with monkeypatch.context() as patch:
         patch.setattr(downloading, "flush", full)
-        with pytest.raises(DataError, match=rf"the disk is full.*train .{len(CONTENT)} bytes"):
+        with pytest.raises(DataError, match=sentence):
             fetch(source(url), None, tmp_path, tmp_path / "out", NO_PAUSES)
     assert not (tmp_path / "out").exists()
     fetch(source(url), None, tmp_path, tmp_path / "out", NO_PAUSES)

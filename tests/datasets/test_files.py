@@ -1,11 +1,16 @@
 """Writing aside and reading with errors that name the line."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from workflow.datasets.errors import DataError
+from model.files import aside
+from workflow.datasets.encoding import Split, write_encoded
+from workflow.datasets.errors import DataError, one_sentence
 from workflow.datasets.files import (
     by_name,
     read_lines,
@@ -26,6 +31,37 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> 
     assert [entry.name for entry in path.parent.iterdir()] == ["file"]
 
 
+WRITERS: dict[str, Callable[[Path], None]] = {
+    "lines": lambda path: write_lines(path, ["a"]),
+    "arrays": lambda path: write_encoded(
+        path.parent, "toy", {}, [], {"train": Split(np.zeros(9), np.ones(9))}, {}
+    ),
+}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
+def test_a_full_disk_is_told_with_the_file_and_the_remedy(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    write: Callable[[Path], None],
+) -> None:
+    path = tmp_path / "train.tokens.npy"
+
+    @contextmanager
+    def full(target: Path) -> Iterator[Path]:
+        with aside(target) as hidden:
+            hidden.symlink_to("/dev/full" if target == path else tmp_path / "elsewhere")
+            yield hidden
+
+    monkeypatch.setattr("workflow.datasets.files.aside", full)
+    with pytest.raises(SystemExit), one_sentence():
+        write(path)
+    sentence = f"error: No space left on device ({path}); make room and run again.\n"
+    assert capsys.readouterr().err == sentence
+
+
 def test_records_come_back_as_written(tmp_path: Path) -> None:
     records: list[dict[str, Any]] = [
         {"text": "café \u2028 1\xa01/2", "label": 1},
@@ -38,9 +74,9 @@ def test_records_come_back_as_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"", "is empty; delete it and fetch or generate it again"),
+        (b"", "is empty; delete it and make it again"),
         (b"one\ntw", "ends in the middle of its last line"),
-        (b"one\ncaf\xe9\n", r"line 2: byte 4 is not UTF-8; convert"),
+        (b"one\ncaf\xe9\n", r"line 2: byte 4 is not UTF-8; delete"),
     ],
 )
 def test_a_damaged_file_is_named(tmp_path: Path, content: bytes, sentence: str) -> None:

@@ -16,6 +16,7 @@ from workflow.datasets.errors import DataError
 from workflow.datasets.files import SPLITS
 from workflow.datasets.labelled_text import (
     Example,
+    GeneratedOptions,
     Losses,
     TextOptions,
     at_most,
@@ -33,6 +34,10 @@ from workflow.datasets.labelled_text import (
 
 
 class Options(TextOptions):
+    dataset: ClassVar[str] = "toy"
+
+
+class Generated(GeneratedOptions):
     dataset: ClassVar[str] = "toy"
 
 
@@ -152,7 +157,7 @@ def test_an_empty_text_is_named_and_one_of_marks_counted() -> None:
     assert list(worded("f, line 1", "Good.", ["good"], 1, losses)) == [(["good"], 1)]
     assert list(worded("f, line 2", ":-)", [], 1, losses)) == []
     assert losses.dropped == {"no words": 1}
-    with pytest.raises(DataError, match="f, line 3: the text after label 1 is empty; remove it"):
+    with pytest.raises(DataError, match="f, line 3: the text is empty; delete the file"):
         list(worded("f, line 3", " \t", [], 1, losses))
 
 
@@ -164,7 +169,7 @@ def test_lines_are_decoded_one_by_one(tmp_path: Path) -> None:
     assert [line for _, line in lines] == ["a\ufffdb", "c\ufffd", "", "last"]
     assert lines[1][0] == f"{path}, line 2" and losses.replaced_bytes == 2
     path.write_bytes(b"")
-    with pytest.raises(DataError, match="f: this file is empty; delete it"):
+    with pytest.raises(DataError, match="f: this file is empty; delete the file"):
         list(read_decoded(path, "utf-8", losses))
     with pytest.raises(DataError, match="no: this dataset file does not exist; fetch it again"):
         list(read_decoded(tmp_path / "no", "utf-8", losses))
@@ -185,7 +190,7 @@ SPLITTED = {
 def test_statistics_by_hand(tmp_path: Path) -> None:
     losses = Losses(3, Counter({"too long": 2}))
     write_prepared(tmp_path, SPLITTED, losses)
-    encode(Options(max_tokens=3, min_count=2), ["label"], tmp_path, tmp_path)
+    encode(Options(max_tokens=3, min_count=2), tmp_path, tmp_path)
     assert (tmp_path / "vocabulary.txt").read_text().split() == [
         "<pad>",
         "<bos>",
@@ -198,6 +203,7 @@ def test_statistics_by_hand(tmp_path: Path) -> None:
     assert np.load(tmp_path / "test.tokens.npy").tolist() == [5, 4, 3, 4, 5, 3]
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     assert manifest["options"] == {"max_tokens": 3, "min_count": 2}
+    assert {type(value) for value in manifest["statistics"]["median_length"].values()} == {float}
     assert manifest["statistics"] == {
         "cut_texts": 1,
         "median_length": {"train": 3, "dev": 2, "test": 3.5},
@@ -216,13 +222,14 @@ def test_statistics_by_hand(tmp_path: Path) -> None:
 
 def test_rare_words_are_unknown(tmp_path: Path) -> None:
     write_prepared(tmp_path, SPLITTED, Losses())
-    encode(Options(min_count=3), ["label"], tmp_path, tmp_path)
+    encode(Options(min_count=3), tmp_path, tmp_path)
     assert (tmp_path / "vocabulary.txt").read_text().split()[3:] == ["a"]
 
 
 def test_salient_words_are_marked_and_cut_with_their_text(tmp_path: Path) -> None:
     write_prepared(tmp_path, SPLITTED, Losses(), {"c"})
-    encode(Options(max_tokens=2), ["label", "salient"], tmp_path, tmp_path)
+    sizes = {"train": 3, "dev": 2, "test": 2, "seed": 0}
+    encode(Generated(max_tokens=2, source="generated", **sizes), tmp_path, tmp_path)
     assert np.load(tmp_path / "train.salient.npy").tolist() == [0, 0, 0, 1, 1, 0]
 
 

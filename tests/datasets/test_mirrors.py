@@ -72,6 +72,19 @@ def test_only_a_bundle_stands_for_something_else(tmp_path: Path) -> None:
     assert mirrors.find(folder, source(URL)) is None
 
 
+@pytest.mark.parametrize("asked", ["url", "stands_for"])
+@pytest.mark.parametrize("kind", ["", "a copy"])
+def test_an_unknown_kind_is_named_where_the_file_is_asked_for(
+    tmp_path: Path, asked: str, kind: str
+) -> None:
+    row = {"url": "", "kind": kind, asked: URL}
+    folder = mirror(tmp_path / "mirror", CONTENT, **row)
+    sentence = rf"line 2: the kind of toy/file is '{kind}'; write one of: the url's bytes, xz of"
+    with pytest.raises(DataError, match=sentence):
+        mirrors.find(folder, source(URL))
+    assert mirrors.find(folder, source("https://another")) is None
+
+
 def test_a_file_of_a_bundle_is_found_by_its_address(tmp_path: Path) -> None:
     name = "books & films/toy.train"
     stored = bundle({"set/toy.train": WRONG, f"set/{name}": CONTENT, "set/other": WRONG})

@@ -122,6 +122,14 @@ def test_the_order_of_the_members_does_not_matter_and_bytes_are_latin_1(
     assert any("teemu selänne scored" in path.read_text(encoding="utf-8") for path in written)
 
 
+def test_line_ends_of_another_system_are_the_same(take: Take) -> None:
+    files = {name: content + b"\n\n--\nfan" for name, content in messages().items()}
+    first = take({"dataset": "newsgroups"}, {ARCHIVE: tar(files)}, "first")
+    files = {name: content.replace(b"\n", b"\r\n") for name, content in files.items()}
+    again = take({"dataset": "newsgroups"}, {ARCHIVE: tar(files)}, "again")
+    assert first["digest"] == again["digest"]
+
+
 def only(word: str) -> dict[str, bytes]:
     return {name: content for name, content in messages().items() if word in name}
 

@@ -37,7 +37,7 @@ def test_a_small_file(take: Take, tmp_path: Path) -> None:
             "ham text",
             "line 41: expected ham or spam and a tab before the message, found 'ham text'",
         ),
-        ("spam\t ", "line 41: the text after label 1 is empty"),
+        ("spam\t ", "line 41, spam: the text is empty"),
     ],
 )
 def test_a_wrong_line_is_named(take: Take, line: str, sentence: str) -> None:

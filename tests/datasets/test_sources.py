@@ -7,7 +7,7 @@ import pytest
 
 from workflow.datasets.errors import DataError
 from workflow.datasets.recipe import DATASETS, files
-from workflow.datasets.sources import COLUMNS, load
+from workflow.datasets.sources import COLUMNS, load, read_table
 
 ROW = ["toy", "a", "https://x/a", "https://y/a https://z/a", "0" * 64, "12", "free"]
 
@@ -66,3 +66,17 @@ def test_a_row_without_a_checksum_is_to_be_got_by_hand(tmp_path: Path) -> None:
 def test_a_wrong_list_is_named(tmp_path: Path, rows: list[list[str]], sentence: str) -> None:
     with pytest.raises(DataError, match=sentence):
         load(table(tmp_path / "s.tsv", *rows))
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"a\tb\ncaf\xe9\t1\n", "can't decode byte 0xe9"),
+        (b'a\tb\n"1\t2\n3\t4\n', "unexpected end of data"),
+    ],
+)
+def test_what_is_no_table_is_named(tmp_path: Path, content: bytes, reason: str) -> None:
+    path = tmp_path / "s.tsv"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=rf"s.tsv: this is not a table in UTF-8.*{reason}"):
+        list(read_table(path, ["a", "b"]))

@@ -184,10 +184,9 @@ def test_every_generated_split_has_its_own_stream(build: Build) -> None:
         ("1 good\n2 dull\n", "line 2: expected a label from 0 to 1 before the text, found '2'"),
         ("good film\n", "line 1: expected a label from 0 to 1 before the text, found 'good'"),
         ("1 good\n\n", "line 2: expected a label from 0 to 1 before the text, found ''"),
-        ("1 good\n0 \t\n", "line 2: the text after label 0 is empty; remove it"),
-        ("1\n", "line 1: the text after label 1 is empty"),
-        ("1 good\n0 du", "ends in the middle of its last line; delete it and fetch"),
-        ("", "this file is empty; delete it and fetch"),
+        ("1 good\n0 \t\n", "line 2: the text is empty; delete the file"),
+        ("1\n", "line 1: the text is empty"),
+        ("", "this file is empty; delete the file and fetch"),
     ],
 )
 def test_a_wrong_line_is_named(tmp_path: Path, train: str, sentence: str) -> None:
@@ -197,6 +196,15 @@ def test_a_wrong_line_is_named(tmp_path: Path, train: str, sentence: str) -> Non
         recipe.module.prepare(recipe.options, paths, tmp_path / "prepared")
     assert "stsa.binary.train" in str(error.value)
     assert not (tmp_path / "prepared").exists()
+
+
+def test_wrong_bytes_are_counted_and_line_ends_are_no_words(take: Take) -> None:
+    files = {f"stsa.binary.{split}": text.encode() for split, text in TEXTS.items()}
+    first = take({"dataset": "sst"}, files, "first")
+    files = {name: text.replace(b"\n", b"\r\n") for name, text in files.items()}
+    assert take({"dataset": "sst"}, files, "crlf")["digest"] == first["digest"]
+    files["stsa.binary.dev"] = "0 a dull café\n1 fine\n".encode("latin-1")
+    assert take({"dataset": "sst"}, files, "latin")["statistics"]["replaced_bytes"] == 1
 
 
 def test_prepared_records_keep_text_and_label(tmp_path: Path) -> None:

@@ -63,7 +63,9 @@ def test_only_the_first_lines_are_read_and_a_sample_taken(
         ('{"stars": 1}', 'line 51: expected a JSON object with "stars" and "text"'),
         ('{"stars": 6, "text": "a"}', "line 51: expected 1 to 5 stars, found 6"),
         ('{"text": "a"}', "line 51: expected 1 to 5 stars, found None"),
-        ('{"stars": 5, "text": " "}', "line 51: the text after label 1 is empty"),
+        ('{"stars": 5, "text": " "}', "line 51: the text is empty"),
+        ('{"stars": true, "text": "a"}', "line 51: expected 1 to 5 stars, found True"),
+        ('{"stars": [1], "text": "a"}', r"line 51: expected 1 to 5 stars, found \[1\]; delete the"),
     ],
 )
 def test_a_wrong_line_is_named(take: Take, line: str, sentence: str) -> None:

@@ -3,37 +3,42 @@
 A row of `train.csv` and `test.csv` is class, title, description, the class from 1 to 4; Sports and
 Sci/Tech are passed over. Where the official train file can't be had, `source: subset` puts a
 reduced train set together from four public extracts of it, about a sixth of the whole. Three of
-them join title and description; the fourth has descriptions only, tokenized and partly cut short,
-so an item of it is used only when no other text contains the first 60 letters of its description.
+them join title and description; the fourth has descriptions only, tokenized and partly cut short.
+They overlap, so an item is left out when one before it, or of the test file, begins with the same
+60 letters; a description also when such a text contains its first 60 letters.
 """
 
 import csv
 import io
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
 
-from workflow.datasets import labelled_text
-from workflow.datasets.errors import DataError
+from workflow.datasets.errors import FETCH_AGAIN, DataError
 from workflow.datasets.files import by_name
 from workflow.datasets.labelled_text import (
     HELD_OUT,
-    SALIENT_WORDS,
     Example,
     GeneratedOptions,
     Losses,
     at_most,
+    columns,
     divide,
+    encode,
+    raw,
     salient_words,
     shuffled,
+    sources,
     splitter,
     tokenise,
     without_integers,
     write_prepared,
 )
+
+__all__ = ["Options", "columns", "encode", "prepare", "raw", "sources", "synthesise"]
 
 WORLD, BUSINESS, OTHER = 0, 1, None
 LETTERS = 60
@@ -79,7 +84,7 @@ TEST = "test.csv"
 class Options(GeneratedOptions):
     """What the items are made from; the defaults are the Discrete Transformer's.
 
-    Items of the train file that repeat, or that the test file has too, are left out and counted.
+    Items that repeat stay, as released, but for those of the reduced train set: they are left out.
     `jain_wallace`: a tenth of the train items for dev. `attention_learning`: all of them for train,
     the test items as both dev and test; whole numbers of more than one digit are unknown.
     """
@@ -89,27 +94,21 @@ class Options(GeneratedOptions):
     source: Literal["official", "subset", "generated"] = "official"
     """The official files, the reduced train set, or a generated corpus in the official format."""
 
+    @property
+    def layouts(self) -> Mapping[str, Layout]:
+        """The train files and their layouts."""
+        return SUBSETS if self.source == "subset" else TRAIN
 
-def sources(options: Options) -> list[str]:
-    """Return the files to fetch; none for the generated corpus."""
-    return [] if options.source == "generated" else [*_train(options), TEST]
-
-
-def raw(options: Options) -> list[str]:
-    """Return the files that `synthesise` writes."""
-    return [*TRAIN, TEST, SALIENT_WORDS] if options.source == "generated" else []
-
-
-def columns(options: Options) -> list[str]:
-    """Return the columns that `encode` writes beside the tokens."""
-    return ["label", "salient"] if options.source == "generated" else ["label"]
+    @property
+    def files(self) -> Sequence[str]:
+        """The train files and the test file."""
+        return [*self.layouts, TEST]
 
 
 def synthesise(options: Options, out: Path) -> None:
     """Write generated items in the official format, and the list of their salient words."""
     from workflow.datasets.generated_text import write_ag_news
 
-    assert options.train and options.dev and options.test and options.seed is not None
     write_ag_news(out, train=options.train + options.dev, test=options.test, seed=options.seed)
 
 
@@ -120,27 +119,15 @@ def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
     """
     losses = Losses()
     test = list(_items(by_name(files, TEST), OFFICIAL, losses))
-    tested, seen = _Seen(), _Seen()
-    for item in test:
-        tested.add(item)
-    train = []
-    for name, layout in _train(options).items():
-        for item in _items(by_name(files, name), layout, losses):
-            if tested.has(item, layout):
-                losses.dropped["in the test set too"] += 1
-            elif seen.has(item, layout):
-                losses.dropped["more than once in the train set"] += 1
-            else:
-                seen.add(item)
-                train.append(item)
+    train = [
+        item
+        for name, layout in options.layouts.items()
+        for item in _items(by_name(files, name), layout, losses)
+    ]
+    if options.source == "subset":
+        train = _distinct(train, test, losses)
     splits = _splits(options, _examples(options, train), _examples(options, test), losses)
-    salient = salient_words(files) if options.source == "generated" else None
-    write_prepared(out, splits, losses, salient)
-
-
-def encode(options: Options, prepared: Path, out: Path) -> None:
-    """Write the items as arrays; the vocabulary is the words of the training set."""
-    labelled_text.encode(options, columns(options), prepared, out)
+    write_prepared(out, splits, losses, salient_words(options, files))
 
 
 class _Item(NamedTuple):
@@ -150,27 +137,46 @@ class _Item(NamedTuple):
     label: int
     letters: str
     """The letters and digits of the text, by which items are compared."""
+    whole: bool
+    """Whether the text begins with the title."""
 
 
 class _Seen:
     """Items to compare others with."""
 
-    def __init__(self) -> None:
-        """Begin with none."""
+    def __init__(self, items: Iterable[_Item] = ()) -> None:
+        """Begin with these."""
         self.starts: set[str] = set()
         self.letters: list[str] = []
+        for item in items:
+            self.add(item)
 
     def add(self, item: _Item) -> None:
         """Add an item."""
         self.starts.add(item.letters[:LETTERS])
         self.letters.append(item.letters)
 
-    def has(self, item: _Item, layout: Layout) -> bool:
+    def has(self, item: _Item) -> bool:
         """Tell whether the item is there: its beginning, or for a description anywhere."""
         start = item.letters[:LETTERS]
-        if layout.whole or start in self.starts:
+        if item.whole or start in self.starts:
             return start in self.starts
         return any(start in letters for letters in self.letters)
+
+
+def _distinct(items: Iterable[_Item], test: Iterable[_Item], losses: Losses) -> list[_Item]:
+    """Return the items that are not in `test` and come for the first time; count the others."""
+    tested, seen = _Seen(test), _Seen()
+    kept = []
+    for item in items:
+        if tested.has(item):
+            losses.dropped["in the test set too"] += 1
+        elif seen.has(item):
+            losses.dropped["more than once in the train set"] += 1
+        else:
+            seen.add(item)
+            kept.append(item)
+    return kept
 
 
 def _examples(options: Options, items: Iterable[_Item]) -> list[Example]:
@@ -195,11 +201,6 @@ def _splits(
     return {"train": train, "dev": dev, "test": test}
 
 
-def _train(options: Options) -> dict[str, Layout]:
-    """Return the train files and their layouts."""
-    return SUBSETS if options.source == "subset" else TRAIN
-
-
 def _items(path: Path, layout: Layout, losses: Losses) -> Iterator[_Item]:
     """Yield the World and Business items of a file."""
     for number, (place, row) in enumerate(_rows(path, losses)):
@@ -207,13 +208,13 @@ def _items(path: Path, layout: Layout, losses: Losses) -> Iterator[_Item]:
             continue
         if len(row) <= max(layout.label, *layout.texts):
             raise DataError(
-                f"{place}: expected {1 + len(layout.texts)} columns, found {len(row)}; correct the "
-                "line or fetch the file again."
+                f"{place}: expected {1 + len(layout.texts)} columns, found {len(row)}; "
+                f"{FETCH_AGAIN}."
             )
         if row[layout.label] not in layout.labels:
             raise DataError(
                 f"{place}: expected one of the labels {', '.join(layout.labels)}, found "
-                f"{row[layout.label]!r}; correct the line or fetch the file again."
+                f"{row[layout.label]!r}; {FETCH_AGAIN}."
             )
         label = layout.labels[row[layout.label]]
         if label is None:
@@ -221,8 +222,8 @@ def _items(path: Path, layout: Layout, losses: Losses) -> Iterator[_Item]:
         text = " ".join(row[column] for column in layout.texts).replace("\\", " ")
         letters = re.sub(r"[\W_]", "", "".join(tokenise(text)))
         if not letters:
-            raise DataError(f"{place}: the text is empty; remove the line or fetch the file again.")
-        yield _Item(text, label, letters)
+            raise DataError(f"{place}: the text is empty; {FETCH_AGAIN}.")
+        yield _Item(text, label, letters, layout.whole)
 
 
 def _rows(path: Path, losses: Losses) -> Iterator[tuple[str, list[str]]]:
@@ -236,6 +237,6 @@ def _rows(path: Path, losses: Losses) -> Iterator[tuple[str, list[str]]]:
             yield f"{path}, line {reader.line_num}", row
     except csv.Error as error:
         raise DataError(
-            f"{path}, line {reader.line_num}: this row is damaged or cut short ({error}); delete "
-            "the file and fetch it again."
+            f"{path}, line {reader.line_num}: this row is damaged or cut short ({error}); "
+            f"{FETCH_AGAIN}."
         ) from None

@@ -17,20 +17,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from workflow.datasets import labelled_text
 from workflow.datasets.archives import members
-from workflow.datasets.errors import DataError
+from workflow.datasets.errors import FETCH_AGAIN, DataError
 from workflow.datasets.files import by_name
 from workflow.datasets.labelled_text import (
     Example,
     Losses,
     TextOptions,
+    columns,
+    encode,
     hold_out,
     plain_words,
+    raw,
     read_decoded,
+    sources,
     worded,
     write_prepared,
 )
+
+__all__ = ["Options", "columns", "encode", "prepare", "raw", "sources"]
 
 ARCHIVE = "domain_sentiment_data.tar.gz"
 MEMBER = re.compile(r"sorted_data_acl/[^/]+/(negative|positive)\.review")
@@ -66,20 +71,10 @@ class Options(TextOptions):
     source: Literal["official", "tokenized"] = "official"
     """The official archive, or tokenized files with more of the categories."""
 
-
-def sources(options: Options) -> list[str]:
-    """Return the archive, or the tokenized files, to fetch."""
-    return [ARCHIVE] if options.source == "official" else list(TOKENIZED)
-
-
-def raw(options: Options) -> list[str]:
-    """Return the files that are generated: none."""
-    return []
-
-
-def columns(options: Options) -> list[str]:
-    """Return the columns that `encode` writes beside the tokens."""
-    return ["label"]
+    @property
+    def files(self) -> Sequence[str]:
+        """The archive, or the tokenized files."""
+        return [ARCHIVE] if self.source == "official" else TOKENIZED
 
 
 def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
@@ -104,17 +99,12 @@ def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
     write_prepared(out, hold_out(reviews, TRAIN, HELD_OUT, losses), losses)
 
 
-def encode(options: Options, prepared: Path, out: Path) -> None:
-    """Write the reviews as arrays; the vocabulary is the words of the training set."""
-    labelled_text.encode(options, columns(options), prepared, out)
-
-
 def _official(files: Sequence[Path], losses: Losses) -> Iterator[tuple[str, str, int]]:
     """Yield (place, review, label) of the official archive."""
     path = by_name(files, ARCHIVE)
     found = sorted(members(path, lambda name: bool(MEMBER.fullmatch(name))))
     if not found:
-        raise DataError(f"{path}: there are no reviews in this archive; fetch it again.")
+        raise DataError(f"{path}: there are no reviews in this archive; {FETCH_AGAIN}.")
     for name, content in found:
         label = int(name.endswith("positive.review"))
         text = losses.decode(content, "latin-1")
@@ -129,8 +119,8 @@ def _tokenized(files: Sequence[Path], losses: Losses) -> Iterator[tuple[str, str
             label, _, review = line.partition("\t")
             if label not in ("0", "1"):
                 raise DataError(
-                    f"{place}: expected 0 or 1 and a tab before the text, found {label!r}; correct "
-                    "the line or fetch the file again."
+                    f"{place}: expected 0 or 1 and a tab before the text, found {label!r}; "
+                    f"{FETCH_AGAIN}."
                 )
             if review.strip():
                 yield place, review, int(label)

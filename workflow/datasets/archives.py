@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from workflow.datasets.errors import DataError
+from workflow.datasets.errors import FETCH_AGAIN, DataError
 
+CHUNK = 1 << 20  # bytes
 DAMAGE = (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, OSError)
 
 
@@ -39,8 +40,9 @@ def members(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, by
             seen.add(name)
             yield name, read()
     except DAMAGE as error:
+        reason = str(error).partition("\n")[0].rstrip(":")
         raise DataError(
-            f"{path}: this archive is damaged or cut short ({error}); delete it and fetch it again."
+            f"{path}: this archive is damaged or cut short ({reason}); {FETCH_AGAIN}."
         ) from None
 
 
@@ -55,6 +57,8 @@ def _tar(path: Path) -> Iterator[tuple[str, bool, Callable[[], bytes]]]:
         archive.fileobj.seek(archive.offset)
         if archive.fileobj.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
             raise tarfile.ReadError("its end is missing")
+        while archive.fileobj.read(CHUNK):  # the checksum of the whole stands at the very end
+            pass
 
 
 def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:

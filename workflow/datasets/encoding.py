@@ -1,6 +1,7 @@
 """The encoded form of every dataset: flat integer arrays, a vocabulary and a manifest."""
 
 import hashlib
+import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -55,8 +56,10 @@ def write_encoded(
         }
         for column, array in arrays.items():
             name = f"{split}.{column}.npy"
+            buffer = io.BytesIO()  # given a file, NumPy doesn't say why it could not write
+            np.save(buffer, array, allow_pickle=False)
             with replacing(out / name) as stream:
-                np.save(stream, array, allow_pickle=False)
+                stream.write(buffer.getbuffer())
             names.append(name)
     files = {
         name: {"sha256": sha256(out / name), "bytes": (out / name).stat().st_size}

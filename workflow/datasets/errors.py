@@ -1,8 +1,12 @@
 """Errors that a person reads: one sentence saying what is wrong, where, and the way out."""
 
+import errno
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
+FETCH_AGAIN = "delete the file and fetch it again (one got by hand: replace it under data/manual)"
 
 
 class DataError(ValueError):
@@ -23,5 +27,6 @@ def one_sentence() -> Iterator[None]:
         raise SystemExit(1) from None
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        print(f"error: {error.strerror or error}{where}.", file=sys.stderr)
+        remedy = "; make room and run again" if error.errno in DISK_FULL else ""
+        print(f"error: {error.strerror or error}{where}{remedy}.", file=sys.stderr)
         raise SystemExit(1) from None

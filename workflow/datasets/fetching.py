@@ -1,12 +1,11 @@
 """Fetch a source file: from a mirror that has it, else by hand or from its address; verified."""
 
-import errno
 from collections.abc import Sequence
 from pathlib import Path
 
 from workflow.datasets import mirrors
 from workflow.datasets.downloading import PAUSES, download
-from workflow.datasets.errors import DataError
+from workflow.datasets.errors import DISK_FULL, DataError
 from workflow.datasets.files import replacing, sha256
 from workflow.datasets.origins import Origin
 from workflow.datasets.sources import Source
@@ -36,12 +35,12 @@ def fetch(
             return _take_by_hand(source, by_hand / source.dataset / source.file, out)
         return download(source, out, pauses)
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno not in DISK_FULL:
             raise
         size = f" ({source.bytes} bytes)" if source.bytes else ""
+        resumed = "" if entry or source.by_hand else ", the download goes on where it stopped"
         raise DataError(
-            f"{out}: the disk is full; make room for {source.name}{size} and run again, a download "
-            "goes on where it stopped."
+            f"{out}: the disk is full; make room for {source.name}{size} and run again{resumed}."
         ) from None
 
 

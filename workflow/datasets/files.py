@@ -8,16 +8,24 @@ from pathlib import Path
 from typing import IO, Any
 
 from model.files import aside
-from workflow.datasets.errors import DataError
+from workflow.datasets.errors import DISK_FULL, DataError
 
 SPLITS = ("train", "dev", "test")
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Yield a binary file that becomes `path` only when the block ends without an error."""
-    with aside(path) as hidden, hidden.open("wb") as stream:
-        yield stream
+    """Yield a binary file that becomes `path` only when the block ends without an error.
+
+    The error of a full disk, which names no file by itself, names `path`.
+    """
+    try:
+        with aside(path) as hidden, hidden.open("wb") as stream:
+            yield stream
+    except OSError as error:
+        if error.errno in DISK_FULL:
+            error.filename = str(path)
+        raise
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
@@ -42,14 +50,14 @@ def read_lines(path: Path) -> Iterator[tuple[str, str]]:
     content = path.read_bytes()
     if not content.endswith(b"\n"):
         fault = "is empty" if not content else "ends in the middle of its last line"
-        raise DataError(f"{path}: this file {fault}; delete it and fetch or generate it again.")
+        raise DataError(f"{path}: this file {fault}; delete it and make it again.")
     for number, line in enumerate(content[:-1].split(b"\n"), start=1):
         place = f"{path}, line {number}"
         try:
             yield place, line.decode()
         except UnicodeDecodeError as error:
             raise DataError(
-                f"{place}: byte {error.start + 1} is not UTF-8; convert the file to UTF-8 first."
+                f"{place}: byte {error.start + 1} is not UTF-8; delete the file and make it again."
             ) from None
 
 

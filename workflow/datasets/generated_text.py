@@ -16,10 +16,10 @@ from pathlib import Path
 
 from workflow.datasets.clause_grammar import Grammar, balanced, draw, name
 from workflow.datasets.files import replacing, write_lines
+from workflow.datasets.labelled_text import SALIENT_WORDS
 from workflow.datasets.sentiment_grammar import GRAMMAR as SENTIMENT
 from workflow.datasets.topic_grammar import NEWS, SPORTS
 
-SALIENT_WORDS = "salient_words.txt"
 RATINGS = (("neg", (1, 2, 3, 4)), ("pos", (7, 8, 9, 10)))
 SPORT_GROUPS = ("rec.sport.baseball", "rec.sport.hockey")
 OTHER_GROUP = "sci.space"

@@ -10,27 +10,31 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-from workflow.datasets import labelled_text
 from workflow.datasets.archives import members
-from workflow.datasets.errors import DataError
+from workflow.datasets.errors import FETCH_AGAIN, DataError
 from workflow.datasets.files import by_name
 from workflow.datasets.labelled_text import (
     HELD_OUT,
-    SALIENT_WORDS,
     Example,
     GeneratedOptions,
     Losses,
     at_most,
+    columns,
     divide,
+    encode,
     plain_words,
+    raw,
     salient_words,
     shuffled,
+    sources,
     splitter,
     worded,
     write_prepared,
 )
+
+__all__ = ["Options", "columns", "encode", "prepare", "raw", "sources", "synthesise"]
 
 ARCHIVE = "aclImdb_v1.tar.gz"
 MEMBER = re.compile(r"aclImdb/(train|test)/(neg|pos)/(\d+_\d+)\.txt")
@@ -51,31 +55,13 @@ class Options(GeneratedOptions):
     """
 
     dataset: ClassVar[str] = "imdb"
-
-    source: Literal["official", "generated"] = "official"
-    """The official archive, or a generated one whose salient words are known."""
-
-
-def sources(options: Options) -> list[str]:
-    """Return the official file to fetch; none for the generated corpus."""
-    return [ARCHIVE] if options.source == "official" else []
-
-
-def raw(options: Options) -> list[str]:
-    """Return the files that `synthesise` writes."""
-    return [] if options.source == "official" else [ARCHIVE, SALIENT_WORDS]
-
-
-def columns(options: Options) -> list[str]:
-    """Return the columns that `encode` writes beside the tokens."""
-    return ["label"] if options.source == "official" else ["label", "salient"]
+    files: ClassVar[Sequence[str]] = (ARCHIVE,)
 
 
 def synthesise(options: Options, out: Path) -> None:
     """Write generated reviews in the official format, and the list of their salient words."""
     from workflow.datasets.generated_text import write_imdb
 
-    assert options.train and options.dev and options.test and options.seed is not None
     write_imdb(out, train=options.train + options.dev, test=options.test, seed=options.seed)
 
 
@@ -97,14 +83,8 @@ def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
             halves[half] += worded(f"{path}: {name}", text, words, label, losses)
     for half, examples in halves.items():
         if not examples:
-            raise DataError(f"{path}: there are no reviews in aclImdb/{half}; fetch it again.")
-    salient = salient_words(files) if options.source == "generated" else None
-    write_prepared(out, _splits(options, halves, losses), losses, salient)
-
-
-def encode(options: Options, prepared: Path, out: Path) -> None:
-    """Write the reviews as arrays; the vocabulary is the words of the training set."""
-    labelled_text.encode(options, columns(options), prepared, out)
+            raise DataError(f"{path}: there are no reviews in aclImdb/{half}; {FETCH_AGAIN}.")
+    write_prepared(out, _splits(options, halves, losses), losses, salient_words(options, files))
 
 
 def _length(text: str) -> int:

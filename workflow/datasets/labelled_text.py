@@ -1,7 +1,8 @@
 """Labelled texts: from what an official file holds to the arrays of a classifier.
 
 Each dataset's module reads its own files and says which texts go to which split; what they have in
-common is here: words, splits, checks, statistics.
+common is here: words, splits, checks, statistics, and the functions of a recipe's module that are
+the same for all.
 """
 
 import html
@@ -16,7 +17,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from workflow.datasets.errors import DataError, RecipeError
+from workflow.datasets.errors import FETCH_AGAIN, DataError, RecipeError
 from workflow.datasets.files import (
     SPLITS,
     by_name,
@@ -57,6 +58,8 @@ class TextOptions:
     """What every dataset of labelled texts can be asked for."""
 
     dataset: ClassVar[str]
+    files: ClassVar[Sequence[str]]
+    """Names of the official files; generated ones have the same."""
 
     max_tokens: int = 500
     """Longer texts are cut."""
@@ -67,6 +70,11 @@ class TextOptions:
         counts = {"max_tokens": self.max_tokens, "min_count": self.min_count}
         require_at_least(self.dataset, 1, counts)
 
+    @property
+    def generated(self) -> bool:
+        """Whether the texts are generated; their salient words are known then."""
+        return False
+
 
 @dataclass(frozen=True)
 class GeneratedOptions(TextOptions):
@@ -76,7 +84,7 @@ class GeneratedOptions(TextOptions):
     those to train on.
     """
 
-    source: str = "official"
+    source: Literal["official", "generated"] = "official"
     """The official files, or a small corpus in their format whose salient words are known."""
     protocol: Literal["jain_wallace", "attention_learning"] = "jain_wallace"
     """Whose words and splits: Jain and Wallace's, or those of Attention Learning (A.5, A.8)."""
@@ -93,18 +101,23 @@ class GeneratedOptions(TextOptions):
         super().__post_init__()
         generator = {name: getattr(self, name) for name in (*SPLITS, "seed")}
         for name, value in generator.items():
-            if self.source != "generated" and value is not None:
+            if not self.generated and value is not None:
                 raise RecipeError(
                     f"Option `{name}` of dataset `{self.dataset}` is for `source: generated` only; "
                     "the official files have their own size."
                 )
-            if self.source == "generated" and value is None:
+            if self.generated and value is None:
                 raise RecipeError(
                     f"Dataset `{self.dataset}` with `source: generated` needs the option `{name}`."
                 )
-        if self.source == "generated":
+        if self.generated:
             require_at_least(self.dataset, 2, {name: generator[name] for name in SPLITS})
             require_at_least(self.dataset, 0, {"seed": generator["seed"]})
+
+    @property
+    def generated(self) -> bool:
+        """Whether the texts are generated; their salient words are known then."""
+        return self.source == "generated"
 
 
 @dataclass
@@ -136,7 +149,7 @@ def read_decoded(path: Path, encoding: str, losses: Losses) -> Iterator[tuple[st
         for number, line in enumerate(stream, start=1):
             yield f"{path}, line {number}", losses.decode(line.rstrip(b"\r\n"), encoding)
     if not number:
-        raise DataError(f"{path}: this file is empty; delete it and fetch it again.")
+        raise DataError(f"{path}: this file is empty; {FETCH_AGAIN}.")
 
 
 def tokenise(text: str) -> list[str]:
@@ -179,9 +192,7 @@ def worded(
     Raises DataError naming the place of an empty text.
     """
     if not text.strip():
-        raise DataError(
-            f"{place}: the text after label {label} is empty; remove it or fetch the file again."
-        )
+        raise DataError(f"{place}: the text is empty; {FETCH_AGAIN}.")
     if words:
         yield Example(words, label)
     else:
@@ -239,8 +250,10 @@ def hold_out(
     return {"train": rest, "dev": taken, "test": taken}
 
 
-def salient_words(files: Sequence[Path]) -> set[str]:
-    """Return the words that decide the labels of a generated corpus, from its list of them."""
+def salient_words(options: TextOptions, files: Sequence[Path]) -> set[str] | None:
+    """Return the words that decide the labels, from the list of them; None if not generated."""
+    if not options.generated:
+        return None
     return {word for _, word in read_lines(by_name(files, SALIENT_WORDS))}
 
 
@@ -275,8 +288,23 @@ def write_prepared(
         stream.write(json.dumps(vars(losses), sort_keys=True).encode() + b"\n")
 
 
-def encode(options: TextOptions, columns: Sequence[str], prepared: Path, out: Path) -> None:
-    """Write the texts, cut to `max_tokens`, as arrays, with the `columns` label and salient.
+def sources(options: TextOptions) -> list[str]:
+    """Return the official files to fetch; none for generated texts."""
+    return [] if options.generated else list(options.files)
+
+
+def raw(options: TextOptions) -> list[str]:
+    """Return the files that `synthesise` writes; none for official texts."""
+    return [*options.files, SALIENT_WORDS] if options.generated else []
+
+
+def columns(options: TextOptions) -> list[str]:
+    """Return the columns that `encode` writes beside the tokens."""
+    return ["label", "salient"] if options.generated else ["label"]
+
+
+def encode(options: TextOptions, prepared: Path, out: Path) -> None:
+    """Write the texts, cut to `max_tokens`, as arrays, with their labels and salient words.
 
     The vocabulary is the words that the training set has at least `min_count` times. All others
     become `<unk>` and are counted in dev and test, as are the texts there that are nothing else.
@@ -300,7 +328,7 @@ def encode(options: TextOptions, columns: Sequence[str], prepared: Path, out: Pa
         lengths = np.array([len(text) for text in words[split]])
         labels = [record["label"] for record in records[split]]
         extra = {"label": np.array(labels, dtype=np.int64)}
-        if "salient" in columns:
+        if options.generated:
             marks = [record["salient"][: options.max_tokens] for record in records[split]]
             extra["salient"] = np.concatenate(marks).astype(np.uint8)
         splits[split] = Split(tokens, lengths, extra)
@@ -324,7 +352,7 @@ def _statistics(records: Mapping[str, Sequence[Any]], max_tokens: int) -> dict[s
     labels = {split: Counter(str(record["label"]) for record in records[split]) for split in SPLITS}
     return {
         "cut_texts": sum(n > max_tokens for split in SPLITS for n in lengths[split]),
-        "median_length": {split: median(lengths[split]) for split in SPLITS},
+        "median_length": {split: float(median(lengths[split])) for split in SPLITS},
         "labels": {split: dict(sorted(labels[split].items())) for split in SPLITS},
         "duplicates": duplicates(texts),
     }

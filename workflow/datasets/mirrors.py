@@ -41,7 +41,8 @@ def find(mirror: Path, source: Source) -> Entry | None:
     """Return the row of the mirror that holds a source, if any.
 
     That is a row with one of its addresses, else a bundle that stands for it, else a bundle that
-    it is one of the many files of. Raises DataError when the mirror has no readable index.
+    it is one of the many files of. Raises DataError when the mirror has no readable index, or a row
+    with an address of the source is of an unknown kind; what other rows are does not matter.
     """
     if not mirror.is_dir():
         raise DataError(
@@ -58,7 +59,12 @@ def find(mirror: Path, source: Source) -> Entry | None:
     for place, row in read_table(index, COLUMNS):
         entry = Entry(place, mirror / row["file"], row)
         official = (row.get("stands_for") or "").partition(" ")[0]
-        if row["kind"] in KINDS and row["url"] in source.urls:
+        if row["kind"] not in KINDS and {row["url"], official} & {*source.urls}:
+            raise DataError(
+                f"{place}: the kind of {row['file']} is {row['kind']!r}; write one of: "
+                f"{', '.join(KINDS)}."
+            )
+        if row["url"] in source.urls:
             found.setdefault("url", entry)
         elif row["kind"] == BUNDLE and official in source.urls:
             found.setdefault("stands for", entry)

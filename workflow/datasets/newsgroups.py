@@ -9,27 +9,31 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-from workflow.datasets import labelled_text
 from workflow.datasets.archives import members
-from workflow.datasets.errors import DataError
+from workflow.datasets.errors import FETCH_AGAIN, DataError
 from workflow.datasets.files import by_name
 from workflow.datasets.labelled_text import (
     HELD_OUT,
-    SALIENT_WORDS,
     Example,
     GeneratedOptions,
     Losses,
     at_most,
+    columns,
     divide,
+    encode,
     plain_words,
+    raw,
     salient_words,
     shuffled,
+    sources,
     tokenise,
     without_integers,
     write_prepared,
 )
+
+__all__ = ["Options", "columns", "encode", "prepare", "raw", "sources", "synthesise"]
 
 ARCHIVE = "20news-bydate.tar.gz"
 MEMBER = re.compile(r"20news-bydate-(train|test)/rec\.sport\.(baseball|hockey)/\d+")
@@ -49,31 +53,13 @@ class Options(GeneratedOptions):
     """
 
     dataset: ClassVar[str] = "newsgroups"
-
-    source: Literal["official", "generated"] = "official"
-    """The official archive, or a generated one whose salient words are known."""
-
-
-def sources(options: Options) -> list[str]:
-    """Return the official file to fetch; none for the generated corpus."""
-    return [ARCHIVE] if options.source == "official" else []
-
-
-def raw(options: Options) -> list[str]:
-    """Return the files that `synthesise` writes."""
-    return [] if options.source == "official" else [ARCHIVE, SALIENT_WORDS]
-
-
-def columns(options: Options) -> list[str]:
-    """Return the columns that `encode` writes beside the tokens."""
-    return ["label"] if options.source == "official" else ["label", "salient"]
+    files: ClassVar[Sequence[str]] = (ARCHIVE,)
 
 
 def synthesise(options: Options, out: Path) -> None:
     """Write generated messages in the official format, and the list of their salient words."""
     from workflow.datasets.generated_text import write_newsgroups
 
-    assert options.train and options.dev and options.test and options.seed is not None
     write_newsgroups(out, total=options.train + options.dev + options.test, seed=options.seed)
 
 
@@ -87,7 +73,7 @@ def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
     halves: dict[str, list[Example]] = {"train": [], "test": []}
     for name, content in sorted(members(path, lambda name: bool(MEMBER.fullmatch(name)))):
         half, group, _ = name.split("/")
-        text = losses.decode(content, ENCODING)
+        text = losses.decode(content, ENCODING).replace("\r\n", "\n")
         if options.protocol == "attention_learning":
             words = without_integers(plain_words(text.replace("_", " ")))
         else:
@@ -101,15 +87,9 @@ def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
         if not examples:
             raise DataError(
                 f"{path}: there are no messages in 20news-bydate-{half}/rec.sport.baseball or "
-                "rec.sport.hockey; fetch it again."
+                f"rec.sport.hockey; {FETCH_AGAIN}."
             )
-    salient = salient_words(files) if options.source == "generated" else None
-    write_prepared(out, _splits(options, halves, losses), losses, salient)
-
-
-def encode(options: Options, prepared: Path, out: Path) -> None:
-    """Write the messages as arrays; the vocabulary is the words of the training set."""
-    labelled_text.encode(options, columns(options), prepared, out)
+    write_prepared(out, _splits(options, halves, losses), losses, salient_words(options, files))
 
 
 def own_words(message: str) -> str:

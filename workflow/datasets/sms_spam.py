@@ -9,19 +9,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from workflow.datasets import labelled_text
-from workflow.datasets.errors import DataError
+from workflow.datasets.errors import FETCH_AGAIN, DataError
 from workflow.datasets.files import by_name
 from workflow.datasets.labelled_text import (
     Example,
     Losses,
     TextOptions,
+    columns,
+    encode,
     hold_out,
     plain_words,
+    raw,
     read_decoded,
+    sources,
     worded,
     write_prepared,
 )
+
+__all__ = ["Options", "columns", "encode", "prepare", "raw", "sources"]
 
 FILE = "SMSSpamCollection"
 LABELS = {"ham": 0, "spam": 1}
@@ -33,25 +38,11 @@ class Options(TextOptions):
     """How the messages are encoded."""
 
     dataset: ClassVar[str] = "sms_spam"
-
-
-def sources(options: Options) -> list[str]:
-    """Return the official file to fetch."""
-    return [FILE]
-
-
-def raw(options: Options) -> list[str]:
-    """Return the files that are generated: none."""
-    return []
-
-
-def columns(options: Options) -> list[str]:
-    """Return the columns that `encode` writes beside the tokens."""
-    return ["label"]
+    files: ClassVar[Sequence[str]] = (FILE,)
 
 
 def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
-    """Write every distinct message as a record with its label.
+    """Write every message that has a word as a record with its label; repeats stay.
 
     Raises DataError naming the line with a wrong label or an empty text.
     """
@@ -62,12 +53,7 @@ def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
         if label not in LABELS:
             raise DataError(
                 f"{place}: expected ham or spam and a tab before the message, found {label!r}; "
-                "correct the line or fetch the file again."
+                f"{FETCH_AGAIN}."
             )
-        messages += worded(place, text, plain_words(text), LABELS[label], losses)
+        messages += worded(f"{place}, {label}", text, plain_words(text), LABELS[label], losses)
     write_prepared(out, hold_out(messages, TRAIN, HELD_OUT, losses), losses)
-
-
-def encode(options: Options, prepared: Path, out: Path) -> None:
-    """Write the messages as arrays; the vocabulary is the words of the training set."""
-    labelled_text.encode(options, columns(options), prepared, out)

@@ -89,14 +89,23 @@ def load(path: Path = SOURCES) -> dict[tuple[str, str], Source]:
 
 
 def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Yield (place, row) for every line of a tab-separated table that has `columns`."""
-    with path.open(encoding="utf-8", newline="") as stream:
-        reader = csv.DictReader(stream, dialect="excel-tab", restval="")
-        missing = [column for column in columns if column not in (reader.fieldnames or [])]
-        if missing:
-            raise DataError(
-                f"{path}: the first line lacks the columns {', '.join(missing)}; "
-                "add them, separated by tabs."
-            )
-        for row in reader:
-            yield f"{path}, line {reader.line_num}", row
+    """Yield (place, row) for every line of a tab-separated table that has `columns`.
+
+    Raises DataError when it lacks one of them, is not UTF-8 or has a quote that does not end.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as stream:
+            reader = csv.DictReader(stream, dialect="excel-tab", restval="", strict=True)
+            missing = [column for column in columns if column not in (reader.fieldnames or [])]
+            if missing:
+                raise DataError(
+                    f"{path}: the first line lacks the columns {', '.join(missing)}; "
+                    "add them, separated by tabs."
+                )
+            for row in reader:
+                yield f"{path}, line {reader.line_num}", row
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DataError(
+            f"{path}: this is not a table in UTF-8, its columns separated by tabs ({error}); "
+            "correct it."
+        ) from None

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from workflow.datasets import labelled_text
-from workflow.datasets.errors import DataError, RecipeError
-from workflow.datasets.files import SPLITS, by_name, read_lines, write_lines
+from workflow.datasets.errors import FETCH_AGAIN, DataError, RecipeError
+from workflow.datasets.files import SPLITS, by_name, write_lines
 from workflow.datasets.labelled_text import (
     HELD_OUT,
     SALIENT_WORDS,
@@ -25,11 +24,18 @@ from workflow.datasets.labelled_text import (
     GeneratedOptions,
     Losses,
     at_most,
+    columns,
+    encode,
     plain_words,
+    raw,
+    read_decoded,
     salient_words,
+    sources,
     worded,
     write_prepared,
 )
+
+__all__ = ["Options", "columns", "encode", "prepare", "raw", "sources", "synthesise"]
 
 LABELS = {"binary": 2, "fine": 5}
 ATTENTION_LEARNING = {1: 0, 2: 0, 4: 1}
@@ -45,14 +51,12 @@ class Options(GeneratedOptions):
 
     dataset: ClassVar[str] = "sst"
 
-    source: Literal["official", "generated"] = "official"
-    """The official files, or a small corpus in their format whose salient words are known."""
     classes: Literal["binary", "fine"] = "binary"
     """Two labels without the neutral sentences, or five labels."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.source == "generated" and self.classes != "binary":
+        if self.generated and self.classes != "binary":
             raise RecipeError(
                 "Dataset `sst` with `source: generated` has two labels: set `classes: binary`."
             )
@@ -63,27 +67,24 @@ class Options(GeneratedOptions):
                 "the official files: set `classes: binary` and `source: official`."
             )
 
+    @property
+    def by_split(self) -> Mapping[str, str]:
+        """The official name of each split's file."""
+        if self.protocol == "attention_learning":
+            return {split: f"stsa.fine.{split}" for split in ("train", "test")}
+        return {split: f"stsa.{self.classes}.{split}" for split in SPLITS}
 
-def sources(options: Options) -> list[str]:
-    """Return the official files to fetch; none for the generated corpus."""
-    return list(_files(options).values()) if options.source == "official" else []
-
-
-def raw(options: Options) -> list[str]:
-    """Return the files that `synthesise` writes."""
-    return [] if options.source == "official" else [*_files(options).values(), SALIENT_WORDS]
-
-
-def columns(options: Options) -> list[str]:
-    """Return the columns that `encode` writes beside the tokens."""
-    return ["label"] if options.source == "official" else ["label", "salient"]
+    @property
+    def files(self) -> Sequence[str]:
+        """The files of all splits."""
+        return list(self.by_split.values())
 
 
 def synthesise(options: Options, out: Path) -> None:
     """Write generated sentences in the official format, and the list of their salient words."""
     from workflow.datasets import sentiment_grammar
 
-    for split, file in _files(options).items():
+    for split, file in options.by_split.items():
         generator = random.Random(f"{options.seed} {split}")
         pairs = sentiment_grammar.sentences(getattr(options, split), generator)
         write_lines(out / file, (f"{label} {text}" for label, text in pairs))
@@ -98,24 +99,11 @@ def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
     losses = Losses()
     splits = {
         split: _sentences(options, by_name(files, file), losses)
-        for split, file in _files(options).items()
+        for split, file in options.by_split.items()
     }
     if options.protocol == "attention_learning":
         splits["dev"] = splits["test"] = at_most(HELD_OUT, splits["test"], losses)
-    salient = salient_words(files) if options.source == "generated" else None
-    write_prepared(out, splits, losses, salient)
-
-
-def encode(options: Options, prepared: Path, out: Path) -> None:
-    """Write the sentences as arrays; the vocabulary is the words of the training set."""
-    labelled_text.encode(options, columns(options), prepared, out)
-
-
-def _files(options: Options) -> Mapping[str, str]:
-    """Return the official name of each split's file."""
-    if options.protocol == "attention_learning":
-        return {split: f"stsa.fine.{split}" for split in ("train", "test")}
-    return {split: f"stsa.{options.classes}.{split}" for split in SPLITS}
+    write_prepared(out, splits, losses, salient_words(options, files))
 
 
 def _sentences(options: Options, path: Path, losses: Losses) -> list[Example]:
@@ -123,7 +111,7 @@ def _sentences(options: Options, path: Path, losses: Losses) -> list[Example]:
     others = options.protocol == "attention_learning"
     labels = LABELS["fine" if others else options.classes]
     sentences: list[Example] = []
-    for place, line in read_lines(path):
+    for place, line in read_decoded(path, "utf-8", losses):
         label, text = _labelled(place, line, labels)
         if not others:
             words = [word for word in text.split(" ") if word.strip()]
@@ -142,6 +130,6 @@ def _labelled(place: str, line: str, labels: int) -> tuple[int, str]:
     if label not in {str(number) for number in range(labels)}:
         raise DataError(
             f"{place}: expected a label from 0 to {labels - 1} before the text, found {label!r}; "
-            "correct the line or fetch the file again."
+            f"{FETCH_AGAIN}."
         )
     return int(label), text

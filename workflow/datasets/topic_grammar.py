@@ -7,9 +7,6 @@ text may have, and words that both topics share, such as `team` or `government`.
 from workflow.datasets.clause_grammar import Grammar, words
 from workflow.datasets.sentiment_grammar import NEUTRAL as PLAIN
 
-BASEBALL, HOCKEY = 0, 1
-WORLD, BUSINESS = 0, 1
-
 SPORTS = Grammar(
     salient={
         "noun": (

@@ -13,19 +13,24 @@ from itertools import islice
 from pathlib import Path
 from typing import ClassVar
 
-from workflow.datasets import labelled_text
-from workflow.datasets.errors import DataError
+from workflow.datasets.errors import FETCH_AGAIN, DataError
 from workflow.datasets.files import by_name
 from workflow.datasets.labelled_text import (
     Example,
     Losses,
     TextOptions,
+    columns,
+    encode,
     hold_out,
     plain_words,
+    raw,
     read_decoded,
+    sources,
     worded,
     write_prepared,
 )
+
+__all__ = ["Options", "columns", "encode", "prepare", "raw", "sources"]
 
 FILE = "yelp_academic_dataset_review.json"
 LINES = 200_000
@@ -38,21 +43,7 @@ class Options(TextOptions):
     """How the reviews are encoded."""
 
     dataset: ClassVar[str] = "yelp"
-
-
-def sources(options: Options) -> list[str]:
-    """Return the official file, to be put in place by hand."""
-    return [FILE]
-
-
-def raw(options: Options) -> list[str]:
-    """Return the files that are generated: none."""
-    return []
-
-
-def columns(options: Options) -> list[str]:
-    """Return the columns that `encode` writes beside the tokens."""
-    return ["label"]
+    files: ClassVar[Sequence[str]] = (FILE,)
 
 
 def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
@@ -72,11 +63,6 @@ def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
     write_prepared(out, hold_out(reviews, TRAIN, HELD_OUT, losses), losses)
 
 
-def encode(options: Options, prepared: Path, out: Path) -> None:
-    """Write the reviews as arrays; the vocabulary is the words of the training set."""
-    labelled_text.encode(options, columns(options), prepared, out)
-
-
 def _review(place: str, line: str) -> tuple[int, str]:
     """Return the stars and the text of a line."""
     try:
@@ -84,13 +70,8 @@ def _review(place: str, line: str) -> tuple[int, str]:
     except json.JSONDecodeError:
         review = None
     if not isinstance(review, dict) or not isinstance(review.get("text"), str):
-        raise DataError(
-            f'{place}: expected a JSON object with "stars" and "text"; correct the line or get the '
-            "file again."
-        )
-    if review.get("stars") not in LABELS:
-        raise DataError(
-            f"{place}: expected 1 to 5 stars, found {review.get('stars')!r}; correct the line or "
-            "get the file again."
-        )
-    return int(review["stars"]), review["text"]
+        raise DataError(f'{place}: expected a JSON object with "stars" and "text"; {FETCH_AGAIN}.')
+    stars = review.get("stars")
+    if type(stars) not in (int, float) or stars not in LABELS:
+        raise DataError(f"{place}: expected 1 to 5 stars, found {stars!r}; {FETCH_AGAIN}.")
+    return int(stars), review["text"]
