@@ -27,13 +27,6 @@ VENV_OPTION = $(if $(filter keep,$(TORCH)),--system-site-packages)
 SYSTEM_SITE = include-system-site-packages = $(if $(VENV_OPTION),true,false)
 SNAKEMAKE = $(VENV)/bin/snakemake --cores all --quiet rules --config
 
-# Of what a dry run says, a line per job: its rule and its wildcards, then how many there are.
-JOBS = /^(local)?rule / && $$2 != "all:" { jobs++; rule[jobs] = $$2; sub(":", "", rule[jobs]) } \
-	/^    wildcards: / { sub(/^ *wildcards: /, ""); sub(/seed=/, "seed-"); \
-		gsub(/[a-z]+=/, ""); gsub(/, /, "/"); of[jobs] = $$0 } \
-	END { for (n = 1; n <= jobs; n++) printf "%-11s %s\n", rule[n], of[n]; \
-		print jobs + 0, "jobs would run" }
-
 .PHONY: help demo plan mirror test lint unit dry-runs offline publish forget gc clean
 
 help:  ## Show this list
@@ -45,11 +38,11 @@ demo: $(READY)  ## Run everything at scale demo and say where tables and report 
 	@ls "$(RESULTS)"/demo/tables/*/*.md | sed 's/^/         /'
 	@echo "Report:  $(RESULTS)/demo/report.html"
 
-plan: $(READY)  ## Show which jobs would run: make plan SCALE=lite
-	@said=$$($(VENV)/bin/snakemake --cores all --dry-run \
-			--config scale=$(SCALE) results="$(RESULTS)" 2>&1) \
-		|| { echo "$$said" >&2; exit 1; }; \
-	echo "$$said" | awk '$(JOBS)'
+plan: $(READY)  ## Say what would run and what it takes: make plan SCALE=lite [LIST=1]
+	@$(VENV)/bin/python -m workflow.scripts.plan $(ONLY) --scale $(SCALE) --results "$(RESULTS)" \
+		$(if $(DEVICE),--device $(DEVICE)) $(if $(PARALLEL),--parallel $(PARALLEL)) \
+		$(if $(MIRROR),--mirror "$(MIRROR)") $(if $(OVERLAY),--configfile "$(OVERLAY)") \
+		$(if $(LIST),--jobs)
 
 mirror: $(READY)  ## Gather what a scale downloads in a folder: make mirror TO=DIR SCALE=lite
 	@$(VENV)/bin/python -m workflow.scripts.mirror --to "$(TO)" --scale $(SCALE) \

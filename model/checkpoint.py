@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import torch
@@ -28,29 +30,41 @@ class StateKeeper:
         claim: the right to write; it is checked before every save.
         interval: seconds between saves.
         say: receives a sentence when a state cannot be read.
+        deadline: the `time.monotonic()` from which training is to stop.
+
+    Attributes:
+        asked_to_save: set it to have a state saved after the update under way.
+        asked_to_stop: set it to have training stop as well.
     """
 
-    def __init__(self, claim: Claim, interval: float, say: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        claim: Claim,
+        interval: float,
+        say: Callable[[str], None],
+        deadline: float = math.inf,
+    ) -> None:
         self.claim = claim
         self.folder = claim.entry.folder
         self.interval = interval
         self.say = say
+        self.deadline = deadline
         self.saved = time.monotonic()
+        self.asked_to_save = False
         self.asked_to_stop = False
 
     def load(self) -> dict[str, Any] | None:
-        """The newest state that can be read; damaged ones are removed. None for a new run."""
+        """The newest state that can be read; others are removed. None for a new run."""
         states = self._states()
         for path in reversed(states):
-            content = path.read_bytes()
-            if hashlib.sha256(content[32:]).digest() == content[:32]:
-                state = torch.load(io.BytesIO(content[32:]), map_location="cpu", weights_only=True)
+            state, fault = _read(path)
+            if state is not None:
                 rows = "".join(json.dumps(row) + "\n" for row in state["progress"]["rows"])
                 write_atomically(self.folder / "history.jsonl", rows.encode())
                 return state
             # Left in place, it would count as one of the newest two and push out a whole one.
             path.unlink(missing_ok=True)
-            self.say(f"{path} is damaged and was removed; going back to the state before it.")
+            self.say(f"{path} {fault} and was removed; going back to the state before it.")
         if states:
             self.say("no whole state is left; training begins anew.")
         return None
@@ -67,6 +81,7 @@ class StateKeeper:
             OSError: the state cannot be written; those before it are whole.
         """
         self.claim.check()
+        self.asked_to_save = False
         buffer = io.BytesIO()
         torch.save(state, buffer)
         content = buffer.getvalue()
@@ -77,12 +92,12 @@ class StateKeeper:
         self.saved = time.monotonic()
 
     def due(self) -> bool:
-        """Whether the interval has passed since the last save."""
-        return time.monotonic() - self.saved >= self.interval
+        """Whether a save was asked for, or the interval has passed since the last one."""
+        return self.asked_to_save or time.monotonic() - self.saved >= self.interval
 
     def stopping(self) -> bool:
-        """Whether the process was asked to stop."""
-        return self.asked_to_stop
+        """Whether the process was asked to stop, or its time is over."""
+        return self.asked_to_stop or time.monotonic() >= self.deadline
 
     def keep(self, update: int, weights: dict[str, Tensor]) -> None:
         """Keep the weights of an update for measuring."""
@@ -97,3 +112,14 @@ class StateKeeper:
 
     def _states(self) -> list[Path]:
         return sorted(self.folder.glob("state-*.pt"))
+
+
+def _read(path: Path) -> tuple[dict[str, Any] | None, str]:
+    """Read a state file; None, and what is wrong with it, where it is none."""
+    content = path.read_bytes()
+    if hashlib.sha256(content[32:]).digest() != content[:32]:
+        return None, "is damaged"
+    try:
+        return torch.load(io.BytesIO(content[32:]), map_location="cpu", weights_only=True), ""
+    except UnpicklingError:
+        return None, "may hold code, was not loaded"

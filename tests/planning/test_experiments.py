@@ -13,6 +13,8 @@ from workflow.planning.experiments import (
     merge,
     resolve,
 )
+from workflow.planning.plan import Plan
+from workflow.planning.resources import Resources
 
 
 def check(project, overlay=None):
@@ -66,6 +68,34 @@ def test_every_layer_wins_over_the_one_before():
     overlay = {"model": sets["overlay"], "variants": {"v": {"model": sets["overlay_variant"]}}}
     found = resolve(definition, "v", scale, overlay)["model"]
     assert found == {name: name for name in layers}
+
+
+def test_resources_are_merged_like_settings_and_have_defaults():
+    definition = {
+        "resources": {"memory": "500MB", "runtime": "2d"},
+        "variants": {"v": {"resources": {"gpu": 0, "where": "local"}}, "w": {}},
+    }
+    scale = {"resources": {"runtime": "90m"}, "variants": {"v": {"resources": {"memory": None}}}}
+
+    def asked(variant, scale, overlay):
+        return Resources.of(resolve(definition, variant, scale, overlay))
+
+    assert asked("w", {}, {}) == Resources(1, 500, 2880, "cluster")
+    assert asked("v", {}, {}) == Resources(0, 500, 2880, "local")
+    assert asked("v", scale, {}) == Resources(0, 4000, 90, "local")
+    overlay = {"variants": {"v": {"resources": {"memory": "16GB", "where": "cluster"}}}}
+    assert asked("v", scale, overlay) == Resources(0, 16000, 90, "cluster")
+
+
+def test_resources_are_no_part_of_a_run(project):
+    project.save()
+    plain = Plan(project.config, project.root)
+    project.experiments["one"]["resources"] = {"gpu": 0, "runtime": "5m", "where": "local"}
+    project.save()
+    changed = Plan(project.config, project.root)
+    runs = [plan.run("one", "small", 0) for plan in (plain, changed)]
+    assert runs[0].draft(project.root) == runs[1].draft(project.root)
+    assert Resources.of(runs[1].settings) == Resources(0, 4000, 5, "local")
 
 
 def test_a_variant_may_have_seeds_of_its_own():
@@ -162,6 +192,18 @@ def test_papers_are_found_and_names_must_differ(project, tmp_path):
         (("parents",), {"p": {"variant": "smal"}}, ('unknown variant of one "smal"', '"small"?')),
         (("parents",), {"p": {"variant": "small"}}, ("one/small is its own ancestor",)),
         (("variants", "twin"), {"label": "same"}, ("the same run as variant small",)),
+        (
+            ("variants", "twin"),
+            {"resources": {"gpu": 4}},
+            ("the same run as variant small",),
+        ),
+        (("resources",), {"gpus": 1}, ('resources: unknown key "gpus"', 'did you mean "gpu"?')),
+        (("resources",), {"gpu": -1}, ("resources.gpu: -1 must be at least 0",)),
+        (("resources",), {"memory": "4G"}, ('"4G" is not a size such as "500MB" or "4GB"',)),
+        (("resources",), {"memory": 4000}, ("expected a text or null, found 4000",)),
+        (("resources",), {"runtime": "1h30m"}, ('"1h30m" is not a time such as "90m"',)),
+        (("resources",), {"runtime": "0h"}, ('resources.runtime: "0h" is not a time',)),
+        (("resources",), {"where": "clustr"}, ('"clustr" is not allowed', '"cluster"?')),
     ],
 )
 def test_a_mistake_in_an_experiment(project, path, value, says):

@@ -52,7 +52,7 @@ def test_a_text_that_looks_like_a_number_stays_where_a_text_is_wanted():
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"scal": "demo"}, 'here: top level: unknown key "scal" (known: device'),
+        ({"scal": "demo"}, 'here: top level: unknown key "scal" (known: budget'),
         ({"scale": "demmo"}, '"demmo" is not allowed (allowed: "demo", "lite", "paper"); did you'),
         ({"scale": 3}, "scale: 3 is not allowed"),
         ({"results": 3}, "here: results: expected a text, found 3"),

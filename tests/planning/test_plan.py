@@ -68,22 +68,33 @@ def test_a_draft_is_a_spec_but_for_digest_and_parents(project):
 
 
 def test_the_code_of_a_run_is_the_trainer_and_its_parts(project):
-    made = plan(project)
-    before = made.run("one", "small", 0).draft(project.root)["code"]
+    def code() -> str:
+        return plan(project).run("one", "small", 0).draft(project.root)["code"]
+
+    before = code()
     project.write("model/probe.py", "def probe(subject, **options): return 1\n")
-    assert made.run("one", "small", 0).draft(project.root)["code"] == before
+    assert code() == before
     project.write("model/loop.py", "STEPS = 2222\n")
-    assert made.run("one", "small", 0).draft(project.root)["code"] != before
+    assert code() != before
 
 
 def test_an_evaluator_has_the_hash_of_its_own_code(project):
-    made = plan(project)
-    before = made.run("one", "small", 0).evaluators(project.root)
+    def evaluators() -> dict:
+        return plan(project).run("one", "small", 0).evaluators(project.root)
+
+    before = evaluators()
     assert before["probe"]["path"] == "model.probe:probe"
-    project.write("model/loss.py", PART)
-    assert made.run("one", "small", 0).evaluators(project.root) == before
+    project.write("model/loss.py", "def loss(weight: float = 2.0, *, sign: int = 1): ...\n")
+    assert evaluators() == before
     project.write("model/probe.py", PART)
-    assert made.run("one", "small", 0).evaluators(project.root) != before
+    assert evaluators() != before
+
+
+def test_a_plan_is_of_the_code_that_it_found(project):
+    made = plan(project)
+    before = made.run("one", "small", 0).draft(project.root)
+    project.write("model/loop.py", "STEPS = 3333\n")
+    assert made.run("one", "small", 0).draft(project.root) == before
 
 
 PART = "def probe(subject, **options): return 12345\n"

@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -99,6 +99,12 @@ def terminate(after: int, save_every: int) -> Interference:
     return partial(_at_update, after, save_every, partial(_signal, signal.SIGTERM))
 
 
+def preempt(warned: int, killed: int) -> Interference:
+    """Send what Slurm sends its job: SIGTERM after so many updates, and SIGKILL some later."""
+    signals = {warned: signal.SIGTERM, killed: signal.SIGKILL}
+    return partial(_in_slurm, {update: partial(_signal, name) for update, name in signals.items()})
+
+
 def wait_for(path: Path, after: int, save_every: int) -> Interference:
     """Hold the process after so many updates until a file is there."""
     return partial(_at_update, after, save_every, partial(_await, path))
@@ -133,17 +139,26 @@ def _child(script: str, arguments: list[str], said: Path, before: Interference |
 
 def _at_update(after: int, save_every: int, action: Callable[[], None]) -> None:
     """Act after so many updates of the process; save a state every so many."""
+    _at_updates({after: action}, save_every)
+
+
+def _at_updates(actions: Mapping[int, Callable[[], None]], save_every: int) -> None:
     from model.checkpoint import StateKeeper
 
     counter = itertools.count(1)
 
     def due(keeper: StateKeeper) -> bool:
         update = next(counter)
-        if update == after:
-            action()
-        return update % save_every == 0
+        if update in actions:
+            actions[update]()
+        return keeper.asked_to_save or update % save_every == 0
 
     StateKeeper.due = due  # type: ignore[method-assign]
+
+
+def _in_slurm(actions: Mapping[int, Callable[[], None]]) -> None:
+    os.environ["SLURM_JOB_ID"] = "7"
+    _at_updates(actions, NEVER)
 
 
 def _in_save(nth: int, save_every: int) -> None:

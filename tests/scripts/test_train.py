@@ -1,12 +1,16 @@
 """Training as processes that are killed, stopped, overtaken, misled and run out of disk."""
 
+import hashlib
+import io
 import json
+import math
 import random
 import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from model.store import Entry
 from tests.scripts.conftest import Job, seal
@@ -16,9 +20,11 @@ from tests.scripts.processes import (
     fill_disk,
     kill,
     kill_while_saving,
+    preempt,
     terminate,
     wait_for,
 )
+from workflow.scripts.train import margin
 
 pytestmark = pytest.mark.xdist_group("scripts")
 
@@ -66,6 +72,30 @@ def test_asked_to_stop_it_saves_and_can_be_continued(stopped, copied, whole):
     outcome = job.train()
     assert outcome.status == 0 and "resumed after update 18" in outcome.said
     assert job.like(whole)
+
+
+def test_what_slurm_preempts_saves_at_once_and_goes_on_until_it_is_killed(job, whole):
+    assert job.train(before=preempt(warned=7, killed=11)).status == -9
+    (state,) = job.states
+    assert state.name in ("state-000000000007.pt", "state-000000000008.pt")
+    assert job.train().status == 0 and job.like(whole)
+
+
+def test_it_leaves_before_the_time_limit_and_the_next_attempt_goes_on(job, whole):
+    for update in (1, 2):
+        outcome = job.train("--time-limit", "0.001")
+        assert outcome.status == 75
+        said = f"the job's time limit is near: stopped after update {update} of"
+        assert said in outcome.said and outcome.said.endswith("state saved.\n")
+    assert "resumed after update 1 of" in outcome.said
+    outcome = job.train("--time-limit", "86400")
+    assert outcome.status == 0 and job.like(whole)
+    assert [segment["update"] for segment in job.record["continuations"]] == [1, 2]
+
+
+def test_the_time_that_is_left_to_save_grows_with_the_limit_up_to_half_of_it():
+    limits = {60: 30, 110: 55, 300: 60, 1200: 60, 7200: 360, math.inf: 0}
+    assert {limit: margin(limit) for limit in limits} == limits
 
 
 def test_the_newer_of_two_processes_wins(job, whole):
@@ -140,6 +170,24 @@ def test_a_damaged_state_is_left_for_the_one_before(stopped, copied, whole, dama
     assert outcome.status == 0
     assert "state-000000000018.pt is damaged and was removed" in outcome.said
     assert "resumed after update 15" in outcome.said
+    assert job.like(whole)
+
+
+def test_a_state_that_holds_code_is_not_loaded_and_the_one_before_is(stopped, copied, whole):
+    class Malicious:
+        def __reduce__(self):
+            return (Path.touch, (job.folder / "harmed",))
+
+    job = copied(stopped)
+    buffer = io.BytesIO()
+    torch.save({"model": Malicious()}, buffer)
+    content = buffer.getvalue()
+    job.states[-1].write_bytes(hashlib.sha256(content).digest() + content)
+    outcome = job.train("--save-every", "0")
+    assert outcome.status == 0 and "Traceback" not in outcome.said
+    assert "state-000000000018.pt may hold code, was not loaded and was removed" in outcome.said
+    assert "resumed after update 15" in outcome.said
+    assert not (job.folder / "harmed").exists()
     assert job.like(whole)
 
 

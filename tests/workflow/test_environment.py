@@ -21,6 +21,14 @@ def test_every_package_is_pinned_once():
     assert len(set(names)) == len(names)
 
 
+def test_the_lock_for_gpus_is_the_lock_and_pins_beside_it():
+    include, *more = pins("lock-cuda.txt")
+    assert include == "-r lock.txt"
+    assert more == sorted(more) and all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9.]*", p) for p in more)
+    names = [pin.partition("==")[0] for pin in [*more, *pins("lock.txt")]]
+    assert len(set(names)) == len(names) and "nvidia-cudnn-cu13" in names
+
+
 def test_conda_installs_what_the_lock_says():
     environment = yaml.safe_load((ENVS / "conda.yaml").read_text())
     (pip,) = [item["pip"] for item in environment["dependencies"] if isinstance(item, dict)]

@@ -54,7 +54,7 @@ def test_help_has_a_line_for_every_target(fresh, tmp_path):
 
 def test_plan_names_each_job(fresh, tmp_path):
     venv = Environment(fresh, tmp_path / "venv", "lock")
-    lines = venv.make("plan").splitlines()
+    lines = venv.make("plan", "LIST=1").splitlines()
     jobs = [line.split() for line in lines[:-1]]
     for rule in ("resolve", "train", "measure"):
         assert [rule, "toy_language/soft/seed-0"] in jobs

@@ -15,7 +15,8 @@ from workflow.planning.loader import load_yaml
 from workflow.planning.nodes import check_nodes
 
 SCALES = ("demo", "lite", "paper")
-SETTINGS = ("data", "model", "objective", "training", "evaluators", "parents", "checkpoints")
+TRAINED = ("data", "model", "objective", "training", "parents", "checkpoints")
+SETTINGS = (*TRAINED, "evaluators", "resources")
 REQUIRED = ("batch", "optimizer", "schedule", "precision", "threads", "matmul")
 NAMING = ("path", "dataset")
 EITHER = {"": ("epochs", "updates"), "batch": ("examples", "tokens")}
@@ -58,7 +59,7 @@ class Experiment:
             name: {"experiment": self.name, **parent}
             for name, parent in settings["parents"].items()
         }
-        kept = {name: settings[name] for name in SETTINGS if name != "evaluators"}
+        kept = {name: settings[name] for name in TRAINED}
         return canonical({**kept, "data": recipe(settings["data"], self.name), "parents": parents})
 
     def _scale(self, scale: str) -> dict[str, Any]:
@@ -72,7 +73,8 @@ def resolve(definition: Changes, variant: str, scale: Changes, overlay: Changes)
     The order is experiment, variant, scale, the scale's variant, overlay, the overlay's variant:
     what stands later wins.
     """
-    settings: dict[str, Any] = {"label": variant, "parents": {}, "checkpoints": []}
+    settings: dict[str, Any] = {"parents": {}, "checkpoints": [], "resources": {}}
+    settings["label"] = variant
     for layer in _layers(definition, variant, scale, overlay):
         kept = {name: layer[name] for name in (*SETTINGS, "label") if name in layer}
         settings = merge(settings, kept)

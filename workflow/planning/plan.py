@@ -3,7 +3,7 @@
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ class Run:
         """The data recipe, every option written out."""
         return recipe(self.settings["data"], self.key)
 
-    @property
+    @cached_property
     def data(self) -> str:
         """The folder of the run's data below `<results>/data`."""
         return f"{self.recipe['dataset']}/{recipe_hash(self.recipe)}"
@@ -58,12 +58,12 @@ class Run:
             "parents": {},
         }
         spec |= {n: self.settings[n] for n in ("model", "objective", "training", "checkpoints")}
-        return spec | {"code": code_hash(run_modules(spec), root)}
+        return spec | {"code": _code(tuple(run_modules(spec)), root)}
 
     def evaluators(self, root: Path) -> dict[str, Any]:
         """Return the evaluators' nodes, each with the hash of its own code."""
         nodes = self.settings["evaluators"].items()
-        return {name: {**node, "code": code_hash(parts(node), root)} for name, node in nodes}
+        return {name: {**node, "code": _code(tuple(parts(node)), root)} for name, node in nodes}
 
 
 class Plan:
@@ -79,6 +79,7 @@ class Plan:
     """
 
     def __init__(self, config: Mapping[str, Any], root: Path) -> None:
+        _code.cache_clear()
         self.root = root
         self.config = check(dict(config), "config", "config")
         self.papers = root / "workflow" / "papers"
@@ -97,6 +98,8 @@ class Plan:
                 scales = (self.config["scale"],)
                 check_experiment(experiment, self.experiments, root, scales, self.overlay[name])
         self._runs: dict[tuple[str, str, int], Run] = {}
+        self._settings: dict[tuple[str, str], dict[str, Any]] = {}
+        self._kind_of: dict[tuple[str, str], str] = {}
         self._equal = self._kinds()
         check_writable(Path(self.results))
         self.mirror = check_mirror(self.config.get("mirror"))
@@ -109,9 +112,12 @@ class Plan:
             if experiment not in self.experiments:
                 raise unknown("run", "experiment", experiment, self.experiments)
             source = self.experiments[experiment]
-            changes = self.overlay.get(experiment)
-            settings = source.resolve(variant, self.config["scale"], changes)
-            self._runs[key] = Run(source, variant, seed, self.scale, settings)
+            if (experiment, variant) not in self._settings:
+                changes = self.overlay.get(experiment)
+                settings = source.resolve(variant, self.config["scale"], changes)
+                self._settings[experiment, variant] = settings
+            shared = self._settings[experiment, variant]
+            self._runs[key] = Run(source, variant, seed, self.scale, shared)
         return self._runs[key]
 
     def parents(self, run: Run) -> dict[str, Run]:
@@ -128,6 +134,8 @@ class Plan:
         scale and seeds ask for; the others wait for it, find it in the store and copy it.
         """
         equal = self._equal[self._kind(run)]
+        if len(equal) == 1:
+            return None
         runs = [self.run(name, variant, run.seed) for name, variant in equal]
         asked = [one for one in runs if one in self.runs(one.experiment.name, [one.variant])]
         first = (asked or runs)[0]
@@ -186,8 +194,13 @@ class Plan:
         """
         if run in line:
             raise InputError(f"overlay: {run.experiment.name}/{run.variant} is its own ancestor")
-        parents = {n: self._kind(parent, (*line, run)) for n, parent in self.parents(run).items()}
-        return digest([run.experiment.trained({**run.settings, "parents": {}}), parents])
+        name = (run.experiment.name, run.variant)
+        if name not in self._kind_of:
+            settings = {**run.settings, "parents": {}}
+            parents = self.parents(run).items()
+            kinds = {n: self._kind(parent, (*line, run)) for n, parent in parents}
+            self._kind_of[name] = digest([run.experiment.trained(settings), kinds])
+        return self._kind_of[name]
 
     def _selected(self) -> list[str]:
         """Return the names of the experiments that the configuration selects."""
@@ -209,6 +222,12 @@ class Plan:
             name: check(change, "experiments#overlay", f"overlay: experiments.{name}")
             for name, change in changes.items()
         }
+
+
+@cache
+def _code(modules: tuple[str, ...], root: Path) -> str:
+    """Return the hash of the code behind modules, read once for all runs of a plan."""
+    return code_hash(modules, root)
 
 
 def check_writable(results: Path) -> None:

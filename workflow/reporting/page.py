@@ -32,6 +32,7 @@ def render(
     figures: Iterable[Path] = (),
     claims: Iterable[Path] = (),
     mechanisms: Sequence[str] = (),
+    plan: Path | None = None,
 ) -> str:
     """Return the page as HTML; ReportingError names a file that is missing or broken.
 
@@ -42,6 +43,7 @@ def render(
         figures: the `.png` of each figure, likewise.
         claims: `<paper>.json` of each paper.
         mechanisms: names of the user's own, which have rows in the tables.
+        plan: what the runs were planned to take, where they were planned.
     """
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
@@ -64,6 +66,7 @@ def render(
         ],
         variants=_variants(records),
         hardware=_hardware(list(records.values())),
+        spent=_spent(list(records.values()), _planned(plan)),
         licences=_licences([*_recipes(records.values()), *described]),
         tolerances=_tolerances(papers),
         changes=tolerances.changes(
@@ -291,6 +294,39 @@ def _hardware(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             "continued": sum(len(run.get("continuations") or []) for run in group),
         }
         for (device, cpu, torch), group in sorted(grouped.items())
+    ]
+
+
+def _planned(plan: Path | None) -> Mapping[str, Mapping[str, Any]]:
+    """Return what was planned for each run by its key, nothing where there was no plan."""
+    found: Mapping[str, Any] = read_json(plan)["runs"] if plan and plan.is_file() else {}
+    return found
+
+
+def _spent(
+    runs: Sequence[Mapping[str, Any]], planned: Mapping[str, Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return hours of training by experiment: planned and spent on runs with a plan, and all.
+
+    A run that two experiments share was trained once, so it counts once.
+    """
+    grouped: dict[str, list[tuple[float, float | None]]] = {}
+    for run in {run["identity"]: run for run in reversed(runs)}.values():
+        labels = run["spec"]["run"]
+        key = f"{labels['experiment']}/{labels['variant']}/seed-{run['spec']['seed']}"
+        hours = float(run.get("device_seconds") or 0) / 3600
+        expected = planned[key]["seconds"] / 3600 if key in planned else None
+        grouped.setdefault(labels["experiment"], []).append((hours, expected))
+    return [
+        {
+            "experiment": experiment,
+            "runs": len(group),
+            "planned_runs": sum(expected is not None for _, expected in group),
+            "planned": sum(expected or 0 for _, expected in group),
+            "of_planned": sum(hours for hours, expected in group if expected is not None),
+            "spent": sum(hours for hours, _ in group),
+        }
+        for experiment, group in sorted(grouped.items())
     ]
 
 

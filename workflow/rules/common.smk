@@ -16,6 +16,7 @@ from workflow.planning.closure import code_hash
 from workflow.planning.errors import InputError
 from workflow.planning.identity import canonical
 from workflow.planning.plan import Plan
+from workflow.planning.resources import Resources as RunResources
 from workflow.planning.targets import FIGURE_FORMATS, TABLE_FORMATS, Targets
 
 ENVIRONMENT = str(ROOT / "envs" / "conda.yaml")
@@ -30,13 +31,22 @@ except InputError as error:
 os.environ.setdefault("SACCADE_INVOCATION", uuid.uuid4().hex)
 
 # Not a parameter of `fetch`: another mirror is no reason to fetch what is there.
-os.environ["SACCADE_MIRROR"] = PLAN.mirror
+os.environ.update(SACCADE_MIRROR=PLAN.mirror)
 
 # The tables that are made from the data alone, as an expression for `<paper>/<table>.`.
 CORPORA = "|".join(
     f"{n}/{t}" for n, paper in TARGETS.papers.items() for t in paper.corpora["tables"]
 )
 CORPORA = rf"(?:{CORPORA})\."
+
+# The variants whose jobs run where Snakemake runs, as an expression for `<experiment>/<variant>/`.
+LOCAL = "|".join(
+    f"{name}/{variant}"
+    for name, experiment in PLAN.experiments.items()
+    for variant in experiment.definition["variants"]
+    if RunResources.of(PLAN.run(name, variant, 0).settings).where == "local"
+)
+LOCAL = rf"(?:{LOCAL})/"
 
 RESULTS = PLAN.results
 SCALE = f"{RESULTS}/{PLAN.scale}"
@@ -84,6 +94,22 @@ def code_of(*modules):
 def run_of(wildcards):
     """The run that a path belongs to."""
     return PLAN.run(wildcards.experiment, wildcards.variant, int(wildcards.seed))
+
+
+def threads_of(wildcards):
+    """The threads that a run is defined to be computed with."""
+    return run_of(wildcards).settings["training"]["threads"]
+
+
+def resource(name):
+    """A resource: what the experiment asks for, the same for each attempt; a CPU needs no GPU."""
+
+    def ask(wildcards):
+        if name == "gpu" and PLAN.config["device"] == "cpu":
+            return 0
+        return getattr(RunResources.of(run_of(wildcards).settings), name)
+
+    return ask
 
 
 def run_folder(run):

@@ -1,6 +1,10 @@
 # All evaluators of a run in one job; each is cached in the store by the hash of its own code.
 
 
+localrules:
+    measure_locally,
+
+
 rule measure:
     input:
         spec=f"{RUN}/spec.json",
@@ -15,12 +19,15 @@ rule measure:
         f"{SCALE}/logs/measure/{RUN_NAME}.log",
     benchmark:
         f"{SCALE}/benchmarks/measure/{RUN_NAME}.tsv"
+    wildcard_constraints:
+        experiment=rf"(?!{LOCAL})[a-z][a-z0-9_]*",
     conda:
         ENVIRONMENT
-    threads: lambda wildcards: run_of(wildcards).settings["training"]["threads"]
+    threads: threads_of
     resources:
-        mem_mb=1500,
-        runtime="2h",
+        mem_mb=resource("memory"),
+        runtime=resource("runtime"),
+        gpu=resource("gpu"),
     params:
         store=lambda wildcards, output: f"{RESULTS}/store",
         folder=lambda wildcards, input: str(Path(input.weights).parent),
@@ -30,3 +37,8 @@ rule measure:
         "exec python -m workflow.scripts.measure --spec {input.spec:q} --run {params.folder:q}"
         " --data {input.data:q} --store {params.store:q} --evaluators {params.evaluators:q}"
         " --device {params.device:q} --out {output:q} > {log:q} 2>&1"
+
+
+use rule measure as measure_locally with:
+    wildcard_constraints:
+        experiment=rf"(?={LOCAL})[a-z][a-z0-9_]*",

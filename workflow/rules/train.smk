@@ -1,4 +1,5 @@
-# resolve writes a run's spec; train makes its weights, or takes them from the store.
+# resolve writes a run's spec; train makes its weights, or takes them from the store. Under Slurm
+# training knows how long the job may take, and leaves in time to be continued by a retry.
 
 RUN = f"{SCALE}/runs/{{experiment}}/{{variant}}/seed-{{seed}}"
 RUN_NAME = "{experiment}/{variant}/seed-{seed}"
@@ -6,6 +7,7 @@ RUN_NAME = "{experiment}/{variant}/seed-{seed}"
 
 localrules:
     resolve,
+    train_locally,
 
 
 rule resolve:
@@ -47,12 +49,15 @@ rule train:
         f"{SCALE}/logs/train/{RUN_NAME}.log",
     benchmark:
         f"{SCALE}/benchmarks/train/{RUN_NAME}.tsv"
+    wildcard_constraints:
+        experiment=rf"(?!{LOCAL})[a-z][a-z0-9_]*",
     conda:
         ENVIRONMENT
-    threads: lambda wildcards: run_of(wildcards).settings["training"]["threads"]
+    threads: threads_of
     resources:
-        mem_mb=4000,
-        runtime="12h",
+        mem_mb=resource("memory"),
+        runtime=resource("runtime"),
+        gpu=resource("gpu"),
     params:
         store=lambda wildcards, output: f"{RESULTS}/store",
         folder=lambda wildcards, output: str(Path(output.record).parent),
@@ -61,4 +66,10 @@ rule train:
     shell:
         "exec python -m workflow.scripts.train --spec {input.spec:q} --data {input.data:q}"
         " --store {params.store:q} --out {params.folder:q} --device {params.device:q}"
+        " ${{SLURM_JOB_ID:+--time-limit $(({resources.runtime} * 60))}}"
         " {params.parents:q} > {log:q} 2>&1"
+
+
+use rule train as train_locally with:
+    wildcard_constraints:
+        experiment=rf"(?={LOCAL})[a-z][a-z0-9_]*",

@@ -21,12 +21,14 @@ def main() -> None:
     parser.add_argument("--scale", required=True, help="name of the scale")
     for name, what in SHOWN.items():
         parser.add_argument(f"--{name}", type=Path, nargs="*", default=[], help=what)
+    parser.add_argument("--plan", type=Path, help="what was planned, where anything was")
     parser.add_argument("--mechanisms", nargs="*", default=[], help="names of a user's own")
     parser.add_argument("--out", type=Path, required=True, help="HTML file to write")
     given = parser.parse_args()
     with one_sentence():
         files = {name: getattr(given, name) for name in SHOWN}
-        write_text(given.out, render(given.scale, **files, mechanisms=given.mechanisms))
+        page = render(given.scale, **files, mechanisms=given.mechanisms, plan=given.plan)
+        write_text(given.out, page)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import os
 import shutil
 import signal
@@ -29,7 +30,9 @@ CONTINUE = 75
 
 def main() -> None:
     """Run from the command line."""
+    begun = time.monotonic()
     arguments = _arguments()
+    deadline = begun + arguments.time_limit - margin(arguments.time_limit)
     spec = read_spec(arguments.spec)
     check_run_code(spec)
     entry = Entry(arguments.store, spec["identity"])
@@ -40,7 +43,7 @@ def main() -> None:
             parents = _parents(spec, arguments.parent)
             check_data(spec, arguments.data)
             _check_failure(entry)
-            _train(spec, entry, parents, arguments)
+            _train(spec, entry, parents, arguments, deadline)
         entry.copy_result(arguments.out, spec)
     except Fenced as error:
         sys.exit(f"error: {error}")
@@ -51,12 +54,22 @@ def main() -> None:
         )
 
 
+def margin(limit: float) -> float:
+    """The seconds before a time limit at which training leaves, so that it can save its state."""
+    return min(limit / 2, max(60, limit / 20)) if limit < math.inf else 0
+
+
 def _train(
-    spec: dict[str, Any], entry: Entry, parents: dict[str, Path], arguments: argparse.Namespace
+    spec: dict[str, Any],
+    entry: Entry,
+    parents: dict[str, Path],
+    arguments: argparse.Namespace,
+    deadline: float,
 ) -> None:
     """Train to the end and put the result into the store."""
     from model.checkpoint import StateKeeper
     from model.corpus import Corpus
+    from model.mechanism import check_mechanisms
     from model.memory import keep_freed_memory
     from model.startup import leave_compiler_out
     from model.training import Interrupted, TrainingFailed, train
@@ -66,19 +79,31 @@ def _train(
     device = pick_device(arguments.device)
     weights = {name: load_weights(path) for name, path in parents.items()}
     claim = entry.claim()
-    keeper = StateKeeper(claim, arguments.save_every, _say)
-    for name in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(name, lambda *_: setattr(keeper, "asked_to_stop", True))
+    keeper = StateKeeper(claim, arguments.save_every, _say, deadline)
+    _heed_signals(keeper)
     segments = _begin_segment(entry, device, keeper.newest())
     try:
+        check_mechanisms(spec["model"])
         trained = train(spec, Corpus(arguments.data), keeper, device, weights, _say)
     except Interrupted as error:
-        _say(str(error))
+        cause = "" if keeper.asked_to_stop else "the job's time limit is near: "
+        _say(f"{cause}{error}")
         raise SystemExit(CONTINUE) from None
     except (TrainingFailed, ValueError) as error:
         claim.fail(str(error), _invocation())
         sys.exit(f"error: {error}")
     _put_result(spec, claim, trained, segments, device)
+
+
+def _heed_signals(keeper: Any) -> None:
+    """Stop at SIGINT and SIGTERM; Slurm's SIGTERM means that it will kill or requeue the job.
+
+    There the state is saved, and training goes on until it is killed: a job that left would have
+    failed in Slurm's eyes, and not be requeued.
+    """
+    at_sigterm = "asked_to_save" if "SLURM_JOB_ID" in os.environ else "asked_to_stop"
+    for number, wish in ((signal.SIGINT, "asked_to_stop"), (signal.SIGTERM, at_sigterm)):
+        signal.signal(number, lambda *_, wish=wish: setattr(keeper, wish, True))
 
 
 def _put_result(
@@ -178,6 +203,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     parser.add_argument("--parent", action="append", default=[], help="NAME=folder of its run")
     parser.add_argument("--save-every", type=float, default=120, help="seconds between states")
+    parser.add_argument("--time-limit", type=float, default=math.inf, help="seconds of the job")
     return parser.parse_args()
 
 

@@ -1,0 +1,109 @@
+"""Costs by experiment, and the sentence that refuses them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.planning.conftest import CONFIG
+from workflow.planning.budget import Cost, Job, check_budget, costs, remember, uses_gpu
+from workflow.planning.errors import InputError
+from workflow.planning.estimate import Estimate
+from workflow.planning.plan import Plan
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class ByExperiment:
+    """An estimator that takes hours for an experiment."""
+
+    def __init__(self, **hours: float) -> None:
+        self.hours = hours
+
+    def estimate(self, run):
+        hours = self.hours[run.experiment.name]
+        return Estimate(3600 * hours, 7200 * hours, 50, 3, "measured")
+
+
+def made(tmp_path: Path, **others) -> Plan:
+    return Plan({**CONFIG, "scale": "lite", "results": str(tmp_path), **others}, ROOT)
+
+
+JOBS = [
+    Job("train", {"experiment": "stack_language", "variant": "uniform_soft", "seed": "0"}),
+    Job("train_locally", {"experiment": "stack_language", "variant": "uniform_soft", "seed": "1"}),
+    Job("measure", {"experiment": "stack_language", "variant": "uniform_soft", "seed": "1"}),
+    Job("train", {"experiment": "permutation_copying", "variant": "same_40", "seed": "3"}),
+    Job("report", {}),
+]
+
+
+def test_jobs_are_gathered_by_experiment_the_dearest_first(tmp_path):
+    estimator = ByExperiment(stack_language=1, permutation_copying=5)
+    found = costs(made(tmp_path), JOBS, estimator)
+    named = [(one.experiment, one.jobs, one.hours, one.disk) for one in found]
+    assert named == [
+        ("permutation_copying", 1, 10, 3),
+        ("stack_language", 3, 4, 6),
+        ("", 1, 0, 0),
+    ]
+    assert list(found[1].runs) == [f"stack_language/uniform_soft/seed-{seed}" for seed in (0, 1)]
+
+
+def test_wall_time_is_shared_but_no_run_is_split():
+    hours = {"a": 3, "b": 1, "c": 1, "d": 1}
+    runs = {name: Estimate(3600 * h, 3600 * h, h, 1, "scaled") for name, h in hours.items()}
+    cost = Cost("x", 4, runs)
+    assert [cost.wall(parallel) for parallel in (1, 2, 3)] == [6, 3, 3]
+    assert (cost.hours, cost.memory, cost.disk) == (6, 3, 4)
+    assert Cost("").wall(2) == 0
+
+
+def test_a_budget_refuses_what_exceeds_it_and_nothing_else(tmp_path):
+    estimator = ByExperiment(stack_language=1, permutation_copying=5)
+    found = costs(made(tmp_path), JOBS, estimator)
+    for hours in (None, 14, 14.5):
+        check_budget(made(tmp_path, budget={"gpu_hours": hours}), found, "GPU-hours")
+    check_budget(made(tmp_path), found, "GPU-hours")
+    with pytest.raises(InputError) as refused:
+        check_budget(made(tmp_path, budget={"gpu_hours": 13.9}), found, "GPU-hours")
+    said = str(refused.value)
+    assert "need about 14 GPU-hours, and budget.gpu_hours allows 13.9: nothing was started" in said
+    assert "the dearest first: permutation_copying 10, stack_language 4" in said
+
+
+@pytest.mark.parametrize(
+    ("budget", "sentence"),
+    [
+        ({"gpu_hours": 0}, "budget.gpu_hours: 0 must be more than 0"),
+        ({"gpu_hours": "much"}, "budget.gpu_hours: expected a number or null"),
+        ({"hours": 3}, 'budget: unknown key "hours"'),
+        (3, "budget: expected a mapping"),
+    ],
+)
+def test_a_wrong_budget_is_told(tmp_path, budget, sentence):
+    with pytest.raises(InputError, match=sentence):
+        made(tmp_path, budget=budget)
+
+
+def test_plans_of_other_runs_are_kept(tmp_path):
+    plan, path = made(tmp_path), tmp_path / "lite" / "plan.json"
+    one = Estimate(10, 10, 1, 1, "scaled")
+    remember(plan, [Cost("x", 2, {"x/a/seed-0": one, "x/b/seed-0": one})])
+    two, free = Estimate(20, 20, 1, 1, "measured"), Estimate(0, 0, 0, 0, "store")
+    remember(plan, [Cost("x", 2, {"x/a/seed-0": two, "x/b/seed-0": free})])
+    runs = json.loads(path.read_text())["runs"]
+    assert {key: one["seconds"] for key, one in runs.items()} == {
+        "x/a/seed-0": 20,
+        "x/b/seed-0": 10,
+    }
+
+
+def test_a_gpu_is_looked_for_only_where_none_is_named(monkeypatch):
+    for there in (None, "/usr/bin/nvidia-smi"):
+        monkeypatch.setattr("shutil.which", lambda name, there=there: there)
+        assert [uses_gpu(device) for device in ("cpu", "cuda", "auto")] == [
+            False,
+            True,
+            bool(there),
+        ]

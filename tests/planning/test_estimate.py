@@ -1,0 +1,150 @@
+"""Estimates against published runs and computations by hand."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.planning.conftest import CONFIG
+from workflow.planning.estimate import RATES, Data, Estimator, parameters, tokens_read
+from workflow.planning.plan import Plan, Run
+
+ROOT = Path(__file__).resolve().parents[2]
+PUBLISHED = ROOT / "docs" / "reproduction"
+SYMBOLS = 10
+"""of the stack language, with the reserved ones"""
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    """The project's own experiments at scale lite, with no results."""
+    return Plan({**CONFIG, "scale": "lite", "results": str(tmp_path / "results")}, ROOT)
+
+
+def published() -> Iterator[dict[str, Any]]:
+    """The records of the published runs on the stack language."""
+    paths = sorted(PUBLISHED.glob("lite/runs/stack_language/*/*.json"))
+    assert paths
+    for path in paths:
+        yield json.loads(path.read_text())
+
+
+def record(run: Run, name: str, seconds: float, **others: Any) -> dict[str, Any]:
+    """What a finished run leaves behind."""
+    spec = {"run": {"data": run.recipe}}
+    spec |= {part: run.settings[part] for part in ("model", "objective", "training")}
+    found = {"identity": name, "device": "cpu", "device_seconds": seconds, "tokens": 6_200_000}
+    return {**found, "peak_memory_mb": 100.0, "spec": spec, **others}
+
+
+def publish(folder: Path, *records: dict[str, Any]) -> Path:
+    """Write records where published runs lie."""
+    for number, one in enumerate(records):
+        path = folder / f"lite/runs/any/variant/seed-{number}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(one))
+    return folder
+
+
+def test_parameters_and_tokens_are_those_that_runs_recorded():
+    for one in published():
+        spec = one["spec"]
+        count, counted = parameters(spec["model"], SYMBOLS)
+        assert count == one["parameters"]
+        assert count - counted == SYMBOLS * spec["model"]["decoder"]["width"]
+        made = spec["run"]["data"]
+        data = Data(made["train"], made["train"] * (made["length"] + 1), SYMBOLS)
+        assert tokens_read(spec["training"], data) == one["tokens"]
+
+
+def test_tokens_of_a_number_of_updates():
+    data = Data(examples=100, tokens=700, vocabulary=5)
+    assert tokens_read({"updates": 3, "batch": {"tokens": 50}}, data) == 150
+    assert tokens_read({"updates": 3, "batch": {"examples": 4}}, data) == 3 * 4 * 7
+
+
+def test_seeds_of_measured_runs_take_their_median(plan, tmp_path):
+    run = plan.run("stack_language", "uniform_soft", 0)
+    folder = publish(
+        tmp_path / "published",
+        record(run, "a", 100.0),
+        record(run, "b", 900.0, peak_memory_mb=700.0),
+        record(run, "c", 120.0),
+        record(run, "d", 7.0, device="NVIDIA H200"),
+    )
+    found = Estimator(plan, False, folder).estimate(plan.run("stack_language", "uniform_soft", 7))
+    assert (found.source, found.seconds, found.memory) == ("measured", 120.0, 700.0)
+    assert found.disk == pytest.approx(2 * 4 * parameters(run.settings["model"], 10_000)[0] / 1e6)
+    on_gpu = Estimator(plan, True, folder).estimate(run)
+    assert (on_gpu.source, on_gpu.seconds) == ("measured", 7.0)
+
+
+def test_a_run_read_once_is_not_counted_twice(plan, tmp_path):
+    run = plan.run("stack_language", "uniform_soft", 0)
+    once, twice = record(run, "a", 10.0), record(run, "b", 20.0)
+    folder = publish(tmp_path / "published", once, twice, twice, twice)
+    assert Estimator(plan, False, folder).estimate(run).seconds == 15.0
+
+
+def test_other_data_is_scaled_by_tokens(plan, tmp_path):
+    run = plan.run("stack_language", "uniform_soft", 0)
+    other = plan.run("stack_language", "half_digits_soft", 0)
+    half = record(run, "a", 100.0, tokens=3_100_000)
+    found = Estimator(plan, False, publish(tmp_path / "published", half)).estimate(other)
+    assert (found.source, found.seconds) == ("scaled", pytest.approx(200.0))
+
+
+def test_another_normaliser_is_scaled_and_another_architecture_is_not(plan, tmp_path):
+    run = plan.run("stack_language", "uniform_soft", 0)
+    estimator = Estimator(plan, False, publish(tmp_path / "published", record(run, "a", 100.0)))
+    assert estimator.estimate(plan.run("stack_language", "uniform_discrete", 0)).source == "scaled"
+    assert estimator.estimate(plan.run("permutation_copying", "same_40", 0)).source == "FLOPs"
+
+
+@pytest.mark.parametrize("gpu", [False, True])
+def test_operations_by_hand(plan, tmp_path, gpu):
+    run = plan.run("stack_language", "uniform_soft", 0)
+    decoder = run.settings["model"]["decoder"]
+    width, hidden, layers = decoder["width"], decoder["hidden"], decoder["layers"]
+    # Four products of attention and two of the feed-forward part with their biases, two norms; a
+    # norm, learned positions and the output. The data are not made: 10,000 words.
+    layer = 4 * width * (width + 1) + 2 * width * hidden + hidden + width + 4 * width
+    counted = layers * layer + (2 + decoder["max_length"]) * width + 10_000 * (width + 1)
+    tokens = 4 * 50_000 * 31
+    operations = (6 * counted + 12 * layers * width * 31) * tokens
+    found = Estimator(plan, gpu, tmp_path / "none").estimate(run)
+    assert found.source == "FLOPs"
+    assert found.seconds == pytest.approx(operations / RATES["gpu" if gpu else "cpu"])
+    assert found.memory == 4000
+
+
+def test_what_the_store_has_costs_nothing(plan, tmp_path):
+    run = plan.run("stack_language", "uniform_soft", 0)
+    estimator = Estimator(plan, False, tmp_path / "none")
+    assert estimator.identity(run) is None
+    encoded = Path(plan.results) / "data" / run.data / "encoded"
+    encoded.mkdir(parents=True)
+    splits = {"train": {"examples": 10, "tokens": 300}}
+    manifest = {"digest": "d", "splits": splits, "vocabulary_size": SYMBOLS}
+    (encoded / "manifest.json").write_text(json.dumps(manifest))
+    assert estimator.data(run.recipe) == Data(10, 310, SYMBOLS)
+    assert estimator.estimate(run).source == "FLOPs"
+    name = estimator.identity(run)
+    (Path(plan.results) / "store" / name / "result").mkdir(parents=True)
+    assert (estimator.estimate(run).source, estimator.estimate(run).units) == ("store", 0)
+    other = plan.run("stack_language", "uniform_soft", 1)
+    assert estimator.estimate(other).source == "FLOPs"
+
+
+def test_a_published_identity_is_found_again(plan):
+    """The identity in a record follows from its own spec as the estimator computes it."""
+    one = next(one for one in published())
+    labels = one["spec"]["run"]
+    run = plan.run(labels["experiment"], labels["variant"], labels["seed"])
+    encoded = Path(plan.results) / "data" / run.data / "encoded"
+    encoded.mkdir(parents=True)
+    digest = one["spec"]["data"]["digest"]
+    (encoded / "manifest.json").write_text(json.dumps({"digest": digest}))
+    assert Estimator(plan, False, PUBLISHED).identity(run) == one["identity"]

@@ -1,0 +1,152 @@
+"""What `snakemake --profile slurm` would submit, and what runs where Snakemake does."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+SOFT = "toy_language/soft/seed-0"
+EXPERIMENTS = "workflow/papers/toy/experiments.yaml"
+GUIDE = (Path(__file__).resolve().parents[2] / "docs/cluster.md").read_text(encoding="utf-8")
+SITE = """
+default-resources: {slurm_partition: short, slurm_account: mine}
+set-resources:
+  train: {gpu: 0, gres: "gpu:1", runtime: 240}
+"""
+
+
+def ask(project, resources: str) -> None:
+    """State what the jobs of the toy language ask for."""
+    project.edit(EXPERIMENTS, "    seeds: 3\n", f"    seeds: 3\n    resources: {resources}\n")
+
+
+def asked(outcome, rule: str) -> dict[str, str]:
+    """What the first job of a rule would ask for."""
+    line = re.search(rf"^rule {rule}:\n(?:    .*\n)*?    resources: (.*)", outcome.said, re.M)
+    return dict(item.split("=", 1) for item in line[1].split(", "))
+
+
+@pytest.fixture
+def no_slurm(tmp_path, monkeypatch):
+    """A machine without any of Slurm's programs."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("bash", "sh", "env", "which"):
+        (folder / name).symlink_to(shutil.which(name))
+    monkeypatch.setenv("PATH", str(folder))
+
+
+def test_a_job_asks_for_what_its_experiment_states(fresh, no_slurm):
+    train, measure = (
+        asked(fresh.plan("--profile", "slurm", "toy_language"), rule)
+        for rule in ("train", "measure")
+    )
+    for job in (train, measure):
+        assert (job["gpu"], job["mem_mb"], job["runtime"]) == ("1", "4000", "720")
+        assert not {"slurm_partition", "slurm_account", "gres"} & set(job)
+    assert train["slurm_extra"] == "--open-mode=append"
+    ask(fresh, "{gpu: 2, memory: 500MB, runtime: 90m}")
+    outcome = fresh.plan("--profile", "slurm", "--printshellcmds", "toy_language")
+    for rule in ("train", "measure"):
+        job = asked(outcome, rule)
+        assert (job["gpu"], job["mem_mb"], job["runtime"]) == ("2", "500", "90")
+    assert "${SLURM_JOB_ID:+--time-limit $((90 * 60))}" in outcome.said
+    assert asked(fresh.plan("toy_language", config=("device=cpu",)), "train")["gpu"] == "0"
+
+
+@pytest.mark.parametrize("option", ["--profile", "--workflow-profile"])
+def test_a_sites_own_profile_stands_beside_ours(fresh, tmp_path, option):
+    (tmp_path / "our site").mkdir()
+    (tmp_path / "our site/config.yaml").write_text(SITE)
+    site = (option, str(tmp_path / "our site"))
+    job = asked(fresh.plan("--profile", "slurm", *site, "toy_language"), "train")
+    assert (job["slurm_partition"], job["slurm_account"]) == ("short", "mine")
+    assert (job["gpu"], job["gres"], job["runtime"]) == ("0", "gpu:1", "240")
+    assert job["mem_mb"] == "4000"
+
+
+def test_local_runs_need_no_scheduler(fresh, no_slurm):
+    ask(fresh, "{where: local}")
+    assert "toy_tuning/tuned/seed-0" in fresh.plan("toy").trained
+    target = f"results/demo/measures/{SOFT}.json"
+    said = fresh.snakemake("--profile", "slurm", "--", target).said
+    for rule in ("prepare", "train_locally", "measure_locally"):
+        assert f"localrule {rule}:" in said
+    assert (fresh.root / target).is_file()
+
+
+def test_what_jobs_ask_for_is_no_reason_to_rerun(project):
+    ask(project, "{where: local, memory: 1GB}")
+    assert project.plan("toy").jobs == []
+
+
+def test_a_job_that_starts_after_the_code_was_edited_refuses(project):
+    spec = f"results/demo/runs/{SOFT}/spec.json"
+    data = json.loads((project.root / spec).read_text())["data"]
+    with (project.root / "model/training.py").open("a") as file:
+        file.write("\nADDED = 1\n")
+    paths = ("--data", f"results/data/{data['dataset']}/{data['recipe']}/encoded")
+    paths += ("--store", "results/store", "--out", "out")
+    said = project.script("train", "--spec", spec, *paths, fails=True)
+    assert said.startswith("error: the code of run") and said.count("\n") == 1
+    assert "has changed since it was planned" in said and "start snakemake again" in said
+    assert not (project.root / "out").exists()
+
+
+COMMANDS = [
+    line.partition("#")[0].strip()
+    for block in re.findall(r"^```\n(.*?)^```$", GUIDE, re.M | re.S)
+    for line in block.splitlines()
+    if line.startswith("snakemake ") and "--unlock" not in line
+]
+
+
+@pytest.mark.parametrize("command", sorted(set(COMMANDS)))
+def test_a_command_of_the_guide_can_be_planned(real, tmp_path, command):
+    (tmp_path / "FOLDER").mkdir()
+    (tmp_path / "FOLDER/SOURCES.tsv").write_text("url\tfile\tsha256\n")
+    (tmp_path / "PATH").mkdir()
+    (tmp_path / "PATH/config.yaml").write_text(SITE)
+    for name in ("FOLDER", "PATH"):
+        command = command.replace(name, str(tmp_path / name))
+    outcome = real.plan(*shlex.split(command)[1:])
+    rules = {job.split()[0] for job in outcome.jobs}
+    if "--until" in command:
+        assert rules == {"fetch", "synthesise", "prepare", "encode"}
+    else:
+        assert outcome.trained
+
+
+def test_the_guides_pilot_runs_local_targets(real):
+    (inside,) = re.findall(r"--wrap 'exec (snakemake [^']*)'", GUIDE)
+    inside = inside.replace("$SLURM_CPUS_PER_TASK", "8")
+    trained = real.plan(*shlex.split(inside)[1:]).trained
+    assert {run.partition("/")[0] for run in trained} == {"stack_language", "permutation_copying"}
+
+
+def test_the_guide_states_the_defaults(fresh):
+    from workflow.planning.resources import DEFAULTS
+
+    stated = ", ".join(f"{name}: {value}" for name, value in DEFAULTS.items())
+    assert f"resources: {{{stated}}}" in GUIDE
+    profile = (fresh.root / "slurm/config.yaml").read_text()
+    for line in ("jobs: 50", "retries: 3"):
+        assert f"`{line}`" in GUIDE and re.search(rf"^{line}\b", profile, re.M)
+
+
+def test_an_allocation_passes_its_limit_to_training(fresh, monkeypatch):
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    ask(fresh, "{runtime: 1m}")
+    log = fresh.root / f"results/demo/logs/train/{SOFT}.log"
+    trainer = fresh.root / "workflow/scripts/train.py"
+    trainer.write_text("import sys\nsys.exit(str(sys.argv))\n")
+    fresh.snakemake(f"results/demo/runs/{SOFT}/run.json", fails=True)
+    arguments = log.read_text()
+    assert "'--time-limit', '60'" in arguments
+    monkeypatch.delenv("SLURM_JOB_ID")
+    fresh.snakemake(f"results/demo/runs/{SOFT}/run.json", fails=True)
+    assert "--time-limit" not in log.read_text() and os.path.getsize(log)

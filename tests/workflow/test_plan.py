@@ -1,0 +1,109 @@
+"""`make plan`, the budget, and planned against spent, with the real Snakemake."""
+
+import json
+import re
+from pathlib import Path
+
+from tests.planning.conftest import CONFIG
+from workflow.planning.budget import Job
+from workflow.planning.plan import Plan
+from workflow.reporting.page import render
+from workflow.scripts.plan import downloads
+
+ROOT = Path(__file__).resolve().parents[2]
+RUNS = "results/demo/runs/toy_language"
+
+
+def rows(said: str) -> dict[str, list[str]]:
+    """The table's rows by their first column, cut at the gaps."""
+    lines = [re.split(r"  +", line.strip()) for line in said.splitlines()]
+    return {cells[0]: cells[1:] for cells in lines if len(cells) > 5}
+
+
+def test_the_plan_of_a_fresh_project(fresh):
+    said = fresh.script("plan", "--scale", "demo", "--parallel", "3", "--device", "cpu")
+    table = rows(said)
+    assert [(name, *cells[:2], cells[-1]) for name, cells in table.items() if "toy" in name] == [
+        ("toy_language", "6", "2", "2 FLOPs"),
+        ("toy_tuning", "3", "1", "1 FLOPs"),
+    ]
+    assert table["total"][:2] == ["19", "3"]
+    assert "Hours of training with 3 runs at once" in said
+    assert "FLOPs: within a factor of 10" in said
+    assert said.splitlines()[-1] == "Downloads: none."
+    runs = json.loads((fresh.root / "results/demo/plan.json").read_text())["runs"]
+    assert {key.rpartition("/")[0] for key in runs} == {
+        "toy_language/soft",
+        "toy_language/gumbel",
+        "toy_tuning/tuned",
+    }
+
+
+def test_what_is_done_is_not_planned_and_what_was_measured_is_said(project):
+    def planned(*arguments: str) -> dict[str, list[str]]:
+        return rows(
+            project.script("plan", "--scale", "demo", "--device", "cpu", *arguments, "--", "toy")
+        )
+
+    assert "toy_language" not in planned()
+    (project.root / RUNS / "soft/seed-0/weights.safetensors").unlink()
+    assert planned()["toy_language"][-1] == "1 store"
+    mine = project.root / "mine.yaml"
+    changes = {"training": {"updates": 8}, "seeds": 2}
+    overlay = {"name": "longer", "experiments": {"toy_language": changes}}
+    mine.write_text(json.dumps({"overlay": overlay}))
+    longer = planned("--configfile", "mine.yaml")
+    assert longer["toy_language"][1] == "4" and longer["toy_language"][-1] == "4 scaled"
+    changes["training"] = {"updates": 4}
+    mine.write_text(json.dumps({"overlay": overlay}))
+    more = planned("--configfile", "mine.yaml")
+    assert sorted(more["toy_language"][-1].split(", ")) == ["2 measured", "2 store"]
+
+
+def test_a_budget_stops_training_before_any_job_and_nothing_else(fresh):
+    tight = ("budget={gpu_hours: 1e-9}", "device=cpu")
+    for profile in ((), ("--profile", "slurm")):
+        refused = fresh.snakemake("toy", *profile, config=tight, fails=True)
+        assert "these jobs need about" in refused.error and "toy_language" in refused.error
+        assert not (fresh.root / "results").exists()
+    assert fresh.plan("toy", config=tight).trained
+    # Not locked, and what trains nothing may run.
+    fresh.snakemake(f"{RUNS}/soft/seed-0/spec.json", config=tight)
+    run = f"{RUNS}/soft/seed-0/run.json"
+    fresh.snakemake(run, config=("budget={gpu_hours: 10}", "device=cpu"))
+    assert (fresh.root / run).is_file()
+    planned = json.loads((fresh.root / "results/demo/plan.json").read_text())["runs"]
+    assert list(planned) == ["toy_language/soft/seed-0"]
+
+
+def test_planned_and_spent_stand_side_by_side(finished, tmp_path):
+    runs = [finished.root / RUNS / name / "seed-0/run.json" for name in ("soft", "gumbel")]
+    spent = [json.loads(path.read_text())["device_seconds"] for path in runs]
+    assert "No plan was made" in render("demo", runs, plan=tmp_path / "none.json")
+    plan = tmp_path / "plan.json"
+    entry = {"seconds": 7200.0, "units": 7200.0, "source": "FLOPs"}
+    plan.write_text(json.dumps({"schema": 1, "runs": {"toy_language/soft/seed-0": entry}}))
+    page = render("demo", runs, plan=plan)
+    (section,) = re.findall(r"Planned and spent(.*?)</table>", page, re.S)
+    cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", section.partition("<tbody>")[2])
+    hours = [seconds / 3600 for seconds in (spent[0], sum(spent))]
+    assert cells == [
+        *("toy_language", "2", "1", "2.000", f"{hours[0]:.3f}", f"{hours[0] / 2:.2f}"),
+        f"{hours[1]:.3f}",
+    ]
+
+
+def test_downloads_are_what_neither_mirror_nor_person_has(tmp_path):
+    plan = Plan({**CONFIG, "scale": "lite", "results": str(tmp_path)}, ROOT)
+    table = [line.split("\t") for line in (ROOT / "workflow/sources.tsv").read_text().splitlines()]
+    imdb, yelp = (next(row for row in table if row[0] == name) for name in ("imdb", "yelp"))
+    jobs = [Job("fetch", {"dataset": row[0], "file": row[1]}) for row in (imdb, yelp)]
+    said = downloads(plan, jobs)
+    size = int(imdb[5]) / 1e6
+    assert said[0] == f"Downloads: 1 files, {size:.1f} MB (imdb {size:.1f} MB)."
+    assert said[1].startswith(f"To get by hand: yelp/{yelp[1]} from ")
+    for row in (imdb, yelp):
+        path = tmp_path / "data" / "manual" / row[0] / row[1]
+        path.parent.mkdir(parents=True)
+        path.touch()
+    assert downloads(plan, jobs) == ["Downloads: none."]

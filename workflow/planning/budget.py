@@ -1,0 +1,112 @@
+"""What the jobs that Snakemake would run cost, by experiment, and whether the budget allows it."""
+
+import json
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from model.files import write_atomically
+from workflow.planning.errors import InputError
+from workflow.planning.estimate import Estimate, Estimator
+from workflow.planning.plan import Plan, Run
+
+TRAIN = ("train", "train_locally")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job that Snakemake would run."""
+
+    rule: str
+    wildcards: Mapping[str, str]
+
+
+@dataclass
+class Cost:
+    """What an experiment's jobs will take; other jobs (data, tables) stand under an empty name."""
+
+    experiment: str
+    jobs: int = 0
+    runs: dict[str, Estimate] = field(default_factory=dict)
+    """each run to train by its key"""
+
+    @property
+    def hours(self) -> float:
+        """GPU-hours, or core-hours without a GPU."""
+        return sum(one.units for one in self.runs.values()) / 3600
+
+    @property
+    def disk(self) -> float:
+        """In MB."""
+        return sum(one.disk for one in self.runs.values())
+
+    @property
+    def memory(self) -> float:
+        """Of the largest run, in MB."""
+        return max((one.memory for one in self.runs.values()), default=0)
+
+    def wall(self, parallel: int) -> float:
+        """Return hours with so many runs at once, none of which waits for another."""
+        seconds = [one.seconds for one in self.runs.values()]
+        return max(sum(seconds) / parallel, max(seconds, default=0)) / 3600
+
+
+def uses_gpu(device: str) -> bool:
+    """Return whether training would use a GPU; `auto` looks for one on this machine."""
+    return device == "cuda" or (device == "auto" and shutil.which("nvidia-smi") is not None)
+
+
+def costs(plan: Plan, jobs: Iterable[Job], estimator: Estimator) -> list[Cost]:
+    """Return the cost of each experiment with jobs, the dearest first, other jobs last."""
+    found: dict[str, Cost] = {}
+    for job in jobs:
+        name = job.wildcards.get("experiment", "")
+        cost = found.setdefault(name, Cost(name))
+        cost.jobs += 1
+        if job.rule in TRAIN:
+            run = run_of(plan, job)
+            cost.runs[run.key] = estimator.estimate(run)
+    return sorted(found.values(), key=lambda cost: (not cost.experiment, -cost.hours))
+
+
+def run_of(plan: Plan, job: Job) -> Run:
+    """Return the run that a job trains."""
+    named = job.wildcards
+    return plan.run(named["experiment"], named["variant"], int(named["seed"]))
+
+
+def check_budget(plan: Plan, found: Iterable[Cost], unit: str) -> None:
+    """Raise InputError when the jobs exceed the budget, with what to leave out."""
+    allowed = (plan.config.get("budget") or {}).get("gpu_hours")
+    dear = [cost for cost in found if cost.hours > 0]
+    total = sum(cost.hours for cost in dear)
+    if allowed is None or total <= allowed:
+        return
+    listed = ", ".join(f"{cost.experiment} {_hours(cost.hours)}" for cost in dear)
+    raise InputError(
+        f"these jobs need about {_hours(total)} {unit}, and budget.gpu_hours allows "
+        f"{allowed:g}: nothing was started. Leave experiments out (config: experiments), the "
+        f"dearest first: {listed}; or raise the budget (make plan has the details)"
+    )
+
+
+def remember(plan: Plan, found: Iterable[Cost]) -> None:
+    """Write what each run is planned to take, for the report to set against what it took.
+
+    Plans of runs that are not to be trained now are kept.
+    """
+    path = Path(plan.results) / plan.scale / "plan.json"
+    runs = json.loads(path.read_text(encoding="utf-8"))["runs"] if path.is_file() else {}
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    for cost in found:
+        for key, one in cost.runs.items():
+            if one.source != "store":
+                runs[key] = {**asdict(one), "at": at}
+    text = json.dumps({"schema": 1, "runs": runs}, indent=1, sort_keys=True) + "\n"
+    write_atomically(path, text.encode())
+
+
+def _hours(hours: float) -> str:
+    return f"{hours:.2g}" if hours < 10 else f"{hours:.0f}"

@@ -1,0 +1,247 @@
+"""What training a run will take: measured on runs like it, else from its number of operations.
+
+Of the runs that were measured on the same kind of device the nearest are taken:
+
+    measured   the same settings and data, with any seed
+    scaled     the same model and objective, else the same parts in other sizes, else all but one
+               part the same (another normaliser): by operations
+    FLOPs      nothing alike was measured: operations over an assumed rate of the device
+
+The operations of a training are 6 x parameters x tokens, and 12 x layers x width x length for each
+token where there is attention; the parameters of token embeddings do not count.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from workflow.datasets.recipe import files
+from workflow.datasets.sources import load as load_sources
+from workflow.planning.identity import canonical, identity, parts, recipe_hash
+from workflow.planning.plan import Plan, Run
+from workflow.planning.resources import Resources
+
+WITHIN = {"measured": "a factor of 1.5", "scaled": "a factor of 3", "FLOPs": "a factor of 10"}
+"""How far off an estimate may be, on hardware like that of the measured runs."""
+RATES = {"cpu": 3e10, "gpu": 1e12}
+"""Operations per second that training is assumed to reach: small models leave a GPU mostly idle."""
+DECIDING = ("model", "objective", "training")
+BYTES_PER_TOKEN, LENGTH, VOCABULARY = 5, 30, 10_000
+"""Of data that are not made yet and whose recipe does not tell."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What training a run is expected to take."""
+
+    seconds: float
+    units: float
+    """GPU-seconds, or core-seconds without a GPU"""
+    memory: float
+    """in MB"""
+    disk: float
+    """in MB: the weights that are kept, in the store and in the results"""
+    source: str
+    """`measured`, `scaled` or `FLOPs`; `store` where nothing is trained"""
+
+
+@dataclass(frozen=True)
+class Data:
+    """The training split of a recipe."""
+
+    examples: float
+    tokens: float
+    vocabulary: int
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A finished run."""
+
+    record: dict[str, Any]
+    recipe: str
+    settings: dict[str, str]
+    """what decides its cost, as canonical JSON"""
+
+
+class Estimator:
+    """Estimates the runs of a plan from all runs that were measured so far.
+
+    Args:
+        plan: the plan.
+        gpu: whether they will be trained on GPUs.
+        published: folder with published runs in `<scale>/runs/<experiment>/<variant>/`.
+    """
+
+    def __init__(self, plan: Plan, gpu: bool, published: Path) -> None:
+        self.plan, self.gpu, self.published = plan, gpu, published
+        self.results = Path(plan.results)
+        self._known: dict[str, Estimate] = {}
+
+    def estimate(self, run: Run) -> Estimate:
+        """Return what training a run is expected to take; nothing where the store has it."""
+        name = self.identity(run)
+        finished = name and (self.results / "store" / name / "result").is_dir()
+        if finished or self.plan.twin(run):
+            return Estimate(0, 0, 0, 0, "store")
+        key = canonical([_deciding(run.settings), run.settings["resources"], run.recipe])
+        if key not in self._known:
+            self._known[key] = self._estimate(run)
+        return self._known[key]
+
+    def identity(self, run: Run) -> str | None:
+        """Return a run's identity, None before its data or those of a parent are made."""
+        manifest = self._manifest(run.recipe)
+        parents = {name: self.identity(parent) for name, parent in self.plan.parents(run).items()}
+        if manifest is None or None in parents.values():
+            return None
+        draft = run.draft(self.plan.root)
+        data = draft["data"] | {"digest": manifest["digest"]}
+        return identity(draft | {"data": data, "parents": parents})
+
+    def _estimate(self, run: Run) -> Estimate:
+        asked, training = Resources.of(run.settings), run.settings["training"]
+        alike, source = self._alike(run)
+        if source == "measured":
+            seconds = median(one.record["device_seconds"] for one in alike)
+        else:
+            seconds = self._operations(run.settings, run.recipe) / self._rate(alike)
+        memory = max((_memory(one.record) for one in alike), default=float(asked.memory))
+        weights = 4 * parameters(run.settings["model"], self.data(run.recipe).vocabulary)[0]
+        kept = 2 * weights * (1 + len(run.settings["checkpoints"]))
+        each = max(1, asked.gpu) if self.gpu else training["threads"]
+        return Estimate(seconds, seconds * each, memory, kept / 1e6, source)
+
+    def _alike(self, run: Run) -> tuple[list[Measured], str]:
+        """Return the measured runs that are nearest to a run, and how near they are."""
+        mine, recipe, model = _deciding(run.settings), canonical(run.recipe), _parts(run.settings)
+        nearer: list[Callable[[Measured], bool]] = [
+            lambda one: one.settings == mine and one.recipe == recipe,
+            lambda one: all(one.settings[name] == mine[name] for name in ("model", "objective")),
+            lambda one: _parts(one.record["spec"]) == model,
+            lambda one: len(_parts(one.record["spec"]) ^ model) <= 2,
+        ]
+        for test in nearer:
+            found = [one for one in self._measured if test(one)]
+            if found:
+                return found, "measured" if test is nearer[0] else "scaled"
+        return [], "FLOPs"
+
+    def _rate(self, alike: list[Measured]) -> float:
+        """Return the operations per second of measured runs, without them what is assumed."""
+        rates = [
+            self._operations(one.record["spec"], json.loads(one.recipe), one.record["tokens"])
+            / one.record["device_seconds"]
+            for one in alike
+        ]
+        return median(rates) if rates else RATES["gpu" if self.gpu else "cpu"]
+
+    def _operations(
+        self, settings: Mapping[str, Any], recipe: Mapping[str, Any], tokens: float | None = None
+    ) -> float:
+        """Return the operations of a training that reads so many tokens (else: as its settings)."""
+        data = self.data(recipe)
+        counted = parameters(settings["model"], data.vocabulary)[1]
+        attention = 12 * _layers_by_width(settings["model"]) * data.tokens / data.examples
+        return (6 * counted + attention) * (tokens or tokens_read(settings["training"], data))
+
+    def data(self, recipe: Mapping[str, Any]) -> Data:
+        """Return the size of a recipe's training split, which may not be made yet."""
+        manifest = self._manifest(recipe)
+        if manifest:
+            train = manifest["splits"]["train"]
+            tokens = train["tokens"] + train["examples"]
+            return Data(train["examples"], tokens, manifest["vocabulary_size"])
+        length = recipe.get("length", LENGTH) + 1
+        if "train" in recipe:
+            return Data(recipe["train"], recipe["train"] * length, VOCABULARY)
+        listed = load_sources()
+        names = files(recipe)["sources"]
+        size = sum(listed[recipe["dataset"], name].bytes for name in names)
+        tokens = max(size / BYTES_PER_TOKEN, length)
+        return Data(tokens / length, tokens, VOCABULARY)
+
+    def _manifest(self, recipe: Mapping[str, Any]) -> dict[str, Any] | None:
+        folder = f"{recipe['dataset']}/{recipe_hash(dict(recipe))}"
+        return _read(self.results / "data" / folder / "encoded" / "manifest.json")
+
+    @cached_property
+    def _measured(self) -> list[Measured]:
+        """All finished runs on this kind of device, each once."""
+        found = {}
+        for path in self._records():
+            record = _read(path)
+            if record and record["device_seconds"] and (record["device"] != "cpu") == self.gpu:
+                spec = record["spec"]
+                recipe = canonical(spec["run"]["data"])
+                found[record["identity"]] = Measured(record, recipe, _deciding(spec))
+        return list(found.values())
+
+    def _records(self) -> Iterator[Path]:
+        yield from sorted(self.published.glob("*/runs/*/*/seed-*.json"))
+        yield from sorted(self.results.glob("store/*/result/run.json"))
+        yield from sorted(self.results.glob("*/runs/*/*/seed-*/run.json"))
+
+
+def tokens_read(training: Mapping[str, Any], data: Data) -> float:
+    """Return the tokens that a training reads, BOS included and padding left out."""
+    if "epochs" in training:
+        return float(training["epochs"] * data.tokens)
+    batch = training["batch"]
+    each = batch.get("tokens") or batch["examples"] * data.tokens / data.examples
+    return float(training["updates"] * each)
+
+
+def parameters(model: Mapping[str, Any], vocabulary: int) -> tuple[int, int]:
+    """Return how many parameters a model has, and how many without its token embeddings."""
+    return _count(canonical(model), vocabulary)
+
+
+@cache
+def _count(model: str, vocabulary: int) -> tuple[int, int]:
+    """Build the model without memory for its parameters, and count them."""
+    import torch
+
+    from model.build import build
+
+    with torch.device("meta"):
+        built = build(json.loads(model), vocabulary_size=vocabulary)
+    looked_up = {
+        id(part.weight) for part in built.modules() if isinstance(part, torch.nn.Embedding)
+    }
+    sizes = {id(p): p.numel() for p in built.parameters()}
+    return sum(sizes.values()), sum(n for name, n in sizes.items() if name not in looked_up)
+
+
+def _layers_by_width(node: Any) -> int:
+    """Return layers x width of the part of a model that has both, 0 without one."""
+    if not isinstance(node, dict):
+        return 0
+    if "layers" in node and "width" in node:
+        return int(node["layers"] * node["width"])
+    return max((_layers_by_width(child) for child in node.values()), default=0)
+
+
+def _deciding(settings: Mapping[str, Any]) -> dict[str, str]:
+    return {name: canonical(settings[name]) for name in DECIDING}
+
+
+def _parts(settings: Mapping[str, Any]) -> set[str]:
+    return set(parts([settings["model"], settings["objective"]]))
+
+
+def _memory(record: Mapping[str, Any]) -> float:
+    return float(record["peak_memory_mb"])
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """Return the content of a JSON file, None where there is none that can be read."""
+    try:
+        value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return value

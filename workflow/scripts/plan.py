@@ -1,0 +1,181 @@
+"""Say what would run and what it would take, before anything does.
+
+Jobs are those of Snakemake's dry run. Training is counted, which is what takes the time; a run that
+the store has costs nothing.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
+from snakemake.utils import update_config
+
+from workflow.datasets import mirrors, sources
+from workflow.datasets.errors import one_sentence
+from workflow.datasets.sources import Source
+from workflow.planning.budget import Cost, Job, check_budget, costs, remember, uses_gpu
+from workflow.planning.errors import InputError
+from workflow.planning.estimate import WITHIN, Estimator
+from workflow.planning.loader import load_yaml
+from workflow.planning.plan import Plan
+
+ROOT = Path(__file__).resolve().parents[2]
+PUBLISHED = ROOT / "docs" / "reproduction"
+JOB = re.compile(r"^(?:local)?rule (\w+):\n((?: .*\n)*)", re.M)
+WILDCARDS = re.compile(r"^    wildcards: (.*)$", re.M)
+
+
+def main() -> None:
+    """Run from the command line, in the root of the project."""
+    given = _arguments()
+    settings = [f"{name}={getattr(given, name)}" for name in ("scale", "results")]
+    for name in ("device", "mirror"):
+        settings += [f"{name}={getattr(given, name)}"] if getattr(given, name) else []
+    files = ["--configfile", *given.configfile] if given.configfile else []
+    jobs = dry_run([*given.targets, "--config", *settings, *files])
+    if given.jobs:
+        for job in jobs:
+            print(f"{job.rule:11} {'/'.join(_named(job))}".rstrip())
+        print(f"{len(jobs)} jobs would run")
+        return
+    config = load_yaml(ROOT / "config.yaml", "config")
+    for file in given.configfile:
+        update_config(config, yaml.safe_load(Path(file).read_text(encoding="utf-8")))
+    config |= dict(item.split("=", 1) for item in settings)
+    try:
+        plan = Plan(config, ROOT)
+        gpu = uses_gpu(plan.config["device"])
+        found = costs(plan, jobs, Estimator(plan, gpu, PUBLISHED))
+        unit = "GPU-hours" if gpu else "core-hours"
+        print("\n".join([*table(found, unit, given.parallel), *downloads(plan, jobs)]))
+        remember(plan, found)
+        check_budget(plan, found, unit)
+    except InputError as error:
+        sys.exit(f"error: {error}")
+
+
+def dry_run(arguments: Sequence[str]) -> list[Job]:
+    """Return the jobs that Snakemake would run now, in its order; `all` is none.
+
+    Where it finds a mistake, this program ends with what it said.
+    """
+    command = [sys.executable, "-m", "snakemake", "--cores", "all", "--dry-run", *arguments]
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    if done.returncode:
+        sys.exit(done.stdout.strip())
+    found = []
+    for rule, lines in JOB.findall(done.stdout):
+        line = WILDCARDS.search(lines)
+        pairs = [item.split("=", 1) for item in line[1].split(", ")] if line else []
+        if rule != "all":
+            found.append(Job(rule, dict(pairs)))
+    return found
+
+
+def _named(job: Job) -> list[str]:
+    values = job.wildcards.items()
+    return [f"seed-{value}" if name == "seed" else value for name, value in values]
+
+
+def table(found: Sequence[Cost], unit: str, parallel: int) -> list[str]:
+    """Return the lines of a table of costs, with a total, and how sure they are."""
+    head = ("", "jobs", "runs", unit, "hours", "memory", "disk", "estimates")
+    rows = [head]
+    for cost in found:
+        sources = Counter(one.source for one in cost.runs.values())
+        rows.append(
+            (
+                cost.experiment or "data, tables, figures",
+                str(cost.jobs),
+                str(len(cost.runs)),
+                f"{cost.hours:.2f}",
+                f"{cost.wall(parallel):.2f}",
+                _size(cost.memory),
+                _size(cost.disk),
+                ", ".join(f"{n} {name}" for name, n in sources.most_common()),
+            )
+        )
+    whole = Cost("total", sum(cost.jobs for cost in found))
+    for cost in found:
+        whole.runs.update(cost.runs)
+    rows.append(
+        (
+            *("total", str(whole.jobs), str(len(whole.runs)), f"{whole.hours:.2f}"),
+            *(f"{whole.wall(parallel):.2f}", _size(whole.memory), _size(whole.disk), ""),
+        )
+    )
+    wide = [max(len(row[column]) for row in rows) for column in range(len(head))]
+    lines = [
+        "  ".join(
+            text.ljust(wide[n]) if n in (0, len(head) - 1) else text.rjust(wide[n])
+            for n, text in enumerate(row)
+        ).rstrip()
+        for row in rows
+    ]
+    used = {one.source for one in whole.runs.values()}
+    sure = "; ".join(f"{name}: within {much}" for name, much in WITHIN.items() if name in used)
+    notes = [
+        f"Hours of training with {parallel} runs at once; measuring and data come on top.",
+        "Memory of the largest run, disk for weights; store: trained before, or by an equal run.",
+        *([f"Estimates, on like hardware: {sure}."] if sure else []),
+    ]
+    return [*lines, "", *notes]
+
+
+def downloads(plan: Plan, jobs: Sequence[Job]) -> list[str]:
+    """Return lines about what would be downloaded, and what a person has to get."""
+    listed = sources.load()
+    wanted = [
+        listed[job.wildcards["dataset"], job.wildcards["file"]]
+        for job in jobs
+        if job.rule == "fetch"
+    ]
+    with one_sentence():
+        far = [one for one in wanted if not _at_hand(plan, one)]
+    sizes: Counter[str] = Counter()
+    for one in far:
+        sizes[one.dataset] += one.bytes
+    each = [f"{name} {_size(size / 1e6)}" for name, size in sizes.most_common() if size]
+    if not far:
+        return ["Downloads: none."]
+    count, size = sum(not one.by_hand for one in far), _size(sizes.total() / 1e6)
+    return [
+        f"Downloads: {count} files, {size} ({', '.join(each)}).",
+        *(f"To get by hand: {one.name} from {one.url}" for one in far if one.by_hand),
+    ]
+
+
+def _at_hand(plan: Plan, source: Source) -> bool:
+    """Whether a file lies in the mirror or among those that a person got."""
+    if (Path(plan.results) / "data" / "manual" / source.name).is_file():
+        return True
+    return bool(plan.mirror and mirrors.find(Path(plan.mirror), source))
+
+
+def _size(megabytes: float) -> str:
+    return f"{megabytes / 1000:.1f} GB" if megabytes >= 1000 else f"{megabytes:.1f} MB"
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("targets", nargs="*", help="what to ask Snakemake for; else everything")
+    parser.add_argument("--scale", required=True)
+    parser.add_argument("--results", default="results")
+    parser.add_argument("--device", choices=("cpu", "cuda"), help="else as configured")
+    parser.add_argument("--mirror", help="mirror to take files from, else as configured")
+    parser.add_argument("--parallel", type=int, default=os.cpu_count(), help="runs at once")
+    parser.add_argument("--configfile", nargs="*", default=[], help="your own changes")
+    parser.add_argument("--jobs", action="store_true", help="list the jobs instead")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
