@@ -1,0 +1,108 @@
+"""Faults on a real Slurm: python -m tests.slurm [CASE ...]; see docs/reliability.md.
+
+Exit status 1 when a case fails, or when the bench can't run here although CI is set.
+"""
+
+import argparse
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.slurm.bench import Bench
+from tests.slurm.cases import ALONE, COMPARED, TOGETHER, Case
+from tests.slurm.cluster import Cluster, Unavailable
+from tests.slurm.processes import end_all, interrupted, workplace
+from tests.slurm.project import LOCAL, Project, planned
+
+AT_ONCE = 5
+"""Cases at a time: each keeps one or two of the eight fake GPUs busy."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a case ended."""
+
+    case: Case
+    passed: bool
+    seconds: float
+    found: str
+
+    def __str__(self) -> str:
+        word = "passed" if self.passed else "FAILED"
+        return f"{self.case.__name__:<14}  {word}  {self.seconds:4.0f} s  {self.found}"
+
+
+def main() -> None:
+    """Run from the command line."""
+    cases = {case.__name__: case for case in (*TOGETHER, *ALONE, *COMPARED)}
+    default = [case.__name__ for case in (*TOGETHER, *ALONE)]
+    parser = argparse.ArgumentParser(prog="python -m tests.slurm", description=__doc__)
+    parser.add_argument("case", nargs="*", help=f"one of {', '.join(cases)}")
+    chosen = parser.parse_args().case or default
+    for name in chosen:
+        if name not in cases:
+            parser.error(f"there is no case {name!r}; there are {', '.join(cases)}")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    began = time.monotonic()
+    try:
+        with workplace() as folder, Cluster(folder) as cluster:
+            print(f"a Slurm with two nodes runs after {time.monotonic() - began:.0f} s", flush=True)
+            verdicts = _run([cases[name] for name in chosen], cluster, folder)
+    except Unavailable as error:
+        print(f"{'error' if os.environ.get('CI') else 'skipped'}: {error}")
+        sys.exit(1 if os.environ.get("CI") else 0)
+    print(f"\nin {time.monotonic() - began:.0f} s:", *verdicts, sep="\n")
+    sys.exit(not all(verdict.passed for verdict in verdicts))
+
+
+def _run(cases: list[Case], cluster: Cluster, folder: Path) -> list[Verdict]:
+    """Run cases: first those that can run at the same time, then the others one by one."""
+    began = time.monotonic()
+    project = planned(folder / "projects" / "planned")
+    undisturbed = project.copy(folder / "projects" / "undisturbed")
+    undisturbed.snakemake(*LOCAL, *undisturbed.target("run.json")).end(180)
+    print(f"the undisturbed run took {time.monotonic() - began:.0f} s", flush=True)
+
+    def one(case: Case) -> Verdict:
+        return _one(case, Bench(cluster, project, undisturbed.weights))
+
+    together = [case for case in cases if case in TOGETHER]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        try:
+            verdicts = list(pool.map(one, together))
+        except BaseException:
+            interrupted.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            end_all(folder)
+            raise
+    return verdicts + [one(case) for case in cases if case not in TOGETHER]
+
+
+def _one(case: Case, bench: Bench) -> Verdict:
+    began = time.monotonic()
+    try:
+        passed, found = True, case(bench)
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}"
+        passed, found = False, "\n".join([said, *_last_words(bench.projects)])
+    finally:
+        bench.close()
+    verdict = Verdict(case, passed, time.monotonic() - began, found)
+    print(f"\n{case.__doc__}\n{verdict}", flush=True)
+    return verdict
+
+
+def _last_words(projects: Iterable[Project]) -> Iterable[str]:
+    """What was said last in the projects of a case that failed."""
+    for project in projects:
+        for log in [snakemake.said for snakemake in project.started[-1:]] + [project.log]:
+            yield from ("---", *log.splitlines()[-20:])
+
+
+if __name__ == "__main__":
+    main()

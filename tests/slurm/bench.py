@@ -1,0 +1,79 @@
+"""What the cases share: the cluster, copies of one planned project, and the undisturbed result."""
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from tests.slurm.cluster import Cluster
+from tests.slurm.processes import Failed
+from tests.slurm.project import SAVE_EVERY, UPDATES, Project
+
+
+@dataclass
+class Bench:
+    """One case's view of the bench.
+
+    Args:
+        cluster: a running Slurm.
+        planned: the project to copy.
+        weights: of the undisturbed run.
+        projects: those that this case has asked for.
+    """
+
+    cluster: Cluster
+    planned: Project
+    weights: bytes
+    projects: list[Project] = field(default_factory=list)
+
+    def project(self, name: str) -> Project:
+        """A copy of the planned project."""
+        project = self.planned.copy(self.planned.folder.with_name(name))
+        self.projects.append(project)
+        return project
+
+    def close(self) -> None:
+        """End all that this case has left running."""
+        for project in self.projects:
+            for snakemake in project.started:
+                snakemake.kill()
+            with suppress(Failed):
+                jobs = [job["JobId"] for job in self.cluster.jobs(project.folder)]
+                self.cluster.ask("scancel", *jobs)
+                self.cluster.ask("scancel", "--signal=KILL", *jobs)
+
+    def job(self, project: Project) -> str:
+        """The id of a project's newest job."""
+        return self.cluster.jobs(project.folder)[-1]["JobId"]
+
+    def state(self, project: Project, job: str) -> str:
+        """What Slurm says of a job."""
+        return {j["JobId"]: j["JobState"] for j in self.cluster.jobs(project.folder)}[job]
+
+    def submit(self, project: Project, log: str, command: str, *options: str) -> str:
+        """Submit a job of one's own in a project's folder and return its id."""
+        given = options or ("--gpus=1",)
+        return self.cluster.do(
+            *("env", f"SACCADE_PACE={project.pacing}"),
+            *("sbatch", "--parsable", f"--chdir={project.folder}", f"--output={log}"),
+            *(*given, f"--wrap={command}"),
+        )
+
+    def whole(self, project: Project) -> str:
+        """Check that a run has the weights of the undisturbed one; say what the fault cost."""
+        if project.weights != self.weights:
+            raise Failed("the weights differ from those of an undisturbed run")
+        record = project.record
+        continued = len(record["continuations"])
+        if continued != len(project.pids) - 1 or record["steps"] != UPDATES:
+            raise Failed(f"run.json tells of {continued} continuations, not {project.pids}")
+        cost = (
+            f"{project.lost} updates lost, {project.pause:.0f} s to resume; " if continued else ""
+        )
+        return f"{cost}the weights are those of an undisturbed run"
+
+    def overlap(self, project: Project) -> str:
+        """Check that the older of two processes left at its next save; say how long both worked."""
+        older, newer = ([u.time for u in project.updates if u.pid == pid] for pid in project.pids)
+        both = max(0.0, older[-1] - newer[0])
+        if both > 2 * SAVE_EVERY:
+            raise Failed(f"two processes worked on the run for {both:.1f} s")
+        return f"two processes for {both:.1f} s"

@@ -1,0 +1,313 @@
+"""What can go wrong on a cluster, each made to happen to a real training job.
+
+A case is given a bench, does its harm, checks that the run ends with the weights of an undisturbed
+one, and returns what it measured. Its docstring says what is promised.
+"""
+
+import hashlib
+import json
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.slurm.bench import Bench
+from tests.slurm.cluster import NODES
+from tests.slurm.processes import Failed, wait
+from tests.slurm.project import LOCAL, RUN, SAVE_EVERY, SAVING, SLURM, Project
+
+Case = Callable[[Bench], str]
+LEAVING = ('"asked_to_save" if', '"asked_to_stop" if')
+"""The edit of `train` that makes a process under Slurm leave at SIGTERM."""
+
+
+def demo(bench: Bench) -> str:
+    """Two models of the stack language demo, from nothing to their measures, as on one machine."""
+    variants = ("uniform_soft", "uniform_discrete_penalty")
+    runs = [f"stack_language/{variant}/seed-0" for variant in variants]
+    targets = ("--", *(f"results/demo/measures/{run}.json" for run in runs))
+    cluster, local = bench.project("demo"), bench.project("demo_local")
+    on_cluster = cluster.snakemake(*SLURM, *targets)
+    local.snakemake(*LOCAL, *targets).end(600)
+    on_cluster.end(600)
+    for run in runs:
+        one, other = (project.folder / "results" / "demo" for project in (cluster, local))
+        name = f"runs/{run}/weights.safetensors"
+        require((one / name).read_bytes() == (other / name).read_bytes(), f"{name} differs")
+        name = f"measures/{run}.json"
+        require(measured(one / name) == measured(other / name), f"{name} differs")
+    jobs = bench.cluster.jobs(cluster.folder)
+    gpus = [job.get("TresPerJob") for job in jobs]
+    require(gpus == ["gres:gpu:1"] * 2 * len(runs), f"GPUs asked for: {gpus}")
+    return f"{len(jobs)} jobs with a GPU each; weights and measures equal those of a local run"
+
+
+def deadline(bench: Bench) -> str:
+    """A run that knows its limit leaves in time, and its retry loses nothing."""
+    project = bench.project("deadline")
+    limit = "          resources: {runtime: 2m}\n"
+    project.edit("paced.yaml", "        uniform_soft:\n", f"        uniform_soft:\n{limit}")
+    project.pace(0.3)
+    main = project.start()
+    project.until_processes(2, 240)
+    project.pace(0)
+    said = main.end(240)
+    require("Trying to restart" in said, "no retry")
+    require(project.lost == 0, f"{project.lost} updates lost")
+    return bench.whole(project)
+
+
+def time_limit(bench: Bench) -> str:
+    """A run that Slurm ends at a limit it did not know is retried from its last state."""
+    return _time_limit(bench, bench.project("time_limit"))
+
+
+def time_limit_leaving(bench: Bench) -> str:
+    """The same where a process leaves at SIGTERM."""
+    project = bench.project("time_limit_leaving")
+    project.edit("workflow/scripts/train.py", *LEAVING)
+    return _time_limit(bench, project)
+
+
+def _time_limit(bench: Bench, project: Project) -> str:
+    project.edit("workflow/rules/train.smk", *reversed(SAVING))
+    project.pace(0.5)
+    main = project.start()
+    project.until(40)
+    job = bench.job(project)
+    bench.cluster.do("scontrol", "update", f"jobid={job}", "TimeLimit=1")
+    project.until_processes(2, 240)
+    project.pace(0)
+    main.end(240)
+    return f"{bench.state(project, job)}; {bench.whole(project)}"
+
+
+def requeue(bench: Bench) -> str:
+    """A run that is requeued goes on under the same job id."""
+    project = bench.project("requeue")
+    project.pace(0.1)
+    main = project.start()
+    project.until(80)
+    bench.cluster.do("scontrol", "requeue", bench.job(project))
+    main.end(240)
+    jobs = bench.cluster.jobs(project.folder)
+    require([job["Restarts"] for job in jobs] == ["1"], f"jobs: {jobs}")
+    return f"restarted as the same job; {bench.whole(project)}"
+
+
+def node(bench: Bench) -> str:
+    """When a node is lost its run goes on elsewhere; the process left behind writes no more."""
+    project = bench.project("node")
+    project.pace(0.3)
+    main = project.start()
+    project.until(40)
+    name = bench.cluster.jobs(project.folder)[0]["NodeList"]
+    bench.cluster.kill(name)
+    project.until_processes(2, 180)
+    older = project.pids[0]
+    wait("the process left behind to leave", 60, lambda: not Path(f"/proc/{older}").exists())
+    bench.cluster.start_node(name)
+    project.pace(0)
+    main.end(240)
+    wait("the node to be back", 60, lambda: bench.cluster.states() == ["idle"] * len(NODES))
+    return f"{bench.overlap(project)}; {bench.whole(project)}"
+
+
+def controller(bench: Bench) -> str:
+    """A run does not notice that the controller is restarted."""
+    project = bench.project("controller")
+    project.pace(0.1)
+    main = project.start()
+    project.until(80)
+    bench.cluster.kill("slurmctld")
+    project.until(130)
+    bench.cluster.start_controller()
+    main.end(240)
+    require(len(project.pids) == 1 and project.lost == 0, "the run was disturbed")
+    return f"one process from beginning to end; {bench.whole(project)}"
+
+
+def killed_main(bench: Bench) -> str:
+    """After the main Snakemake is killed a new one takes the run over; two never both write."""
+    project = bench.project("killed_main")
+    project.pace(0.3)
+    main = project.start()
+    project.until(40)
+    older = bench.job(project)
+    main.kill()
+    locked = project.start().end(60, fails=True)
+    require("--unlock" in locked, f"no advice about the lock:\n{locked}")
+    project.snakemake("--unlock", *project.target("run.json")).end(60)
+    main = project.start()
+    project.until_processes(2, 120)
+    wait("the orphan to leave", 60, lambda: bench.state(project, older) != "RUNNING")
+    project.pace(0)
+    main.end(240)
+    require(bench.state(project, older) == "FAILED", f"orphan: {bench.state(project, older)}")
+    return f"{bench.overlap(project)}; {bench.whole(project)}"
+
+
+def cancelled(bench: Bench) -> str:
+    """A job that is cancelled counts as failed, and a retry goes on from its last state."""
+    project = bench.project("cancelled")
+    project.pace(0.1)
+    main = project.start()
+    project.until(80)
+    job = bench.job(project)
+    bench.cluster.do("scancel", job)
+    said = main.end(240)
+    require(f"SLURM-job '{job}' failed, SLURM status is: 'CANCELLED'" in said, said)
+    return f"the user is told CANCELLED; {bench.whole(project)}"
+
+
+def two_people(bench: Bench) -> str:
+    """Whoever starts the workflow second in one folder is told so."""
+    project = bench.project("two_people")
+    project.pace(0.1)
+    main = project.start()
+    project.until(20)
+    said = project.start().end(60, fails=True)
+    require("Directory cannot be locked" in said and "Traceback" not in said, said)
+    main.end(240)
+    require(len(project.pids) == 1 and project.lost == 0, "the first was disturbed")
+    return f"the second is told that the folder is locked; {bench.whole(project)}"
+
+
+def two_jobs(bench: Bench) -> str:
+    """Of two jobs on one run the newer wins, and the older leaves with a sentence."""
+    project = bench.project("two_jobs")
+    project.pace(0.3)
+    data = next((project.folder / "results" / "data" / "stack_language").glob("*/encoded"))
+    command = [sys.executable, "-m", "workflow.scripts.train", "--spec", f"{RUN}/spec.json"]
+    command += ["--data", str(data), "--store", "results/store", "--out", RUN]
+    command += ["--save-every", str(SAVE_EVERY)]
+    older = bench.submit(project, "older.log", f"exec {shlex.join(command)}")
+    project.until(40)
+    newer = bench.submit(project, "newer.log", f"exec {shlex.join(command)}")
+    wait("the older to leave", 120, lambda: bench.state(project, older) == "FAILED")
+    project.pace(0)
+    wait("the newer to end", 120, lambda: bench.state(project, newer) == "COMPLETED")
+    said = (project.folder / "older.log").read_text()
+    require("has taken over run" in said and "Traceback" not in said, said)
+    return f"{bench.overlap(project)}; {bench.whole(project)}"
+
+
+def disk_full(bench: Bench) -> str:
+    """With a full disk a run stops with a sentence; with room again it goes on."""
+    project = bench.project("disk_full")
+    project.pace(0.1)
+    store = project.folder / "results" / "store"
+    store.mkdir()
+    bench.cluster.do("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(store))
+    main = project.start("--retries", "0")
+    project.until(80)
+    filler = store / "filler"
+    fill(filler)
+    main.end(240, fails=True)
+    require("No space left on device" in project.log, project.log)
+    require("what was saved before is whole" in project.log, project.log)
+    require("Traceback" not in project.log, project.log)
+    states = sorted(project.store.glob("state-*.pt"))
+    require(states and all(map(is_whole, states)), f"states: {states}")
+    filler.unlink()
+    project.pace(0)
+    project.start().end(240)
+    return bench.whole(project)
+
+
+def damaged_state(bench: Bench) -> str:
+    """A damaged newest state is named, and the run goes on from the one before."""
+    project = bench.project("damaged_state")
+    project.pace(0.1)
+    main = project.start("--retries", "0")
+    project.until(80)
+    os.kill(project.pids[0], signal.SIGKILL)
+    main.end(240, fails=True)
+    newest = sorted(project.store.glob("state-*.pt"))[-1]
+    content = bytearray(newest.read_bytes())
+    content[len(content) // 2] ^= 1
+    newest.write_bytes(content)
+    project.pace(0)
+    project.start().end(240)
+    require(f"{newest.name} is damaged and was removed" in project.log, project.log)
+    return f"the log names it; {bench.whole(project)}"
+
+
+def preempted(bench: Bench) -> str:
+    """A preempted run is requeued by Slurm and costs no retry."""
+    return _preempted(bench, bench.project("preempted"), retries=0)
+
+
+def preempted_leaving(bench: Bench) -> str:
+    """The same where a process leaves at SIGTERM: Slurm sees a failure, which costs a retry."""
+    project = bench.project("preempted_leaving")
+    project.edit("workflow/scripts/train.py", *LEAVING)
+    return _preempted(bench, project, retries=1)
+
+
+def _preempted(bench: Bench, project: Project, retries: int) -> str:
+    project.edit("workflow/rules/train.smk", *reversed(SAVING))
+    project.pace(0.2)
+    main = project.start("--retries", str(retries))
+    project.until(40)
+    urgent = bench.submit(project, "urgent.log", "sleep 5", "--partition=urgent", "--gpus=8")
+    project.until_processes(2, 180)
+    project.pace(0)
+    main.end(240)
+    require(bench.state(project, urgent) == "COMPLETED", "the urgent job did not run")
+    states = [job["JobState"] for job in bench.cluster.jobs(project.folder)]
+    return f"jobs: {', '.join(states)}; {bench.whole(project)}"
+
+
+TOGETHER: tuple[Case, ...] = (
+    demo,
+    deadline,
+    time_limit,
+    requeue,
+    killed_main,
+    cancelled,
+    two_people,
+    two_jobs,
+    disk_full,
+    damaged_state,
+)
+"""Cases that do no harm to one another."""
+ALONE: tuple[Case, ...] = (node, controller, preempted)
+"""Cases that every job on the cluster would feel."""
+COMPARED: tuple[Case, ...] = (time_limit_leaving, preempted_leaving)
+"""What was not chosen, to compare with; only when asked for."""
+
+
+def require(holds: object, complaint: str) -> None:
+    """Fail with a complaint unless something holds."""
+    if not holds:
+        raise Failed(complaint)
+
+
+def measured(file: Path) -> dict[str, Any]:
+    """What a run's evaluators found, but for the time that they took."""
+    evaluators = json.loads(file.read_text())["evaluators"]
+    return {
+        name: {key: value for key, value in found.items() if key != "seconds"}
+        for name, found in evaluators.items()
+    }
+
+
+def fill(path: Path) -> None:
+    """Write a file that takes all room that is left."""
+    with path.open("wb", buffering=0) as stream:
+        for size in (4096, 1):
+            try:
+                while stream.write(bytes(size)):
+                    pass
+            except OSError:
+                continue
+
+
+def is_whole(state: Path) -> bool:
+    """Whether a state's content has the checksum that it begins with."""
+    content = state.read_bytes()
+    return hashlib.sha256(content[32:]).digest() == content[:32]

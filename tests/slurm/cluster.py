@@ -1,0 +1,193 @@
+"""A real Slurm on loopback: controller, two nodes with four fake GPUs each, munge; no systemd."""
+
+import os
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+
+from tests.slurm.processes import PREFIX, Failed, end_all, wait
+
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol")
+ETC = Path("/etc/slurm")
+INSTALL = "apt-get install -y --no-install-recommends slurm-wlm munge"
+NODES = ("n1", "n2")
+
+# Jobs go to the partition `low` unless they ask for `urgent`, which preempts it. What makes faults
+# come sooner than on a real cluster: cred_expire, SlurmdTimeout, KillWait.
+SLURM_CONF = """\
+ClusterName=bench
+SlurmctldHost={host}(127.0.0.1)
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge/munge.sock,cred_expire=10
+CredType=cred/munge
+CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
+SlurmctldPort=16817
+MpiDefault=none
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+SchedulerType=sched/backfill
+SchedulerParameters=sched_interval=2,bf_interval=2
+GresTypes=gpu
+SlurmdParameters=config_overrides
+ReturnToService=2
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool/%n
+SlurmctldPidFile={folder}/run/slurmctld.pid
+SlurmdPidFile={folder}/run/slurmd.%n.pid
+SlurmctldLogFile={folder}/log/slurmctld
+SlurmdLogFile={folder}/log/%n
+SlurmctldTimeout=30
+SlurmdTimeout=10
+MinJobAge=900
+KillWait=10
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port=16818 CPUs=8 RealMemory=32000 Gres=gpu:4
+NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port=16819 CPUs=8 RealMemory=32000 Gres=gpu:4
+PartitionName=urgent Nodes=n1,n2 MaxTime=INFINITE PriorityTier=10 PreemptMode=OFF
+PartitionName=low Nodes=n1,n2 Default=YES MaxTime=INFINITE PriorityTier=1 GraceTime={grace}
+"""
+GRES_CONF = "AutoDetect=off\nNodeName=n[1-2] Name=gpu File={folder}/dev/nvidia[0-3]\n"
+CONFIGURATION = {"slurm.conf": SLURM_CONF, "gres.conf": GRES_CONF}
+GRACE = 20
+"""Seconds between SIGTERM and SIGKILL when a job is preempted."""
+
+
+class Unavailable(Exception):
+    """This machine can't run the bench."""
+
+
+class Cluster:
+    """A running Slurm; leaving the context ends it.
+
+    Args:
+        folder: an empty folder to keep its files in, also the mark of its processes.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.daemons: dict[str, subprocess.Popen[bytes]] = {}
+
+    def __enter__(self) -> "Cluster":
+        _check_machine()
+        try:
+            self._configure()
+            self._start("munged", "munged", "--foreground", *self._munge_options())
+            wait("munge", 20, (self.folder / "munge" / "munge.sock").exists)
+            self.start_controller()
+            for node in NODES:
+                self.start_node(node)
+            wait("idle nodes", 60, lambda: self.states() == ["idle"] * len(NODES))
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        end_all(self.folder)
+        for daemon in self.daemons.values():
+            daemon.wait()
+        for name in CONFIGURATION:
+            path = ETC / name
+            if path.is_symlink() and Path(os.readlink(path)).is_relative_to(self.folder):
+                path.unlink()
+
+    def start_controller(self) -> None:
+        """Start the controller and wait until it answers."""
+        self._start("slurmctld", "slurmctld", "-D")
+        wait("the controller", 30, lambda: self.ask("scontrol", "ping").returncode == 0)
+
+    def start_node(self, node: str) -> None:
+        """Start a node's daemon."""
+        self._start(node, "slurmd", "-D", "-N", node)
+
+    def kill(self, daemon: str) -> None:
+        """Kill a daemon with signal 9; what it has started lives on."""
+        self.daemons[daemon].kill()
+        self.daemons[daemon].wait()
+
+    def ask(self, *command: str) -> subprocess.CompletedProcess[str]:
+        """Run a short command of Slurm."""
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+    def do(self, *command: str) -> str:
+        """Run a short command of Slurm that must succeed."""
+        done = self.ask(*command)
+        if done.returncode:
+            raise Failed(f"{' '.join(command)}: {done.stderr.strip()}")
+        return done.stdout.strip()
+
+    def jobs(self, folder: Path) -> list[dict[str, str]]:
+        """What Slurm says of the jobs submitted in a folder, oldest first."""
+        rows = self.do("scontrol", "--oneliner", "show", "job").splitlines()
+        found = [dict(p.split("=", 1) for p in row.split() if "=" in p) for row in rows]
+        own = [job for job in found if job.get("WorkDir") == str(folder)]
+        return sorted(own, key=lambda job: int(job["JobId"]))
+
+    def states(self) -> list[str]:
+        """The state of each node."""
+        return self.ask("sinfo", "-N", "-h", "-p", "low", "-o", "%t").stdout.split()
+
+    def _configure(self) -> None:
+        for name in ("etc", "state", "log", "run", "spool", "munge", "dev"):
+            (self.folder / name).mkdir()
+        self.folder.chmod(0o755)
+        for number in range(4):
+            subprocess.run(
+                ["mknod", self.folder / "dev" / f"nvidia{number}", "c", "1", "3"], check=True
+            )
+        key = self.folder / "munge" / "munge.key"
+        key.write_bytes(os.urandom(128))
+        key.chmod(0o400)
+        ETC.mkdir(exist_ok=True)
+        # At this place only: a job step looks nowhere else.
+        for name, text in CONFIGURATION.items():
+            path = self.folder / "etc" / name
+            host = socket.gethostname().split(".")[0]
+            path.write_text(text.format(folder=self.folder, host=host, grace=GRACE))
+            (ETC / name).symlink_to(path)
+
+    def _munge_options(self) -> list[str]:
+        files = {"key-file": "key", "socket": "sock", "pid-file": "pid", "log-file": "log"}
+        names = {option: f"munge.{suffix}" for option, suffix in files.items()}
+        names["seed-file"] = "munge.seed"
+        return [f"--{option}={self.folder}/munge/{name}" for option, name in names.items()]
+
+    def _start(self, name: str, *command: str) -> None:
+        with (self.folder / "log" / f"{name}.said").open("ab") as said:
+            self.daemons[name] = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True
+            )
+
+
+def _check_machine() -> None:
+    """Make sure that a Slurm can be started here, installing it where that is possible."""
+    if os.geteuid() != 0:
+        raise Unavailable("only root can start a Slurm")
+    if any(shutil.which(name) is None for name in PROGRAMS):
+        if shutil.which("apt-get") is None:
+            raise Unavailable("Slurm is not installed, and there is no apt-get to install it with")
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+        for command in ("apt-get update", INSTALL):
+            subprocess.run(command.split(), env=environment, timeout=300, check=False, **quiet)
+        if any(shutil.which(name) is None for name in PROGRAMS):
+            raise Unavailable(f"Slurm is not installed, and this failed: {INSTALL}")
+    for name in CONFIGURATION:
+        path = ETC / name
+        if _dangling(path):
+            path.unlink()
+        if path.is_symlink() or path.exists():
+            raise Unavailable(f"{path} belongs to another Slurm")
+
+
+def _dangling(path: Path) -> bool:
+    """Whether a link was left by a bench that was killed before its end."""
+    return path.is_symlink() and f"/{PREFIX}" in os.readlink(path) and not path.exists()

@@ -1,0 +1,207 @@
+"""Copies of the project, run by the real `snakemake --profile slurm`."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.slurm.processes import Failed, wait
+
+ROOT = Path(__file__).resolve().parents[2]
+SAVE_EVERY = 2
+"""Seconds between the states of a training."""
+SAVING = (" --device {params.device:q}", f" --save-every {SAVE_EVERY} --device {{params.device:q}}")
+"""The edit of the rule `train` that makes it so; the project itself saves every two minutes."""
+UPDATES = 300
+RUN = "results/demo+paced/runs/stack_language/uniform_soft/seed-0"
+PACED = f"""\
+overlay:
+  name: paced
+  experiments:
+    stack_language:
+      variants:
+        uniform_soft:
+          data: {{train: 640, dev: 50, test: 50}}
+          model: {{decoder: {{width: 16, hidden: 32, layers: 1}}}}
+          objective: {{path: "tests.slurm.paced:Paced"}}
+          training: {{epochs: null, updates: {UPDATES}, batch: {{examples: 64}}}}
+"""
+SLURM = (
+    *("--profile", "slurm", "--slurm-status-command", "squeue"),
+    *("--slurm-init-seconds-before-status-checks", "2", "--max-status-checks-per-second", "1"),
+)
+"""The profile, and a status check every few seconds where a cluster wants patience."""
+LOCAL = ("--cores", "2")
+
+
+@dataclass(frozen=True)
+class Update:
+    """An update that a training process made."""
+
+    time: float
+    pid: int
+    job: str
+
+
+class Snakemake:
+    """A `snakemake` that was started."""
+
+    def __init__(self, folder: Path, log: Path, arguments: tuple[str, ...], pace: Path):
+        self.log = log
+        with log.open("w") as said:
+            self.process = subprocess.Popen(
+                [Path(sys.executable).with_name("snakemake"), *arguments],
+                cwd=folder,
+                env=os.environ | {"SACCADE_PACE": str(pace)},
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
+                start_new_session=True,
+            )
+
+    @property
+    def said(self) -> str:
+        """What it has said so far."""
+        return self.log.read_text(errors="replace")
+
+    def end(self, seconds: float, fails: bool = False) -> str:
+        """Wait for its end and return what it said; it must succeed, or not where it `fails`."""
+        try:
+            status = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise Failed(f"snakemake was not done after {seconds:.0f} s:\n{self.said}") from None
+        if (status != 0) != fails:
+            raise Failed(f"snakemake ended with exit status {status}:\n{self.said}")
+        return self.said
+
+    def kill(self) -> None:
+        """Kill it with signal 9, and what it runs on this machine."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+class Project:
+    """A folder with the project's code and one paced run, planned but not trained.
+
+    Args:
+        folder: of the copy.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.run = folder / RUN
+        self.pacing = folder.with_name(f"{folder.name}.pacing")
+        self.pacing.mkdir()
+        self.started: list[Snakemake] = []
+        self.pace(0)
+
+    def copy(self, folder: Path) -> "Project":
+        """A copy in which files keep their times, so that nothing planned here is done again."""
+        shutil.copytree(self.folder, folder, symlinks=True)
+        return Project(folder)
+
+    def snakemake(self, *arguments: str) -> Snakemake:
+        """Start `snakemake` here."""
+        log = self.pacing / f"{len(self.started)}.log"
+        self.started.append(Snakemake(self.folder, log, arguments, self.pacing))
+        return self.started[-1]
+
+    def start(self, *options: str) -> Snakemake:
+        """Start the paced run's training on the cluster."""
+        return self.snakemake(*SLURM, *options, *self.target("run.json"))
+
+    def target(self, name: str) -> tuple[str, ...]:
+        """Arguments that ask for a file of the paced run."""
+        return ("--configfile", "paced.yaml", "--", f"{RUN}/{name}")
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        """Replace a text in a file."""
+        path = self.folder / file
+        text = path.read_text()
+        if old not in text:
+            raise Failed(f"{file} has no {old!r} to edit")
+        path.write_text(text.replace(old, new))
+
+    def pace(self, seconds: float) -> None:
+        """Let each update from now on take so long."""
+        new = self.pacing / "pace.new"
+        new.write_text(str(seconds))
+        new.replace(self.pacing / "pace")
+
+    @property
+    def updates(self) -> list[Update]:
+        """Every update that any process made."""
+        path = self.pacing / "updates"
+        rows = [line.split() for line in path.read_text().splitlines()] if path.exists() else []
+        return [Update(float(time), int(pid), job) for time, pid, job in rows]
+
+    def until(self, updates: int, seconds: float = 120) -> None:
+        """Wait until so many updates were made."""
+        wait(f"update {updates}", seconds, lambda: len(self.updates) >= updates)
+
+    def until_processes(self, number: int, seconds: float) -> None:
+        """Wait until so many processes have made updates."""
+        wait(f"process {number} to train", seconds, lambda: len(self.pids) >= number)
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes that made updates, oldest first."""
+        return list(dict.fromkeys(update.pid for update in self.updates))
+
+    @property
+    def lost(self) -> int:
+        """How many updates were made more than once."""
+        return len(self.updates) - UPDATES
+
+    @property
+    def pause(self) -> float:
+        """Seconds without an update between the first two processes."""
+        older, newer = ([u.time for u in self.updates if u.pid == pid] for pid in self.pids[:2])
+        return max(0.0, newer[0] - older[-1])
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The run's `run.json`."""
+        return json.loads((self.run / "run.json").read_text())
+
+    @property
+    def weights(self) -> bytes:
+        """The run's weights."""
+        return (self.run / "weights.safetensors").read_bytes()
+
+    @property
+    def log(self) -> str:
+        """What the training job said."""
+        path = self.folder / RUN.replace("/runs/", "/logs/train/")
+        return path.with_suffix(".log").read_text(errors="replace")
+
+    @property
+    def store(self) -> Path:
+        """The run's folder in the store."""
+        identity = json.loads((self.run / "spec.json").read_text())["identity"]
+        return self.folder / "results" / "store" / identity
+
+
+def planned(folder: Path) -> Project:
+    """Copy the working tree to a folder and resolve the paced run there."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, capture_output=True, check=True,
+    )  # fmt: skip
+    for name in filter(None, listed.stdout.decode().split("\0")):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    project = Project(folder)
+    (folder / "paced.yaml").write_text(PACED)
+    project.edit("workflow/rules/train.smk", *SAVING)
+    project.snakemake(*LOCAL, *project.target("spec.json")).end(180)
+    return project
