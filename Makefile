@@ -27,7 +27,7 @@ VENV_OPTION = $(if $(filter keep,$(TORCH)),--system-site-packages)
 SYSTEM_SITE = include-system-site-packages = $(if $(VENV_OPTION),true,false)
 SNAKEMAKE = $(VENV)/bin/snakemake --cores all --quiet rules --config
 
-.PHONY: help demo plan mirror test lint unit dry-runs offline publish forget gc clean
+.PHONY: help demo plan mirror test lint unit dry-runs offline slurm publish forget gc clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 12
@@ -81,6 +81,9 @@ offline: $(READY)  ## Run the demo without a network, into an empty folder
 	else \
 		echo "skipped: this machine does not allow unshare -rn, so no demo without a network"; \
 	fi
+
+slurm: $(TEST_READY)  ## Run the faults of docs/reliability.md on a real Slurm (Debian, as root)
+	$(VENV)/bin/python -m tests.slurm
 
 publish: $(READY)  ## Copy a scale's results into docs/reproduction: make publish SCALE=lite
 	$(VENV)/bin/python -m workflow.scripts.publish --results "$(RESULTS)" --scale $(SCALE) \

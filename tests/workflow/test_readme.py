@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from workflow.datasets import mirrors
+
 README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.M | re.S)
 INLINE = re.findall(r"`(snakemake -[^`]+)`", README)
@@ -21,9 +23,10 @@ OVERLAY = "snakemake --cores all stack_language --configfile mine.yaml"
 
 @pytest.fixture
 def prepared(real, tmp_path):
-    """The project with what the README's commands name: a mirror and the overlay's file."""
+    """The project with what the README's commands name: a mirror, the overlay, own attention."""
     (tmp_path / "FOLDER").mkdir()
-    (tmp_path / "FOLDER/SOURCES.tsv").write_text("url\tfile\tsha256\n")
+    (tmp_path / "FOLDER/SOURCES.tsv").write_text("\t".join(mirrors.COLUMNS) + "\n")
+    (real.root / "my_attention.py").write_text("def tempered(scores): return scores.softmax(-1)\n")
     for language, block in BLOCKS:
         if language == "yaml":
             name = block.splitlines()[0].removeprefix("# ")
