@@ -77,9 +77,15 @@ def run_of(plan: Plan, job: Job) -> Run:
     return plan.run(named["experiment"], named["variant"], int(named["seed"]))
 
 
+def allowance(plan: Plan) -> float | None:
+    """Return the hours that the configuration allows, None where it sets no budget."""
+    allowed: float | None = (plan.config.get("budget") or {}).get("gpu_hours")
+    return allowed
+
+
 def check_budget(plan: Plan, found: Iterable[Cost], unit: str) -> None:
     """Raise InputError when the jobs exceed the budget, with what to leave out."""
-    allowed = (plan.config.get("budget") or {}).get("gpu_hours")
+    allowed = allowance(plan)
     dear = [cost for cost in found if cost.hours > 0]
     total = sum(cost.hours for cost in dear)
     if allowed is None or total <= allowed:

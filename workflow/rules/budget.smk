@@ -1,13 +1,13 @@
 # The budget is checked when all jobs are known and none has begun, with every profile. Snakemake
 # calls `onstart` in its main process only, and not in a dry run.
 
-from workflow.planning.budget import Job, check_budget, costs, remember, uses_gpu
+from workflow.planning.budget import Job, allowance, check_budget, costs, remember, uses_gpu
 from workflow.planning.estimate import Estimator
 
 
 def allow(needed):
     """End with a sentence when the jobs that would run exceed the budget; note what they take."""
-    if (PLAN.config.get("budget") or {}).get("gpu_hours") is None:
+    if allowance(PLAN) is None:
         return
     gpu = uses_gpu(PLAN.config["device"])
     estimator = Estimator(PLAN, gpu, ROOT / "docs" / "reproduction")
