@@ -48,8 +48,10 @@ mirror: $(READY)  ## Gather what a scale downloads in a folder: make mirror TO=D
 	@$(VENV)/bin/python -m workflow.scripts.mirror --to "$(TO)" --scale $(SCALE) \
 		--results "$(RESULTS)" $(if $(MIRROR),--mirror "$(MIRROR)")
 
-test: lint unit dry-runs demo offline  ## Run everything that CI runs
-	@echo "All checks passed."
+test:  ## Run everything that CI runs, and say how long each part took
+	@for part in lint unit dry-runs demo offline slurm; do \
+		SECONDS=0; $(MAKE) --no-print-directory $$part; took+="$$part $$SECONDS s, "; \
+	done; echo "All checks passed: $${took%, }."
 
 lint: $(TEST_READY)  ## Check style, types, workflow and every YAML file
 	$(VENV)/bin/ruff check .

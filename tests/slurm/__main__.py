@@ -1,6 +1,7 @@
 """Faults on a real Slurm: python -m tests.slurm [CASE ...]; see docs/reliability.md.
 
-Exit status 1 when a case fails, or when the bench can't run here although CI is set.
+Exit status 1 when a case fails, or when the bench can't run here although CI is set. With
+--planted each case is run on a project with a mistake in it, and has to fail.
 """
 
 import argparse
@@ -8,15 +9,16 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.slurm.bench import Bench
+from tests.slurm.bench import Bench, Plant
 from tests.slurm.cases import ALONE, COMPARED, TOGETHER, Case
 from tests.slurm.cluster import Cluster, Unavailable
-from tests.slurm.processes import end_all, interrupted, workplace
+from tests.slurm.plants import PLANTS
+from tests.slurm.processes import Failed, end_all, interrupted, workplace
 from tests.slurm.project import LOCAL, Project, planned
 
 AT_ONCE = 5
@@ -43,16 +45,21 @@ def main() -> None:
     default = [case.__name__ for case in (*TOGETHER, *ALONE)]
     parser = argparse.ArgumentParser(prog="python -m tests.slurm", description=__doc__)
     parser.add_argument("case", nargs="*", help=f"one of {', '.join(cases)}")
-    chosen = parser.parse_args().case or default
+    parser.add_argument("--planted", action="store_true", help="demand that each case fails")
+    arguments = parser.parse_args()
+    chosen = arguments.case or (list(PLANTS) if arguments.planted else default)
+    known = PLANTS if arguments.planted else cases
     for name in chosen:
-        if name not in cases:
-            parser.error(f"there is no case {name!r}; there are {', '.join(cases)}")
+        if name not in known:
+            parser.error(f"there is no case {name!r}; there are {', '.join(known)}")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     began = time.monotonic()
     try:
         with workplace() as folder, Cluster(folder) as cluster:
             print(f"a Slurm with two nodes runs after {time.monotonic() - began:.0f} s", flush=True)
-            verdicts = _run([cases[name] for name in chosen], cluster, folder)
+            named = [cases[name] for name in chosen]
+            plants = {name: PLANTS[name] for name in chosen} if arguments.planted else {}
+            verdicts = _run(named, cluster, folder, plants)
     except Unavailable as error:
         print(f"{'error' if os.environ.get('CI') else 'skipped'}: {error}")
         sys.exit(1 if os.environ.get("CI") else 0)
@@ -60,7 +67,9 @@ def main() -> None:
     sys.exit(not all(verdict.passed for verdict in verdicts))
 
 
-def _run(cases: list[Case], cluster: Cluster, folder: Path) -> list[Verdict]:
+def _run(
+    cases: list[Case], cluster: Cluster, folder: Path, plants: Mapping[str, Plant]
+) -> list[Verdict]:
     """Run cases: first those that can run at the same time, then the others one by one."""
     began = time.monotonic()
     project = planned(folder / "projects" / "planned")
@@ -69,7 +78,8 @@ def _run(cases: list[Case], cluster: Cluster, folder: Path) -> list[Verdict]:
     print(f"the undisturbed run took {time.monotonic() - began:.0f} s", flush=True)
 
     def one(case: Case) -> Verdict:
-        return _one(case, Bench(cluster, project, undisturbed.weights))
+        plant = plants.get(case.__name__)
+        return _one(case, Bench(cluster, project, undisturbed.weights, plant))
 
     together = [case for case in cases if case in TOGETHER]
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -86,12 +96,18 @@ def _run(cases: list[Case], cluster: Cluster, folder: Path) -> list[Verdict]:
 def _one(case: Case, bench: Bench) -> Verdict:
     began = time.monotonic()
     try:
-        passed, found = True, case(bench)
+        found = case(bench)
+        passed = bench.plant is None
+    except Failed as error:
+        passed, found = bench.plant is not None, str(error)
     except Exception as error:
-        said = f"{type(error).__name__}: {error}"
-        passed, found = False, "\n".join([said, *_last_words(bench.projects)])
+        passed, found = False, f"{type(error).__name__}: {error}"
     finally:
         bench.close()
+    if bench.plant and passed:
+        found = found.partition("\n")[0]
+    elif not passed:
+        found = "\n".join([found, *_last_words(bench.projects)])
     verdict = Verdict(case, passed, time.monotonic() - began, found)
     print(f"\n{case.__doc__}\n{verdict}", flush=True)
     return verdict

@@ -7,6 +7,9 @@ from tests.slurm.cluster import Cluster
 from tests.slurm.processes import Failed
 from tests.slurm.project import SAVE_EVERY, UPDATES, Project
 
+Plant = tuple[str, str, str]
+"""A file, a text in it, and what to put there."""
+
 
 @dataclass
 class Bench:
@@ -16,17 +19,21 @@ class Bench:
         cluster: a running Slurm.
         planned: the project to copy.
         weights: of the undisturbed run.
+        plant: a mistake, as the edit of a file, that the case must notice.
         projects: those that this case has asked for.
     """
 
     cluster: Cluster
     planned: Project
     weights: bytes
+    plant: Plant | None = None
     projects: list[Project] = field(default_factory=list)
 
     def project(self, name: str) -> Project:
         """A copy of the planned project."""
         project = self.planned.copy(self.planned.folder.with_name(name))
+        if self.plant:
+            project.edit(*self.plant)
         self.projects.append(project)
         return project
 
@@ -57,14 +64,19 @@ class Bench:
             *(*given, f"--wrap={command}"),
         )
 
-    def whole(self, project: Project) -> str:
-        """Check that a run has the weights of the undisturbed one; say what the fault cost."""
+    def whole(self, project: Project, again: float = 2 * SAVE_EVERY) -> str:
+        """Check that a run has the weights of the undisturbed one; say what the fault cost.
+
+        No more than the updates of so many seconds may have been made `again`.
+        """
         if project.weights != self.weights:
             raise Failed("the weights differ from those of an undisturbed run")
         record = project.record
         continued = len(record["continuations"])
         if continued != len(project.pids) - 1 or record["steps"] != UPDATES:
             raise Failed(f"run.json tells of {continued} continuations, not {project.pids}")
+        if project.lost_seconds > again:
+            raise Failed(f"the updates of {project.lost_seconds:.1f} s were made again")
         cost = (
             f"{project.lost} updates lost, {project.pause:.0f} s to resume; " if continued else ""
         )

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.slurm.bench import Bench
-from tests.slurm.cluster import NODES
+from tests.slurm.cluster import GRACE, KILL_WAIT, NODES
 from tests.slurm.processes import Failed, wait
 from tests.slurm.project import LOCAL, RUN, SAVE_EVERY, SAVING, SLURM, Project
 
@@ -82,7 +82,7 @@ def _time_limit(bench: Bench, project: Project) -> str:
     project.until_processes(2, 240)
     project.pace(0)
     main.end(240)
-    return f"{bench.state(project, job)}; {bench.whole(project)}"
+    return f"{bench.state(project, job)}; {bench.whole(project, 2 * KILL_WAIT)}"
 
 
 def requeue(bench: Bench) -> str:
@@ -233,7 +233,7 @@ def damaged_state(bench: Bench) -> str:
     project.pace(0)
     project.start().end(240)
     require(f"{newest.name} is damaged and was removed" in project.log, project.log)
-    return f"the log names it; {bench.whole(project)}"
+    return f"the log names it; {bench.whole(project, 4 * SAVE_EVERY)}"
 
 
 def preempted(bench: Bench) -> str:
@@ -259,7 +259,7 @@ def _preempted(bench: Bench, project: Project, retries: int) -> str:
     main.end(240)
     require(bench.state(project, urgent) == "COMPLETED", "the urgent job did not run")
     states = [job["JobState"] for job in bench.cluster.jobs(project.folder)]
-    return f"jobs: {', '.join(states)}; {bench.whole(project)}"
+    return f"jobs: {', '.join(states)}; {bench.whole(project, GRACE + 2 * KILL_WAIT)}"
 
 
 TOGETHER: tuple[Case, ...] = (

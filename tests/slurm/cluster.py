@@ -46,7 +46,7 @@ SlurmdLogFile={folder}/log/%n
 SlurmctldTimeout=30
 SlurmdTimeout=10
 MinJobAge=900
-KillWait=10
+KillWait={kill_wait}
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
 NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port=16818 CPUs=8 RealMemory=32000 Gres=gpu:4
@@ -58,6 +58,8 @@ GRES_CONF = "AutoDetect=off\nNodeName=n[1-2] Name=gpu File={folder}/dev/nvidia[0
 CONFIGURATION = {"slurm.conf": SLURM_CONF, "gres.conf": GRES_CONF}
 GRACE = 20
 """Seconds between SIGTERM and SIGKILL when a job is preempted."""
+KILL_WAIT = 10
+"""Seconds between SIGTERM and SIGKILL when a job's time is over."""
 
 
 class Unavailable(Exception):
@@ -151,7 +153,9 @@ class Cluster:
         for name, text in CONFIGURATION.items():
             path = self.folder / "etc" / name
             host = socket.gethostname().split(".")[0]
-            path.write_text(text.format(folder=self.folder, host=host, grace=GRACE))
+            path.write_text(
+                text.format(folder=self.folder, host=host, grace=GRACE, kill_wait=KILL_WAIT)
+            )
             (ETC / name).symlink_to(path)
 
     def _munge_options(self) -> list[str]:
@@ -168,10 +172,12 @@ class Cluster:
 
 
 def _check_machine() -> None:
-    """Make sure that a Slurm can be started here, installing it where that is possible."""
+    """Make sure that a Slurm can be started here; CI installs it where that is possible."""
     if os.geteuid() != 0:
         raise Unavailable("only root can start a Slurm")
     if any(shutil.which(name) is None for name in PROGRAMS):
+        if not os.environ.get("CI"):
+            raise Unavailable(f"Slurm is not installed; on Debian: {INSTALL}")
         if shutil.which("apt-get") is None:
             raise Unavailable("Slurm is not installed, and there is no apt-get to install it with")
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}

@@ -162,6 +162,12 @@ class Project:
         return len(self.updates) - UPDATES
 
     @property
+    def lost_seconds(self) -> float:
+        """How long the first process had worked on the updates that were made again."""
+        older = [update.time for update in self.updates if update.pid == self.pids[0]]
+        return older[-1] - older[max(0, len(older) - 1 - self.lost)]
+
+    @property
     def pause(self) -> float:
         """Seconds without an update between the first two processes."""
         older, newer = ([u.time for u in self.updates if u.pid == pid] for pid in self.pids[:2])

@@ -50,6 +50,7 @@ LOCAL = rf"(?:{LOCAL})/"
 
 RESULTS = PLAN.results
 SCALE = f"{RESULTS}/{PLAN.scale}"
+STORE = f"{RESULTS}/store"
 
 
 wildcard_constraints:

@@ -59,9 +59,9 @@ rule train:
         runtime=resource("runtime"),
         gpu=resource("gpu"),
     params:
-        store=lambda wildcards, output: f"{RESULTS}/store",
-        folder=lambda wildcards, output: str(Path(output.record).parent),
-        device=lambda wildcards, output: PLAN.config["device"],
+        store=STORE,
+        folder=RUN,
+        device=PLAN.config["device"],
         parents=parent_arguments,
     shell:
         "exec python -m workflow.scripts.train --spec {input.spec:q} --data {input.data:q}"
