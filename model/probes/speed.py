@@ -1,25 +1,94 @@
-"""How fast a run trained."""
+"""How fast a model trains, beside the same model with softmax attention."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import inspect
+import time
+from collections.abc import Callable, Mapping
 from statistics import median
 from typing import Any
 
+import torch
+from torch import nn
+
+from model.batching import Batch, Sampler
+from model.build import build
 from model.probes.measure import Measured, Subject, scalar
+from model.training import build_model
+from model.transformer import Transformer
+
+SOFTMAX = {"path": "model.normalizers.softmax:Softmax"}
 
 
-def training_speed(subject: Subject, history: Sequence[Mapping[str, Any]]) -> Measured:
-    """Tokens per second of training, on the machine and among the neighbours that it had.
+def training_speed(subject: Subject, spec: Mapping[str, Any], updates: int = 12) -> Measured:
+    """Tokens per second of training, relative to the single-stream softmax model of that shape.
+
+    Both make the same updates (loss, gradients, Adam) on the same batches in turn, in one process,
+    so what else the machine does slows both. On a CPU the time is the process's own.
 
     Args:
-        subject: the run; nothing of it is used.
-        history: of the run.
+        subject: the run; its weights stay as they are.
+        spec: of the run; its model has an `encoder`.
+        updates: of each model, after one that does not count.
 
     Returns:
-        Scalar `tokens_per_second`, the median of the rows recorded in training, which a pause or
-        an evaluation between two rows does not move.
+        Scalar `relative`, the median ratio over pairs of updates.
     """
-    rates = [row["tokens_per_second"] for row in history if row["split"] == "train"]
-    value = float(median(rates)) if rates else None
-    return Measured({"tokens_per_second": scalar(value, "tokens/s", n=len(rates))}, {})
+    batches = _batches(subject, spec, updates + 1)
+    steps = [_step(subject, one) for one in (dict(spec), {**spec, "model": softmax_model(spec)})]
+    clock = _clock(subject.device)
+    ratios = []
+    with torch.random.fork_rng():
+        for batch in batches:
+            own, softmax = (_seconds(step, batch, clock) for step in steps)
+            ratios.append(softmax / own)
+    return Measured({"relative": scalar(median(ratios[1:]), "softmax = 1", n=updates)}, {})
+
+
+def softmax_model(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The model section of the single-stream softmax model of a spec's shape."""
+    known = inspect.signature(Transformer).parameters
+    encoder = {name: value for name, value in spec["model"]["encoder"].items() if name in known}
+    path = {"path": f"{Transformer.__module__}:{Transformer.__name__}"}
+    return {**spec["model"], "encoder": {**encoder, **path, "normalizer": SOFTMAX}}
+
+
+def _batches(subject: Subject, spec: Mapping[str, Any], number: int) -> list[Batch]:
+    """So many batches of the training split, again from the first where it has fewer."""
+    sampler = Sampler(subject.corpus.split("train"), spec["training"]["batch"], spec["seed"])
+    chosen = [micro for update in sampler.epoch(0) for micro in update][:number]
+    found = list(sampler.batches(chosen, subject.device))
+    return [found[n % len(found)] for n in range(number)]
+
+
+def _step(subject: Subject, spec: dict[str, Any]) -> Callable[[Batch], None]:
+    """An update of a new model."""
+    with torch.random.fork_rng():
+        model: nn.Module = build_model(spec, subject.corpus).to(subject.device).train()
+    objective = build(spec["objective"])
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-6, fused=True)
+
+    def step(batch: Batch) -> None:
+        optimizer.zero_grad(set_to_none=True)
+        objective.loss(model, batch, epoch=1.0).mean.backward()
+        optimizer.step()
+
+    return step
+
+
+def _seconds(step: Callable[[Batch], None], batch: Batch, clock: Callable[[], float]) -> float:
+    began = clock()
+    step(batch)
+    return clock() - began
+
+
+def _clock(device: torch.device) -> Callable[[], float]:
+    """The clock of a device: of this process on a CPU, of its finished work on a GPU."""
+    if device.type == "cpu":
+        return time.process_time
+
+    def finished() -> float:
+        torch.cuda.synchronize(device)
+        return time.perf_counter()
+
+    return finished

@@ -1,40 +1,88 @@
-"""The training speed that a history tells."""
+"""Training speed beside softmax: the model compared with, and what is timed."""
+
+import copy
 
 import pytest
 import torch
 
 from model.build import build
+from model.normalizers.softmax import Softmax
+from model.probes import speed
 from model.probes.measure import Subject
-from model.probes.speed import training_speed
-from model.training import train
-from tests.model.corpora import MemoryKeeper
+from model.training import build_model
+
+CPU = torch.device("cpu")
 
 
-def rows(*rates: float) -> list[dict[str, object]]:
-    return [{"split": "train", "tokens_per_second": rate} for rate in rates]
+class Slow(Softmax):
+    """Softmax that takes its time, on a clock of the test's own."""
+
+    clock = 0.0
+
+    def forward(self, scores):
+        Slow.clock += 3
+        return super().forward(scores)
 
 
-def test_the_median_of_the_training_rows_counts():
-    """A pause makes one row slow; rows of the development split have no speed."""
-    history = [*rows(100.0, 120.0, 0.01), {"split": "dev", "accuracy": 50.0}]
-    found = training_speed(None, history).scalars["tokens_per_second"]
-    assert found == {"value": 100.0, "unit": "tokens/s", "n": 3}
+class Plain(Softmax):
+    def forward(self, scores):
+        Slow.clock += 1
+        return super().forward(scores)
 
 
-def test_a_run_without_training_rows_has_no_speed():
-    found = training_speed(None, [{"split": "dev"}]).scalars["tokens_per_second"]
-    assert found == {"value": None, "unit": "tokens/s", "n": 0}
+def subject(spec, corpus):
+    return Subject(build_model(spec, corpus).eval(), corpus, CPU, 0)
 
 
-def test_it_reads_the_history_that_training_writes(keywords, classifier_spec):
-    classifier_spec["training"]["epochs"] = 1
-    cpu = torch.device("cpu")
-    trained = train(classifier_spec, keywords, MemoryKeeper(), cpu, {}, lambda line: None)
-    model = build(classifier_spec["model"], vocabulary_size=9)
-    history = trained.progress.rows
-    found = training_speed(Subject(model, keywords, cpu, 0), history).scalars["tokens_per_second"]
-    recorded = sorted(row["tokens_per_second"] for row in history if row["split"] == "train")
-    assert found["n"] == len(recorded) > 0
-    assert found["value"] == pytest.approx(
-        (recorded[(len(recorded) - 1) // 2] + recorded[len(recorded) // 2]) / 2
+def test_it_is_the_ratio_of_the_times_of_equal_updates(keywords, classifier_spec, monkeypatch):
+    """Three units per call against one: a third of the speed."""
+    monkeypatch.setattr(speed, "SOFTMAX", {"path": f"{__name__}:Plain"})
+    monkeypatch.setattr(speed, "_clock", lambda device: lambda: Slow.clock)
+    classifier_spec["model"]["encoder"]["normalizer"] = {"path": f"{__name__}:Slow"}
+    found = speed.training_speed(subject(classifier_spec, keywords), classifier_spec, updates=5)
+    assert found.scalars["relative"] == {
+        "value": pytest.approx(1 / 3),
+        "unit": "softmax = 1",
+        "n": 5,
+    }
+
+
+def test_two_streams_are_compared_with_one_of_the_same_shape(keywords, classifier_spec):
+    shape = {n: v for n, v in classifier_spec["model"]["encoder"].items() if n != "path"}
+    single = copy.deepcopy(classifier_spec)
+    single["model"]["encoder"] = {**shape, "path": "model.transformer:Transformer"}
+    double = copy.deepcopy(single)
+    double["model"]["encoder"] |= {
+        "path": "model.two_stream:TwoStreamTransformer",
+        "normalizer": {"path": "model.normalizers.gumbel:Gumbel", "temperature": 1},
+        "share_embeddings": True,
+    }
+    single["model"]["encoder"]["normalizer"] = {"path": "model.normalizers.softmax:Softmax"}
+    assert speed.softmax_model(double) == single["model"]
+
+
+def test_measuring_changes_neither_weights_nor_random_numbers(keywords, classifier_spec):
+    run = subject(classifier_spec, keywords)
+    before = copy.deepcopy(run.model.state_dict())
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    value = speed.training_speed(run, classifier_spec, updates=2).scalars["relative"]["value"]
+    assert torch.equal(torch.rand(3), expected)
+    assert value > 0
+    assert all(torch.equal(before[name], now) for name, now in run.model.state_dict().items())
+
+
+def test_a_small_corpus_is_gone_through_again(keywords, classifier_spec):
+    classifier_spec["training"]["batch"] = {"examples": 10**6}
+    found = speed.training_speed(subject(classifier_spec, keywords), classifier_spec, updates=2)
+    assert found.scalars["relative"]["n"] == 2
+
+
+def test_it_can_be_named_in_an_experiment(keywords, classifier_spec):
+    evaluator = build(
+        {"path": "model.probes.speed:training_speed", "updates": 1},
+        spec=classifier_spec,
+        history=[],
     )
+    assert evaluator(subject(classifier_spec, keywords)).scalars["relative"]["n"] == 1

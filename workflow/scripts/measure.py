@@ -49,7 +49,7 @@ def _evaluate(spec: dict[str, Any], arguments: argparse.Namespace) -> dict[str, 
             check_code(f"evaluator '{name}'", parts(node), node["code"])
             if subject is None:
                 subject, history = _subject(spec, arguments), _history(arguments.run)
-            result = _measure(name, node, subject, history)
+            result = _measure(name, node, spec, subject, history)
             write_atomically(path, json.dumps(result).encode())
         found[name] = read_json(path)
     return found
@@ -89,14 +89,18 @@ def _history(run: Path) -> list[dict[str, Any]]:
 
 
 def _measure(
-    name: str, node: dict[str, Any], subject: Any, history: list[dict[str, Any]]
+    name: str,
+    node: dict[str, Any],
+    spec: dict[str, Any],
+    subject: Any,
+    history: list[dict[str, Any]],
 ) -> dict[str, Any]:
-    """Run one evaluator; it gets the history if it names it."""
+    """Run one evaluator; it gets the history and the spec if it names them."""
     from model.build import build
 
     begun = time.monotonic()
     arguments = {key: value for key, value in node.items() if key != "code"}
-    evaluator = build(arguments, history=history)
+    evaluator = build(arguments, history=history, spec=spec)
     scalars, arrays = evaluator(subject)
     seconds = round(time.monotonic() - begun, 3)
     print(f"{name}: {seconds:.1f} s", file=sys.stderr)
