@@ -100,18 +100,59 @@ class StateKeeper:
         return self.asked_to_stop or time.monotonic() >= self.deadline
 
     def keep(self, update: int, weights: dict[str, Tensor]) -> None:
-        """Keep the weights of an update for measuring."""
+        """Keep the weights of an update, for measuring or for the average."""
         self.claim.check()
-        path = self.folder / "kept" / f"step-{update}.safetensors"
-        write_atomically(path, safetensors.save(weights))
+        write_atomically(self._kept(update), safetensors.save(weights))
+
+    def weights_of(self, update: int) -> dict[str, Tensor]:
+        """The kept weights of an update."""
+        return safetensors.load(self._kept(update).read_bytes())
+
+    def drop(self, update: int) -> None:
+        """Drop the weights of an update if they are kept."""
+        self._kept(update).unlink(missing_ok=True)
 
     def record(self, rows: list[dict[str, Any]]) -> None:
         """Append the newest row to the history that can be watched."""
         with (self.folder / "history.jsonl").open("w" if len(rows) == 1 else "a") as stream:
             stream.write(json.dumps(rows[-1]) + "\n")
 
+    def _kept(self, update: int) -> Path:
+        return self.folder / "kept" / f"step-{update}.safetensors"
+
     def _states(self) -> list[Path]:
         return sorted(self.folder.glob("state-*.pt"))
+
+
+class Onlooker:
+    """The keeper of a process that is not the first of its group: it keeps nothing."""
+
+    def load(self) -> None:
+        """Nothing: the first process sends what it has loaded."""
+
+    def save(self, state: dict[str, Any]) -> None:
+        """Leave it to the first."""
+
+    def due(self) -> bool:
+        """Never."""
+        return False
+
+    def stopping(self) -> bool:
+        """Not of its own accord."""
+        return False
+
+    def keep(self, update: int, weights: dict[str, Tensor]) -> None:
+        """Leave it to the first."""
+
+    def weights_of(self, update: int) -> dict[str, Tensor]:
+        """Not asked of it."""
+        raise LookupError(update)
+
+    def drop(self, update: int) -> None:
+        """Leave it to the first."""
+
+    def record(self, rows: list[dict[str, Any]]) -> None:
+        """Leave it to the first."""
 
 
 def _read(path: Path) -> tuple[dict[str, Any] | None, str]:

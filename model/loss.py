@@ -24,7 +24,11 @@ class Loss(NamedTuple):
 
 
 class Objective(Protocol):
-    """How a model is trained and judged."""
+    """How a model is trained and judged.
+
+    One whose batches are not those of `model.batching` brings a `sampler` and an `in_order` like
+    the `Sampler` and `in_order` there.
+    """
 
     def loss(self, model: nn.Module, batch: Batch, epoch: float) -> Loss:
         """The loss of a batch; `epoch` is the progress in epochs, for schedules."""

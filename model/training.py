@@ -10,22 +10,26 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from model.batching import Sampler, in_order
 from model.build import build
-from model.corpus import Corpus, Split
+from model.corpus import Corpus
+from model.keeper import Keeper, Weights, average
 from model.loss import Objective
+from model.optimizer import adam
 from model.schedules import learning_rate
+from model.workers import ALONE, Workers
 
-Weights = dict[str, Tensor]
+EVALUATED = 4096
+"""Tokens of a batch of the development split, padding counted."""
 
 
 class TrainingFailed(Exception):
@@ -34,34 +38,6 @@ class TrainingFailed(Exception):
 
 class Interrupted(Exception):
     """Training was asked to stop; its state is saved and a new process can continue it."""
-
-
-class Keeper(Protocol):
-    """Keeps the state of a run outside the process."""
-
-    def load(self) -> dict[str, Any] | None:
-        """The newest whole state, or None for a new run."""
-        ...
-
-    def save(self, state: dict[str, Any]) -> None:
-        """Keep a state."""
-        ...
-
-    def due(self) -> bool:
-        """Whether it is time to save."""
-        ...
-
-    def stopping(self) -> bool:
-        """Whether the process was asked to stop."""
-        ...
-
-    def keep(self, update: int, weights: Weights) -> None:
-        """Keep the weights of an update for measuring."""
-        ...
-
-    def record(self, rows: list[dict[str, Any]]) -> None:
-        """Show the history so far."""
-        ...
 
 
 @dataclass
@@ -131,6 +107,7 @@ def train(
     device: torch.device,
     parents: Mapping[str, Weights],
     say: Callable[[str], None],
+    workers: Workers = ALONE,
 ) -> Trained:
     """Train a run to its end, from its newest state if it has one.
 
@@ -141,6 +118,7 @@ def train(
         device: what to compute on.
         parents: weights of the parent runs by name.
         say: receives a line of progress now and then.
+        workers: the processes that share the work; the first of them keeps states.
 
     Raises:
         TrainingFailed: the loss or its gradient is not finite, or weights do not fit the model.
@@ -151,7 +129,10 @@ def train(
     model = build_model(spec, corpus)
     if "start_from" in training:
         load_weights(model, parents[training["start_from"]], f"parent '{training['start_from']}'")
-    return _Loop(spec, corpus, model.to(device), keeper, device, say).run()
+    model.to(device)
+    if training.get("compile"):
+        model.compile()
+    return _Loop(spec, corpus, model, keeper, device, say, workers).run()
 
 
 class _Loop:
@@ -165,19 +146,21 @@ class _Loop:
         keeper: Keeper,
         device: torch.device,
         say: Callable[[str], None],
+        workers: Workers,
     ) -> None:
         self.training = spec["training"]
         self.objective: Objective = build(spec["objective"])
-        self.checkpoints = set(spec["checkpoints"])
         self.model, self.keeper, self.device, self.say = model, keeper, device, say
-        self.sampler = Sampler(corpus.split("train"), self.training["batch"], spec["seed"])
+        self.workers = workers
+        sampler = getattr(self.objective, "sampler", Sampler)
+        self.sampler = sampler(corpus.split("train"), self.training["batch"], spec["seed"])
+        self.in_order = getattr(self.objective, "in_order", in_order)
         self.dev = corpus.split("dev")
         self.per_epoch = self.sampler.updates_per_epoch
         self.updates = self.training.get("updates") or self.training["epochs"] * self.per_epoch
-        settings = self.training["optimizer"]
-        self.optimizer = torch.optim.Adam(
-            model.parameters(), lr=settings["lr"], betas=tuple(settings["betas"]), fused=True
-        )
+        self.checkpoints = set(spec["checkpoints"])
+        self.averaged = self._averaged()
+        self.optimizer = adam(model, self.training["optimizer"])
         self.progress = Progress()
         self.best: Weights | None = None
         self.window = self._new_window()
@@ -186,6 +169,7 @@ class _Loop:
 
     def run(self) -> Trained:
         self._resume()
+        self.workers.part_ways(self.progress.update)
         while self.progress.update < self.updates:
             epoch, done = divmod(self.progress.update, self.per_epoch)
             for examples in self.sampler.epoch(epoch)[done:]:
@@ -193,8 +177,7 @@ class _Loop:
                 if self.progress.update == self.updates:
                     break
         parameters = sum(p.numel() for p in self.model.parameters())
-        weights = self.best if self.best is not None else _copy(self.model)
-        return Trained(weights, self._clocked(), self.updates, parameters)
+        return Trained(self._weights(), self._clocked(), self.updates, parameters)
 
     def _update(self, examples: list[Any]) -> None:
         progress = self.progress
@@ -210,14 +193,15 @@ class _Loop:
         self.model.train()
         self.optimizer.zero_grad(set_to_none=True)
         losses, tokens = [], 0
-        for batch in self.sampler.batches(examples, self.device):
+        whole = len(examples) == self.workers.size == 1
+        for batch in self.sampler.batches(self.workers.share(examples), self.device):
             with self._autocast():
                 loss = self.objective.loss(self.model, batch, progress.update / self.per_epoch)
-            (loss.mean if len(examples) == 1 else loss.mean * loss.units).backward()
+            (loss.mean if whole else loss.mean * loss.units).backward()
             losses.append(loss)
             tokens += batch.tokens.numel() - batch.padding
-        if len(losses) > 1:
-            units = sum(loss.units for loss in losses)
+        if not whole:
+            units = self.workers.add_gradients(self.model, sum(loss.units for loss in losses))
             for parameter in self.model.parameters():
                 if parameter.grad is not None:
                     parameter.grad /= units
@@ -229,13 +213,41 @@ class _Loop:
         self._note(losses, norm, tokens, lr)
         if update % self.per_epoch == 0 or update == self.updates:
             self._evaluate()
-        if update in self.checkpoints:
-            self.keeper.keep(update, _copy(self.model))
-        if self.keeper.stopping() or self.keeper.due():
+        self._keep(update)
+        stopping = self.workers.any(self.keeper.stopping())
+        if stopping or self.keeper.due():
             self._check_finite(weights=True)
             self.keeper.save(self._state())
-            if self.keeper.stopping():
+            if stopping:
                 raise Interrupted(f"stopped after update {update} of {self.updates}; state saved.")
+
+    def _averaged(self) -> list[int]:
+        """The updates whose weights are averaged in the end, oldest first."""
+        wanted = self.training.get("average")
+        if not wanted:
+            return []
+        apart = wanted.get("updates") or wanted["epochs"] * self.per_epoch
+        kept = range(apart, self.updates + 1, apart)
+        if len(kept) < wanted["last"]:
+            raise ValueError(
+                f"training.average asks for the mean of the last {wanted['last']} weights, but a "
+                f"run of {self.updates} updates keeps only {len(kept)}, one every {apart}."
+            )
+        return list(kept[-wanted["last"] :])
+
+    def _keep(self, update: int) -> None:
+        """Keep the weights of an update where they are wanted later."""
+        if update in self.checkpoints or update in self.averaged:
+            self.keeper.keep(update, _copy(self.model))
+
+    def _weights(self) -> Weights:
+        """The weights that the run ends with: averaged, best or last."""
+        if self.averaged and not self.workers.rank:
+            mean = average([self.keeper.weights_of(update) for update in self.averaged])
+            for update in set(self.averaged) - self.checkpoints:
+                self.keeper.drop(update)
+            return mean
+        return self.best if self.best is not None else _copy(self.model)
 
     def _autocast(self) -> AbstractContextManager[Any]:
         bf16 = self.training["precision"] == "bf16" and self.device.type == "cuda"
@@ -252,9 +264,12 @@ class _Loop:
         if self.progress.update % max(1, self.updates // 200) == 0:
             self._check_finite()
             now = time.monotonic()
-            rate = window["tokens"] / (now - window["began"])
+            names = list(window["sums"])
+            counted = (window["tokens"], window["units"], *window["sums"].values())
+            tokens, units, *sums = self.workers.add(counted)
+            rate = tokens / (now - window["began"])
             row = {"split": "train", "lr": lr, "tokens_per_second": round(rate, 1)}
-            self._row(row | {n: float(v) / window["units"] for n, v in window["sums"].items()})
+            self._row(row | {n: float(v) / units for n, v in zip(names, sums, strict=True)})
             self.window = self._new_window()
             self._speak(rate, now)
 
@@ -282,8 +297,12 @@ class _Loop:
             )
 
     def _evaluate(self) -> None:
+        """Measure the development split, which the first process does for all."""
         self._check_finite()
-        metrics = evaluate(self.model, self.objective, self.dev, self.device, self._autocast())
+        if self.workers.rank:
+            return
+        batches = self.in_order(self.dev, EVALUATED, self.device)
+        metrics = evaluate(self.model, self.objective, batches, self._autocast())
         self._row({"split": "dev"} | metrics)
         select = self.training.get("select")
         if select:
@@ -325,7 +344,7 @@ class _Loop:
         }
 
     def _resume(self) -> None:
-        state = self.keeper.load()
+        state = self.workers.from_first(self.keeper.load())
         if state is None:
             return
         load_weights(self.model, state["model"], "the saved state")
@@ -342,17 +361,15 @@ class _Loop:
 def evaluate(
     model: nn.Module,
     objective: Objective,
-    split: Split,
-    device: torch.device,
+    batches: Iterable[Any],
     autocast: AbstractContextManager[Any],
-    tokens: int = 4096,
 ) -> dict[str, float]:
-    """An objective's metrics on a split, averaged over its units, the model in evaluation mode."""
+    """An objective's metrics on batches, averaged over its units, the model in evaluation mode."""
     model.eval()
     sums: dict[str, float] = {}
     units = 0
     with torch.no_grad(), autocast:
-        for batch in in_order(split, tokens, device):
+        for batch in batches:
             loss = objective.loss(model, batch, epoch=math.inf)
             units += loss.units
             for name, value in loss.sums.items():

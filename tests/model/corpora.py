@@ -54,11 +54,16 @@ class MemoryKeeper:
 
     def stopping(self) -> bool:
         self.seen += 1
-        # The loop asks twice at the update that it stops at: before and after saving.
         return self.save_at is not None and self.seen >= self.save_at
 
     def keep(self, update: int, weights: Any) -> None:
         self.kept[update] = weights
+
+    def weights_of(self, update: int) -> Any:
+        return self.kept[update]
+
+    def drop(self, update: int) -> None:
+        self.kept.pop(update, None)
 
     def record(self, rows: list[dict[str, Any]]) -> None:
         pass

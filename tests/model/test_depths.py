@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from model.batching import in_order
 from model.corpus import Corpus
 from model.multiview import Evaluation
 from model.probes.depths import depths
@@ -64,7 +65,7 @@ def history(corpus: Corpus, view: str | None, dev: list[float]) -> list[dict[str
     """Rows of three epochs as training writes them, with an accuracy of one's own choice."""
     objective = Evaluation([1, 2, 4], view)
     context = contextlib.nullcontext()
-    metrics = evaluate(Scripted(), objective, corpus.split("dev"), CPU, context, tokens=40)
+    metrics = evaluate(Scripted(), objective, in_order(corpus.split("dev"), 40, CPU), context)
     rows = []
     for epoch, accuracy in enumerate(dev, start=1):
         rows.append({"split": "train", "epoch": epoch - 0.5, "accuracy": 99.0})

@@ -172,6 +172,7 @@ def test_papers_are_found_and_names_must_differ(project, tmp_path):
             {"metric": "acuracy", "mode": "max"},
             ('select.metric: "acuracy" is not allowed', 'did you mean "accuracy"?'),
         ),
+        (("training", "average"), {"last": 2}, ("training.average",)),
         (
             ("training", "select"),
             {"mode": "max"},
@@ -214,6 +215,13 @@ def test_a_mistake_in_an_experiment(project, path, value, says):
     sentence = refused(project)
     for part in ("experiments.one", *says):
         assert part in sentence
+
+
+def test_a_run_ends_with_its_best_weights_or_with_an_average(project):
+    training = project.experiments["one"]["training"]
+    training["average"] = {"last": 2, "updates": 10}
+    training["select"] = {"metric": "loss", "mode": "min"}
+    assert "training: give either select or average" in refused(project)
 
 
 @pytest.mark.parametrize(

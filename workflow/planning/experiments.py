@@ -197,6 +197,8 @@ def _check_settings(settings: Mapping[str, Any], at: str, root: Path) -> None:
     for name in ("metric", "mode"):
         if training.get("select") and name not in training["select"]:
             raise InputError(f'{at}: training.select: the key "{name}" is missing')
+    if training.get("select") and training.get("average"):
+        raise InputError(f"{at}: training: give either select or average (null takes one away)")
     start = training.get("start_from")
     if start is not None and start not in settings["parents"]:
         raise unknown(f"{at}: training.start_from", "parent", start, settings["parents"])

@@ -113,6 +113,14 @@ def resource(name):
     return ask
 
 
+def launcher(wildcards):
+    """What starts a training: python, or torchrun with one process for each GPU."""
+    gpus = resource("gpu")(wildcards)
+    if gpus < 2:
+        return "python"
+    return f"python -m torch.distributed.run --standalone --nproc-per-node {gpus}"
+
+
 def run_folder(run):
     """The folder of a run's results."""
     return f"{SCALE}/runs/{run.key}"

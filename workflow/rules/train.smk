@@ -1,5 +1,6 @@
 # resolve writes a run's spec; train makes its weights, or takes them from the store. Under Slurm
-# training knows how long the job may take, and leaves in time to be continued by a retry.
+# training knows how long the job may take, and leaves in time to be continued by a retry. A run
+# that asks for several GPUs is trained by as many processes.
 
 RUN = f"{SCALE}/runs/{{experiment}}/{{variant}}/seed-{{seed}}"
 RUN_NAME = "{experiment}/{variant}/seed-{seed}"
@@ -63,8 +64,9 @@ rule train:
         folder=RUN,
         device=PLAN.config["device"],
         parents=parent_arguments,
+        python=launcher,
     shell:
-        "exec python -m workflow.scripts.train --spec {input.spec:q} --data {input.data:q}"
+        "exec {params.python} -m workflow.scripts.train --spec {input.spec:q} --data {input.data:q}"
         " --store {params.store:q} --out {params.folder:q} --device {params.device:q}"
         " ${{SLURM_JOB_ID:+--time-limit $(({resources.runtime} * 60))}}"
         " {params.parents:q} > {log:q} 2>&1"

@@ -1,6 +1,7 @@
 """What `train` and `measure` check before they compute: each mistake ends them with a sentence."""
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -103,9 +104,18 @@ def load_weights(path: Path) -> dict[str, Any]:
 
 
 def pick_device(name: str) -> Any:
-    """Return the torch device for `auto`, `cpu` or `cuda`."""
+    """Return the torch device for `auto`, `cpu` or `cuda`; each process of a group has its own."""
     import torch
 
     if name == "cuda" and not torch.cuda.is_available():
         sys.exit("error: device is set to cuda, but torch sees no GPU; set device: auto or cpu.")
-    return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
+    if name == "cpu" or not torch.cuda.is_available():
+        return torch.device("cpu")
+    device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0)))
+    torch.cuda.set_device(device)
+    return device
+
+
+def is_first() -> bool:
+    """Whether this process is the only one of its run, or the first of those torchrun started."""
+    return int(os.environ.get("RANK", 0)) == 0

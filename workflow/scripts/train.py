@@ -19,6 +19,7 @@ from workflow.scripts.job import (
     check_data,
     check_run,
     check_run_code,
+    is_first,
     load_weights,
     pick_device,
     read_spec,
@@ -44,7 +45,8 @@ def main() -> None:
             check_data(spec, arguments.data)
             _check_failure(entry)
             _train(spec, entry, parents, arguments, deadline)
-        entry.copy_result(arguments.out, spec)
+        if is_first():
+            entry.copy_result(arguments.out, spec)
     except Fenced as error:
         sys.exit(f"error: {error}")
     except OSError as error:
@@ -73,18 +75,24 @@ def _train(
     from model.memory import keep_freed_memory
     from model.startup import leave_compiler_out
     from model.training import Interrupted, TrainingFailed, train
+    from model.workers import join
 
     keep_freed_memory()
-    leave_compiler_out()
+    if not spec["training"].get("compile"):
+        leave_compiler_out()
     device = pick_device(arguments.device)
     weights = {name: load_weights(path) for name, path in parents.items()}
+    workers = join(device, spec["seed"])
+    if workers.rank:
+        _help(spec, arguments, device, weights, workers)
+        return
     claim = entry.claim()
     keeper = StateKeeper(claim, arguments.save_every, _say, deadline)
     _heed_signals(keeper)
-    segments = _begin_segment(entry, device, keeper.newest())
+    segments = _begin_segment(entry, device, keeper.newest(), workers.size)
     try:
         check_mechanisms(spec["model"])
-        trained = train(spec, Corpus(arguments.data), keeper, device, weights, _say)
+        trained = train(spec, Corpus(arguments.data), keeper, device, weights, _say, workers)
     except Interrupted as error:
         cause = "" if keeper.asked_to_stop else "the job's time limit is near: "
         _say(f"{cause}{error}")
@@ -92,7 +100,25 @@ def _train(
     except (TrainingFailed, ValueError) as error:
         claim.fail(str(error), _invocation())
         sys.exit(f"error: {error}")
-    _put_result(spec, claim, trained, segments, device)
+    _put_result(spec, claim, trained, segments, device, workers.size)
+
+
+def _help(
+    spec: dict[str, Any], arguments: argparse.Namespace, device: Any, weights: Any, workers: Any
+) -> None:
+    """Train as a process that is not the first of its group: it keeps and says nothing."""
+    from model.checkpoint import Onlooker
+    from model.corpus import Corpus
+    from model.training import Interrupted, TrainingFailed, train
+
+    keeper = Onlooker()
+    _heed_signals(keeper)
+    try:
+        train(spec, Corpus(arguments.data), keeper, device, weights, lambda line: None, workers)
+    except Interrupted:
+        raise SystemExit(CONTINUE) from None
+    except (TrainingFailed, ValueError):
+        sys.exit(1)
 
 
 def _heed_signals(keeper: Any) -> None:
@@ -107,7 +133,12 @@ def _heed_signals(keeper: Any) -> None:
 
 
 def _put_result(
-    spec: dict[str, Any], claim: Claim, trained: Any, segments: list[dict[str, Any]], device: Any
+    spec: dict[str, Any],
+    claim: Claim,
+    trained: Any,
+    segments: list[dict[str, Any]],
+    device: Any,
+    processes: int,
 ) -> None:
     """Write the files of a finished run."""
     import torch
@@ -124,6 +155,7 @@ def _put_result(
         **environment(ROOT, device),
         **peak_memory_mb(device),
         **{name: spec["training"][name] for name in ("threads", "precision", "matmul")},
+        "processes": processes,
         "matmul_mode": torch.get_float32_matmul_precision(),
         "parameters": trained.parameters,
         "steps": trained.updates,
@@ -145,7 +177,7 @@ def _put_result(
         (files / "run.json").write_text(json.dumps(record, indent=2, sort_keys=True) + "\n")
 
 
-def _begin_segment(entry: Entry, device: Any, update: int) -> list[dict[str, Any]]:
+def _begin_segment(entry: Entry, device: Any, update: int, processes: int) -> list[dict[str, Any]]:
     """Note where and when this process works on the run; `exact` where it resumes bit for bit."""
     import torch
 
@@ -155,6 +187,7 @@ def _begin_segment(entry: Entry, device: Any, update: int) -> list[dict[str, Any
     segments = json.loads(path.read_text()) if path.is_file() else []
     place = {"cpu": cpu_name(), "device": device.type, "torch": torch.__version__}
     same = all(segment[name] == place[name] for segment in segments for name in place)
+    exact = same and device.type == "cpu" and processes == 1
     began = {
         "started": now(),
         "update": update,
@@ -162,7 +195,7 @@ def _begin_segment(entry: Entry, device: Any, update: int) -> list[dict[str, Any
         "host": socket.gethostname(),
         "job_id": os.environ.get("SLURM_JOB_ID"),
     }
-    segments.append({**began, **place, "exact": same and device.type == "cpu"})
+    segments.append({**began, **place, "exact": exact})
     write_atomically(path, json.dumps(segments).encode())
     return segments
 

@@ -1,0 +1,145 @@
+"""The processes that share the work of one run: each computes its part of every batch.
+
+All hold the same weights. An update's gradients are added up over the processes, so it is the
+update that one process would make of the same examples, but for the order of the sums and, with
+dropout or sampling, for other random numbers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor, distributed, nn
+
+
+class Workers(Protocol):
+    """The processes of a run, as one of them sees them.
+
+    Attributes:
+        rank: which of them this one is, from 0.
+        size: how many there are.
+    """
+
+    rank: int
+    size: int
+
+    def from_first(self, state: Any) -> Any:
+        """What the first process gave."""
+        ...
+
+    def part_ways(self, update: int) -> None:
+        """Draw other random numbers than the other processes from here on."""
+        ...
+
+    def share(self, examples: list[np.ndarray]) -> list[np.ndarray]:
+        """This process's part of the micro-batches of an update."""
+        ...
+
+    def add_gradients(self, model: nn.Module, units: int) -> Any:
+        """Add up the gradients of all; returns the sum of their units."""
+        ...
+
+    def add(self, values: Sequence[Any]) -> Sequence[Any]:
+        """The sum of each value over the processes."""
+        ...
+
+    def any(self, wish: bool) -> bool:
+        """Whether any of the processes wishes so."""
+        ...
+
+
+class Alone:
+    """The only process."""
+
+    rank, size = 0, 1
+
+    def from_first(self, state: Any) -> Any:
+        """What it gave."""
+        return state
+
+    def part_ways(self, update: int) -> None:
+        """Nobody to part from."""
+
+    def share(self, examples: list[np.ndarray]) -> list[np.ndarray]:
+        """All of them."""
+        return examples
+
+    def add_gradients(self, model: nn.Module, units: int) -> int:
+        """Its own units."""
+        return units
+
+    def add(self, values: Sequence[Any]) -> Sequence[Any]:
+        """The values."""
+        return values
+
+    def any(self, wish: bool) -> bool:
+        """Its own wish."""
+        return wish
+
+
+ALONE = Alone()
+
+
+class Group:
+    """The processes that `torchrun` started, connected by NCCL on GPUs and by Gloo on CPUs.
+
+    Args:
+        device: of this process.
+        seed: of the run.
+    """
+
+    def __init__(self, device: torch.device, seed: int) -> None:
+        distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
+        self.rank, self.size = distributed.get_rank(), distributed.get_world_size()
+        self.device, self.seed = device, seed
+
+    def from_first(self, state: Any) -> Any:
+        """What the first process gave, sent to all."""
+        given = [state]
+        distributed.broadcast_object_list(given, src=0, device=self.device)
+        return given[0]
+
+    def part_ways(self, update: int) -> None:
+        """Seed this process by run, rank and update; the first keeps its random numbers."""
+        if self.rank:
+            seed = np.random.SeedSequence([self.seed, self.rank, update]).generate_state(1)
+            torch.manual_seed(int(seed[0]))
+
+    def share(self, examples: list[np.ndarray]) -> list[np.ndarray]:
+        """Every size-th example of each micro-batch, so that all get texts of all lengths."""
+        parts = [micro[self.rank :: self.size] for micro in examples]
+        return [part for part in parts if len(part)]
+
+    def add_gradients(self, model: nn.Module, units: int) -> Tensor:
+        """Add up the gradients in one message; returns the sum of the units, a scalar tensor."""
+        gradients = []
+        for parameter in model.parameters():
+            if parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
+            gradients.append(parameter.grad)
+        count = torch.tensor([float(units)], device=self.device)
+        together = torch.cat([gradient.flatten() for gradient in gradients] + [count])
+        distributed.all_reduce(together)
+        *summed, total = together.split([gradient.numel() for gradient in gradients] + [1])
+        for gradient, values in zip(gradients, summed, strict=True):
+            gradient.copy_(values.view_as(gradient))
+        return total[0]
+
+    def add(self, values: Sequence[Any]) -> Sequence[Any]:
+        """The sum of each value over the processes, as numbers."""
+        together = torch.tensor([float(v) for v in values], dtype=torch.float64, device=self.device)
+        distributed.all_reduce(together)
+        return together.tolist()
+
+    def any(self, wish: bool) -> bool:
+        """Whether any of the processes wishes so."""
+        return bool(self.add([wish])[0])
+
+
+def join(device: torch.device, seed: int) -> Workers:
+    """The group that `torchrun` started this process in, or `ALONE` without it."""
+    return Group(device, seed) if int(os.environ.get("WORLD_SIZE", 1)) > 1 else ALONE

@@ -1,0 +1,72 @@
+"""`train` in several processes: torchrun starts them, the first one keeps and writes."""
+
+import copy
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from safetensors.numpy import load
+
+from tests.scripts.conftest import seal
+from tests.scripts.processes import ROOT
+from workflow.planning.closure import code_hash
+from workflow.planning.identity import run_modules
+
+TORCHRUN = ("torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m")
+
+
+def start(job, *launcher, more=()):
+    """Run `train` to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", *launcher, "workflow.scripts.train", *job.arguments(*more)],
+        cwd=ROOT, env=os.environ | {"OMP_NUM_THREADS": "1"}, timeout=240, check=False,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def soft(job, spec):
+    """The run without anything drawn at random."""
+    changed = copy.deepcopy(spec)
+    encoder = changed["model"]["encoder"]
+    encoder |= {"dropout": 0, "normalizer": {"path": "model.normalizers.softmax:Softmax"}}
+    del changed["identity"]
+    changed["code"] = code_hash(run_modules(changed), ROOT)
+    job.spec.clear()
+    job.spec.update(seal(changed))
+    return job
+
+
+def test_two_processes_train_one_run_and_a_retry_continues_it(soft, tmp_path):
+    left = start(soft, *TORCHRUN, more=("--time-limit", "0.001"))
+    assert left.returncode != 0 and "stopped after update 1 of" in left.stdout
+    assert [state.name for state in soft.states] == ["state-000000000001.pt"]
+    done = start(soft, *TORCHRUN)
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count("resumed after update 1 of") == 1
+    assert soft.record["processes"] == 2
+    assert [segment["exact"] for segment in soft.record["continuations"]] == [False]
+    both = load(soft.weights)
+    losses = [row["loss"] for row in soft.history if row["split"] == "dev"]
+    again = type(soft)(tmp_path / "alone", soft.spec, soft.data)
+    again.folder.mkdir()
+    alone = start(again)
+    assert alone.returncode == 0, alone.stdout
+    assert again.record["processes"] == 1
+    expected = [row["loss"] for row in again.history if row["split"] == "dev"]
+    assert losses == pytest.approx(expected, rel=1e-3)
+    name = "output.weight"
+    assert np.allclose(both[name], load(again.weights)[name], atol=1e-3)
+
+
+def test_a_run_that_fails_is_told_by_the_first_process(soft):
+    soft.spec["training"]["optimizer"]["lr"] = 1e30
+    changed = {name: value for name, value in soft.spec.items() if name != "identity"}
+    soft.spec.update(seal(changed))
+    done = start(soft, *TORCHRUN)
+    assert done.returncode == 1 and not soft.out.exists()
+    assert done.stdout.count("error: the loss or its gradient is not a finite number") == 1
+    assert "finite" in json.loads((soft.entry / "failed.json").read_text())["reason"]
