@@ -23,25 +23,28 @@ SOFTMAX = {"path": "model.normalizers.softmax:Softmax"}
 def training_speed(subject: Subject, spec: Mapping[str, Any], updates: int = 12) -> Measured:
     """Tokens per second of training, relative to the single-stream softmax model of that shape.
 
-    Both make the same updates (loss, gradients, Adam) on the same batches in turn, in one process,
-    so what else the machine does slows both. On a CPU the time is the process's own.
+    Both make the same updates (loss, gradients, Adam) on the same batches, in one process, so what
+    else the machine does slows both. Each batch is taken four times, by the model, by the other
+    twice, and by the model again: who comes first finds colder caches. On a CPU the time is the
+    process's own.
 
     Args:
         subject: the run; its weights stay as they are.
         spec: of the run; its model has an `encoder`.
-        updates: of each model, after one that does not count.
+        updates: of each model, an even number, after two that do not count.
 
     Returns:
-        Scalar `relative`, the median ratio over pairs of updates.
+        Scalar `relative`, the median ratio over batches.
     """
-    batches = _batches(subject, spec, updates + 1)
-    steps = [_step(subject, one) for one in (dict(spec), {**spec, "model": softmax_model(spec)})]
+    own, softmax = (
+        _step(subject, one) for one in (dict(spec), {**spec, "model": softmax_model(spec)})
+    )
     clock = _clock(subject.device)
     ratios = []
     with torch.random.fork_rng():
-        for batch in batches:
-            own, softmax = (_seconds(step, batch, clock) for step in steps)
-            ratios.append(softmax / own)
+        for batch in _batches(subject, spec, updates // 2 + 1):
+            took = [_seconds(step, batch, clock) for step in (own, softmax, softmax, own)]
+            ratios.append((took[1] + took[2]) / (took[0] + took[3]))
     return Measured({"relative": scalar(median(ratios[1:]), "softmax = 1", n=updates)}, {})
 
 

@@ -39,11 +39,11 @@ def test_it_is_the_ratio_of_the_times_of_equal_updates(keywords, classifier_spec
     monkeypatch.setattr(speed, "SOFTMAX", {"path": f"{__name__}:Plain"})
     monkeypatch.setattr(speed, "_clock", lambda device: lambda: Slow.clock)
     classifier_spec["model"]["encoder"]["normalizer"] = {"path": f"{__name__}:Slow"}
-    found = speed.training_speed(subject(classifier_spec, keywords), classifier_spec, updates=5)
+    found = speed.training_speed(subject(classifier_spec, keywords), classifier_spec, updates=6)
     assert found.scalars["relative"] == {
         "value": pytest.approx(1 / 3),
         "unit": "softmax = 1",
-        "n": 5,
+        "n": 6,
     }
 
 
@@ -81,8 +81,8 @@ def test_a_small_corpus_is_gone_through_again(keywords, classifier_spec):
 
 def test_it_can_be_named_in_an_experiment(keywords, classifier_spec):
     evaluator = build(
-        {"path": "model.probes.speed:training_speed", "updates": 1},
+        {"path": "model.probes.speed:training_speed", "updates": 2},
         spec=classifier_spec,
         history=[],
     )
-    assert evaluator(subject(classifier_spec, keywords)).scalars["relative"]["n"] == 1
+    assert evaluator(subject(classifier_spec, keywords)).scalars["relative"]["n"] == 2
