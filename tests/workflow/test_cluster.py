@@ -55,7 +55,7 @@ def test_a_job_asks_for_what_its_experiment_states(fresh, no_slurm):
         job = asked(outcome, rule)
         assert (job["gpu"], job["mem_mb"], job["runtime"]) == ("2", "500", "90")
     assert "${SLURM_JOB_ID:+--time-limit $((90 * 60))}" in outcome.said
-    assert "exec python -m torch.distributed.run --standalone --nproc-per-node 2 -m" in outcome.said
+    assert "python -m torch.distributed.run --standalone --nproc-per-node=2 -m" in outcome.said
     without = fresh.plan("toy_language", config=("device=cpu",))
     assert asked(without, "train")["gpu"] == "0" and "torch.distributed" not in without.said
 

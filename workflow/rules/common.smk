@@ -50,7 +50,6 @@ LOCAL = rf"(?:{LOCAL})/"
 
 RESULTS = PLAN.results
 SCALE = f"{RESULTS}/{PLAN.scale}"
-STORE = f"{RESULTS}/store"
 
 
 wildcard_constraints:
@@ -116,9 +115,8 @@ def resource(name):
 def launcher(wildcards):
     """What starts a training: python, or torchrun with one process for each GPU."""
     gpus = resource("gpu")(wildcards)
-    if gpus < 2:
-        return "python"
-    return f"python -m torch.distributed.run --standalone --nproc-per-node {gpus}"
+    group = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={gpus}"]
+    return ["python", *(group if gpus > 1 else [])]
 
 
 def run_folder(run):

@@ -29,10 +29,10 @@ rule measure:
         runtime=resource("runtime"),
         gpu=resource("gpu"),
     params:
-        store=STORE,
-        folder=RUN,
+        store=lambda wildcards, output: f"{RESULTS}/store",
+        folder=lambda wildcards, input: str(Path(input.weights).parent),
         evaluators=sentence(lambda wildcards: canonical(run_of(wildcards).evaluators(ROOT))),
-        device=PLAN.config["device"],
+        device=lambda wildcards, output: PLAN.config["device"],
     shell:
         "exec python -m workflow.scripts.measure --spec {input.spec:q} --run {params.folder:q}"
         " --data {input.data:q} --store {params.store:q} --evaluators {params.evaluators:q}"

@@ -60,13 +60,13 @@ rule train:
         runtime=resource("runtime"),
         gpu=resource("gpu"),
     params:
-        store=STORE,
-        folder=RUN,
-        device=PLAN.config["device"],
+        store=lambda wildcards, output: f"{RESULTS}/store",
+        folder=lambda wildcards, output: str(Path(output.record).parent),
+        device=lambda wildcards, output: PLAN.config["device"],
         parents=parent_arguments,
-        python=launcher,
+        python=lambda wildcards, output: launcher(wildcards),
     shell:
-        "exec {params.python} -m workflow.scripts.train --spec {input.spec:q} --data {input.data:q}"
+        "exec {params.python:q} -m workflow.scripts.train --spec {input.spec:q} --data {input.data:q}"
         " --store {params.store:q} --out {params.folder:q} --device {params.device:q}"
         " ${{SLURM_JOB_ID:+--time-limit $(({resources.runtime} * 60))}}"
         " {params.parents:q} > {log:q} 2>&1"
