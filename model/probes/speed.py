@@ -20,7 +20,7 @@ from model.transformer import Transformer
 SOFTMAX = {"path": "model.normalizers.softmax:Softmax"}
 
 
-def training_speed(subject: Subject, spec: Mapping[str, Any], updates: int = 12) -> Measured:
+def training_speed(subject: Subject, spec: Mapping[str, Any], updates: int = 40) -> Measured:
     """Tokens per second of training, relative to the single-stream softmax model of that shape.
 
     Both make the same updates (loss, gradients, Adam) on the same batches, in one process, so what
