@@ -27,7 +27,7 @@ VENV_OPTION = $(if $(filter keep,$(TORCH)),--system-site-packages)
 SYSTEM_SITE = include-system-site-packages = $(if $(VENV_OPTION),true,false)
 SNAKEMAKE = $(VENV)/bin/snakemake --cores all --quiet rules --config
 
-.PHONY: help demo plan mirror test lint unit dry-runs offline slurm publish forget gc clean
+.PHONY: help demo plan mirror test lint unit dry-runs offline slurm bench publish forget gc clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 12
@@ -86,6 +86,14 @@ offline: $(READY)  ## Run the demo without a network, into an empty folder
 
 slurm: $(TEST_READY)  ## Run the faults of docs/reliability.md on a real Slurm (Debian, as root)
 	$(VENV)/bin/python -m tests.slurm
+
+bench: $(TEST_READY)  ## Measure translation beside torch.nn.Transformer (one core, half an hour)
+	@for shape in iwslt small; do \
+		$(VENV)/bin/python -m benchmarks.translation train --shape $$shape; \
+		$(VENV)/bin/python -m benchmarks.translation mechanisms --shape $$shape; \
+	done
+	@for beam in 1 5; do $(VENV)/bin/python -m benchmarks.translation decode --shape iwslt --beam $$beam; done
+	@for beam in 1 4; do $(VENV)/bin/python -m benchmarks.translation decode --shape small --beam $$beam; done
 
 publish: $(READY)  ## Copy a scale's results into docs/reproduction: make publish SCALE=lite
 	$(VENV)/bin/python -m workflow.scripts.publish --results "$(RESULTS)" --scale $(SCALE) \

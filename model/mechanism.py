@@ -18,7 +18,8 @@ def check_mechanisms(model: Mapping[str, Any]) -> None:
     """Try every normaliser that a model's node names.
 
     Args:
-        model: the node, with arguments; `heads` stands beside `normalizer`.
+        model: the node, with arguments; `heads` stands beside `normalizer`, or the normaliser of
+            one place, such as `cross_normalizer`.
 
     Raises:
         ValueError: a normaliser can't be built, or its weights are none; the sentence names it.
@@ -40,9 +41,10 @@ def check_mechanisms(model: Mapping[str, Any]) -> None:
 def _normalizers(node: Any) -> Iterator[tuple[Mapping[str, Any], int]]:
     """Yield the normalisers anywhere below a node, each with its number of heads."""
     if isinstance(node, Mapping):
-        if isinstance(node.get("normalizer"), Mapping) and "heads" in node:
-            yield node["normalizer"], node["heads"]
-        for value in node.values():
+        for name, value in node.items():
+            named = name.endswith("normalizer") and isinstance(value, Mapping)
+            if named and "heads" in node:
+                yield value, node["heads"]
             yield from _normalizers(value)
 
 

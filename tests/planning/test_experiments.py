@@ -172,7 +172,16 @@ def test_papers_are_found_and_names_must_differ(project, tmp_path):
             {"metric": "acuracy", "mode": "max"},
             ('select.metric: "acuracy" is not allowed', 'did you mean "accuracy"?'),
         ),
-        (("training", "average"), {"last": 2}, ("training.average",)),
+        (
+            ("training", "average"),
+            {"last": 2},
+            ("training.average: give either epochs or updates",),
+        ),
+        (
+            ("training", "average"),
+            {"epochs": 2},
+            ('training.average: the key "last" is missing',),
+        ),
         (
             ("training", "select"),
             {"mode": "max"},

@@ -100,6 +100,28 @@ def test_an_evaluator_that_names_the_history_gets_it(measuring):
     assert len(expected) > 2 and measuring.found["steps"]["arrays"]["step"] == expected
 
 
+def test_an_evaluator_that_names_further_data_gets_it(measuring, tmp_path):
+    """It is measured again when these data change, and then only."""
+    one, other = (further(tmp_path / name, name) for name in ("one", "other"))
+    node = {"path": "tests.scripts.probes:words", "tagged": {"dataset": "it"}, "count": 2}
+    measuring.evaluators["words"] = node | {"code": code_hash(parts(node), ROOT)}
+    given = ("--further", f"words.tagged={one}")
+    assert "words" in ran(measuring.measure(*given))
+    assert measuring.found["words"]["arrays"]["words"] == ["one_a", "one_b"]
+    assert ran(measuring.measure(*given)) == []
+    assert ran(measuring.measure("--further", f"words.tagged={other}")) == ["words"]
+    assert measuring.found["words"]["arrays"]["words"] == ["other_a", "other_b"]
+
+
+def further(folder: Path, name: str) -> Path:
+    """An encoded corpus whose words begin with its name."""
+    folder.mkdir()
+    words = ["<pad>", "<bos>", "<unk>", *(f"{name}_{letter}" for letter in "abc")]
+    (folder / "vocabulary.txt").write_text("\n".join(words) + "\n")
+    (folder / "manifest.json").write_text(json.dumps({"digest": name}))
+    return folder
+
+
 def test_a_damaged_history_is_told(measuring):
     path = measuring.job.out / "history.jsonl"
     path.write_text(path.read_text()[:-20])

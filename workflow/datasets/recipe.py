@@ -4,6 +4,7 @@ A recipe is a mapping {"dataset": name, option: value, ...}. Each dataset is a m
 package with a frozen dataclass `Options` and the functions
 `sources(options)`, `raw(options)`, `columns(options)`: the file names of its first and last stage,
 `synthesise(options, out)`, `prepare(options, files, out)`, `encode(options, prepared, out)`.
+One whose stages write other files too says so by `prepared(options)` and `texts(options)`.
 """
 
 import difflib
@@ -20,13 +21,20 @@ from workflow.datasets.files import SPLITS
 DATASETS = (
     "ag_news",
     "amazon",
+    "conll2000",
     "imdb",
+    "iwslt14",
+    "iwslt14_30",
+    "iwslt15",
+    "multi30k",
     "multiview_arithmetic",
     "newsgroups",
     "permutation_copying",
     "sms_spam",
     "sst",
     "stack_language",
+    "wmt14",
+    "wmt17",
     "yelp",
 )
 
@@ -65,13 +73,16 @@ def files(values: Mapping[str, Any]) -> dict[str, list[str]]:
     `sources` are to be fetched, `raw` are generated; a recipe has the one or the other.
     """
     recipe = load(values)
-    columns = ["tokens", "offsets", *recipe.module.columns(recipe.options)]
-    arrays = [f"{split}.{column}.npy" for split in SPLITS for column in columns]
+    module, options = recipe.module, recipe.options
+    columns = ["tokens", "offsets", *module.columns(options)]
+    splits = getattr(options, "splits", SPLITS)
+    arrays = [f"{split}.{column}.npy" for split in splits for column in columns]
+    prepared, texts = getattr(module, "prepared", None), getattr(module, "texts", None)
     return {
-        "sources": recipe.module.sources(recipe.options),
-        "raw": recipe.module.raw(recipe.options),
-        "prepared": [f"{split}.jsonl" for split in SPLITS],
-        "encoded": ["manifest.json", "vocabulary.txt", *arrays],
+        "sources": module.sources(options),
+        "raw": module.raw(options),
+        "prepared": prepared(options) if prepared else [f"{split}.jsonl" for split in SPLITS],
+        "encoded": ["manifest.json", "vocabulary.txt", *arrays, *(texts(options) if texts else ())],
     }
 
 

@@ -10,7 +10,7 @@ from workflow.datasets.errors import DataError
 from workflow.datasets.recipe import files
 from workflow.planning.errors import InputError, unknown
 from workflow.planning.experiments import SCALES, merge, recipe
-from workflow.planning.identity import recipe_hash
+from workflow.planning.identity import data_folder
 from workflow.planning.plan import Plan
 
 
@@ -26,7 +26,7 @@ class Corpus:
     @property
     def folder(self) -> str:
         """The folder of the data below `<results>/data`; empty without a recipe."""
-        return f"{self.recipe['dataset']}/{recipe_hash(self.recipe)}" if self.recipe else ""
+        return data_folder(self.recipe) if self.recipe else ""
 
 
 def corpora(plan: Plan, table: Mapping[str, Any], where: str) -> dict[str, Corpus]:

@@ -19,7 +19,11 @@ TRAINED = ("data", "model", "objective", "training", "parents", "checkpoints")
 SETTINGS = (*TRAINED, "evaluators", "resources")
 REQUIRED = ("batch", "optimizer", "schedule", "precision", "threads", "matmul")
 NAMING = ("path", "dataset")
-EITHER = {"": ("epochs", "updates"), "batch": ("examples", "tokens")}
+EITHER = {
+    "": ("epochs", "updates"),
+    "batch": ("examples", "tokens"),
+    "average": ("epochs", "updates"),
+}
 
 Changes = Mapping[str, Any]
 """A fragment of an experiment that is laid over it: settings, and `variants` with theirs."""
@@ -174,6 +178,7 @@ def _check_settings(settings: Mapping[str, Any], at: str, root: Path) -> None:
         if name not in settings:
             raise InputError(f'{at}: the key "{name}" is missing')
     recipe(settings["data"], at)
+    further_data(settings["evaluators"], at)
     nodes = {"model": settings["model"], "objective": settings["objective"]}
     nodes |= {f"evaluators.{name}": node for name, node in settings["evaluators"].items()}
     for name, node in nodes.items():
@@ -185,6 +190,8 @@ def _check_settings(settings: Mapping[str, Any], at: str, root: Path) -> None:
         if name not in training:
             raise InputError(f'{at}: training: the key "{name}" is missing')
     for part, names in EITHER.items():
+        if part and part not in training:
+            continue
         present = [name for name in names if name in (training[part] if part else training)]
         if len(present) != 1:
             key = f"training.{part}" if part else "training"
@@ -197,6 +204,8 @@ def _check_settings(settings: Mapping[str, Any], at: str, root: Path) -> None:
     for name in ("metric", "mode"):
         if training.get("select") and name not in training["select"]:
             raise InputError(f'{at}: training.select: the key "{name}" is missing')
+    if training.get("average") and "last" not in training["average"]:
+        raise InputError(f'{at}: training.average: the key "last" is missing')
     if training.get("select") and training.get("average"):
         raise InputError(f"{at}: training: give either select or average (null takes one away)")
     start = training.get("start_from")
@@ -236,6 +245,21 @@ def recipe(data: Mapping[str, Any], where: str) -> dict[str, Any]:
     if isinstance(result, str):
         raise InputError(f"{where}: data: {result}")
     return result
+
+
+def further_data(evaluators: Mapping[str, Any], where: str) -> dict[str, dict[str, Any]]:
+    """Return the recipes that evaluators name, by `<evaluator>.<argument>`.
+
+    An argument with the key `dataset` is one: the evaluator gets the corpus that is made by it.
+
+    Raises InputError when the dataset does not exist or refuses an option.
+    """
+    return {
+        f"{name}.{argument}": recipe(value, f"{where}: evaluators.{name}.{argument}")
+        for name, node in evaluators.items()
+        for argument, value in node.items()
+        if isinstance(value, Mapping) and "dataset" in value
+    }
 
 
 @cache

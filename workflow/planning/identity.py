@@ -31,6 +31,11 @@ def recipe_hash(recipe: dict[str, Any]) -> str:
     return digest(recipe)[:12]
 
 
+def data_folder(recipe: dict[str, Any]) -> str:
+    """Return the folder of a recipe's data below `<results>/data`."""
+    return f"{recipe['dataset']}/{recipe_hash(recipe)}"
+
+
 def parts(node: Any) -> list[str]:
     """Return the modules of every `path: "module:Name"` in nested nodes, sorted, each once."""
     found: set[str] = set()

@@ -9,8 +9,14 @@ from typing import Any
 
 from workflow.planning.closure import code_hash
 from workflow.planning.errors import InputError, unknown
-from workflow.planning.experiments import Experiment, check_experiment, load_experiments, recipe
-from workflow.planning.identity import digest, parts, recipe_hash, run_modules
+from workflow.planning.experiments import (
+    Experiment,
+    check_experiment,
+    further_data,
+    load_experiments,
+    recipe,
+)
+from workflow.planning.identity import data_folder, digest, parts, recipe_hash, run_modules
 from workflow.planning.loader import check
 from workflow.planning.mechanisms import mechanisms, with_variants
 
@@ -38,7 +44,12 @@ class Run:
     @cached_property
     def data(self) -> str:
         """The folder of the run's data below `<results>/data`."""
-        return f"{self.recipe['dataset']}/{recipe_hash(self.recipe)}"
+        return data_folder(self.recipe)
+
+    @cached_property
+    def further_data(self) -> dict[str, dict[str, Any]]:
+        """The recipes of what evaluators read beside this, by `<evaluator>.<argument>`."""
+        return further_data(self.settings["evaluators"], self.key)
 
     def draft(self, root: Path) -> dict[str, Any]:
         """Return the spec but for what only the finished inputs tell: data digest, parents."""
@@ -174,7 +185,8 @@ class Plan:
         for name, experiment in self.experiments.items():
             for variant in experiment.definition["variants"]:
                 run = self.run(name, variant, 0)
-                found[run.data] = run.recipe
+                for made in (run.recipe, *run.further_data.values()):
+                    found[data_folder(made)] = made
         return found
 
     def _kinds(self) -> dict[str, list[tuple[str, str]]]:

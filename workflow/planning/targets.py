@@ -6,7 +6,7 @@ from typing import Any
 
 from workflow.planning.corpora import Corpus, corpora
 from workflow.planning.errors import InputError, unknown
-from workflow.planning.identity import canonical, parts
+from workflow.planning.identity import canonical, data_folder, parts
 from workflow.planning.plan import Plan, Run
 from workflow.reporting.needs import claim_runs, figure_runs, table_runs
 from workflow.reporting.paper import Paper as Definitions
@@ -137,6 +137,7 @@ class Targets:
         while waiting:
             run = waiting.pop()
             found[run.data] = run.recipe
+            found |= {data_folder(made): made for made in run.further_data.values()}
             waiting += self.plan.parents(run).values()
         for paper in self._whole:
             for name in paper.corpora["tables"]:

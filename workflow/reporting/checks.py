@@ -35,7 +35,9 @@ def check_tables(tables: Mapping[str, Any], where: str) -> None:
         for part in (table, *table["rows"], *table["columns"]):
             here = at if part is table else f"{at}, {part['id']}"
             places = [text for place in part.get("printed", []) for text in place.values()]
-            for template in [part.get("variant", ""), *places]:
+            own = part.get("variant", "")
+            variants = list(own.values()) if isinstance(own, Mapping) else [own]
+            for template in [*variants, *places]:
                 _known(here, "part", _fields(template, here), ["row", "column"])
         for part in (*table["rows"], *table["columns"]):
             here, own, form = f"{at}, {part['id']}", part.get("metrics", []), part.get("format")
@@ -43,6 +45,8 @@ def check_tables(tables: Mapping[str, Any], where: str) -> None:
             _known(here, "column", filled, columns)
             _known(here, "metric", [name for one in filled.values() for name in one], metrics)
             _known(here, "column", form if isinstance(form, Mapping) else (), filled)
+            variant = part.get("variant")
+            _known(here, "column", variant if isinstance(variant, Mapping) else (), columns)
             _known(here, "row", part.get("rows", []), rows)
         for template, followed in table.get("mechanisms", {}).items():
             _known(f"{at}, mechanisms", "row", [followed], rows)
@@ -65,8 +69,14 @@ def check_tables(tables: Mapping[str, Any], where: str) -> None:
 
 
 def check_claims(claims: Mapping[str, Any], where: str) -> None:
-    """Raise InputError for two claims with one id."""
+    """Raise InputError for two claims with one id, or one over corpora against a fixed value."""
     _once(where, "claim", [claim["id"] for claim in claims["claims"]])
+    for claim in claims["claims"]:
+        if claim["over"] == "corpora" and "value" in claim["right"]:
+            raise InputError(
+                f"{where}: claim {claim['id']}: corpora are compared with corpora; name a variant "
+                "on the right, or compare runs"
+            )
 
 
 def check_corpora(corpora: Mapping[str, Any], where: str) -> None:

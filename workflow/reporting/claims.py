@@ -3,7 +3,8 @@
 Most tests are paired: the pairs are the runs of two variants with the same seed, or the examples
 that both measured, each averaged over those seeds.  An interval over examples says nothing about
 other trainings, so such a claim is decided only where every seed points the same way, and never by
-one seed.
+one seed. The same holds of corpora: BLEU is compared on one test set drawn anew many times (see
+`bootstrap`).
 
 A claim over proportions compares how often two variants reach an outcome (a measure of 0 or 1).
 Its sides count as independent groups of runs, and its interval is Newcombe's: there, single seeds
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from workflow.reporting import intervals
+from workflow.reporting import bootstrap, intervals
 from workflow.reporting.comparability import hindrances
 from workflow.reporting.expected import ExpectedValues
 from workflow.reporting.files import ReportingError
@@ -40,9 +41,9 @@ class Decision:
     ci_low: float | None = None
     ci_high: float | None = None
     n: int = 0
-    """Number of pairs; over proportions, of runs on both sides together."""
+    """Number of pairs, over corpora of sentences; over proportions, of runs on both sides."""
     p_value: float | None = None
-    """Two-sided, of Student's t against the margin; over proportions, none."""
+    """Two-sided, of Student's t against the margin, over corpora of the bootstrap; else none."""
 
 
 UNDEFINED = Decision("undecided", "the measure is undefined in these runs")
@@ -68,15 +69,41 @@ def decide(
         return Decision("undecided", "one pair has no interval", mean, n=n)
     low, high = bounds
     p_value = float(stats.ttest_1samp(values, margin).pvalue) if values.std() > 0 else None
-    above = low > margin and all(seed > margin for seed in per_seed)
-    below = high < margin and all(seed < margin for seed in per_seed)
-    verdict, reason = "undecided", "the interval holds the margin or the seeds disagree"
-    if len(per_seed) < 2:
-        reason = "one seed says nothing about other trainings"
-    elif above or below:
-        verdict = "holds" if above == (direction == "greater") else "does not hold"
-        reason = f"the interval and every seed lie {'above' if above else 'below'} {margin:g}"
+    verdict, reason = _by_seeds(bounds, per_seed, direction, margin)
     return Decision(verdict, reason, mean, low, high, n, p_value)
+
+
+def _by_seeds(
+    bounds: tuple[float, float], per_seed: Sequence[float], direction: str, margin: float
+) -> tuple[str, str]:
+    """Return the verdict where interval and every seed must agree, and its reason."""
+    above = bounds[0] > margin and all(seed > margin for seed in per_seed)
+    below = bounds[1] < margin and all(seed < margin for seed in per_seed)
+    if len(per_seed) < 2:
+        return "undecided", "one seed says nothing about other trainings"
+    if above or below:
+        verdict = "holds" if above == (direction == "greater") else "does not hold"
+        side = "above" if above else "below"
+        return verdict, f"the interval and every seed lie {side} {margin:g}"
+    return "undecided", "the interval holds the margin or the seeds disagree"
+
+
+def decide_corpora(
+    pairs: Sequence[tuple[np.ndarray, np.ndarray]], direction: str, margin: float
+) -> Decision:
+    """Decide whether one system's BLEU is beyond another's by a margin in `direction`.
+
+    Args:
+        pairs: by seed the counts of both systems, see `bootstrap.statistics`.
+        direction: the side of the margin that the claim names (`greater` or `less`).
+        margin: the difference to exceed.
+    """
+    if not pairs:
+        return Decision("not run", "no pair of runs")
+    found = bootstrap.resample(pairs, margin)
+    verdict, reason = _by_seeds((found.low, found.high), found.per_seed, direction, margin)
+    bounds = (found.low, found.high)
+    return Decision(verdict, reason, found.estimate, *bounds, found.sentences, found.p_value)
 
 
 def decide_proportions(
@@ -166,9 +193,21 @@ def _of_pairs(
         for other in ([one] if fixed is not None else right)
         if one.seed == other.seed
     ]
-    pairs = [pair for pair in paired if all(_measured(claim, one) for one in pair)]
-    decision = decide(*_differences(claim, pairs), claim["direction"], claim["margin"])
-    if any(one.undefined(claim["measure"]) for pair in paired for one in pair) and not pairs:
+    sides = [_measure(claim, side) for side in ("left", "right")]
+    pairs = [
+        pair
+        for pair in paired
+        if all(_measured(claim, name, one) for name, one in zip(sides, pair, strict=True))
+    ]
+    if claim["over"] == "corpora":
+        counts = [(_counts(sides[0], one), _counts(sides[1], other)) for one, other in pairs]
+        decision = decide_corpora(counts, claim["direction"], claim["margin"])
+    else:
+        decision = decide(*_differences(claim, pairs), claim["direction"], claim["margin"])
+    undefined = [
+        one.undefined(name) for pair in paired for name, one in zip(sides, pair, strict=True)
+    ]
+    if any(undefined) and not pairs:
         decision = UNDEFINED
     return decision, [one for one, _ in pairs], [other for _, other in pairs]
 
@@ -194,15 +233,32 @@ def _of_groups(
     return decision, [one for one, _ in found[0]], [one for one, _ in found[1]]
 
 
-def _measured(claim: Mapping[str, Any], measure: Measure) -> bool:
+def _measure(claim: Mapping[str, Any], side: str) -> str:
+    """Return the measure of a side: its own, else the claim's."""
+    return str(claim[side].get("measure", claim["measure"]))
+
+
+def _measured(claim: Mapping[str, Any], name: str, measure: Measure) -> bool:
     if claim["over"] == "examples":
-        return any(value is not None for value in measure.array(claim["measure"]) or ())
-    return measure.scalar(claim["measure"]) is not None
+        return any(value is not None for value in measure.array(name) or ())
+    return measure.scalar(name) is not None
 
 
-def _value(claim: Mapping[str, Any], measure: Measure) -> float:
-    scalar = measure.scalar(claim["measure"]) or {}
+def _value(name: str, measure: Measure) -> float:
+    scalar = measure.scalar(name) or {}
     return float(scalar["value"])
+
+
+def _counts(name: str, measure: Measure) -> np.ndarray:
+    """Return the counts behind BLEU of the translations that an evaluator keeps."""
+    evaluator = name.partition(".")[0]
+    texts = [measure.array(f"{evaluator}.{side}") for side in ("hypotheses", "references")]
+    if None in texts:
+        raise ReportingError(
+            f"{measure.path}: {evaluator} keeps no translations, which a claim over corpora needs; "
+            "measure the run again."
+        )
+    return bootstrap.statistics(*texts)
 
 
 def _differences(
@@ -210,16 +266,17 @@ def _differences(
 ) -> tuple[list[float], list[float]]:
     """Return left - right of each pair (examples or runs), and its mean in each seed."""
     fixed = claim["right"].get("value")
+    left_name, right_name = (_measure(claim, side) for side in ("left", "right"))
     if claim["over"] == "runs":
         by_run = [
-            _value(claim, one) - (_value(claim, other) if fixed is None else float(fixed))
+            _value(left_name, one) - (_value(right_name, other) if fixed is None else float(fixed))
             for one, other in pairs
         ]
         return by_run, by_run
     by_seed = []
     for one, other in pairs:
-        left = intervals.numbers(one.array(claim["measure"]))
-        right = intervals.numbers(other.array(claim["measure"])) if fixed is None else fixed
+        left = intervals.numbers(one.array(left_name))
+        right = intervals.numbers(other.array(right_name)) if fixed is None else fixed
         if fixed is None and len(left) != len(right):
             raise ReportingError(
                 f"{one.path} and {other.path} measured {len(left)} and {len(right)} examples; "
@@ -237,7 +294,8 @@ def _side(claim: Mapping[str, Any], side: str, behind: Sequence[Measure]) -> dic
     """Return a side's label, variant, mean over the runs compared and, of proportions, counts."""
     if "value" in claim[side]:
         return {"label": "fixed value", "variant": None, "mean": claim[side]["value"]}
-    values = [_value(claim, measure) for measure in behind if measure.scalar(claim["measure"])]
+    name = _measure(claim, side)
+    values = [_value(name, measure) for measure in behind if measure.scalar(name)]
     mean = sum(values) / len(values) if values else None
     counts = {"count": int(sum(values)), "runs": len(values)}
     return {

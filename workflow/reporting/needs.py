@@ -10,8 +10,13 @@ Runs = list[tuple[str, str]]
 def cell_variant(
     table: Mapping[str, Any], row: Mapping[str, Any], column: Mapping[str, Any]
 ) -> str:
-    """Return the variant behind a cell: the row's or table's template filled with both ids."""
-    return str(row.get("variant", table["variant"])).format(row=row["id"], column=column["id"])
+    """Return the variant behind a cell: the row's or table's template filled with both ids.
+
+    A row's own is one template for all columns, or a mapping from column to template.
+    """
+    own = row.get("variant", table["variant"])
+    template = own.get(column["id"], table["variant"]) if isinstance(own, Mapping) else own
+    return str(template).format(row=row["id"], column=column["id"])
 
 
 def cells(table: Mapping[str, Any]) -> Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]]:
@@ -63,12 +68,15 @@ def printed_places(
 
 
 def table_runs(tables: Mapping[str, Any], name: str) -> Runs:
-    """Return the runs behind a table of `tables.yaml`; rows marked `not_run` have none."""
+    """Return the runs behind a table of `tables.yaml`.
+
+    Rows marked `not_run` have none, nor have those that the paper quotes.
+    """
     table = tables["tables"][name]
     return _once(
         (table["experiment"], cell_variant(table, row, column))
         for row, column in cells(table)
-        if "not_run" not in row
+        if "not_run" not in row and not row.get("quoted")
     )
 
 

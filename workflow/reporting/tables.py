@@ -11,6 +11,7 @@ from typing import Any
 from workflow.reporting import intervals, needs
 from workflow.reporting.comparability import base_scale, hindrances
 from workflow.reporting.expected import Expected, ExpectedValues
+from workflow.reporting.listing import scalar
 from workflow.reporting.measures import Measure, Measures
 from workflow.reporting.verdict import Ours, Printed, Tolerance, judge
 
@@ -20,6 +21,8 @@ COLUMNS = (
     *("verdict", "note"),
 )
 UNDEFINED = "undefined"
+QUOTED = "quoted"
+"""In the place of a verdict, for what the paper itself quotes from others and nobody runs."""
 Record = dict[str, str]
 """One line of the long form; every value as text, empty where there is none."""
 
@@ -75,7 +78,8 @@ def build(
     records: list[Record] = []
     cells: list[dict[str, Any]] = []
     for row, column in needs.cells(table):
-        behind = measures.of(table["experiment"], needs.cell_variant(table, row, column))
+        variant = needs.cell_variant(table, row, column)
+        behind = [] if row.get("quoted") else measures.of(table["experiment"], variant)
         runs.update({measure.identity: provenance(measure) for measure in behind})
         for metric in needs.metrics_of(row, column):
             for record in _records(context, row, column, metric, behind):
@@ -131,7 +135,11 @@ def _records(
         misprint = ["the printed number is a misprint"] if number.flag == "misprint" else []
         verdict = judge(ours, number.printed, tolerance, [*why, *misprint])
         seeds = ", ".join(str(measure.seed) for measure in behind)
-        notes = [verdict.reason, f"seeds {seeds}" if behind else "", number.note]
+        notes = [
+            "" if row.get("quoted") else verdict.reason,
+            f"seeds {seeds}" if behind else "",
+            number.note,
+        ]
         notes += ["fraction of runs, with its Wilson interval"] if share and scalars else []
         notes += _lacking(metric, behind)
         notes += [str(row.get("not_run", "")), str(row.get("note", ""))]
@@ -142,7 +150,7 @@ def _records(
             **{"unit": metric["unit"], "flag": number.flag or str(row.get("flag", ""))},
             **{"expected": number.printed.text, "expected_std": text(number.printed.std)},
             **statistics,
-            "verdict": verdict.word,
+            "verdict": QUOTED if row.get("quoted") else verdict.word,
         }
         difference = _difference(context, record)
         if difference:
@@ -159,7 +167,7 @@ def _records(
 def _lacking(metric: Mapping[str, Any], behind: Sequence[Measure]) -> list[str]:
     """Say in how many runs the metric is undefined, and in how many it was not measured."""
     undefined = sum(measure.undefined(metric["measure"]) for measure in behind)
-    known = sum(measure.scalar(metric["measure"]) is not None for measure in behind)
+    known = sum(scalar(metric, measure) is not None for measure in behind)
     counts = {"is undefined in": undefined, "is missing in": len(behind) - known - undefined}
     return [
         f"the measure {what} {count} of {len(behind)} runs"
@@ -177,7 +185,7 @@ def _ours(
     proportion is the fraction of runs, in a table of best runs too, and its sample are the runs.
     """
     share = bool(metric.get("proportion"))
-    found = [measure.scalar(metric["measure"]) for measure in behind]
+    found = [scalar(metric, measure) for measure in behind]
     scalars = [scalar for scalar in found if scalar is not None]
     if not scalars:
         undefined = sum(measure.undefined(metric["measure"]) for measure in behind)

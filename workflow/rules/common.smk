@@ -15,6 +15,7 @@ from workflow.datasets.recipe import files as recipe_files
 from workflow.planning.closure import code_hash
 from workflow.planning.errors import InputError
 from workflow.planning.identity import canonical
+from workflow.planning.identity import data_folder as folder_of
 from workflow.planning.plan import Plan
 from workflow.planning.resources import Resources as RunResources
 from workflow.planning.targets import FIGURE_FORMATS, TABLE_FORMATS, Targets
@@ -127,6 +128,14 @@ def run_folder(run):
 def data_folder(run):
     """The folder of a run's encoded data."""
     return f"{RESULTS}/data/{run.data}/encoded"
+
+
+def further_data_of(wildcards):
+    """What the evaluators of a run read beside its data, by `<evaluator>.<argument>`."""
+    return {
+        name: f"{RESULTS}/data/{folder_of(recipe)}/encoded"
+        for name, recipe in run_of(wildcards).further_data.items()
+    }
 
 
 def parents_of(wildcards, file):

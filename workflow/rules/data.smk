@@ -66,7 +66,7 @@ rule prepare:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=1000,
+        mem_mb=2000,
         runtime=60,
     params:
         recipe=sentence(recipe_json),
@@ -89,7 +89,7 @@ rule encode:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=1000,
+        mem_mb=2000,
         runtime=60,
     params:
         recipe=sentence(recipe_json),

@@ -13,6 +13,7 @@ rule measure:
         record=f"{RUN}/run.json",
         checkpoints=f"{RUN}/checkpoints",
         data=sentence(lambda wildcards: data_folder(run_of(wildcards))),
+        further=sentence(lambda wildcards: sorted(set(further_data_of(wildcards).values()))),
     output:
         f"{SCALE}/measures/{RUN_NAME}.json",
     log:
@@ -31,12 +32,19 @@ rule measure:
     params:
         store=lambda wildcards, output: f"{RESULTS}/store",
         folder=lambda wildcards, input: str(Path(input.weights).parent),
+        further=sentence(
+            lambda wildcards: [
+                text
+                for name, folder in further_data_of(wildcards).items()
+                for text in ("--further", f"{name}={folder}")
+            ]
+        ),
         evaluators=sentence(lambda wildcards: canonical(run_of(wildcards).evaluators(ROOT))),
         device=lambda wildcards, output: PLAN.config["device"],
     shell:
         "exec python -m workflow.scripts.measure --spec {input.spec:q} --run {params.folder:q}"
         " --data {input.data:q} --store {params.store:q} --evaluators {params.evaluators:q}"
-        " --device {params.device:q} --out {output:q} > {log:q} 2>&1"
+        " {params.further:q} --device {params.device:q} --out {output:q} > {log:q} 2>&1"
 
 
 use rule measure as measure_locally with:

@@ -44,15 +44,24 @@ def _evaluate(spec: dict[str, Any], arguments: argparse.Namespace) -> dict[str, 
     statistics = digest(read_json(arguments.data / "manifest.json")["statistics"])
     found, subject, history = {}, None, []
     for name, node in arguments.evaluators.items():
-        path = cache / f"{name}-{digest([node, statistics])[:16]}.json"
+        further = _further_data(arguments.further, name)
+        digests = [read_json(folder / "manifest.json")["digest"] for folder in further.values()]
+        path = cache / f"{name}-{digest([node, statistics, *digests])[:16]}.json"
         if not path.is_file():
             check_code(f"evaluator '{name}'", parts(node), node["code"])
             if subject is None:
                 subject, history = _subject(spec, arguments), _history(arguments.run)
-            result = _measure(name, node, spec, subject, history)
+            result = _measure(name, node, spec, subject, history, further)
             write_atomically(path, json.dumps(result).encode())
         found[name] = read_json(path)
     return found
+
+
+def _further_data(given: list[str], name: str) -> dict[str, Path]:
+    """The folders of what an evaluator reads beside the run's data, by argument."""
+    pairs = (text.partition("=") for text in given)
+    found = {key.partition("."): Path(folder) for key, _, folder in pairs}
+    return {argument: folder for (of, _, argument), folder in found.items() if of == name}
 
 
 def _subject(spec: dict[str, Any], arguments: argparse.Namespace) -> Any:
@@ -94,12 +103,15 @@ def _measure(
     spec: dict[str, Any],
     subject: Any,
     history: list[dict[str, Any]],
+    further: dict[str, Path],
 ) -> dict[str, Any]:
     """Run one evaluator; it gets the history and the spec if it names them."""
     from model.build import build
+    from model.corpus import Corpus
 
     begun = time.monotonic()
     arguments = {key: value for key, value in node.items() if key != "code"}
+    arguments |= {argument: Corpus(folder) for argument, folder in further.items()}
     evaluator = build(arguments, history=history, spec=spec)
     scalars, arrays = evaluator(subject)
     seconds = round(time.monotonic() - begun, 3)
@@ -114,6 +126,13 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, required=True, help="folder of the encoded corpus")
     parser.add_argument("--store", type=Path, required=True, help="the store of runs")
     parser.add_argument("--evaluators", type=json.loads, required=True, help="nodes by name, JSON")
+    parser.add_argument(
+        "--further",
+        action="append",
+        default=[],
+        metavar="EVALUATOR.ARGUMENT=FOLDER",
+        help="an encoded corpus that an evaluator reads beside the run's data",
+    )
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     parser.add_argument("--out", type=Path, required=True, help="file to write")
     return parser.parse_args()

@@ -1,0 +1,159 @@
+"""IWSLT'14 from its archive to arrays, and against the files that fairseq's preparation makes."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.datasets.conftest import tar
+from workflow.datasets.errors import DataError
+from workflow.datasets.iwslt14 import TEST
+from workflow.datasets.parallel_text import prepared_lines
+
+Take = Callable[..., dict[str, Any]]
+LANGUAGES = ("de", "en")
+SENTENCES = 50
+
+
+def train_tags(language: str, sentences: int = SENTENCES) -> str:
+    """Two talks' lines about them, a title and a description, and sentences."""
+    word = {"de": "Satz", "en": "Sentence"}[language]
+    lines = [
+        f"<url>http://www.ted.com/talks/lang/{language}/one.html</url>",
+        f"<keywords>{word}</keywords>",
+        "<talkid>1</talkid>",
+        f"<title>One {word}: A &amp; B</title>",
+        f"<description>It's this {word}.</description>",
+        *(f" {word} Number {number}, yes. " for number in range(sentences)),
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def segments(language: str, name: str, count: int = 2) -> str:
+    """An XML file with sentences, as the official ones are laid out."""
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f'<mteval>\n<srcset setid="x" srclang="{language}">\n<doc docid="1">',
+        f"<title>{name}</title>",
+        *(f'<seg id="{n + 1}"> {language} {name}’s {n + 1}. </seg>' for n in range(count)),
+        "</doc>\n</srcset>\n</mteval>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def members(train: Mapping[str, str] | None = None) -> dict[str, bytes]:
+    """The files of the archive."""
+    tags = train or {language: train_tags(language) for language in LANGUAGES}
+    texts = {f"de-en/train.tags.de-en.{language}": tags[language] for language in LANGUAGES}
+    for talks in TEST:
+        for language in LANGUAGES:
+            texts[f"{talks}.{language}.xml"] = segments(language, talks.split(".")[2])
+    texts["de-en/README"] = "not read"
+    return {name: text.encode() for name, text in texts.items()}
+
+
+def texts(folder: Path, name: str) -> list[str]:
+    return list(prepared_lines(folder / "prepared" / f"{name}.txt"))
+
+
+def test_the_standard_preparation(take: Take, tmp_path: Path) -> None:
+    manifest = take({"dataset": "iwslt14", "merges": 50}, {"de-en.tgz": tar(members())})
+    folder = tmp_path / "data"
+    # The title and the description come first: of the 52 lines, the 23rd and the 46th are for dev.
+    assert texts(folder, "dev.source") == [f"sentence number {n} , yes ." for n in (20, 43)]
+    assert texts(folder, "dev.target") == [f"satz number {n} , yes ." for n in (20, 43)]
+    assert texts(folder, "dev.raw") == [f" Satz Number {n}, yes. " for n in (20, 43)]
+    source = texts(folder, "train.source")
+    assert source[:3] == [
+        "one sentence : a &amp; amp ; b",
+        "it &apos;s this sentence .",
+        "sentence number 0 , yes .",
+    ]
+    assert len(source) == len(texts(folder, "train.target")) == 50
+    assert texts(folder, "test.source") == [
+        f"en {talks} &apos;s {number} ."
+        for talks in ("dev2010", "dev2012", "tst2010", "tst2011", "tst2012")
+        for number in (1, 2)
+    ]
+    assert texts(folder, "test.raw")[:2] == ["de dev2010's 1.", "de dev2010's 2."]
+    sizes = {split: size["examples"] for split, size in manifest["splits"].items()}
+    assert sizes == {"train": 50, "dev": 2, "test": 10}
+    assert manifest["statistics"]["dropped"] == {}
+
+
+def test_the_other_direction_has_the_same_pairs(take: Take, tmp_path: Path) -> None:
+    archive = {"de-en.tgz": tar(members())}
+    here = take({"dataset": "iwslt14", "merges": 50}, archive, "here")
+    there = take({"dataset": "iwslt14", "merges": 50, "direction": "de_en"}, archive, "there")
+    for split in ("train", "dev", "test"):
+        for side, other in (("source", "target"), ("target", "source")):
+            name, counterpart = f"{split}.{side}", f"{split}.{other}"
+            assert texts(tmp_path / "here", name) == texts(tmp_path / "there", counterpart)
+            tokens = here["splits"][split][f"{side}_tokens"]
+            assert tokens == there["splits"][split][f"{other}_tokens"]
+    vocabularies = [
+        (tmp_path / folder / "encoded" / "vocabulary.txt").read_text()
+        for folder in ("here", "there")
+    ]
+    assert vocabularies[0] == vocabularies[1]
+
+
+def test_capitals_are_kept_where_asked_for(take: Take, tmp_path: Path) -> None:
+    take({"dataset": "iwslt14", "merges": 50, "lowercase": False}, {"de-en.tgz": tar(members())})
+    assert texts(tmp_path / "data", "dev.target")[0] == "Satz Number 20 , yes ."
+
+
+def test_pairs_that_do_not_fit_are_dropped_before_dev_is_drawn(take: Take, tmp_path: Path) -> None:
+    long = "word " * 10_000
+    tags = {
+        "de": f"\n{long}\neins zwei drei vier\n" + train_tags("de"),
+        "en": f"x\n{long}\none two\n" + train_tags("en"),
+    }
+    archive = {"de-en.tgz": tar(members(tags))}
+    manifest = take({"dataset": "iwslt14", "merges": 50}, archive)
+    assert manifest["statistics"]["dropped"] == {
+        "an empty side": 1,
+        "more than 1.5 times as long as the other side": 1,
+        "more than 175 words": 1,
+    }
+    assert texts(tmp_path / "data", "dev.source")[0] == "sentence number 20 , yes ."
+
+
+def test_a_wrong_archive_is_a_sentence(take: Take) -> None:
+    recipe = {"dataset": "iwslt14", "merges": 50}
+    tags = {"de": train_tags("de", 40), "en": train_tags("en", 41)}
+    sentence = r"train.tags.de-en.en has 43 lines and .*train.tags.de-en.de has 42, so they are not"
+    with pytest.raises(DataError, match=sentence):
+        take(recipe, {"de-en.tgz": tar(members(tags))}, "misaligned")
+    files = members()
+    del files[f"{TEST[2]}.en.xml"]
+    with pytest.raises(DataError, match=r"de-en.tgz: there is no .*TED.tst2010.de-en.en.xml; del"):
+        take(recipe, {"de-en.tgz": tar(files)}, "missing")
+    files = members() | {f"{TEST[1]}.de.xml": b'<seg id="1"> </seg>\n<seg id="2"> Ja. </seg>\n'}
+    sentence = r"TEDX.dev2012.de-en, sentence 1: one side is empty; delete the file and fetch"
+    with pytest.raises(DataError, match=sentence):
+        take(recipe, {"de-en.tgz": tar(files)}, "empty")
+    files[f"{TEST[1]}.de.xml"] = (
+        f'<seg id="1">{"a " * 10_000}</seg>\n<seg id="2">b</seg>\n'.encode()
+    )
+    with pytest.raises(DataError, match="sentence 1: 10000 words in one sentence, and no more"):
+        take(recipe, {"de-en.tgz": tar(files)}, "long")
+    with pytest.raises(DataError, match=r"de-en.tgz: this archive is damaged or cut short"):
+        take(recipe, {"de-en.tgz": tar(members())[:-99]}, "cut")
+
+
+def test_the_real_test_set_is_fairseqs_to_the_letter(
+    take: Take, mirror: Path, tmp_path: Path
+) -> None:
+    folder = mirror / "iwslt14_de_en"
+    files = members()
+    for talks in TEST:
+        for language in LANGUAGES:
+            name = f"{talks}.{language}.xml"
+            files[name] = (folder / "original_xml" / Path(name).name).read_bytes()
+    manifest = take({"dataset": "iwslt14", "merges": 50}, {"de-en.tgz": tar(files)})
+    assert manifest["splits"]["test"]["examples"] == 6750
+    for side, language in (("source", "en"), ("target", "de")):
+        standard = (folder / "fairseq" / f"test.{language}").read_text(encoding="utf-8")
+        assert texts(tmp_path / "data", f"test.{side}") == standard.rstrip("\n").split("\n")

@@ -1,0 +1,110 @@
+"""WMT'14 and WMT'17 from their archives to arrays."""
+
+import io
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.datasets.conftest import tar
+from workflow.datasets.errors import DataError
+from workflow.datasets.parallel_text import prepared_lines
+
+Take = Callable[..., dict[str, Any]]
+
+
+def zipped(members: dict[str, bytes]) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def wmt14() -> dict[str, bytes]:
+    return {
+        "training-parallel-europarl-v7.tgz": tar(
+            {
+                "training/europarl-v7.de-en.de": b"Das Parlament.\n\n" + b"a " * 81 + b"\n",
+                "training/europarl-v7.de-en.en": b"The Parliament.\nNothing\n" + b"a " * 81 + b"\n",
+                "training/europarl-v7.fr-en.en": b"Not read",
+            }
+        ),
+        "training-parallel-commoncrawl.tgz": tar(
+            {"commoncrawl.de-en.en": b"Caf\xe9\n", "commoncrawl.de-en.de": "Café\n".encode()}
+        ),
+        "training-parallel-nc-v11.zip": zipped(
+            {
+                "training-parallel-nc-v11/news-commentary-v11.de-en.de": b"Neues aus Berlin",
+                "training-parallel-nc-v11/news-commentary-v11.de-en.en": b"News from Berlin",
+            }
+        ),
+        "eng-deu.newstest2013.eng": b"Dev.\n",
+        "eng-deu.newstest2013.deu": b"Entwicklung.\n",
+        "eng-deu.newstest2014.eng": b"Test.\nAT&T\n",
+        "eng-deu.newstest2014.deu": b"Probe.\nAT&T\n",
+    }
+
+
+def texts(folder: Path, name: str) -> list[str]:
+    return list(prepared_lines(folder / "prepared" / f"{name}.txt"))
+
+
+def test_wmt14(take: Take, tmp_path: Path) -> None:
+    manifest = take({"dataset": "wmt14", "merges": 20}, wmt14())
+    folder = tmp_path / "data"
+    source = ["The Parliament .", "Caf \ufffd", "News from Berlin"]
+    assert texts(folder, "train.source") == source
+    assert texts(folder, "train.target") == ["Das Parlament .", "Café", "Neues aus Berlin"]
+    assert texts(folder, "test.source") == ["Test .", "AT &amp; T"]
+    assert texts(folder, "test.raw") == ["Probe.", "AT&T"]
+    assert manifest["statistics"]["dropped"] == {"an empty side": 1, "more than 80 words": 1}
+    assert manifest["statistics"]["replaced_bytes"] == 1
+    assert {path.name for path in (folder / "prepared").iterdir() if path.is_dir()} == set()
+
+
+def test_wmt17(take: Take, tmp_path: Path) -> None:
+    files = {
+        "training-parallel-ep-v8.tgz": tar(
+            {
+                "training-parallel-ep-v8/europarl-v8.fi-en.fi": b"Parlamentti\n",
+                "training-parallel-ep-v8/europarl-v8.fi-en.en": b"Parliament\n",
+            }
+        ),
+        "rapid2016.tgz": tar(
+            {"rapid2016.en-fi.en": b"Press release.\na b\n", "rapid2016.en-fi.fi": b"Tiedote.\na\n"}
+        ),
+        "eng-fin.newstest2016.eng": b"Dev.\n",
+        "eng-fin.newstest2016.fin": b"Kehitys.\n",
+        "eng-fin.newstest2017.eng": b"Test.\n",
+        "eng-fin.newstest2017.fin": b"Koe.\n",
+    }
+    manifest = take({"dataset": "wmt17", "merges": 20}, files)
+    assert texts(tmp_path / "data", "train.target") == ["Parlamentti", "Tiedote ."]
+    assert texts(tmp_path / "data", "dev.target") == ["Kehitys ."]
+    reason = "more than 1.5 times as long as the other side"
+    assert manifest["statistics"]["dropped"] == {reason: 1}
+
+
+def test_wrong_files_are_a_sentence(take: Take) -> None:
+    recipe = {"dataset": "wmt14", "merges": 20}
+    name = "training-parallel-commoncrawl.tgz"
+    missing = {name: tar({"commoncrawl.de-en.en": b"a\n"})}
+    with pytest.raises(DataError, match=rf"{name}: there is no commoncrawl.de-en.de; delete"):
+        take(recipe, wmt14() | missing, "missing")
+    uneven = {name: tar({"commoncrawl.de-en.en": b"a\n", "commoncrawl.de-en.de": b"a\nb\n"})}
+    with pytest.raises(DataError, match=r"de-en.en has 1 lines and .*de-en.de has 2, so they are"):
+        take(recipe, wmt14() | uneven, "uneven")
+    cut = {name: wmt14()[name][:-20]}
+    with pytest.raises(DataError, match=rf"{name}: this archive is damaged or cut short"):
+        take(recipe, wmt14() | cut, "cut")
+
+
+def test_the_real_test_sets(take: Take, mirror: Path) -> None:
+    real: dict[str, bytes | Path] = dict(wmt14())
+    for name in [name for name in real if name.startswith("eng-deu")]:
+        real[name] = mirror / "wmt_news" / name.replace(".", "/", 1)
+    sizes = take({"dataset": "wmt14", "merges": 20}, real)["splits"]
+    assert (sizes["dev"]["examples"], sizes["test"]["examples"]) == (3000, 3003)

@@ -1,0 +1,48 @@
+"""Paired bootstrap of two systems: sacrebleu's own, and systems whose answer is known."""
+
+import numpy as np
+import pytest
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.significance import PairedTest
+
+from workflow.reporting.bootstrap import SAMPLES, resample, statistics
+
+WORDS = ["der", "Hund", "sieht", "ein", "boot", "im", "see", "und", "die", "katze", "schläft"]
+
+
+def texts(share: float, seed: int, count: int = 60) -> tuple[list[str], list[str]]:
+    """References, and hypotheses with this share of their words changed."""
+    random = np.random.default_rng(0)
+    references = [list(random.choice(WORDS, random.integers(5, 12))) for _ in range(count)]
+    random = np.random.default_rng(seed)
+    made = [
+        " ".join(w if random.random() > share else str(random.choice(WORDS)) for w in reference)
+        for reference in references
+    ]
+    return [" ".join(reference) for reference in references], made
+
+
+@pytest.mark.parametrize("share", [0.26, 0.3, 0.4])
+def test_scores_and_p_value_are_sacrebleus(share: float) -> None:
+    """Both draw the same sentences."""
+    references, one = texts(0.25, 1)
+    _, other = texts(share, 2)
+    metric = BLEU(lowercase=True, tokenize="none", force=True, smooth_method="none")
+    systems = [("one", one), ("other", other)]
+    _, found = PairedTest(systems, {"BLEU": metric}, [references], test_type="bs")()
+    theirs = found["BLEU"]
+    counts = [statistics(side, references) for side in (one, other)]
+    ours = resample([(counts[0], counts[1])], margin=0)
+    assert ours.estimate == pytest.approx(theirs[0].score - theirs[1].score)
+    assert ours.p_value == pytest.approx(theirs[1].p_value, abs=1.5 / SAMPLES)
+    assert ours.sentences == 60
+
+
+def test_a_much_better_system_is_seen_and_an_equal_one_is_not() -> None:
+    references, bad = texts(0.5, 1)
+    counts = [statistics(side, references) for side in (bad, texts(0.1, 2)[1], texts(0.1, 3)[1])]
+    found = resample([(counts[1], counts[0])], margin=0)
+    assert found.p_value < 0.01 and found.low > 10
+    assert found.low < found.estimate < found.high
+    equal = resample([(counts[1], counts[2])], margin=0)
+    assert equal.p_value > 0.05 and equal.low < 0 < equal.high

@@ -1,0 +1,99 @@
+"""Rows that a paper quotes, lists of words in cells, and rows with a variant of each column."""
+
+from typing import Any
+
+import pytest
+
+from tests.reporting.synthetic import one_run
+from workflow.planning.loader import InputError, check
+from workflow.reporting import checks, layout, tables
+from workflow.reporting.expected import ExpectedValues
+from workflow.reporting.measures import Measures
+from workflow.reporting.needs import table_runs
+from workflow.reporting.paper import Paper
+from workflow.reporting.summary import WORDS
+
+TABLE_1 = {"source": "001", "table": "Table 1", "row": "{row}", "column": "{column}"}
+
+
+def definitions(**row: Any) -> dict[str, Any]:
+    """Return a `tables.yaml` with a quoted row and one of our own."""
+    metrics = {"bleu": {"measure": "probe.bleu", "printed": "BLEU", "label": "BLEU",
+                        "unit": "BLEU", "digits": 1}}  # fmt: skip
+    rows = [
+        {"id": "quoted", "label": "DynamicConv (Wu et al., 2019)", "quoted": True},
+        {"id": "soft", "label": "Transformer(impl.)", **row},
+    ]
+    columns = [
+        {"id": "en_de", "label": "En-De", "metrics": ["bleu"]},
+        {"id": "en_vi", "label": "En-Vi", "metrics": ["bleu"]},
+    ]
+    table = {
+        **{"title": "Toy", "caption": "A toy.", "source": "001", "experiment": "toy"},
+        **{"variant": "{column}_{row}", "labels": ["Model"], "printed": [TABLE_1]},
+        **{"rows": rows, "columns": columns},
+    }
+    found: dict[str, Any] = check(
+        {"metrics": metrics, "tables": {"toy": table}}, "tables", "tables.yaml"
+    )
+    checks.check_tables(found, "tables.yaml")
+    return found
+
+
+@pytest.fixture(scope="module")
+def expected() -> ExpectedValues:
+    return Paper("explicit_sparse").expected
+
+
+def built(made: dict[str, Any], expected: ExpectedValues, runs: list[Any]) -> tables.Table:
+    return tables.build("p", "toy", "lite", made, expected, Measures(runs))
+
+
+def test_quoted_numbers_stand_there_without_a_verdict(expected: ExpectedValues) -> None:
+    made = definitions()
+    runs = [one_run("en_de_soft", 0, {"bleu": 29.0}), one_run("en_de_quoted", 0, {"bleu": 1.0})]
+    table = built(made, expected, runs)
+    cells = [
+        [cell.text for cell in row] for row in layout.grid(made, "toy", table.records, {}).rows
+    ]
+    assert cells == [
+        ["DynamicConv (Wu et al., 2019)", "–", "29.7", "quoted", "–", "", ""],
+        ["Transformer(impl.)", "29.0", "29.1", "not comparable", "not run", "30.6", "not run"],
+    ]
+    quoted = [one for one in table.records if one["verdict"] == "quoted"]
+    assert [one["flag"] for one in quoted] == ["quoted", "not printed"]
+    assert "quoted" not in WORDS
+    assert all(not one["mean"] and not one["note"] for one in quoted)
+
+
+def test_nothing_is_run_for_quoted_rows() -> None:
+    assert table_runs(definitions(), "toy") == [("toy", "en_de_soft"), ("toy", "en_vi_soft")]
+
+
+def test_a_row_may_name_a_variant_for_each_column() -> None:
+    made = definitions(variant={"en_vi": "other_{row}"})
+    assert table_runs(made, "toy") == [("toy", "en_de_soft"), ("toy", "other_soft")]
+    with pytest.raises(InputError, match='unknown column "en_fi"'):
+        definitions(variant={"en_fi": "other"})
+    with pytest.raises(InputError, match='unknown part "line"'):
+        definitions(variant={"en_vi": "other_{line}"})
+
+
+def test_a_list_of_words_is_a_cell(expected: ExpectedValues) -> None:
+    made = definitions()
+    metric = {"measure": "probe.near", "of": "slightly", "label": "near", "unit": "words"}
+    made["metrics"]["bleu"] = {**metric, "digits": 0}
+    arrays: dict[str, Any] = {
+        "word": ["often", "slightly", "nowhere"],
+        "near": [["now", "here"], ["somewhat", "little"], []],
+    }
+    runs = [one_run("en_de_soft", 0, {}, arrays), one_run("en_vi_soft", 0, {}, {})]
+    table = built(made, expected, runs)
+    assert [one["mean"] for one in table.records] == ["", "", "somewhat, little", ""]
+    missing = table.records[3]
+    assert missing["verdict"] == "not run"
+    assert "the measure is missing in 1 of 1 runs" in missing["note"]
+    grid = layout.grid(made, "toy", table.records, {})
+    assert grid.rows[1][1].text == "somewhat, little"
+    made["metrics"]["bleu"]["of"] = "nowhere"
+    assert [one["mean"] for one in built(made, expected, runs).records] == [""] * 4

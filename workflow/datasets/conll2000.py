@@ -1,0 +1,157 @@
+"""CoNLL-2000 (Tjong Kim Sang and Buchholz, 2000): English sentences with parts of speech and
+chunks, and a generated corpus in the same file format.
+
+A line is word, part of speech and chunk tag, with an empty line after each sentence. There is no
+dev set. Words stay as they are; the vocabulary has all of them, those of the test set too, so that
+who reads the corpus can write them in its own way.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from workflow.datasets.errors import FETCH_AGAIN, DataError, RecipeError
+from workflow.datasets.files import by_name, read_lines, read_records, write_records
+from workflow.datasets.recipe import require_at_least
+
+SPLITS = ("train", "test")
+COLUMNS = ("pos", "chunk")
+CHUNK = re.compile(r"O|[BI]-[A-Z]+")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Where the sentences come from."""
+
+    splits: ClassVar[Sequence[str]] = SPLITS
+
+    source: Literal["official", "generated"] = "official"
+    """The official files, or a small corpus in their format."""
+    train: int | None = None
+    """Generated sentences to train on."""
+    test: int | None = None
+    """Generated sentences to report on."""
+    seed: int | None = None
+    """Seed of the generator."""
+
+    def __post_init__(self) -> None:
+        generated = self.source == "generated"
+        for name in (*SPLITS, "seed"):
+            if generated == (getattr(self, name) is None):
+                fault = "is needed with" if generated else "is for"
+                raise RecipeError(
+                    f"Option `{name}` of dataset `conll2000` {fault} `source: generated`"
+                    f"{'' if generated else ' only; the official files have their own size'}."
+                )
+        if generated:
+            require_at_least("conll2000", 1, {name: getattr(self, name) for name in SPLITS})
+            require_at_least("conll2000", 0, {"seed": self.seed or 0})
+
+
+def sources(options: Options) -> list[str]:
+    """Return the official files to fetch; none for generated sentences."""
+    return _files() if options.source == "official" else []
+
+
+def raw(options: Options) -> list[str]:
+    """Return the files that `synthesise` writes; none for official sentences."""
+    return _files() if options.source == "generated" else []
+
+
+def prepared(options: Options) -> list[str]:
+    """Return the files that `prepare` writes."""
+    return [f"{split}.jsonl" for split in SPLITS]
+
+
+def columns(options: Options) -> list[str]:
+    """Return the columns that `encode` writes beside the tokens."""
+    return list(COLUMNS)
+
+
+def _files() -> list[str]:
+    return [f"{split}.txt" for split in SPLITS]
+
+
+def synthesise(options: Options, out: Path) -> None:
+    """Write generated sentences in the official format."""
+    from workflow.datasets.chunk_grammar import write_tagged
+
+    sizes = {f"{split}.txt": getattr(options, split) for split in SPLITS}
+    write_tagged(out, sizes, options.seed or 0)
+
+
+def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
+    """Write every sentence as a record with its tags.
+
+    Raises DataError naming a line that is not a word, a part of speech and a chunk tag, or a file
+    without a sentence.
+    """
+    records = {split: list(_sentences(by_name(files, f"{split}.txt"))) for split in SPLITS}
+    for split in SPLITS:
+        if not records[split]:
+            raise DataError(f"{by_name(files, f'{split}.txt')} has no sentence; {FETCH_AGAIN}.")
+    for split in SPLITS:
+        write_records(out / f"{split}.jsonl", records[split])
+
+
+def _sentences(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the sentences of an official file."""
+    lines: list[list[str]] = []
+    for place, line in read_lines(path):
+        fields = line.split()
+        if fields:
+            if len(fields) != 3 or not CHUNK.fullmatch(fields[2]):
+                raise DataError(
+                    f"{place}: expected a word, its part of speech and a chunk tag such as B-NP, "
+                    f"found {line!r}; {FETCH_AGAIN}."
+                )
+            lines.append(fields)
+        elif lines:
+            yield _record(lines)
+            lines = []
+    if lines:
+        yield _record(lines)
+
+
+def _record(lines: Iterable[Sequence[str]]) -> dict[str, Any]:
+    words, parts, chunks = zip(*lines, strict=True)
+    return {"text": " ".join(words), "pos": parts, "chunk": chunks}
+
+
+def encode(options: Options, prepared: Path, out: Path) -> None:
+    """Write words and tags as arrays; the tags' names are in the manifest's statistics.
+
+    Names are in alphabetical order.
+    """
+    import numpy as np
+
+    from workflow.datasets.encoding import RESERVED, Split, write_encoded
+
+    records = {split: list(read_records(prepared / f"{split}.jsonl")) for split in SPLITS}
+    every = [record for split in SPLITS for record in records[split]]
+    vocabulary = sorted({word for record in every for word in record["text"].split(" ")})
+    names = {
+        column: sorted({name for record in every for name in record[column]}) for column in COLUMNS
+    }
+    numbers = {
+        "text": {word: number for number, word in enumerate(vocabulary, start=len(RESERVED))},
+        **{column: {name: n for n, name in enumerate(names[column])} for column in COLUMNS},
+    }
+    splits = {}
+    for split in SPLITS:
+        texts = [record["text"].split(" ") for record in records[split]]
+        extra = {
+            column: np.array(
+                [numbers[column][name] for record in records[split] for name in record[column]],
+                dtype=np.uint8,
+            )
+            for column in COLUMNS
+        }
+        splits[split] = Split(
+            np.array([numbers["text"][word] for text in texts for word in text]),
+            np.array([len(text) for text in texts]),
+            extra,
+        )
+    write_encoded(out, "conll2000", asdict(options), vocabulary, splits, names)

@@ -1,0 +1,54 @@
+"""A small generated parallel corpus under the names and in the format of Multi30k's files.
+
+`lexicon.tsv` lists which word forms translate each other, and their class: `en`, `de`, `class`.
+"""
+
+import gzip
+import random
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from workflow.datasets.files import replacing, write_lines
+from workflow.datasets.parallel_text import LEXICON
+from workflow.datasets.translation_grammar import ENGLISH, GERMAN, lexicon, sentence
+
+
+def write_multi30k(out: Path, sizes: Mapping[str, int], seed: int) -> None:
+    """Write `<name>.en.gz` and `<name>.de.gz` with so many sentences each, and the lexicon.
+
+    No sentence comes twice, in one file or in two.
+    """
+    seen: set[str] = set()
+    for name, count in sizes.items():
+        pairs = list(_distinct(count, random.Random(f"{seed} multi30k {name}"), seen))
+        for side, language in enumerate((ENGLISH, GERMAN)):
+            _write_packed(out / f"{name}.{language}.gz", (pair[side] for pair in pairs))
+    rows = ("\t".join(entry) for entry in lexicon())
+    write_lines(out / LEXICON, ["\t".join((ENGLISH, GERMAN, "class")), *rows])
+
+
+def _distinct(count: int, generator: random.Random, seen: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield pairs of typeset sentences that were not seen before."""
+    while count:
+        english, german = map(_typeset, sentence(generator))
+        if english not in seen:
+            seen.add(english)
+            count -= 1
+            yield english, german
+
+
+def _typeset(words: list[str]) -> str:
+    """Return a sentence with a capital at its start and no space before marks."""
+    text = words[0][:1].upper() + words[0][1:]
+    for word in words[1:]:
+        text += word if word in ",.?" else f" {word}"
+    return text
+
+
+def _write_packed(path: Path, lines: Iterable[str]) -> None:
+    """Write lines as a gzip file, the same bytes whenever it is made."""
+    with (
+        replacing(path) as stream,
+        gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packed,
+    ):
+        packed.write("".join(f"{line}\n" for line in lines).encode())

@@ -1,0 +1,118 @@
+"""IWSLT'14 German-English (Cettolo et al., 2014): TED talks, in the preparation that is standard.
+
+That is fairseq's `prepare-iwslt14.sh`: words by Moses, 1 to 175 of them on each side, neither side
+more than 1.5 times as long as the other, in lower case. Every 23rd pair to train on goes to dev;
+test is the talks of 2010 to 2012. The official archive has a sentence a line to train on, between
+lines of tags, and XML for the rest.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from workflow.datasets.archives import members
+from workflow.datasets.errors import FETCH_AGAIN, DataError
+from workflow.datasets.files import by_name
+from workflow.datasets.labelled_text import Losses
+from workflow.datasets.moses import Moses, Pair
+from workflow.datasets.parallel_text import (
+    PairOptions,
+    aligned,
+    clean,
+    columns,
+    encode,
+    prepared,
+    raw,
+    sources,
+    texts,
+    whole,
+    write_prepared,
+)
+
+__all__ = ["Options", "columns", "encode", "prepare", "prepared", "raw", "sources", "texts"]
+
+ARCHIVE = "de-en.tgz"
+LANGUAGES = ("de", "en")
+TRAIN = "de-en/train.tags.de-en"
+TEST = tuple(
+    f"de-en/IWSLT14.{talks}.de-en"
+    for talks in ("TED.dev2010", "TEDX.dev2012", "TED.tst2010", "TED.tst2011", "TED.tst2012")
+)
+EVERY = 23
+"""One pair to train on out of so many goes to dev."""
+ABOUT = re.compile("<url>|<talkid>|<keywords>")
+"""What marks a line that says something about a talk and is none of its sentences."""
+TITLE = re.compile("</?(?:title|description)>")
+SENTENCE = re.compile(r'<seg id="[0-9]*">\s*|\s*</seg>\s*')
+
+
+@dataclass(frozen=True)
+class Options(PairOptions):
+    """How the talks are prepared and encoded; the defaults are the Discrete Transformer's."""
+
+    dataset: ClassVar[str] = "iwslt14"
+    files: ClassVar[Sequence[str]] = (ARCHIVE,)
+
+    direction: Literal["en_de", "de_en"] = "en_de"
+    """Source and target language."""
+    lowercase: bool = True
+    """Whether all words are in lower case."""
+
+
+def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
+    """Write every pair in words.
+
+    Raises DataError when the archive is damaged or lacks a file, or two sides do not fit.
+    """
+    losses = Losses()
+    pairs = _pairs(options, by_name(files, ARCHIVE), losses)
+    write_prepared(options, out, pairs, losses)
+
+
+def _pairs(options: Options, path: Path, losses: Losses) -> Iterator[tuple[str, Pair]]:
+    """Yield every pair and its split."""
+    names = {f"{TRAIN}.{language}" for language in LANGUAGES}
+    names |= {f"{talks}.{language}.xml" for talks in TEST for language in LANGUAGES}
+    found = dict(members(path, names.__contains__))
+    for name in sorted(names - {*found}):
+        raise DataError(f"{path}: there is no {name}; {FETCH_AGAIN}.")
+    moses = Moses(options.languages, options.lowercase)
+    train = moses.pairs(_sides(options, path, found, TRAIN, "", losses))
+    for number, pair in enumerate(clean(options, train, losses), start=1):
+        yield "train" if number % EVERY else "dev", pair
+    for talks in TEST:
+        test = moses.pairs(_sides(options, path, found, talks, ".xml", losses))
+        yield from (("test", pair) for pair in whole(test, f"{path}: {talks}"))
+
+
+def _sides(
+    options: Options,
+    path: Path,
+    found: Mapping[str, bytes],
+    talks: str,
+    kind: Literal["", ".xml"],
+    losses: Losses,
+) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of two files of the archive."""
+    names = [f"{talks}.{language}{kind}" for language in options.languages]
+    read = _segments if kind else _talks
+    source, target = (
+        (f"{path}: {name}", read(losses.decode(found[name], "utf-8"))) for name in names
+    )
+    return aligned(source, target)
+
+
+def _talks(text: str) -> Iterator[str]:
+    """Yield the sentences to train on, titles and descriptions among them."""
+    for line in text.removesuffix("\n").split("\n"):
+        if not ABOUT.search(line):
+            yield TITLE.sub("", line)
+
+
+def _segments(text: str) -> Iterator[str]:
+    """Yield the sentences of an XML file; the typographic apostrophe becomes the plain one."""
+    for line in text.split("\n"):
+        if "<seg id" in line:
+            yield SENTENCE.sub("", line).replace("’", "'")

@@ -1,0 +1,136 @@
+"""IWSLT'14 German-English with 30 % of its pairs to train on, put together from public samples.
+
+Dev and test are the standard ones. The samples are in words and lower case, six with byte-pair
+encoding, which is undone; three go on, after 9,999 pairs, with what is no real text. They overlap,
+and were drawn before dev was: pairs that repeat, or are in dev or test, are left out.
+"""
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from workflow.datasets.errors import FETCH_AGAIN, DataError
+from workflow.datasets.files import by_name
+from workflow.datasets.labelled_text import Losses
+from workflow.datasets.moses import Pair
+from workflow.datasets.parallel_text import (
+    CODES,
+    PairOptions,
+    columns,
+    encode,
+    prepared,
+    raw,
+    read_sides,
+    read_text,
+    sources,
+    texts,
+    whole,
+    write_prepared,
+)
+
+__all__ = ["Options", "columns", "encode", "prepare", "prepared", "raw", "sources", "texts"]
+
+REAL = 9_999
+"""Pairs of a sample that is not used whole."""
+SAMPLES: Mapping[str, int | None] = {
+    "train_sample_A.train": REAL,
+    "train_sample_B.train": None,
+    "train_sample_C.train": None,
+    "train_sample_D.tmp.train.de-en.10k": REAL,
+    "train_sample_E.train": REAL,
+    "train_sample_F.train": None,
+}
+TABLE = "train_sample_G.sample.de-en"
+"""A sample with both sides on a line, a tab between them."""
+HELD_OUT = {"dev": "fairseq.valid", "test": "fairseq.test"}
+STANDARD = "fairseq.code"
+"""The codes of the standard preparation, learned from all pairs."""
+LANGUAGES = ("de", "en")
+
+
+@dataclass(frozen=True)
+class Options(PairOptions):
+    """How the talks are encoded; the defaults are the Discrete Transformer's."""
+
+    dataset: ClassVar[str] = "iwslt14_30"
+    files: ClassVar[Sequence[str]] = (
+        *(f"{name}.{side}" for name in (*SAMPLES, *HELD_OUT.values()) for side in LANGUAGES),
+        TABLE,
+        STANDARD,
+    )
+    untokenised: ClassVar[bool] = False
+
+    direction: Literal["en_de", "de_en"] = "en_de"
+    """Source and target language."""
+    codes: Literal["standard", "learned"] = "standard"
+    """Whether words are split as in the standard preparation, or by merges learned from 30 %."""
+
+    @property
+    def given_codes(self) -> bool:
+        """Whether the merges come with the corpus and are not learned from it."""
+        return self.codes == "standard"
+
+
+def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
+    """Write every pair in words, and the standard codes where they are asked for.
+
+    Raises DataError when two sides do not fit, or a dev or test pair has an empty side.
+    """
+    losses = Losses()
+    write_prepared(options, out, _pairs(options, files, losses), losses)
+    if options.given_codes:
+        shutil.copyfile(by_name(files, STANDARD), out / CODES)
+
+
+def _pairs(options: Options, files: Sequence[Path], losses: Losses) -> Iterator[tuple[str, Pair]]:
+    """Yield every pair and its split."""
+    held_out = {
+        split: list(whole(_sides(options, files, name, None, losses), name))
+        for split, name in HELD_OUT.items()
+    }
+    known = {pair: split for split in reversed(HELD_OUT) for pair in held_out[split]}
+    seen: set[Pair] = set()
+    for pair in _samples(options, files, losses):
+        if not all(pair[:2]):
+            losses.dropped["an empty side"] += 1
+        elif pair in known:
+            losses.dropped[f"in the {known[pair]} set too"] += 1
+        elif pair in seen:
+            losses.dropped["more than once in the train set"] += 1
+        else:
+            seen.add(pair)
+            yield "train", pair
+    for split, pairs in held_out.items():
+        yield from ((split, pair) for pair in pairs)
+
+
+def _samples(options: Options, files: Sequence[Path], losses: Losses) -> Iterator[Pair]:
+    """Yield the pairs of all samples in words."""
+    for name, lines in SAMPLES.items():
+        yield from _sides(options, files, name, lines, losses)
+    path = by_name(files, TABLE)
+    for number, line in enumerate(read_text(path, losses), start=1):
+        if line.count("\t") != 1:
+            raise DataError(
+                f"{path}, line {number}: expected a sentence, a tab and its translation, found "
+                f"{line!r}; {FETCH_AGAIN}."
+            )
+        sides = dict(zip(LANGUAGES, line.split("\t"), strict=True))
+        yield _in_words(*(sides[language] for language in options.languages))
+
+
+def _sides(
+    options: Options, files: Sequence[Path], name: str, lines: int | None, losses: Losses
+) -> Iterator[Pair]:
+    """Yield the pairs of two files in words."""
+    source, target = (by_name(files, f"{name}.{language}") for language in options.languages)
+    for pair in read_sides(source, target, losses, lines):
+        yield _in_words(*pair)
+
+
+def _in_words(source: str, target: str) -> Pair:
+    """Undo the byte-pair encoding of a pair."""
+    source, target = (" ".join(side.replace("@@ ", "").split()) for side in (source, target))
+    return Pair(source, target)

@@ -1,0 +1,52 @@
+"""Work on the chunks of a long stream with all cores, the results in the order of the chunks."""
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from itertools import chain, islice
+from multiprocessing import get_context
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Chunk = TypeVar("Chunk")
+Result = TypeVar("Result")
+FEW = 3
+"""So many chunks are not worth the processes."""
+MOST = 8
+"""Processes at most, since each has memory of its own."""
+AHEAD = 2
+"""Chunks per core that are read ahead of the result that comes next."""
+
+
+def cores() -> int:
+    """Return how many cores to work with: those that this process may use, up to a limit."""
+    found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return min(MOST, found or 1)
+
+
+def chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Yield the items in lists of `size`, the last one of the rest."""
+    coming = iter(items)
+    return iter(lambda: list(islice(coming, size)), [])
+
+
+def in_order(work: Callable[[Chunk], Result], stream: Iterable[Chunk]) -> Iterator[Result]:
+    """Yield `work(chunk)` for every chunk of a stream, in its order, whatever the number of cores.
+
+    Only a few chunks are in memory at a time. Where there are few, or one core, this process works
+    on them; otherwise `work` must be a function that can be pickled.
+    """
+    coming = iter(stream)
+    first = list(islice(coming, FEW + 1))
+    if len(first) <= FEW or cores() == 1:
+        yield from map(work, chain(first, coming))
+        return
+    with ProcessPoolExecutor(cores(), get_context("spawn")) as pool:
+        pending: deque[Future[Result]] = deque()
+        for chunk in chain(first, coming):
+            pending.append(pool.submit(work, chunk))
+            if len(pending) > AHEAD * cores():
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()

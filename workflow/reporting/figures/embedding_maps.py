@@ -1,0 +1,71 @@
+"""Maps of embeddings, coloured by part of speech (thesis, Figure 6.2)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from workflow.reporting.figures.panels import Panel, Series, not_run
+from workflow.reporting.figures.style import footnote, grid, say
+from workflow.reporting.files import ReportingError
+
+EVALUATOR = "embedding_map"
+LOOKS: tuple[Mapping[str, Any], ...] = tuple(
+    {"color": color, "marker": marker}
+    for color, marker in zip(
+        ("#000000", "#e69f00", "#56b4e9", "#009e73", "#b8ab00", "#0072b2", "#d55e00", "#cc79a7"),
+        ("o", "s", "^", "D", "v", "P", "X", "*"),
+        strict=True,
+    )
+)
+"""Okabe and Ito's colours, yellow darkened, each with a mark of its own."""
+
+
+def draw(panels: Sequence[Panel], legend: Sequence[str]) -> Figure:
+    """Draw a map a panel, of the lowest seed of its first series, with its purity above it.
+
+    Panels without a run are left out.
+
+    Args:
+        panels: `array` of a series is the stream, `model` or `controller`.
+        legend: the parts of speech, at most eight.
+    """
+    if len(legend) > len(LOOKS):
+        raise ReportingError(f"{len(legend)} parts of speech; name at most {len(LOOKS)}.")
+    shown = [panel for panel in panels if panel.drawn]
+    figure, all_axes = grid(max(len(shown), 1), 2, 3.4)
+    if not shown:
+        say(all_axes[0], "not run")
+    for axes, panel in zip(all_axes, shown, strict=False):
+        say(axes, "")
+        _map(axes, panel, panel.drawn[0], legend)
+    if shown:
+        handles, labels = all_axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside right center", fontsize=7, markerscale=3)
+    seeds = sorted({panel.drawn[0].behind[0].seed for panel in shown})
+    about = f"Seed {', '.join(map(str, seeds))}." if shown else ""
+    footnote(figure, f"{about} {not_run(panels)}".strip())
+    return figure
+
+
+def _map(axes: Axes, panel: Panel, series: Series, legend: Sequence[str]) -> None:
+    measure, stream = series.behind[0], str(series.options["array"])
+    names = ("tag", f"{stream}_x", f"{stream}_y")
+    tags, across, up = (measure.array(f"{EVALUATOR}.{name}") for name in names)
+    if tags is None or across is None or up is None:
+        raise ReportingError(
+            f"{measure.path}: there are no arrays {', '.join(names)} of {EVALUATOR}; measure the "
+            "run again."
+        )
+    for look, tag in zip(LOOKS, legend, strict=False):
+        chosen = [place for place, one in enumerate(tags) if one == tag]
+        points = [across[place] for place in chosen], [up[place] for place in chosen]
+        axes.scatter(*points, s=3, linewidths=0, label=tag, **look)
+    purity, chance = (
+        measure.scalar(f"{EVALUATOR}.{name}") for name in (f"{stream}_purity", "chance")
+    )
+    number = ""
+    if purity and chance:
+        number = f"\npurity {purity['value']:.2f} (chance {chance['value']:.2f})"
+    axes.set_title(f"{panel.label}{number}")

@@ -1,0 +1,50 @@
+"""A measure against a setting whose values have names: one pair of axes a panel."""
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+
+from workflow.reporting.figures.panels import Panel, not_run, seeds
+from workflow.reporting.figures.style import LOOKS, footnote, grid, say
+
+
+def draw(panels: Sequence[Panel], axis: str, measure: str, label: str) -> Figure:
+    """Draw the mean over runs at each setting, joined by a line, and a small mark for every run.
+
+    Panels without a run are left out.
+
+    Args:
+        panels: their series are the settings, from left to right; labels are the values.
+        axis: label of the horizontal axis, with its unit.
+        measure: `evaluator.metric`.
+        label: label of the vertical axis, with its unit.
+    """
+    shown = [panel for panel in panels if panel.drawn]
+    figure, all_axes = grid(max(len(shown), 1), 3, 2.9)
+    if not shown:
+        say(all_axes[0], "not run")
+    look = LOOKS[0]
+    for axes, panel in zip(all_axes, shown, strict=False):
+        names = [series.label for series in panel.series]
+        found = [
+            [float(one["value"]) for run in series.behind if (one := run.scalar(measure))]
+            for series in panel.series
+        ]
+        places = [place for place, values in enumerate(found) if values]
+        means = [sum(found[place]) / len(found[place]) for place in places]
+        axes.plot(places, means, color=look["color"], marker=look["marker"], linewidth=1.4)
+        axes.plot(
+            [place for place in places for _ in found[place]],
+            [value for place in places for value in found[place]],
+            **{"color": look["color"], "marker": "_", "linestyle": "none"},
+            alpha=0.6,
+        )
+        axes.set_xticks(range(len(names)), names)
+        axes.margins(x=0.12, y=0.15)
+        axes.set_xlabel(axis)
+        axes.set_ylabel(label)
+        axes.set_title(panel.label)
+    drawn = [series for panel in shown for series in panel.drawn]
+    about = f"Line: means; small marks: {seeds(drawn)}." if drawn else ""
+    footnote(figure, f"{about} {not_run(panels)}".strip())
+    return figure
