@@ -13,20 +13,10 @@ from collections.abc import Sequence
 
 from torch import Tensor, nn
 
+from model.cached_attention import QKV_GAIN, Attend, Cache, Sizes, projection
 from model.packing import Layout
 from model.transformer import FeedForward, Residual
-from model.translator import (
-    QKV_GAIN,
-    Attend,
-    Attentions,
-    Cache,
-    Encoding,
-    Sizes,
-    Translated,
-    Translator,
-    projection,
-    source_mask,
-)
+from model.translator import Attentions, Encoding, Translated, Translator, source_mask
 
 
 class SelfAttention(nn.Module):

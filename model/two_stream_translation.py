@@ -18,22 +18,11 @@ from collections.abc import Sequence
 
 from torch import Tensor, nn
 
+from model.cached_attention import QKV_GAIN, Cache, Sizes, product, projection, scores
 from model.dropout import Dropout
 from model.packing import Layout
 from model.transformer import FeedForward, Residual
-from model.translator import (
-    QKV_GAIN,
-    Attentions,
-    Cache,
-    Encoding,
-    Sizes,
-    Translated,
-    Translator,
-    product,
-    projection,
-    scores,
-    source_mask,
-)
+from model.translator import Attentions, Encoding, Translated, Translator, source_mask
 
 Masks = tuple[Tensor, Tensor]
 

@@ -96,6 +96,7 @@ def only(word: str) -> dict[str, bytes]:
             "dvd/negative.review, review 2: the text is empty",
         ),
     ],
+    ids=["cut", "empty", "one class", "an empty text"],
 )
 def test_a_wrong_archive_is_named(take: Take, content: bytes, sentence: str) -> None:
     with pytest.raises(DataError, match=sentence):

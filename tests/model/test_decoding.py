@@ -10,10 +10,11 @@ from torch import Tensor
 
 from benchmarks.plain_search import plain_search
 from model.batching import BOS, PAD
+from model.cached_attention import Cache
 from model.decoding import BLOCK, Beam, candidates, largest_of
 from model.packing import Layout
 from model.pairs import EOS
-from model.translator import Cache, Translator
+from model.translator import Translator
 from tests.model.translators import MECHANISMS, make, sentences
 
 

@@ -8,12 +8,13 @@ from torch import Tensor, nn
 
 from benchmarks.baseline import TorchTransformer, same_weights
 from model.build import build
+from model.cached_attention import Attend
 from model.encoder_decoder import EncoderDecoder
 from model.mechanism import check_mechanisms
 from model.normalizers.gumbel import Gumbel
 from model.normalizers.softmax import Softmax
 from model.normalizers.topk import TopK
-from model.translator import Attend, Attentions
+from model.translator import Attentions
 from model.two_stream_translation import TwoStreamEncoderDecoder
 from tests.model.translators import MECHANISMS, SIZES, make, sentences
 
