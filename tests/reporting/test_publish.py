@@ -23,7 +23,7 @@ from workflow.reporting.publishing import (
     refuse_dirty,
     stale_now,
 )
-from workflow.reporting.summary import BEGIN, END, block, replaced
+from workflow.reporting.summary import BEGIN, END, block, published_claims, replaced
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -307,6 +307,17 @@ def test_stale_runs_are_told_and_are_no_error(clone: Path, monkeypatch: pytest.M
     done = command(clone, "--check")
     assert done.returncode == 0, done.stderr
     assert done.stderr == "stale: lite: text_classification/sst_soft/seed-0: of other code\n"
+
+
+def test_the_readme_counts_the_claims_that_were_not_run(results: Results, docs: Path) -> None:
+    add(results, 0, 1)
+    put(results, docs)
+    claims = published_claims(docs / "lite")
+    left = [claim for claim in claims if claim["verdict"] == "not run"]
+    text = block(docs)
+    assert 0 < len(left) < len(claims) and f"{len(left)} more claims were not run." in text
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    assert len(rows) == len(claims) - len(left) + 2 and "**not run**" not in text
 
 
 def test_undefined_measures_can_be_published(results: Results, docs: Path) -> None:

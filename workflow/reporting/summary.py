@@ -72,10 +72,13 @@ def block(published: Path) -> str:
     parts = []
     for scale in (name for name in ORDER if (published / name).is_dir()):
         folder = published / scale
+        claims = published_claims(folder)
+        run = [claim for claim in claims if claim["verdict"] != "not run"]
+        left = f"{len(claims) - len(run)} more claims were not run. " if run != claims else ""
         parts.append(
             f"**Scale `{scale}`** (differences with their 95 % interval)\n\n"
-            f"{claims_table(published_claims(folder))}\n\n"
-            f"Numbers that the papers print: {counts(folder)}. "
+            f"{claims_table(run)}\n\n"
+            f"{left}Numbers that the papers print: {counts(folder)}. "
             f"[All tables and figures]({folder.as_posix()}/README.md)."
         )
     return "\n\n".join(parts) or "No results have been published yet."
