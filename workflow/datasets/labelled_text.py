@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from workflow.datasets.errors import FETCH_AGAIN, DataError, RecipeError
+from workflow.datasets.errors import FETCH_AGAIN, DataError
 from workflow.datasets.files import (
     SPLITS,
     by_name,
@@ -27,7 +27,7 @@ from workflow.datasets.files import (
     replacing,
     write_records,
 )
-from workflow.datasets.recipe import require_at_least
+from workflow.datasets.recipe import check_generator, require_at_least
 
 SALIENT_WORDS = "salient_words.txt"
 COUNTS = "counts.json"
@@ -100,19 +100,7 @@ class GeneratedOptions(TextOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         generator = {name: getattr(self, name) for name in (*SPLITS, "seed")}
-        for name, value in generator.items():
-            if not self.generated and value is not None:
-                raise RecipeError(
-                    f"Option `{name}` of dataset `{self.dataset}` is for `source: generated` only; "
-                    "the official files have their own size."
-                )
-            if self.generated and value is None:
-                raise RecipeError(
-                    f"Dataset `{self.dataset}` with `source: generated` needs the option `{name}`."
-                )
-        if self.generated:
-            require_at_least(self.dataset, 2, {name: generator[name] for name in SPLITS})
-            require_at_least(self.dataset, 0, {"seed": generator["seed"]})
+        check_generator(self.dataset, self.generated, generator, least=2)
 
     @property
     def generated(self) -> bool:

@@ -11,7 +11,6 @@ from math import inf
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from workflow.datasets.errors import RecipeError
 from workflow.datasets.files import SPLITS, by_name, read_lines, write_lines
 from workflow.datasets.labelled_text import Losses
 from workflow.datasets.moses import Moses, Pair
@@ -29,7 +28,7 @@ from workflow.datasets.parallel_text import (
     whole,
     write_prepared,
 )
-from workflow.datasets.recipe import require_at_least
+from workflow.datasets.recipe import check_generator
 
 __all__ = [
     "Options",
@@ -80,19 +79,7 @@ class Options(PairOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         generator = {name: getattr(self, name) for name in (*SPLITS, "seed")}
-        for name, value in generator.items():
-            if not self.generated and value is not None:
-                raise RecipeError(
-                    f"Option `{name}` of dataset `multi30k` is for `source: generated` only; "
-                    "the official files have their own size."
-                )
-            if self.generated and value is None:
-                raise RecipeError(
-                    f"Dataset `multi30k` with `source: generated` needs the option `{name}`."
-                )
-        if self.generated:
-            require_at_least("multi30k", 1, {name: generator[name] for name in SPLITS})
-            require_at_least("multi30k", 0, {"seed": generator["seed"]})
+        check_generator(self.dataset, self.generated, generator, least=1)
 
     @property
     def generated(self) -> bool:

@@ -95,6 +95,26 @@ def require_at_least(dataset: str, minimum: int, options: Mapping[str, int]) -> 
             )
 
 
+def check_generator(dataset: str, generated: bool, options: Mapping[str, Any], least: int) -> None:
+    """Raise RecipeError unless a generator's options are given just where texts are generated.
+
+    They are the size of each split, no smaller than `least`, and `seed`.
+    """
+    for name, value in options.items():
+        if not generated and value is not None:
+            raise RecipeError(
+                f"Option `{name}` of dataset `{dataset}` is for `source: generated` only; "
+                "the official files have their own size."
+            )
+        if generated and value is None:
+            raise RecipeError(
+                f"Dataset `{dataset}` with `source: generated` needs the option `{name}`."
+            )
+    if generated:
+        for name, value in options.items():
+            require_at_least(dataset, 0 if name == "seed" else least, {name: value})
+
+
 def _build(cls: type, dataset: str, given: Mapping[str, Any]) -> Any:
     """Build an options dataclass from plain values, checked against its annotations."""
     hints = typing.get_type_hints(cls)
