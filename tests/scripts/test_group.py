@@ -1,4 +1,4 @@
-"""`train` in several processes: torchrun starts them, the first one keeps and writes."""
+"""`train` in several processes, of which the first one keeps and writes."""
 
 import copy
 import json
@@ -15,13 +15,13 @@ from tests.scripts.processes import ROOT
 from workflow.planning.closure import code_hash
 from workflow.planning.identity import run_modules
 
-TORCHRUN = ("torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m")
+GROUP = ("--processes", "2")
 
 
-def start(job, *launcher, more=()):
+def start(job, *more):
     """Run `train` to its end."""
     return subprocess.run(
-        [sys.executable, "-m", *launcher, "workflow.scripts.train", *job.arguments(*more)],
+        [sys.executable, "-m", "workflow.scripts.train", *job.arguments(*more)],
         cwd=ROOT, env=os.environ | {"OMP_NUM_THREADS": "1"}, timeout=240, check=False,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
@@ -41,10 +41,10 @@ def soft(job, spec):
 
 
 def test_two_processes_train_one_run_and_a_retry_continues_it(soft, tmp_path):
-    left = start(soft, *TORCHRUN, more=("--time-limit", "0.001"))
+    left = start(soft, *GROUP, "--time-limit", "0.001")
     assert left.returncode != 0 and "stopped after update 1 of" in left.stdout
     assert [state.name for state in soft.states] == ["state-000000000001.pt"]
-    done = start(soft, *TORCHRUN)
+    done = start(soft, *GROUP)
     assert done.returncode == 0, done.stdout
     assert done.stdout.count("resumed after update 1 of") == 1
     assert soft.record["processes"] == 2
@@ -66,7 +66,7 @@ def test_a_run_that_fails_is_told_by_the_first_process(soft):
     soft.spec["training"]["optimizer"]["lr"] = 1e30
     changed = {name: value for name, value in soft.spec.items() if name != "identity"}
     soft.spec.update(seal(changed))
-    done = start(soft, *TORCHRUN)
+    done = start(soft, *GROUP)
     assert done.returncode == 1 and not soft.out.exists()
     assert done.stdout.count("error: the loss or its gradient is not a finite number") == 1
     assert "finite" in json.loads((soft.entry / "failed.json").read_text())["reason"]

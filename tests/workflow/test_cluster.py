@@ -55,9 +55,9 @@ def test_a_job_asks_for_what_its_experiment_states(fresh, no_slurm):
         job = asked(outcome, rule)
         assert (job["gpu"], job["mem_mb"], job["runtime"]) == ("2", "500", "90")
     assert "${SLURM_JOB_ID:+--time-limit $((90 * 60))}" in outcome.said
-    assert "python -m torch.distributed.run --standalone --nproc-per-node=2 -m" in outcome.said
-    without = fresh.plan("toy_language", config=("device=cpu",))
-    assert asked(without, "train")["gpu"] == "0" and "torch.distributed" not in without.said
+    assert "--processes 2" in outcome.said
+    without = fresh.plan("--printshellcmds", "toy_language", config=("device=cpu",))
+    assert asked(without, "train")["gpu"] == "0" and "--processes 2" not in without.said
 
 
 @pytest.mark.parametrize("option", ["--profile", "--workflow-profile"])

@@ -52,6 +52,10 @@ LOCAL = rf"(?:{LOCAL})/"
 RESULTS = PLAN.results
 SCALE = f"{RESULTS}/{PLAN.scale}"
 
+# Not parameters of the jobs that use them: another device is no reason to train again.
+STORE = f"{RESULTS}/store"
+DEVICE = PLAN.config["device"]
+
 
 wildcard_constraints:
     dataset="[a-z0-9_]+",
@@ -113,11 +117,9 @@ def resource(name):
     return ask
 
 
-def launcher(wildcards):
-    """What starts a training: python, or torchrun with one process for each GPU."""
-    gpus = resource("gpu")(wildcards)
-    group = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={gpus}"]
-    return ["python", *(group if gpus > 1 else [])]
+def processes_of(wildcards):
+    """The processes that train a run: one for each GPU, whichever way the site asks for them."""
+    return max(1, resource("gpu")(wildcards))
 
 
 def run_folder(run):
@@ -138,9 +140,32 @@ def further_data_of(wildcards):
     }
 
 
-def parents_of(wildcards, file):
+def parents_of(run, file):
     """The file of that name of each parent of a run."""
-    return [f"{run_folder(run)}/{file}" for run in PLAN.parents(run_of(wildcards)).values()]
+    return [f"{run_folder(parent)}/{file}" for parent in PLAN.parents(run).values()]
+
+
+def inputs_of_resolve(wildcards):
+    """The data of a run and the specs of its parents."""
+    run = run_of(wildcards)
+    return {"data": data_folder(run), "parents": parents_of(run, "spec.json")}
+
+
+def inputs_of_train(wildcards):
+    """The data of a run, its parents, and an equal run to wait for: only one of two is trained."""
+    run = run_of(wildcards)
+    twin = PLAN.twin(run)
+    return {
+        "data": data_folder(run),
+        "parents": parents_of(run, "weights.safetensors"),
+        "twin": [f"{run_folder(twin)}/run.json"] if twin else [],
+    }
+
+
+def inputs_of_measure(wildcards):
+    """The data of a run, and what its evaluators read beside it."""
+    further = further_data_of(wildcards).values()
+    return {"data": data_folder(run_of(wildcards)), "further": sorted(set(further))}
 
 
 def parent_arguments(wildcards, *file):
@@ -150,12 +175,6 @@ def parent_arguments(wildcards, *file):
         for name, run in PLAN.parents(run_of(wildcards)).items()
         for argument in ("--parent", f"{name}={'/'.join([run_folder(run), *file])}")
     ]
-
-
-def twin_of(wildcards):
-    """The `run.json` of an equal run to wait for, so that only one of the two is trained."""
-    twin = PLAN.twin(run_of(wildcards))
-    return [f"{run_folder(twin)}/run.json"] if twin else []
 
 
 def recipe_of(wildcards):

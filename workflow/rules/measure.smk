@@ -7,13 +7,12 @@ localrules:
 
 rule measure:
     input:
+        unpack(sentence(inputs_of_measure)),
         spec=f"{RUN}/spec.json",
         weights=f"{RUN}/weights.safetensors",
         history=f"{RUN}/history.jsonl",
         record=f"{RUN}/run.json",
         checkpoints=f"{RUN}/checkpoints",
-        data=sentence(lambda wildcards: data_folder(run_of(wildcards))),
-        further=sentence(lambda wildcards: sorted(set(further_data_of(wildcards).values()))),
     output:
         f"{SCALE}/measures/{RUN_NAME}.json",
     log:
@@ -30,8 +29,7 @@ rule measure:
         runtime=resource("runtime"),
         gpu=resource("gpu"),
     params:
-        store=lambda wildcards, output: f"{RESULTS}/store",
-        folder=lambda wildcards, input: str(Path(input.weights).parent),
+        folder=RUN,
         further=sentence(
             lambda wildcards: [
                 text
@@ -40,11 +38,10 @@ rule measure:
             ]
         ),
         evaluators=sentence(lambda wildcards: canonical(run_of(wildcards).evaluators(ROOT))),
-        device=lambda wildcards, output: PLAN.config["device"],
     shell:
         "exec python -m workflow.scripts.measure --spec {input.spec:q} --run {params.folder:q}"
-        " --data {input.data:q} --store {params.store:q} --evaluators {params.evaluators:q}"
-        " {params.further:q} --device {params.device:q} --out {output:q} > {log:q} 2>&1"
+        " --data {input.data:q} --store {STORE:q} --evaluators {params.evaluators:q}"
+        " {params.further:q} --device {DEVICE:q} --out {output:q} > {log:q} 2>&1"
 
 
 use rule measure as measure_locally with:

@@ -13,8 +13,7 @@ localrules:
 
 rule resolve:
     input:
-        data=sentence(lambda wildcards: data_folder(run_of(wildcards))),
-        parents=sentence(lambda wildcards: parents_of(wildcards, "spec.json")),
+        unpack(sentence(inputs_of_resolve)),
     output:
         f"{RUN}/spec.json",
     log:
@@ -37,10 +36,8 @@ rule resolve:
 
 rule train:
     input:
+        unpack(sentence(inputs_of_train)),
         spec=f"{RUN}/spec.json",
-        data=sentence(lambda wildcards: data_folder(run_of(wildcards))),
-        parents=sentence(lambda wildcards: parents_of(wildcards, "weights.safetensors")),
-        twin=sentence(twin_of),
     output:
         weights=f"{RUN}/weights.safetensors",
         history=f"{RUN}/history.jsonl",
@@ -60,14 +57,13 @@ rule train:
         runtime=resource("runtime"),
         gpu=resource("gpu"),
     params:
-        store=lambda wildcards, output: f"{RESULTS}/store",
-        folder=lambda wildcards, output: str(Path(output.record).parent),
-        device=lambda wildcards, output: PLAN.config["device"],
+        folder=RUN,
         parents=parent_arguments,
-        python=lambda wildcards, output: launcher(wildcards),
+        processes=lambda wildcards, output: processes_of(wildcards),
     shell:
-        "exec {params.python:q} -m workflow.scripts.train --spec {input.spec:q} --data {input.data:q}"
-        " --store {params.store:q} --out {params.folder:q} --device {params.device:q}"
+        "exec python -m workflow.scripts.train --spec {input.spec:q} --data {input.data:q}"
+        " --store {STORE:q} --out {params.folder:q} --device {DEVICE:q}"
+        " --processes {params.processes:q}"
         " ${{SLURM_JOB_ID:+--time-limit $(({resources.runtime} * 60))}}"
         " {params.parents:q} > {log:q} 2>&1"
 

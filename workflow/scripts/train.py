@@ -33,6 +33,8 @@ def main() -> None:
     """Run from the command line."""
     begun = time.monotonic()
     arguments = _arguments()
+    if arguments.processes > 1 and "LOCAL_RANK" not in os.environ:
+        _start_group(arguments.processes)
     deadline = begun + arguments.time_limit - margin(arguments.time_limit)
     spec = read_spec(arguments.spec)
     check_run_code(spec)
@@ -54,6 +56,13 @@ def main() -> None:
             f"error: {error.strerror or error} ({error.filename or arguments.store}); what was "
             f"saved before is whole: mend the cause and run the same command again to continue."
         )
+
+
+def _start_group(processes: int) -> None:
+    """Become torchrun, which starts this command once for each process of the group."""
+    group = ["torch.distributed.run", "--standalone", f"--nproc-per-node={processes}", "-m"]
+    command = [sys.executable, "-m", *group, "workflow.scripts.train", *sys.argv[1:]]
+    os.execv(sys.executable, command)
 
 
 def margin(limit: float) -> float:
@@ -234,6 +243,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--store", type=Path, required=True, help="the store of runs")
     parser.add_argument("--out", type=Path, required=True, help="folder to copy the result to")
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    parser.add_argument("--processes", type=int, default=1, help="one for each GPU of the job")
     parser.add_argument("--parent", action="append", default=[], help="NAME=folder of its run")
     parser.add_argument("--save-every", type=float, default=120, help="seconds between states")
     parser.add_argument("--time-limit", type=float, default=math.inf, help="seconds of the job")
