@@ -14,7 +14,7 @@ MINE = {"mine": "my_part:sharper"}
 @pytest.fixture
 def own(project):
     """The small project with a node to replace, and a function to put there."""
-    project.write("my_part.py", "def sharper(scores, by=2): ...\n")
+    project.write("my_part.py", "def sharper(scores, by=2): ...\ndef cut(scores, at): ...\n")
     project.write("model/gate.py", "class Gate:\n    def __init__(self, size=1): ...\n")
     project.write("model/network.py", "class Network:\n    def __init__(self, width, gate): ...\n")
     for experiment in project.experiments.values():
@@ -84,6 +84,7 @@ def test_rows_are_only_for_tables_that_ask_for_them(own):
         ({"Mine": "my_part:sharper"}, 'mechanisms: "Mine" is not a name of lower-case letters'),
         ({"mine": {"by": 3}}, 'mechanisms.mine: the key "path" is missing'),
         ({"mine": {"path": "my_part:sharper", "byy": 3}}, 'unknown argument "byy"'),
+        ({"mine": "my_part:cut"}, "mechanisms.mine (my_part:cut): needs at; give it beside"),
         (["my_part:sharper"], "mechanisms: expected a mapping, found"),
         ({"mine": 3}, "mechanisms.mine: expected "),
     ],

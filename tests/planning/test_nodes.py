@@ -55,6 +55,21 @@ def test_signature(tmp_path, name, names, takes_any):
 
 
 @pytest.mark.parametrize(
+    ("name", "required"),
+    [
+        ("function", ("b",)),
+        ("anything", ()),
+        ("Plain", ("width",)),
+        ("Child", ("width",)),
+        ("More", ("x",)),
+    ],
+)
+def test_required_arguments(tmp_path, name, required):
+    (tmp_path / "module.py").write_text(SOURCE)
+    assert signature(f"module:{name}", "here", tmp_path).required == required
+
+
+@pytest.mark.parametrize(
     "path",
     [
         "model.language_model:LanguageModel",

@@ -12,7 +12,7 @@ from typing import Any
 
 from workflow.planning.errors import InputError, unknown
 from workflow.planning.experiments import Experiment, merge
-from workflow.planning.nodes import check_nodes
+from workflow.planning.nodes import check_nodes, signature
 
 Node = Mapping[str, Any]
 """A part of a model: its `path` and its arguments."""
@@ -23,14 +23,22 @@ KEPT = ("group", "variant", "metrics", "format")
 def mechanisms(config: Mapping[str, Any], root: Path) -> dict[str, Node]:
     """Return the configured mechanisms by name, each as a node.
 
-    Raises InputError when one names nothing, or an argument that it does not take.
+    Raises InputError when one names nothing, an argument that it does not take, or not all that it
+    needs.
     """
     found = {
         name: {"path": value} if isinstance(value, str) else value
         for name, value in (config.get("mechanisms") or {}).items()
     }
     for name, node in found.items():
-        check_nodes(node, f"config: mechanisms.{name}", root)
+        where = f"config: mechanisms.{name}"
+        check_nodes(node, where, root)
+        required = signature(node["path"], where, root).required
+        missing = [argument for argument in required if argument not in node]
+        if missing:
+            raise InputError(
+                f"{where} ({node['path']}): needs {', '.join(missing)}; give it beside the path"
+            )
     return found
 
 

@@ -21,6 +21,8 @@ class Signature:
     names: tuple[str, ...]
     open: bool
     """Whether it takes any keyword (`**kwargs`)."""
+    required: tuple[str, ...] = ()
+    """Those without a default, but for the first of a function: what it is called on."""
 
 
 def check_nodes(value: Any, where: str, root: Path) -> None:
@@ -83,32 +85,40 @@ def _signature(name: str, definitions: dict[str, _Definition]) -> Signature:
     if node is None:  # a base class that another module defines: whatever it takes
         return Signature((), True)
     if isinstance(node, ast.FunctionDef):
-        return _arguments(node.args, skip_first=False)
+        taken = _arguments(node.args)
+        return Signature(taken.names, taken.open, taken.required[1:])
     for member in node.body:
         if isinstance(member, ast.FunctionDef) and member.name == "__init__":
-            return _arguments(member.args, skip_first=True)
-    own = _fields(node) if _is_dataclass(node) else ()
+            taken = _arguments(member.args)
+            return Signature(taken.names[1:], taken.open, taken.required[1:])
+    own = _fields(node) if _is_dataclass(node) else Signature((), False)
     inherited = [_signature(b.id, definitions) for b in node.bases if isinstance(b, ast.Name)]
     if len(inherited) < len(node.bases) and not _is_dataclass(node):
         # A base such as nn.Module and no `__init__` of its own: a part without options.
         return Signature((), False)
-    names = tuple(name for part in inherited for name in part.names)
-    return Signature(names + own, any(part.open for part in inherited))
+    parts = [*inherited, own]
+    names = tuple(name for part in parts for name in part.names)
+    required = tuple(name for part in parts for name in part.required)
+    return Signature(names, any(part.open for part in parts), required)
 
 
-def _arguments(args: ast.arguments, skip_first: bool) -> Signature:
-    names = [a.arg for a in args.posonlyargs + args.args][1 if skip_first else 0 :]
-    names += [a.arg for a in args.kwonlyargs]
-    return Signature(tuple(names), args.kwarg is not None)
+def _arguments(args: ast.arguments) -> Signature:
+    placed = [argument.arg for argument in args.posonlyargs + args.args]
+    named = [argument.arg for argument in args.kwonlyargs]
+    required = placed[: len(placed) - len(args.defaults)]
+    required += [n for n, default in zip(named, args.kw_defaults, strict=True) if default is None]
+    return Signature((*placed, *named), args.kwarg is not None, tuple(required))
 
 
 def _is_dataclass(node: ast.ClassDef) -> bool:
     return any("dataclass" in ast.dump(decorator) for decorator in node.decorator_list)
 
 
-def _fields(node: ast.ClassDef) -> tuple[str, ...]:
-    return tuple(
-        item.target.id
+def _fields(node: ast.ClassDef) -> Signature:
+    fields = {
+        item.target.id: item.value
         for item in node.body
         if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
-    )
+    }
+    required = tuple(name for name, value in fields.items() if value is None)
+    return Signature(tuple(fields), False, required)
