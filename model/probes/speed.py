@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Mapping
-from statistics import median
+from statistics import geometric_mean, median
 from typing import Any
 
 import torch
@@ -24,28 +24,37 @@ def training_speed(subject: Subject, spec: Mapping[str, Any], updates: int = 40)
     """Tokens per second of training, relative to the single-stream softmax model of that shape.
 
     Both make the same updates (loss, gradients, Adam) on the same batches, in one process, so what
-    else the machine does slows both. Each batch is taken four times, by the model, by the other
-    twice, and by the model again: who comes first finds colder caches. On a CPU the time is the
-    process's own.
+    else the machine does slows both. Each batch is taken four times, by one of them, by the other
+    twice, and by the first again; who is first changes from batch to batch, as the twice in a row
+    finds warmer caches. On a CPU the time is the process's own.
 
     Args:
         subject: the run; its weights stay as they are.
         spec: of the run; its model has an `encoder`.
-        updates: of each model, an even number, after two that do not count.
+        updates: of each model, a multiple of 4, after four that do not count.
+
+    Raises:
+        ValueError: `updates` is no such number.
 
     Returns:
-        Scalar `relative`, the median ratio over batches.
+        Scalar `relative`, the geometric mean of the median ratios over the batches of either order.
     """
+    if updates < 4 or updates % 4:
+        raise ValueError(f"training_speed: updates is {updates}; give a multiple of 4.")
     own, softmax = (
         _step(subject, one) for one in (dict(spec), {**spec, "model": softmax_model(spec)})
     )
     clock = _clock(subject.device)
-    ratios = []
+    ratios: list[list[float]] = [[], []]
     with torch.random.fork_rng():
-        for batch in _batches(subject, spec, updates // 2 + 1):
-            took = [_seconds(step, batch, clock) for step in (own, softmax, softmax, own)]
-            ratios.append((took[1] + took[2]) / (took[0] + took[3]))
-    return Measured({"relative": scalar(median(ratios[1:]), "softmax = 1", n=updates)}, {})
+        for number, batch in enumerate(_batches(subject, spec, updates // 2 + 2)):
+            swapped = number % 2
+            first, second = (softmax, own) if swapped else (own, softmax)
+            took = [_seconds(step, batch, clock) for step in (first, second, second, first)]
+            ends, middle = took[0] + took[3], took[1] + took[2]
+            ratios[swapped].append(ends / middle if swapped else middle / ends)
+    relative = geometric_mean(median(found[1:]) for found in ratios)
+    return Measured({"relative": scalar(relative, "softmax = 1", n=updates)}, {})
 
 
 def softmax_model(spec: Mapping[str, Any]) -> dict[str, Any]:

@@ -39,12 +39,40 @@ def test_it_is_the_ratio_of_the_times_of_equal_updates(keywords, classifier_spec
     monkeypatch.setattr(speed, "SOFTMAX", {"path": f"{__name__}:Plain"})
     monkeypatch.setattr(speed, "_clock", lambda device: lambda: Slow.clock)
     classifier_spec["model"]["encoder"]["normalizer"] = {"path": f"{__name__}:Slow"}
-    found = speed.training_speed(subject(classifier_spec, keywords), classifier_spec, updates=6)
+    found = speed.training_speed(subject(classifier_spec, keywords), classifier_spec, updates=8)
     assert found.scalars["relative"] == {
         "value": pytest.approx(1 / 3),
         "unit": "softmax = 1",
-        "n": 6,
+        "n": 8,
     }
+
+
+class Warm(Softmax):
+    """Softmax that is faster after itself, as with caches, on the same clock."""
+
+    last = None
+
+    def forward(self, scores):
+        Slow.clock += 1 if Warm.last is type(self) else 5
+        Warm.last = type(self)
+        return super().forward(scores)
+
+
+class Other(Warm):
+    pass
+
+
+def test_what_finds_warm_caches_gains_nothing(keywords, classifier_spec, monkeypatch):
+    monkeypatch.setattr(speed, "SOFTMAX", {"path": f"{__name__}:Warm"})
+    monkeypatch.setattr(speed, "_clock", lambda device: lambda: Slow.clock)
+    classifier_spec["model"]["encoder"]["normalizer"] = {"path": f"{__name__}:Other"}
+    found = speed.training_speed(subject(classifier_spec, keywords), classifier_spec, updates=8)
+    assert found.scalars["relative"]["value"] == pytest.approx(1)
+
+
+def test_orders_need_as_many_updates_each(keywords, classifier_spec):
+    with pytest.raises(ValueError, match="updates is 6; give a multiple of 4"):
+        speed.training_speed(subject(classifier_spec, keywords), classifier_spec, updates=6)
 
 
 def test_two_streams_are_compared_with_one_of_the_same_shape(keywords, classifier_spec):
@@ -67,7 +95,7 @@ def test_measuring_changes_neither_weights_nor_random_numbers(keywords, classifi
     torch.manual_seed(5)
     expected = torch.rand(3)
     torch.manual_seed(5)
-    value = speed.training_speed(run, classifier_spec, updates=2).scalars["relative"]["value"]
+    value = speed.training_speed(run, classifier_spec, updates=4).scalars["relative"]["value"]
     assert torch.equal(torch.rand(3), expected)
     assert value > 0
     assert all(torch.equal(before[name], now) for name, now in run.model.state_dict().items())
@@ -75,14 +103,14 @@ def test_measuring_changes_neither_weights_nor_random_numbers(keywords, classifi
 
 def test_a_small_corpus_is_gone_through_again(keywords, classifier_spec):
     classifier_spec["training"]["batch"] = {"examples": 10**6}
-    found = speed.training_speed(subject(classifier_spec, keywords), classifier_spec, updates=2)
-    assert found.scalars["relative"]["n"] == 2
+    found = speed.training_speed(subject(classifier_spec, keywords), classifier_spec, updates=4)
+    assert found.scalars["relative"]["n"] == 4
 
 
 def test_it_can_be_named_in_an_experiment(keywords, classifier_spec):
     evaluator = build(
-        {"path": "model.probes.speed:training_speed", "updates": 2},
+        {"path": "model.probes.speed:training_speed", "updates": 4},
         spec=classifier_spec,
         history=[],
     )
-    assert evaluator(subject(classifier_spec, keywords)).scalars["relative"]["n"] == 2
+    assert evaluator(subject(classifier_spec, keywords)).scalars["relative"]["n"] == 4
