@@ -37,6 +37,14 @@ def test_punctuation_is_made_uniform_where_asked_for() -> None:
     assert uniform.words(text, "de") == "&quot; Ja &quot; - so ..."
 
 
+def test_capitals_go_before_punctuation_is_made_uniform() -> None:
+    """As in Multi30k's own preparation, where a stop before a small letter ends no sentence."""
+    text = "Zwei Jungen spielen. Der Rote lacht."
+    assert MOSES.words(text, "de") == "zwei jungen spielen . der rote lacht ."
+    uniform = Moses(("de", "en"), lowercase=True, normalise=True)
+    assert uniform.words(text, "de") == "zwei jungen spielen. der rote lacht ."
+
+
 def test_pairs_keep_the_translation_as_it_was() -> None:
     assert list(MOSES.pairs([("Ja, gut.", "Yes, good."), ("Zwei", "Two")])) == [
         Pair("ja , gut .", "yes , good .", "Yes, good."),
