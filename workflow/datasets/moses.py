@@ -44,7 +44,9 @@ class Moses:
         last word is an abbreviation (`U.S.`) does not matter.
         """
         if self.normalise:
-            text = _normaliser(language).normalize(text.lower() if self.lowercase else text)
+            # Perl reads a line with its newline, and a rule for German looks for what follows `."`.
+            line = f"{text.lower() if self.lowercase else text}\n"
+            text = _normaliser(language).normalize(line)
         words = LAST_STOP.sub(r"\1 .", _tokeniser(language).tokenize(text, return_str=True))
         words = " ".join(words.split())
         return words.lower() if self.lowercase else words
