@@ -25,9 +25,6 @@ class Translation:
     sampler = PairSampler
     in_order = staticmethod(pairs_in_order)
 
-    sampler = PairSampler
-    in_order = staticmethod(pairs_in_order)
-
     def __init__(self, smoothing: float = 0.1) -> None:
         if not 0 <= smoothing < 1:
             raise ValueError(f"smoothing must be at least 0 and below 1, not {smoothing}.")

@@ -6,6 +6,7 @@ beams of a sentence, H heads, K head width, D width, L layers, V words.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -63,7 +64,7 @@ class Encoding(NamedTuple):
         return Encoding(chosen, self.mask[sentences], [])
 
 
-class Translator(nn.Module):
+class Translator(nn.Module, ABC):
     """An encoder-decoder without its layers, which a subclass has.
 
     Args:
@@ -131,6 +132,7 @@ class Translator(nn.Module):
         """Scores of words (N, V) of states (N, D)."""
         return states @ self.output_weight.t()
 
+    @abstractmethod
     def encode(
         self,
         source: Tensor,
@@ -140,8 +142,8 @@ class Translator(nn.Module):
         need_weights: bool = False,
     ) -> Encoding:
         """Encode sources (B, S) with the layout of their real tokens; see `forward`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def read(
         self,
         words: Tensor,
@@ -154,11 +156,10 @@ class Translator(nn.Module):
         need_weights: bool,
     ) -> Translated:
         """Run the decoder over packed words (N,) at positions (N,) of their sentences."""
-        raise NotImplementedError
 
+    @abstractmethod
     def caches(self, slots: int) -> list[list[Cache]]:
         """Empty caches for `step`, of every stream and layer."""
-        raise NotImplementedError
 
     def forward(
         self,

@@ -131,13 +131,74 @@ FAULTS = {
         "if line.strip()",
         "datasets/test_newsgroups.py::test_headers_quotes_and_footer_are_taken_away",
     ),
+    "length penalty sign": (
+        "model/decoding.py",
+        "base**self.alpha",
+        "base**-self.alpha",
+        "model/test_decoding.py::test_penalties_by_hand",
+    ),
+    "pasts not following their beams": (
+        "model/decoding.py",
+        "= self.ancestors.gather(1, path), self.words.gather(1, path)",
+        "= self.ancestors, self.words.gather(1, path)",
+        "model/test_decoding.py::test_the_search_equals_the_plain_one[pre-softmax]",
+    ),
+    "a hypothesis goes on after EOS": (
+        "model/decoding.py",
+        "totals.masked_fill(ends, -math.inf).topk(beams)",
+        "totals.topk(beams)",
+        "model/test_decoding.py::test_the_search_equals_the_plain_one[pre-softmax]",
+    ),
+    "cross-attention reads padding": (
+        "model/encoder_decoder.py",
+        "masks, used = (mask, encoding.mask)",
+        "masks, used = (mask, encoding.mask.clamp(min=0))",
+        "model/test_encoder_decoder.py::test_padding_changes_nothing[post-softmax]",
+    ),
+    "padding is predicted and smoothed": (
+        "model/pairs.py",
+        "Layout(torch.from_numpy(real))",
+        "Layout(torch.from_numpy(real | True))",
+        "model/test_translation.py::test_the_loss_is_that_of_torchs_transformer",
+    ),
+    "BLEU of words split anew": (
+        "model/probes/translation_scores.py",
+        '"tokenize": "none"',
+        '"tokenize": "13a"',
+        "model/test_translation_scores.py::test_bleu_in_words_is_papinenis",
+    ),
+    "compounds left whole": (
+        "model/probes/translation_scores.py",
+        "without_compounds(hypotheses), without_compounds(references)",
+        "hypotheses, references",
+        "model/test_translation_scores.py::test_bleu_in_words_is_papinenis",
+    ),
+    "rare sub-words left whole": (
+        "workflow/datasets/subwords.py",
+        "if options.threshold > 1:",
+        "if False:",
+        "datasets/test_parallel_encoding.py::test_rare_sub_words_are_split_further",
+    ),
+    "importance of EOS counted": (
+        "model/probes/translation_importance.py",
+        "words = lengths[examples, 0] - 1",
+        "words = lengths[examples, 0]",
+        "model/test_translation_importance.py"
+        "::test_tau_is_scipys_averaged_over_the_predictions_of_a_sentence",
+    ),
+    "systems drawn apart": (
+        "workflow/reporting/bootstrap.py",
+        "bleu(times @ right)",
+        "bleu(times[::-1] @ right)",
+        "reporting/test_bootstrap_bleu.py::test_scores_and_p_value_are_sacrebleus",
+    ),
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_fault_is_caught(fault: str, tmp_path: Path) -> None:
     file, right, wrong, test = FAULTS[fault]
-    for folder in ("model", "workflow", "tests"):
+    for folder in ("model", "workflow", "tests", "benchmarks"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     source = (tmp_path / file).read_text()
     assert source.count(right) == 1, f"{file} has changed: plant the fault '{fault}' anew"

@@ -37,6 +37,20 @@ def test_punctuation_is_made_uniform_where_asked_for() -> None:
     assert uniform.words(text, "de") == "&quot; Ja &quot; - so ..."
 
 
+def test_uniform_words_are_those_of_multi30ks_own_preparation() -> None:
+    """Capitals go first, so a stop before a small letter ends no sentence; the lines are real."""
+    text = "Zwei Jungen spielen Fußball. Der rot Gekleidete hat gerade den Ball gekickt."
+    assert MOSES.words(text, "de").startswith("zwei jungen spielen fußball . der rot")
+    uniform = Moses(("de", "en"), lowercase=True, normalise=True)
+    assert uniform.words(text, "de") == (
+        "zwei jungen spielen fußball. der rot gekleidete hat gerade den ball gekickt ."
+    )
+    text = "auf dem steht: „Come on now ... what's gayer than tea.“"
+    assert uniform.words(text, "de") == (
+        "auf dem steht : &quot; come on now ... what &apos; s gayer than tea &quot; ."
+    )
+
+
 def test_pairs_keep_the_translation_as_it_was() -> None:
     assert list(MOSES.pairs([("Ja, gut.", "Yes, good."), ("Zwei", "Two")])) == [
         Pair("ja , gut .", "yes , good .", "Yes, good."),

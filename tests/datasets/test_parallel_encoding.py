@@ -6,6 +6,7 @@ import json
 import random
 import tempfile
 import tracemalloc
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -180,15 +181,31 @@ def test_a_vocabulary_for_each_side(encoded: Encode) -> None:
 
 
 def test_rare_sub_words_are_split_further(encoded: Encode) -> None:
+    """As subword-nmt does with the vocabulary of each side and a threshold."""
     out = encoded(Options(merges=40, threshold=30))
-    texts = sentences(out, "train", ("vocabulary.txt", "vocabulary.txt"))
+    codes = (out / "codes.txt").read_text()
+    vocabulary = {*(out / "vocabulary.txt").read_text().rstrip("\n").split("\n")}
+    whole, further = BPE(io.StringIO(codes)), 0
     for side in (0, 1):
-        pieces = " ".join(pair[side] for pair in texts).split()
-        rare = {piece for piece in pieces if pieces.count(piece) < 30}
-        assert all(len(piece.removesuffix("@@")) == 1 or piece == "<unk>" for piece in rare)
-    fewer = len((out / "vocabulary.txt").read_text().split("\n"))
-    whole = encoded(Options(merges=40), "whole")
-    assert fewer < len((whole / "vocabulary.txt").read_text().split("\n"))
+        lines = [whole.process_line(pair[side]) for pair in pairs("train", SPLITS["train"])]
+        often = {piece for piece, n in Counter(" ".join(lines).split()).items() if n >= 30}
+        applied = BPE(io.StringIO(codes), vocab=often)
+        for split, count in SPLITS.items():
+            found = [t[side] for t in sentences(out, split, ("vocabulary.txt", "vocabulary.txt"))]
+            made = [applied.process_line(pair[side]).split() for pair in pairs(split, count)]
+            assert found == [
+                " ".join(piece if piece in vocabulary else "<unk>" for piece in pieces)
+                for pieces in made
+            ]
+        texts = [pair[side] for pair in pairs("train", SPLITS["train"])]
+        further += sum(applied.process_line(t) != whole.process_line(t) for t in texts)
+    assert further
+
+
+def test_a_threshold_that_no_sub_word_reaches(encoded: Encode, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="No sub-word of dataset `iwslt14` comes 9999 times in the"):
+        encoded(Options(merges=40, threshold=9999))
+    assert not list(tmp_path.glob("data/encoded/*"))
 
 
 @pytest.mark.parametrize("cores", [1, 2])
@@ -220,7 +237,7 @@ def test_the_model_reads_the_corpus(encoded: Encode) -> None:
 
 @pytest.mark.parametrize("joint", [True, False])
 def test_a_vocabulary_that_is_too_large_for_its_ids(
-    encoded: Encode, monkeypatch: pytest.MonkeyPatch, joint: bool
+    encoded: Encode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, joint: bool
 ) -> None:
     monkeypatch.setattr(subwords, "ID", np.dtype(np.int8))
     monkeypatch.setattr("workflow.datasets.parallel_encoding.ID", np.dtype(np.int8))
@@ -232,6 +249,7 @@ def test_a_vocabulary_that_is_too_large_for_its_ids(
     )
     with pytest.raises(DataError, match=sentence):
         encoded(Options(merges=1, joint=joint), "large")
+    assert not list(tmp_path.glob("large/encoded/*"))
 
 
 def test_codes_of_another_corpus(tmp_path: Path) -> None:

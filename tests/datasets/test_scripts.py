@@ -1,5 +1,6 @@
 """The data programs as processes: the whole chain, and one sentence instead of a traceback."""
 
+import gzip
 import json
 import subprocess
 from collections.abc import Callable
@@ -7,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from workflow.datasets.recipe import files
+from workflow.datasets import byte_pairs
+from workflow.datasets.recipe import files, load
 
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
 GENERATED = {"dataset": "sst", "source": "generated", "train": 9, "dev": 3, "test": 3, "seed": 0}
@@ -91,3 +93,56 @@ def test_a_folder_that_cannot_be_written_is_named(script: Script, tmp_path: Path
     out = tmp_path / "file" / "raw"
     sentence = refused(script("synthesise", "--recipe", json.dumps(STACK), "--out", out))
     assert sentence == f"error: Not a directory ({out}).\n"
+
+
+PAIRS = {
+    **{"dataset": "multi30k", "direction": "de_en", "source": "generated", "seed": 0},
+    **{"train": 30, "dev": 4, "test": 4, "merges": 20},
+}
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ([b"a"], ("val.de.gz has 4 lines and ", "val.en.gz has 1, so they are not translations")),
+        ([b"a", b"", b"c", b"d"], ("val.de.gz, sentence 2: one side is empty",)),
+        ([b"a", b"b", b"c", b"x " * 10_000], ("val.de.gz, sentence 4: 10000 words in one",)),
+        ([], ("val.en.gz: this file is empty",)),
+    ],
+)
+def test_sides_that_do_not_fit_are_refused(
+    script: Script, tmp_path: Path, lines: list[bytes], says: tuple[str, ...]
+) -> None:
+    recipe = load(PAIRS)
+    recipe.module.synthesise(recipe.options, tmp_path / "raw")
+    text = b"".join(line + b"\n" for line in lines)
+    (tmp_path / "raw" / "val.en.gz").write_bytes(gzip.compress(text))
+    out = tmp_path / "prepared"
+    arguments = ["--sources", *(tmp_path / "raw").iterdir(), "--out", out]
+    sentence = refused(script("prepare", "--recipe", json.dumps(PAIRS), *arguments))
+    for part in (*says, "; delete the file and fetch it again"):
+        assert part in sentence
+    assert list(out.iterdir()) == []
+
+
+def test_an_unknown_language_pair_is_refused(script: Script, tmp_path: Path) -> None:
+    text = json.dumps({**PAIRS, "direction": "de_fr"})
+    sentence = refused(script("synthesise", "--recipe", text, "--out", tmp_path / "raw"))
+    assert "Option `direction` of dataset `multi30k` is 'de_fr' (did you mean `de_en`?)" in sentence
+    assert not list(tmp_path.iterdir())
+
+
+def test_codes_of_another_corpus_are_refused(script: Script, tmp_path: Path) -> None:
+    """The codes are those of Russian words, the pairs those of the generator."""
+    recipe = load(PAIRS)
+    recipe.module.synthesise(recipe.options, tmp_path / "raw")
+    prepared, out = tmp_path / "prepared", tmp_path / "encoded"
+    recipe.module.prepare(recipe.options, list((tmp_path / "raw").iterdir()), prepared)
+    words = {"хорошо": 5, "хороший": 4, "плохо": 3, "плохой": 3}
+    (prepared / "codes.txt").write_text(byte_pairs.learn(words, 10))
+    text = json.dumps({"dataset": "iwslt14_30", "merges": 10})
+    arguments = ["--prepared", prepared, "--out", out]
+    sentence = refused(script("encode", "--recipe", text, *arguments))
+    assert f"{prepared / 'codes.txt'}: the words of this corpus use 0 of the 10 merges" in sentence
+    assert "replace the file by the one of this corpus." in sentence
+    assert list(out.iterdir()) == []

@@ -93,7 +93,7 @@ def test_right_translations_have_all_scores_full(tmp_path):
     assert found["length_ratio"]["value"] == 1
 
 
-WORDS = st.sampled_from(["der", "Der", "hund", "ein-haus", "."])
+WORDS = st.sampled_from(["der", "Der", "hund", "ein-haus", "z.b.", "."])
 SENTENCES = st.lists(WORDS, min_size=1, max_size=9).map(" ".join)
 
 

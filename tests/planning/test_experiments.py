@@ -241,6 +241,7 @@ def test_a_run_ends_with_its_best_weights_or_with_an_average(project):
         ("width", "-8", "width: -8 must be at least 1"),
         ("hidden", 2.5, "hidden: expected a whole number or null, found 2.5"),
         ("max_length", True, "max_length: expected a whole number or null, found true"),
+        ("beam", 0, "beam: 0 must be at least 1"),
         ("classes", "many", 'classes: expected a whole number or null, found "many"'),
         ("dropout", 1.5, "dropout: 1.5 must be less than 1"),
         ("dropout", -0.1, "dropout: -0.1 must be at least 0"),

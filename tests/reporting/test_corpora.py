@@ -1,11 +1,13 @@
 """Tables made from the data alone: facts, verdicts, files, and publishing without the data."""
 
+import gzip
 import json
 from pathlib import Path
 
 import pytest
 import yaml
 
+from workflow.datasets.recipe import load
 from workflow.reporting import page, tolerances
 from workflow.reporting.corpora import describe, facts_of, judge
 from workflow.reporting.expected import COLUMNS, Expected
@@ -150,6 +152,46 @@ def test_a_table_is_on_the_page_with_the_terms_of_its_data(
     terms = shown.partition('id="licences-title"')[2].partition("</section>")[0]
     assert '<th scope="row">sst</th>' in terms and "Stanford Sentiment Treebank" in terms
     assert "stsa.fine.train" in terms and "yelp" not in terms
+
+
+def test_parallel_corpora(paper: Paper, tmp_path: Path) -> None:
+    """Of pairs medians are told by side, a vocabulary too where each side has one."""
+    recipe = {
+        **{"dataset": "multi30k", "source": "generated", "seed": 0, "merges": 30},
+        **{"train": 40, "dev": 5, "test": 5},
+    }
+    facts, manifests = {}, {}
+    for row, joint in (("a", True), ("b", False)):
+        folder, options = tmp_path / row, {**recipe, "joint": joint}
+        made = load(options)
+        made.module.synthesise(made.options, folder / "raw")
+        file = folder / "raw" / "train.de.gz"
+        lines = gzip.decompress(file.read_bytes()).split(b"\n")
+        file.write_bytes(gzip.compress(b"\n".join([b"", b"x " * 10_000, *lines[2:]])))
+        made.module.prepare(made.options, list((folder / "raw").iterdir()), folder / "prepared")
+        made.module.encode(made.options, folder / "prepared", folder / "encoded")
+        facts[row] = facts_of(options, folder / "encoded", tmp_path)
+        manifests[row] = read_json(folder / "encoded" / "manifest.json")
+    columns = ["train", "train_length", "vocabulary", "dropped", "duplicates", "unknown", "form"]
+    paper.corpora["tables"]["corpora"]["columns"] = columns
+    found = cells(paper, tmp_path, **facts)
+    median, sizes = manifests["a"]["statistics"]["median_length"], manifests["b"]
+    expected = {
+        ("A", "train #"): "38",
+        ("A", "median train seq len"): (
+            f"{median['train']['source']:g} / {median['train']['target']:g}"
+        ),
+        ("A", "vocab size"): str(manifests["a"]["vocabulary_size"]),
+        ("B", "vocab size"): (
+            f"{sizes['vocabulary_sizes']['source']} / {sizes['vocabulary_sizes']['target']}"
+        ),
+        ("A", "left out of train"): "1 an empty side; 1 more than 175 words",
+        ("A", "source"): "generated",
+    }
+    assert {cell: found[cell]["mean"] for cell in expected} == expected
+    assert {record["verdict"] for record in found.values()} <= {"not comparable", "differs"}
+    text = (tmp_path / "out/paper/corpora.md").read_text()
+    assert "1 an empty side; 1 more than 175 words" in text
 
 
 def test_facts_say_where_the_files_came_from(tmp_path: Path) -> None:

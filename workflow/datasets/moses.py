@@ -29,7 +29,8 @@ class Moses:
     """Of source and target, such as ("de", "en")."""
     lowercase: bool
     normalise: bool = False
-    """Whether punctuation is made uniform first (`normalize-punctuation.perl`)."""
+    """Whether punctuation is made uniform first (`normalize-punctuation.perl`), and capitals taken
+    away before it: a stop before a small letter stays with its word."""
 
     def pairs(self, raw: Iterable[tuple[str, str]]) -> Iterator[Pair]:
         """Yield the pairs of a stream in words, in its order; all cores work on them."""
@@ -43,7 +44,9 @@ class Moses:
         last word is an abbreviation (`U.S.`) does not matter.
         """
         if self.normalise:
-            text = _normaliser(language).normalize(text)
+            # Perl reads a line with its newline, and a rule for German looks for what follows `."`.
+            line = f"{text.lower() if self.lowercase else text}\n"
+            text = _normaliser(language).normalize(line)
         words = LAST_STOP.sub(r"\1 .", _tokeniser(language).tokenize(text, return_str=True))
         words = " ".join(words.split())
         return words.lower() if self.lowercase else words

@@ -1,8 +1,8 @@
 """Multi30k (Elliott et al., 2016), task 1: descriptions of photos, English and German.
 
 Test is that of 2016; those of 2017 and 2018 and the ambiguous one from COCO are further splits. The
-files are as they were written, a sentence a line; words are made as in the official preparation,
-with uniform punctuation and in lower case.
+files are as they were written, a sentence a line; words are made as in the official preparation
+(`task1-tokenize.sh`): in lower case, then with uniform punctuation, then by Moses.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -148,9 +148,14 @@ def _codes(
 def _vocabulary(options: PairOptions, pieces: Mapping[str, int]) -> list[str]:
     """Return the reserved names and the pieces, the most frequent first.
 
-    Raises DataError when there are too many of them for an id.
+    Raises DataError when none is frequent enough, or there are too many of them for an id.
     """
     kept = [p for p, n in pieces.items() if n >= options.threshold and p not in RESERVED]
+    if not kept:
+        raise DataError(
+            f"No sub-word of dataset `{options.dataset}` comes {options.threshold} times in the "
+            "texts to train on; lower `threshold`."
+        )
     vocabulary = [*RESERVED, *sorted(kept, key=lambda piece: (-pieces[piece], piece))]
     if len(vocabulary) - 1 > np.iinfo(ID).max:
         raise DataError(

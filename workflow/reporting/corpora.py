@@ -18,8 +18,8 @@ from workflow.reporting.tables import COLUMNS as RECORD
 from workflow.reporting.tables import Table, text
 from workflow.reporting.verdict import Verdict
 
-KEPT = ("digest", "splits", "vocabulary_size", "statistics")
-"""What a table needs of a manifest."""
+KEPT = ("digest", "splits", "vocabulary_size", "vocabulary_sizes", "statistics")
+"""What a table needs of a manifest; the sizes by side stand in some alone."""
 Facts = Mapping[str, Any]
 """`recipe`, `form` and what is KEPT of the manifest; or `recipe` and why it is `missing`."""
 
@@ -46,6 +46,33 @@ def _statistic(*path: str) -> Callable[[Facts], Any]:
     return read
 
 
+def _median(split: str) -> Callable[[Facts], Any]:
+    """Return the function that reads a median length; of pairs it is a text with both sides'."""
+    read = _statistic("median_length", split)
+
+    def median(facts: Facts) -> Any:
+        value = read(facts)
+        return _sides(value) if isinstance(value, Mapping) else value
+
+    return median
+
+
+def _sides(values: Mapping[str, float]) -> str:
+    return " / ".join(f"{values[side]:,g}" for side in ("source", "target"))
+
+
+def _vocabulary(facts: Facts) -> int | str:
+    sizes = facts.get("vocabulary_sizes")
+    return _sides(sizes) if sizes else int(facts["vocabulary_size"])
+
+
+def _dropped(facts: Facts) -> str | None:
+    found = _statistic("dropped")(facts)
+    if found is None:
+        return None
+    return "; ".join(f"{count:,} {reason}" for reason, count in sorted(found.items())) or "none"
+
+
 def _size(split: str) -> Callable[[Facts], int]:
     return lambda facts: int(facts["splits"][split]["examples"])
 
@@ -66,10 +93,11 @@ COLUMNS: Mapping[str, Column] = {
     "train": Column("train #", "texts", _size("train")),
     "dev": Column("val #", "texts", _size("dev")),
     "test": Column("test #", "texts", _size("test")),
-    "train_length": Column("median train seq len", "tokens", _statistic("median_length", "train")),
-    "dev_length": Column("median val seq len", "tokens", _statistic("median_length", "dev")),
-    "test_length": Column("median test seq len", "tokens", _statistic("median_length", "test")),
-    "vocabulary": Column("vocab size", "entries", lambda facts: int(facts["vocabulary_size"])),
+    "train_length": Column("median train seq len", "tokens", _median("train")),
+    "dev_length": Column("median val seq len", "tokens", _median("dev")),
+    "test_length": Column("median test seq len", "tokens", _median("test")),
+    "vocabulary": Column("vocab size", "entries", _vocabulary),
+    "dropped": Column("left out of train", "pairs", _dropped),
     "duplicates": Column("repeated train / val / test", "texts", _duplicates),
     "unknown": Column("unknown (%)", "%", _unknown, 2),
     "form": Column("source", "", lambda facts: str(facts["form"])),
@@ -98,7 +126,8 @@ def facts_of(recipe: Mapping[str, Any], encoded: Path, fetched: Path) -> Facts:
     kinds = {origin.kind for origin in read if origin}
     for kind in ("bundle", "manual"):
         form += f", {kind}" if kind in kinds else ""
-    return {"recipe": dict(recipe), "form": form, **{name: manifest[name] for name in KEPT}}
+    kept = {name: manifest[name] for name in KEPT if name in manifest}
+    return {"recipe": dict(recipe), "form": form, **kept}
 
 
 def describe(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts], prefix: Path) -> None:

@@ -273,7 +273,7 @@ def _write_corpora(aside: Path, folder: Path, plan: Plan, paper: Paper) -> None:
             known = read_json(sidecar)["corpora"] if sidecar.is_file() else {}
             facts |= {row: one for row, one in known.items() if "missing" not in one}
         for row, corpus in corpora(plan, definition, f"{paper.name}, {name}").items():
-            if facts.get(row, {}).get("recipe") != corpus.recipe:
+            if row not in facts or facts[row]["recipe"] != corpus.recipe:
                 missing = corpus.missing or "it has not been described yet"
                 facts[row] = {"recipe": corpus.recipe, "missing": missing}
         facts = {row["id"]: facts[row["id"]] for row in definition["rows"]}

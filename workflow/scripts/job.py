@@ -75,6 +75,20 @@ def check_data(spec: dict[str, Any], folder: Path) -> None:
                 f"error: {path} is missing, cut short or damaged; delete {folder} and run again to "
                 f"rebuild it."
             )
+    _check_sides(spec, folder, manifest)
+
+
+def _check_sides(spec: dict[str, Any], folder: Path, manifest: dict[str, Any]) -> None:
+    """Refuse pairs whose source has a vocabulary of its own that the model does not have."""
+    own = manifest.get("vocabulary_sizes", {}).get("source")
+    stated = spec["model"].get("source_vocabulary_size")
+    if own != stated:
+        data = f"has {own} entries of its own" if own else "is the target's"
+        remedy = f"set it to {own}, and model.tie to decoder or none" if own else "take it away"
+        sys.exit(
+            f"error: the source's vocabulary in {folder} {data}, and "
+            f"model.source_vocabulary_size of run {spec['identity']} is {stated}; {remedy}."
+        )
 
 
 def check_run(of: str, folder: Path, planned: str) -> None:

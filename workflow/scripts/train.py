@@ -91,6 +91,7 @@ def _train(
         leave_compiler_out()
     device = pick_device(arguments.device)
     weights = {name: load_weights(path) for name, path in parents.items()}
+    _check_vocabulary(spec, weights, arguments.data)
     workers = join(device, spec["seed"])
     if workers.rank:
         _help(spec, arguments, device, weights, workers)
@@ -218,6 +219,20 @@ def _parents(spec: dict[str, Any], given: list[str]) -> dict[str, Path]:
             sys.exit(f"error: {parent} is not given; add --parent {name}=FOLDER of run {identity}.")
         check_run(parent, folders[name], identity)
     return {name: folders[name] / "weights.safetensors" for name in spec["parents"]}
+
+
+def _check_vocabulary(spec: dict[str, Any], parents: dict[str, Any], data: Path) -> None:
+    """Refuse to start from weights whose embeddings are of other words than the data has."""
+    start = spec["training"].get("start_from")
+    words = len((data / "vocabulary.txt").read_text("utf-8").rstrip("\n").split("\n"))
+    for name, tensor in parents.get(start, {}).items():
+        known = spec["model"].get("source_vocabulary_size") if "source" in name else None
+        if name.endswith("token.weight") and len(tensor) not in (words, known):
+            sys.exit(
+                f"error: parent '{start}' of run {spec['identity']} knows {len(tensor)} words "
+                f"('{name}'), and {data} has {words}; give the run its parent's data section, or "
+                f"train the parent on this one."
+            )
 
 
 def _check_failure(entry: Entry) -> None:

@@ -1,0 +1,143 @@
+"""Translation as processes: killed in the middle of an epoch, and told what does not fit."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.scripts.conftest import Job, seal
+from tests.scripts.processes import ROOT, command, kill
+from workflow.datasets.recipe import load
+from workflow.planning.closure import code_hash
+from workflow.planning.identity import canonical, parts, run_modules
+
+pytestmark = pytest.mark.xdist_group("scripts")
+
+PAIRS = {
+    **{"dataset": "multi30k", "direction": "de_en", "source": "generated", "merges": 60},
+    **{"train": 150, "dev": 8, "test": 8, "seed": 0},
+}
+MODEL = {
+    "path": "model.two_stream_translation:TwoStreamEncoderDecoder", "width": 8, "hidden": 12,
+    "layers": 1, "heads": 2, "normalizer": {"path": "model.normalizers.gumbel:Gumbel"},
+    "dropout": 0.2,
+}  # fmt: skip
+TRAINING = {
+    "updates": 20, "batch": {"tokens": 400, "micro_tokens": 200},
+    "optimizer": {"lr": 1e-2, "betas": [0.9, 0.98]},
+    "schedule": {"name": "inverse_sqrt", "warmup": 4}, "clip": 1.0, "precision": "fp32",
+    "threads": 1, "matmul": "highest", "average": {"last": 3, "updates": 4},
+}  # fmt: skip
+
+
+def encoded(folder: Path, **options: Any) -> Path:
+    """Generated pairs in the format of Multi30k."""
+    recipe = load(PAIRS | options)
+    recipe.module.synthesise(recipe.options, folder / "raw")
+    recipe.module.prepare(recipe.options, list((folder / "raw").iterdir()), folder / "prepared")
+    recipe.module.encode(recipe.options, folder / "prepared", folder / "encoded")
+    return folder / "encoded"
+
+
+def translating(folder: Path, data: Path, model: Any = MODEL, training: Any = TRAINING) -> Job:
+    """A run that is not yet begun."""
+    digest = json.loads((data / "manifest.json").read_text())["digest"]
+    spec = {
+        "schema": 1,
+        "run": {"paper": "toy", "experiment": "pairs", "variant": "two_stream", "seed": 0},
+        "seed": 0,
+        "data": {"dataset": "multi30k", "recipe": "0" * 12, "digest": digest},
+        "model": model,
+        "objective": {"path": "model.translation:Translation"},
+        "training": training,
+        "checkpoints": [], "parents": {},
+    }  # fmt: skip
+    folder.mkdir()
+    return Job(folder, seal(spec | {"code": code_hash(run_modules(spec), ROOT)}), data)
+
+
+@pytest.fixture(scope="session")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Pairs with one vocabulary for both sides."""
+    return encoded(tmp_path_factory.mktemp("pairs"))
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, pairs: Path) -> Job:
+    """The run, trained by one process; not to be changed."""
+    job = translating(tmp_path_factory.mktemp("undisturbed") / "run", pairs)
+    outcome = job.train()
+    assert outcome.status == 0, outcome.said
+    return job
+
+
+def test_killed_in_the_middle_of_an_epoch_it_ends_bit_for_bit_as_undisturbed(
+    undisturbed: Job, pairs: Path, tmp_path: Path
+) -> None:
+    """With dropout, Gumbel noise, accumulated gradients, and weights kept for the average."""
+    job = translating(tmp_path / "run", pairs)
+    assert job.train(before=kill(after=13, save_every=5)).status == -9  # 12 is kept, 10 saved
+    assert job.train(before=kill(after=5, save_every=4)).status == -9
+    assert not job.out.exists()
+    outcome = job.train("--save-every", "0")
+    assert outcome.status == 0 and "resumed after update 14 of 20" in outcome.said
+    epochs = {row["step"]: row["epoch"] for row in undisturbed.history}
+    resumed = [segment["update"] for segment in job.record["continuations"]]
+    assert resumed == [10, 14] and all(epochs[update] % 1 for update in resumed)
+    assert job.like(undisturbed)
+
+
+def test_a_parent_with_another_vocabulary_is_told(undisturbed: Job, tmp_path: Path) -> None:
+    other = encoded(tmp_path / "other", merges=5)
+    training = TRAINING | {"start_from": "base"}
+    job = translating(tmp_path / "run", other, training=training)
+    parents = {"base": undisturbed.spec["identity"]}
+    job = replace(job, spec=seal(job.spec | {"parents": parents}))
+    job = replace(job, parents={"base": undisturbed.out})
+    words = len((other / "vocabulary.txt").read_text().split())
+    error = job.train().error
+    assert "parent 'base' of run" in error and "source.token.weight'), and" in error
+    assert f"and {other} has {words}; give the run its parent's data section" in error
+    assert job.untouched()
+
+
+def test_a_source_with_a_vocabulary_of_its_own_needs_it_in_the_model(tmp_path: Path) -> None:
+    """And what the sentence tells to do helps."""
+    data = encoded(tmp_path / "apart", joint=False)
+    job = translating(tmp_path / "run", data)
+    size = len((data / "source_vocabulary.txt").read_text().split())
+    error = job.refused()
+    assert f"the source's vocabulary in {data} has {size} entries of its own" in error
+    assert f"is None; set it to {size}, and model.tie to decoder or none." in error
+    assert job.untouched()
+    model = MODEL | {"source_vocabulary_size": size, "tie": "decoder"}
+    short = {name: value for name, value in TRAINING.items() if name != "average"}
+    apart = translating(tmp_path / "apart_run", data, model, short | {"updates": 2})
+    assert apart.train().status == 0
+
+
+def test_a_source_vocabulary_that_the_data_do_not_have_is_told(pairs: Path, tmp_path: Path) -> None:
+    model = MODEL | {"source_vocabulary_size": 7, "tie": "decoder"}
+    error = translating(tmp_path / "run", pairs, model).refused()
+    assert f"in {pairs} is the target's, and model.source_vocabulary_size" in error
+    assert "is 7; take it away." in error
+
+
+def test_a_search_without_a_beam_is_told(undisturbed: Job, tmp_path: Path) -> None:
+    """Where it got past the plan, which refuses it too."""
+    search = {"path": "model.decoding:Beam", "beam": 0}
+    node = {"path": "model.probes.translation_scores:translation_scores", "search": search}
+    evaluators = {"scores": node | {"code": code_hash(parts(node), ROOT)}}
+    given = {
+        "spec": undisturbed.written(), "run": undisturbed.out, "data": undisturbed.data,
+        "store": undisturbed.store, "out": tmp_path / "measures.json",
+        "evaluators": canonical(evaluators),
+    }  # fmt: skip
+    arguments = [text for name, value in given.items() for text in (f"--{name}", str(value))]
+    assert (
+        "cannot be measured: beam must be at least 1, not 0." in command("measure", arguments).error
+    )
+    assert not (tmp_path / "measures.json").exists()
+    assert not (undisturbed.entry / "measures").exists()
