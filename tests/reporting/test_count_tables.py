@@ -63,7 +63,7 @@ def test_what_can_not_be_drawn_is_told() -> None:
             draw([odd], **{**OPTIONS, "symbol": "probe.names"}, **LABELS)
 
 
-@pytest.mark.parametrize("name", ["figure_3", "figure_5", "permutation_function"])
+@pytest.mark.parametrize("name", ["figure_3", "figure_5", "section_6_2"])
 def test_the_papers_own_figures_are_drawn_without_runs(tmp_path: Path, name: str) -> None:
     paper = Paper("attention_learning")
     paper.check()
