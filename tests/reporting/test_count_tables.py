@@ -35,7 +35,7 @@ def test_tables_stand_in_one_scale_with_their_names() -> None:
         for axes, table in zip(figure.axes[:2], (small, large), strict=True):
             (image,) = axes.images
             assert np.array_equal(image.get_array(), table)
-            assert image.get_clim() == (0, 899)
+            assert image.get_clim() == (0, 899 * 1.5)
             assert (axes.get_xlabel(), axes.get_ylabel()) == ("copy", "input")
         few, many = (
             [label.get_text() for label in axes.get_xticklabels()] for axes in figure.axes[:2]

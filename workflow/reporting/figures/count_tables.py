@@ -13,6 +13,8 @@ from workflow.reporting.files import ReportingError
 
 LABELLED = 12
 """About as many symbols are named along an axis."""
+ABOVE = 1.5
+"""How far the scale goes beyond the highest entry, so that equal entries are no black square."""
 
 
 def draw(
@@ -44,7 +46,7 @@ def draw(
             say(axes, "not run")
             continue
         names, table = tables[panel.label]
-        image = axes.imshow(table, cmap="Greys", vmin=0, vmax=highest, interpolation="nearest")
+        image = axes.imshow(table, cmap="Greys", vmin=0, vmax=ABOVE * highest, interpolation="nearest")
         _name(axes, names)
         axes.set_xlabel(across)
         axes.set_ylabel(up)
