@@ -39,7 +39,12 @@ class LexicalProxy(nn.Module):
         return logits
 
     def of_words(self) -> Tensor:
-        """theta, (V, V): row i is the distribution that word i alone gives (equation 10)."""
+        """theta, (V, V): row i is the distribution that word i alone gives (equation 10).
+
+        Where training begins, the logits change by 2 (C_io - mean_o' C_io') as the width grows
+        (equation 50); theta, all of whose entries are 1 / V then, by 1 / V of that. Equation 12
+        says the former of the latter.
+        """
         logits: Tensor = self.output(self.embedding.weight)
         return logits.softmax(dim=-1)
 

@@ -46,7 +46,9 @@ def draw(
             say(axes, "not run")
             continue
         names, table = tables[panel.label]
-        image = axes.imshow(table, cmap="Greys", vmin=0, vmax=ABOVE * highest, interpolation="nearest")
+        image = axes.imshow(
+            table, cmap="Greys", vmin=0, vmax=ABOVE * highest, interpolation="nearest"
+        )
         _name(axes, names)
         axes.set_xlabel(across)
         axes.set_ylabel(up)
