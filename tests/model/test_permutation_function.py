@@ -1,10 +1,16 @@
 """Copying in another order: the function itself, by hand and against a copying model."""
 
+import numpy as np
 import pytest
 import torch
 
+from model.build import build
 from model.copying import CopyingModel, copied
 from model.permutation_function import PermutationModel
+from model.probes.copying import copying
+from model.probes.measure import Subject
+from model.training import train
+from tests.model.corpora import MemoryKeeper, write_corpus
 
 END = 3
 
@@ -69,3 +75,35 @@ def test_the_permutation_follows_the_seed_and_is_kept_with_the_weights():
 def test_another_length_is_told():
     with pytest.raises(ValueError, match=r"of 5 positions and the sequences have 6 symbols; set"):
         made(length=5)(outputs(), before(outputs()))
+
+
+def test_a_short_permutation_is_learned(tmp_path):
+    random = np.random.default_rng(0)
+
+    def sequences(n: int) -> list[list[int]]:
+        return [[*random.permutation(np.arange(4, 10))[:3].tolist(), END] for _ in range(n)]
+
+    splits = {"train": sequences(4800), "dev": sequences(32), "test": sequences(200)}
+    corpus = write_corpus(tmp_path / "c", splits, 10, {})
+    spec = {
+        "seed": 0,
+        "model": {
+            "path": "model.permutation_function:PermutationModel",
+            "width": 32, "hidden": 32, "length": 3,
+        },
+        "objective": {"path": "model.copying:Copying"},
+        "training": {
+            "epochs": 1, "batch": {"examples": 32},
+            "optimizer": {"lr": 1e-2, "betas": [0.9, 0.999]}, "schedule": {"name": "constant"},
+            "precision": "fp32", "threads": 1, "matmul": "highest",
+        },
+        "checkpoints": [], "parents": {},
+    }  # fmt: skip
+    trained = train(spec, corpus, MemoryKeeper(), torch.device("cpu"), {}, lambda line: None)
+    torch.manual_seed(1)
+    model = build(spec["model"], vocabulary_size=10)
+    model.load_state_dict(trained.weights)
+    subject = Subject(model.eval(), corpus, torch.device("cpu"), 0)
+    found = copying(subject, trained.progress.rows).scalars
+    assert found["accuracy"]["value"] > 90
+    assert found["accuracy"]["n"] == 200
