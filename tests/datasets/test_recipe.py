@@ -12,7 +12,7 @@ from workflow.datasets.recipe import DATASETS, complete, files, load
 
 ROOT = Path(__file__).parents[2]
 NAMES = (
-    "ag_news, amazon, conll2000, imdb, iwslt14, iwslt14_30, iwslt15, multi30k, "
+    "ag_news, amazon, conll2000, imdb, iwslt14, iwslt14_30, iwslt15, keyword_toy, multi30k, "
     "multiview_arithmetic, newsgroups, permutation_copying, sms_spam, sst, stack_language, wmt14, "
     "wmt17, yelp"
 )

@@ -26,6 +26,7 @@ DATASETS = (
     "iwslt14",
     "iwslt14_30",
     "iwslt15",
+    "keyword_toy",
     "multi30k",
     "multiview_arithmetic",
     "newsgroups",
