@@ -16,7 +16,7 @@ from tests.slurm.processes import Failed, wait
 ROOT = Path(__file__).resolve().parents[2]
 SAVE_EVERY = 2
 """Seconds between the states of a training."""
-SAVING = (" --device {params.device:q}", f" --save-every {SAVE_EVERY} --device {{params.device:q}}")
+SAVING = (" --out {params.folder:q}", f" --out {{params.folder:q}} --save-every {SAVE_EVERY}")
 """The edit of the rule `train` that makes it so; the project itself saves every two minutes."""
 UPDATES = 300
 RUN = "results/demo+paced/runs/stack_language/uniform_soft/seed-0"

@@ -31,8 +31,13 @@ except InputError as error:
 # A run that failed for good is not tried again by the same invocation, on whatever node.
 os.environ.setdefault("SACCADE_INVOCATION", uuid.uuid4().hex)
 
-# Not a parameter of `fetch`: another mirror is no reason to fetch what is there.
-os.environ.update(SACCADE_MIRROR=PLAN.mirror)
+# No parameters of the jobs that read them: another mirror is no reason to fetch what is there, nor
+# another device one to train again.
+os.environ.update(
+    SACCADE_MIRROR=PLAN.mirror,
+    SACCADE_STORE=f"{PLAN.results}/store",
+    SACCADE_DEVICE=PLAN.config["device"],
+)
 
 # The tables that are made from the data alone, as an expression for `<paper>/<table>.`.
 CORPORA = "|".join(
@@ -51,10 +56,6 @@ LOCAL = rf"(?:{LOCAL})/"
 
 RESULTS = PLAN.results
 SCALE = f"{RESULTS}/{PLAN.scale}"
-
-# Not parameters of the jobs that use them: another device is no reason to train again.
-STORE = f"{RESULTS}/store"
-DEVICE = PLAN.config["device"]
 
 
 wildcard_constraints:

@@ -29,7 +29,7 @@ rule measure:
         runtime=resource("runtime"),
         gpu=resource("gpu"),
     params:
-        folder=RUN,
+        folder=lambda wildcards, input: str(Path(input.weights).parent),
         further=sentence(
             lambda wildcards: [
                 text
@@ -40,8 +40,8 @@ rule measure:
         evaluators=sentence(lambda wildcards: canonical(run_of(wildcards).evaluators(ROOT))),
     shell:
         "exec python -m workflow.scripts.measure --spec {input.spec:q} --run {params.folder:q}"
-        " --data {input.data:q} --store {STORE:q} --evaluators {params.evaluators:q}"
-        " {params.further:q} --device {DEVICE:q} --out {output:q} > {log:q} 2>&1"
+        ' --data {input.data:q} --store "$SACCADE_STORE" --evaluators {params.evaluators:q}'
+        ' {params.further:q} --device "$SACCADE_DEVICE" --out {output:q} > {log:q} 2>&1'
 
 
 use rule measure as measure_locally with:

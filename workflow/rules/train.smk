@@ -57,12 +57,12 @@ rule train:
         runtime=resource("runtime"),
         gpu=resource("gpu"),
     params:
-        folder=RUN,
+        folder=lambda wildcards, output: str(Path(output.record).parent),
         parents=parent_arguments,
         processes=lambda wildcards, output: processes_of(wildcards),
     shell:
         "exec python -m workflow.scripts.train --spec {input.spec:q} --data {input.data:q}"
-        " --store {STORE:q} --out {params.folder:q} --device {DEVICE:q}"
+        ' --store "$SACCADE_STORE" --out {params.folder:q} --device "$SACCADE_DEVICE"'
         " --processes {params.processes:q}"
         " ${{SLURM_JOB_ID:+--time-limit $(({resources.runtime} * 60))}}"
         " {params.parents:q} > {log:q} 2>&1"
