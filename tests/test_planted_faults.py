@@ -147,7 +147,7 @@ FAULTS = {
         "model/decoding.py",
         "totals.masked_fill(ends, -math.inf).topk(beams)",
         "totals.topk(beams)",
-        "model/test_decoding.py::test_the_search_equals_the_plain_one[pre-softmax]",
+        "model/test_decoding.py::test_the_search_equals_the_plain_one[pre-top-k]",
     ),
     "cross-attention reads padding": (
         "model/encoder_decoder.py",

@@ -46,7 +46,7 @@ def in_a_group(function, *arguments):
     ]
     for process in processes:
         process.start()
-    found = dict(answers.get(timeout=120) for _ in processes)
+    found = dict(answers.get(timeout=300) for _ in processes)
     for process in processes:
         process.join(60)
         assert process.exitcode == 0
