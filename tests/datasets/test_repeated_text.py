@@ -1,0 +1,94 @@
+"""The text with repeats: what it is made of, its floor, and sentences for what is wrong with it."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from workflow.datasets.errors import DataError, RecipeError
+from workflow.datasets.recipe import load
+
+Build = Callable[..., Path]
+RECIPE = {
+    "dataset": "repeated_text", "letters": 4, "length": 3, "train": 4000, "dev": 5, "test": 6,
+}  # fmt: skip
+
+
+def bits(text: str, letters: int, length: int) -> float:
+    """What a predictor that counts pays for a text: nothing where only one character can follow."""
+    paid = 0.0
+    for place in range(len(text)):
+        within = place % (2 * length + 2)
+        allowed = {"."}
+        if within < length:
+            allowed = set("abcdefghij"[:letters])
+        elif within == length:
+            allowed = {":"}
+        elif within < 2 * length + 1:
+            allowed = {text[place - length - 1]}
+        assert text[place] in allowed
+        paid += math.log2(len(allowed))
+    return paid / len(text)
+
+
+def test_the_floor_is_what_the_best_predictor_pays(build: Build) -> None:
+    out = build(RECIPE)
+    manifest = json.loads((out / "encoded" / "manifest.json").read_text())
+    for split in ("train", "dev", "test"):
+        text = (out / "raw" / f"{split}.txt").read_text()
+        assert len(text) == manifest["splits"][split]["tokens"] == 8 * RECIPE[split]
+        floor = manifest["statistics"]["entropy_floor"] / math.log(2)
+        assert bits(text, 4, 3) == pytest.approx(floor)
+    assert floor == 3 * 2 / 8
+
+
+def test_words_are_drawn_evenly_and_each_split_anew(build: Build) -> None:
+    raw = build(RECIPE) / "raw"
+    words = [block.split(":")[0] for block in (raw / "train.txt").read_text()[:-1].split(".")]
+    counts = Counter(words)
+    assert len(counts) == 4**3 and max(counts.values()) < 2 * min(counts.values())
+    assert (raw / "dev.txt").read_text()[:24] != (raw / "test.txt").read_text()[:24]
+    other = build({**RECIPE, "seed": 1}, "other") / "raw"
+    assert (other / "test.txt").read_text() != (raw / "test.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda text: text[:-1], "expected 5 blocks of 8 characters, found 39"),
+        (lambda text: text[:8] + "abc:abd." + text[16:], "dev.txt, block 2: expected a word of 3"),
+        (lambda text: text[:8] + "abe:abe." + text[16:], "block 2: expected a word of 3 of the le"),
+    ],
+)
+def test_a_wrong_block_is_named(build: Build, change: Callable[[str], str], says: str) -> None:
+    out = build(RECIPE)
+    path = out / "raw" / "dev.txt"
+    path.write_text(change(path.read_text()))
+    recipe = load(RECIPE)
+    with pytest.raises(DataError, match=says):
+        recipe.module.prepare(recipe.options, sorted((out / "raw").iterdir()), out / "again")
+
+
+def test_a_missing_text_is_told(build: Build) -> None:
+    out = build(RECIPE)
+    (out / "prepared" / "dev.bin").write_bytes(b"")
+    recipe = load(RECIPE)
+    with pytest.raises(DataError, match=r"dev\.bin: this text is missing or empty"):
+        recipe.module.encode(recipe.options, out / "prepared", out / "encoded")
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        ({"letters": 1}, "`letters` of dataset `repeated_text` is 1; it must be 2 or more"),
+        ({"letters": 27}, "`letters` of dataset `repeated_text` is 27; it must be 26 or less"),
+        ({"length": 0}, "`length` of dataset `repeated_text` is 0"),
+    ],
+)
+def test_an_impossible_option_is_told(option: dict[str, Any], says: str) -> None:
+    with pytest.raises(RecipeError, match=says):
+        load({"dataset": "repeated_text", **option})

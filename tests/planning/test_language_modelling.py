@@ -1,0 +1,67 @@
+"""The experiment on language modelling: what its scales read, and what its demo reaches."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from model.build import build
+from model.corpus import Corpus
+from model.probes.measure import Subject
+from model.training import build_model, load_weights, train
+from tests.model.corpora import MemoryKeeper
+from workflow.datasets.recipe import load
+from workflow.planning.experiments import Experiment, load_experiments
+
+PAPERS = Path(__file__).resolve().parents[2] / "workflow" / "papers"
+RUNS = {
+    "demo": ("prefix", {"dataset": "repeated_text"}),
+    "lite": ("prefix", {"dataset": "enwik8", "source": "prefix"}),
+    "paper": ("enwik8", {"dataset": "enwik8", "source": "official"}),
+}
+
+
+@pytest.fixture(scope="module")
+def experiment() -> Experiment:
+    return load_experiments(PAPERS)["language_modelling"]
+
+
+@pytest.mark.parametrize("scale", RUNS)
+def test_both_runs_differ_in_their_attention_alone(experiment: Experiment, scale: str) -> None:
+    name, data = RUNS[scale]
+    assert experiment.variants(scale) == [f"{name}_softmax", f"{name}_topk"]
+    softmax, topk = (experiment.resolve(variant, scale) for variant in experiment.variants(scale))
+    assert softmax["model"].pop("normalizer") != topk["model"].pop("normalizer")
+    for part in ("data", "model", "objective", "training"):
+        assert softmax[part] == topk[part], part
+    assert softmax["evaluators"].items() <= topk["evaluators"].items()
+    assert data.items() <= softmax["data"].items()
+
+
+@pytest.mark.parametrize("scale", RUNS)
+def test_a_batch_is_a_segment_of_every_stream(experiment: Experiment, scale: str) -> None:
+    settings = experiment.resolve(experiment.variants(scale)[0], scale)
+    streams, segment = settings["model"]["streams"], settings["objective"]["segment"]
+    assert settings["training"]["batch"] == {"tokens": streams * segment}
+    memories = settings["evaluators"]["bits"]["memories"]
+    assert memories == sorted(memories)
+    assert memories[0] == 0 and memories[-1] > settings["model"]["memory"]
+
+
+def test_in_the_demo_top_k_reaches_the_entropy_of_the_text(
+    experiment: Experiment, tmp_path: Path
+) -> None:
+    """Within .1 bits a character; without its memory it is a bit and more above."""
+    spec = {**experiment.resolve("prefix_topk", "demo"), "seed": 0}
+    recipe = load(spec["data"])
+    recipe.module.synthesise(recipe.options, tmp_path / "raw")
+    files = sorted((tmp_path / "raw").iterdir())
+    recipe.module.prepare(recipe.options, files, tmp_path / "prepared")
+    recipe.module.encode(recipe.options, tmp_path / "prepared", tmp_path / "encoded")
+    corpus, cpu = Corpus(tmp_path / "encoded"), torch.device("cpu")
+    trained = train(spec, corpus, MemoryKeeper(), cpu, {}, lambda line: None)
+    model = build_model(spec, corpus)
+    load_weights(model, trained.weights, "the run")
+    found = build(spec["evaluators"]["bits"])(Subject(model.eval(), corpus, cpu, 0)).scalars
+    assert -0.01 < found["excess"]["value"] < 0.1
+    assert found["bpc_without"]["value"] > found["floor"]["value"] + 1

@@ -1,0 +1,64 @@
+"""One long text a split, whose tokens are its bytes."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from workflow.datasets.errors import DataError
+from workflow.datasets.files import SPLITS, replacing
+
+
+def prepared(options: Any) -> list[str]:
+    """Return the files that `prepare` writes."""
+    return [f"{split}.bin" for split in SPLITS]
+
+
+def columns(options: Any) -> list[str]:
+    """Return the columns that `encode` writes beside the tokens: none."""
+    return []
+
+
+def write_prepared(out: Path, texts: Mapping[str, bytes]) -> None:
+    """Write the text of every split."""
+    for split in SPLITS:
+        with replacing(out / f"{split}.bin") as stream:
+            stream.write(texts[split])
+
+
+def encode_bytes(
+    dataset: str,
+    options: Mapping[str, Any],
+    folder: Path,
+    out: Path,
+    statistics: Mapping[str, Any],
+) -> None:
+    """Write the text of every split as one example.
+
+    The vocabulary is the bytes that any split has, in their order; all of it is known, as each byte
+    of a text is predicted.
+
+    Raises DataError for a split that is missing or empty.
+    """
+    import numpy as np
+
+    from workflow.datasets.encoding import RESERVED, Split, write_encoded
+
+    texts = {split: np.frombuffer(_read(folder / f"{split}.bin"), np.uint8) for split in SPLITS}
+    present = np.unique(np.concatenate([np.unique(text) for text in texts.values()]))
+    numbers = np.zeros(256, np.int16)
+    numbers[present] = np.arange(len(RESERVED), len(RESERVED) + len(present))
+    splits = {split: Split(numbers[text], np.array([len(text)])) for split, text in texts.items()}
+    symbols = [symbol(byte) for byte in present.tolist()]
+    write_encoded(out, dataset, options, symbols, splits, {"symbols": len(symbols), **statistics})
+
+
+def symbol(byte: int) -> str:
+    """Return how a byte is written in a vocabulary: itself if it is visible, else its number."""
+    return chr(byte) if 33 <= byte <= 126 else f"<0x{byte:02X}>"
+
+
+def _read(path: Path) -> bytes:
+    """Return the text of a split."""
+    if not path.is_file() or not path.stat().st_size:
+        raise DataError(f"{path}: this text is missing or empty; delete the folder and prepare it.")
+    return path.read_bytes()

@@ -1,0 +1,91 @@
+"""enwik8: the first 100 million bytes of the English Wikipedia of 3 March 2006, as XML.
+
+Text compression and language models by characters are compared on it: 90 million bytes to train
+on, 5 million to choose settings with and 5 million to report on. Every byte is a symbol, of which
+the whole has 205. The prefix is its first 4 %, cut in the same proportion.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+from workflow.datasets.archives import members
+from workflow.datasets.byte_text import columns, encode_bytes, prepared, write_prepared
+from workflow.datasets.errors import FETCH_AGAIN, DataError
+from workflow.datasets.files import by_name
+
+__all__ = ["Options", "columns", "encode", "prepare", "prepared", "raw", "sources"]
+
+ARCHIVE, MEMBER = "enwik8.zip", "enwik8"
+BYTES = 100_000_000
+CHECKSUM = "2b49720ec4d78c3c9fabaee6e4179a5e997302b3a70029f30f2d582218c024a8"
+PREFIX = "enwik8_prefix"
+USABLE = 4_154_399
+"""Bytes of the prefix that are enwik8's; what follows is none of it."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How much of enwik8 there is; the default is Explicit Sparse Transformer's."""
+
+    source: Literal["official", "prefix"] = "official"
+    """The official archive, or a file that begins with the first 4,154,399 bytes of it."""
+
+
+def sources(options: Options) -> list[str]:
+    """Return the files to fetch."""
+    return [ARCHIVE if options.source == "official" else PREFIX]
+
+
+def raw(options: Options) -> list[str]:
+    """Return the files that `synthesise` writes: none."""
+    return []
+
+
+def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
+    """Cut the text into train, dev and test, 90 %, 5 % and 5 % of its bytes.
+
+    Raises DataError when the file is not enwik8.
+    """
+    text = _official(files) if options.source == "official" else _prefix(files)
+    held_out = len(text) // 20
+    cuts = (len(text) - 2 * held_out, len(text) - held_out)
+    write_prepared(
+        out,
+        {"train": text[: cuts[0]], "dev": text[cuts[0] : cuts[1]], "test": text[cuts[1] :]},
+    )
+
+
+def encode(options: Options, prepared: Path, out: Path) -> None:
+    """Write the bytes of every split as one example."""
+    encode_bytes("enwik8", asdict(options), prepared, out, {})
+
+
+def _official(files: Sequence[Path]) -> bytes:
+    """Return the whole text."""
+    path = by_name(files, ARCHIVE)
+    found = [content for _, content in members(path, lambda name: name == MEMBER)]
+    if not found:
+        raise DataError(f"{path}: the archive holds no file {MEMBER}; {FETCH_AGAIN}.")
+    [text] = found
+    checksum = hashlib.sha256(text).hexdigest()
+    if (len(text), checksum) != (BYTES, CHECKSUM):
+        raise DataError(
+            f"{path}: the file {MEMBER} in it is not enwik8: expected {BYTES} bytes with sha256 "
+            f"{CHECKSUM}, found {len(text)} with {checksum}; {FETCH_AGAIN}."
+        )
+    return text
+
+
+def _prefix(files: Sequence[Path]) -> bytes:
+    """Return the usable beginning."""
+    path = by_name(files, PREFIX)
+    text = path.read_bytes()[:USABLE]
+    if len(text) < USABLE:
+        raise DataError(
+            f"{path}: this is no prefix of enwik8: it has {len(text)} bytes, of {USABLE} that are "
+            f"expected; {FETCH_AGAIN}."
+        )
+    return text
