@@ -1,0 +1,189 @@
+"""Flickr8k from its official files, or from drawings in their format, to its arrays."""
+
+import io
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from model.captions import collate_captions
+from model.corpus import Corpus
+from tests.datasets.conftest import tar
+from workflow.datasets import flickr8k, mirrors, origins
+from workflow.datasets.errors import DataError, RecipeError
+from workflow.datasets.origins import Origin
+from workflow.datasets.recipe import load
+from workflow.datasets.shape_pictures import COLOURS
+from workflow.datasets.sources import load as load_sources
+
+Take = Callable[..., dict[str, Any]]
+Script = Callable[..., "subprocess.CompletedProcess[str]"]
+ALL = {"dataset": "flickr8k", "pixels": 8, "threshold": 2}
+DRAWN = {"dataset": "flickr8k", "source": "generated", "pixels": 32, "threshold": 1, "seed": 0}
+DRAWN |= {"train": 30, "dev": 4, "test": 6}
+
+
+def photo(colour: tuple[int, int, int], size: tuple[int, int] = (20, 12)) -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", size, colour).save(buffer, "JPEG", quality=95)
+    return buffer.getvalue()
+
+
+COLOUR = {"a.jpg": (250, 0, 0), "b.jpg": (0, 250, 0), "c.jpg": (0, 0, 250), "d.jpg": (9, 9, 9)}
+CAPTIONS = """a.jpg#0\tA dog 's bone , red .
+a.jpg#1\tThe dog isn't red
+a.jpg#2\t.
+b.jpg#0\tA  dog runs
+c.jpg#0\tA cat
+d.jpg#0\tA dog
+e.jpg#0\tNobody lists this one
+"""
+
+
+def official(**changes: bytes) -> dict[str, bytes]:
+    """Return the official files of four photos."""
+    lists = {"train": b"b.jpg\na.jpg\n", "dev": b"c.jpg\n", "test": b"d.jpg\n"}
+    found = {name: lists[split] for split, name in flickr8k.LISTS.items()}
+    members = {f"Flicker8k_Dataset/{name}": photo(colour) for name, colour in COLOUR.items()}
+    members |= {"__MACOSX/._a.jpg": b"rubbish", "Flicker8k_Dataset/e.jpg": b"no photo"}
+    found |= {flickr8k.CAPTIONS: CAPTIONS.encode(), "Flickr8k_Dataset.zip": tar(members)}
+    return found | {name.replace("__", "."): content for name, content in changes.items()}
+
+
+def test_captions_and_pixels_stand_in_the_order_of_the_lists(take: Take, tmp_path: Path) -> None:
+    manifest = take(ALL, official())
+    folder = tmp_path / "data" / "encoded"
+    corpus = Corpus(folder)
+    assert corpus.vocabulary == ["<pad>", "<bos>", "<eos>", "<unk>", "dog", "a", "red"]
+    split = corpus.split("train")
+    captions = [
+        [corpus.vocabulary[token] for token in split.tokens[start:end]]
+        for start, end in zip(split.offsets[:-1], split.offsets[1:], strict=True)
+    ]
+    assert captions[0] == ["a", "dog", "<unk>", "<eos>"]
+    bone = ["a", "dog", "<unk>", "<unk>", "red", "<eos>"]
+    assert captions[1] == [*bone, "<unk>", "dog", "<unk>", "<unk>", "red", "<eos>"]
+    assert split.columns["pixels"].shape == (2, 3, 8, 8)
+    for pixels, name in zip(split.columns["pixels"], ("b.jpg", "a.jpg"), strict=True):
+        assert np.abs(pixels.astype(int) - np.reshape(COLOUR[name], (3, 1, 1))).max() < 8
+    assert (folder / "test.references.txt").read_text() == "A dog\n"
+    assert (folder / "test.images.txt").read_text() == "d.jpg\n"
+    assert manifest["splits"]["train"] == {"examples": 2, "tokens": 16, "captions": 3}
+    assert manifest["statistics"]["unknown_tokens"] == {"dev": 1, "test": 0}
+    assert (folder / "train.pixels.npy").samefile(tmp_path / "data/prepared/train.pixels.npy")
+
+
+def test_long_captions_are_cut(take: Take, tmp_path: Path) -> None:
+    take({**ALL, "longest": 2}, official())
+    batch = collate_captions(Corpus(tmp_path / "data" / "encoded").split("train"), np.arange(2))
+    assert batch.tokens.shape == (3, 4)
+    assert (tmp_path / "data/encoded/test.references.txt").read_text() == "A dog\n"
+
+
+CUT = tar({f"Flicker8k_Dataset/{name}": photo(COLOUR[name]) for name in ("a.jpg", "b.jpg")})
+BROKEN = tar({f"x/{name}": photo(colour)[:-30] for name, colour in COLOUR.items()})
+TEXT = tar({f"x/{name}": b"text" for name in COLOUR})
+
+
+ZIP, LIST, TOKENS = "Flickr8k_Dataset.zip", "Flickr_8k.{}Images.txt", "Flickr8k.token.txt"
+WRONG = {
+    "missing photos": (ZIP, CUT, "2 of the 4 images that the lists name are not in the archive, c"),
+    "damaged photo": (ZIP, BROKEN, "x/a.jpg can't be read ("),
+    "no photo": (ZIP, TEXT, "x/a.jpg can't be read (it is no image)"),
+    "two splits": (
+        LIST.format("test"),
+        b"b.jpg\n",
+        "line 1: b.jpg is also in Flickr_8k.trainImages.txt, so it would be in two splits",
+    ),
+    "no caption": (
+        LIST.format("dev"),
+        b"z.jpg\n",
+        "names the image z.jpg, which has no caption in Flickr8k.token.txt",
+    ),
+    "form": (TOKENS, b"a.jpg\tA dog\n", "line 1: expected `<image>#<number>`, a tab and a caption"),
+    "empty": (
+        TOKENS,
+        CAPTIONS.replace("A cat", "!").encode(),
+        "image c.jpg of split `dev` has an empty caption, or none",
+    ),
+}
+
+
+@pytest.mark.parametrize(("file", "content", "sentence"), WRONG.values(), ids=WRONG)
+def test_bad_input_is_one_sentence_of_the_program(
+    script: Script, tmp_path: Path, file: str, content: bytes, sentence: str
+) -> None:
+    """Beside each file lies a record of its origin, by which it passes for the one fetched."""
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    for name, bytes_ in (official() | {file: content}).items():
+        (raw / name).write_bytes(bytes_)
+        by_hand = load_sources()["flickr8k", name].by_hand
+        checksum = origins.sha256(raw / name)
+        kind = "manual" if by_hand else "bundle"
+        origins.write(raw / name, Origin(kind, checksum, len(bytes_), "test"))  # type: ignore[arg-type]
+    files = [raw / name for name in official()]
+    arguments = ["--sources", *files, "--out", tmp_path / "prepared"]
+    result = script("prepare", "--recipe", json.dumps(ALL), *arguments)
+    assert result.returncode == 1 and result.stderr.count("\n") == 1
+    assert result.stderr.startswith("error: ") and sentence in result.stderr
+
+
+def test_a_word_that_is_never_frequent_enough_is_told(take: Take) -> None:
+    with pytest.raises(DataError, match="No word of dataset `flickr8k` comes 9 times"):
+        take({**ALL, "threshold": 9}, official())
+
+
+def test_a_drawing_is_what_its_captions_say(build: Callable[..., Path]) -> None:
+    folder = build(DRAWN)
+    corpus = Corpus(folder / "encoded")
+    split = corpus.split("train")
+    assert len(split) == 30 and "<unk>" not in (folder / "encoded/test.references.txt").read_text()
+    names = [line.split("\t") for line in (folder / "encoded/test.references.txt").open()]
+    assert all(len(captions) == 2 for captions in names)
+    pixels = corpus.split("test").columns["pixels"].astype(int)
+    for (first, second), image in zip(names, pixels, strict=True):
+        _, colour, _, _, _, ground, _, _ = first.split()
+        assert second.strip() == f"There is a {colour} shape on the {ground} ground ."
+        named = {name: np.reshape(rgb, (3, 1, 1)) for name, rgb in COLOURS.items()}
+        near = {name: np.abs(image - rgb).max(0) < 45 for name, rgb in named.items()}
+        cells = {name: int(found.sum()) for name, found in near.items()}
+        two = sorted(cells, key=lambda name: -cells[name])[:2]
+        assert two == [ground, colour] and cells[colour] > 20
+
+
+def test_drawings_are_the_same_again_and_others_with_another_seed(
+    build: Callable[..., Path],
+) -> None:
+    made = [build({**DRAWN, "seed": seed}, f"d{n}") for n, seed in enumerate((0, 0, 1))]
+    digests = [json.loads((f / "encoded/manifest.json").read_text())["digest"] for f in made]
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_a_part_of_the_photos_is_not_drawn() -> None:
+    said = (
+        "Option `photos` of dataset `flickr8k` is 'part', which is of the official files only; set"
+    )
+    with pytest.raises(RecipeError, match=said):
+        load({**DRAWN, "photos": "part"})
+
+
+def test_the_part_of_the_photos_is_in_the_mirror(take: Take, tmp_path: Path, mirror: Path) -> None:
+    files = {name: tmp_path / name for name in flickr8k.Options(photos="part").files}
+    for name, path in files.items():
+        source = load_sources()["flickr8k", name]
+        entry = mirrors.find(mirror, source)
+        if entry is None:
+            pytest.skip(f"the mirror has no {source.name}")
+        origins.write(path, mirrors.take(entry, source, path))
+        origins.verify(path, source)
+    manifest = take({"dataset": "flickr8k", "photos": "part", "pixels": 16}, files)
+    assert {s: one["examples"] for s, one in manifest["splits"].items()} == flickr8k.PART
+    assert {s: one["captions"] for s, one in manifest["splits"].items()} == {
+        split: 5 * count for split, count in flickr8k.PART.items()
+    }

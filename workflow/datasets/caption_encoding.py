@@ -1,0 +1,134 @@
+"""The encoded form of captioned images: words as integers, and the images as they are.
+
+An example is an image: its tokens are its captions, one after the other, each with `<eos>` at its
+end. Of dev and test the references lie beside them as they were written (`<split>.references.txt`,
+those of an image separated by tabs), and the names of the images (`<split>.images.txt`).
+"""
+
+import json
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workflow.datasets.captioned_images import CaptionOptions, texts
+from workflow.datasets.encoding import SCHEMA, digest
+from workflow.datasets.errors import DataError
+from workflow.datasets.files import SPLITS, read_records, replacing, sha256, write_lines
+from workflow.datasets.subwords import END, RESERVED, UNKNOWN
+
+
+@contextmanager
+def image_array(path: Path, shape: Sequence[int], kind: type) -> Iterator[IO[bytes]]:
+    """Yield a file to write the images' numbers to, one image after the other; an array of it."""
+    with replacing(path) as stream:
+        header = {"descr": np.dtype(kind).str, "fortran_order": False, "shape": tuple(shape)}
+        np.lib.format.write_array_header_1_0(stream, header)
+        yield stream
+
+
+def encode_captions(options: CaptionOptions, prepared: Path, out: Path) -> None:
+    """Write the arrays of every split, the vocabulary, the texts and, last, `manifest.json`."""
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "manifest.json").unlink(missing_ok=True)
+    splits = {split: list(read_records(prepared / f"{split}.jsonl")) for split in SPLITS}
+    vocabulary = _vocabulary(options, splits["train"])
+    write_lines(out / "vocabulary.txt", vocabulary)
+    numbers = {word: number for number, word in enumerate(vocabulary)}
+    sizes = {}
+    for split, records in splits.items():
+        captions = [record["text"].split("\t") for record in records]
+        ids = [_ids(options, those, numbers) for those in captions]
+        sizes[split] = _write_split(out, split, ids, sum(map(len, captions)))
+        for name in options.arrays:
+            _take(prepared / f"{split}.{name}.npy", out / f"{split}.{name}.npy")
+        if split != "train":
+            write_lines(out / f"{split}.references.txt", (r["references"] for r in records))
+            write_lines(out / f"{split}.images.txt", (r["image"] for r in records))
+    names = ["vocabulary.txt", *texts(options)]
+    names += [f"{s}.{a}.npy" for s in SPLITS for a in ("tokens", "offsets", *options.arrays)]
+    files = {
+        name: {"sha256": sha256(out / name), "bytes": (out / name).stat().st_size}
+        for name in sorted(names)
+    }
+    manifest = {
+        "schema": SCHEMA,
+        "dataset": options.dataset,
+        "options": {name: value for name, value in asdict(options).items() if value is not None},
+        "files": files,
+        "digest": digest(files),
+        "splits": sizes,
+        "vocabulary_size": len(vocabulary),
+        "statistics": _statistics(splits, numbers),
+    }
+    with replacing(out / "manifest.json") as stream:
+        stream.write(json.dumps(manifest, indent=2, sort_keys=True).encode() + b"\n")
+
+
+def _vocabulary(options: CaptionOptions, records: Iterable[Mapping[str, str]]) -> list[str]:
+    """Return the reserved names and the words that come often enough, the most frequent first."""
+    counts = Counter(word for record in records for word in record["text"].split())
+    often = [w for w, n in counts.items() if n >= options.threshold and w not in RESERVED]
+    if not often:
+        raise DataError(
+            f"No word of dataset `{options.dataset}` comes {options.threshold} times in the "
+            "captions to train on; lower `threshold`."
+        )
+    return [*RESERVED, *sorted(often, key=lambda word: (-counts[word], word))]
+
+
+def _ids(
+    options: CaptionOptions, captions: Sequence[str], numbers: Mapping[str, int]
+) -> NDArray[np.int32]:
+    """Return the captions of an image as numbers, one after the other, each with `<eos>`."""
+    found = []
+    for caption in captions:
+        words = caption.split()[: options.longest]
+        found += [*(numbers.get(word, UNKNOWN) for word in words), END]
+    return np.array(found, dtype=np.int32)
+
+
+def _write_split(
+    out: Path, split: str, ids: Sequence[NDArray[np.int32]], captions: int
+) -> dict[str, int]:
+    """Write the tokens of a split and where each image's begin; return its sizes."""
+    offsets = np.cumsum([0, *map(len, ids)], dtype=np.int64)
+    for name, array in (("tokens", np.concatenate(ids)), ("offsets", offsets)):
+        with image_array(out / f"{split}.{name}.npy", array.shape, array.dtype.type) as stream:
+            stream.write(array.tobytes())
+    return {"examples": len(ids), "tokens": int(offsets[-1]), "captions": captions}
+
+
+def _take(path: Path, out: Path) -> None:
+    """Put a file of prepared data into the encoded data, without a second copy where that goes."""
+    if not path.is_file():
+        raise DataError(f"{path}: this dataset file does not exist; run the step that writes it.")
+    out.unlink(missing_ok=True)
+    try:
+        os.link(path, out)
+    except OSError:
+        shutil.copyfile(path, out)
+
+
+def _statistics(
+    splits: Mapping[str, Sequence[Mapping[str, str]]], numbers: Mapping[str, int]
+) -> dict[str, Any]:
+    """Describe the captions of every split: median words, and how many are unknown."""
+    words = {
+        split: [caption.split() for record in records for caption in record["text"].split("\t")]
+        for split, records in splits.items()
+    }
+    return {
+        "median_length": {s: float(np.median([*map(len, those)])) for s, those in words.items()},
+        "unknown_tokens": {
+            split: sum(word not in numbers for caption in words[split] for word in caption)
+            for split in SPLITS[1:]
+        },
+    }

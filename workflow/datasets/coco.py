@@ -1,0 +1,124 @@
+"""COCO 2014 captions (Chen et al., 2015) in Karpathy's split: 113,287 / 5,000 / 5,000 images.
+
+`dataset_coco.json` of Karpathy's archive has the sentences of every image, in words and as they
+were written, and the split; `restval` is for training too. The images are features that another
+network made of them, see `image_features`.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, ClassVar
+
+from workflow.datasets.archives import members
+from workflow.datasets.captioned_images import (
+    FEATURES,
+    Captioned,
+    CaptionOptions,
+    columns,
+    encode,
+    prepared,
+    texts,
+    write_captions,
+)
+from workflow.datasets.errors import FETCH_AGAIN, DataError
+from workflow.datasets.files import SPLITS, by_name
+from workflow.datasets.recipe import require_at_least
+
+__all__ = [
+    "Options",
+    "columns",
+    "encode",
+    "features",
+    "prepare",
+    "prepared",
+    "raw",
+    "sources",
+    "texts",
+]
+
+ARCHIVE, MEMBER = "caption_datasets.zip", "dataset_coco.json"
+KARPATHY: Mapping[str, str] = {"train": "train", "restval": "train", "val": "dev", "test": "test"}
+
+
+@dataclass(frozen=True)
+class Options(CaptionOptions):
+    """How the captions and the features are read."""
+
+    dataset: ClassVar[str] = "coco"
+    arrays: ClassVar[Sequence[str]] = ("features", "regions")
+
+    regions: int = 36
+    """Regions of an image; of more the first are taken, fewer are filled up."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_at_least(self.dataset, 1, {"regions": self.regions})
+
+
+def sources(options: Options) -> list[str]:
+    """Return the official files to fetch."""
+    return [ARCHIVE]
+
+
+def raw(options: Options) -> list[str]:
+    """Return the files that `synthesise` writes: none."""
+    return []
+
+
+def features(options: Options) -> list[str]:
+    """Return the index of the images' features, which the rule `index_features` writes."""
+    return [FEATURES]
+
+
+def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
+    """Write the captions and the features of every split.
+
+    Raises DataError when the list of images is damaged, names another split or an image without
+    captions or features, or features are of different widths.
+    """
+    from workflow.datasets.image_features import open_features, write_features
+
+    images = _images(by_name(files, ARCHIVE))
+    splits: dict[str, list[Captioned]] = {split: [] for split in SPLITS}
+    for split, one in images:
+        splits[split].append(one)
+    write_captions(out, splits)
+    with open_features(by_name(files, FEATURES)) as found:
+        for split, those in splits.items():
+            names = [one.image for one in those]
+            write_features(found, names, options.regions, out, split)
+
+
+def _images(path: Path) -> list[tuple[str, Captioned]]:
+    """Return every image with the split that it goes to."""
+    wanted = members(path, lambda name: PurePosixPath(name).name == MEMBER)
+    content = next((content for _, content in wanted), None)
+    if content is None:
+        raise DataError(f"{path} has no file {MEMBER}; {FETCH_AGAIN}.")
+    try:
+        listed = json.loads(content)["images"]
+    except (ValueError, KeyError, TypeError):
+        listed = None
+    if not isinstance(listed, list):
+        raise DataError(
+            f'{path}: {MEMBER} is no JSON object with a list "images"; {FETCH_AGAIN}.'
+        ) from None
+    return [_image(f"{path}: {MEMBER}, image {n}", one) for n, one in enumerate(listed, start=1)]
+
+
+def _image(place: str, one: Mapping[str, Any]) -> tuple[str, Captioned]:
+    """Return an image's split, and what is said of it."""
+    try:
+        split, name = str(one["split"]), str(one["cocoid"])
+        captions = [" ".join(sentence["tokens"]) for sentence in one["sentences"]]
+        references = [str(sentence["raw"]) for sentence in one["sentences"]]
+    except (KeyError, TypeError) as error:
+        raise DataError(f"{place} lacks {error}; {FETCH_AGAIN}.") from None
+    if split not in KARPATHY:
+        raise DataError(
+            f"{place} is of split {split!r}, and Karpathy's are {', '.join(KARPATHY)}; "
+            f"{FETCH_AGAIN}."
+        )
+    return KARPATHY[split], Captioned(name, [text for text in captions if text], references)

@@ -1,0 +1,50 @@
+"""Where a person put features of images, and what tells them from others, without reading them."""
+
+import json
+import os
+from pathlib import Path
+
+KINDS = (".npz", ".npy")
+
+
+def locate(manual: Path, dataset: str) -> Path | None:
+    """Return the folder of features below `manual`, else the HDF5 file, None without either."""
+    folder, file = places(manual, dataset)
+    return folder if folder.is_dir() else file if file.exists() else None
+
+
+def places(manual: Path, dataset: str) -> tuple[Path, Path]:
+    """Return where a folder of features belongs, and where an HDF5 file does."""
+    return manual / dataset / "features", manual / dataset / "features.hdf5"
+
+
+def contents(path: Path) -> dict[str, int]:
+    """Return how many files there are, their bytes, and when the newest was written (in ns)."""
+    if path.is_dir():
+        with os.scandir(path) as found:
+            files = [one.stat() for one in found if one.name.endswith(KINDS) and one.is_file()]
+    else:
+        files = [path.stat()]
+    return {
+        "files": len(files),
+        "bytes": sum(one.st_size for one in files),
+        "newest": max((one.st_mtime_ns for one in files), default=0),
+    }
+
+
+def state(manual: Path, dataset: str, index: Path) -> str:
+    """Return what changes when features are replaced, as canonical JSON.
+
+    Of features that are gone it is what their index says: they are not needed any more once the
+    data are encoded. What can't be looked at is left to the job, which says so.
+    """
+    path = locate(manual, dataset)
+    try:
+        if path is None:
+            told = json.loads(index.read_bytes())
+            found = {"path": told["path"], "contents": told["contents"]}
+        else:
+            found = {"path": str(path.resolve()), "contents": contents(path)}
+    except (OSError, ValueError, KeyError, TypeError):
+        found = {}
+    return json.dumps(found, sort_keys=True)

@@ -1,0 +1,171 @@
+"""Flickr8k (Hodosh et al., 2013): 8,000 photos with five captions each, in the official splits.
+
+`Flickr8k.token.txt` has a caption a line behind `<image>#<number>`; three lists say which images
+are for what. The photos are in one archive. `part` reads an archive of the first 1,200, 200 and 200
+photos of the lists alone, which are 224 x 224 there.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from model.caption_words import caption_words
+from workflow.datasets.captioned_images import (
+    Captioned,
+    CaptionOptions,
+    columns,
+    encode,
+    prepared,
+    texts,
+    write_captions,
+)
+from workflow.datasets.errors import FETCH_AGAIN, DataError, RecipeError
+from workflow.datasets.files import SPLITS, by_name, read_lines
+from workflow.datasets.recipe import check_generator, require_at_least
+
+__all__ = [
+    "Options",
+    "columns",
+    "encode",
+    "prepare",
+    "prepared",
+    "raw",
+    "sources",
+    "synthesise",
+    "texts",
+]
+
+CAPTIONS = "Flickr8k.token.txt"
+LISTS: Mapping[str, str] = {
+    "train": "Flickr_8k.trainImages.txt",
+    "dev": "Flickr_8k.devImages.txt",
+    "test": "Flickr_8k.testImages.txt",
+}
+PHOTOS = {"all": "Flickr8k_Dataset.zip", "part": "images-224-subset.tar"}
+PART = {"train": 1200, "dev": 200, "test": 200}
+
+
+@dataclass(frozen=True)
+class Options(CaptionOptions):
+    """What is read and how."""
+
+    dataset: ClassVar[str] = "flickr8k"
+    arrays: ClassVar[Sequence[str]] = ("pixels",)
+
+    photos: Literal["all", "part"] = "all"
+    """Which photos there are; of `part` the splits are 1,200, 200 and 200."""
+    pixels: int = 64
+    """Side of the square that each photo is made to fit."""
+    source: Literal["official", "generated"] = "official"
+    """The official files, or drawings of shapes in their format."""
+    train: int | None = None
+    """Generated images to train on."""
+    dev: int | None = None
+    """Generated images to choose settings with."""
+    test: int | None = None
+    """Generated images to report on."""
+    seed: int | None = None
+    """Seed of the generator."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_at_least(self.dataset, 1, {"pixels": self.pixels})
+        generator = {name: getattr(self, name) for name in (*SPLITS, "seed")}
+        check_generator(self.dataset, self.source == "generated", generator, least=1)
+        if self.source == "generated" and self.photos == "part":
+            raise RecipeError(
+                f"Option `photos` of dataset `{self.dataset}` is 'part', which is of the official "
+                "files only; set `photos: all`, and the sizes of drawings by `train`, `dev` and "
+                "`test`."
+            )
+
+    @property
+    def files(self) -> list[str]:
+        """Names of the official files; generated ones have the same."""
+        return [CAPTIONS, *LISTS.values(), PHOTOS[self.photos]]
+
+
+def sources(options: Options) -> list[str]:
+    """Return the official files to fetch; none for drawings."""
+    return [] if options.source == "generated" else options.files
+
+
+def raw(options: Options) -> list[str]:
+    """Return the files that `synthesise` writes; none for photos."""
+    return options.files if options.source == "generated" else []
+
+
+def synthesise(options: Options, out: Path) -> None:
+    """Write drawings of shapes and their captions in the official format."""
+    from workflow.datasets.shape_pictures import write_flickr8k
+
+    sizes = {LISTS[split]: getattr(options, split) for split in SPLITS}
+    write_flickr8k(out, sizes, options.seed, CAPTIONS, PHOTOS[options.photos])
+
+
+def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
+    """Write the captions and the pixels of every split.
+
+    Raises DataError when an image is in two lists, or has no captions, no photo, or one that can't
+    be read.
+    """
+    from workflow.datasets.photos import write_pixels
+
+    captions = _captions(by_name(files, CAPTIONS))
+    splits = _splits(options, files)
+    for split, names in splits.items():
+        for name in names:
+            if name not in captions:
+                raise DataError(
+                    f"{by_name(files, LISTS[split])} names the image {name}, which has no caption "
+                    f"in {CAPTIONS}; {FETCH_AGAIN}."
+                )
+    write_pixels(by_name(files, PHOTOS[options.photos]), splits, options.pixels, out)
+    write_captions(
+        out,
+        {
+            split: [
+                Captioned(
+                    name,
+                    [" ".join(caption_words(text)) for text in captions[name]],
+                    captions[name],
+                )
+                for name in names
+            ]
+            for split, names in splits.items()
+        },
+    )
+
+
+def _captions(path: Path) -> dict[str, list[str]]:
+    """Return the captions by image, those without a word left out."""
+    found: dict[str, list[str]] = {}
+    for place, line in read_lines(path):
+        name, _, caption = line.partition("\t")
+        image, _, number = name.rpartition("#")
+        if not image or not number.isdecimal():
+            raise DataError(
+                f"{place}: expected `<image>#<number>`, a tab and a caption; {FETCH_AGAIN}."
+            )
+        found.setdefault(image, []).extend([caption] if caption_words(caption) else [])
+    return found
+
+
+def _splits(options: Options, files: Sequence[Path]) -> dict[str, list[str]]:
+    """Return the names of the images of every split that there are photos of."""
+    found, seen = {}, {}
+    for split, name in LISTS.items():
+        path = by_name(files, name)
+        names = []
+        for place, line in read_lines(path):
+            image = line.strip()
+            if image in seen:
+                raise DataError(
+                    f"{place}: {image} is also in {seen[image]}, so it would be in two splits; "
+                    f"{FETCH_AGAIN}."
+                )
+            seen[image] = name
+            names.append(image)
+        found[split] = names[: PART[split]] if options.photos == "part" else names
+    return found

@@ -1,0 +1,22 @@
+"""Find the features of a dataset's images, which a person put where they belong."""
+
+import argparse
+from pathlib import Path
+
+from workflow.datasets.errors import one_sentence
+from workflow.datasets.image_features import find, write_index
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dataset", required=True, help="whose images")
+    parser.add_argument("--manual", type=Path, required=True, help="folder of what is got by hand")
+    parser.add_argument("--out", type=Path, required=True, help="file to write")
+    arguments = parser.parse_args()
+    with one_sentence():
+        write_index(find(arguments.manual, arguments.dataset), arguments.out)
+
+
+if __name__ == "__main__":
+    main()
