@@ -1,0 +1,304 @@
+"""Which tokens take which roles (002, Tables 3 to 5), and what kinds of words these are."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from model.batching import BOS
+from model.corpus import REBUILD, Corpus, Split
+from model.pairs import EOS, pairs_in_order
+from model.probes.measure import Measured, Subject, scalar
+from model.probes.translation_scores import read_lines
+from model.probes.words import CONTINUED, frequent_words, plain, vocabulary
+
+LEXICON = "lexicon.tsv"
+OTHER = "other"
+NONE = "–"
+"""In the place of a list that is empty."""
+FUNCTION_WORDS = 100
+"""So many of the most frequent words are taken for function words where no lexicon is known."""
+MARK, NUMBER = re.compile(r"(&\S+;|[^\w&])+"), re.compile(r"[\d.,]*\d[\d.,]*")
+
+
+class Assigned(NamedTuple):
+    """The tokens of one side of a split, without what marks a sentence's ends, in its order.
+
+    Attributes:
+        tokens: (M,) ids.
+        roles: (M,) each one's largest role.
+        offsets: (N + 1,) where the sentences begin.
+        number: R.
+    """
+
+    tokens: np.ndarray
+    roles: np.ndarray
+    offsets: np.ndarray
+    number: int
+
+
+def roles(
+    subject: Subject,
+    split: str = "dev",
+    side: str = "source",
+    typical: int = 8,
+    examples: int = 3,
+    around: int = 2,
+) -> Measured:
+    """Roles of one side's tokens: how often, which tokens, where, and of which classes.
+
+    A token's class is that of its word: in a corpus with a lexicon the one that stands there, else
+    one that the form tells (see `word_classes`).
+
+    Args:
+        subject: a trained `RoleEncoderDecoder` and its data; a token that has several roles counts
+            for its largest.
+        split: what is read.
+        side: `source`, or `target` for the references.
+        typical: tokens of each role, by their share in the mutual information of tokens and roles.
+        examples: of each role's most typical tokens in their sentences.
+        around: tokens before and after each of them.
+
+    Returns:
+        Scalars `used`, the roles that some token takes, and `class_information`, the mutual
+        information of roles and classes divided by the mean of their entropies. Arrays by rank, the
+        most frequent role first: `word`, the rank itself, and lists of text for each, `role`,
+        `frequency`, `typical`, `examples`, their token between `›` and `‹`, and `classes`. For a
+        figure `class`, the most frequent first, and `class_counts`, for each of them how many
+        tokens of each rank.
+    """
+    symbols = vocabulary(subject.corpus, side)
+    found = assigned(subject, split, side)
+    of_token = word_classes(subject.corpus, found, split, side)
+    classes = [name for name, _ in Counter(of_token).most_common()]
+    numbers = np.array([classes.index(name) for name in of_token])
+    counts = np.bincount(found.roles, minlength=found.number)
+    ranked = [int(role) for role in np.argsort(-counts, kind="stable")]
+    by_class = table(numbers, found.roles, (len(classes), found.number))
+    by_token = table(found.tokens, found.roles, (len(symbols), found.number))
+    shares = information(by_token)
+    arrays: dict[str, list[Any]] = {"word": [str(rank + 1) for rank in range(len(ranked))]}
+    arrays |= {name: [] for name in ("role", "frequency", "typical", "examples", "classes")}
+    for role in ranked:
+        best = np.argsort(-shares[:, role], kind="stable")[:typical]
+        chosen = [int(token) for token in best if by_token[token, role]]
+        arrays["role"].append([str(role)])
+        arrays["frequency"].append([str(counts[role])])
+        arrays["typical"].append([symbols[token] for token in chosen] or [NONE])
+        places = [_first(found, token, role) for token in chosen[:examples]]
+        shown = [in_context(found, symbols, place, around) for place in places]
+        arrays["examples"].append(shown or [NONE])
+        parts = 100 * by_class[:, role] / max(counts[role], 1)
+        of_role = [f"{classes[c]} {parts[c]:.0f} %" for c in _largest(parts)]
+        arrays["classes"].append(of_role or [NONE])
+    arrays |= {"class": classes, "class_counts": by_class[:, ranked].tolist()}
+    scalars = {
+        "used": scalar(int((counts > 0).sum()), "roles", n=found.number),
+        "class_information": scalar(normalised_information(by_class), "1", n=len(numbers)),
+    }
+    return Measured(scalars, arrays)
+
+
+def token_roles(
+    subject: Subject,
+    token: str = "der",
+    split: str = "dev",
+    examples: int = 2,
+    around: int = 2,
+) -> Measured:
+    """The roles of one token of the source in its sentences, with their translations (Table 4).
+
+    Args:
+        subject: a trained `RoleEncoderDecoder` and its data.
+        token: a sub-word of the source as the vocabulary has it.
+        split: whose sources are read.
+        examples: of each role, the first ones of different sentences.
+        around: tokens before and after it.
+
+    Returns:
+        Scalars `count`, how often the token occurs, and `roles`, how many roles it takes. Arrays by
+        rank, its most frequent role first: `word`, the rank itself, and lists of text for each,
+        `role`, `frequency`, `examples` and `translations`, the references of their sentences; as
+        many ranks as there are roles.
+
+    Raises:
+        ValueError: the vocabulary lacks the token; the nearest ones are told.
+    """
+    symbols = vocabulary(subject.corpus, "source")
+    if token not in symbols:
+        near = get_close_matches(token, symbols, n=3, cutoff=0.5)
+        hint = f"nearest: {', '.join(near)}" if near else "take one of vocabulary.txt"
+        raise ValueError(f"token '{token}' is not in the vocabulary of the source; {hint}.")
+    found = assigned(subject, split, "source")
+    references = read_lines(subject.corpus, split, "reference")
+    places = np.flatnonzero(found.tokens == symbols.index(token))
+    counted = Counter(found.roles[places].tolist()).most_common()
+    arrays: dict[str, list[Any]] = {"word": [str(rank + 1) for rank in range(found.number)]}
+    arrays |= {name: [] for name in ("role", "frequency", "examples", "translations")}
+    for role, count in counted:
+        chosen: dict[int, int] = {}
+        for place in places[found.roles[places] == role]:
+            chosen.setdefault(_sentence(found, place), int(place))
+        first = list(chosen.items())[:examples]
+        arrays["role"].append([str(role)])
+        arrays["frequency"].append([str(count)])
+        arrays["examples"].append([in_context(found, symbols, p, around) for _, p in first])
+        arrays["translations"].append([f"'{references[sentence]}'" for sentence, _ in first])
+    for lists in arrays.values():
+        lists += [[NONE]] * (found.number - len(lists))
+    scalars = {
+        "count": scalar(len(places), "tokens"),
+        "roles": scalar(len(counted), "roles", n=len(places)),
+    }
+    return Measured(scalars, arrays)
+
+
+def assigned(subject: Subject, split: str, side: str, tokens: int = 4096) -> Assigned:
+    """The role of every token of a side of a split."""
+    data: Split = subject.corpus.split(split)
+    model: Any = subject.model
+    of_sentence: list[tuple[np.ndarray, np.ndarray]] = [(np.empty(0), np.empty(0))] * len(data)
+    with torch.no_grad():
+        for batch in pairs_in_order(data, tokens, subject.device):
+            words, layout = batch.source, batch.source_layout
+            if side == "target":
+                words, layout = batch.tokens[:, :-1], batch.layout
+            largest = model.assign(words, layout, side).argmax(-1).cpu().numpy()
+            ids = layout.pack(words).cpu().numpy()
+            # Each sentence has one mark: EOS behind the source, BOS before the target.
+            kept = (ids != EOS) & (ids != BOS)
+            ends = (layout.real.sum(1) - 1).cumsum(0).cpu().numpy()[:-1]
+            parts = (np.split(values[kept], ends) for values in (ids, largest))
+            for example, *found in zip(batch.examples, *parts, strict=True):
+                of_sentence[example] = (found[0], found[1])
+    offsets = np.cumsum([0, *(len(ids) for ids, _ in of_sentence)])
+    ids, largest = (np.concatenate(parts).astype(int) for parts in zip(*of_sentence, strict=True))
+    return Assigned(ids, largest, offsets, model.roles.number)
+
+
+def word_classes(corpus: Corpus, found: Assigned, split: str, side: str) -> list[str]:
+    """The class of every token.
+
+    In a corpus with a lexicon it is that of the token's word there; of several the first whose
+    translation stands in the other side's sentence. Without one it is told by the form: `mark`,
+    `number`, `prefix`, `infix` or `suffix` of a word in several pieces, `function word` for one of
+    the most frequent, `content word` for any other.
+    """
+    symbols, path = vocabulary(corpus, side), corpus.folder / LEXICON
+    known, others = None, [""] * (len(found.offsets) - 1)
+    if path.is_file():
+        known = _lexicon(path.read_text("utf-8"), side)
+        others = read_lines(corpus, split, "reference" if side == "source" else "source")
+    frequent: set[str] = set()
+    if known is None:
+        words = [symbols[i] for i in frequent_words(corpus, side)]
+        frequent = set([word for word in words if not _form(word)][:FUNCTION_WORDS])
+    classes: list[str] = []
+    for other, first, end in zip(others, found.offsets[:-1], found.offsets[1:], strict=True):
+        for pieces in _words([symbols[i] for i in found.tokens[first:end]]):
+            if known is not None:
+                meanings = known.get(plain(pieces), {"": OTHER})
+                meant = (name for form, name in meanings.items() if form in other.split())
+                classes += [next(meant, next(iter(meanings.values())))] * len(pieces)
+            elif len(pieces) > 1:
+                classes += ["prefix", *["infix"] * (len(pieces) - 2), "suffix"]
+            else:
+                usual = "function word" if pieces[0] in frequent else "content word"
+                classes.append(_form(pieces[0]) or usual)
+    return classes
+
+
+def _form(word: str) -> str:
+    """What kind of word a form shows, empty for one of letters."""
+    if NUMBER.fullmatch(word):
+        return "number"
+    return "mark" if MARK.fullmatch(word) else ""
+
+
+def _lexicon(text: str, side: str) -> dict[str, dict[str, str]]:
+    """Of each word of a side its class by its translation.
+
+    Raises:
+        ValueError: the file has no such columns.
+    """
+    header, *rows = [line.split("\t") for line in text.splitlines()]
+    if not {"source", "target", "class"} <= set(header):
+        raise ValueError(f"{LEXICON} has no columns 'source', 'target' and 'class': {REBUILD}")
+    found: dict[str, dict[str, str]] = {}
+    for row in rows:
+        entry = dict(zip(header, row, strict=True))
+        other = entry["target" if side == "source" else "source"]
+        found.setdefault(entry[side], {})[other] = entry["class"]
+    return found
+
+
+def _words(pieces: Sequence[str]) -> list[list[str]]:
+    """The pieces of each word."""
+    words: list[list[str]] = []
+    open_word = False
+    for piece in pieces:
+        if open_word:
+            words[-1].append(piece)
+        else:
+            words.append([piece])
+        open_word = piece.endswith(CONTINUED)
+    return words
+
+
+def table(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """How often each pair occurs, (rows, columns)."""
+    counts = np.zeros(shape, np.int64)
+    np.add.at(counts, (rows, columns), 1)
+    return counts
+
+
+def information(counts: np.ndarray) -> np.ndarray:
+    """What each pair contributes to the mutual information of rows and columns, in nats."""
+    p = counts / counts.sum()
+    independent = p.sum(1, keepdims=True) * p.sum(0, keepdims=True)
+    ratio = np.divide(p, independent, out=np.ones_like(p), where=p > 0)
+    found: np.ndarray = p * np.log(ratio)
+    return found
+
+
+def normalised_information(counts: np.ndarray) -> float | None:
+    """Mutual information divided by the mean of the entropies; None where both are 0."""
+    entropies = []
+    for axis in (0, 1):
+        p = counts.sum(axis) / counts.sum()
+        p = p[p > 0]
+        entropies.append(float(-(p * np.log(p)).sum()))
+    mean = sum(entropies) / 2
+    return float(information(counts).sum()) / mean if mean else None
+
+
+def in_context(found: Assigned, symbols: Sequence[str], place: int, around: int) -> str:
+    """A token between marks, with those around it in its sentence, in quotes."""
+    sentence = _sentence(found, place)
+    first = max(place - around, found.offsets[sentence])
+    last = min(place + around + 1, found.offsets[sentence + 1])
+    pieces = [symbols[i] for i in found.tokens[first:last]]
+    pieces[place - first] = f"›{pieces[place - first]}‹"
+    return f"'{' '.join(pieces)}'"
+
+
+def _sentence(found: Assigned, place: int) -> int:
+    """The sentence that a token stands in."""
+    return int(np.searchsorted(found.offsets, place, side="right")) - 1
+
+
+def _first(found: Assigned, token: int, role: int) -> int:
+    """Where a token first has a role."""
+    return int(np.flatnonzero((found.tokens == token) & (found.roles == role))[0])
+
+
+def _largest(parts: np.ndarray) -> list[int]:
+    """The classes that make up most of a role, at most three, none below a twentieth."""
+    order = np.argsort(-parts, kind="stable")[:3]
+    return [int(c) for c in order if parts[c] >= 5]

@@ -1,0 +1,71 @@
+"""Tables and the figure of roles: a list a rank, shares of classes, what is refused."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.reporting.synthetic import one_run
+from workflow.reporting.expected import ExpectedValues
+from workflow.reporting.figures.panels import Panel, Series
+from workflow.reporting.figures.role_classes import draw
+from workflow.reporting.figures.style import styled
+from workflow.reporting.files import ReportingError
+from workflow.reporting.measures import Measure, Measures
+from workflow.reporting.paper import Paper
+from workflow.reporting.tables import build
+
+
+def panel(label: str, runs: list[Measure]) -> Panel:
+    return Panel(label, [Series("onehot", label, {}, runs, None)])
+
+
+def measured(**arrays: Any) -> Measure:
+    found = {"class": ["noun", "mark"], "class_counts": [[3, 1, 0], [0, 2, 0]]}
+    run = one_run("a", 0, {}, found | {"role": [["7"], ["2"], ["0"]]} | arrays)
+    return Measure(run.path, run.identity, run.run, {"roles": run.evaluators["probe"]})
+
+
+def test_a_cell_is_the_share_of_its_class() -> None:
+    with styled():
+        figure = draw([panel("De-En", [measured()]), panel("En-Fi", [])])
+        (image,) = figure.axes[0].images
+        assert np.allclose(image.get_array(), [[0.75, 0.25], [0, 1]])
+        assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == ["7", "2"]
+        assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["noun", "mark"]
+        assert "Not run: En-Fi." in figure.texts[0].get_text()
+
+
+def test_a_figure_without_a_run_says_so() -> None:
+    with styled():
+        figure = draw([panel("De-En", [])])
+        assert [text.get_text() for text in figure.axes[0].texts] == ["not run"]
+
+
+def test_missing_arrays_are_told() -> None:
+    run = measured()
+    empty = Measure(run.path, run.identity, run.run, {})
+    with styled(), pytest.raises(ReportingError, match="measure the run again"):
+        draw([panel("De-En", [empty])])
+
+
+def test_a_row_shows_the_list_of_its_rank() -> None:
+    paper = Paper("role_interaction")
+    run = measured(
+        word=["1", "2"],
+        frequency=[["30"], ["4"]],
+        typical=[["der", "die"], ["."]],
+        examples=[["'›der‹ mann'"], ["'en ›.‹'"]],
+        classes=[["noun 75 %"], ["–"]],
+    )
+    labels = {"experiment": "role_translation", "variant": "multi30k_onehot", "seed": 0}
+    run = Measure(run.path, run.identity, labels, run.evaluators)
+    expected = ExpectedValues(paper.folder / "expected.csv")
+    found = build(
+        "role_interaction", "roles_multi30k", "demo", paper.tables, expected, Measures([run])
+    )
+    cells = {(r["row"], r["column"]): r["mean"] for r in found.records}
+    assert cells["1", "Typical tokens"] == "der, die"
+    assert cells["2", "Freq"] == "4"
+    assert cells["2", "Examples"] == "'en ›.‹'"
+    assert cells["1", "Classes"] == "noun 75 %"

@@ -1,0 +1,57 @@
+"""Which classes of words take which roles, as heat maps."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+
+from workflow.reporting.figures.panels import Panel, Series, not_run
+from workflow.reporting.figures.style import footnote, grid, say
+from workflow.reporting.files import ReportingError
+
+EVALUATOR = "roles"
+
+
+def draw(panels: Sequence[Panel]) -> Figure:
+    """Draw a map a panel, of the lowest seed of its first series: a row a class, a column a role.
+
+    A cell is the share of the class that takes the role.  Panels without a run are left out.
+    Raises ReportingError for an array that is missing.
+    """
+    shown = [panel for panel in panels if panel.drawn]
+    figure, all_axes = grid(max(len(shown), 1), 1, 2.8)
+    if not shown:
+        say(all_axes[0], "not run")
+    image: AxesImage | None = None
+    for axes, panel in zip(all_axes, shown, strict=False):
+        image = _map(axes, panel.drawn[0])
+        axes.set_title(panel.label)
+    if image is not None:
+        figure.colorbar(image, ax=all_axes, shrink=0.8, pad=0.02).set_label("share of the class")
+    seeds = sorted({panel.drawn[0].behind[0].seed for panel in shown})
+    about = f"Seed {', '.join(map(str, seeds))}." if shown else ""
+    footnote(figure, f"{about} {not_run(panels)}".strip())
+    return figure
+
+
+def _map(axes: Axes, series: Series) -> AxesImage:
+    measure = series.behind[0]
+    names = ("class", "class_counts", "role")
+    classes, counts, roles = (measure.array(f"{EVALUATOR}.{name}") for name in names)
+    if classes is None or counts is None or roles is None:
+        raise ReportingError(
+            f"{measure.path}: there are no arrays {', '.join(names)} of {EVALUATOR}; measure the "
+            "run again."
+        )
+    table = np.array(counts, dtype=float)
+    table = table[:, table.any(axis=0)]
+    shares = table / table.sum(axis=1, keepdims=True)
+    image = axes.imshow(shares, cmap="Greys", vmin=0, vmax=1, aspect="auto")
+    axes.set_yticks(range(len(classes)), classes, fontsize=7)
+    of_columns = [role for (role,) in roles[: table.shape[1]]]
+    axes.set_xticks(range(len(of_columns)), of_columns, fontsize=6)
+    axes.tick_params(length=0, pad=2)
+    axes.set_xlabel("role, the most frequent first")
+    return image
