@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import inspect
+import itertools
+import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from statistics import geometric_mean, median
 from typing import Any
 
 import torch
 from torch import nn
 
-from model.batching import Batch, Sampler
+from model.batching import Sampler
 from model.build import build
+from model.precision import autocast
 from model.probes.measure import Measured, Subject, scalar
 from model.training import build_model
 from model.transformer import Transformer
@@ -23,14 +26,14 @@ SOFTMAX = {"path": "model.normalizers.softmax:Softmax"}
 def training_speed(subject: Subject, spec: Mapping[str, Any], updates: int = 40) -> Measured:
     """Tokens per second of training, relative to the single-stream softmax model of that shape.
 
-    Both make the same updates (loss, gradients, Adam) on the same batches, in one process, so what
-    else the machine does slows both. Each batch is taken four times, by one of them, by the other
-    twice, and by the first again; who is first changes from batch to batch, as the twice in a row
-    finds warmer caches. On a CPU the time is the process's own.
+    Both make the same updates (loss, gradients, Adam) on the same batches, in the run's precision
+    and in one process, so what else the machine does slows both. Each batch is taken four times, by
+    one of them, by the other twice, and by the first again; who is first changes from batch to
+    batch, as the twice in a row finds warmer caches. On a CPU the time is the process's own.
 
     Args:
         subject: the run; its weights stay as they are.
-        spec: of the run; its model has an `encoder`.
+        spec: of the run.
         updates: of each model, a multiple of 4, after four that do not count.
 
     Raises:
@@ -44,13 +47,14 @@ def training_speed(subject: Subject, spec: Mapping[str, Any], updates: int = 40)
     own, softmax = (
         _step(subject, one) for one in (dict(spec), {**spec, "model": softmax_model(spec)})
     )
-    clock = _clock(subject.device)
+    now = clock(subject.device)
     ratios: list[list[float]] = [[], []]
     with torch.random.fork_rng():
-        for number, batch in enumerate(_batches(subject, spec, updates // 2 + 2)):
+        batches = itertools.islice(_batches(subject, spec, updates), updates // 2 + 2)
+        for number, batch in enumerate(batches):
             swapped = number % 2
             first, second = (softmax, own) if swapped else (own, softmax)
-            took = [_seconds(step, batch, clock) for step in (first, second, second, first)]
+            took = [_seconds(step, batch, now) for step in (first, second, second, first)]
             ends, middle = took[0] + took[3], took[1] + took[2]
             ratios[swapped].append(ends / middle if swapped else middle / ends)
     relative = geometric_mean(median(found[1:]) for found in ratios)
@@ -58,43 +62,19 @@ def training_speed(subject: Subject, spec: Mapping[str, Any], updates: int = 40)
 
 
 def softmax_model(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The model section of the single-stream softmax model of a spec's shape."""
+    """The model section of the single-stream softmax model of a spec's shape.
+
+    The normaliser is the model's own or, of a classifier, that of its encoder.
+    """
+    if "encoder" not in spec["model"]:
+        return {**spec["model"], "normalizer": SOFTMAX}
     known = inspect.signature(Transformer).parameters
     encoder = {name: value for name, value in spec["model"]["encoder"].items() if name in known}
     path = {"path": f"{Transformer.__module__}:{Transformer.__name__}"}
     return {**spec["model"], "encoder": {**encoder, **path, "normalizer": SOFTMAX}}
 
 
-def _batches(subject: Subject, spec: Mapping[str, Any], number: int) -> list[Batch]:
-    """So many batches of the training split, again from the first where it has fewer."""
-    sampler = Sampler(subject.corpus.split("train"), spec["training"]["batch"], spec["seed"])
-    chosen = [micro for update in sampler.epoch(0) for micro in update][:number]
-    found = list(sampler.batches(chosen, subject.device))
-    return [found[n % len(found)] for n in range(number)]
-
-
-def _step(subject: Subject, spec: dict[str, Any]) -> Callable[[Batch], None]:
-    """An update of a new model."""
-    with torch.random.fork_rng():
-        model: nn.Module = build_model(spec, subject.corpus).to(subject.device).train()
-    objective = build(spec["objective"])
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-6, fused=True)
-
-    def step(batch: Batch) -> None:
-        optimizer.zero_grad(set_to_none=True)
-        objective.loss(model, batch, epoch=1.0).mean.backward()
-        optimizer.step()
-
-    return step
-
-
-def _seconds(step: Callable[[Batch], None], batch: Batch, clock: Callable[[], float]) -> float:
-    began = clock()
-    step(batch)
-    return clock() - began
-
-
-def _clock(device: torch.device) -> Callable[[], float]:
+def clock(device: torch.device) -> Callable[[], float]:
     """The clock of a device: of this process on a CPU, of its finished work on a GPU."""
     if device.type == "cpu":
         return time.process_time
@@ -104,3 +84,41 @@ def _clock(device: torch.device) -> Callable[[], float]:
         return time.perf_counter()
 
     return finished
+
+
+def _batches(subject: Subject, spec: Mapping[str, Any], most: int) -> Iterator[Any]:
+    """At most so many batches of the training split, again and again.
+
+    Of streams they begin with the first one before which a memory is full.
+    """
+    objective = build(spec["objective"])
+    sampler = getattr(objective, "sampler", Sampler)(
+        subject.corpus.split("train"), spec["training"]["batch"], spec["seed"]
+    )
+    remembered = spec["model"].get("memory", 0) / spec["objective"].get("segment", 1)
+    updates = sampler.epoch(0)
+    chosen = [micro for update in updates[math.ceil(remembered) :] or updates for micro in update]
+    return itertools.cycle(sampler.batches(chosen[:most], subject.device))
+
+
+def _step(subject: Subject, spec: dict[str, Any]) -> Callable[[Any], None]:
+    """An update of a new model."""
+    with torch.random.fork_rng():
+        model: nn.Module = build_model(spec, subject.corpus).to(subject.device).train()
+    objective = build(spec["objective"])
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-6, fused=True)
+
+    def step(batch: Any) -> None:
+        optimizer.zero_grad(set_to_none=True)
+        with autocast(spec["training"]["precision"], subject.device):
+            loss = objective.loss(model, batch, epoch=1.0).mean
+        loss.backward()
+        optimizer.step()
+
+    return step
+
+
+def _seconds(step: Callable[[Any], None], batch: Any, now: Callable[[], float]) -> float:
+    began = now()
+    step(batch)
+    return now() - began

@@ -38,17 +38,19 @@ def translation_scores(
         where the corpus is, against the references as they were written, or put together in the
         same way where the corpus has these in words only;
         `length_ratio`, words of the hypotheses to those of the references.
-        Arrays in the order of the split: `hypotheses` and `references` in words; and `signatures`
-        of sacrebleu, by the name of the scalar.
+        Arrays in the order of the split: `hypotheses` and `references` in words, and `written`, the
+        references that `sacrebleu` and `chrf` are taken against; and `signatures` of sacrebleu, by
+        the name of the scalar.
 
     Raises:
         ValueError: the corpus lacks the references, or has another number of them.
     """
     references = read_lines(subject.corpus, split, "reference")
     hypotheses = translate(subject, subject.corpus.split(split), search, tokens)
-    scalars, signatures = scores(subject.corpus, split, hypotheses, references)
-    arrays = {"hypotheses": hypotheses, "references": references, "signatures": signatures}
-    return Measured(scalars, arrays)
+    written = as_written(subject.corpus, split, references)
+    scalars, signatures = scores(subject.corpus, hypotheses, references, written)
+    texts = {"hypotheses": hypotheses, "references": references, "written": written}
+    return Measured(scalars, {**texts, "signatures": signatures})
 
 
 def translate(subject: Subject, split: Split, search: Beam, tokens: int) -> list[str]:
@@ -62,8 +64,15 @@ def translate(subject: Subject, split: Split, search: Beam, tokens: int) -> list
     return found
 
 
+def as_written(corpus: Corpus, split: str, references: list[str]) -> list[str]:
+    """The references as the official files have them, else put together from their words."""
+    if (corpus.folder / f"{split}.raw_reference.txt").is_file():
+        return read_lines(corpus, split, "raw_reference")
+    return detokenised(corpus, references)
+
+
 def scores(
-    corpus: Corpus, split: str, hypotheses: list[str], references: list[str]
+    corpus: Corpus, hypotheses: list[str], references: list[str], written: list[str]
 ) -> tuple[dict[str, dict[str, Any]], list[str]]:
     """The scalars of `translation_scores`, and the signatures of sacrebleu."""
     from sacrebleu.metrics.bleu import BLEU
@@ -71,10 +80,6 @@ def scores(
 
     lowercase = is_lowercase(corpus.vocabulary)
     texts = detokenised(corpus, hypotheses)
-    if (corpus.folder / f"{split}.raw_reference.txt").is_file():
-        written = read_lines(corpus, split, "raw_reference")
-    else:
-        written = detokenised(corpus, references)
     in_words: dict[str, Any] = {"tokenize": "none", "force": True, "smooth_method": "none"}
     apart, references_apart = without_compounds(hypotheses), without_compounds(references)
     metrics: dict[str, tuple[Any, list[str], list[str]]] = {

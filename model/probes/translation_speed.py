@@ -6,9 +6,7 @@ machine does slows all alike.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from statistics import median
 from typing import Any
 
@@ -19,7 +17,9 @@ from torch import nn
 from model.build import build
 from model.decoding import Beam
 from model.pairs import PairBatch, PairSampler, collate_pairs
+from model.precision import autocast
 from model.probes.measure import Measured, Subject, scalar
+from model.probes.speed import clock
 from model.training import build_model
 
 
@@ -74,14 +74,14 @@ def _in_turns(
     subject: Subject, works: Mapping[str, Work], batches: list[PairBatch]
 ) -> dict[str, list[float]]:
     """Tokens per second of each on every batch; who begins changes from batch to batch."""
-    clock, names = _clock(subject.device), list(works)
+    now, names = clock(subject.device), list(works)
     rates: dict[str, list[float]] = {name: [] for name in names}
     for turn, batch in enumerate(batches):
         first = turn % len(names)
         for name in names[first:] + names[:first]:
-            began = clock()
+            began = now()
             tokens = works[name](batch)
-            rates[name].append(tokens / max(clock() - began, 1e-9))
+            rates[name].append(tokens / max(now() - began, 1e-9))
     return rates
 
 
@@ -112,7 +112,7 @@ def _steps(spec: Mapping[str, Any], models: Mapping[str, nn.Module]) -> dict[str
         def step(batch: PairBatch) -> int:
             model.train()
             optimizer.zero_grad(set_to_none=True)
-            with _autocast(spec, batch):
+            with autocast(spec["training"]["precision"], batch.source.device):
                 loss = objective.loss(model, batch, epoch=1.0).mean
             loss.backward()
             optimizer.step()
@@ -131,28 +131,10 @@ def _searches(
     def work(model: Any) -> Work:
         def translate(batch: PairBatch) -> int:
             model.eval()
-            with _autocast(spec, batch):
+            with autocast(spec["training"]["precision"], batch.source.device):
                 found = search.search(model, batch.source, batch.source_layout)
             return sum(len(tokens) + 1 for tokens in found.best())
 
         return translate
 
     return {name: work(model) for name, model in models.items()}
-
-
-def _autocast(spec: Mapping[str, Any], batch: PairBatch) -> AbstractContextManager[Any]:
-    kind = batch.source.device.type
-    bf16 = spec["training"]["precision"] == "bf16" and kind == "cuda"
-    return torch.autocast(kind, torch.bfloat16, enabled=bf16)
-
-
-def _clock(device: torch.device) -> Callable[[], float]:
-    """The clock of a device: of this process on a CPU, of its finished work on a GPU."""
-    if device.type == "cpu":
-        return time.process_time
-
-    def finished() -> float:
-        torch.cuda.synchronize(device)
-        return time.perf_counter()
-
-    return finished

@@ -1,4 +1,4 @@
-"""Write a corpus in the encoded form, and keep a run's state in memory."""
+"""Write a corpus in the encoded form, keep a run's state in memory, train on a corpus briefly."""
 
 import copy
 import json
@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from model.corpus import Corpus
+from model.training import train
 
 
 def write_corpus(
@@ -31,6 +33,7 @@ def write_corpus(
     (folder / "vocabulary.txt").write_text("\n".join(symbols) + "\n")
     files = {path.name: {"bytes": path.stat().st_size} for path in folder.iterdir()}
     manifest = {"schema": 1, "digest": "d", "files": files, "statistics": dict(statistics)}
+    manifest["vocabulary_size"] = len(symbols)
     (folder / "manifest.json").write_text(json.dumps(manifest))
     return Corpus(folder)
 
@@ -67,3 +70,19 @@ class MemoryKeeper:
 
     def record(self, rows: list[dict[str, Any]]) -> None:
         pass
+
+
+def trained_briefly(model: dict[str, Any], objective: str, corpus: Corpus, epochs: int = 1) -> Any:
+    """Train a small model with Adam at 1e-2 in batches of 32; returns what `train` does."""
+    spec = {
+        "seed": 0,
+        "model": model,
+        "objective": {"path": objective},
+        "training": {
+            "epochs": epochs, "batch": {"examples": 32},
+            "optimizer": {"lr": 1e-2, "betas": [0.9, 0.999]}, "schedule": {"name": "constant"},
+            "precision": "fp32", "threads": 1, "matmul": "highest",
+        },
+        "checkpoints": [], "parents": {},
+    }  # fmt: skip
+    return train(spec, corpus, MemoryKeeper(), torch.device("cpu"), {}, lambda line: None)

@@ -12,11 +12,11 @@ from torch import Tensor, nn
 from model.batching import Batch, collate
 from model.build import build
 from model.copying import Copied, Copying, CopyingModel
+from model.corpus import Corpus
 from model.probes.copying import copying
 from model.probes.measure import Subject
 from model.recurrence import SymbolLSTM
-from model.training import train
-from tests.model.corpora import MemoryKeeper, write_corpus
+from tests.model.corpora import trained_briefly, write_corpus
 
 CPU = torch.device("cpu")
 END = 3
@@ -314,7 +314,7 @@ def test_curves_and_the_first_update_above_the_limit_are_of_training_alone(tmp_p
     assert copying(subject, HISTORY[:4]).scalars["copied_at"]["value"] is None
 
 
-def test_a_model_learns_to_attend_to_what_it_copies(tmp_path):
+def copies(tmp_path) -> Corpus:
     """Five of twelve symbols: which ones a sequence holds tells attention where to begin."""
     random = np.random.default_rng(0)
 
@@ -322,20 +322,14 @@ def test_a_model_learns_to_attend_to_what_it_copies(tmp_path):
         return [[*random.permutation(np.arange(4, 16))[:5].tolist(), END] for _ in range(n)]
 
     splits = {"train": sequences(4800), "dev": sequences(32), "test": sequences(200)}
-    corpus = write_corpus(tmp_path / "c", splits, 16, {})
-    spec = {
-        "seed": 0,
-        "model": {"path": "model.copying:CopyingModel", "width": 32, "hidden": 32},
-        "objective": {"path": "model.copying:Copying"},
-        "training": {
-            "epochs": 1, "batch": {"examples": 32},
-            "optimizer": {"lr": 1e-2, "betas": [0.9, 0.999]}, "schedule": {"name": "constant"},
-            "precision": "fp32", "threads": 1, "matmul": "highest",
-        },
-        "checkpoints": [], "parents": {},
-    }  # fmt: skip
-    trained = train(spec, corpus, MemoryKeeper(), CPU, {}, lambda line: None)
-    model = build(spec["model"], vocabulary_size=16)
+    return write_corpus(tmp_path / "c", splits, 16, {})
+
+
+def test_a_model_learns_to_attend_to_what_it_copies(tmp_path):
+    corpus = copies(tmp_path)
+    node = {"path": "model.copying:CopyingModel", "width": 32, "hidden": 32}
+    trained = trained_briefly(node, "model.copying:Copying", corpus)
+    model = build(node, vocabulary_size=16)
     history = trained.progress.rows
     untrained = copying(Subject(model, corpus, CPU, 0), history).scalars
     assert untrained["attention"]["value"] < 0.3

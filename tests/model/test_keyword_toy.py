@@ -12,8 +12,7 @@ from model.keyword_toy import PLACES, KeywordToy, places
 from model.lstm_classifier import Classified
 from model.probes.keyword_toy import hypothesis_2, keyword_toy
 from model.probes.measure import Subject
-from model.training import train
-from tests.model.corpora import MemoryKeeper, write_corpus
+from tests.model.corpora import trained_briefly, write_corpus
 
 CPU = torch.device("cpu")
 SEQUENCES = [[4, 3, 5, 6], [4, 5, 6, 7], [3, 6, 4, 4], [7, 7, 5, 3], [5, 5, 3, 7]]
@@ -177,22 +176,14 @@ def test_a_model_finds_the_keyword_under_uniform_attention(tmp_path):
     made = {name: split(n) for name, n in (("train", 3200), ("dev", 16), ("test", 200))}
     examples, columns = ({name: one[i] for name, one in made.items()} for i in (0, 1))
     data = write_corpus(tmp_path / "c", examples, 12, {}, columns)
-    spec = {
-        "seed": 0,
-        "model": {
-            "path": "model.lstm_classifier:LSTMClassifier", "width": 16, "hidden": 16,
-            "normalizer": {"path": "model.normalizers.uniform:Uniform"},
-        },
-        "objective": {"path": "model.keyword_toy:KeywordToy"},
-        "training": {
-            "epochs": 1, "batch": {"examples": 32},
-            "optimizer": {"lr": 1e-2, "betas": [0.9, 0.999]}, "schedule": {"name": "constant"},
-            "precision": "fp32", "threads": 1, "matmul": "highest",
-        },
-        "checkpoints": [], "parents": {},
-    }  # fmt: skip
-    trained = train(spec, data, MemoryKeeper(), CPU, {}, lambda line: None)
-    model = build(spec["model"], vocabulary_size=12)
+    node = {
+        "path": "model.lstm_classifier:LSTMClassifier",
+        "width": 16,
+        "hidden": 16,
+        "normalizer": {"path": "model.normalizers.uniform:Uniform"},
+    }
+    trained = trained_briefly(node, "model.keyword_toy:KeywordToy", data)
+    model = build(node, vocabulary_size=12)
     model.load_state_dict(trained.weights)
     found = keyword_toy(Subject(model.eval(), data, CPU, 0), trained.progress.rows)
     assert found.scalars["accuracy"]["value"] > 98

@@ -13,8 +13,7 @@ from model.lexical_proxy import CopyingProxy, LexicalProxy
 from model.probes.ibm_model_1 import count_table
 from model.probes.lexical_proxy import copying_proxy
 from model.probes.measure import Subject
-from model.training import train
-from tests.model.corpora import MemoryKeeper, write_corpus
+from tests.model.corpora import trained_briefly, write_corpus
 
 CPU = torch.device("cpu")
 END = 3
@@ -116,19 +115,9 @@ def test_a_proxy_learns_to_copy_only_where_symbols_do_not_all_occur(tmp_path, dr
         for seed, (name, n) in enumerate({"train": 1280, "dev": 32, "test": 50}.items())
     }
     corpus = write_corpus(tmp_path / "c", splits, 4 + drawn_from, {})
-    spec = {
-        "seed": 0,
-        "model": {"path": "model.lexical_proxy:LexicalProxy", "width": 64},
-        "objective": {"path": "model.lexical_proxy:CopyingProxy"},
-        "training": {
-            "epochs": 5, "batch": {"examples": 32},
-            "optimizer": {"lr": 1e-2, "betas": [0.9, 0.999]}, "schedule": {"name": "constant"},
-            "precision": "fp32", "threads": 1, "matmul": "highest",
-        },
-        "checkpoints": [], "parents": {},
-    }  # fmt: skip
-    trained = train(spec, corpus, MemoryKeeper(), CPU, {}, lambda line: None)
-    model = build(spec["model"], vocabulary_size=4 + drawn_from)
+    node = {"path": "model.lexical_proxy:LexicalProxy", "width": 64}
+    trained = trained_briefly(node, "model.lexical_proxy:CopyingProxy", corpus, epochs=5)
+    model = build(node, vocabulary_size=4 + drawn_from)
     model.load_state_dict(trained.weights)
     found = copying_proxy(Subject(model.eval(), corpus, CPU, 0))
     value = {name: one["value"] for name, one in found.scalars.items()}

@@ -9,8 +9,7 @@ from model.copying import CopyingModel, copied
 from model.permutation_function import PermutationModel
 from model.probes.copying import copying
 from model.probes.measure import Subject
-from model.training import train
-from tests.model.corpora import MemoryKeeper, write_corpus
+from tests.model.corpora import trained_briefly, write_corpus
 
 END = 3
 
@@ -85,23 +84,15 @@ def test_a_short_permutation_is_learned(tmp_path):
 
     splits = {"train": sequences(4800), "dev": sequences(32), "test": sequences(200)}
     corpus = write_corpus(tmp_path / "c", splits, 10, {})
-    spec = {
-        "seed": 0,
-        "model": {
-            "path": "model.permutation_function:PermutationModel",
-            "width": 32, "hidden": 32, "length": 3,
-        },
-        "objective": {"path": "model.copying:Copying"},
-        "training": {
-            "epochs": 1, "batch": {"examples": 32},
-            "optimizer": {"lr": 1e-2, "betas": [0.9, 0.999]}, "schedule": {"name": "constant"},
-            "precision": "fp32", "threads": 1, "matmul": "highest",
-        },
-        "checkpoints": [], "parents": {},
-    }  # fmt: skip
-    trained = train(spec, corpus, MemoryKeeper(), torch.device("cpu"), {}, lambda line: None)
+    node = {
+        "path": "model.permutation_function:PermutationModel",
+        "width": 32,
+        "hidden": 32,
+        "length": 3,
+    }
+    trained = trained_briefly(node, "model.copying:Copying", corpus)
     torch.manual_seed(1)
-    model = build(spec["model"], vocabulary_size=10)
+    model = build(node, vocabulary_size=10)
     model.load_state_dict(trained.weights)
     subject = Subject(model.eval(), corpus, torch.device("cpu"), 0)
     found = copying(subject, trained.progress.rows).scalars

@@ -156,7 +156,7 @@ class Timed(Softmax):
 
 
 def test_speeds_are_tokens_by_time_and_alike_on_the_same_work(corpus, monkeypatch):
-    monkeypatch.setattr(speed, "_clock", lambda device: lambda: Timed.clock)
+    monkeypatch.setattr(speed, "clock", lambda device: lambda: Timed.clock)
     spec = spec_of("model.normalizers.softmax:Softmax")
     nodes = {
         name: {"path": f"{__name__}:Timed", "cost": cost} for name, cost in (("a", 1), ("b", 4))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from model.files import write_atomically
-from model.store import Claim, Entry, Fenced
+from model.store import Claim, Entry, Fenced, drop_checkpoints
 
 
 @pytest.fixture
@@ -119,6 +119,33 @@ def test_a_copy_is_whole_and_bears_the_askers_name(entry, tmp_path):
     found = tree(out)
     assert json.loads(found.pop("run.json")) == {"identity": "i", "spec": {"run": "mine"}}
     assert found == {"checkpoints/step-1.safetensors": "kept", "weights.safetensors": "weights"}
+
+
+def test_checkpoints_are_shared_and_not_copied_and_dropped_in_each_place(entry, tmp_path):
+    put(entry.claim())
+    out = tmp_path / "out"
+    entry.copy_result(out, {})
+    entry.copy_result(out, {})
+    own, other = (folder / "checkpoints" / "step-1.safetensors" for folder in (entry.result, out))
+    assert own.samefile(other)
+    drop_checkpoints(out)
+    assert own.exists() and not other.exists()
+    drop_checkpoints(out, entry.result)
+    assert not own.exists()
+    assert own.parent.is_dir() and other.parent.is_dir()
+
+
+def test_checkpoints_are_copied_where_the_disk_cannot_share_them(entry, tmp_path, monkeypatch):
+    put(entry.claim())
+
+    def refused(*_: object) -> None:
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+
+    monkeypatch.setattr(os, "link", refused)
+    entry.copy_result(tmp_path / "out", {})
+    copy = tmp_path / "out" / "checkpoints" / "step-1.safetensors"
+    assert copy.read_text() == "kept"
+    assert not copy.samefile(entry.result / "checkpoints" / copy.name)
 
 
 def test_copies_made_at_once_do_not_disturb_each_other(entry, tmp_path):

@@ -12,7 +12,12 @@ from model.decoding import Beam, Hypotheses
 from model.encoder_decoder import EncoderDecoder
 from model.normalizers.softmax import Softmax
 from model.probes.measure import Subject
-from model.probes.translation_scores import scores, translation_scores, without_compounds
+from model.probes.translation_scores import (
+    as_written,
+    scores,
+    translation_scores,
+    without_compounds,
+)
 from tests.model.parallel import write_parallel
 
 CPU = torch.device("cpu")
@@ -77,7 +82,7 @@ def test_hypotheses_are_in_the_order_of_the_split(corpus):
     plain = ["der hund", "ein hund", "alte hund der der", "hu"]
     assert found.arrays["hypotheses"] == plain
     references = [text.replace("@@ ", "") for _, text in TEST]
-    assert found.arrays["references"] == references
+    assert found.arrays["references"] == found.arrays["written"] == references
     assert found.scalars["bleu"]["value"] == pytest.approx(slow_bleu(plain, references))
     assert found.scalars["bleu"]["n"] == 4
     assert found.scalars["length_ratio"]["value"] == pytest.approx(9 / 11)
@@ -103,7 +108,8 @@ def test_bleu_in_words_is_papinenis(tmp_path_factory, pairs):
     folder = tmp_path_factory.mktemp("x") / "c"
     corpus = write_parallel(folder, {"train": [("a", "Der")]})
     hypotheses, references = (list(side) for side in zip(*pairs, strict=True))
-    found, signatures = scores(corpus, "test", hypotheses, references)
+    written = as_written(corpus, "test", references)
+    found, signatures = scores(corpus, hypotheses, references, written)
     lower = [[text.lower() for text in side] for side in (hypotheses, references)]
     assert found["bleu"]["value"] == pytest.approx(slow_bleu(*lower), abs=1e-6)
     apart = [without_compounds(side) for side in (hypotheses, references)]
@@ -125,7 +131,8 @@ def test_sacrebleu_reads_texts_as_they_were_written(tmp_path):
     (corpus.folder / "test.raw_reference.txt").write_text("".join(f"{line}\n" for line in raw))
     hypotheses = ["der hund sagt : &quot; ja , gern ! &quot;", "er hat ein boot ."]
     references = ["der hund sagt : &quot; ja , gern ! &quot;", "er hat peters boot ."]
-    found, signatures = scores(corpus, "test", hypotheses, references)
+    assert as_written(corpus, "test", references) == raw
+    found, signatures = scores(corpus, hypotheses, references, raw)
     texts = ['der hund sagt: "ja, gern!"', "er hat ein boot."]
     expected = sacrebleu.corpus_bleu(texts, [raw], lowercase=True)
     assert 20 < expected.score < 100
@@ -136,7 +143,9 @@ def test_sacrebleu_reads_texts_as_they_were_written(tmp_path):
     assert signatures[0].startswith("bleu nrefs:1|case:lc|eff:no|tok:none|smooth:none|version:")
     # Without it both sides are put together in the same way.
     (corpus.folder / "test.raw_reference.txt").unlink()
-    found, _ = scores(corpus, "test", references, references)
+    written = as_written(corpus, "test", references)
+    assert written == ['der hund sagt: "ja, gern!"', "er hat peters boot."]
+    found, _ = scores(corpus, references, references, written)
     assert found["sacrebleu"]["value"] == pytest.approx(100)
 
 

@@ -85,6 +85,17 @@ def test_two_processes_have_the_loss_curve_of_one_that_accumulates(spec, copies)
             assert np.allclose(weights[name], value.numpy(), atol=1e-4), name
 
 
+def test_an_update_with_fewer_examples_than_processes(spec, copies):
+    """The last update of an epoch has one example, and is told in a row of its own."""
+    spec["training"]["batch"] = {"examples": len(copies.split("train")) - 1}
+    alone = train(spec, copies, MemoryKeeper(), CPU, {}, lambda line: None)
+    (rows, weights), (_, others) = in_a_group(trained, spec, copies)
+    assert [row["step"] for row in rows] == [1, 2, 2, 3, 4, 4]
+    for one, both in zip(alone.progress.rows, rows, strict=True):
+        assert both["loss"] == pytest.approx(one["loss"], rel=1e-4)
+    assert all(np.array_equal(weights[name], others[name]) for name in alone.weights)
+
+
 def test_the_wish_of_one_process_stops_all(spec, copies):
     assert in_a_group(trained, spec, copies, 5) == [("Interrupted", 5)] * SIZE
 
@@ -111,6 +122,14 @@ def test_every_example_is_worked_on_once():
     parts = in_a_group(share, micro)
     assert parts == [[[0, 2, 4], [7], [9]], [[1, 3], [8]]]
     assert ALONE.share(micro) is micro
+
+
+def counted(group):
+    return group.add([1.0, 2.0, 3.0][: 3 - group.rank])
+
+
+def test_a_process_that_counted_less_adds_what_it_has():
+    assert in_a_group(counted) == [[2.0, 4.0, 3.0], [2.0, 4.0]]
 
 
 def gradients(group):

@@ -1,0 +1,109 @@
+"""The record of a run (`model.record`): each of its checkpoints in one batched pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from model.corpus import Split
+from model.keeper import Weights
+from model.probes.measure import Subject
+from model.record import Record, SplitRecord, ranks
+
+DRAWN = 0
+"""Seed by which a part of a split is drawn: the same part for every run of a corpus."""
+
+
+class Values(NamedTuple):
+    """What a checkpoint says of some examples; a row is an output word.
+
+    Attributes:
+        alpha: (N, L) attention, anything behind a row's length.
+        beta: (N, L) the lexical probe, as log-odds or logits: probabilities saturate, and ties in
+            them count as agreement.
+        lengths: (N,).
+        examples: (N,) the example that each row belongs to, rows of one example side by side.
+        performance: by metric.
+    """
+
+    alpha: np.ndarray
+    beta: np.ndarray
+    lengths: np.ndarray
+    examples: np.ndarray
+    performance: Mapping[str, float]
+
+
+Probe = Callable[[Subject, Split, np.ndarray], Values]
+"""From a model, a split and the numbers of some of its examples to what it says of them."""
+Importance = Callable[[Subject, Split, np.ndarray], np.ndarray]
+"""From the same to Delta (N, L), in the same rows."""
+
+
+def learning_record(
+    subject: Subject,
+    checkpoints: Mapping[int, Callable[[], Weights]],
+    values: Probe,
+    importance: Importance | None = None,
+    dev: int | None = None,
+    train: int | None = None,
+) -> Record:
+    """Record what every checkpoint says of the development split, and of a part of the training's.
+
+    Args:
+        subject: the run; its model is given other weights.
+        checkpoints: by update, what loads the weights.
+        values: probes a checkpoint.
+        importance: probes the checkpoints that are best by one of the metrics.
+        dev: most development examples, drawn at random; all of them without a number.
+        train: likewise of the training split, none without a number.
+
+    Raises:
+        ValueError: there is no checkpoint.
+    """
+    if not checkpoints:
+        raise ValueError("a record needs a checkpoint, and the run kept none.")
+    wanted = {"dev": dev} if train is None else {"dev": dev, "train": train}
+    splits = {name: subject.corpus.split(name) for name in wanted}
+    chosen = {name: part(splits[name], most) for name, most in wanted.items()}
+    steps = sorted(checkpoints)
+    found: dict[str, list[Values]] = {name: [] for name in splits}
+    for step in steps:
+        subject.model.load_state_dict(checkpoints[step]())
+        for name, split in splits.items():
+            one = values(subject, split, chosen[name])
+            alpha, beta = (ranks(of, one.lengths) for of in (one.alpha, one.beta))
+            found[name].append(one._replace(alpha=alpha, beta=beta))
+    metrics = found["dev"][0].performance
+    best = {m: int(np.argmax([one.performance[m] for one in found["dev"]])) for m in metrics}
+    important = sorted(set(best.values())) if importance else []
+    records = {}
+    for name, split in splits.items():
+        deltas = []
+        for at in important:
+            assert importance is not None
+            subject.model.load_state_dict(checkpoints[steps[at]]())
+            deltas.append(ranks(importance(subject, split, chosen[name]), found[name][0].lengths))
+        records[name] = _split_record(found[name], deltas)
+    return Record(np.array(steps), best, np.array(important, np.int64), records)
+
+
+def part(split: Split, most: int | None) -> np.ndarray:
+    """The numbers of a split's examples, or of so many drawn at random, rising."""
+    count = len(split)
+    if most is None or most >= count:
+        return np.arange(count)
+    drawn: np.ndarray = np.random.default_rng(DRAWN).choice(count, most, replace=False)
+    return np.sort(drawn)
+
+
+def _split_record(values: list[Values], deltas: list[np.ndarray]) -> SplitRecord:
+    stacked = {
+        "alpha": np.stack([one.alpha for one in values]),
+        "beta": np.stack([one.beta for one in values]),
+    }
+    if deltas:
+        stacked["delta"] = np.stack(deltas)
+    performance = {m: np.array([v.performance[m] for v in values]) for m in values[0].performance}
+    return SplitRecord(values[0].lengths, values[0].examples, stacked, performance)

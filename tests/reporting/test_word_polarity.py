@@ -1,0 +1,43 @@
+"""Figure 4: the table as drawn, and arrays that do not fit."""
+
+import pytest
+from matplotlib import pyplot as plt
+
+from tests.reporting.synthetic import one_run
+from workflow.reporting.figures.panels import Panel, Series
+from workflow.reporting.figures.word_polarity import draw
+from workflow.reporting.files import ReportingError
+
+ASKED = {"word": "probe.word", "counts": "probe.counts", "labels": ["yes", "no"]}
+
+
+def panel(arrays) -> Panel:
+    behind = [] if arrays is None else [one_run("words", 3, {}, arrays)]
+    series = Series("words", "words", {}, behind, None)
+    return Panel("a corpus", [series])
+
+
+def test_every_word_is_written_with_its_counts():
+    figure = draw(
+        [panel({"word": ["good", "bad"], "counts": [[0.002, 0], [0.0005, 0.001]]}), panel(None)],
+        **ASKED,
+    )
+    left, right = figure.axes
+    assert [text.get_text() for text in left.texts] == ["2.00", "0.00", "0.50", "1.00"]
+    assert [text.get_text() for text in left.get_yticklabels()] == ["good", "bad"]
+    assert [text.get_text() for text in left.get_xticklabels()] == ["yes", "no"]
+    assert "not run" in [text.get_text() for text in right.texts]
+    plt.close(figure)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "sentence"),
+    [
+        ({}, "there are no arrays probe.word and probe.counts"),
+        ({"word": ["good"], "counts": [[1, 2], [3, 4]]}, "probe.counts is 2 by 2 for 1 words"),
+    ],
+)
+def test_arrays_that_do_not_fit_are_told(arrays, sentence):
+    with pytest.raises(ReportingError, match=sentence):
+        draw([panel(arrays)], **ASKED)
+    plt.close("all")

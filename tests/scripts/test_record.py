@@ -1,0 +1,145 @@
+"""Recording as a process: what is kept, what is dropped, and what a person is told."""
+
+import json
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from model.record import Record
+from tests.scripts.conftest import Job, seal
+from tests.scripts.processes import ROOT, Outcome, command
+from workflow.planning.closure import code_hash
+from workflow.planning.identity import canonical, parts
+
+pytestmark = pytest.mark.xdist_group("scripts")
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A finished run to be recorded."""
+
+    job: Job
+    recorder: dict[str, Any]
+
+    @property
+    def out(self) -> Path:
+        return self.job.folder / "record.npz"
+
+    @property
+    def kept(self) -> list[str]:
+        """The weights that are left, in the store and among the outputs."""
+        places = (self.job.entry / "result", self.job.out)
+        return sorted(
+            f"{place.name}/{path.name}"
+            for place in places
+            for path in (place / "checkpoints").iterdir()
+        )
+
+    def record(self, torch: bool = True, **more: str) -> Outcome:
+        """Record in a process of its own."""
+        job = self.job
+        paths = {"spec": job.written(), "run": job.out, "data": job.data, "store": job.store,
+                 "out": self.out}  # fmt: skip
+        given = [text for name, path in paths.items() for text in (f"--{name}", str(path))]
+        arguments = [*given, "--recorder", canonical(self.recorder)]
+        return command("record", arguments, torch=torch, **more)
+
+
+EVERY = [f"{place}/step-{n}.safetensors" for place in ("out", "result") for n in (13, 4)]
+
+
+@pytest.fixture
+def recording(whole: Job, copied: Any) -> Recording:
+    """The finished run, not yet recorded."""
+    node = {
+        "path": "model.probes.learning_record:learning_record",
+        "values": {"path": "tests.scripts.probes:said"},
+        "dev": 7,
+    }
+    return Recording(copied(whole), node | {"code": code_hash(parts(node), ROOT)})
+
+
+def test_checkpoints_are_recorded_and_dropped_and_the_record_is_made_once(recording):
+    assert recording.kept == EVERY
+    outcome = recording.record()
+    assert outcome.status == 0, outcome.said
+    assert outcome.said.startswith("3 checkpoints, ")
+    record = Record.read(recording.out)
+    assert record.steps.tolist() == [0, 4, 13]
+    split = record.splits["dev"]
+    assert len(split.lengths) == 7
+    assert len(set(split.performance["accuracy"].tolist())) == 3
+    assert recording.kept == []
+    # What is in the store needs neither weights nor torch.
+    written = recording.out.read_bytes()
+    recording.out.unlink()
+    assert recording.record(torch=False).status == 0
+    assert recording.out.read_bytes() == written
+    # Outputs that are taken from the store again lack the weights, and that is no mistake.
+    shutil.rmtree(recording.job.out)
+    assert recording.job.train().status == 0
+    recording.out.unlink()
+    assert recording.record(torch=False).status == 0
+    assert recording.out.read_bytes() == written
+
+
+def test_update_0_is_what_the_seed_tells(recording):
+    from model.corpus import Corpus
+    from model.training import build_model
+
+    assert recording.record().status == 0
+    job = recording.job
+    model = build_model(job.spec, Corpus(job.data))
+    weight = float(sum(p.detach().double().sum() for p in model.parameters()))
+    found = Record.read(recording.out).splits["dev"].performance["accuracy"]
+    assert np.isclose(found[0], weight)
+
+
+def test_the_weights_stay_where_that_is_set(recording):
+    assert recording.record(SACCADE_KEEP_CHECKPOINTS="1").status == 0
+    assert recording.kept == EVERY
+
+
+def test_weights_that_were_dropped_are_told(recording):
+    assert recording.record().status == 0
+    more = {"path": recording.recorder["path"], "values": recording.recorder["values"], "dev": 9}
+    other = replace(recording, recorder=more | {"code": recording.recorder["code"]})
+    error = other.record().error
+    assert "the weights of update 4 are not kept any more" in error
+    assert f"`make forget RUN={recording.job.spec['identity']}`" in error
+    assert "keep_checkpoints: true" in error
+
+
+def test_a_checkpoint_beyond_the_last_update_is_told(recording):
+    spec = seal(recording.job.spec | {"checkpoints": [4, 13, 9999]})
+    job = replace(recording.job, spec=spec)
+    run = json.loads((job.out / "run.json").read_text())
+    (job.out / "run.json").write_text(json.dumps(run | {"identity": spec["identity"]}))
+    error = replace(recording, job=job).record().error
+    assert f"checkpoint 9999 is beyond its last update, {run['steps']}" in error
+
+
+def test_a_run_that_has_not_finished_is_told(recording):
+    (recording.job.out / "run.json").unlink()
+    error = recording.record(torch=False).error
+    assert "the run to record does not exist" in error
+    assert "train it first" in error
+
+
+def test_other_code_than_planned_is_refused(recording):
+    other = replace(recording, recorder=recording.recorder | {"code": "0" * 16})
+    assert "the code of the record has changed" in other.record(torch=False).error
+    assert recording.kept == EVERY
+
+
+def test_a_run_without_checkpoints_is_recorded_as_it_ended(recording):
+    spec = seal(recording.job.spec | {"checkpoints": []})
+    job = replace(recording.job, spec=spec)
+    run = json.loads((job.out / "run.json").read_text())
+    (job.out / "run.json").write_text(json.dumps(run | {"identity": spec["identity"]}))
+    assert replace(recording, job=job).record().status == 0
+    assert Record.read(recording.out).steps.tolist() == [run["best_step"]]

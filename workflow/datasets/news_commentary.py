@@ -1,0 +1,99 @@
+"""News Commentary v14 (WMT 2019): English-Dutch, English-Portuguese and Italian-Portuguese.
+
+The official files have a sentence, a tab and its translation a line, and empty lines between the
+documents. Pairs without a letter ("purely numerical") are left out, and a tenth of the others,
+drawn at random, is dev; there is no test set (004, sections A.5 and A.8).
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from workflow.datasets.errors import FETCH_AGAIN, DataError
+from workflow.datasets.labelled_text import Losses
+from workflow.datasets.moses import Pair
+from workflow.datasets.parallel_text import (
+    PairOptions,
+    as_written,
+    clean,
+    columns,
+    encode,
+    prepared,
+    raw,
+    read_text,
+    sources,
+    texts,
+    write_prepared,
+)
+
+__all__ = ["Options", "columns", "encode", "prepare", "prepared", "raw", "sources", "texts"]
+
+TRAIN = 0.9
+"""Share of the pairs to train on."""
+
+
+@dataclass(frozen=True)
+class Options(PairOptions):
+    """How the commentaries are encoded; the defaults are Attention Learning's."""
+
+    dataset: ClassVar[str] = "news_commentary"
+    splits: ClassVar[Sequence[str]] = ("train", "dev")
+    longest: ClassVar[int] = 1000
+    ratio: ClassVar[float] = inf
+
+    direction: Literal["en_nl", "en_pt", "it_pt"] = "en_nl"
+    """Source and target language."""
+    vocabulary: int | None = 8_000
+    """Entries of both sides' vocabulary by SentencePiece, in place of byte-pair encoding."""
+
+    @property
+    def files(self) -> Sequence[str]:
+        """Names of the official files."""
+        return [f"news-commentary-v14.{'-'.join(self.languages)}.tsv.gz"]
+
+
+def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
+    """Write every pair as it was written.
+
+    Raises DataError when the file is damaged or a line is no pair.
+    """
+    losses = Losses()
+    pairs = list(clean(options, _with_letters(_pairs(files[0], losses), losses), losses))
+    train = set(
+        random.Random(f"{options.dataset} {options.direction}").sample(
+            range(len(pairs)), int(TRAIN * len(pairs))
+        )
+    )
+    split = (("train" if n in train else "dev", pair) for n, pair in enumerate(pairs))
+    write_prepared(options, out, split, losses)
+
+
+def _pairs(path: Path, losses: Losses) -> Iterator[Pair]:
+    """Yield the pairs of a file."""
+    return as_written(_sides(path, losses))
+
+
+def _sides(path: Path, losses: Losses) -> Iterator[tuple[str, str]]:
+    """Yield both sides of every line but the empty ones."""
+    for number, line in enumerate(read_text(path, losses), start=1):
+        sides = line.split("\t")
+        if not any(sides):
+            continue
+        if len(sides) != 2:
+            raise DataError(
+                f"{path}, line {number}: expected a sentence, a tab and its translation, found "
+                f"{line!r}; {FETCH_AGAIN}."
+            )
+        yield sides[0], sides[1]
+
+
+def _with_letters(pairs: Iterator[Pair], losses: Losses) -> Iterator[Pair]:
+    """Yield the pairs that have a letter; the others are counted as dropped."""
+    for pair in pairs:
+        if any(map(str.isalpha, pair.source + pair.target)):
+            yield pair
+        else:
+            losses.dropped["no letter"] += 1

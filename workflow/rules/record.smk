@@ -1,0 +1,41 @@
+# What is kept of a run's checkpoints: how they rank the inputs. Their weights are dropped then.
+
+
+localrules:
+    record_locally,
+
+
+rule record:
+    input:
+        data=lambda wildcards: data_folder(run_of(wildcards)),
+        spec=f"{RUN}/spec.json",
+        weights=f"{RUN}/weights.safetensors",
+        record=f"{RUN}/run.json",
+        checkpoints=f"{RUN}/checkpoints",
+    output:
+        f"{SCALE}/records/{RUN_NAME}.npz",
+    log:
+        f"{SCALE}/logs/record/{RUN_NAME}.log",
+    benchmark:
+        f"{SCALE}/benchmarks/record/{RUN_NAME}.tsv"
+    wildcard_constraints:
+        experiment=rf"(?!{LOCAL})[a-z][a-z0-9_]*",
+    conda:
+        ENVIRONMENT
+    threads: threads_of
+    resources:
+        mem_mb=resource("memory"),
+        runtime=resource("runtime"),
+        gpu=resource("gpu"),
+    params:
+        folder=lambda wildcards, input: str(Path(input.weights).parent),
+        recorder=sentence(lambda wildcards: canonical(run_of(wildcards).recorder(ROOT))),
+    shell:
+        "exec python -m workflow.scripts.record --spec {input.spec:q} --run {params.folder:q}"
+        ' --data {input.data:q} --store "$SACCADE_STORE" --recorder {params.recorder:q}'
+        ' --device "$SACCADE_DEVICE" --out {output:q} > {log:q} 2>&1'
+
+
+use rule record as record_locally with:
+    wildcard_constraints:
+        experiment=rf"(?={LOCAL})[a-z][a-z0-9_]*",

@@ -1,0 +1,118 @@
+"""Record a run's checkpoints; what is in the store needs no weights any more, so they are dropped.
+
+They stay where SACCADE_KEEP_CHECKPOINTS is set (`keep_checkpoints` of the configuration).
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from model.files import write_atomically
+from model.store import Entry, drop_checkpoints
+from workflow.planning.identity import digest, parts
+from workflow.scripts.job import check_code, check_run, load_subject, load_weights, read_spec
+
+
+def main() -> None:
+    """Run from the command line."""
+    arguments = _arguments()
+    spec = read_spec(arguments.spec)
+    check_run("the run to record", arguments.run, spec["identity"])
+    entry = Entry(arguments.store, spec["identity"])
+    kept = entry.folder / "records" / f"{digest(arguments.recorder)[:16]}.npz"
+    try:
+        if not kept.is_file():
+            check_code("the record", parts(arguments.recorder), arguments.recorder["code"])
+            write_atomically(kept, _record(spec, arguments))
+        write_atomically(arguments.out, kept.read_bytes())
+    except (OSError, ValueError) as error:
+        sys.exit(f"error: run {spec['identity']} cannot be recorded: {error}")
+    if not os.environ.get("SACCADE_KEEP_CHECKPOINTS"):
+        drop_checkpoints(arguments.run, entry.result)
+
+
+def _record(spec: dict[str, Any], arguments: argparse.Namespace) -> bytes:
+    """Probe every checkpoint; a run without any is recorded with the weights that it ended with."""
+    begun = time.monotonic()
+    files = _checkpoints(spec, arguments.run)
+    subject = load_subject(spec, arguments.run, arguments.data, arguments.device)
+
+    from model.build import build
+    from model.record import Record
+
+    if files:
+        checkpoints: dict[int, Callable[[], Any]] = {0: _initial(spec, subject)}
+        checkpoints |= {step: _loader(file) for step, file in files.items()}
+    else:
+        ended = json.loads((arguments.run / "run.json").read_text())["best_step"]
+        checkpoints = {ended: _loader(arguments.run / "weights.safetensors")}
+    node = {key: value for key, value in arguments.recorder.items() if key != "code"}
+    record: Record = build(node)(subject, checkpoints)
+    content = record.content()
+    print(
+        f"{len(checkpoints)} checkpoints, {len(content) / 1e6:.1f} MB: "
+        f"{time.monotonic() - begun:.1f} s",
+        file=sys.stderr,
+    )
+    return content
+
+
+def _checkpoints(spec: dict[str, Any], run: Path) -> dict[int, Path]:
+    """The files of the checkpoints by update.
+
+    Raises ValueError when one is missing.
+    """
+    last = json.loads((run / "run.json").read_text())["steps"]
+    found = {}
+    for step in spec["checkpoints"]:
+        found[step] = run / "checkpoints" / f"step-{step}.safetensors"
+        if step > last:
+            raise ValueError(
+                f"checkpoint {step} is beyond its last update, {last}; take it out of "
+                "`checkpoints` or train longer."
+            )
+        if not found[step].is_file():
+            raise ValueError(
+                f"the weights of update {step} are not kept any more, since an earlier record was "
+                f"made of them; `make forget RUN={spec['identity']}` has the next snakemake train "
+                "the run again, and with `keep_checkpoints: true` they stay."
+            )
+    return found
+
+
+def _initial(spec: dict[str, Any], subject: Any) -> Callable[[], Any]:
+    """The weights that training began with: the seed tells them.
+
+    Raises ValueError for a run that began with those of another.
+    """
+    if "start_from" in spec["training"]:
+        raise ValueError("it began with the weights of another run; its seed does not tell them.")
+
+    from model.training import build_model
+
+    return lambda: build_model(spec, subject.corpus).state_dict()
+
+
+def _loader(file: Path) -> Callable[[], Any]:
+    return lambda: load_weights(file)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--spec", type=Path, required=True, help="the resolved spec.json")
+    parser.add_argument("--run", type=Path, required=True, help="folder of the trained run")
+    parser.add_argument("--data", type=Path, required=True, help="folder of the encoded corpus")
+    parser.add_argument("--store", type=Path, required=True, help="the store of runs")
+    parser.add_argument("--recorder", type=json.loads, required=True, help="its node, JSON")
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    parser.add_argument("--out", type=Path, required=True, help="file to write")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
