@@ -7,6 +7,7 @@ configfile: "config.yaml"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/train.smk"
+include: "workflow/rules/record.smk"
 include: "workflow/rules/measure.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/budget.smk"
@@ -33,6 +34,15 @@ for target, files in TARGETS.files.items():
         input:
             files,
         localrule: True
+
+
+# The sentences of the jobs that failed, last, however quiet Snakemake was told to be.
+onerror:
+    print(
+        *failures([Path(RESULTS, "logs"), Path(SCALE, "logs")], STARTED),
+        sep="\n",
+        file=sys.stderr,
+    )
 
 
 # Any other name: an answer that suggests the nearest target.

@@ -94,7 +94,7 @@ class Beam:
             layout: of the sources' real tokens.
         """
         lengths = layout.real.sum(1)
-        longest = (self.length_ratio * lengths).long() + self.length_extra
+        longest = (self.length_ratio * lengths.double()).long() + self.length_extra
         longest = longest.clamp(max=model.max_length)
         return _Search(self, model, model.encode(source, layout), longest).run()
 

@@ -43,8 +43,13 @@ class SymbolLSTM(nn.Module):
             state: to start from; zeros without one.
 
         Returns:
-            The hidden states (T, B, H), time first, and the last state.
+            The hidden states (T, B, H), time first, and the last state; under autocast, too, in the
+            parameters' precision, as cell states are long sums.
         """
+        with torch.autocast(tokens.device.type, enabled=False):
+            return self._read(tokens, embedding.to(next(self.lstm.parameters()).dtype), state)
+
+    def _read(self, tokens: Tensor, embedding: Tensor, state: State | None) -> tuple[Tensor, State]:
         if state is None:
             zeros = embedding.new_zeros(tokens.shape[1], self.hidden)
             state = (zeros, zeros)

@@ -10,6 +10,7 @@ declared to the workflow; what the workflow declares is copied out of it.
                        segments.json      where and when processes worked on the run
                        failed.json        why the run can't be trained
                        result/            the finished run, complete or absent
+                       records/           what is kept of checkpoints, by the code that made it
                        measures/          what probes found, by their own code hash
 """
 
@@ -85,7 +86,9 @@ class Entry:
             if not (self.result / "checkpoints" / old.name).exists():
                 old.unlink(missing_ok=True)
         for source in sorted(self.result.rglob("*")):
-            if source.is_file() and source.name != "run.json":
+            if source.parent.name == "checkpoints":
+                _share(source, out / "checkpoints" / source.name)
+            elif source.is_file() and source.name != "run.json":
                 with aside(out / source.relative_to(self.result)) as target:
                     shutil.copyfile(source, target)
         record = json.loads((self.result / "run.json").read_text()) | {"spec": spec}
@@ -144,13 +147,32 @@ class Claim:
         finally:
             shutil.rmtree(files, ignore_errors=True)
         for path in self.entry.folder.iterdir():
-            if path.name in ("result", "measures") or path.name.startswith("generation-"):
+            kept = ("result", "records", "measures")
+            if path.name in kept or path.name.startswith("generation-"):
                 continue
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 with suppress(OSError):
                     path.unlink()
+
+
+def drop_checkpoints(*folders: Path) -> None:
+    """Remove the weights of updates from folders with `checkpoints`, which stay."""
+    for folder in folders:
+        for path in (folder / "checkpoints").glob("step-*"):
+            path.unlink(missing_ok=True)
+
+
+def _share(source: Path, target: Path) -> None:
+    """Give a file a second place, without a copy where the disk allows; none where it is gone."""
+    with suppress(FileNotFoundError), aside(target) as hidden:
+        try:
+            os.link(source, hidden)
+        except FileNotFoundError:
+            raise
+        except OSError:
+            shutil.copyfile(source, hidden)
 
 
 def now() -> str:

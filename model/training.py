@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -25,6 +24,7 @@ from model.corpus import Corpus
 from model.keeper import Keeper, Weights, average
 from model.loss import Objective
 from model.optimizer import adam
+from model.precision import autocast, cpu_has
 from model.schedules import learning_rate
 from model.workers import ALONE, Workers
 
@@ -70,7 +70,7 @@ def set_numerics(training: Mapping[str, Any]) -> str:
     products of reduced precision (TF32 or less), which `run.json` records.
     """
     torch.set_num_threads(training["threads"])
-    fast = training["matmul"] == "fast" and not _has_amx()
+    fast = training["matmul"] == "fast" and not cpu_has("amx_tile")
     mode = "medium" if fast else "highest"
     torch.set_float32_matmul_precision(mode)
     return mode
@@ -195,7 +195,7 @@ class _Loop:
         losses, tokens = [], 0
         whole = len(examples) == self.workers.size == 1
         for batch in self.sampler.batches(self.workers.share(examples), self.device):
-            with self._autocast():
+            with autocast(self.training["precision"], self.device):
                 loss = self.objective.loss(self.model, batch, progress.update / self.per_epoch)
             (loss.mean if whole else loss.mean * loss.units).backward()
             losses.append(loss)
@@ -249,10 +249,6 @@ class _Loop:
             return mean
         return self.best if self.best is not None else _copy(self.model)
 
-    def _autocast(self) -> AbstractContextManager[Any]:
-        bf16 = self.training["precision"] == "bf16" and self.device.type == "cuda"
-        return torch.autocast(self.device.type, torch.bfloat16, enabled=bf16)
-
     def _note(self, losses: list[Any], norm: Tensor, tokens: int, lr: float) -> None:
         window = self.window
         for loss in losses:
@@ -274,7 +270,8 @@ class _Loop:
             self._speak(rate, now)
 
     def _speak(self, rate: float, now: float) -> None:
-        if now - self.spoken < 10 and self.progress.update < self.updates:
+        often = now - self.spoken < 10 and self.progress.update < self.updates
+        if self.workers.rank or often:
             return
         self.spoken = now
         done = self.progress
@@ -302,7 +299,8 @@ class _Loop:
         if self.workers.rank:
             return
         batches = self.in_order(self.dev, EVALUATED, self.device)
-        metrics = evaluate(self.model, self.objective, batches, self._autocast())
+        precision = autocast(self.training["precision"], self.device)
+        metrics = evaluate(self.model, self.objective, batches, precision)
         self._row({"split": "dev"} | metrics)
         select = self.training.get("select")
         if select:
@@ -362,25 +360,19 @@ def evaluate(
     model: nn.Module,
     objective: Objective,
     batches: Iterable[Any],
-    autocast: AbstractContextManager[Any],
+    precision: AbstractContextManager[Any],
 ) -> dict[str, float]:
     """An objective's metrics on batches, averaged over its units, the model in evaluation mode."""
     model.eval()
     sums: dict[str, float] = {}
     units = 0
-    with torch.no_grad(), autocast:
+    with torch.no_grad(), precision:
         for batch in batches:
             loss = objective.loss(model, batch, epoch=math.inf)
             units += loss.units
             for name, value in loss.sums.items():
                 sums[name] = sums.get(name, 0.0) + float(value)
     return {name: total / units for name, total in sums.items()}
-
-
-def _has_amx() -> bool:
-    """Whether the CPU multiplies matrices of bf16 in hardware, as Linux tells."""
-    flags = Path("/proc/cpuinfo")
-    return flags.is_file() and "amx_tile" in flags.read_text()
 
 
 def _copy(model: nn.Module) -> Weights:

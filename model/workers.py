@@ -130,14 +130,22 @@ class Group:
         return total[0]
 
     def add(self, values: Sequence[Any]) -> Sequence[Any]:
-        """The sum of each value over the processes, as numbers."""
-        together = torch.tensor([float(v) for v in values], dtype=torch.float64, device=self.device)
+        """The sum of each value over the processes, as numbers; one with fewer adds nothing more.
+
+        A process that had no example since the last sum does not know what else is counted.
+        """
+        most = torch.tensor(len(values), device=self.device)
+        distributed.all_reduce(most, distributed.ReduceOp.MAX)
+        together = torch.zeros(int(most), dtype=torch.float64, device=self.device)
+        together[: len(values)] = torch.tensor([float(v) for v in values], dtype=torch.float64)
         distributed.all_reduce(together)
-        return together.tolist()
+        return together[: len(values)].tolist()
 
     def any(self, wish: bool) -> bool:
         """Whether any of the processes wishes so."""
-        return bool(self.add([wish])[0])
+        wished = torch.tensor(int(wish), device=self.device)
+        distributed.all_reduce(wished, distributed.ReduceOp.MAX)
+        return bool(wished)
 
 
 def join(device: torch.device, seed: int) -> Workers:

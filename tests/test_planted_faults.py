@@ -77,6 +77,12 @@ FAULTS = {
         "prediction.weights.diagonal(1, dim1=1, dim2=2)",
         "model/test_copying.py::test_the_metrics_equal_a_slow_count",
     ),
+    "heads averaged": (
+        "model/multihead_copying.py",
+        "weights.sum(dim=1) @ h",
+        "weights.mean(dim=1) @ h",
+        "model/test_multihead_copying.py::test_the_model_equals_its_equations",
+    ),
     "forget gate's gradient sign": (
         "model/recurrence.py",
         "torch.mul(d_c * c[t], f - f * f, out=d_f)",
@@ -186,11 +192,102 @@ FAULTS = {
         "model/test_translation_importance.py"
         "::test_tau_is_scipys_averaged_over_the_predictions_of_a_sentence",
     ),
+    "states not following their hypotheses": (
+        "model/role_translator.py",
+        "part[sentences, continued] for part",
+        "part for part",
+        "model/test_role_translator.py::test_the_search_equals_the_plain_one[softmax]",
+    ),
+    "a target role reads the next token": (
+        "model/role_context.py",
+        "0 if causal else window // 2",
+        "1 if causal else window // 2",
+        "model/test_role_interaction.py::test_no_later_target_token_changes_a_role[convolution]",
+    ),
+    "captions of another image": (
+        "model/captioning.py",
+        "encoding.select(batch.owners)",
+        "encoding.select(batch.owners.flip(0))",
+        "model/test_captioning.py"
+        "::test_an_image_with_all_its_captions_says_what_one_caption_at_a_time_does",
+    ),
+    "CIDEr counts repeated words": (
+        "model/probes/caption_metrics.py",
+        "min(x, theirs.get(gram, 0))",
+        "x",
+        "model/test_caption_scores.py::test_cider_by_hand",
+    ),
+    "an image keeps its caption": (
+        "model/probes/caption_scores.py",
+        "np.roll(order, 1)",
+        "np.roll(order, 0)",
+        "model/test_caption_scores.py::test_captions_are_scored_in_the_order_of_the_split",
+    ),
+    "photos in the order of the archive": (
+        "workflow/datasets/photos.py",
+        "arrays[split][number] =",
+        "arrays[split][len(arrays[split]) - 1 - number] =",
+        "datasets/test_flickr8k.py::test_captions_and_pixels_stand_in_the_order_of_the_lists",
+    ),
+    "features of any width": (
+        "workflow/datasets/image_features.py",
+        "if rows.shape[1] != width:",
+        "if False:",
+        "datasets/test_coco.py::test_bad_input_is_one_sentence_of_the_program",
+    ),
     "systems drawn apart": (
         "workflow/reporting/bootstrap.py",
         "bleu(times @ right)",
         "bleu(times[::-1] @ right)",
         "reporting/test_bootstrap_bleu.py::test_scores_and_p_value_are_sacrebleus",
+    ),
+    "distances shifted by one": (
+        "model/transformer_xl.py",
+        "flat[..., rows - 1 : rows - 1 + rows * (keys - 1)]",
+        "flat[..., rows : rows + rows * (keys - 1)]",
+        "model/test_transformer_xl.py::test_the_shift_equals_a_slow_loop",
+    ),
+    "a character reads the next one": (
+        "model/transformer_xl.py",
+        ".triu(keys - rows + 1)",
+        ".triu(keys - rows + 2)",
+        "model/test_transformer_xl.py::test_a_prediction_ignores_the_future",
+    ),
+    "a memory that is not saved": (
+        "model/transformer_xl.py",
+        "torch.zeros(layers, streams, memory, width))",
+        "torch.zeros(layers, streams, memory, width), persistent=False)",
+        "model/test_transformer_xl.py::test_resuming_is_bit_identical",
+    ),
+    "a stream begins with an old memory": (
+        "model/transformer_xl.py",
+        "self.memory - min(before, self.memory)",
+        "self.memory - self.memory",
+        "model/test_transformer_xl.py::test_a_stream_begins_without_memory_in_every_epoch",
+    ),
+    "streams that skip a character": (
+        "model/streams.py",
+        "first[row] = text[min(start, len(text)) - 1]",
+        "first[row] = text[min(start, len(text)) - 2]",
+        "model/test_streams.py::test_in_order_every_character_comes_once",
+    ),
+    "nats for bits": (
+        "model/probes/bits_per_character.py",
+        ".cpu().numpy() / math.log(2)",
+        ".cpu().numpy()",
+        "model/test_stream_probes.py::test_bits_are_those_of_every_character_once",
+    ),
+    "a part's keys left out": (
+        "model/normalizers/topk_of_many.py",
+        "np.sort(part, axis=-1)[..., -k:]",
+        "np.sort(part, axis=-1)[..., -1:]",
+        "model/test_topk_of_many.py::test_the_kth_largest_is_that_of_the_sorted_row",
+    ),
+    "a prefix with its junk": (
+        "workflow/datasets/enwik8.py",
+        "path.read_bytes()[:USABLE]",
+        "path.read_bytes()",
+        "datasets/test_enwik8.py::test_the_text_is_cut_in_its_order_and_comes_back",
     ),
 }
 

@@ -1,5 +1,6 @@
 """Streams that all cores work on: in order, and never far ahead."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -37,5 +38,24 @@ def test_an_error_in_a_worker_ends_the_stream(monkeypatch: pytest.MonkeyPatch) -
         list(in_order(int, ["1", "2", "3", "4", "five", "6"]))
 
 
-def test_the_number_of_processes_is_limited() -> None:
-    assert 1 <= multicore.cores() <= multicore.MOST
+@pytest.mark.parametrize(("wanted", "given"), [(0, 1), (1, 1), (3, 3), (99, multicore.MOST)])
+def test_the_number_of_cores_is_what_was_asked_for_within_limits(
+    monkeypatch: pytest.MonkeyPatch, wanted: int, given: int
+) -> None:
+    monkeypatch.setattr(multicore, "_cores", 1)
+    assert multicore.cores() == 1
+    multicore.use(wanted)
+    assert multicore.cores() == given
+
+
+@pytest.mark.parametrize("cores", [1, 3])
+def test_no_more_processes_are_started(monkeypatch: pytest.MonkeyPatch, cores: int) -> None:
+    monkeypatch.setattr(multicore, "_cores", cores)
+    processes = {*in_order(process, range(40))}
+    assert len(processes) <= cores
+    assert (os.getpid() in processes) == (cores == 1)
+
+
+def process(chunk: int) -> int:
+    """The process that works on a chunk."""
+    return os.getpid()

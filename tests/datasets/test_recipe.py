@@ -12,9 +12,9 @@ from workflow.datasets.recipe import DATASETS, complete, files, load
 
 ROOT = Path(__file__).parents[2]
 NAMES = (
-    "ag_news, amazon, conll2000, imdb, iwslt14, iwslt14_30, iwslt15, keyword_toy, multi30k, "
-    "multiview_arithmetic, newsgroups, permutation_copying, sms_spam, sst, stack_language, wmt14, "
-    "wmt17, yelp"
+    "ag_news, amazon, coco, conll2000, enwik8, flickr8k, imdb, iwslt14, iwslt14_30, iwslt15, "
+    "keyword_toy, multi30k, multiview_arithmetic, news_commentary, newsgroups, "
+    "permutation_copying, repeated_text, sms_spam, sst, stack_language, wmt14, wmt17, yelp"
 )
 GENERATED = {"dataset": "sst", "source": "generated", "train": 9, "dev": 3, "test": 3, "seed": 0}
 

@@ -3,13 +3,17 @@
 import gzip
 import json
 import subprocess
+import sys
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from workflow.datasets import byte_pairs
+from workflow.datasets import byte_pairs, multicore
 from workflow.datasets.recipe import files, load
+from workflow.datasets.recipe import threads as recipe_threads
+from workflow.scripts import encode, prepare
 
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
 GENERATED = {"dataset": "sst", "source": "generated", "train": 9, "dev": 3, "test": 3, "seed": 0}
@@ -31,6 +35,47 @@ def test_the_chain_writes_a_manifest(
         assert (result.returncode, result.stderr) == (0, "")
     manifest = json.loads((tmp_path / "encoded" / "manifest.json").read_text())
     assert manifest["splits"]["train"]["examples"] == 9
+
+
+def test_the_number_of_threads_changes_no_byte(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The programs are called here, so that small chunks are enough for processes to be started."""
+    recipe = {"dataset": "multi30k", "source": "generated", "merges": 80, "seed": 1}
+    recipe |= {"train": 60, "dev": 9, "test": 9}
+    made = load(recipe)
+    made.module.synthesise(made.options, tmp_path / "raw")
+    monkeypatch.setattr("workflow.datasets.moses.CHUNK", 6)
+    monkeypatch.setattr("workflow.datasets.byte_pairs.CHUNK", 20)
+    monkeypatch.setattr(multicore, "_cores", 1)
+    pools = []
+
+    def pool(processes: int, context: object) -> ProcessPoolExecutor:
+        pools.append(processes)
+        return ProcessPoolExecutor(processes, context)
+
+    monkeypatch.setattr(multicore, "ProcessPoolExecutor", pool)
+    written = {}
+    for threads in (1, 2):
+        prepared, encoded = (tmp_path / f"{stage}{threads}" for stage in ("prepared", "encoded"))
+        for program, arguments in (
+            (prepare, ["--sources", *(tmp_path / "raw").iterdir(), "--out", prepared]),
+            (encode, ["--prepared", prepared, "--out", encoded]),
+        ):
+            line = ["--recipe", json.dumps(recipe), *arguments, "--threads", threads]
+            monkeypatch.setattr(sys, "argv", ["program", *map(str, line)])
+            program.main()
+        paths = [*prepared.iterdir(), *encoded.iterdir()]
+        written[threads] = {path.name: path.read_bytes() for path in paths}
+        assert pools == ([] if threads == 1 else [2, 2, 2])  # for texts, and for words of each side
+    assert written[1] == written[2]
+
+
+def test_the_threads_that_a_recipe_can_use() -> None:
+    assert recipe_threads({"dataset": "wmt14"}) == multicore.MOST
+    assert recipe_threads(STACK) == 1
+    generated = {"dataset": "multi30k", "source": "generated", "seed": 1}
+    assert recipe_threads(generated | {"train": 9, "dev": 1, "test": 1}) == 1
 
 
 def refused(result: "subprocess.CompletedProcess[str]") -> str:

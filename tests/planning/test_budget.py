@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.planning.conftest import CONFIG
-from workflow.planning.budget import Cost, Job, check_budget, costs, remember, uses_gpu
+from workflow.planning.budget import Cost, Job, check_budget, costs, remember, too_long, uses_gpu
 from workflow.planning.errors import InputError
-from workflow.planning.estimate import Estimate
+from workflow.planning.estimate import Estimate, Estimator
 from workflow.planning.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,6 +84,30 @@ def test_a_budget_refuses_what_exceeds_it_and_nothing_else(tmp_path):
 def test_a_wrong_budget_is_told(tmp_path, budget, sentence):
     with pytest.raises(InputError, match=sentence):
         made(tmp_path, budget=budget)
+
+
+def test_what_takes_longer_than_its_job_may_is_told_once_a_variant(tmp_path):
+    jobs = [
+        Job("train", {"experiment": "multihead_copying", "variant": "random", "seed": str(seed)})
+        for seed in range(2)
+    ]
+    plan = made(tmp_path)
+    assert too_long(plan, costs(plan, jobs, ByExperiment(multihead_copying=1))) == []
+    (said,) = too_long(plan, costs(plan, jobs, ByExperiment(multihead_copying=1.75)))
+    assert said.startswith(
+        "Warning: a run of multihead_copying/random takes about 1.8 hours (measured), and "
+        "resources.runtime gives each attempt at it 1; raise that, or make"
+    )
+
+
+def test_more_heads_than_there_is_time_for_are_told_by_their_estimate(tmp_path):
+    """Of heads that are all trained at once; 4,000 of them take hours."""
+    job = Job("train", {"experiment": "multihead_copying", "variant": "random", "seed": "0"})
+    for heads, warned in ((8, 0), (4000, 1)):
+        changes = {"multihead_copying": {"model": {"heads": heads}}}
+        plan = made(tmp_path, overlay={"name": "heads", "experiments": changes})
+        found = costs(plan, [job], Estimator(plan, False, tmp_path))
+        assert len(too_long(plan, found)) == warned
 
 
 def test_plans_of_other_runs_are_kept(tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,28 @@ def test_operations_by_hand(plan, tmp_path, gpu):
     assert found.source == "FLOPs"
     assert found.seconds == pytest.approx(operations / RATES["gpu" if gpu else "cpu"])
     assert found.memory == 2000  # what the experiment asks for
+
+
+def test_a_text_is_read_by_segments_with_their_memory(plan, tmp_path):
+    run = plan.run("language_modelling", "prefix_softmax", 0)
+    model, training = run.settings["model"], run.settings["training"]
+    read = run.settings["objective"]["segment"] + model["memory"]
+    each = 6 * parameters(model, 10_000)[1] + 12 * model["layers"] * model["width"] * read
+    tokens = training["updates"] * training["batch"]["tokens"]
+    found = Estimator(plan, False, tmp_path / "none").estimate(run)
+    assert found.seconds == pytest.approx(each * tokens / RATES["cpu"])
+
+
+def test_segments_without_a_memory_are_read_alone(plan, tmp_path):
+    run = plan.run("language_modelling", "prefix_softmax", 0)
+    model = plan.run("stack_language", "uniform_soft", 0).settings["model"]
+    run = replace(run, settings=run.settings | {"model": model})
+    training, decoder = run.settings["training"], model["decoder"]
+    read = run.settings["objective"]["segment"]
+    each = 6 * parameters(model, 10_000)[1] + 12 * decoder["layers"] * decoder["width"] * read
+    tokens = training["updates"] * training["batch"]["tokens"]
+    found = Estimator(plan, False, tmp_path / "none").estimate(run)
+    assert found.seconds == pytest.approx(each * tokens / RATES["cpu"])
 
 
 def test_what_the_store_has_costs_nothing(plan, tmp_path):

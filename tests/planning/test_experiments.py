@@ -108,6 +108,23 @@ def test_a_variant_may_have_seeds_of_its_own():
     assert [len(one.seeds(v, "lite", overlay)) for v in ("v", "w")] == [6, 5]
 
 
+@pytest.mark.parametrize(
+    ("written", "updates"),
+    [
+        ([3, 1], [3, 1]),
+        ({"first": [], "every": 10, "last": 30}, [10, 20, 30]),
+        ({"first": [2, 10], "every": 10, "last": 39}, [2, 10, 20, 30]),
+        ({"first": [1, 25], "every": 10, "last": 30}, [1, 25, 30]),
+        ({"first": [7], "every": 10, "last": 5}, [7]),
+    ],
+)
+def test_checkpoints_are_a_list_or_multiples_after_the_first(written, updates):
+    assert (
+        resolve({"checkpoints": written, "variants": {"a": {}}}, "a", {}, {})["checkpoints"]
+        == updates
+    )
+
+
 def test_a_variant_is_labelled_by_its_name_unless_it_says_otherwise():
     definition = {"variants": {"v": {}, "w": {"label": "with"}}}
     assert resolve(definition, "v", {}, {})["label"] == "v"

@@ -49,6 +49,12 @@ def test_a_text_that_looks_like_a_number_stays_where_a_text_is_wanted():
     assert check({**CONFIG, "results": "1e3"}, "config", "here")["results"] == "1e3"
 
 
+@pytest.mark.parametrize("written", [True, "true", False, "false"])
+def test_a_truth_value_may_be_a_text(written):
+    found = check({**CONFIG, "keep_checkpoints": written}, "config", "here")["keep_checkpoints"]
+    assert found is (written in (True, "true"))
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [

@@ -13,7 +13,7 @@ from sacrebleu.significance import PairedTest
 from tests.reporting.synthetic import one_run
 from workflow.planning.loader import InputError, check
 from workflow.reporting import checks
-from workflow.reporting.bootstrap import bleu, resample, statistics
+from workflow.reporting.bootstrap import bleu, resample, resample_mean, statistics
 from workflow.reporting.claims import decide_corpora, judge
 from workflow.reporting.files import ReportingError
 from workflow.reporting.measures import Measure, Measures
@@ -146,6 +146,27 @@ def test_a_claim_over_corpora(monkeypatch: pytest.MonkeyPatch) -> None:
         [np.mean(side) for side in scores]
     )
     assert found["estimate"] == pytest.approx(found["left"]["mean"] - found["right"]["mean"])
+
+
+def test_a_claim_over_examples_drawn_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(0)
+    hard = random.normal(0, 5, 60)
+
+    def scored(variant: str, seed: int, mean: float) -> Measure:
+        values = (mean + hard + random.normal(0, 0.5, 60)).tolist()
+        return one_run(variant, seed, {"bleu": float(np.mean(values))}, {"bleu": values})
+
+    runs = [scored("bad", seed, 1) for seed in range(2)]
+    runs += [scored("good", seed, 2) for seed in range(2)]
+    found = judged(monkeypatch, runs, over="resampled")
+    arrays = [np.array(run.array("probe.bleu")) for run in runs]
+    differences = (arrays[2] + arrays[3] - arrays[0] - arrays[1]) / 2
+    expected = resample_mean(differences.tolist(), [1, 1], 0)
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx((expected.low, expected.high))
+    assert found["verdict"] == "holds" and found["n"] == 60
+    assert judged(monkeypatch, runs[1:3], over="resampled")["verdict"] == "not run"
+    alone = judged(monkeypatch, [runs[0], runs[2]], over="resampled")
+    assert alone["verdict"] == "undecided" and alone["ci_low"] > 0
 
 
 def test_a_claim_needs_the_translations(monkeypatch: pytest.MonkeyPatch) -> None:

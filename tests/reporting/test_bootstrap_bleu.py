@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.significance import PairedTest
+from scipy import stats
 
-from workflow.reporting.bootstrap import SAMPLES, resample, statistics
+from workflow.reporting.bootstrap import SAMPLES, resample, resample_mean, statistics
 
 WORDS = ["der", "Hund", "sieht", "ein", "boot", "im", "see", "und", "die", "katze", "schläft"]
 
@@ -46,3 +47,20 @@ def test_a_much_better_system_is_seen_and_an_equal_one_is_not() -> None:
     assert found.low < found.estimate < found.high
     equal = resample([(counts[1], counts[2])], margin=0)
     assert equal.p_value > 0.05 and equal.low < 0 < equal.high
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.02, 0.3])
+def test_a_mean_is_drawn_as_scipy_draws_it(shift: float) -> None:
+    """Both take the 2.5th and 97.5th percentile of the means of samples with replacement."""
+    values = np.random.default_rng(1).exponential(1.0, 150) - 1 + shift
+    found = resample_mean(values.tolist(), [0.5, 0.5], margin=0)
+    theirs = stats.bootstrap(
+        (values,), np.mean, n_resamples=20_000, method="percentile", rng=np.random.default_rng(2)
+    )
+    assert found.estimate == pytest.approx(values.mean())
+    assert found.low == pytest.approx(theirs.confidence_interval.low, abs=0.02)
+    assert found.high == pytest.approx(theirs.confidence_interval.high, abs=0.02)
+    error = values.std() / np.sqrt(len(values))
+    normal = 2 * stats.norm.sf(abs(values.mean()) / error)
+    assert found.p_value == pytest.approx(normal, abs=0.06)
+    assert found.sentences == 150 and found.per_seed == [0.5, 0.5]

@@ -69,6 +69,13 @@ def test_two_claims_with_one_id(paper: Paper) -> None:
         check_claims(double, "f.yaml")
 
 
+def test_a_printed_number_on_the_right_has_a_place(paper: Paper) -> None:
+    claim = {**paper.claims["claims"][0], "right": {"printed": "left"}}
+    claim.pop("printed", None)
+    with pytest.raises(InputError, match="say in `printed` where it stands"):
+        check_claims({"claims": [claim]}, "f.yaml")
+
+
 def test_every_place_of_a_number_is_looked_up() -> None:
     paper = Paper("discrete_transformer")
     paper.check()

@@ -114,6 +114,17 @@ def test_a_fixed_value_is_compared_seed_by_seed(paper: Paper, measures: Measures
     assert found["right"]["mean"] == 0.95
 
 
+def test_the_right_side_may_be_what_the_paper_prints(measures: Measures) -> None:
+    paper = Paper("discrete_transformer")
+    against = next(one for one in paper.claims["claims"] if one["id"] == "tau_sst")
+    against["right"] = {"printed": "left"}
+    found = claim(judge(paper, "lite", measures), "tau_sst")
+    runs = measures.of("text_classification", against["left"]["variant"])
+    taus = np.array([one.array("attention_importance.tau_norm") for one in runs], dtype=float)
+    assert found["right"] == {"label": "the paper's", "variant": None, "mean": 0.71}
+    assert found["estimate"] == pytest.approx(np.nanmean(taus.mean(axis=0)) - 0.71)
+
+
 def test_unpaired_seeds_are_left_out(paper: Paper, results: Results) -> None:
     for seed in (0, 1):
         results.add("stack_language", "uniform_discrete", seed)

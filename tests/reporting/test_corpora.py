@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from workflow.datasets.recipe import load
+from workflow.datasets.recipe import complete, load
 from workflow.reporting import page, tolerances
 from workflow.reporting.corpora import describe, facts_of, judge
 from workflow.reporting.expected import COLUMNS, Expected
@@ -92,6 +92,7 @@ def test_values_and_verdicts(paper: Paper, tmp_path: Path) -> None:
         "unknown (%)": "3",
         "source": "official",
     }
+    assert [found["A", f"{split} #"]["unit"] for split in ("train", "val", "test")] == ["texts"] * 3
     verdicts = {column: it["verdict"] for (row, column), it in found.items() if row == "A"}
     assert verdicts.pop("train #") == verdicts.pop("median train seq len") == "reproduced"
     assert verdicts.pop("val #") == "differs"
@@ -170,7 +171,7 @@ def test_parallel_corpora(paper: Paper, tmp_path: Path) -> None:
         file.write_bytes(gzip.compress(b"\n".join([b"", b"x " * 10_000, *lines[2:]])))
         made.module.prepare(made.options, list((folder / "raw").iterdir()), folder / "prepared")
         made.module.encode(made.options, folder / "prepared", folder / "encoded")
-        facts[row] = facts_of(options, folder / "encoded", tmp_path)
+        facts[row] = facts_of(complete(options), folder / "encoded", tmp_path)
         manifests[row] = read_json(folder / "encoded" / "manifest.json")
     columns = ["train", "train_length", "vocabulary", "dropped", "duplicates", "unknown", "form"]
     paper.corpora["tables"]["corpora"]["columns"] = columns
@@ -190,6 +191,10 @@ def test_parallel_corpora(paper: Paper, tmp_path: Path) -> None:
     }
     assert {cell: found[cell]["mean"] for cell in expected} == expected
     assert {record["verdict"] for record in found.values()} <= {"not comparable", "differs"}
+    units = {column: record["unit"] for (row, column), record in found.items() if row == "A"}
+    assert [column for column, unit in units.items() if unit == "pairs"] == [
+        *("train #", "left out of train", "repeated train / val / test"),
+    ]
     text = (tmp_path / "out/paper/corpora.md").read_text()
     assert "1 an empty side; 1 more than 175 words" in text
 

@@ -19,6 +19,7 @@ from workflow.reporting.publishing import (
     judged,
     merge,
     publish,
+    publishable,
     published,
     refuse_dirty,
     stale_now,
@@ -343,6 +344,14 @@ def test_arrays_are_rounded(results: Results, docs: Path) -> None:
     taus = measures["evaluators"]["attention_importance"]["arrays"]["tau_norm"]
     assert len(taus) == 1821 and taus[3] is None
     assert all(tau == round(tau, 4) for tau in taus if tau is not None)
+
+
+def test_photos_are_not_published() -> None:
+    shown = {"arrays": {"names": ["a.jpg"], "pictures": ["iVBORw0KGgo="]}, "scalars": {}}
+    entry = {"measures": {"evaluators": {"pictures": shown}}, "run": {}, "stale": None}
+    found = publishable(entry)["measures"]["evaluators"]["pictures"]
+    assert found == {"arrays": {"names": ["a.jpg"], "pictures": [""]}, "scalars": {}}
+    assert shown["arrays"]["pictures"] == ["iVBORw0KGgo="]
 
 
 def test_a_file_that_is_too_large_leaves_everything_as_it_was(

@@ -97,3 +97,5 @@ def test_a_list_of_words_is_a_cell(expected: ExpectedValues) -> None:
     assert grid.rows[1][1].text == "somewhat, little"
     made["metrics"]["bleu"]["of"] = "nowhere"
     assert [one["mean"] for one in built(made, expected, runs).records] == [""] * 4
+    made["metrics"]["bleu"]["of"] = "never"  # the first run was measured, and has no such word
+    assert [one["mean"] for one in built(made, expected, runs).records] == ["", "", "–", ""]

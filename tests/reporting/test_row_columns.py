@@ -161,3 +161,27 @@ def test_wrong_names(damage: Callable[[dict[str, Any]], None], sentence: str) ->
     damage(made["tables"]["toy"]["rows"][1])
     with pytest.raises(InputError, match=sentence):
         checked(made)
+
+
+def test_a_row_may_be_of_another_experiment_and_a_star_stands_where_a_value_is_above_0(
+    paper: Paper,
+) -> None:
+    made = definitions()
+    table = made["tables"]["toy"]
+    table["rows"][1] = {"id": "other", "label": "other", "experiment": "toys", "variant": "model"}
+    starred = {"metrics": ["infix", "seen"], "format": "{infix:mean}{seen:star}"}
+    table["columns"] = [{"id": "one", "label": "one", **starred}]
+    made = checked(made)
+    assert table_runs(made, "toy") == [("toy", "model"), ("toys", "model")]
+    runs = [one_run("model", 0, {"infix": 50, "seen": 0.5})]
+    other = one_run("model", 0, {"infix": 40, "seen": 0})
+    other.run["experiment"] = "toys"  # type: ignore[index]
+    built = tables.build("p", "toy", "lite", made, paper.expected, Measures([*runs, other]))
+    grid = layout.grid(made, "toy", built.records, {})
+    assert [[cell.text for cell in row] for row in grid.rows] == [
+        ["model", "50.0*"],
+        ["other", "40.0"],
+    ]
+    none = tables.build("p", "toy", "lite", made, paper.expected, Measures([]))
+    grid = layout.grid(made, "toy", none.records, {})
+    assert grid.rows[0][1].text == "not run"

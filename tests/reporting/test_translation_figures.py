@@ -122,7 +122,7 @@ def test_embeddings_are_coloured_by_tag() -> None:
     )
     panel = Panel("controller", [series("controller", found, array="controller")])
     with styled():
-        figure = embedding_maps.draw([panel, EMPTY], ["NN", "JJ"])
+        figure = embedding_maps.draw([panel, EMPTY], ["NN", "VBG", "JJ"])
         (axes,) = figure.axes
         points = [np.asarray(one.get_offsets()).tolist() for one in axes.collections]
         assert points == [[[0, 4], [2, 6]], [[1, 5]]]

@@ -1,10 +1,14 @@
-"""An evaluator for the tests: what it finds is what it was given."""
+"""Evaluators and a recorder for the tests: what they find is what they were given."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from model.corpus import Corpus
+import numpy as np
+
+from model.corpus import Corpus, Split
+from model.probes.learning_record import Values
 from model.probes.measure import Measured, Subject
+from model.record import Record
 
 
 def steps(subject: Subject, history: Sequence[Mapping[str, Any]]) -> Measured:
@@ -15,3 +19,17 @@ def steps(subject: Subject, history: Sequence[Mapping[str, Any]]) -> Measured:
 def words(subject: Subject, tagged: Corpus, count: int) -> Measured:
     """The first words of another corpus than the run's."""
     return Measured({}, {"words": tagged.vocabulary[3 : 3 + count]})
+
+
+def said(subject: Subject, split: Split, examples: np.ndarray) -> Values:
+    """What a checkpoint says of texts: rows of numbers that its weights tell."""
+    lengths = split.lengths[examples]
+    weight = float(sum(p.detach().double().sum() for p in subject.model.parameters()))
+    values = np.sin(weight * np.arange(1, 1 + lengths.max()))[None].repeat(len(examples), 0)
+    return Values(values, -values, lengths, examples, {"accuracy": weight})
+
+
+def seen(subject: Subject, record: Record | None = None, others: Sequence[Record] = ()) -> Measured:
+    """The updates in the records that an evaluator was given."""
+    own = None if record is None else record.steps.tolist()
+    return Measured({}, {"own": [own], "others": [one.steps.tolist() for one in others]})

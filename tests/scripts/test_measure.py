@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from model.record import Record
 from tests.scripts.conftest import Job, seal
 from tests.scripts.processes import ROOT, Interference, Outcome, Running, command, new_code
 from workflow.planning.closure import code_hash
@@ -111,6 +113,39 @@ def test_an_evaluator_that_names_further_data_gets_it(measuring, tmp_path):
     assert ran(measuring.measure(*given)) == []
     assert ran(measuring.measure("--further", f"words.tagged={other}")) == ["words"]
     assert measuring.found["words"]["arrays"]["words"] == ["other_a", "other_b"]
+
+
+def test_an_evaluator_gets_the_records_that_it_names(measuring, tmp_path):
+    """It is measured again when one of them changes, and with none where a seed is not run."""
+    files = [recorded(tmp_path / f"{n}.npz", n) for n in (1, 2, 3)]
+    node = {
+        "path": "tests.scripts.probes:seen",
+        "record": {"variant": "discrete"},
+        "others": {"variant": "discrete", "others": True},
+    }
+    measuring.evaluators["seen"] = node | {"code": code_hash(parts(node), ROOT), "recorded": "r"}
+    names = ("seen.record", "seen.others", "seen.others")
+    given = [x for pair in zip(names, files, strict=True) for x in ("--record", "=".join(pair))]
+    assert "seen" in ran(measuring.measure(*given))
+    found = measuring.found["seen"]
+    assert found["arrays"] == {"own": [[1]], "others": [[2], [3]]}
+    assert found["recorded"] == "r"
+    assert ran(measuring.measure(*given)) == []
+    recorded(Path(files[0]), 9)
+    assert ran(measuring.measure(*given)) == ["seen"]
+    assert measuring.found["seen"]["arrays"]["own"] == [[9]]
+    assert ran(measuring.measure()) == ["seen"]
+    assert measuring.found["seen"]["arrays"] == {"own": [None], "others": []}
+    absent = measuring.measure("--record", f"seen.record={tmp_path}/absent.npz").error
+    assert absent.endswith(f"{tmp_path}/absent.npz does not exist: record that run first.")
+    Path(files[1]).write_bytes(b"PK")
+    assert f"{files[1]} is no record of a run" in measuring.measure(*given).error
+
+
+def recorded(path: Path, step: int) -> str:
+    """A record with nothing in it but the update of its checkpoint."""
+    path.write_bytes(Record(np.array([step]), {}, np.array([], np.int64), {}).content())
+    return str(path)
 
 
 def further(folder: Path, name: str) -> Path:

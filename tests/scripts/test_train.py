@@ -302,6 +302,26 @@ def test_a_parent_whose_weights_are_cut_short_is_told(job, whole, copied):
     assert "weights.safetensors cannot be read" in error and "restore it from the store" in error
 
 
+def test_a_checkpoint_beyond_the_last_epoch_is_told_before_the_first_update(job, whole):
+    last = whole.record["steps"]
+    longer = replace(job, spec=seal(job.spec | {"checkpoints": [4, last + 1]}))
+    outcome = longer.train()
+    each = f"training.epochs 3, of {last // 3} updates each in {job.data}"
+    assert outcome.error == (
+        f"checkpoints: {last + 1} is beyond the last update, {last} ({each}); take it away, or "
+        f"raise training.epochs."
+    )
+    assert "update 1/" not in outcome.said and not longer.states
+    assert not list(longer.entry.rglob("step-*")) and longer.untouched()
+
+
+def test_a_run_may_keep_its_last_update(job, whole):
+    last = whole.record["steps"]
+    ended = replace(job, spec=seal(job.spec | {"checkpoints": [last]}))
+    assert ended.train().status == 0
+    assert sorted(ended.checkpoints) == [f"step-{last}.safetensors"]
+
+
 def test_a_gpu_that_is_not_there_is_told(job, monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     error = command("train", job.arguments("--device", "cuda")).error

@@ -1,11 +1,14 @@
 """Translation as processes: killed in the middle of an epoch, and told what does not fit."""
 
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from subword_nmt.apply_bpe import BPE
 
 from tests.scripts.conftest import Job, seal
 from tests.scripts.processes import ROOT, command, kill
@@ -123,6 +126,30 @@ def test_a_source_vocabulary_that_the_data_do_not_have_is_told(pairs: Path, tmp_
     error = translating(tmp_path / "run", pairs, model).refused()
     assert f"in {pairs} is the target's, and model.source_vocabulary_size" in error
     assert "is 7; take it away." in error
+
+
+def test_a_pair_that_is_too_long_for_the_model_is_told_before_the_first_update(
+    pairs: Path, tmp_path: Path
+) -> None:
+    """Wherever it stands, and what the sentence tells to do helps."""
+    source, offsets = (np.load(pairs / f"train.{name}.npy") for name in ("source", "offsets"))
+    lengths = np.stack([source, np.diff(offsets) - source], axis=1)
+    pair, place = divmod(int(lengths.argmax()), 2)
+    side, longest = ("source", "target")[place], int(lengths.max())
+    job = translating(tmp_path / "run", pairs, MODEL | {"max_length": longest - 1})
+    error = job.train().error
+    assert error == (
+        f"{pairs}: the {side} of pair {pair + 1} of 'train' (its line in "
+        f"train.{side}.txt) has {longest} sub-words, <eos> included, and "
+        f"model.max_length is {longest - 1}: set it to {longest} or more."
+    )
+    prepared = (pairs.parent / "prepared" / f"train.{side}.txt").read_text()
+    codes = BPE(io.StringIO((pairs / "codes.txt").read_text()))
+    assert len(codes.process_line(prepared.split("\n")[pair]).split()) == longest - 1
+    assert job.untouched() and not job.states
+    short = {name: value for name, value in TRAINING.items() if name != "average"}
+    fits = MODEL | {"max_length": longest}
+    assert translating(tmp_path / "fits", pairs, fits, short | {"updates": 1}).train().status == 0
 
 
 def test_a_search_without_a_beam_is_told(undisturbed: Job, tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def _run(
     began = time.monotonic()
     project = planned(folder / "projects" / "planned")
     undisturbed = project.copy(folder / "projects" / "undisturbed")
-    undisturbed.snakemake(*LOCAL, *undisturbed.target("run.json")).end(180)
+    undisturbed.snakemake(*LOCAL, *undisturbed.target("run.json")).end()
     print(f"the undisturbed run took {time.monotonic() - began:.0f} s", flush=True)
 
     def one(case: Case) -> Verdict:

@@ -31,8 +31,8 @@ def demo(bench: Bench) -> str:
     targets = ("--", *(f"results/demo/measures/{run}.json" for run in runs))
     cluster, local = bench.project("demo"), bench.project("demo_local")
     on_cluster = cluster.snakemake(*SLURM, *targets)
-    local.snakemake(*LOCAL, *targets).end(600)
-    on_cluster.end(600)
+    local.snakemake(*LOCAL, *targets).end()
+    on_cluster.end()
     for run in runs:
         one, other = (project.folder / "results" / "demo" for project in (cluster, local))
         name = f"runs/{run}/weights.safetensors"
@@ -52,9 +52,9 @@ def deadline(bench: Bench) -> str:
     project.edit("paced.yaml", "        uniform_soft:\n", f"        uniform_soft:\n{limit}")
     project.pace(0.3)
     main = project.start()
-    project.until_processes(2, 240)
+    project.until_processes(2)
     project.pace(0)
-    said = main.end(240)
+    said = main.end()
     require("Trying to restart" in said, "no retry")
     require(project.lost == 0, f"{project.lost} updates lost")
     return bench.whole(project)
@@ -79,9 +79,9 @@ def _time_limit(bench: Bench, project: Project) -> str:
     project.until(40)
     job = bench.job(project)
     bench.cluster.do("scontrol", "update", f"jobid={job}", "TimeLimit=1")
-    project.until_processes(2, 240)
+    project.until_processes(2)
     project.pace(0)
-    main.end(240)
+    main.end()
     return f"{bench.state(project, job)}; {bench.whole(project, 2 * KILL_WAIT)}"
 
 
@@ -92,7 +92,7 @@ def requeue(bench: Bench) -> str:
     main = project.start()
     project.until(80)
     bench.cluster.do("scontrol", "requeue", bench.job(project))
-    main.end(240)
+    main.end()
     jobs = bench.cluster.jobs(project.folder)
     require([job["Restarts"] for job in jobs] == ["1"], f"jobs: {jobs}")
     return f"restarted as the same job; {bench.whole(project)}"
@@ -106,13 +106,13 @@ def node(bench: Bench) -> str:
     project.until(40)
     name = bench.cluster.jobs(project.folder)[0]["NodeList"]
     bench.cluster.kill(name)
-    project.until_processes(2, 180)
+    project.until_processes(2)
     older = project.pids[0]
-    wait("the process left behind to leave", 60, lambda: not Path(f"/proc/{older}").exists())
+    wait("the process left behind to leave", lambda: not Path(f"/proc/{older}").exists())
     bench.cluster.start_node(name)
     project.pace(0)
-    main.end(240)
-    wait("the node to be back", 60, lambda: bench.cluster.states() == ["idle"] * len(NODES))
+    main.end()
+    wait("the node to be back", lambda: bench.cluster.states() == ["idle"] * len(NODES))
     return f"{bench.overlap(project)}; {bench.whole(project)}"
 
 
@@ -125,7 +125,7 @@ def controller(bench: Bench) -> str:
     bench.cluster.kill("slurmctld")
     project.until(130)
     bench.cluster.start_controller()
-    main.end(240)
+    main.end()
     require(len(project.pids) == 1 and project.lost == 0, "the run was disturbed")
     return f"one process from beginning to end; {bench.whole(project)}"
 
@@ -138,14 +138,14 @@ def killed_main(bench: Bench) -> str:
     project.until(40)
     older = bench.job(project)
     main.kill()
-    locked = project.start().end(60, fails=True)
+    locked = project.start().end(fails=True)
     require("--unlock" in locked, f"no advice about the lock:\n{locked}")
-    project.snakemake("--unlock", *project.target("run.json")).end(60)
+    project.snakemake("--unlock", *project.target("run.json")).end()
     main = project.start()
-    project.until_processes(2, 120)
-    wait("the orphan to leave", 60, lambda: bench.state(project, older) != "RUNNING")
+    project.until_processes(2)
+    wait("the orphan to leave", lambda: bench.state(project, older) != "RUNNING")
     project.pace(0)
-    main.end(240)
+    main.end()
     require(bench.state(project, older) == "FAILED", f"orphan: {bench.state(project, older)}")
     return f"{bench.overlap(project)}; {bench.whole(project)}"
 
@@ -158,7 +158,7 @@ def cancelled(bench: Bench) -> str:
     project.until(80)
     job = bench.job(project)
     bench.cluster.do("scancel", job)
-    said = main.end(240)
+    said = main.end()
     require(f"SLURM-job '{job}' failed, SLURM status is: 'CANCELLED'" in said, said)
     return f"the user is told CANCELLED; {bench.whole(project)}"
 
@@ -169,9 +169,9 @@ def two_people(bench: Bench) -> str:
     project.pace(0.1)
     main = project.start()
     project.until(20)
-    said = project.start().end(60, fails=True)
+    said = project.start().end(fails=True)
     require("Directory cannot be locked" in said and "Traceback" not in said, said)
-    main.end(240)
+    main.end()
     require(len(project.pids) == 1 and project.lost == 0, "the first was disturbed")
     return f"the second is told that the folder is locked; {bench.whole(project)}"
 
@@ -187,9 +187,9 @@ def two_jobs(bench: Bench) -> str:
     older = bench.submit(project, "older.log", f"exec {shlex.join(command)}")
     project.until(40)
     newer = bench.submit(project, "newer.log", f"exec {shlex.join(command)}")
-    wait("the older to leave", 120, lambda: bench.state(project, older) == "FAILED")
+    wait("the older to leave", lambda: bench.state(project, older) == "FAILED")
     project.pace(0)
-    wait("the newer to end", 120, lambda: bench.state(project, newer) == "COMPLETED")
+    wait("the newer to end", lambda: bench.state(project, newer) == "COMPLETED")
     said = (project.folder / "older.log").read_text()
     require("has taken over run" in said and "Traceback" not in said, said)
     return f"{bench.overlap(project)}; {bench.whole(project)}"
@@ -206,7 +206,7 @@ def disk_full(bench: Bench) -> str:
     project.until(80)
     filler = store / "filler"
     fill(filler)
-    main.end(240, fails=True)
+    main.end(fails=True)
     require("No space left on device" in project.log, project.log)
     require("what was saved before is whole" in project.log, project.log)
     require("Traceback" not in project.log, project.log)
@@ -214,7 +214,7 @@ def disk_full(bench: Bench) -> str:
     require(states and all(map(is_whole, states)), f"states: {states}")
     filler.unlink()
     project.pace(0)
-    project.start().end(240)
+    project.start().end()
     return bench.whole(project)
 
 
@@ -225,13 +225,13 @@ def damaged_state(bench: Bench) -> str:
     main = project.start("--retries", "0")
     project.until(80)
     os.kill(project.pids[0], signal.SIGKILL)
-    main.end(240, fails=True)
+    main.end(fails=True)
     newest = sorted(project.store.glob("state-*.pt"))[-1]
     content = bytearray(newest.read_bytes())
     content[len(content) // 2] ^= 1
     newest.write_bytes(content)
     project.pace(0)
-    project.start().end(240)
+    project.start().end()
     require(f"{newest.name} is damaged and was removed" in project.log, project.log)
     return f"the log names it; {bench.whole(project, 4 * SAVE_EVERY)}"
 
@@ -254,9 +254,9 @@ def _preempted(bench: Bench, project: Project, retries: int) -> str:
     main = project.start("--retries", str(retries))
     project.until(40)
     urgent = bench.submit(project, "urgent.log", "sleep 5", "--partition=urgent", "--gpus=8")
-    project.until_processes(2, 180)
+    project.until_processes(2)
     project.pace(0)
-    main.end(240)
+    main.end()
     require(bench.state(project, urgent) == "COMPLETED", "the urgent job did not run")
     states = [job["JobState"] for job in bench.cluster.jobs(project.folder)]
     return f"jobs: {', '.join(states)}; {bench.whole(project, GRACE + 2 * KILL_WAIT)}"

@@ -82,11 +82,11 @@ class Cluster:
         try:
             self._configure()
             self._start("munged", "munged", "--foreground", *self._munge_options())
-            wait("munge", 20, (self.folder / "munge" / "munge.sock").exists)
+            wait("munge", (self.folder / "munge" / "munge.sock").exists)
             self.start_controller()
             for node in NODES:
                 self.start_node(node)
-            wait("idle nodes", 60, lambda: self.states() == ["idle"] * len(NODES))
+            wait("idle nodes", lambda: self.states() == ["idle"] * len(NODES))
         except BaseException:
             self.__exit__()
             raise
@@ -104,7 +104,7 @@ class Cluster:
     def start_controller(self) -> None:
         """Start the controller and wait until it answers."""
         self._start("slurmctld", "slurmctld", "-D")
-        wait("the controller", 30, lambda: self.ask("scontrol", "ping").returncode == 0)
+        wait("the controller", lambda: self.ask("scontrol", "ping").returncode == 0)
 
     def start_node(self, node: str) -> None:
         """Start a node's daemon."""

@@ -25,17 +25,21 @@ class Failed(Exception):
     """What a case promises did not happen."""
 
 
-def wait(for_what: str, seconds: float, happened: Callable[[], object], pause: float = 0.2) -> None:
+PATIENCE = 900
+"""Seconds until something counts as not happening, on a machine that others use too."""
+
+
+def wait(for_what: str, happened: Callable[[], object]) -> None:
     """Wait until something has happened.
 
     Raises:
-        Failed: it did not happen within so many seconds.
+        Failed: patience ended before.
     """
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE
     while not happened():
         if time.monotonic() > end:
-            raise Failed(f"waited {seconds:.0f} s in vain for {for_what}")
-        if interrupted.wait(pause):
+            raise Failed(f"waited {PATIENCE} s in vain for {for_what}")
+        if interrupted.wait(0.2):
             raise Failed("interrupted")
 
 

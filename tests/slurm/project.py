@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.slurm.processes import Failed, wait
+from tests.slurm.processes import PATIENCE, Failed, wait
 
 ROOT = Path(__file__).resolve().parents[2]
 SAVE_EVERY = 2
@@ -70,13 +70,13 @@ class Snakemake:
         """What it has said so far."""
         return self.log.read_text(errors="replace")
 
-    def end(self, seconds: float, fails: bool = False) -> str:
+    def end(self, fails: bool = False) -> str:
         """Wait for its end and return what it said; it must succeed, or not where it `fails`."""
         try:
-            status = self.process.wait(seconds)
+            status = self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             self.kill()
-            raise Failed(f"snakemake was not done after {seconds:.0f} s:\n{self.said}") from None
+            raise Failed(f"snakemake was not done after {PATIENCE} s:\n{self.said}") from None
         if (status != 0) != fails:
             raise Failed(f"snakemake ended with exit status {status}:\n{self.said}")
         return self.said
@@ -143,13 +143,13 @@ class Project:
         rows = [line.split() for line in path.read_text().splitlines()] if path.exists() else []
         return [Update(float(time), int(pid), job) for time, pid, job in rows]
 
-    def until(self, updates: int, seconds: float = 120) -> None:
+    def until(self, updates: int) -> None:
         """Wait until so many updates were made."""
-        wait(f"update {updates}", seconds, lambda: len(self.updates) >= updates)
+        wait(f"update {updates}", lambda: len(self.updates) >= updates)
 
-    def until_processes(self, number: int, seconds: float) -> None:
+    def until_processes(self, number: int) -> None:
         """Wait until so many processes have made updates."""
-        wait(f"process {number} to train", seconds, lambda: len(self.pids) >= number)
+        wait(f"process {number} to train", lambda: len(self.pids) >= number)
 
     @property
     def pids(self) -> list[int]:
@@ -209,5 +209,5 @@ def planned(folder: Path) -> Project:
     project = Project(folder)
     (folder / "paced.yaml").write_text(PACED)
     project.edit("workflow/rules/train.smk", *SAVING)
-    project.snakemake(*LOCAL, *project.target("spec.json")).end(180)
+    project.snakemake(*LOCAL, *project.target("spec.json")).end()
     return project

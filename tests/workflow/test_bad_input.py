@@ -14,6 +14,7 @@ EXPERIMENTS = "workflow/papers/toy/experiments.yaml"
         ("seeds=0", ("seeds: 0 must be at least 1",)),
         ("seeds=three", ("seeds: expected", 'found "three"')),
         ("device=gpu", ('device: "gpu" is not allowed', 'allowed: "auto", "cpu", "cuda"')),
+        ("keep_checkpoints=yes", ("keep_checkpoints: expected true or false",)),
         ("mirror=nowhere", ('mirror: "nowhere" is not a folder',)),
         ("mirror=model", ('mirror: "model" has no index SOURCES.tsv',)),
         ("results=config.yaml/x", ("results: nothing can be written to",)),

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 import yaml
 
 ENVS = Path(__file__).resolve().parents[2] / "envs"
@@ -21,12 +22,16 @@ def test_every_package_is_pinned_once():
     assert len(set(names)) == len(names)
 
 
-def test_the_lock_for_gpus_is_the_lock_and_pins_beside_it():
-    include, *more = pins("lock-cuda.txt")
+@pytest.mark.parametrize(
+    ("lock", "known"),
+    [("lock-cuda.txt", "nvidia-cudnn-cu13"), ("lock-captions.txt", "pycocoevalcap")],
+)
+def test_a_lock_for_more_is_the_lock_and_pins_beside_it(lock, known):
+    include, *more = pins(lock)
     assert include == "-r lock.txt"
     assert more == sorted(more) and all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9.]*", p) for p in more)
     names = [pin.partition("==")[0] for pin in [*more, *pins("lock.txt")]]
-    assert len(set(names)) == len(names) and "nvidia-cudnn-cu13" in names
+    assert len(set(names)) == len(names) and known in names
 
 
 def test_conda_installs_what_the_lock_says():

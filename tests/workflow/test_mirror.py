@@ -50,10 +50,12 @@ def test_a_mirror_is_gathered_once_and_feeds_the_workflow(small):
 
     shutil.rmtree(sources)
     (small.root / "kept here/sst/stsa.binary.dev").write_text("1 swapped\n")
-    small.snakemake(ENCODED, "--forcerun", "fetch", config=("mirror=kept here",), fails=True)
+    quiet = ("--forcerun", "fetch", "--quiet", "rules", "--config", "mirror=kept here")
+    said = small.snakemake(ENCODED, *quiet, fails=True).said
     log = (small.root / "results/logs/fetch/sst/stsa.binary.dev.log").read_text()
     assert log.startswith("error: ") and log.count("\n") == 1
     assert "SOURCES.tsv, line 2: " in log and "stsa.binary.dev is not the file that the" in log
+    assert f"stsa.binary.dev.log: {log.removeprefix('error: ')}" in said
 
 
 def test_without_a_mirror_files_are_downloaded_and_a_mirror_later_changes_nothing(small):

@@ -89,7 +89,7 @@ def check_codes(path: Path, codes: str, pieces: Iterable[str]) -> None:
 def split(
     words: Iterable[str], codes: str, allowed: Set[str] | None = None
 ) -> Iterator[tuple[str, list[str]]]:
-    """Yield each word and its pieces; all cores work on them.
+    """Yield each word and its pieces; several cores work on them.
 
     Args:
         words: none of them twice, or time is wasted.

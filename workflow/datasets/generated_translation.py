@@ -5,29 +5,39 @@
 
 import gzip
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from workflow.datasets import homograph_grammar, translation_grammar
 from workflow.datasets.files import replacing, write_lines
 from workflow.datasets.parallel_text import LEXICON
-from workflow.datasets.translation_grammar import ENGLISH, GERMAN, lexicon, sentence
+from workflow.datasets.translation_grammar import ENGLISH, GERMAN
+
+Sentence = Callable[[random.Random], tuple[list[str], list[str]]]
 
 
-def write_multi30k(out: Path, sizes: Mapping[str, int], seed: int) -> None:
+def write_multi30k(
+    out: Path, sizes: Mapping[str, int], seed: int, homographs: bool = False
+) -> None:
     """Write `<name>.en.gz` and `<name>.de.gz` with so many sentences each, and the lexicon.
 
-    No sentence comes twice, in one file or in two.
+    No sentence comes twice, in one file or in two.  With `homographs` most English words have
+    several classes.
     """
+    grammar = homograph_grammar if homographs else translation_grammar
     seen: set[str] = set()
     for name, count in sizes.items():
-        pairs = list(_distinct(count, random.Random(f"{seed} multi30k {name}"), seen))
+        generator = random.Random(f"{seed} multi30k {name}")
+        pairs = list(_distinct(grammar.sentence, count, generator, seen))
         for side, language in enumerate((ENGLISH, GERMAN)):
             _write_packed(out / f"{name}.{language}.gz", (pair[side] for pair in pairs))
-    rows = ("\t".join(entry) for entry in lexicon())
+    rows = ("\t".join(entry) for entry in grammar.lexicon())
     write_lines(out / LEXICON, ["\t".join((ENGLISH, GERMAN, "class")), *rows])
 
 
-def _distinct(count: int, generator: random.Random, seen: set[str]) -> Iterator[tuple[str, str]]:
+def _distinct(
+    sentence: Sentence, count: int, generator: random.Random, seen: set[str]
+) -> Iterator[tuple[str, str]]:
     """Yield pairs of typeset sentences that were not seen before."""
     while count:
         english, german = map(_typeset, sentence(generator))

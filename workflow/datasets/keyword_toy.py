@@ -13,10 +13,10 @@ from workflow.datasets.files import (
     by_name,
     duplicates,
     read_generated,
-    read_records,
     write_lines,
     write_records,
 )
+from workflow.datasets.numbered import names, numbered, sequences_of
 from workflow.datasets.recipe import require_at_least
 
 KEYWORD = 1
@@ -108,10 +108,9 @@ def encode(options: Options, prepared: Path, out: Path) -> None:
     splits = {}
     sequences = {}
     for split in SPLITS:
-        path = prepared / f"{split}.jsonl"
-        sequences[split] = [record["text"] for record in read_records(path)]
-        places = (f"{path}, line {line}" for line, _ in enumerate(sequences[split], start=1))
-        words = np.array(_words(options, zip(places, sequences[split], strict=True)))
+        lines = sequences_of(prepared / f"{split}.jsonl")
+        sequences[split] = [text for _, text in lines]
+        words = np.array(_words(options, lines))
         keyword = words == KEYWORD
         splits[split] = Split(
             (len(RESERVED) - 1 + words).ravel(),
@@ -119,20 +118,13 @@ def encode(options: Options, prepared: Path, out: Path) -> None:
             {"label": keyword.any(axis=1).astype(np.int64), "keyword": keyword.ravel()},
         )
     statistics = {"duplicates": duplicates(sequences)}
-    write_encoded(out, "keyword_toy", asdict(options), _names(options), splits, statistics)
-
-
-def _names(options: Options) -> list[str]:
-    """Return the written form of every word."""
-    return [str(word) for word in range(1, options.words + 1)]
+    write_encoded(out, "keyword_toy", asdict(options), names(options.words), splits, statistics)
 
 
 def _words(options: Options, lines: Iterable[tuple[str, str]]) -> list[list[int]]:
     """Return the words of each (place, sequence); raise DataError naming a wrong one's place."""
-    numbers = {name: number for number, name in enumerate(_names(options), start=1)}
     sequences = []
-    for place, text in lines:
-        words = [numbers.get(name, 0) for name in text.split(" ")]
+    for place, text, words in numbered(lines, options.words):
         if len(words) != options.length or 0 in words or words.count(KEYWORD) > 1:
             raise DataError(
                 f"{place}: expected {options.length} words out of 1 to {options.words}, the "

@@ -33,7 +33,7 @@ class Moses:
     away before it: a stop before a small letter stays with its word."""
 
     def pairs(self, raw: Iterable[tuple[str, str]]) -> Iterator[Pair]:
-        """Yield the pairs of a stream in words, in its order; all cores work on them."""
+        """Yield the pairs of a stream in words, in its order; several cores work on them."""
         for split in in_order(partial(_split, self), chunks(raw, CHUNK)):
             yield from split
 

@@ -2,11 +2,13 @@
 
 Test is that of 2016; those of 2017 and 2018 and the ambiguous one from COCO are further splits. The
 files are as they were written, a sentence a line; words are made as in the official preparation
-(`task1-tokenize.sh`): in lower case, then with uniform punctuation, then by Moses.
+(`task1-tokenize.sh`): in lower case, then with uniform punctuation, then by Moses. SentencePiece
+reads the sentences as they were written: then their lengths are those of Attention Learning.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -17,6 +19,7 @@ from workflow.datasets.moses import Moses, Pair
 from workflow.datasets.parallel_text import (
     LEXICON,
     PairOptions,
+    as_written,
     clean,
     columns,
     encode,
@@ -65,8 +68,9 @@ class Options(PairOptions):
     """Merges of the byte-pair encoding."""
     lowercase: bool = True
     """Whether all words are in lower case."""
-    source: Literal["official", "generated"] = "official"
-    """The official files, or a small corpus in their format whose lexicon is known."""
+    source: Literal["official", "generated", "homographs"] = "official"
+    """The official files, or a small corpus in their format whose lexicon is known; in that of
+    homographs most English words have several classes."""
     train: int | None = None
     """Generated pairs to train on."""
     dev: int | None = None
@@ -84,7 +88,7 @@ class Options(PairOptions):
     @property
     def generated(self) -> bool:
         """Whether the texts are generated; their lexicon is known then."""
-        return self.source == "generated"
+        return self.source != "official"
 
     @property
     def splits(self) -> Sequence[str]:
@@ -102,7 +106,7 @@ def synthesise(options: Options, out: Path) -> None:
     from workflow.datasets.generated_translation import write_multi30k
 
     sizes = {NAMES[split]: getattr(options, split) for split in SPLITS}
-    write_multi30k(out, sizes, options.seed)
+    write_multi30k(out, sizes, options.seed, homographs=options.source == "homographs")
 
 
 def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
@@ -119,10 +123,11 @@ def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
 
 def _pairs(options: Options, files: Sequence[Path], losses: Losses) -> Iterator[tuple[str, Pair]]:
     """Yield every pair and its split."""
-    moses = Moses(options.languages, options.lowercase, normalise=True)
+    moses = Moses(options.languages, options.lowercase, normalise=True).pairs
+    words = partial(as_written, lowercase=options.lowercase) if options.vocabulary else moses
     for split in options.splits:
         source, target = (by_name(files, f"{NAMES[split]}.{side}.gz") for side in options.languages)
-        pairs = moses.pairs(read_sides(source, target, losses))
+        pairs = words(read_sides(source, target, losses))
         fit = clean(options, pairs, losses) if split == "train" else whole(pairs, str(source))
         yield from ((split, pair) for pair in fit)
 

@@ -1,6 +1,8 @@
-"""Work on the chunks of a long stream with all cores, the results in the order of the chunks."""
+"""Work on the chunks of a long stream with several cores, the results in the order of the chunks.
 
-import os
+A program says once with how many (`use`); without it, and in worker processes, there is one.
+"""
+
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -13,16 +15,24 @@ Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
 FEW = 3
 """So many chunks are not worth the processes."""
-MOST = 8
-"""Processes at most, since each has memory of its own."""
+MOST = 4
+"""Cores at most, since each process has memory of its own, and a cluster's front end is shared."""
 AHEAD = 2
 """Chunks per core that are read ahead of the result that comes next."""
 
 
+_cores = 1
+
+
+def use(cores: int) -> None:
+    """Work with so many cores from here on, at least 1 and at most `MOST`."""
+    global _cores
+    _cores = max(1, min(cores, MOST))
+
+
 def cores() -> int:
-    """Return how many cores to work with: those that this process may use, up to a limit."""
-    found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return min(MOST, found or 1)
+    """Return how many cores to work with."""
+    return _cores
 
 
 def chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:

@@ -21,11 +21,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from workflow.datasets import subwords
+from workflow.datasets import sentence_pieces, subwords
 from workflow.datasets.encoding import SCHEMA, digest
 from workflow.datasets.files import replacing, sha256
 from workflow.datasets.labelled_text import COUNTS
 from workflow.datasets.parallel_text import PairOptions, aligned, copies, prepared_lines, texts
+from workflow.datasets.sentence_pieces import Pieces
 from workflow.datasets.subwords import END, ID, SIDES, UNKNOWN, Side
 
 
@@ -45,11 +46,13 @@ class Encoded(NamedTuple):
 def encode_pairs(options: PairOptions, prepared: Path, out: Path) -> None:
     """Write the arrays of every split, the vocabulary, the texts and, last, `manifest.json`.
 
-    Raises DataError when the codes are not the corpus's, or a vocabulary is too large for its ids.
+    Raises DataError when the codes are not the corpus's, or a vocabulary is too large for its ids
+    or for the texts.
     """
     out.mkdir(parents=True, exist_ok=True)
     (out / "manifest.json").unlink(missing_ok=True)
-    sides = subwords.build(options, prepared, out)
+    pieces = sentence_pieces if options.vocabulary else subwords
+    sides = pieces.build(options, prepared, out)
     splits = {split: _encode_split(split, sides, prepared, out) for split in options.splits}
     for copy, original in copies(options).items():
         shutil.copyfile(prepared / original, out / copy)
@@ -77,7 +80,9 @@ def encode_pairs(options: PairOptions, prepared: Path, out: Path) -> None:
         stream.write(json.dumps(manifest, indent=2, sort_keys=True).encode() + b"\n")
 
 
-def _encode_split(split: str, sides: Mapping[str, Side], prepared: Path, out: Path) -> Encoded:
+def _encode_split(
+    split: str, sides: Mapping[str, Side | Pieces], prepared: Path, out: Path
+) -> Encoded:
     """Write the arrays of one split."""
     paths = {name: prepared / f"{split}.{name}.txt" for name in SIDES}
     lengths = {name: array("i") for name in SIDES}

@@ -18,18 +18,21 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import ClassVar
 
-from workflow.datasets.errors import FETCH_AGAIN, DataError
+from workflow.datasets.errors import FETCH_AGAIN, DataError, RecipeError
 from workflow.datasets.files import SPLITS, replacing
 from workflow.datasets.labelled_text import COUNTS, Losses
 from workflow.datasets.moses import Pair
+from workflow.datasets.multicore import MOST
 from workflow.datasets.recipe import require_at_least
 
 CODES = "codes.txt"
+PIECES = "sentencepiece.model"
 LEXICON = "lexicon.tsv"
 SOURCE_VOCABULARY = "source_vocabulary.txt"
 LONGEST_WORD = 1000  # characters, as in Moses's `clean-corpus-n.perl`
 LONGEST_TEST = 1000  # words of a sentence to choose settings with or to report on
 GZIP = b"\x1f\x8b"
+LEAST_VOCABULARY = 5  # the reserved entries and one more
 
 
 @dataclass(frozen=True)
@@ -56,10 +59,29 @@ class PairOptions:
     """Whether both sides have their merges and their vocabulary in common."""
     threshold: int = 0
     """Sub-words that a side's training texts have fewer times are split further."""
+    vocabulary: int | None = None
+    """Entries of both sides' vocabulary by SentencePiece, in place of byte-pair encoding."""
 
     def __post_init__(self) -> None:
         require_at_least(self.dataset, 1, {"merges": self.merges})
         require_at_least(self.dataset, 0, {"threshold": self.threshold})
+        if self.vocabulary is not None:
+            require_at_least(self.dataset, LEAST_VOCABULARY, {"vocabulary": self.vocabulary})
+            self._check_no_byte_pairs()
+
+    def _check_no_byte_pairs(self) -> None:
+        """Raise RecipeError where byte-pair encoding and SentencePiece are both asked for."""
+        for name in ("merges", "joint", "threshold"):
+            if getattr(self, name) != getattr(type(self), name):
+                raise RecipeError(
+                    f"Option `{name}` of dataset `{self.dataset}` is for byte-pair encoding; take "
+                    "it away, or `vocabulary`, which asks for SentencePiece."
+                )
+        if self.given_codes:
+            raise RecipeError(
+                f"Option `vocabulary` of dataset `{self.dataset}` asks for SentencePiece, and the "
+                "codes that come with the corpus are for byte-pair encoding; set `codes: learned`."
+            )
 
     @property
     def languages(self) -> tuple[str, str]:
@@ -71,6 +93,11 @@ class PairOptions:
     def generated(self) -> bool:
         """Whether the texts are generated; their lexicon is known then."""
         return False
+
+    @property
+    def threads(self) -> int:
+        """Cores that `prepare` and `encode` make use of; generated texts are too few for more."""
+        return 1 if self.generated else MOST
 
     @property
     def given_codes(self) -> bool:
@@ -100,6 +127,8 @@ def prepared(options: PairOptions) -> list[str]:
 
 def texts(options: PairOptions) -> list[str]:
     """Return the texts that `encode` writes beside `vocabulary.txt`."""
+    if options.vocabulary:
+        return [PIECES, *copies(options)]
     sides = [f"{side}_{CODES}" for side in ("source", "target")]
     return [*([CODES] if options.joint else [*sides, SOURCE_VOCABULARY]), *copies(options)]
 
@@ -179,6 +208,13 @@ def read_sides(
         (str(source), islice(read_text(source, losses), lines)),
         (str(target), islice(read_text(target, losses), lines)),
     )
+
+
+def as_written(sides: Iterable[tuple[str, str]], lowercase: bool = False) -> Iterator[Pair]:
+    """Yield the pairs of a stream as they are, for what makes sub-words of written text."""
+    for source, target in sides:
+        texts = (" ".join(side.split()) for side in (source, target))
+        yield Pair(*(text.lower() if lowercase else text for text in texts), target)
 
 
 def clean(options: PairOptions, pairs: Iterable[Pair], losses: Losses) -> Iterator[Pair]:

@@ -14,10 +14,10 @@ from workflow.datasets.files import (
     by_name,
     duplicates,
     read_generated,
-    read_records,
     write_lines,
     write_records,
 )
+from workflow.datasets.numbered import names, numbered, sequences_of
 from workflow.datasets.recipe import require_at_least
 
 END = "<end>"
@@ -126,28 +126,20 @@ def encode(options: Options, prepared: Path, out: Path) -> None:
     splits = {}
     sequences = {}
     for split in SPLITS:
-        path = prepared / f"{split}.jsonl"
-        sequences[split] = [record["text"] for record in read_records(path)]
-        places = (f"{path}, line {line}" for line, _ in enumerate(sequences[split], start=1))
-        symbols = np.array(_symbols(options, zip(places, sequences[split], strict=True)))
+        lines = sequences_of(prepared / f"{split}.jsonl")
+        sequences[split] = [text for _, text in lines]
+        symbols = np.array(_symbols(options, lines))
         tokens = np.pad(end + symbols, ((0, 0), (0, 1)), constant_values=end)
         splits[split] = Split(tokens.ravel(), np.full(len(tokens), options.length + 1))
     statistics = {"duplicates": duplicates(sequences)}
-    vocabulary = [END, *_names(options)]
+    vocabulary = [END, *names(options.symbols)]
     write_encoded(out, "permutation_copying", asdict(options), vocabulary, splits, statistics)
-
-
-def _names(options: Options) -> list[str]:
-    """Return the written form of every symbol."""
-    return [str(symbol) for symbol in range(1, options.symbols + 1)]
 
 
 def _symbols(options: Options, lines: Iterable[tuple[str, str]]) -> list[list[int]]:
     """Return the symbols of each (place, sequence); raise DataError naming a wrong one's place."""
-    numbers = {name: number for number, name in enumerate(_names(options), start=1)}
     sequences = []
-    for place, text in lines:
-        symbols = [numbers.get(name, 0) for name in text.split(" ")]
+    for place, text, symbols in numbered(lines, options.symbols):
         if not len(symbols) == len(set(symbols)) == options.length or 0 in symbols:
             raise DataError(
                 f"{place}: expected {options.length} different symbols out of 1 to "

@@ -4,7 +4,8 @@ A recipe is a mapping {"dataset": name, option: value, ...}. Each dataset is a m
 package with a frozen dataclass `Options` and the functions
 `sources(options)`, `raw(options)`, `columns(options)`: the file names of its first and last stage,
 `synthesise(options, out)`, `prepare(options, files, out)`, `encode(options, prepared, out)`.
-One whose stages write other files too says so by `prepared(options)` and `texts(options)`.
+One whose stages write other files too says so by `prepared(options)` and `texts(options)`, and one
+that reads features of images names their index by `features(options)`.
 """
 
 import difflib
@@ -21,7 +22,10 @@ from workflow.datasets.files import SPLITS
 DATASETS = (
     "ag_news",
     "amazon",
+    "coco",
     "conll2000",
+    "enwik8",
+    "flickr8k",
     "imdb",
     "iwslt14",
     "iwslt14_30",
@@ -29,8 +33,10 @@ DATASETS = (
     "keyword_toy",
     "multi30k",
     "multiview_arithmetic",
+    "news_commentary",
     "newsgroups",
     "permutation_copying",
+    "repeated_text",
     "sms_spam",
     "sst",
     "stack_language",
@@ -71,7 +77,8 @@ def complete(values: Mapping[str, Any]) -> dict[str, Any]:
 def files(values: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the file names of every stage of a recipe: sources, raw, prepared and encoded.
 
-    `sources` are to be fetched, `raw` are generated; a recipe has the one or the other.
+    `sources` are to be fetched, `raw` are generated; a recipe has the one or the other. `features`
+    is the index of features of images, where the recipe has these.
     """
     recipe = load(values)
     module, options = recipe.module, recipe.options
@@ -79,12 +86,19 @@ def files(values: Mapping[str, Any]) -> dict[str, list[str]]:
     splits = getattr(options, "splits", SPLITS)
     arrays = [f"{split}.{column}.npy" for split in splits for column in columns]
     prepared, texts = getattr(module, "prepared", None), getattr(module, "texts", None)
+    features = getattr(module, "features", None)
     return {
         "sources": module.sources(options),
+        "features": features(options) if features else [],
         "raw": module.raw(options),
         "prepared": prepared(options) if prepared else [f"{split}.jsonl" for split in SPLITS],
         "encoded": ["manifest.json", "vocabulary.txt", *arrays, *(texts(options) if texts else ())],
     }
+
+
+def threads(values: Mapping[str, Any]) -> int:
+    """Return how many cores `prepare` and `encode` of a recipe make use of."""
+    return int(getattr(load(values).options, "threads", 1))
 
 
 def require_at_least(dataset: str, minimum: int, options: Mapping[str, int]) -> None:

@@ -11,6 +11,7 @@ from model.files import write_atomically
 from workflow.planning.errors import InputError
 from workflow.planning.estimate import Estimate, Estimator
 from workflow.planning.plan import Plan, Run
+from workflow.planning.resources import Resources
 
 TRAIN = ("train", "train_locally")
 
@@ -96,6 +97,24 @@ def check_budget(plan: Plan, found: Iterable[Cost], unit: str) -> None:
         f"{allowed:g}: nothing was started. Leave experiments out (config: experiments), the "
         f"dearest first: {listed}; or raise the budget (make plan has the details)"
     )
+
+
+def too_long(plan: Plan, found: Iterable[Cost]) -> list[str]:
+    """Return a warning for each variant that may not be trained within the time of its job."""
+    warnings = {}
+    for cost in found:
+        for key, one in cost.runs.items():
+            experiment, variant, seed = key.split("/")
+            run = plan.run(experiment, variant, int(seed.removeprefix("seed-")))
+            hours = Resources.of(run.settings).runtime / 60
+            if one.seconds > 3600 * hours:
+                warnings[experiment, variant] = (
+                    f"Warning: a run of {experiment}/{variant} takes about "
+                    f"{_hours(one.seconds / 3600)} hours ({one.source}), and resources.runtime "
+                    f"gives each attempt at it {_hours(hours)}; raise that, or make the model "
+                    f"smaller (heads, layers, width) or the training shorter."
+                )
+    return list(warnings.values())
 
 
 def remember(plan: Plan, found: Iterable[Cost]) -> None:

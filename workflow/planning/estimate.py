@@ -146,7 +146,7 @@ class Estimator:
         """Return the operations of a training that reads so many tokens (else: as its settings)."""
         data = self.data(recipe)
         counted = parameters(settings["model"], data.vocabulary)[1]
-        attention = 12 * _layers_by_width(settings["model"]) * data.tokens / data.examples
+        attention = 12 * _layers_by_width(settings["model"]) * _read_at_once(settings, data)
         return (6 * counted + attention) * (tokens or tokens_read(settings["training"], data))
 
     def data(self, recipe: Mapping[str, Any]) -> Data:
@@ -224,6 +224,13 @@ def _layers_by_width(node: Any) -> int:
     if "layers" in node and "width" in node:
         return int(node["layers"] * node["width"])
     return max((_layers_by_width(child) for child in node.values()), default=0)
+
+
+def _read_at_once(settings: Mapping[str, Any], data: Data) -> float:
+    """Return how many tokens are read at once: an example, or a segment and a memory."""
+    if "segment" in settings["objective"]:
+        return float(settings["objective"]["segment"] + settings["model"].get("memory", 0))
+    return data.tokens / data.examples
 
 
 def _deciding(settings: Mapping[str, Any]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from workflow.planning.nodes import check_nodes
 
 SCALES = ("demo", "lite", "paper")
 TRAINED = ("data", "model", "objective", "training", "parents", "checkpoints")
-SETTINGS = (*TRAINED, "evaluators", "resources")
+SETTINGS = (*TRAINED, "record", "evaluators", "resources")
 REQUIRED = ("batch", "optimizer", "schedule", "precision", "threads", "matmul")
 NAMING = ("path", "dataset")
 EITHER = {
@@ -82,7 +82,33 @@ def resolve(definition: Changes, variant: str, scale: Changes, overlay: Changes)
     for layer in _layers(definition, variant, scale, overlay):
         kept = {name: layer[name] for name in (*SETTINGS, "label") if name in layer}
         settings = merge(settings, kept)
+    settings["checkpoints"] = _updates(settings["checkpoints"])
+    for node in settings.get("evaluators", {}).values():
+        node |= {name: _named(value, variant) for name, value in node.items()}
     return settings
+
+
+def _named(argument: Any, variant: str) -> Any:
+    """Fill in the name of the variant whose record an evaluator's argument is.
+
+    In it {variant} is the own one, and {stem} the own one without its last part.
+    """
+    if not isinstance(argument, Mapping) or "variant" not in argument:
+        return argument
+    names = {"{variant}": variant, "{stem}": variant.rpartition("_")[0]}
+    name = str(argument["variant"])
+    for part, text in names.items():
+        name = name.replace(part, text)
+    return {**argument, "variant": name}
+
+
+def _updates(checkpoints: Any) -> list[int]:
+    """Return the updates of checkpoints, where they may be `first` ones and the multiples after."""
+    if not isinstance(checkpoints, Mapping):
+        return list(checkpoints)
+    first, every, last = (checkpoints[name] for name in ("first", "every", "last"))
+    start = max(first, default=0) // every + 1
+    return [*first, *range(every * start, last + 1, every)]
 
 
 def _layers(definition: Changes, variant: str, scale: Changes, overlay: Changes) -> list[Changes]:
@@ -165,6 +191,7 @@ def check_experiment(
             at = f"{where}, variant {variant}, scale {scale}"
             _check_settings(settings, at, root)
             _check_parents(settings, at, experiment, experiments)
+            _check_records(settings, at, experiment, experiments)
             twin = seen.setdefault(experiment.trained(settings), variant)
             if twin != variant and {twin, variant} <= set(experiment.variants(scale)):
                 raise InputError(
@@ -180,6 +207,7 @@ def _check_settings(settings: Mapping[str, Any], at: str, root: Path) -> None:
     recipe(settings["data"], at)
     further_data(settings["evaluators"], at)
     nodes = {"model": settings["model"], "objective": settings["objective"]}
+    nodes |= {"record": settings["record"]} if "record" in settings else {}
     nodes |= {f"evaluators.{name}": node for name, node in settings["evaluators"].items()}
     for name, node in nodes.items():
         if "path" not in node:
@@ -198,6 +226,7 @@ def _check_settings(settings: Mapping[str, Any], at: str, root: Path) -> None:
             raise InputError(
                 f"{at}: {key}: give either {names[0]} or {names[1]} (null takes one away)"
             )
+    _check_checkpoints(settings, at)
     for part, name in (("optimizer", "lr"), ("optimizer", "betas"), ("schedule", "name")):
         if name not in training[part]:
             raise InputError(f'{at}: training.{part}: the key "{name}" is missing')
@@ -211,6 +240,38 @@ def _check_settings(settings: Mapping[str, Any], at: str, root: Path) -> None:
     start = training.get("start_from")
     if start is not None and start not in settings["parents"]:
         raise unknown(f"{at}: training.start_from", "parent", start, settings["parents"])
+
+
+def _check_checkpoints(settings: Mapping[str, Any], at: str) -> None:
+    last = settings["training"].get("updates")
+    beyond = [step for step in settings["checkpoints"] if last is not None and step > last]
+    if beyond:
+        raise InputError(
+            f"{at}: checkpoints: {beyond[0]} is beyond the last update, {last}; take it away or "
+            f"raise training.updates"
+        )
+
+
+def _check_records(
+    settings: Mapping[str, Any],
+    at: str,
+    experiment: Experiment,
+    experiments: Mapping[str, Experiment],
+) -> None:
+    for name, read in records(settings["evaluators"]).items():
+        key = f"{at}: evaluators.{name}"
+        origin = read.get("experiment", experiment.name)
+        if origin not in experiments:
+            raise unknown(key, "experiment", origin, experiments)
+        known = experiments[origin].definition["variants"]
+        if read["variant"] not in known:
+            raise unknown(key, f"variant of {origin}", read["variant"], known)
+        for scale in SCALES:
+            if "record" not in experiments[origin].resolve(read["variant"], scale):
+                raise InputError(
+                    f"{key}: {origin}/{read['variant']} has no record at scale {scale}; give it "
+                    f"one, or take the argument away"
+                )
 
 
 def _check_parents(
@@ -259,6 +320,20 @@ def further_data(evaluators: Mapping[str, Any], where: str) -> dict[str, dict[st
         for name, node in evaluators.items()
         for argument, value in node.items()
         if isinstance(value, Mapping) and "dataset" in value
+    }
+
+
+def records(evaluators: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the records of runs that evaluators read, by `<evaluator>.<argument>`.
+
+    An argument with the key `variant` is one: the evaluator gets the record of that variant's run
+    with the same seed, None where that is not run; with `others: true` those of all other seeds.
+    """
+    return {
+        f"{name}.{argument}": value
+        for name, node in evaluators.items()
+        for argument, value in node.items()
+        if isinstance(value, Mapping) and "variant" in value
     }
 
 

@@ -78,10 +78,11 @@ def read_schema(name: str) -> dict[str, Any]:
 
 
 def coerce(value: Any, rules: Any, root: dict[str, Any]) -> Any:
-    """Return `value` with texts turned into numbers where its schema does not ask for a text.
+    """Return `value` with texts turned into what they write where its schema asks for no text.
 
     Where it asks for a whole number, 100.0 and 1e2 become 100. PyYAML reads `1e-3` as a text; so
-    does Snakemake on the command line and in `--configfile`.
+    does Snakemake on the command line and in `--configfile`. On the command line it reads `True`,
+    and `true` as a text.
     """
     rules = _resolved(rules, root)
     if isinstance(value, dict):
@@ -91,6 +92,8 @@ def coerce(value: Any, rules: Any, root: dict[str, Any]) -> Any:
     if isinstance(value, list):
         return [coerce(item, rules.get("items", {}), root) for item in value]
     types = _types(rules, root)
+    if types == {"boolean"} and value in ("true", "false"):
+        return value == "true"
     if isinstance(value, str) and types & {"number", "integer"}:
         if "string" in types:  # an argument of any kind: "1e-3" is a number, "000" is a text
             return float(value) if _EXPONENT.fullmatch(value) else value

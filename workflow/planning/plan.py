@@ -1,7 +1,7 @@
 """The plan: the configuration, checked, and every run that it asks for."""
 
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -15,6 +15,7 @@ from workflow.planning.experiments import (
     further_data,
     load_experiments,
     recipe,
+    records,
 )
 from workflow.planning.identity import data_folder, digest, parts, recipe_hash, run_modules
 from workflow.planning.loader import check
@@ -70,6 +71,16 @@ class Run:
         }
         spec |= {n: self.settings[n] for n in ("model", "objective", "training", "checkpoints")}
         return spec | {"code": _code(tuple(run_modules(spec)), root)}
+
+    def recorder(self, root: Path) -> dict[str, Any]:
+        """Return the node that makes the run's record, with the hash of its code.
+
+        Raises InputError when the variant has none.
+        """
+        node = self.settings.get("record")
+        if node is None:
+            raise InputError(f"{self.key}: this variant has no record; give it one")
+        return {**node, "code": _code(tuple(parts(node)), root)}
 
     def evaluators(self, root: Path) -> dict[str, Any]:
         """Return the evaluators' nodes, each with the hash of its own code."""
@@ -137,6 +148,30 @@ class Plan:
         for name, parent in sorted(run.settings["parents"].items()):
             found[name] = self.run(parent.get("experiment", own), parent["variant"], run.seed)
         return found
+
+    def evaluators(self, run: Run) -> dict[str, Any]:
+        """Return a run's evaluators with their code, and what the records that they read are of."""
+        nodes = run.evaluators(self.root)
+        for name, other, _ in self._reading(run):
+            evaluator = name.partition(".")[0]
+            draft = {n: v for n, v in other.draft(self.root).items() if n not in ("run", "seed")}
+            before = nodes[evaluator].get("recorded", "")
+            nodes[evaluator]["recorded"] = digest([before, draft, other.recorder(self.root)])[:16]
+        return nodes
+
+    def records(self, run: Run) -> dict[str, list[Run]]:
+        """Return the runs whose records a run's evaluators read, by `<evaluator>.<argument>`."""
+        found = {}
+        for name, other, others in self._reading(run):
+            alike = self.runs(other.experiment.name, [other.variant])
+            found[name] = [one for one in alike if (one.seed != run.seed) == others]
+        return found
+
+    def _reading(self, run: Run) -> Iterator[tuple[str, Run, bool]]:
+        """Yield name, run of the same seed and whether other seeds' are read, of each record."""
+        for name, read in records(run.settings["evaluators"]).items():
+            origin = read.get("experiment", run.experiment.name)
+            yield name, self.run(origin, read["variant"], run.seed), read.get("others", False)
 
     def twin(self, run: Run) -> Run | None:
         """Return the equal run that is trained in place of this one, None where this one is.

@@ -1,4 +1,4 @@
-"""Differences of BLEU between systems, by paired bootstrap (Koehn 2004).
+"""Differences of BLEU, or of means over examples, between systems: paired bootstrap (Koehn 2004).
 
 The test set is drawn anew a thousand times, with replacement, the same sentences for both systems.
 Of each sentence the counts of words and n-grams are kept, and BLEU (Papineni et al. 2002) is that
@@ -22,7 +22,7 @@ ORDERS = 4
 
 @dataclass(frozen=True)
 class Resampled:
-    """A difference of BLEU, averaged over seeds."""
+    """A difference, averaged over seeds."""
 
     estimate: float
     per_seed: list[float]
@@ -31,8 +31,9 @@ class Resampled:
     high: float
     """97.5th percentile"""
     p_value: float
-    """two-sided, against the margin, as sacrebleu computes it"""
+    """two-sided, against the margin; of BLEU as sacrebleu computes it"""
     sentences: int
+    """or other examples"""
 
 
 def statistics(hypotheses: Sequence[str], references: Sequence[str]) -> NDArray[np.int64]:
@@ -64,6 +65,23 @@ def bleu(sums: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.where((both > 0).all(-1), found, 0.0)
 
 
+def resample_mean(
+    differences: Sequence[float], per_seed: Sequence[float], margin: float
+) -> Resampled:
+    """Compare two systems by a measure of each example, such as the CIDEr of an image.
+
+    Args:
+        differences: left - right of each example, averaged over seeds.
+        per_seed: the mean difference of each seed.
+        margin: what the p-value tests against.
+    """
+    values = np.asarray(differences, dtype=float)
+    sampled = _times(len(values)) @ values / len(values)
+    estimate = float(values.mean())
+    beyond = int((np.abs(sampled - estimate) >= abs(estimate - margin)).sum())
+    return _resampled(sampled, estimate, per_seed, beyond, len(values))
+
+
 def resample(
     pairs: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]], margin: float
 ) -> Resampled:
@@ -82,16 +100,32 @@ def resample(
             "them on the same data."
         )
     (size,) = sizes
-    drawn = np.random.default_rng(SEED).choice(size, size=(SAMPLES, size), replace=True)
-    times = np.stack([np.bincount(sample, minlength=size) for sample in drawn])
+    times = _times(size)
     per_seed = [float(bleu(left.sum(0)) - bleu(right.sum(0))) for left, right in pairs]
     sampled = np.mean([bleu(times @ left) - bleu(times @ right) for left, right in pairs], axis=0)
     estimate = float(np.mean(per_seed))
-    low, high = np.quantile(sampled, [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
     apart = np.abs(sampled - margin)
     beyond = int((apart - apart.mean() > abs(estimate - margin)).sum())
+    return _resampled(sampled, estimate, per_seed, beyond, size)
+
+
+def _times(size: int) -> NDArray[np.int64]:
+    """Return how often each example is drawn in each sample, (SAMPLES, N)."""
+    drawn = np.random.default_rng(SEED).choice(size, size=(SAMPLES, size), replace=True)
+    return np.stack([np.bincount(sample, minlength=size) for sample in drawn])
+
+
+def _resampled(
+    sampled: NDArray[np.float64],
+    estimate: float,
+    per_seed: Sequence[float],
+    beyond: int,
+    size: int,
+) -> Resampled:
+    """Return a difference with the interval of its samples, `beyond` of which are as far off."""
+    low, high = np.quantile(sampled, [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
     p_value = (beyond + 1) / (SAMPLES + 1)
-    return Resampled(estimate, per_seed, float(low), float(high), p_value, size)
+    return Resampled(estimate, [*per_seed], float(low), float(high), p_value, size)
 
 
 def _counts(hypothesis: Sequence[str], reference: Sequence[str]) -> list[int]:

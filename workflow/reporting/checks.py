@@ -10,7 +10,7 @@ from typing import Any
 from workflow.planning.errors import InputError, nearest, unknown
 from workflow.reporting import needs
 
-SHOWN = ("interval", "mean")
+SHOWN = ("interval", "mean", "star")
 """What may follow a metric in a format string, as in `{tau:mean}`."""
 Printed = tuple[str, Mapping[str, str], str]
 """Where a definition asks for a paper's number, the number's place, and its metric."""
@@ -69,10 +69,15 @@ def check_tables(tables: Mapping[str, Any], where: str) -> None:
 
 
 def check_claims(claims: Mapping[str, Any], where: str) -> None:
-    """Raise InputError for two claims with one id, or one over corpora against a fixed value."""
+    """Raise InputError for two claims with one id, or sides that cannot be compared."""
     _once(where, "claim", [claim["id"] for claim in claims["claims"]])
     for claim in claims["claims"]:
-        if claim["over"] == "corpora" and "value" in claim["right"]:
+        if "printed" in claim["right"] and "printed" not in claim:
+            raise InputError(
+                f"{where}: claim {claim['id']}: the right side is a printed number; say in "
+                "`printed` where it stands"
+            )
+        if claim["over"] == "corpora" and "variant" not in claim["right"]:
             raise InputError(
                 f"{where}: claim {claim['id']}: corpora are compared with corpora; name a variant "
                 "on the right, or compare runs"

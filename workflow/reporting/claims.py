@@ -12,13 +12,14 @@ differ by nature, so the interval alone decides.  (Runs of one seed may share in
 all share their data; what they have in common makes the interval too wide rather than too narrow.)
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from workflow.reporting import bootstrap, intervals
 from workflow.reporting.comparability import hindrances
@@ -29,6 +30,8 @@ from workflow.reporting.paper import Paper
 from workflow.reporting.tables import provenance
 
 WORDS = ("holds", "does not hold", "undecided", "not run")
+OF_EXAMPLES = ("examples", "resampled")
+"""What claims are over that compare arrays of numbers, one an example."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,9 @@ def decide(
     if bounds is None:
         return Decision("undecided", "one pair has no interval", mean, n=n)
     low, high = bounds
-    p_value = float(stats.ttest_1samp(values, margin).pvalue) if values.std() > 0 else None
+    p_value = None
+    if error := float(values.std(ddof=1)) / math.sqrt(n):
+        p_value = 2 * float(special.stdtr(n - 1, -abs(mean - margin) / error))
     verdict, reason = _by_seeds(bounds, per_seed, direction, margin)
     return Decision(verdict, reason, mean, low, high, n, p_value)
 
@@ -102,6 +107,18 @@ def decide_corpora(
         return Decision("not run", "no pair of runs")
     found = bootstrap.resample(pairs, margin)
     verdict, reason = _by_seeds((found.low, found.high), found.per_seed, direction, margin)
+    bounds = (found.low, found.high)
+    return Decision(verdict, reason, found.estimate, *bounds, found.sentences, found.p_value)
+
+
+def decide_resampled(
+    differences: Sequence[float], per_seed: Sequence[float], direction: str, margin: float
+) -> Decision:
+    """Decide as `decide` does, with the interval and the p-value of the bootstrap over examples."""
+    if not differences:
+        return Decision("not run", "no pair of runs")
+    found = bootstrap.resample_mean(differences, per_seed, margin)
+    verdict, reason = _by_seeds((found.low, found.high), per_seed, direction, margin)
     bounds = (found.low, found.high)
     return Decision(verdict, reason, found.estimate, *bounds, found.sentences, found.p_value)
 
@@ -145,7 +162,7 @@ def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
     or stand-in data) keeps its decision, and says so in `hindrances`.
     """
     found, runs = [], {}
-    for claim in paper.claims["claims"]:
+    for claim in (_with_printed(one, paper.expected) for one in paper.claims["claims"]):
         left, right = (
             measures.of(claim["experiment"], claim[side].get("variant", ""))
             for side in ("left", "right")
@@ -182,6 +199,14 @@ def printed(claim: Mapping[str, Any], expected: ExpectedValues) -> str:
     return " vs ".join(number.printed.text for number in numbers)
 
 
+def _with_printed(claim: Mapping[str, Any], expected: ExpectedValues) -> Mapping[str, Any]:
+    """Return a claim with the number printed for its left side where its right side asks for it."""
+    if "printed" not in claim["right"]:
+        return claim
+    number = expected.at(claim["printed"]["left"], claim["printed"]["metric"]).printed.value
+    return {**claim, "right": {"label": "the paper's", "value": number}}
+
+
 def _of_pairs(
     claim: Mapping[str, Any], left: Sequence[Measure], right: Sequence[Measure]
 ) -> tuple[Decision, list[Measure], list[Measure]]:
@@ -203,7 +228,8 @@ def _of_pairs(
         counts = [(_counts(sides[0], one), _counts(sides[1], other)) for one, other in pairs]
         decision = decide_corpora(counts, claim["direction"], claim["margin"])
     else:
-        decision = decide(*_differences(claim, pairs), claim["direction"], claim["margin"])
+        test = decide_resampled if claim["over"] == "resampled" else decide
+        decision = test(*_differences(claim, pairs), claim["direction"], claim["margin"])
     undefined = [
         one.undefined(name) for pair in paired for name, one in zip(sides, pair, strict=True)
     ]
@@ -239,7 +265,7 @@ def _measure(claim: Mapping[str, Any], side: str) -> str:
 
 
 def _measured(claim: Mapping[str, Any], name: str, measure: Measure) -> bool:
-    if claim["over"] == "examples":
+    if claim["over"] in OF_EXAMPLES:
         return any(value is not None for value in measure.array(name) or ())
     return measure.scalar(name) is not None
 
@@ -293,7 +319,8 @@ def _differences(
 def _side(claim: Mapping[str, Any], side: str, behind: Sequence[Measure]) -> dict[str, Any]:
     """Return a side's label, variant, mean over the runs compared and, of proportions, counts."""
     if "value" in claim[side]:
-        return {"label": "fixed value", "variant": None, "mean": claim[side]["value"]}
+        label = claim[side].get("label", "fixed value")
+        return {"label": label, "variant": None, "mean": claim[side]["value"]}
     name = _measure(claim, side)
     values = [_value(name, measure) for measure in behind if measure.scalar(name)]
     mean = sum(values) / len(values) if values else None

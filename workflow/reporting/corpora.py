@@ -30,6 +30,7 @@ class Column:
 
     label: str
     unit: str
+    """`texts` are pairs where the corpus is parallel."""
     value: Callable[[Facts], float | str | None]
     digits: int = 0
 
@@ -97,11 +98,23 @@ COLUMNS: Mapping[str, Column] = {
     "dev_length": Column("median val seq len", "tokens", _median("dev")),
     "test_length": Column("median test seq len", "tokens", _median("test")),
     "vocabulary": Column("vocab size", "entries", _vocabulary),
-    "dropped": Column("left out of train", "pairs", _dropped),
+    "dropped": Column("left out of train", "texts", _dropped),
     "duplicates": Column("repeated train / val / test", "texts", _duplicates),
     "unknown": Column("unknown (%)", "%", _unknown, 2),
     "form": Column("source", "", lambda facts: str(facts["form"])),
 }
+
+
+def unit(column: Column, facts: Facts) -> str:
+    """Return the unit of a column in the row of a corpus; a parallel one has a direction.
+
+    Which kind of corpus it is remains unknown where the scale does not name it.
+    """
+    if column.unit != "texts":
+        return column.unit
+    if facts["recipe"] is None:
+        return ""
+    return "pairs" if "direction" in facts["recipe"] else "texts"
 
 
 def facts_of(recipe: Mapping[str, Any], encoded: Path, fetched: Path) -> Facts:
@@ -156,7 +169,7 @@ def build(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts]) -> Ta
             records.append(
                 {
                     **dict.fromkeys(RECORD, ""),
-                    **{"paper": paper.name, "table": name, "unit": column.unit},
+                    **{"paper": paper.name, "table": name, "unit": unit(column, described)},
                     **{"row": row["label"], "column": column.label, "metric": column.label},
                     "source": number.source if number else definition["source"],
                     "expected": number.printed.text if number else "",

@@ -21,8 +21,15 @@ def traits(spec: Mapping[str, Any], evaluators: Mapping[str, Mapping[str, Any]])
         "code": spec["code"],
         "settings": {name: spec[name] for name in SETTINGS},
         "data": {name: spec["data"][name] for name in ("dataset", "recipe")},
-        "measuring code": {name: one.get("code") for name, one in evaluators.items()},
+        "measuring code": {name: _measured_by(one) for name, one in evaluators.items()},
     }
+
+
+def _measured_by(evaluator: Mapping[str, Any]) -> Any:
+    """Return an evaluator's code and, where it reads records of other runs, what those are of."""
+    if "recorded" in evaluator:
+        return [evaluator.get("code"), evaluator["recorded"]]
+    return evaluator.get("code")
 
 
 def planned(plan: Plan) -> Now:
@@ -34,7 +41,7 @@ def planned(plan: Plan) -> Now:
         if known is None or variant not in known.variants(plan.config["scale"]):
             return None
         run = plan.run(experiment, variant, int(seed.removeprefix("seed-")))
-        return traits(run.draft(plan.root), run.evaluators(plan.root))
+        return traits(run.draft(plan.root), plan.evaluators(run))
 
     return now
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from workflow.reporting.files import ReportingError
 
@@ -20,7 +20,7 @@ def interval(mean: float, std: float | None, n: int) -> tuple[float, float] | No
     """Return Student's 95 % interval of a mean of `n` values, or None with fewer than two."""
     if std is None or n < 2:
         return None
-    half = float(stats.t.ppf(0.5 + LEVEL / 2, n - 1)) * std / math.sqrt(n)
+    half = float(special.stdtrit(n - 1, 0.5 + LEVEL / 2)) * std / math.sqrt(n)
     return mean - half, mean + half
 
 
@@ -30,7 +30,7 @@ def wilson(successes: int, n: int) -> tuple[float, float]:
     Its ends are the proportions p with |successes/n - p| = z sqrt(p (1 - p) / n).  Source: Newcombe
     (1998), Two-sided confidence intervals for the single proportion, method 3.
     """
-    z = float(stats.norm.ppf(0.5 + LEVEL / 2))
+    z = float(special.ndtri(0.5 + LEVEL / 2))
     share, weight = successes / n, z * z / n
     middle = share + weight / 2
     half = z * math.sqrt(share * (1 - share) / n + weight / (4 * n))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from workflow.reporting.needs import cells, format_of, metrics_of, row_name
-from workflow.reporting.tables import Record
+from workflow.reporting.tables import UNDEFINED, Record
 
 Kind = Literal["label", "ours", "paper", "verdict"]
 MISSING = "–"
@@ -35,7 +35,7 @@ class Shown:
     """A value in a cell's format string.
 
     `{tau}` shows it with its spread, `{tau:mean}` without, `{tau:interval}` with its 95 % interval
-    instead.
+    instead. `{never:star}` is "*" where the value is above 0, and nothing else.
     """
 
     def __init__(
@@ -46,6 +46,8 @@ class Shown:
 
     def __format__(self, how: str) -> str:
         """Return the rounded mean with what `how` asks for, as far as it is known; – where none."""
+        if how == "star":
+            return "*" if self.mean not in ("", UNDEFINED) and float(self.mean) > 0 else ""
         try:
             shown = self._rounded(self.mean)
         except ValueError:

@@ -13,13 +13,16 @@ from workflow.reporting.measures import Measure
 def scalar(metric: Mapping[str, Any], measure: Measure) -> Mapping[str, Any] | None:
     """Return {value, ...} of a metric of `tables.yaml` in a run, or None when it has no value.
 
-    With the key `of` its value is the list of that word, as `this, that`.
+    With the key `of` its value is the list of that word, as `this, that`, or – where the evaluator
+    was run and has no such word.
     """
     if "of" not in metric:
         return measure.scalar(metric["measure"])
     evaluator = str(metric["measure"]).partition(".")[0]
     words, lists = measure.array(f"{evaluator}.word"), measure.array(metric["measure"])
-    if words is None or lists is None or metric["of"] not in words:
+    if words is None or lists is None:
         return None
+    if metric["of"] not in words:
+        return {"value": "–"}
     found = lists[words.index(metric["of"])]
     return {"value": ", ".join(found), "n": len(found)} if found else None

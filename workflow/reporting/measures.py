@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow.reporting.files import ReportingError, read_json
+from workflow.reporting.texts import put_back
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,5 @@ def read_measure(path: Path, provenance: Mapping[Any, Mapping[str, Any]]) -> Mea
     missing |= {"experiment", "variant", "seed"} - set(content.get("run", {}))
     if missing:
         raise ReportingError(f"{path}: {', '.join(sorted(missing))} missing; measure it again.")
-    identity = content["identity"]
-    return Measure(
-        path, identity, content["run"], content["evaluators"], provenance.get(identity, {})
-    )
+    identity, evaluators = content["identity"], put_back(content, path)["evaluators"]
+    return Measure(path, identity, content["run"], evaluators, provenance.get(identity, {}))

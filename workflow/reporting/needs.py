@@ -19,6 +19,11 @@ def cell_variant(
     return str(template).format(row=row["id"], column=column["id"])
 
 
+def row_experiment(table: Mapping[str, Any], row: Mapping[str, Any]) -> str:
+    """Return the experiment behind a row: its own, else the table's."""
+    return str(row.get("experiment", table["experiment"]))
+
+
 def cells(table: Mapping[str, Any]) -> Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]]:
     """Yield the (row, column) pairs of a table that exist.
 
@@ -74,7 +79,7 @@ def table_runs(tables: Mapping[str, Any], name: str) -> Runs:
     """
     table = tables["tables"][name]
     return _once(
-        (table["experiment"], cell_variant(table, row, column))
+        (row_experiment(table, row), cell_variant(table, row, column))
         for row, column in cells(table)
         if "not_run" not in row and not row.get("quoted")
     )

@@ -25,12 +25,15 @@ from workflow.reporting.measures import Measures, read_measure
 from workflow.reporting.paper import Paper
 from workflow.reporting.summary import scale_page
 from workflow.reporting.tabulating import tabulate
+from workflow.reporting.texts import FOLDER, put_apart, put_back
 
 LIMIT = 1 << 20
 """Largest published file, in bytes."""
 DIGITS = 4
 """Decimals kept of per-example arrays."""
-MADE = ("tables", "figures", "claims")
+WITHHELD = ("pictures",)
+"""Per-example arrays that are published empty: photos belong to those who took them."""
+MADE = ("tables", "figures", "claims", FOLDER)
 
 Entry = dict[str, Any]
 """A run as published: its `measures`, its `run` (run.json) and why it is `stale`, if it is."""
@@ -86,14 +89,15 @@ def published(folder: Path) -> dict[str, Entry]:
     """Return the runs published below `docs/reproduction/<scale>`; empty before the first time."""
     if not (folder / "index.json").is_file():
         return {}
-    return {
-        key: {
-            "measures": read_json(folder / "measures" / f"{key}.json"),
+    entries = {}
+    for key, entry in read_json(folder / "index.json")["runs"].items():
+        path = folder / "measures" / f"{key}.json"
+        entries[key] = {
+            "measures": put_back(read_json(path), path),
             "run": read_json(folder / "runs" / f"{key}.json"),
             "stale": entry["stale"],
         }
-        for key, entry in read_json(folder / "index.json")["runs"].items()
-    }
+    return entries
 
 
 def made_of(entry: Entry) -> Traits:
@@ -114,7 +118,7 @@ def merge(old: Mapping[str, Entry], new: Mapping[str, Entry]) -> dict[str, Entry
             and made_of(before)["measuring code"] == made_of(entry)["measuring code"]
         )
         if not same:
-            merged[key] = rounded(entry)
+            merged[key] = publishable(entry)
     return dict(sorted(merged.items()))
 
 
@@ -146,12 +150,16 @@ def contents(entry: Entry) -> str:
     return str(entry["run"]["spec"]["data"]["digest"])
 
 
-def rounded(entry: Entry) -> Entry:
-    """Return an entry with its per-example arrays rounded."""
+def publishable(entry: Entry) -> Entry:
+    """Return an entry with its per-example arrays rounded, those of photos empty."""
+
+    def of(name: str, values: list[Any]) -> Any:
+        return [""] * len(values) if name in WITHHELD else _round(values)
+
     measures = dict(entry["measures"])
     measures["evaluators"] = {
-        name: {**one, "arrays": _round(one.get("arrays", {}))}
-        for name, one in measures["evaluators"].items()
+        evaluator: {**one, "arrays": {n: of(n, a) for n, a in one.get("arrays", {}).items()}}
+        for evaluator, one in measures["evaluators"].items()
     }
     return {**entry, "measures": measures}
 
@@ -221,7 +229,8 @@ def stale_now(plan: Plan, to: Path, now: Now) -> dict[str, str]:
 
 def _write_runs(aside: Path, entries: Mapping[str, Entry]) -> None:
     for key, entry in entries.items():
-        write_json(aside / "measures" / f"{key}.json", entry["measures"], compact=True)
+        path = aside / "measures" / f"{key}.json"
+        write_json(path, put_apart(entry["measures"], path), compact=True)
         write_json(aside / "runs" / f"{key}.json", entry["run"])
     index = {
         key: {"identity": entry["measures"]["identity"], "stale": entry["stale"]}

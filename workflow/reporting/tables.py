@@ -79,7 +79,8 @@ def build(
     cells: list[dict[str, Any]] = []
     for row, column in needs.cells(table):
         variant = needs.cell_variant(table, row, column)
-        behind = [] if row.get("quoted") else measures.of(table["experiment"], variant)
+        experiment = needs.row_experiment(table, row)
+        behind = [] if row.get("quoted") else measures.of(experiment, variant)
         runs.update({measure.identity: provenance(measure) for measure in behind})
         for metric in needs.metrics_of(row, column):
             for record in _records(context, row, column, metric, behind):
@@ -120,6 +121,8 @@ def _records(
 ) -> list[Record]:
     """Return a cell's records for one metric: one a source, and one more for the other spread."""
     metric, table = context.definitions["metrics"][name], context.table
+    if "of" in metric:
+        metric = {**metric, "of": str(metric["of"]).format(row=row["id"])}
     share = bool(metric.get("proportion"))
     ours, scalars = _ours(metric, table.get("statistic", "mean"), behind)
     places = needs.printed_places(table, row, column) if "printed" in metric else []

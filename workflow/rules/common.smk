@@ -3,6 +3,7 @@
 import os
 import shlex
 import sys
+import time
 import uuid
 from pathlib import Path
 
@@ -11,15 +12,20 @@ from snakemake.settings.types import DeploymentMethod
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT))
 
+from workflow.datasets.captioned_images import FEATURES
+from workflow.datasets.feature_files import state as features_state
 from workflow.datasets.recipe import files as recipe_files
+from workflow.datasets.recipe import threads as recipe_threads
 from workflow.planning.closure import code_hash
 from workflow.planning.errors import InputError
+from workflow.planning.failures import failures
 from workflow.planning.identity import canonical
 from workflow.planning.identity import data_folder as folder_of
 from workflow.planning.plan import Plan
 from workflow.planning.resources import Resources as RunResources
 from workflow.planning.targets import FIGURE_FORMATS, TABLE_FORMATS, Targets
 
+STARTED = time.time()
 ENVIRONMENT = str(ROOT / "envs" / "conda.yaml")
 
 try:
@@ -37,6 +43,7 @@ os.environ.update(
     SACCADE_MIRROR=PLAN.mirror,
     SACCADE_STORE=f"{PLAN.results}/store",
     SACCADE_DEVICE=PLAN.config["device"],
+    SACCADE_KEEP_CHECKPOINTS="1" if PLAN.config.get("keep_checkpoints") else "",
 )
 
 # The tables that are made from the data alone, as an expression for `<paper>/<table>.`.
@@ -141,6 +148,23 @@ def further_data_of(wildcards):
     }
 
 
+def records_of(wildcards):
+    """The records that the evaluators of a run read, each as (`<evaluator>.<argument>`, file)."""
+    return [
+        (name, f"{SCALE}/records/{run.key}.npz")
+        for name, runs in PLAN.records(run_of(wildcards)).items()
+        for run in runs
+    ]
+
+
+def further_arguments(wildcards):
+    """What the evaluators of a run read beside its data, as arguments of `measure`."""
+    corpora = further_data_of(wildcards).items()
+    given = [("--further", f"{name}={folder}") for name, folder in corpora]
+    given += [("--record", f"{name}={file}") for name, file in records_of(wildcards)]
+    return [text for pair in given for text in pair]
+
+
 def parents_of(run, file):
     """The file of that name of each parent of a run."""
     return [f"{run_folder(parent)}/{file}" for parent in PLAN.parents(run).values()]
@@ -166,7 +190,11 @@ def inputs_of_train(wildcards):
 def inputs_of_measure(wildcards):
     """The data of a run, and what its evaluators read beside it."""
     further = further_data_of(wildcards).values()
-    return {"data": data_folder(run_of(wildcards)), "further": sorted(set(further))}
+    return {
+        "data": data_folder(run_of(wildcards)),
+        "further": sorted(set(further)),
+        "records": sorted({file for _, file in records_of(wildcards)}),
+    }
 
 
 def parent_arguments(wildcards, *file):
@@ -188,6 +216,11 @@ def recipe_json(wildcards):
     return canonical(recipe_of(wildcards))
 
 
+def data_threads(wildcards):
+    """The cores that preparing and encoding the data can make use of."""
+    return recipe_threads(recipe_of(wildcards))
+
+
 def dataset_code(script):
     """A parameter: the hash of a script's code and of the dataset that it imports on demand."""
     return sentence(
@@ -197,11 +230,19 @@ def dataset_code(script):
     )
 
 
+def features_found(wildcards):
+    """A parameter: what tells features got by hand from others that are put in their place."""
+    index = f"{RESULTS}/data/features/{wildcards.dataset}/{FEATURES}"
+    return features_state(Path(f"{RESULTS}/data/manual"), wildcards.dataset, Path(index))
+
+
 def raw_input(wildcards):
-    """What `prepare` reads: downloaded files, or the folder of generated ones."""
-    sources = recipe_files(recipe_of(wildcards))["sources"]
-    if sources:
-        return [f"{RESULTS}/data/sources/{wildcards.dataset}/{name}" for name in sources]
+    """What `prepare` reads: downloaded files and features, or the folder of generated files."""
+    files = recipe_files(recipe_of(wildcards))
+    if files["sources"]:
+        found = [f"{RESULTS}/data/sources/{wildcards.dataset}/{name}" for name in files["sources"]]
+        made = [f"{RESULTS}/data/features/{wildcards.dataset}/{name}" for name in files["features"]]
+        return [*found, *made]
     return [f"{RESULTS}/data/{wildcards.dataset}/{wildcards.recipe}/raw"]
 
 

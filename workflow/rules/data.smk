@@ -5,6 +5,7 @@ DATA = f"{RESULTS}/data/{{dataset}}/{{recipe}}"
 
 localrules:
     fetch,
+    index_features,
     synthesise,
     prepare,
     encode,
@@ -32,6 +33,29 @@ rule fetch:
         "exec python -m workflow.scripts.fetch --dataset {wildcards.dataset:q}"
         ' --file {wildcards.file:q} --mirror "$SACCADE_MIRROR" --manual {params.manual:q}'
         " --out {output.file:q} > {log:q} 2>&1"
+
+
+# Features of images are got by hand. A rule of your own in its place may make them: it writes the
+# same index, see workflow/datasets/image_features.py.
+rule index_features:
+    output:
+        f"{RESULTS}/data/features/{{dataset}}/{FEATURES}",
+    log:
+        f"{RESULTS}/logs/index_features/{{dataset}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/index_features/{{dataset}}.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=500,
+        runtime=60,
+    params:
+        manual=f"{RESULTS}/data/manual",
+        found=features_found,
+        code=code_of("workflow.scripts.index_features"),
+    shell:
+        "exec python -m workflow.scripts.index_features --dataset {wildcards.dataset:q}"
+        " --manual {params.manual:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule synthesise:
@@ -65,6 +89,7 @@ rule prepare:
         f"{RESULTS}/benchmarks/prepare/{{dataset}}/{{recipe}}.tsv"
     conda:
         ENVIRONMENT
+    threads: sentence(data_threads)
     resources:
         mem_mb=2000,
         runtime=60,
@@ -74,7 +99,7 @@ rule prepare:
         code=dataset_code("prepare"),
     shell:
         "exec python -m workflow.scripts.prepare --recipe {params.recipe:q}"
-        " --sources {params.files:q} --out {output:q} > {log:q} 2>&1"
+        " --sources {params.files:q} --out {output:q} --threads {threads} > {log:q} 2>&1"
 
 
 rule encode:
@@ -88,6 +113,7 @@ rule encode:
         f"{RESULTS}/benchmarks/encode/{{dataset}}/{{recipe}}.tsv"
     conda:
         ENVIRONMENT
+    threads: sentence(data_threads)
     resources:
         mem_mb=2000,
         runtime=60,
@@ -96,4 +122,4 @@ rule encode:
         code=dataset_code("encode"),
     shell:
         "exec python -m workflow.scripts.encode --recipe {params.recipe:q}"
-        " --prepared {input:q} --out {output:q} > {log:q} 2>&1"
+        " --prepared {input:q} --out {output:q} --threads {threads} > {log:q} 2>&1"

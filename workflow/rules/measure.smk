@@ -30,14 +30,8 @@ rule measure:
         gpu=resource("gpu"),
     params:
         folder=lambda wildcards, input: str(Path(input.weights).parent),
-        further=sentence(
-            lambda wildcards: [
-                text
-                for name, folder in further_data_of(wildcards).items()
-                for text in ("--further", f"{name}={folder}")
-            ]
-        ),
-        evaluators=sentence(lambda wildcards: canonical(run_of(wildcards).evaluators(ROOT))),
+        further=sentence(further_arguments),
+        evaluators=sentence(lambda wildcards: canonical(PLAN.evaluators(run_of(wildcards)))),
     shell:
         "exec python -m workflow.scripts.measure --spec {input.spec:q} --run {params.folder:q}"
         ' --data {input.data:q} --store "$SACCADE_STORE" --evaluators {params.evaluators:q}'

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 from workflow.datasets.errors import one_sentence
+from workflow.datasets.multicore import use
 from workflow.datasets.recipe import load
 
 
@@ -14,7 +15,9 @@ def main() -> None:
     parser.add_argument("--recipe", type=json.loads, required=True, help="the recipe, as JSON")
     parser.add_argument("--prepared", type=Path, required=True, help="folder of the .jsonl files")
     parser.add_argument("--out", type=Path, required=True, help="folder to write to")
+    parser.add_argument("--threads", type=int, default=1, help="cores to work with, where it helps")
     arguments = parser.parse_args()
+    use(arguments.threads)
     with one_sentence():
         recipe = load(arguments.recipe)
         recipe.module.encode(recipe.options, arguments.prepared, arguments.out)

@@ -1,4 +1,7 @@
-"""What `train` and `measure` check before they compute: each mistake ends them with a sentence."""
+"""What the programs of a run check and load before they compute.
+
+Each mistake ends them with a sentence.
+"""
 
 import json
 import os
@@ -128,6 +131,30 @@ def pick_device(name: str) -> Any:
     device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0)))
     torch.cuda.set_device(device)
     return device
+
+
+def load_subject(spec: dict[str, Any], run: Path, data: Path, device: str) -> Any:
+    """The trained model of a run and its data, after everything was checked to be as planned."""
+    check_run_code(spec)
+    check_run("the trained run", run, spec["identity"])
+    check_data(spec, data)
+
+    from model import training
+    from model.corpus import Corpus
+    from model.memory import keep_freed_memory
+    from model.probes.measure import Subject
+
+    keep_freed_memory()
+    training.set_numerics(spec["training"])
+    where = pick_device(device)
+    corpus = Corpus(data)
+    model = training.build_model(spec, corpus)
+    path = run / "weights.safetensors"
+    try:
+        training.load_weights(model, load_weights(path), str(path))
+    except training.TrainingFailed as error:
+        sys.exit(f"error: {error}")
+    return Subject(model.to(where).eval(), corpus, where, spec["seed"])
 
 
 def is_first() -> bool:

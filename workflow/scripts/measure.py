@@ -9,17 +9,9 @@ from typing import Any
 
 from model.files import write_atomically
 from model.store import Entry
+from workflow.datasets.files import sha256
 from workflow.planning.identity import digest, parts
-from workflow.scripts.job import (
-    check_code,
-    check_data,
-    check_run,
-    check_run_code,
-    load_weights,
-    pick_device,
-    read_json,
-    read_spec,
-)
+from workflow.scripts.job import check_code, load_subject, read_json, read_spec
 
 
 def main() -> None:
@@ -45,13 +37,17 @@ def _evaluate(spec: dict[str, Any], arguments: argparse.Namespace) -> dict[str, 
     found, subject, history = {}, None, []
     for name, node in arguments.evaluators.items():
         further = _further_data(arguments.further, name)
+        records = _records(arguments.record, name)
         digests = [read_json(folder / "manifest.json")["digest"] for folder in further.values()]
+        digests += [sha256(file) for _, file in records]
         path = cache / f"{name}-{digest([node, statistics, *digests])[:16]}.json"
         if not path.is_file():
             check_code(f"evaluator '{name}'", parts(node), node["code"])
             if subject is None:
-                subject, history = _subject(spec, arguments), _history(arguments.run)
-            result = _measure(name, node, spec, subject, history, further)
+                folders = (arguments.run, arguments.data)
+                subject = load_subject(spec, *folders, arguments.device)
+                history = _history(arguments.run)
+            result = _measure(name, node, spec, subject, history, further, records)
             write_atomically(path, json.dumps(result).encode())
         found[name] = read_json(path)
     return found
@@ -64,28 +60,20 @@ def _further_data(given: list[str], name: str) -> dict[str, Path]:
     return {argument: folder for (of, _, argument), folder in found.items() if of == name}
 
 
-def _subject(spec: dict[str, Any], arguments: argparse.Namespace) -> Any:
-    """The trained model and its data."""
-    check_run_code(spec)
-    check_run("the trained run", arguments.run, spec["identity"])
-    check_data(spec, arguments.data)
+def _records(given: list[str], name: str) -> list[tuple[str, Path]]:
+    """The records that an evaluator reads, each with its argument.
 
-    from model import training
-    from model.corpus import Corpus
-    from model.memory import keep_freed_memory
-    from model.probes.measure import Subject
-
-    keep_freed_memory()
-    training.set_numerics(spec["training"])
-    device = pick_device(arguments.device)
-    corpus = Corpus(arguments.data)
-    model = training.build_model(spec, corpus)
-    path = arguments.run / "weights.safetensors"
-    try:
-        training.load_weights(model, load_weights(path), str(path))
-    except training.TrainingFailed as error:
-        sys.exit(f"error: {error}")
-    return Subject(model.to(device).eval(), corpus, device, spec["seed"])
+    Raises ValueError when one is not there.
+    """
+    found = []
+    for text in given:
+        key, _, file = text.partition("=")
+        evaluator, _, argument = key.partition(".")
+        if evaluator == name:
+            if not Path(file).is_file():
+                raise ValueError(f"{file} does not exist: record that run first.")
+            found.append((argument, Path(file)))
+    return found
 
 
 def _history(run: Path) -> list[dict[str, Any]]:
@@ -104,19 +92,26 @@ def _measure(
     subject: Any,
     history: list[dict[str, Any]],
     further: dict[str, Path],
+    records: list[tuple[str, Path]],
 ) -> dict[str, Any]:
     """Run one evaluator; it gets the history and the spec if it names them."""
     from model.build import build
     from model.corpus import Corpus
+    from model.record import Record
 
     begun = time.monotonic()
-    arguments = {key: value for key, value in node.items() if key != "code"}
+    made_of = {key: node[key] for key in ("code", "recorded") if key in node}
+    arguments = {key: value for key, value in node.items() if key not in made_of}
     arguments |= {argument: Corpus(folder) for argument, folder in further.items()}
+    for key, value in node.items():
+        if isinstance(value, dict) and "variant" in value:
+            read = [Record.read(file) for argument, file in records if argument == key]
+            arguments[key] = read if value.get("others") else (read or [None])[0]
     evaluator = build(arguments, history=history, spec=spec)
     scalars, arrays = evaluator(subject)
     seconds = round(time.monotonic() - begun, 3)
     print(f"{name}: {seconds:.1f} s", file=sys.stderr)
-    return {"code": node["code"], "seconds": seconds, "scalars": scalars, "arrays": arrays}
+    return {**made_of, "seconds": seconds, "scalars": scalars, "arrays": arrays}
 
 
 def _arguments() -> argparse.Namespace:
@@ -132,6 +127,13 @@ def _arguments() -> argparse.Namespace:
         default=[],
         metavar="EVALUATOR.ARGUMENT=FOLDER",
         help="an encoded corpus that an evaluator reads beside the run's data",
+    )
+    parser.add_argument(
+        "--record",
+        action="append",
+        default=[],
+        metavar="EVALUATOR.ARGUMENT=FILE",
+        help="the record of a run that an evaluator reads; again for several of them",
     )
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     parser.add_argument("--out", type=Path, required=True, help="file to write")

@@ -19,7 +19,7 @@ from snakemake.utils import update_config
 from workflow.datasets import mirrors, sources
 from workflow.datasets.errors import one_sentence
 from workflow.datasets.sources import Source
-from workflow.planning.budget import Cost, Job, check_budget, costs, remember, uses_gpu
+from workflow.planning.budget import Cost, Job, check_budget, costs, remember, too_long, uses_gpu
 from workflow.planning.errors import InputError
 from workflow.planning.estimate import WITHIN, Estimator
 from workflow.planning.loader import load_yaml
@@ -53,7 +53,8 @@ def main() -> None:
         gpu = uses_gpu(plan.config["device"])
         found = costs(plan, jobs, Estimator(plan, gpu, PUBLISHED))
         unit = "GPU-hours" if gpu else "core-hours"
-        print("\n".join([*table(found, unit, given.parallel), *downloads(plan, jobs)]))
+        warnings = too_long(plan, found)
+        print("\n".join([*table(found, unit, given.parallel), *warnings, *downloads(plan, jobs)]))
         remember(plan, found)
         check_budget(plan, found, unit)
     except InputError as error:

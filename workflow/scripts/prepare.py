@@ -6,6 +6,7 @@ from pathlib import Path
 
 from workflow.datasets.errors import one_sentence
 from workflow.datasets.files import by_name
+from workflow.datasets.multicore import use
 from workflow.datasets.origins import verify
 from workflow.datasets.recipe import load
 from workflow.datasets.sources import load as load_sources
@@ -17,7 +18,9 @@ def main() -> None:
     parser.add_argument("--recipe", type=json.loads, required=True, help="the recipe, as JSON")
     parser.add_argument("--sources", type=Path, nargs="+", required=True, help="the raw files")
     parser.add_argument("--out", type=Path, required=True, help="folder to write to")
+    parser.add_argument("--threads", type=int, default=1, help="cores to work with, where it helps")
     arguments = parser.parse_args()
+    use(arguments.threads)
     with one_sentence():
         recipe = load(arguments.recipe)
         listed = load_sources()

@@ -22,6 +22,7 @@ from workflow.scripts.job import (
     is_first,
     load_weights,
     pick_device,
+    read_json,
     read_spec,
 )
 
@@ -80,6 +81,8 @@ def _train(
     """Train to the end and put the result into the store."""
     from model.checkpoint import StateKeeper
     from model.corpus import Corpus
+    from model.last_checkpoint import check_last_checkpoint
+    from model.longest_pair import check_longest_pair
     from model.mechanism import check_mechanisms
     from model.memory import keep_freed_memory
     from model.startup import leave_compiler_out
@@ -101,8 +104,11 @@ def _train(
     _heed_signals(keeper)
     segments = _begin_segment(entry, device, keeper.newest(), workers.size)
     try:
+        corpus = Corpus(arguments.data)
         check_mechanisms(spec["model"])
-        trained = train(spec, Corpus(arguments.data), keeper, device, weights, _say, workers)
+        check_longest_pair(spec["model"], corpus)
+        check_last_checkpoint(spec, corpus)
+        trained = train(spec, corpus, keeper, device, weights, _say, workers)
     except Interrupted as error:
         cause = "" if keeper.asked_to_stop else "the job's time limit is near: "
         _say(f"{cause}{error}")
@@ -154,6 +160,7 @@ def _put_result(
     import torch
     from safetensors.torch import save
 
+    from model.precision import uses_bf16
     from model.provenance import environment, peak_memory_mb
 
     progress = trained.progress
@@ -167,6 +174,7 @@ def _put_result(
         **{name: spec["training"][name] for name in ("threads", "precision", "matmul")},
         "processes": processes,
         "matmul_mode": torch.get_float32_matmul_precision(),
+        "bf16": uses_bf16(spec["training"]["precision"], device),
         "parameters": trained.parameters,
         "steps": trained.updates,
         "best_step": progress.best_update,
@@ -224,8 +232,10 @@ def _parents(spec: dict[str, Any], given: list[str]) -> dict[str, Path]:
 def _check_vocabulary(spec: dict[str, Any], parents: dict[str, Any], data: Path) -> None:
     """Refuse to start from weights whose embeddings are of other words than the data has."""
     start = spec["training"].get("start_from")
-    words = len((data / "vocabulary.txt").read_text("utf-8").rstrip("\n").split("\n"))
-    for name, tensor in parents.get(start, {}).items():
+    if start is None:
+        return
+    words = read_json(data / "manifest.json")["vocabulary_size"]
+    for name, tensor in parents[start].items():
         known = spec["model"].get("source_vocabulary_size") if "source" in name else None
         if name.endswith("token.weight") and len(tensor) not in (words, known):
             sys.exit(

@@ -21,6 +21,9 @@ LOOKS: tuple[Mapping[str, Any], ...] = tuple(
 )
 """Okabe and Ito's colours, yellow darkened, each with a mark of its own."""
 
+MANY = 500
+"""Words of a map whose marks are small, so that they do not hide each other."""
+
 
 def draw(panels: Sequence[Panel], legend: Sequence[str]) -> Figure:
     """Draw a map a panel, of the lowest seed of its first series, with its purity above it.
@@ -41,8 +44,15 @@ def draw(panels: Sequence[Panel], legend: Sequence[str]) -> Figure:
         say(axes, "")
         _map(axes, panel, panel.drawn[0], legend)
     if shown:
-        handles, labels = all_axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside right center", fontsize=7, markerscale=3)
+        marks: dict[str, Any] = {}
+        for axes in all_axes:
+            handles, labels = axes.get_legend_handles_labels()
+            marks |= zip(labels, handles, strict=True)
+        tags = [tag for tag in legend if tag in marks]
+        drawn = [marks[tag] for tag in tags]
+        beside = figure.legend(drawn, tags, loc="outside right center", fontsize=7)
+        for mark in beside.legend_handles:
+            mark.set_sizes([27])
     seeds = sorted({panel.drawn[0].behind[0].seed for panel in shown})
     about = f"Seed {', '.join(map(str, seeds))}." if shown else ""
     footnote(figure, f"{about} {not_run(panels)}".strip())
@@ -58,10 +68,12 @@ def _map(axes: Axes, panel: Panel, series: Series, legend: Sequence[str]) -> Non
             f"{measure.path}: there are no arrays {', '.join(names)} of {EVALUATOR}; measure the "
             "run again."
         )
+    size = 3 if len(tags) > MANY else 12
     for look, tag in zip(LOOKS, legend, strict=False):
         chosen = [place for place, one in enumerate(tags) if one == tag]
         points = [across[place] for place in chosen], [up[place] for place in chosen]
-        axes.scatter(*points, s=3, linewidths=0, label=tag, **look)
+        if chosen:
+            axes.scatter(*points, s=size, linewidths=0, label=tag, **look)
     purity, chance = (
         measure.scalar(f"{EVALUATOR}.{name}") for name in (f"{stream}_purity", "chance")
     )
