@@ -110,6 +110,17 @@ def test_a_wanted_link_or_device_is_refused(put: Callable[[bytes], Path], kind: 
     assert list(members(path, lambda name: name != "a/link")) == []
 
 
+def test_a_zip_with_a_password_is_refused(put: Callable[[bytes], Path]) -> None:
+    content = bytearray(zipped({"a/one": b"1"}))
+    for start, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # in each file's two headers
+        at = content.find(start)
+        while at >= 0:
+            content[at + flags] |= 1
+            at = content.find(start, at + 1)
+    with pytest.raises(DataError, match="password"):
+        list(members(put(bytes(content)), everything))
+
+
 def test_a_link_in_a_zip_is_refused(put: Callable[[bytes], Path]) -> None:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:

@@ -11,7 +11,15 @@ from pathlib import Path, PurePosixPath
 from workflow.datasets.errors import FETCH_AGAIN, DataError
 
 CHUNK = 1 << 20  # bytes
-DAMAGE = (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, OSError)
+DAMAGE = (
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    RuntimeError,  # zipfile's for a password, and for a compression that it does not know
+    lzma.LZMAError,
+    zlib.error,
+    EOFError,
+    OSError,
+)
 
 
 def members(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
