@@ -28,6 +28,7 @@ def closure(modules: Iterable[str], root: Path) -> dict[str, Path]:
     Raises InputError when one of `modules` has no file under `root`, or a file is not valid Python.
     """
     found: dict[str, Path] = {}
+    seen: set[str] = set()
     waiting = []
     for module in modules:
         if module_file(module, root) is None:
@@ -36,13 +37,14 @@ def closure(modules: Iterable[str], root: Path) -> dict[str, Path]:
             )
         waiting.append(module)
     while waiting:
-        module = waiting.pop()
-        for name in _with_packages(module):
-            path = module_file(name, root)
-            if path is None or name in found:
+        for name in _with_packages(waiting.pop()):
+            if name in seen:
                 continue
-            found[name] = path
-            waiting.extend(_parsed(path).imports(name))
+            seen.add(name)
+            path = module_file(name, root)
+            if path is not None:
+                found[name] = path
+                waiting.extend(_parsed(path).imports(name))
     return dict(sorted(found.items()))
 
 
