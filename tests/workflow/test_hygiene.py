@@ -81,7 +81,7 @@ def test_nothing_that_is_read_can_run_code():
 
 
 def test_yaml_makes_only_plain_values(tmp_path):
-    assert issubclass(loader._Loader, yaml.SafeLoader)
+    assert issubclass(loader._Loader, yaml.constructor.SafeConstructor)
     path = tmp_path / "experiments.yaml"
     path.write_text(f"experiments: !!python/object/apply:os.mkdir ['{tmp_path}/harmed']\n")
     with pytest.raises(InputError, match=r"experiments\.yaml, line 1: not valid YAML: "):
