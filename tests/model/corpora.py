@@ -72,7 +72,13 @@ class MemoryKeeper:
         pass
 
 
-def trained_briefly(model: dict[str, Any], objective: str, corpus: Corpus, epochs: int = 1) -> Any:
+def trained_briefly(
+    model: dict[str, Any],
+    objective: str,
+    corpus: Corpus,
+    epochs: int = 1,
+    schedule: str = "constant",
+) -> Any:
     """Train a small model with Adam at 1e-2 in batches of 32; returns what `train` does."""
     spec = {
         "seed": 0,
@@ -80,7 +86,7 @@ def trained_briefly(model: dict[str, Any], objective: str, corpus: Corpus, epoch
         "objective": {"path": objective},
         "training": {
             "epochs": epochs, "batch": {"examples": 32},
-            "optimizer": {"lr": 1e-2, "betas": [0.9, 0.999]}, "schedule": {"name": "constant"},
+            "optimizer": {"lr": 1e-2, "betas": [0.9, 0.999]}, "schedule": {"name": schedule},
             "precision": "fp32", "threads": 1, "matmul": "highest",
         },
         "checkpoints": [], "parents": {},

@@ -127,16 +127,18 @@ def test_which_is_known_first(tmp_path, history, at, first):
 
 def test_discrete_attention_learns_to_copy_and_is_followed(tmp_path):
     corpus = copies(tmp_path)
-    trained = trained_briefly(NODE, "model.copying_dynamics:CopyingDynamics", corpus)
+    # At a constant rate the last updates' noise decides, and a CPU's rounding: .88 to .96.
+    trained = trained_briefly(
+        NODE, "model.copying_dynamics:CopyingDynamics", corpus, schedule="cosine"
+    )
     torch.manual_seed(0)
     model = build(NODE, vocabulary_size=16)
     model.load_state_dict(trained.weights)
     found = copying_dynamics(Subject(model.eval(), corpus, CPU, 0), trained.progress.rows)
     value = {name: one["value"] for name, one in found.scalars.items()}
-    # At a constant learning rate it is .88 to .96 by rounding alone; a random order has .2.
-    assert value["attended"] > 0.7
-    assert value["lexical"] > 0.95
-    assert value["agreement"] > 0.7
+    assert value["attended"] > 0.9
+    assert value["lexical"] > 0.9
+    assert value["agreement"] > 0.9
     assert 1 < value["lexical_at"] < 150
     assert 1 < value["attended_at"] < 150
     assert len(found.arrays["attended_curve"]) == 150
