@@ -26,13 +26,13 @@ rule all:
 check_names()
 
 # One per experiment, per table and figure (<paper>_<table>), and per paper.
-for target, files in TARGETS.files.items():
+for target in TARGETS.names:
 
     rule:
         name:
             target
         input:
-            files,
+            files_behind(target),
         localrule: True
 
 

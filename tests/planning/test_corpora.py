@@ -55,8 +55,8 @@ def test_a_row_like_a_variant_has_its_data_and_follows_the_overlay(project):
 def test_who_asks_for_the_paper_gets_its_corpora(project):
     files = [f"out/demo/tables/paper/c.{suffix}" for suffix in ("csv", "md", "tex", "json")]
     found = made(project, [row(data=DATA)])
-    assert found.files["paper_c"] == files
-    assert set(files) <= set(found.files["paper"]) and not set(files) & set(found.files["one"])
+    assert found.files("paper_c") == files
+    assert set(files) <= set(found.files("paper")) and not set(files) & set(found.files("one"))
     assert set(files) <= set(found.selected)
     assert set(files) <= set(made(project, [row(data=DATA)], experiments="paper").selected)
     assert set(files) <= set(made(project, [row(data=DATA)], experiments=["paper"]).selected)

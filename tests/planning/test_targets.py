@@ -40,7 +40,7 @@ def targets(project, tables=None, figures=None, expected=None, **config):
 
 
 def test_the_files_of_every_name(project):
-    found = targets(project, figures={"curve": FIGURE}).files
+    found = {n: ask() for n, ask in targets(project, figures={"curve": FIGURE}).names.items()}
     table = [f"out/demo/tables/paper/losses.{x}" for x in ("csv", "md", "tex", "json")]
     figure = [f"out/demo/figures/paper/curve.{x}" for x in ("pdf", "png", "json")]
     assert set(found) == {"one", "two", "paper", "paper_losses", "paper_curve"}
@@ -55,6 +55,14 @@ def test_the_files_of_every_name(project):
         *figure,
     ]
     assert set(found["paper"]) == {*found["one"], *found["two"]}
+
+
+def test_a_name_that_is_not_asked_for_costs_no_run(project, monkeypatch):
+    found = targets(project)
+    monkeypatch.setattr(Plan, "runs", lambda self, name, *_: [].pop())
+    assert "one" in found.names
+    with pytest.raises(IndexError):
+        found.files("one")
 
 
 def test_a_selection_leaves_the_other_experiment_out(project):
@@ -143,7 +151,7 @@ def test_mistakes_in_definitions_end_the_planning(project):
     ):
         targets(project, figures={"curve": figure})
     number = ",".join(COLUMNS) + "\n000,T,r,c,m,1.5,,,nats,,\n"
-    assert targets(project, figures={"curve": figure}, expected=number).files["paper_curve"]
+    assert targets(project, figures={"curve": figure}, expected=number).files("paper_curve")
     with pytest.raises(InputError, match=r"expected\.csv: the header must be source,table"):
         targets(project, expected="source\n000\n")
     (project.root / "workflow/papers/paper/expected.csv").unlink()

@@ -1,7 +1,7 @@
 """What a person can ask for by name, and the files behind each name."""
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from workflow.planning.corpora import Corpus, corpora
@@ -98,21 +98,23 @@ class Targets:
                 paper.described(name)
 
     @cached_property
-    def files(self) -> dict[str, list[str]]:
-        """The files behind each target."""
-        found = {}
-        for name in self.plan.experiments:
-            runs = self.plan.runs(name)
-            found[name] = [*self.outputs_of(runs), *self.measures(runs), *self._drawn_from(name)]
+    def names(self) -> dict[str, Callable[[], list[str]]]:
+        """What returns the files behind each target; most are never asked for, and cost nothing."""
+        found: dict[str, Callable[[], list[str]]] = {
+            name: partial(self._of_experiment, name) for name in self.plan.experiments
+        }
         for paper in self.papers.values():
             for kind in ("tables", "figures"):
                 for item in getattr(paper, kind)[kind]:
-                    found[f"{paper.name}_{item}"] = self.outputs(paper, kind, item)
+                    found[f"{paper.name}_{item}"] = partial(self.outputs, paper, kind, item)
             for item in paper.corpora["tables"]:
-                found[f"{paper.name}_{item}"] = self.outputs(paper, "tables", item)
-            found[paper.name] = [f for n in paper.experiments for f in found[n]]
-            found[paper.name] += self.claims(paper) + self._corpora(paper)
+                found[f"{paper.name}_{item}"] = partial(self.outputs, paper, "tables", item)
+            found[paper.name] = partial(self._of_paper, paper)
         return found
+
+    def files(self, name: str) -> list[str]:
+        """Return the files behind a target."""
+        return self.names[name]()
 
     @property
     def selected(self) -> list[str]:
@@ -120,7 +122,7 @@ class Targets:
 
         Tables of corpora are among them where a paper is selected, not only experiments of it.
         """
-        files = [file for name in self.plan.selected for file in self.files[name]]
+        files = [file for name in self.plan.selected for file in self.files(name)]
         chosen = {self.plan.experiments[name].paper for name in self.plan.selected}
         files += [f for name in sorted(chosen) for f in self.claims(self.papers[name])]
         files += [f for paper in self._whole for f in self._corpora(paper)]
@@ -198,6 +200,16 @@ class Targets:
             if corpus.recipe
         }
 
+    def _of_experiment(self, name: str) -> list[str]:
+        """Return the files of an experiment's runs, and what is drawn from them alone."""
+        runs = self.plan.runs(name)
+        return [*self.outputs_of(runs), *self.measures(runs), *self._drawn_from(name)]
+
+    def _of_paper(self, paper: Paper) -> list[str]:
+        """Return the files of a paper's experiments, claims and tables of corpora."""
+        files = [file for name in paper.experiments for file in self.files(name)]
+        return files + self.claims(paper) + self._corpora(paper)
+
     def _corpora(self, paper: Paper) -> list[str]:
         """Return the files of a paper's tables of corpora."""
         return [f for name in paper.corpora["tables"] for f in self.outputs(paper, "tables", name)]
@@ -256,4 +268,4 @@ class Targets:
 
     def refusal(self, name: str) -> InputError:
         """Return the error for a name that was asked for and is no target."""
-        return unknown("command line", "target", name, {"all", "report", *self.files})
+        return unknown("command line", "target", name, {"all", "report", *self.names})

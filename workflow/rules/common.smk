@@ -331,6 +331,11 @@ def kind_of(kind, suffix):
     ]
 
 
+def files_behind(target):
+    """An input: the files behind a target; no name of a file is made for one not asked for."""
+    return lambda wildcards: TARGETS.files(target)
+
+
 def refuse(wildcards):
     """End with the sentence about a name that is no target."""
     sys.exit(f"error: {TARGETS.refusal(wildcards.unknown)}")

@@ -129,7 +129,7 @@ rule claim:
 
 rule report:
     input:
-        TARGETS.selected,
+        lambda wildcards: TARGETS.selected,
         page=[os.path.relpath(ROOT / "workflow" / "report" / name) for name in PAGE_FILES],
     output:
         f"{SCALE}/report.html",
