@@ -113,6 +113,15 @@ def test_claims_come_first_and_everything_is_there(text: str, paper: Paper, lite
     assert "lr: 0.002" in text
 
 
+def test_claims_that_were_not_run_are_folded_into_a_list(results: Results, paper: Paper) -> None:
+    results.add("text_classification", "sst_soft", 0)
+    shown = html.unescape(fill(results, paper))
+    claims = shown[shown.index('<section id="claims"') : shown.index(f'<section id="{paper.name}"')]
+    count = len(paper.claims["claims"])
+    assert f"<details><summary>{count} claims not run</summary>" in claims
+    assert claims.count('<span class="badge') == 0 and claims.count("<li>") == count
+
+
 def test_text_from_files_is_escaped(results: Results, paper: Paper) -> None:
     path = results.add("text_classification", "sst_soft", 0)
     run = path.parents[3] / "runs/text_classification/sst_soft/seed-0/run.json"

@@ -91,6 +91,17 @@ def test_without_single_runs_only_medians_are_drawn() -> None:
         assert "thin" not in words(figure)
 
 
+def test_a_row_of_panels_that_were_not_run_is_left_out() -> None:
+    there, absent = [series(FIVE)], [series([])]
+    found = [Panel(name, there if name == "d" else absent) for name in "abcd"]
+    with styled():
+        figure = drawn(found)
+        titles = [axes.get_title() for axes in figure.axes]
+        assert titles == ["c", "d"] and figure.axes[0].texts[0].get_text() == "not run"
+        assert words(figure).endswith("Not run: a; b; c.")
+        assert len(drawn([Panel(name, absent) for name in "ab"]).axes) == 2
+
+
 def test_one_run_is_its_own_line() -> None:
     with styled():
         figure = drawn([Panel("same", [series(FIVE[3:4])])])

@@ -30,7 +30,8 @@ def draw(
     """Draw each series as the median over its runs, in a band from quartile to quartile.
 
     Both are taken at the points that all runs of the series have; a single run has its line only.
-    Where only some of the panels' arrays exist at a scale, the others count as not run.
+    Where only some of the panels' arrays exist at a scale, the others count as not run. A row of
+    panels that were not run is left out.
 
     Args:
         panels: one a pair of axes; `array` of a series is the `evaluator.array` of its values.
@@ -48,9 +49,10 @@ def draw(
     """
     labels = _labels(panels, label)
     panels = _measured(panels)
-    figure, places = grid(len(panels), columns, 3.2)
+    shown = _shown(panels, columns)
+    figure, places = grid(len(shown), columns, 3.2)
     shortened = False
-    for axes, panel in zip(places, panels, strict=True):
+    for axes, panel in zip(places, shown, strict=True):
         axes.set_title(panel.label)
         lines = looks(panel.series, f"panel {panel.label}")
         if not panel.drawn:
@@ -64,7 +66,7 @@ def draw(
         axes.set_ylabel(labels[panel.label])
         below: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.18)}
         axes.legend(**below, ncols=2, fontsize=7.5, handlelength=2.6)
-    _same_width([axes for axes, panel in zip(places, panels, strict=True) if panel.drawn])
+    _same_width([axes for axes, panel in zip(places, shown, strict=True) if panel.drawn])
     footnote(figure, " ".join([_about(panels, runs, shortened), not_run(panels)]).strip())
     return figure
 
@@ -82,6 +84,12 @@ def _measured(panels: Sequence[Panel]) -> Sequence[Panel]:
         replace(panel, series=[s if known(s) else replace(s, behind=[]) for s in panel.series])
         for panel in panels
     ]
+
+
+def _shown(panels: Sequence[Panel], columns: int) -> Sequence[Panel]:
+    """Return the panels without rows of which nothing was run, unless nothing was run at all."""
+    rows = [panels[start : start + columns] for start in range(0, len(panels), columns)]
+    return [panel for row in rows if any(one.drawn for one in row) for panel in row] or panels
 
 
 def _labels(panels: Sequence[Panel], label: str | Mapping[str, str]) -> Mapping[str, str]:
