@@ -1,6 +1,7 @@
 """Publication: merging over days, stale seeds, a clean tree, and the README's summary."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from workflow.reporting.publishing import (
     refuse_dirty,
     stale_now,
 )
-from workflow.reporting.summary import BEGIN, END, block, published_claims, replaced
+from workflow.reporting.summary import BEGIN, END, block, replaced
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -310,15 +311,18 @@ def test_stale_runs_are_told_and_are_no_error(clone: Path, monkeypatch: pytest.M
     assert done.stderr == "stale: lite: text_classification/sst_soft/seed-0: of other code\n"
 
 
-def test_the_readme_counts_the_claims_that_were_not_run(results: Results, docs: Path) -> None:
-    add(results, 0, 1)
-    put(results, docs)
-    claims = published_claims(docs / "lite")
-    left = [claim for claim in claims if claim["verdict"] == "not run"]
-    text = block(docs)
-    assert 0 < len(left) < len(claims) and f"{len(left)} more claims were not run." in text
-    rows = [line for line in text.splitlines() if line.startswith("| ")]
-    assert len(rows) == len(claims) - len(left) + 2 and "**not run**" not in text
+def test_the_readme_shows_the_decided_claims_and_counts_the_others(tmp_path: Path) -> None:
+    verdicts = ["holds", "undecided", "does not hold", "not run", "not run", "holds", "undecided"]
+    claims = [
+        {"claim": f"claim {n}", "source": "000", "paper": "", "estimate": None}
+        | {"verdict": verdict, "hindrances": []}
+        for n, verdict in enumerate(verdicts)
+    ]
+    (tmp_path / "lite/claims").mkdir(parents=True)
+    (tmp_path / "lite/claims/one.json").write_text(json.dumps({"claims": claims}))
+    text = block(tmp_path)
+    assert re.findall(r"claim (\d) ", text) == ["0", "2", "5"]
+    assert "Of 7 claims 2 are undecided" in text and "and 2 were not run." in text
 
 
 def test_undefined_measures_can_be_published(results: Results, docs: Path) -> None:

@@ -12,6 +12,8 @@ from workflow.reporting.verdict import WORDS
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 ORDER = ("paper", "lite")
 """The scales that the README shows, the most telling first; others have pages of their own."""
+DECIDED = ("holds", "does not hold")
+"""The verdicts on claims that the README shows; a scale's own page has all."""
 
 
 def difference(claim: Mapping[str, Any]) -> str:
@@ -73,13 +75,14 @@ def block(published: Path) -> str:
     for scale in (name for name in ORDER if (published / name).is_dir()):
         folder = published / scale
         claims = published_claims(folder)
-        run = [claim for claim in claims if claim["verdict"] != "not run"]
-        left = f"{len(claims) - len(run)} more claims were not run. " if run != claims else ""
+        decided = [claim for claim in claims if claim["verdict"] in DECIDED]
+        verdicts = Counter(claim["verdict"] for claim in claims)
         parts.append(
             f"**Scale `{scale}`** (differences with their 95 % interval)\n\n"
-            f"{claims_table(run)}\n\n"
-            f"{left}Numbers that the papers print: {counts(folder)}. "
-            f"[All tables and figures]({folder.as_posix()}/README.md)."
+            f"{claims_table(decided)}\n\n"
+            f"Of {len(claims)} claims {verdicts['undecided']} are undecided (few seeds, or a small "
+            f"difference) and {verdicts['not run']} were not run. Numbers that the papers print: "
+            f"{counts(folder)}. [All claims, tables and figures]({folder.as_posix()}/README.md)."
         )
     return "\n\n".join(parts) or "No results have been published yet."
 
