@@ -118,7 +118,7 @@ ifeq ($(TORCH),keep)
 	@$(VENV)/bin/python -c 'import torch; print("keeping torch", torch.__version__)' \
 		|| { echo 'error: TORCH=keep, but $(PYTHON) has no torch; install it, or set TORCH=lock' >&2; \
 			rm -rf $(VENV); exit 1; }
-	$(PIP) -r <(grep -v '^torch==' $(LOCK))
+	$(PIP) -r <(grep -hv -e '^torch==' -e '^-r ' envs/lock.txt $(LOCK) | sort -u)
 else
 	$(PIP) -r $(LOCK)
 endif

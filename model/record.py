@@ -25,12 +25,18 @@ class SplitRecord:
         examples: (N,) the example that each row belongs to.
         ranks: by quantity (C, M): of each position, how many of its row are strictly lower.
         performance: by metric (C,), of each checkpoint.
+        important: places of the checkpoints that the quantity `delta` was measured at.
     """
 
     lengths: np.ndarray
     examples: np.ndarray
     ranks: Mapping[str, np.ndarray]
     performance: Mapping[str, np.ndarray]
+    important: np.ndarray
+
+    def best(self, metric: str) -> int:
+        """The place of the first of the checkpoints that perform best on this split."""
+        return int(self.performance[metric].argmax())
 
     def rows(self, quantity: str, at: int) -> np.ndarray:
         """The ranks (N, L) of one quantity at one place of its first axis, 0 behind a row."""
@@ -46,22 +52,18 @@ class Record:
 
     Attributes:
         steps: (C,) the updates of the checkpoints, rising.
-        best: by metric, the place of the checkpoint that is best on the development split.
-        important: places of the checkpoints that the quantity `delta` was measured at.
         splits: by name.
     """
 
     steps: np.ndarray
-    best: Mapping[str, int]
-    important: np.ndarray
     splits: Mapping[str, SplitRecord]
 
     def content(self) -> bytes:
         """The record as a file; equal records give equal bytes."""
-        arrays = {"steps": self.steps, "important": self.important}
-        arrays |= {f"best/{metric}": np.array(at) for metric, at in self.best.items()}
+        arrays = {"steps": self.steps}
         for name, split in self.splits.items():
             arrays |= {f"{name}/lengths": split.lengths, f"{name}/examples": split.examples}
+            arrays |= {f"{name}/important": split.important}
             for kind in ("ranks", "performance"):
                 found = getattr(split, kind).items()
                 arrays |= {f"{name}/{kind}/{key}": values for key, values in found}
@@ -82,14 +84,13 @@ class Record:
             names = sorted({name.partition("/")[0] for name in arrays if name.endswith("/lengths")})
             return cls(
                 arrays["steps"],
-                {key: int(at) for key, at in _below("best", arrays).items()},
-                arrays["important"],
                 {
                     name: SplitRecord(
                         arrays[f"{name}/lengths"],
                         arrays[f"{name}/examples"],
                         _below(f"{name}/ranks", arrays),
                         _below(f"{name}/performance", arrays),
+                        arrays[f"{name}/important"],
                     )
                     for name in names
                 },

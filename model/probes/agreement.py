@@ -76,8 +76,8 @@ def xi(reached: float, along: Sequence[float], performance: Sequence[float]) -> 
         performance: of that run at each checkpoint.
 
     Returns:
-        The performance at the first checkpoint with a higher agreement; where there is none, that
-        at the last.
+        The performance at the first checkpoint with a higher agreement; where there is none, the
+        best performance (the paper's tables have xi* there, with a "*").
 
     Raises:
         ValueError: there is no checkpoint, or not a performance for each.
@@ -90,4 +90,4 @@ def xi(reached: float, along: Sequence[float], performance: Sequence[float]) -> 
     for agreed, performed in zip(along, performance, strict=True):
         if agreed > reached:
             return Xi(performed, True)
-    return Xi(performance[-1], False)
+    return Xi(max(performance), False)

@@ -6,9 +6,12 @@ A quantity u is taken at one checkpoint of its run, v at the checkpoint where th
     alpha_uniform  A(alpha, beta_uf)     alpha at its best checkpoint; beta_uf of uniform attention
     uniform_proxy  A(beta_uf, beta_px)   u = beta_px
     delta_uniform  A(Delta, beta_uf)     Delta of the model of alpha, at the same checkpoint
-    alpha_beta     A(alpha, beta)        beta of each other seed, averaged
+    alpha_beta     A(alpha, beta)        beta of each other seed
     alpha_frozen   A(alpha, alpha_fr)    alpha_fr with everything but the attention frozen (A.6)
-    alpha_alpha    A(alpha, alpha_hat)   of each other seed at its best checkpoint, averaged
+    alpha_alpha    A(alpha, alpha_hat)   of each other seed at its best checkpoint
+
+Over several runs of v they are averaged. A run of v must have another seed than that of alpha: with
+the same one both begin as the same model, with the same embedding, and agree for that alone.
 """
 
 from __future__ import annotations
@@ -55,9 +58,9 @@ def learning(
     subject: Subject,
     record: Record,
     others: Sequence[Record] = (),
-    uniform: Record | None = None,
+    uniform: Sequence[Record] = (),
     proxy: Record | None = None,
-    frozen: Record | None = None,
+    frozen: Sequence[Record] = (),
     split: str = "dev",
     metric: str = "accuracy",
 ) -> Measured:
@@ -67,10 +70,10 @@ def learning(
         subject: the run; nothing of it is read.
         record: of the run.
         others: of runs that differ in their seed alone.
-        uniform: of a run with uniform attention.
+        uniform: of runs with uniform attention.
         proxy: of a run of the bag-of-words proxy; its last checkpoint counts.
-        frozen: of a run that trains the attention alone.
-        split: where agreement and performance are read; the best checkpoint is that on `dev`.
+        frozen: of runs that train the attention alone.
+        split: where agreement and performance are read, and the checkpoint is best.
         metric: the performance, `accuracy` or `bleu`.
 
     Returns:
@@ -78,42 +81,43 @@ def learning(
         above its mean over rows (%), `_low` and `_high`, a 95 % bootstrap interval over examples,
         `_chance`, A-hat, `_ratio` to it, `xi_<agreement>` and `xi_<agreement>_never`, the share of
         the other runs that never exceed it (the paper's "*"). And `xi_star`, the performance of
-        this run at its end, `best`, that at its best checkpoint, and `best_step`.
+        this run at its best checkpoint (the text has the end of training, the authors' code this),
+        `best_step`, and `final`, that at the end.
         What needs a record that is not given has no value.
         Arrays: `step`, `performance_curve` and a curve of each agreement along training.
 
     Raises:
         ValueError: records that are not of the same texts.
     """
-    _check([record, *others], [one for one in (uniform, proxy, frozen) if one], split, metric)
-    own, best = record.splits[split], record.best[metric]
+    compared = [*uniform, *frozen, *([] if proxy is None else [proxy])]
+    _check([record, *others], compared, split, metric)
+    own = record.splits[split]
+    best = own.best(metric)
     alpha = own.rows("alpha", best)
     performance = own.performance[metric]
     scalars: dict[str, Any] = {
-        "xi_star": scalar(float(performance[-1]), UNITS[metric], n=len(own.lengths)),
-        "best": scalar(float(performance[best]), UNITS[metric], n=len(own.lengths)),
+        "xi_star": scalar(float(performance[best]), UNITS[metric], n=len(own.lengths)),
+        "final": scalar(float(performance[-1]), UNITS[metric], n=len(own.lengths)),
         "best_step": scalar(int(record.steps[best]), "updates"),
     }
-    along = [(one.splits[split], one.best[metric]) for one in others]
+    along = [one.splits[split] for one in others]
     arrays = {"step": record.steps.tolist(), "performance_curve": _rounded(performance)}
     for prefix, (compare, unit, scale) in MEASURES.items():
         way = Ways(compare, own.lengths)
-        hats = [way.of(alpha, one, "alpha") for one, _ in along]
+        hats = [way.of(alpha, one, "alpha") for one in along]
+        flat = [one.splits[split] for one in uniform]
         found: dict[str, list[Way]] = {
-            "alpha_beta": [way.of(alpha, one, "beta") for one, _ in along],
-            "alpha_alpha": [way.at(alpha, one, "alpha", at) for one, at in along],
+            "alpha_uniform": [way.of(alpha, v, "beta") for v in flat],
+            "alpha_beta": [way.of(alpha, one, "beta") for one in along],
+            "alpha_frozen": [way.of(alpha, one.splits[split], "alpha") for one in frozen],
+            "alpha_alpha": [way.at(alpha, one, "alpha", one.best(metric)) for one in along],
         }
-        if uniform is not None:
-            v = uniform.splits[split]
-            found["alpha_uniform"] = [way.of(alpha, v, "beta")]
-            if "delta" in own.ranks:
-                delta = own.rows("delta", record.important.tolist().index(best))
-                found["delta_uniform"] = [way.of(delta, v, "beta")]
-            if proxy is not None:
-                of_proxy = proxy.splits[split].rows("beta", len(proxy.steps) - 1)
-                found["uniform_proxy"] = [way.of(of_proxy, v, "beta")]
-        if frozen is not None:
-            found["alpha_frozen"] = [way.of(alpha, frozen.splits[split], "alpha")]
+        if "delta" in own.ranks:
+            delta = own.rows("delta", own.important.tolist().index(best))
+            found["delta_uniform"] = [way.of(delta, v, "beta") for v in flat]
+        if proxy is not None:
+            of_proxy = proxy.splits[split].rows("beta", len(proxy.steps) - 1)
+            found["uniform_proxy"] = [way.of(of_proxy, v, "beta") for v in flat]
         for name in PAIRS:
             ways = found.get(name, [])
             rows = np.mean([one.rows for one in ways], axis=0) if ways else np.array([np.nan])
@@ -126,7 +130,7 @@ def learning(
                 if np.isnan(rows).all()
                 else [
                     xi(_mean(rows), hat.curve.tolist(), one.performance[metric].tolist())
-                    for hat, (one, _) in zip(hats, along, strict=True)
+                    for hat, one in zip(hats, along, strict=True)
                 ]
             )
             for part, values in (
@@ -238,8 +242,9 @@ def _check(
     first = performing[0]
     for place, one in enumerate([*performing, *compared]):
         performs = place < len(performing)
-        if split not in one.splits or (performs and metric not in one.best):
-            known = f"splits {', '.join(one.splits)} and metrics {', '.join(one.best)}"
+        metrics = {name for part in one.splits.values() for name in part.performance}
+        if split not in one.splits or (performs and metric not in one.splits[split].performance):
+            known = f"splits {', '.join(one.splits)} and metrics {', '.join(sorted(metrics))}"
             raise ValueError(
                 f"no '{metric}' on '{split}' was recorded, only {known}: add it to the variant's "
                 "record."

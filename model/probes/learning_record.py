@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -55,7 +56,7 @@ def learning_record(
         subject: the run; its model is given other weights.
         checkpoints: by update, what loads the weights.
         values: probes a checkpoint.
-        importance: probes the checkpoints that are best by one of the metrics.
+        importance: probes the checkpoints that are best on their split by one of the metrics.
         dev: most development examples, drawn at random; all of them without a number.
         train: likewise of the training split, none without a number.
 
@@ -75,18 +76,22 @@ def learning_record(
             one = values(subject, split, chosen[name])
             alpha, beta = (ranks(of, one.lengths) for of in (one.alpha, one.beta))
             found[name].append(one._replace(alpha=alpha, beta=beta))
-    metrics = found["dev"][0].performance
-    best = {m: int(np.argmax([one.performance[m] for one in found["dev"]])) for m in metrics}
-    important = sorted(set(best.values())) if importance else []
     records = {}
     for name, split in splits.items():
-        deltas = []
-        for at in important:
-            assert importance is not None
-            subject.model.load_state_dict(checkpoints[steps[at]]())
-            deltas.append(ranks(importance(subject, split, chosen[name]), found[name][0].lengths))
-        records[name] = _split_record(found[name], deltas)
-    return Record(np.array(steps), best, np.array(important, np.int64), records)
+        record = _split_record(found[name])
+        if importance is not None:
+            places = sorted({record.best(metric) for metric in record.performance})
+            deltas = []
+            for at in places:
+                subject.model.load_state_dict(checkpoints[steps[at]]())
+                deltas.append(ranks(importance(subject, split, chosen[name]), record.lengths))
+            record = replace(
+                record,
+                ranks={**record.ranks, "delta": np.stack(deltas)},
+                important=np.array(places, np.int64),
+            )
+        records[name] = record
+    return Record(np.array(steps), records)
 
 
 def part(split: Split, most: int | None) -> np.ndarray:
@@ -98,12 +103,11 @@ def part(split: Split, most: int | None) -> np.ndarray:
     return np.sort(drawn)
 
 
-def _split_record(values: list[Values], deltas: list[np.ndarray]) -> SplitRecord:
+def _split_record(values: list[Values]) -> SplitRecord:
     stacked = {
         "alpha": np.stack([one.alpha for one in values]),
         "beta": np.stack([one.beta for one in values]),
     }
-    if deltas:
-        stacked["delta"] = np.stack(deltas)
     performance = {m: np.array([v.performance[m] for v in values]) for m in values[0].performance}
-    return SplitRecord(values[0].lengths, values[0].examples, stacked, performance)
+    nowhere = np.array([], np.int64)
+    return SplitRecord(values[0].lengths, values[0].examples, stacked, performance, nowhere)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix
 
@@ -17,7 +19,7 @@ STRENGTHS = tuple(10.0**power for power in range(-4, 7))
 
 
 def logistic_proxy(
-    subject: Subject, uniform: Record | None = None, proxy: Record | None = None
+    subject: Subject, uniform: Sequence[Record] = (), proxy: Record | None = None
 ) -> Measured:
     """How the words' weights of a logistic regression agree with the probe under uniform attention.
 
@@ -27,26 +29,29 @@ def logistic_proxy(
 
     Args:
         subject: the run; only its corpus counts.
-        uniform: the record of a run with uniform attention.
+        uniform: the records of runs with uniform attention.
         proxy: of a run of the bag-of-words proxy.
 
     Returns:
         Scalars `accuracy` (%) in validation, `c`, and A as fractions: `uniform_log` with u =
-        beta_log, `uniform_proxy` with u = beta_px; without a value where a record is not given.
+        beta_log, `uniform_proxy` with u = beta_px, averaged over the runs with uniform attention;
+        without a value where a record is not given.
     """
     words = len(subject.corpus.vocabulary)
     splits = {name: subject.corpus.split(name) for name in ("train", "dev")}
     weights, c, accuracy = _fitted(splits, words)
     agreed: dict[str, float | None] = {"uniform_log": None, "uniform_proxy": None}
     count = None
-    if uniform is not None:
-        v = uniform.splits["dev"]
-        ways, count = Ways(agreement, v.lengths), len(v.lengths)
-        of_log = beta(splits["dev"], v.examples, weights)
-        agreed["uniform_log"] = float(ways.of(of_log, v, "beta").rows.mean())
+    if uniform:
+        flat = [one.splits["dev"] for one in uniform]
+        ways, count = Ways(agreement, flat[0].lengths), len(flat[0].lengths)
+        us = {"uniform_log": beta(splits["dev"], flat[0].examples, weights)}
         if proxy is not None:
-            of_proxy = proxy.splits["dev"].rows("beta", proxy.best["accuracy"])
-            agreed["uniform_proxy"] = float(ways.of(of_proxy, v, "beta").rows.mean())
+            of_proxy = proxy.splits["dev"]
+            us["uniform_proxy"] = of_proxy.rows("beta", of_proxy.best("accuracy"))
+        for name, u in us.items():
+            rows = [ways.of(u, v, "beta").rows.mean() for v in flat]
+            agreed[name] = float(np.mean(rows))
     return Measured(
         {
             "accuracy": scalar(accuracy, "%", n=len(splits["dev"])),

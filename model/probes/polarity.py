@@ -12,7 +12,7 @@ FIRST_WORD = 3
 """Ids below are <pad>, <bos> and <unk>."""
 
 
-def polarity(subject: Subject, shown: int = 6, least: int = 20) -> Measured:
+def polarity(subject: Subject, shown: int = 6, least: float = 0.01) -> Measured:
     """The words that say most of a class, and how often attention could go by them.
 
     C of equation 13 is made of the training split, where the output is one word, the label; the
@@ -21,7 +21,7 @@ def polarity(subject: Subject, shown: int = 6, least: int = 20) -> Measured:
     Args:
         subject: the run; only its corpus counts.
         shown: words of each class to list.
-        least: texts that such a word must occur in, since Trans of a rare word says little.
+        least: share of the texts that such a word must occur in: Trans of a rare word says little.
 
     Returns:
         Scalar `salient_hit`, where the corpus knows its salient words: the share of development
@@ -35,7 +35,8 @@ def polarity(subject: Subject, shown: int = 6, least: int = 20) -> Measured:
     counts = count_table(zip(texts, labels, strict=True), words, 2)
     trans = translations(counts)
     occurs = np.bincount(np.concatenate([np.unique(text) for text in texts]), minlength=words)
-    known = np.flatnonzero((occurs >= least) & (np.arange(words) >= FIRST_WORD))
+    often = occurs >= least * len(texts)
+    known = np.flatnonzero(often & (np.arange(words) >= FIRST_WORD))
     ordered = known[np.argsort(-trans[known, 1], kind="stable")]
     chosen = ordered if len(ordered) <= 2 * shown else [*ordered[:shown], *ordered[-shown:]]
     names = [subject.corpus.vocabulary[word] for word in chosen]
@@ -44,7 +45,7 @@ def polarity(subject: Subject, shown: int = 6, least: int = 20) -> Measured:
     if "salient" in dev.columns:
         hits = _hits(dev, trans)
         scalars["salient_hit"] = scalar(float(hits.mean()), "fraction", n=len(hits))
-    shares = (counts[chosen] / len(texts))[:, ::-1].round(6)
+    shares = (counts[chosen] / len(texts))[:, ::-1].round(9)
     return Measured(scalars, {"word": names, "counts": shares.tolist()})
 
 

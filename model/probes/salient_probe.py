@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from model.corpus import Split
@@ -12,7 +14,7 @@ from model.record import Record, SplitRecord
 def salient_probe(
     subject: Subject,
     record: Record | None = None,
-    uniform: Record | None = None,
+    uniform: Sequence[Record] = (),
     metric: str = "accuracy",
 ) -> Measured:
     """How often the highest position is a salient word.
@@ -23,20 +25,22 @@ def salient_probe(
     Args:
         subject: the run; only its corpus counts.
         record: of a run that learns to attend.
-        uniform: of a run with uniform attention.
+        uniform: of runs with uniform attention.
         metric: by which the checkpoint is best.
 
     Returns:
         Shares of development texts: `alpha_hit` of attention, `beta_hit` and `uniform_hit` of the
-        lexical probe of either run, and `chance`, the share of salient positions.
+        lexical probe of either model, of runs with uniform attention their mean, and `chance`, the
+        share of salient positions.
     """
     split = subject.corpus.split("dev")
     hits: dict[str, float | None] = dict.fromkeys(("alpha_hit", "beta_hit", "uniform_hit"))
     if record is not None:
-        hits["alpha_hit"] = _hits(split, record.splits["dev"], "alpha", record.best[metric])
+        own = record.splits["dev"]
+        hits["alpha_hit"] = _hits(split, own, "alpha", own.best(metric))
         hits["beta_hit"] = _most(split, record)
-    if uniform is not None:
-        hits["uniform_hit"] = _most(split, uniform)
+    if uniform:
+        hits["uniform_hit"] = float(np.mean([_most(split, one) for one in uniform]))
     scalars = {name: scalar(share, "fraction", n=len(split)) for name, share in hits.items()}
     chance = [_salient(split, n).mean() for n in range(len(split))]
     scalars["chance"] = scalar(float(np.mean(chance)), "fraction", n=len(split))

@@ -113,7 +113,7 @@ def test_twenty_and_twenty_one_positions_by_hand():
 @pytest.mark.parametrize(
     ("reached", "value", "exceeded"),
     [(0.05, 20.0, True), (0.1, 20.0, True), (0.3, 40.0, True), (0.35, 40.0, True),
-     (0.5, 30.0, False), (0.9, 30.0, False)],
+     (0.5, 40.0, False), (0.9, 40.0, False)],
 )  # fmt: skip
 def test_xi_by_hand(reached, value, exceeded):
     along, performance = [0.02, 0.3, 0.2, 0.5, 0.4], [10.0, 20.0, 25.0, 40.0, 30.0]

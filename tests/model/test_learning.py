@@ -1,5 +1,7 @@
 """Agreements over runs: each against the definitions, and what has no value."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -24,16 +26,16 @@ def made(seed: int, steps: int = 4, delta: bool = True) -> tuple[Record, dict[st
     if delta:
         values["delta"] = random.normal(size=(1, 6, 40))
     ranked = {n: np.stack([ranks(one, LENGTHS) for one in v]) for n, v in values.items()}
-    split = SplitRecord(LENGTHS, np.array([0, 0, 1, 1, 1, 2]), ranked, {"accuracy": performance})
     important = np.array([best] if delta else [], np.int64)
-    steps_of = np.arange(steps) * 10
-    return Record(steps_of, {"accuracy": best}, important, {"dev": split, "train": split}), values
+    examples = np.array([0, 0, 1, 1, 1, 2])
+    split = SplitRecord(LENGTHS, examples, ranked, {"accuracy": performance}, important)
+    return Record(np.arange(steps) * 10, {"dev": split, "train": split}), values
 
 
 def test_every_agreement_is_that_of_its_definition():
     (own, mine), (other, theirs), (third, thirds) = made(0), made(1), made(5)
     (uniform, uf), (proxy, px), (frozen, fr) = made(2), made(3, steps=1), made(4)
-    found = learning(SUBJECT, own, [other, third], uniform, proxy, frozen)
+    found = learning(SUBJECT, own, [other, third], [uniform], proxy, [frozen])
     value = {name: one["value"] for name, one in found.scalars.items()}
     alpha, delta = mine["alpha"][1], mine["delta"][0]
     for prefix, compare, mean in (("", agreement, np.mean), ("tau_", tau_b, np.nanmean)):
@@ -68,9 +70,9 @@ def test_every_agreement_is_that_of_its_definition():
     assert value["alpha_uniform_chance"] == pytest.approx(100 * baseline)
     assert value["alpha_uniform_ratio"] == pytest.approx(max(hits) / baseline)
     assert found.arrays["alpha_uniform_curve"] == pytest.approx(np.multiply(100, hits), abs=1e-3)
-    assert value["best"] == own.splits["dev"].performance["accuracy"][1]
+    assert value["xi_star"] == own.splits["dev"].performance["accuracy"][1]
     assert value["best_step"] == 10
-    assert value["xi_star"] == own.splits["dev"].performance["accuracy"][-1]
+    assert value["final"] == own.splits["dev"].performance["accuracy"][-1]
     assert found.scalars["xi_star"]["n"] == len(LENGTHS)
 
 
@@ -88,17 +90,21 @@ def test_with_itself_attention_agrees_and_what_lacks_a_record_has_no_value():
         for scalar in (name, f"{name}_low", f"{name}_ratio", f"xi_{name}", f"tau_xi_{name}_never"):
             assert alone.scalars[scalar]["value"] is None
     assert alone.scalars["xi_star"] == same.scalars["xi_star"]
-    assert alone.scalars["best"]["value"] is not None
+    assert alone.scalars["final"]["value"] is not None
 
 
 def test_rows_of_single_words_have_no_tau_and_constant_attention_agrees_with_itself():
     lengths = np.array([1, 1])
     flat = ranks(np.zeros((2, 1)), lengths)[None]
     split = SplitRecord(
-        lengths, np.arange(2), {"alpha": flat, "beta": flat}, {"accuracy": np.array([50.0])}
+        lengths,
+        np.arange(2),
+        {"alpha": flat, "beta": flat},
+        {"accuracy": np.array([50.0])},
+        np.array([], np.int64),
     )
-    record = Record(np.array([0]), {"accuracy": 0}, np.array([], np.int64), {"dev": split})
-    found = learning(SUBJECT, record, [record], record, record, record).scalars
+    record = Record(np.array([0]), {"dev": split})
+    found = learning(SUBJECT, record, [record], [record], record, [record]).scalars
     assert found["alpha_uniform"]["value"] == 100
     assert found["alpha_uniform_chance"]["value"] == 100
     assert found["tau_alpha_uniform"]["value"] is None
@@ -122,17 +128,45 @@ def test_the_bootstrap_draws_whole_examples():
 def test_records_of_other_texts_are_refused():
     own, _ = made(0)
     split = own.splits["dev"]
-    shorter = SplitRecord(LENGTHS[:5], np.arange(5), {}, split.performance)
-    other = Record(own.steps, own.best, own.important, {"dev": shorter})
+    shorter = SplitRecord(LENGTHS[:5], np.arange(5), {}, split.performance, split.important)
+    other = Record(own.steps, {"dev": shorter})
     with pytest.raises(ValueError, match="other texts of 'dev': give their variants the same"):
-        learning(SUBJECT, own, uniform=other)
+        learning(SUBJECT, own, uniform=[other])
     with pytest.raises(ValueError, match="no 'bleu' on 'dev' was recorded, only splits dev, train"):
         learning(SUBJECT, own, metric="bleu")
 
 
 def test_the_proxy_needs_no_performance_and_is_read_where_it_ended():
     (own, _), (uniform, uf), (proxy, px) = made(0), made(1), made(2)
-    bare = Record(proxy.steps, {}, proxy.important, proxy.splits)
-    found = learning(SUBJECT, own, uniform=uniform, proxy=bare).scalars
+    bare = Record(proxy.steps, {"dev": replace(proxy.splits["dev"], performance={})})
+    found = learning(SUBJECT, own, uniform=[uniform], proxy=bare).scalars
     best = max(float(np.mean(agreement(px["beta"][-1], v, LENGTHS))) for v in uf["beta"])
     assert found["uniform_proxy"]["value"] == pytest.approx(100 * best)
+
+
+def test_what_is_compared_with_several_runs_is_averaged():
+    (own, mine), (one, first), (two, second) = made(0), made(1), made(2)
+    (proxy, px), alpha = made(3, steps=1), mine["alpha"][1]
+    found = learning(SUBJECT, own, uniform=[one, two], proxy=proxy, frozen=[one, two]).scalars
+
+    def most(u, quantity):
+        hits = [[agreement(u, v, LENGTHS).mean() for v in of[quantity]] for of in (first, second)]
+        return pytest.approx(100 * float(np.mean([max(curve) for curve in hits])))
+
+    assert found["alpha_uniform"]["value"] == most(alpha, "beta")
+    assert found["alpha_frozen"]["value"] == most(alpha, "alpha")
+    assert found["uniform_proxy"]["value"] == most(px["beta"][0], "beta")
+
+
+def test_the_best_checkpoint_is_that_of_the_split():
+    own, mine = made(0)
+    at = 3
+    performance = np.arange(4.0)
+    split = replace(own.splits["train"], performance={"accuracy": performance})
+    split = replace(split, important=np.array([at]))
+    record = Record(own.steps, {"dev": own.splits["dev"], "train": split})
+    other, theirs = made(1)
+    found = learning(SUBJECT, record, uniform=[other], split="train").scalars
+    assert (found["best_step"]["value"], found["xi_star"]["value"]) == (30, 3)
+    hits = [agreement(mine["alpha"][at], v, LENGTHS).mean() for v in theirs["beta"]]
+    assert found["alpha_uniform"]["value"] == pytest.approx(100 * max(hits))

@@ -23,7 +23,7 @@ def test_every_word_is_written_with_its_counts():
         **ASKED,
     )
     left, right = figure.axes
-    assert [text.get_text() for text in left.texts] == ["2.00", "0.00", "0.50", "1.00"]
+    assert [text.get_text() for text in left.texts] == ["2", "0", "0.5", "1"]
     assert [text.get_text() for text in left.get_yticklabels()] == ["good", "bad"]
     assert [text.get_text() for text in left.get_xticklabels()] == ["yes", "no"]
     assert "not run" in [text.get_text() for text in right.texts]

@@ -45,7 +45,8 @@ class Experiment:
     def seeds(self, variant: str, scale: str, overlay: Changes | None = None) -> list[int]:
         """Return the seeds of a variant that are run at a scale, a user's changes included."""
         layers = _layers(self.definition, variant, self._scale(scale), overlay or {})
-        return list(range([layer["seeds"] for layer in layers if "seeds" in layer][-1]))
+        seeds = [layer["seeds"] for layer in layers if "seeds" in layer][-1]
+        return list(range(seeds)) if isinstance(seeds, int) else sorted(seeds)
 
     def resolve(self, variant: str, scale: str, overlay: Changes | None = None) -> dict[str, Any]:
         """Return the settings of a variant at a scale, a user's changes included.

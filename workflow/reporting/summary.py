@@ -12,6 +12,13 @@ from workflow.reporting.verdict import WORDS
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 ORDER = ("paper", "lite")
 """The scales that the README shows, the most telling first; others have pages of their own."""
+SHOWN = (
+    "Differences have a 95 % interval; both sides are over the seeds that both have, and may "
+    "differ from the tables, which are over all. Sources: 000 Kinley's thesis, 001 Explicit Sparse "
+    "Transformer, 002 Contextualized Role Interaction, 003 the submission of Discrete Transformer, "
+    "004 Approximating How Single Head Attention Learns."
+)
+"""What a reader of claims must know."""
 DECIDED = ("holds", "does not hold")
 """The verdicts on claims that the README shows; a scale's own page has all."""
 
@@ -78,7 +85,7 @@ def block(published: Path) -> str:
         decided = [claim for claim in claims if claim["verdict"] in DECIDED]
         verdicts = Counter(claim["verdict"] for claim in claims)
         parts.append(
-            f"**Scale `{scale}`** (differences with their 95 % interval)\n\n"
+            f"**Scale `{scale}`**. {SHOWN}\n\n"
             f"{claims_table(decided)}\n\n"
             f"Of {len(claims)} claims {verdicts['undecided']} are undecided (few seeds, or a small "
             f"difference) and {verdicts['not run']} were not run. Numbers that the papers print: "
@@ -110,7 +117,8 @@ def scale_page(
     lines = [f"# Published results, scale {scale}", ""]
     if base_scale(scale) != scale:
         lines += [f"An overlay on `{base_scale(scale)}`: its settings are not the papers'.", ""]
-    lines += ["## Claims", "", claims_table(published_claims(folder)), "", "## Tables", ""]
+    claims = claims_table(published_claims(folder))
+    lines += ["## Claims", "", SHOWN, "", claims, "", "## Tables", ""]
     for path in sorted((folder / "tables").glob("*/*.md")):
         link = path.relative_to(folder).with_suffix("").as_posix()
         title = titles.get(f"{path.parent.name}/{path.stem}", path.stem)

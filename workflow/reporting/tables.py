@@ -124,7 +124,8 @@ def _records(
     if "of" in metric:
         metric = {**metric, "of": str(metric["of"]).format(row=row["id"])}
     share = bool(metric.get("proportion"))
-    ours, scalars = _ours(metric, table.get("statistic", "mean"), behind)
+    statistic = metric.get("statistic", table.get("statistic", "mean"))
+    ours, scalars = _ours(metric, statistic, behind)
     places = needs.printed_places(table, row, column) if "printed" in metric else []
     unprinted = Expected(table["source"], Printed(""), metric["unit"], "", "")
     printed = context.expected.all_at(places, metric.get("printed", "")) or [unprinted]
