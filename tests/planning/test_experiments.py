@@ -104,6 +104,8 @@ def test_a_variant_may_have_seeds_of_its_own():
     one = Experiment("one", "paper", Path("one.yaml"), definition)
     counts = {s: [len(one.seeds(v, s)) for v in ("v", "w")] for s in ("demo", "lite", "paper")}
     assert counts == {"demo": [1, 1], "lite": [2, 4], "paper": [2, 3]}
+    definition["variants"]["v"]["seeds"] = [100, 7]
+    assert (one.seeds("v", "lite"), one.seeds("w", "paper")) == ([7, 100], [0, 1, 2])
     overlay = {"seeds": 5, "variants": {"v": {"seeds": 6}}}
     assert [len(one.seeds(v, "lite", overlay)) for v in ("v", "w")] == [6, 5]
 

@@ -100,6 +100,16 @@ def test_a_table_of_best_runs_has_fractions_all_the_same(paper: Paper) -> None:
     assert (table.records[0]["mean"], table.records[0]["statistic"]) == ("0.1", "mean")
 
 
+def test_a_metric_may_have_another_statistic_than_its_table(paper: Paper) -> None:
+    made = definitions(statistic="max")
+    metric = {key: value for key, value in made["metrics"]["learned"].items()}
+    del metric["proportion"]
+    for own, expected in (({}, ("1", "max")), ({"statistic": "mean"}, ("0.25", "mean"))):
+        made["metrics"]["learned"] = metric | own
+        record, *_ = table_of(made, outcomes("same", [0, 1, 0, 0]), paper).records
+        assert (record["mean"], record["statistic"]) == expected
+
+
 def test_a_printed_fraction_is_judged_by_the_number_of_runs(paper: Paper) -> None:
     # 12 of 20 beside 0.5: twice sqrt(.5 * .5 / 20) = .2236, and half a unit of the last digit
     place = {"source": "000", "table": "Table 6.1", "row": "SST", "column": "TRANSFORMER"}
