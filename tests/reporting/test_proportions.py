@@ -102,7 +102,7 @@ def test_a_table_of_best_runs_has_fractions_all_the_same(paper: Paper) -> None:
 
 def test_a_metric_may_have_another_statistic_than_its_table(paper: Paper) -> None:
     made = definitions(statistic="max")
-    metric = {key: value for key, value in made["metrics"]["learned"].items()}
+    metric = dict(made["metrics"]["learned"])
     del metric["proportion"]
     for own, expected in (({}, ("1", "max")), ({"statistic": "mean"}, ("0.25", "mean"))):
         made["metrics"]["learned"] = metric | own
