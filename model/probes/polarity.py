@@ -12,7 +12,7 @@ FIRST_WORD = 3
 """Ids below are <pad>, <bos> and <unk>."""
 
 
-def polarity(subject: Subject, shown: int = 6, least: float = 0.01) -> Measured:
+def polarity(subject: Subject, shown: int = 6, least: int = 20, share: float = 0.003) -> Measured:
     """The words that say most of a class, and how often attention could go by them.
 
     C of equation 13 is made of the training split, where the output is one word, the label; the
@@ -21,13 +21,14 @@ def polarity(subject: Subject, shown: int = 6, least: float = 0.01) -> Measured:
     Args:
         subject: the run; only its corpus counts.
         shown: words of each class to list.
-        least: share of the texts that such a word must occur in: Trans of a rare word says little.
+        least: texts that such a word must occur in, since Trans of a rare word says little.
+        share: of all texts, likewise.
 
     Returns:
         Scalar `salient_hit`, where the corpus knows its salient words: the share of development
         texts in which one of them is the most polar word toward the text's class.
         Arrays `word`, the most polar words of label 1 and of label 0, and `counts`, C of each for
-        labels 1 and 0, divided by the number of texts.
+        labels 1 and 0, per thousand texts.
     """
     words, train = len(subject.corpus.vocabulary), subject.corpus.split("train")
     texts = [text.tolist() for text in np.split(train.tokens, train.offsets[1:-1])]
@@ -35,7 +36,7 @@ def polarity(subject: Subject, shown: int = 6, least: float = 0.01) -> Measured:
     counts = count_table(zip(texts, labels, strict=True), words, 2)
     trans = translations(counts)
     occurs = np.bincount(np.concatenate([np.unique(text) for text in texts]), minlength=words)
-    often = occurs >= least * len(texts)
+    often = occurs >= max(least, share * len(texts))
     known = np.flatnonzero(often & (np.arange(words) >= FIRST_WORD))
     ordered = known[np.argsort(-trans[known, 1], kind="stable")]
     chosen = ordered if len(ordered) <= 2 * shown else [*ordered[:shown], *ordered[-shown:]]
@@ -45,8 +46,8 @@ def polarity(subject: Subject, shown: int = 6, least: float = 0.01) -> Measured:
     if "salient" in dev.columns:
         hits = _hits(dev, trans)
         scalars["salient_hit"] = scalar(float(hits.mean()), "fraction", n=len(hits))
-    shares = (counts[chosen] / len(texts))[:, ::-1].round(9)
-    return Measured(scalars, {"word": names, "counts": shares.tolist()})
+    per_thousand = (1000 * counts[chosen] / len(texts))[:, ::-1].round(6)
+    return Measured(scalars, {"word": names, "counts": per_thousand.tolist()})
 
 
 def _hits(split: Split, trans: np.ndarray) -> np.ndarray:

@@ -98,7 +98,7 @@ def test_bags_and_betas_by_hand(tmp_path):
 
 def test_polarity_by_a_slow_count(corpus):
     subject = Subject(torch.nn.Identity(), corpus, CPU, 0)
-    found = polarity(subject, shown=2, least=0.02)
+    found = polarity(subject, shown=2, least=5)
     names = found.arrays["word"]
     assert len(names) == 4
     assert (names[0], names[-1]) == ("s4", "s3")
@@ -108,5 +108,5 @@ def test_polarity_by_a_slow_count(corpus):
         for n, label in enumerate(train.columns["label"]):
             text = train.tokens[train.offsets[n] : train.offsets[n + 1]].tolist()
             counts[1 - label] += text.count(int(name[1:])) / len(text)
-        assert row == pytest.approx([count / len(train) for count in counts], abs=1e-9)
+        assert row == pytest.approx([1000 * count / len(train) for count in counts], abs=1e-6)
     assert found.scalars["salient_hit"]["value"] == 1

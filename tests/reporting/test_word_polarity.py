@@ -19,7 +19,7 @@ def panel(arrays) -> Panel:
 
 def test_every_word_is_written_with_its_counts():
     figure = draw(
-        [panel({"word": ["good", "bad"], "counts": [[0.002, 0], [0.0005, 0.001]]}), panel(None)],
+        [panel({"word": ["good", "bad"], "counts": [[2, 0], [0.5, 1.004]]}), panel(None)],
         **ASKED,
     )
     left, right = figure.axes

@@ -47,7 +47,7 @@ def draw(panels: Sequence[Panel], word: str, counts: str, labels: Sequence[str])
         shares = table / np.maximum(table.sum(axis=1, keepdims=True), 1e-12)
         axes.imshow(shares, cmap="Greys", vmin=0, vmax=1.6, aspect="auto", interpolation="nearest")
         for (row, column), entry in np.ndenumerate(table):
-            axes.text(column, row, f"{1000 * entry:.2g}", ha="center", va="center", fontsize=7)
+            axes.text(column, row, f"{entry:.2g}", ha="center", va="center", fontsize=7)
         axes.set_xticks(range(len(labels)), labels)
         axes.set_yticks(range(len(words)), words, fontsize=8)
         axes.tick_params(length=0)
