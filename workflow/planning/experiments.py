@@ -1,7 +1,7 @@
 """Resolve experiments: experiment + variant + scale + overlay -> the full settings of a run."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -45,8 +45,7 @@ class Experiment:
     def seeds(self, variant: str, scale: str, overlay: Changes | None = None) -> list[int]:
         """Return the seeds of a variant that are run at a scale, a user's changes included."""
         layers = _layers(self.definition, variant, self._scale(scale), overlay or {})
-        seeds = [layer["seeds"] for layer in layers if "seeds" in layer][-1]
-        return list(range(seeds)) if isinstance(seeds, int) else sorted(seeds)
+        return numbered([layer["seeds"] for layer in layers if "seeds" in layer][-1])
 
     def resolve(self, variant: str, scale: str, overlay: Changes | None = None) -> dict[str, Any]:
         """Return the settings of a variant at a scale, a user's changes included.
@@ -118,6 +117,11 @@ def _layers(definition: Changes, variant: str, scale: Changes, overlay: Changes)
     for changes in (scale, overlay):
         layers += [changes, changes.get("variants", {}).get(variant, {})]
     return layers
+
+
+def numbered(seeds: int | Sequence[int]) -> list[int]:
+    """Return the seeds that a number of them, from 0 on, or a list of them stands for."""
+    return list(range(seeds)) if isinstance(seeds, int) else sorted(set(seeds))
 
 
 def merge(base: Any, change: Any) -> Any:

@@ -14,6 +14,7 @@ from workflow.planning.experiments import (
     check_experiment,
     further_data,
     load_experiments,
+    numbered,
     recipe,
     records,
 )
@@ -200,7 +201,7 @@ class Plan:
         if seeds is None:
             overlay = self.overlay.get(experiment.name)
             return experiment.seeds(variant, self.config["scale"], overlay)
-        return list(range(seeds)) if isinstance(seeds, int) else sorted(set(seeds))
+        return numbered(seeds)
 
     def recipe(self, folder: str) -> dict[str, Any]:
         """Return the recipe whose data lie in `<dataset>/<hash>`.
