@@ -144,7 +144,7 @@ def test_an_evaluator_gets_the_records_that_it_names(measuring, tmp_path):
 
 def recorded(path: Path, step: int) -> str:
     """A record with nothing in it but the update of its checkpoint."""
-    path.write_bytes(Record(np.array([step]), {}, np.array([], np.int64), {}).content())
+    path.write_bytes(Record(np.array([step]), {}).content())
     return str(path)
 
 
