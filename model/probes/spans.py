@@ -13,18 +13,17 @@ from model.probes.measure import Measured, Subject, scalar
 from model.receptive_field import receptive_field
 
 
-def receptive_fields(subject: Subject, thresholds: int = 20, tokens: int = 4096) -> Measured:
+def receptive_fields(subject: Subject, tokens: int = 4096) -> Measured:
     """Compare receptive fields on the test split with the column `span_start`.
 
     The field of the prediction made at position i is r(i, L); its true dependency is the span from
     span_start[i] to i. BOS, an attention sink, is left out of both, and so is the first target,
     which has nothing to depend on. Precision and recall count field members over all predictions
-    (micro) or average the predictions' own (macro), under the argmax of every head; the weighted
-    ones cut the field of equation (1) into a set at the threshold with the best F1.
+    (micro) or average the predictions' own (macro), under the argmax of every head.
+    (`model.probes.weighted_field` reads the weights of soft attention instead.)
 
     Args:
         subject: a trained `LanguageModel` and its data.
-        thresholds: how many thresholds of the weighted field are tried, evenly spaced in (0, 1).
         tokens: most tokens in a batch.
 
     Returns:
@@ -32,35 +31,27 @@ def receptive_fields(subject: Subject, thresholds: int = 20, tokens: int = 4096)
         equal their span. Arrays: that fraction by span length; and of the first test sequence its
         symbols, its spans and its weighted field, row by row.
     """
-    levels = (torch.arange(thresholds, device=subject.device) + 0.5) / thresholds
-    counts, cuts = [], []
+    counts = []
     shown: dict[str, list[Any]] = {}
     for batch in in_order(subject.corpus.split("test"), tokens, subject.device):
         with torch.no_grad():
             weights = subject.model(batch.tokens[:, :-1], batch.real[:, :-1]).weights
-        weighted = receptive_field(weights)[:, 1:, 1:]
         field = receptive_field([one_hot_argmax(w) for w in weights])[:, 1:, 1:]
         span = true_spans(batch.columns["span_start"][:, 1:-1])
         real = batch.real[:, 2:]
         counts.append(_overlap(field, span)[real])
-        cuts.append(
-            torch.stack([_overlap((weighted > at).float(), span)[real].sum(0) for at in levels])
-        )
         if 0 in batch.examples:
-            shown = _example(subject, batch, span, weighted)
+            shown = _example(subject, batch, span, receptive_field(weights)[:, 1:, 1:])
     hits, sizes, spans = torch.cat(counts).double().unbind(-1)
-    scalars = _ratios(hits.sum(), sizes.sum(), spans.sum(), "")
-    cut = torch.stack(cuts).double().sum(0)
-    best = max(
-        (_ratios(level[0], level[1], level[2], "_weighted") for level in cut),
-        key=lambda r: r["f1_weighted"]["value"],
-    )
-    precision, recall = (hits / sizes).mean(), (hits / spans).mean()
+    precision, recall = hits.sum() / sizes.sum(), hits.sum() / spans.sum()
     exact = ((hits == sizes) & (hits == spans)).double()
     lengths = spans.unique()
-    scalars |= best | {
-        "precision_macro": scalar(float(precision), "fraction"),
-        "recall_macro": scalar(float(recall), "fraction"),
+    scalars = {
+        "precision": scalar(float(precision), "fraction"),
+        "recall": scalar(float(recall), "fraction"),
+        "f1": scalar(float(2 * precision * recall / (precision + recall)), "fraction"),
+        "precision_macro": scalar(float((hits / sizes).mean()), "fraction"),
+        "recall_macro": scalar(float((hits / spans).mean()), "fraction"),
         "f1_macro": scalar(float((2 * hits / (sizes + spans)).mean()), "fraction"),
         "field_size": scalar(float(sizes.mean()), "tokens", float(sizes.std()), len(sizes)),
         "span_size": scalar(float(spans.mean()), "tokens", float(spans.std()), len(spans)),
@@ -83,19 +74,6 @@ def true_spans(start: Tensor) -> Tensor:
 def _overlap(field: Tensor, span: Tensor) -> Tensor:
     """Sizes (B, T, 3) of the overlap of fields and spans (B, T, T), of the field, of the span."""
     return torch.stack([(field * span).sum(-1), field.sum(-1), span.sum(-1)], dim=-1)
-
-
-def _ratios(hits: Tensor, sizes: Tensor, spans: Tensor, suffix: str) -> dict[str, dict[str, Any]]:
-    precision, recall = hits / sizes.clamp(min=1), hits / spans
-    return {
-        f"precision{suffix}": scalar(float(precision), "fraction"),
-        f"recall{suffix}": scalar(float(recall), "fraction"),
-        f"f1{suffix}": scalar(_f1(precision, recall), "fraction"),
-    }
-
-
-def _f1(precision: Tensor, recall: Tensor) -> float:
-    return float(2 * precision * recall / (precision + recall).clamp(min=1e-12))
 
 
 def _example(

@@ -108,13 +108,16 @@ def test_the_streams_have_embeddings_of_their_own_unless_shared():
 
 
 def test_attention_dropout_does_not_touch_the_sample():
-    model = TwoStreamTransformer(20, **{**SIZES, "layers": 1}, normalizer=Softmax(), dropout=0.5)
+    """Nor the scores of the layer that it acts in, but what the next layer's are made of."""
+    model = TwoStreamTransformer(20, **{**SIZES, "layers": 2}, normalizer=Softmax(), dropout=0.5)
     tokens, mask = torch.randint(0, 20, (1, 5)), torch.zeros(1, 1, 1, 5)
     model.train()
+    first = model.controller[0]
     model.controller_embedding.dropout.p = 0.0
-    one, two = model(tokens, mask).weights[0], model(tokens, mask).weights[0]
-    assert torch.equal(one, two)
-    assert torch.allclose(one.sum(-1), torch.ones(1, 2, 5))
+    first.attend.dropout.p = first.transform.dropout.p = first.feed_forward[2].p = 0.0
+    one, two = model(tokens, mask).weights, model(tokens, mask).weights
+    assert torch.equal(one[0], two[0]) and not torch.equal(one[1], two[1])
+    assert torch.allclose(one[0].sum(-1), torch.ones(1, 2, 5))
 
 
 def count(model: nn.Module) -> int:

@@ -71,9 +71,6 @@ def stack_measures(variant: str, seed: int) -> dict[str, Any]:
         "precision_macro": scalar(precision - 0.01, "fraction"),
         "recall_macro": scalar(min(recall + 0.02, 1), "fraction"),
         "f1_macro": scalar(f1 - 0.01, "fraction"),
-        "precision_weighted": scalar(precision * 0.9, "fraction"),
-        "recall_weighted": scalar(recall * 0.9, "fraction"),
-        "f1_weighted": scalar(f1 * 0.9, "fraction"),
         "field_size": scalar(2.5 * recall / precision, "tokens", std=1.2, n=140000),
         "span_size": scalar(2.5, "tokens", std=1.4, n=140000),
         "exact": scalar(exact + shift + random.normal(0, 0.006), "fraction", n=140000),
@@ -92,6 +89,11 @@ def stack_measures(variant: str, seed: int) -> dict[str, Any]:
         },
         "receptive_field": fields,
         "routing_flips": {"flip_rate": scalar(0.3, "fraction", n=5000)},
+        "weighted_field": {
+            "precision": scalar(precision * 0.9, "fraction"),
+            "recall": scalar(recall * 0.9, "fraction"),
+            "f1": scalar(f1 * 0.9, "fraction"),
+        },
     }
     return {
         name: {"code": "c" * 16, "seconds": 1.0, "scalars": scalars}

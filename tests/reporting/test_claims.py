@@ -96,7 +96,7 @@ def test_pairs_are_runs_of_the_same_seed(paper: Paper, measures: Measures) -> No
     found = claim(judge(paper, "lite", measures), "penalty_needed_uniform")
     values = {
         variant: [
-            one.scalar("receptive_field.precision")["value"]
+            one.scalar("receptive_field.f1")["value"]
             for one in measures.of("stack_language", variant)
         ]
         for variant in ("uniform_discrete_penalty", "uniform_discrete")

@@ -112,10 +112,11 @@ def test_stack_language_reads_back_from_markdown(made: Path) -> None:
     assert re.fullmatch(r"0\.\d{3}±0\.\d{3} \(0\.\d{3}\)", best["precision (macro), ours"])
     assert best["precision (macro), paper"] == "0.959"
     assert best["precision (macro), verdict"] == "reproduced"
-    assert best["weighted precision / recall"] == ""
+    assert best["weighted precision / recall (F1)"] == ""
     soft = dict(zip(header, body[0], strict=True))
     assert soft["precision (macro), paper"] == soft["precision (macro), verdict"] == ""
-    assert re.fullmatch(r"0\.\d{3} / 0\.\d{3}", soft["weighted precision / recall"])
+    cut = soft["weighted precision / recall (F1)"]
+    assert re.fullmatch(r"0\.\d{3} / 0\.\d{3} \(0\.\d{3}±0\.\d{3}\)", cut)
     assert soft["floor"] == f"{FLOORS['uniform']:.3f}"
 
 

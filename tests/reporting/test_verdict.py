@@ -89,6 +89,11 @@ def test_rounding_of_the_printed_number() -> None:
     assert judge(Ours(2, 0.9549, 0.0), Printed("0.950"), exact).word == "differs"
 
 
+def test_one_run_reproduces_what_does_not_vary() -> None:
+    assert judge(Ours(1, 77.071), Printed("77.07"), Tolerance(seed_std=0.0)).word == "reproduced"
+    assert judge(Ours(1, 77.071), Printed("77.07"), PLAIN).word == "close"
+
+
 @given(values, printed, st.text(min_size=1))
 def test_a_hindrance_settles_it(mean: float, number: Printed, reason: str) -> None:
     verdict = judge(ours(mean), number, ACCURACY, [reason])

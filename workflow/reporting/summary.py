@@ -66,7 +66,7 @@ def published_claims(folder: Path) -> list[dict[str, Any]]:
 
 
 def counts(folder: Path) -> str:
-    """Return how many printed numbers got which verdict, as text; each text's own counts."""
+    """Return how many comparisons with a printed number got which verdict, as text."""
     counted = Counter(
         record["verdict"]
         for path in (folder / "tables").glob("*/*.csv")
@@ -88,8 +88,9 @@ def block(published: Path) -> str:
             f"**Scale `{scale}`**. {SHOWN}\n\n"
             f"{claims_table(decided)}\n\n"
             f"Of {len(claims)} claims {verdicts['undecided']} are undecided (few seeds, or a small "
-            f"difference) and {verdicts['not run']} were not run. Numbers that the papers print: "
-            f"{counts(folder)}. [All claims, tables and figures]({folder.as_posix()}/README.md)."
+            f"difference) and {verdicts['not run']} were not run. Comparisons with a printed "
+            f"number: {counts(folder)}. "
+            f"[All claims, tables and figures]({folder.as_posix()}/README.md)."
         )
     return "\n\n".join(parts) or "No results have been published yet."
 
@@ -125,7 +126,7 @@ def scale_page(
         lines.append(
             f"- [{title}]({link}.md) ([csv]({link}.csv), [tex]({link}.tex), [runs]({link}.json))"
         )
-    lines += ["", f"Numbers that the papers print: {counts(folder)}.", "", "## Figures", ""]
+    lines += ["", f"Comparisons with a printed number: {counts(folder)}.", "", "## Figures", ""]
     for path in sorted((folder / "figures").glob("*/*.png")):
         link = path.relative_to(folder).as_posix()
         title = titles.get(f"{path.parent.name}/{path.stem}", path.stem)
