@@ -37,8 +37,7 @@ def draw(panels: Sequence[Panel], measure: str, label: str, low: float, high: fl
         axes.set_ylabel("test examples (%)")
     for axes in grid.flat[len(drawn) :]:
         say(axes, "" if drawn else "not run")
-    shown = [series for panel in drawn for series in panel.drawn]
-    about = f"All examples of {seeds(shown)}; mean±standard deviation; " if drawn else ""
+    about = "All examples of all seeds; mean±standard deviation; " if drawn else ""
     about += "vertical lines: the paper's means." if drawn else ""
     footnote(figure, f"{about} {not_run(panels)}".strip())
     return figure
@@ -71,8 +70,9 @@ def _histograms(axes: Axes, panel: Panel, measure: str, edges: np.ndarray) -> No
                 clip_on=False,
                 linestyle="none",
             )
-    axes.set_title(panel.label)
+    axes.set_title(f"{panel.label} ({seeds(panel.drawn)})")
     axes.set_xlim(bins[0], bins[-1])
+    axes.locator_params(axis="x", nbins=6)
     axes.set_ylim(top=axes.get_ylim()[1] * 1.15)
     if axes.get_legend_handles_labels()[0]:
         below: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.18)}
