@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -91,6 +91,40 @@ def plan_batches(
     return list(np.split(order, cuts))
 
 
+def plan_updates(
+    lengths: np.ndarray,
+    batch: Mapping[str, int],
+    random: np.random.Generator,
+    alike: Callable[[np.ndarray, int], np.ndarray],
+) -> list[list[np.ndarray]]:
+    """Shuffle examples into updates, each a list of micro-batches whose gradients are accumulated.
+
+    Examples of a micro-batch are alike in length, to have little padding; but the micro-batches of
+    an update are drawn from all, as if each were a batch of its own.
+
+    Args:
+        lengths: (N,) tokens of every example.
+        batch: `examples` or `tokens` per update, and optionally `micro_tokens`, the most tokens of
+            a micro-batch; an update of `tokens` has as many of them as fit.
+        random: that shuffles.
+        alike: sorts example numbers for batches of so many tokens.
+
+    Returns:
+        The example numbers of every micro-batch of every update.
+    """
+    order = random.permutation(len(lengths))
+    micro = batch.get("micro_tokens")
+    if "examples" in batch:
+        updates = plan_batches(lengths, order, batch)
+        shuffled = [updates[i] for i in random.permutation(len(updates))]
+        return [plan_batches(lengths, u, {"tokens": micro}) if micro else [u] for u in shuffled]
+    tokens = min(micro or batch["tokens"], batch["tokens"])
+    parts = plan_batches(lengths, alike(order, tokens), {"tokens": tokens})
+    shuffled = [parts[i] for i in random.permutation(len(parts))]
+    many = batch["tokens"] // tokens
+    return [shuffled[first : first + many] for first in range(0, len(shuffled), many)]
+
+
 class Sampler:
     """The updates of every epoch, each a list of micro-batches whose gradients are accumulated.
 
@@ -107,22 +141,17 @@ class Sampler:
     def __init__(self, split: Split, batch: Mapping[str, int], seed: int) -> None:
         self.split = split
         self.lengths = split.lengths + 1
-        self.limit = {name: n for name, n in batch.items() if name != "micro_tokens"}
-        self.micro = {"tokens": batch["micro_tokens"]} if batch.get("micro_tokens") else None
+        self.batch = batch
         self.seed = seed
         self.updates_per_epoch = len(self.epoch(0))
 
     def epoch(self, epoch: int) -> list[list[np.ndarray]]:
         """The example numbers of every micro-batch of every update of an epoch."""
         random = np.random.default_rng([self.seed, epoch])
-        order = random.permutation(len(self.split))
-        if "tokens" in self.limit:
-            order = order[np.argsort(self.lengths[order], kind="stable")]
-        updates = plan_batches(self.lengths, order, self.limit)
-        shuffled = [updates[i] for i in random.permutation(len(updates))]
-        if self.micro is None:
-            return [[update] for update in shuffled]
-        return [plan_batches(self.lengths, update, self.micro) for update in shuffled]
+        return plan_updates(self.lengths, self.batch, random, self._sorted)
+
+    def _sorted(self, order: np.ndarray, tokens: int) -> np.ndarray:
+        return order[np.argsort(self.lengths[order], kind="stable")]
 
     def batches(self, examples: list[np.ndarray], device: torch.device) -> Iterator[Batch]:
         """The micro-batches of one update, on the device."""

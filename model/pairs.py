@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from model.batching import BOS, PAD, plan_batches
+from model.batching import BOS, PAD, plan_batches, plan_updates
 from model.corpus import REBUILD, Split
 from model.packing import Layout
 
@@ -143,23 +144,15 @@ class PairSampler:
     def __init__(self, split: Split, batch: Mapping[str, int], seed: int) -> None:
         self.split = split
         self.lengths = pair_lengths(split)
-        self.limit = {name: n for name, n in batch.items() if name != "micro_tokens"}
-        self.micro = {"tokens": batch["micro_tokens"]} if batch.get("micro_tokens") else None
+        self.batch = batch
         self.seed = seed
         self.updates_per_epoch = len(self.epoch(0))
 
     def epoch(self, epoch: int) -> list[list[np.ndarray]]:
         """The pair numbers of every micro-batch of every update of an epoch."""
         random = np.random.default_rng([self.seed, epoch])
-        order = random.permutation(len(self.split))
-        if "tokens" in self.limit:
-            order = bucketed(self.lengths, order, self.limit["tokens"])
-        longer = self.lengths.max(axis=1)
-        updates = plan_batches(longer, order, self.limit)
-        shuffled = [updates[i] for i in random.permutation(len(updates))]
-        if self.micro is None:
-            return [[update] for update in shuffled]
-        return [plan_batches(longer, update, self.micro) for update in shuffled]
+        alike = partial(bucketed, self.lengths)
+        return plan_updates(self.lengths.max(axis=1), self.batch, random, alike)
 
     def batches(self, examples: list[np.ndarray], device: torch.device) -> Iterator[PairBatch]:
         """The micro-batches of one update, on the device."""

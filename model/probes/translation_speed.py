@@ -28,22 +28,23 @@ def translation_speed(
     spec: Mapping[str, Any],
     normalizers: Mapping[str, Mapping[str, Any]],
     updates: int = 12,
-    rounds: int = 3,
+    rounds: int = 12,
     sentences: int = 128,
     beam: int = 5,
 ) -> Measured:
     """Tokens per second of the run's model with each of several normalisers in its place.
 
-    Each has the run's own weights, so that translations are as long as those of a trained model.
-    An update is loss, gradients and Adam, in the precision of the run. On a CPU the time is the
-    process's own.
+    Each has the run's own weights, so that translations are nearly as long as those of the model
+    that was trained. An update is loss, gradients and Adam, in the precision of the run. On a CPU
+    the time is the process's own.
 
     Args:
         subject: a run of a `Translator`; its weights stay as they are.
         spec: of the run.
         normalizers: nodes by name.
-        updates: of each model, on batches of the run's size, after one that does not count.
-        rounds: of translating, after one that does not count.
+        updates: of each model, on micro-batches of the run's size, after one that does not count.
+        rounds: of translating, after one that does not count. In twice as many turns as there are
+            models each comes before each other equally often.
         sentences: of the test split, the first ones, translated as one batch.
         beam: of the search.
 
@@ -73,16 +74,27 @@ Work = Callable[[PairBatch], int]
 def _in_turns(
     subject: Subject, works: Mapping[str, Work], batches: list[PairBatch]
 ) -> dict[str, list[float]]:
-    """Tokens per second of each on every batch; who begins changes from batch to batch."""
-    now, names = clock(subject.device), list(works)
-    rates: dict[str, list[float]] = {name: [] for name in names}
+    """Tokens per second of each on every batch; who goes before whom changes from turn to turn."""
+    now = clock(subject.device)
+    rates: dict[str, list[float]] = {name: [] for name in works}
     for turn, batch in enumerate(batches):
-        first = turn % len(names)
-        for name in names[first:] + names[:first]:
+        for name in turn_order(list(works), turn):
             began = now()
             tokens = works[name](batch)
             rates[name].append(tokens / max(now() - began, 1e-9))
     return rates
+
+
+def turn_order(names: list[str], turn: int) -> list[str]:
+    """The names in the order of a turn, a row of Williams' square or, every other turn, its mirror.
+
+    In any `2 len(names)` turns one after the other each name goes right before each other one
+    twice and is at each place twice: whatever one leaves behind in caches meets all alike.
+    """
+    count = len(names)
+    zigzag = [(n + 1) // 2 if n % 2 else count - n // 2 for n in range(count)]
+    row = [names[(place + turn // 2) % count] for place in zigzag]
+    return row[::-1] if turn % 2 else row
 
 
 def _model(subject: Subject, spec: Mapping[str, Any], node: Mapping[str, Any]) -> nn.Module:

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.batching import BOS, PAD, Sampler, collate, in_order, plan_batches
+from model.batching import BOS, PAD, Sampler, collate, in_order, plan_batches, plan_updates
 from model.corpus import Corpus
 
 LENGTHS = st.lists(st.integers(1, 30), min_size=1, max_size=60).map(np.array)
@@ -66,13 +66,30 @@ def test_epochs_are_shuffled_by_seed_and_epoch_and_have_one_length(keywords: Cor
 
 def test_micro_batches_split_an_update_without_changing_it(keywords: Corpus):
     split = keywords.split("train")
-    whole = Sampler(split, {"tokens": 150}, seed=0).epoch(0)
-    parts = Sampler(split, {"tokens": 150, "micro_tokens": 40}, seed=0).epoch(0)
+    whole = Sampler(split, {"examples": 20}, seed=0).epoch(0)
+    parts = Sampler(split, {"examples": 20, "micro_tokens": 40}, seed=0).epoch(0)
     for joined, split_up in zip(whole, parts, strict=True):
         assert np.concatenate(split_up).tolist() == np.concatenate(joined).tolist()
     assert max(len(u) for u in parts) > 1
     lengths = split.lengths + 1
     assert all(lengths[b].max() * len(b) <= 40 for u in parts for b in u)
+
+
+def test_an_update_of_micro_batches_is_a_mixture_of_lengths():
+    """Each micro-batch has one length, but updates have the mean of all, as shuffled batches do."""
+    lengths, random = np.repeat(np.arange(5, 25), 200), np.random.default_rng(0)
+    updates = plan_updates(
+        lengths,
+        {"tokens": 2000, "micro_tokens": 100},
+        random,
+        lambda order, _: order[np.argsort(lengths[order], kind="stable")],
+    )
+    assert sorted(np.concatenate([m for u in updates for m in u])) == list(range(4000))
+    assert {len(update) for update in updates[:-1]} == {20}
+    assert all(lengths[m].max() * len(m) <= 100 for u in updates for m in u)
+    assert np.mean([np.ptp(lengths[m]) for u in updates for m in u]) < 1
+    means = [lengths[np.concatenate(update)].mean() for update in updates[:-1]]
+    assert np.std(means) < lengths.std() / 2
 
 
 def test_in_order_visits_a_split_once(keywords: Corpus):

@@ -86,8 +86,7 @@ def test_every_pair_once_and_epochs_differ_but_repeat(tmp_path):
         assert sorted(together.tolist()) == list(range(300))
         for update in epoch:
             assert all(len(m) * sampler.lengths[m].max() <= 40 for m in update if len(m) > 1)
-            whole = np.concatenate(update)
-            assert len(whole) * sampler.lengths[whole].max() <= 120
+            assert len(update) <= 3
     flat = [[m.tolist() for u in epoch for m in u] for epoch in epochs]
     assert flat[0] != flat[1]
     again = PairSampler(split, {"tokens": 120, "micro_tokens": 40}, seed=3).epoch(1)

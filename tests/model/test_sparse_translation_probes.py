@@ -1,10 +1,14 @@
 """The probes of Explicit Sparse Transformer: top-k in training alone, attention maps, speed."""
 
+import itertools
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from model.build import build
 from model.normalizers.softmax import Softmax
@@ -171,6 +175,16 @@ def test_speeds_are_tokens_by_time_and_alike_on_the_same_work(corpus, monkeypatc
     # Three places in each of two layers, one forward pass: 6 units of time for a batch's tokens.
     second = speed._batches(run, spec, 2)[1]
     assert found.scalars["training_a"]["value"] == pytest.approx(len(second.layout.places) / 6000)
+
+
+@given(st.integers(2, 9), st.integers(0, 40))
+def test_all_mechanisms_meet_what_the_others_leave_behind_alike(count, first):
+    names = [str(n) for n in range(count)]
+    rows = [speed.turn_order(names, turn) for turn in range(first, first + 2 * count)]
+    assert all(sorted(row) == sorted(names) for row in rows)
+    before = Counter(pair for row in rows for pair in itertools.pairwise(row))
+    assert before == dict.fromkeys(itertools.permutations(names, 2), 2)
+    assert all(Counter(place) == dict.fromkeys(names, 2) for place in zip(*rows, strict=True))
 
 
 def test_measuring_speed_changes_neither_weights_nor_random_numbers(corpus):

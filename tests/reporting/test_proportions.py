@@ -140,6 +140,7 @@ def test_any_metric_can_show_its_interval(paper: Paper, measures: Measures, tmp_
         record = next(csv.DictReader(stream))
     rounded = [f"{float(record[name]):.3f}" for name in ("mean", "ci_low", "ci_high")]
     assert f"| {rounded[0]} [{rounded[1]}, {rounded[2]}] |" in (tmp_path / "t.md").read_text()
+    assert f"{layout.Shown('42.29', '', 1, best_of='2')}" == "42.3 (best of 2)"
     one = layout.Shown("0.69", "0.11", 2)
     assert (f"{one:interval}", f"{one}", f"{one:mean}") == ("0.69±0.11", "0.69±0.11", "0.69")
 

@@ -34,15 +34,22 @@ class Grid:
 class Shown:
     """A value in a cell's format string.
 
-    `{tau}` shows it with its spread, `{tau:mean}` without, `{tau:interval}` with its 95 % interval
-    instead. `{never:star}` is "*" where the value is above 0, and nothing else.
+    `{tau}` shows it with its spread, or says of how many runs it is the best; `{tau:mean}` shows it
+    alone, `{tau:interval}` with its 95 % interval. `{never:star}` is "*" where the value is above 0,
+    and nothing else.
     """
 
     def __init__(
-        self, mean: str, std: str, digits: int, interval: tuple[str, str] = ("", "")
+        self,
+        mean: str,
+        std: str,
+        digits: int,
+        interval: tuple[str, str] = ("", ""),
+        best_of: str = "",
     ) -> None:
-        """Take mean, spread and interval as text, empty where there is none, and the digits."""
+        """Take all but the digits as text, empty where there is none."""
         self.mean, self.std, self.digits, self.interval = mean, std, digits, interval
+        self.best_of = best_of
 
     def __format__(self, how: str) -> str:
         """Return the rounded mean with what `how` asks for, as far as it is known; – where none."""
@@ -54,7 +61,10 @@ class Shown:
             return self.mean or MISSING
         if how == "interval" and all(self.interval):
             return f"{shown} [{', '.join(map(self._rounded, self.interval))}]"
-        return f"{shown}±{self._rounded(self.std)}" if self.std and how != "mean" else shown
+        if how == "mean":
+            return shown
+        shown += f"±{self._rounded(self.std)}" if self.std else ""
+        return shown + (f" (best of {self.best_of})" if self.best_of else "")
 
     def _rounded(self, number: str) -> str:
         return f"{float(number):.{self.digits}f}"
@@ -109,9 +119,12 @@ def _cells(
     """Return the sub-cells of one cell: ours, the paper's, the verdicts."""
     first = {metric: records[0] for metric, records in here.items()}
     digits = {metric: int(metrics[metric]["digits"]) for metric in here}
+    best_of = {name: it["n"] if it["statistic"] == "max" else "" for name, it in first.items()}
     ours = form.format_map(
         {
-            name: Shown(it["mean"], it["std"], digits[name], (it["ci_low"], it["ci_high"]))
+            name: Shown(
+                it["mean"], it["std"], digits[name], (it["ci_low"], it["ci_high"]), best_of[name]
+            )
             for name, it in first.items()
         }
     )
