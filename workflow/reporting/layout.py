@@ -35,8 +35,8 @@ class Shown:
     """A value in a cell's format string.
 
     `{tau}` shows it with its spread, or says of how many runs it is the best; `{tau:mean}` shows it
-    alone, `{tau:interval}` with its 95 % interval. `{never:star}` is "*" where the value is above 0,
-    and nothing else.
+    alone, `{tau:interval}` with its 95 % interval. `{never:star}` is "*" where the value is above
+    0, and nothing else.
     """
 
     def __init__(
