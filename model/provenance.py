@@ -16,10 +16,8 @@ import torch
 def environment(root: Path, device: torch.device) -> dict[str, Any]:
     """Commit, versions and hardware, as `run.json` holds them."""
     cuda = device.type == "cuda"
-    status = _git(root, "status", "--porcelain")
     return {
-        "commit": _git(root, "rev-parse", "HEAD"),
-        "dirty": status != "" if status is not None else None,
+        **commit(root),
         "torch": torch.__version__,
         "cuda": torch.version.cuda if cuda else None,
         "python": platform.python_version(),
@@ -28,6 +26,15 @@ def environment(root: Path, device: torch.device) -> dict[str, Any]:
         "device": torch.cuda.get_device_name(device) if cuda else "cpu",
         "host": socket.gethostname(),
         "job_id": os.environ.get("SLURM_JOB_ID"),
+    }
+
+
+def commit(root: Path) -> dict[str, Any]:
+    """The commit that is checked out, and whether files differ from it; None without git."""
+    status = _git(root, "status", "--porcelain")
+    return {
+        "commit": _git(root, "rev-parse", "HEAD"),
+        "dirty": status != "" if status is not None else None,
     }
 
 

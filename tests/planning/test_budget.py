@@ -96,7 +96,7 @@ def test_what_takes_longer_than_its_job_may_is_told_once_a_variant(tmp_path):
     (said,) = too_long(plan, costs(plan, jobs, ByExperiment(multihead_copying=1.75)))
     assert said.startswith(
         "Warning: a run of multihead_copying/random takes about 1.8 hours (measured), and "
-        "resources.runtime gives each attempt at it 1; raise that, or make"
+        "resources.runtime gives each attempt at it 1; raise that or --retries"
     )
 
 

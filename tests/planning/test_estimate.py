@@ -119,6 +119,10 @@ def test_operations_by_hand(plan, tmp_path, gpu):
     assert found.source == "FLOPs"
     assert found.seconds == pytest.approx(operations / RATES["gpu" if gpu else "cpu"])
     assert found.memory == 2000  # what the experiment asks for
+    run.settings["resources"]["gpu"] = 4
+    shared = Estimator(plan, gpu, tmp_path / "none").estimate(run)
+    assert shared.seconds == pytest.approx(found.seconds / (4 if gpu else 1))
+    assert shared.units == pytest.approx(found.units)
 
 
 def test_a_text_is_read_by_segments_with_their_memory(plan, tmp_path):

@@ -3,8 +3,10 @@
 import copy
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -60,6 +62,25 @@ def test_two_processes_train_one_run_and_a_retry_continues_it(soft, tmp_path):
     assert losses == pytest.approx(expected, rel=1e-3)
     name = "output.weight"
     assert np.allclose(both[name], load(again.weights)[name], atol=1e-3)
+
+
+def test_what_slurm_announces_does_not_end_a_group(soft):
+    """At SIGTERM, which all its processes get, it saves and goes on until Slurm kills it."""
+    soft.spec["training"]["epochs"] = 6
+    changed = {name: value for name, value in soft.spec.items() if name != "identity"}
+    soft.spec.update(seal(changed))
+    group = subprocess.Popen(
+        [sys.executable, "-m", "workflow.scripts.train", *soft.arguments(*GROUP)],
+        cwd=ROOT, env=os.environ | {"OMP_NUM_THREADS": "1", "SLURM_JOB_ID": "4711"},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+    )  # fmt: skip
+    until = time.monotonic() + 240
+    while not (soft.entry / "segments.json").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    os.killpg(group.pid, signal.SIGTERM)
+    said, _ = group.communicate(timeout=240)
+    assert group.returncode == 0, said
+    assert soft.record["continuations"] == [] and soft.record["began"]["job_id"] == "4711"
 
 
 def test_a_run_that_fails_is_told_by_the_first_process(soft):

@@ -8,6 +8,7 @@ import random
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -119,6 +120,18 @@ def test_an_older_process_that_wakes_up_late_leaves_the_result_alone(job, whole)
     assert job.like(whole) and not list(job.folder.rglob(".*"))
 
 
+def test_a_process_whose_run_is_forgotten_leaves_nothing_behind(job, tmp_path):
+    forgotten = tmp_path / "forgotten"
+    older = job.start(before=wait_for(forgotten, after=3, save_every=1))
+    older.until(job.entry / "state-000000000002.pt")
+    named = ["--results", str(job.store.parent), "--run", job.entry.name]
+    assert command("forget", named, torch=False).status == 0
+    forgotten.touch()
+    assert "has taken over run" in older.end().error
+    assert [path.name for path in job.entry.iterdir()] == ["generation-2"]
+    assert job.untouched()
+
+
 def test_a_diverging_run_is_told_once_and_tried_again_by_a_new_invocation(job):
     job.spec["training"]["optimizer"]["lr"] = 1e30
     job.spec["training"]["schedule"] = {"name": "constant"}
@@ -130,6 +143,26 @@ def test_a_diverging_run_is_told_once_and_tried_again_by_a_new_invocation(job):
     assert said in again and "not tried again" in again
     error = job.train().error
     assert said in error and "not tried again" not in error
+    assert job.untouched()
+
+
+def fill_the_device() -> None:
+    """Let training meet a full GPU."""
+    import torch
+
+    from model import training
+
+    def train(*_: Any) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.\nSee docs.")
+
+    training.train = train
+
+
+def test_a_device_that_is_too_small_is_told(job):
+    error = job.train(before=fill_the_device).error
+    assert "does not fit on the device: CUDA out of memory. Tried to allocate 2.00 GiB." in error
+    assert "Lower training.batch.micro_tokens" in error and "See docs" not in error
+    assert json.loads((job.entry / "failed.json").read_text())["reason"] in error
     assert job.untouched()
 
 

@@ -15,7 +15,7 @@ UNFENCED = (
 """An older process goes on saving when a newer one has taken the run over."""
 
 PLANTS: dict[str, Plant] = {
-    "demo": ("workflow/rules/measure.smk", 'gpu=resource("gpu")', "gpu=0"),
+    "demo": ("workflow/rules/measure.smk", "gpu=one_gpu", "gpu=0"),
     "deadline": ("workflow/scripts/train.py", "- margin(arguments.time_limit)", "+ 600"),
     "time_limit": ("workflow/scripts/train.py", "setattr(keeper, wish, True)", "None"),
     "requeue": ("model/checkpoint.py", "states = self._states()\n", "states = []\n"),

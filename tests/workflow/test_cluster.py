@@ -51,9 +51,12 @@ def test_a_job_asks_for_what_its_experiment_states(fresh, no_slurm):
     assert train["slurm_extra"] == "--open-mode=append"
     ask(fresh, "{gpu: 2, memory: 500MB, runtime: 90m}")
     outcome = fresh.plan("--profile", "slurm", "--printshellcmds", "toy_language")
-    for rule in ("train", "measure"):
+    # Training has a process for each GPU, all on one node; measuring has one.
+    for rule, gpus in (("train", "2"), ("measure", "1")):
         job = asked(outcome, rule)
-        assert (job["gpu"], job["mem_mb"], job["runtime"]) == ("2", "500", "90")
+        assert (job["gpu"], job["mem_mb"], job["runtime"]) == (gpus, "500", "90")
+        assert job["nodes"] == "1"
+    assert re.search(r"^rule train:\n(?:    .*\n)*?    threads: 2\n", outcome.said, re.M)
     assert "${SLURM_JOB_ID:+--time-limit $((90 * 60))}" in outcome.said
     assert "--processes 2" in outcome.said
     without = fresh.plan("--printshellcmds", "toy_language", config=("device=cpu",))

@@ -109,7 +109,8 @@ class Estimator:
         if source == "measured":
             seconds = median(one.record["device_seconds"] for one in alike)
         else:
-            seconds = self._operations(run.settings, run.recipe) / self._rate(alike)
+            devices = max(1, asked.gpu) if self.gpu else 1
+            seconds = self._operations(run.settings, run.recipe) / self._rate(alike) / devices
         memory = max((_memory(one.record) for one in alike), default=float(asked.memory))
         weights = 4 * parameters(run.settings["model"], self.data(run.recipe).vocabulary)[0]
         kept = 2 * weights * (1 + len(run.settings["checkpoints"]))
@@ -132,10 +133,10 @@ class Estimator:
         return [], "FLOPs"
 
     def _rate(self, alike: list[Measured]) -> float:
-        """Return the operations per second of measured runs, without them what is assumed."""
+        """Return the operations per second of a process of measured runs, else what is assumed."""
         rates = [
             self._operations(one.record["spec"], json.loads(one.recipe), one.record["tokens"])
-            / one.record["device_seconds"]
+            / (one.record["device_seconds"] * one.record.get("processes", 1))
             for one in alike
         ]
         return median(rates) if rates else RATES["gpu" if self.gpu else "cpu"]

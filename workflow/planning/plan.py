@@ -106,7 +106,7 @@ class Plan:
         self.root = root
         self.config = check(dict(config), "config", "config")
         self.papers = root / "workflow" / "papers"
-        self.results = self.config["results"]
+        self.results = str(Path(self.config["results"]).expanduser())
         self.mechanisms = mechanisms(self.config, root)
         self.experiments = {
             name: with_variants(experiment, self.mechanisms)

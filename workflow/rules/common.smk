@@ -17,7 +17,7 @@ from workflow.datasets.feature_files import state as features_state
 from workflow.datasets.recipe import files as recipe_files
 from workflow.datasets.recipe import threads as recipe_threads
 from workflow.planning.closure import code_hash
-from workflow.planning.errors import InputError
+from workflow.planning.errors import InputError, unknown
 from workflow.planning.failures import failures
 from workflow.planning.identity import canonical
 from workflow.planning.identity import data_folder as folder_of
@@ -123,6 +123,11 @@ def resource(name):
         return getattr(RunResources.of(run_of(wildcards).settings), name)
 
     return ask
+
+
+def one_gpu(wildcards):
+    """The GPU of a job that computes in one process, where its experiment asks for any."""
+    return min(1, resource("gpu")(wildcards))
 
 
 def processes_of(wildcards):
@@ -256,12 +261,14 @@ def raw_files(wildcards, input):
 
 def paper_of(wildcards):
     """The paper that a path belongs to."""
+    if wildcards.paper not in TARGETS.papers:
+        raise unknown(PLAN.papers, "paper", wildcards.paper, TARGETS.papers)
     return TARGETS.papers[wildcards.paper]
 
 
 def definition(kind):
     """A parameter: what the paper's YAML says about this table or figure, and no other."""
-    return lambda wildcards: paper_of(wildcards).definition(kind, asked(wildcards, kind))
+    return sentence(lambda wildcards: paper_of(wildcards).definition(kind, asked(wildcards, kind)))
 
 
 def code_behind(kind, script):
@@ -276,19 +283,27 @@ def code_behind(kind, script):
 
 def asked(wildcards, kind):
     """The name of the table or figure that a path belongs to; claims have none."""
-    return wildcards.get(kind.removesuffix("s"), "")
+    what, paper = kind.removesuffix("s"), paper_of(wildcards)
+    name = wildcards.get(what, "")
+    if kind in ("tables", "figures") and name not in getattr(paper, kind)[kind]:
+        raise unknown(f"{paper.folder / kind}.yaml", what, name, getattr(paper, kind)[kind])
+    return name
 
 
 def measures_behind(kind):
     """An input: the measures of the runs that a table, a figure or the claims are made of."""
-    return lambda wildcards: TARGETS.measures(
-        paper_of(wildcards).runs(kind, asked(wildcards, kind))
+    return sentence(
+        lambda wildcards: TARGETS.measures(
+            paper_of(wildcards).runs(kind, asked(wildcards, kind))
+        )
     )
 
 
 def records_behind(kind):
     """An input: the `run.json` of those runs."""
-    return lambda wildcards: TARGETS.records(paper_of(wildcards).runs(kind, asked(wildcards, kind)))
+    return sentence(
+        lambda wildcards: TARGETS.records(paper_of(wildcards).runs(kind, asked(wildcards, kind)))
+    )
 
 
 def expected_values(wildcards):

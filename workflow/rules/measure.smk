@@ -27,7 +27,8 @@ rule measure:
     resources:
         mem_mb=resource("memory"),
         runtime=resource("runtime"),
-        gpu=resource("gpu"),
+        gpu=one_gpu,
+        nodes=1,
     params:
         folder=lambda wildcards, input: str(Path(input.weights).parent),
         further=sentence(further_arguments),

@@ -26,7 +26,8 @@ rule record:
     resources:
         mem_mb=resource("memory"),
         runtime=resource("runtime"),
-        gpu=resource("gpu"),
+        gpu=one_gpu,
+        nodes=1,
     params:
         folder=lambda wildcards, input: str(Path(input.weights).parent),
         recorder=sentence(lambda wildcards: canonical(run_of(wildcards).recorder(ROOT))),

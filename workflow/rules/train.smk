@@ -51,11 +51,12 @@ rule train:
         experiment=rf"(?!{LOCAL})[a-z][a-z0-9_]*",
     conda:
         ENVIRONMENT
-    threads: threads_of
+    threads: lambda wildcards: threads_of(wildcards) * processes_of(wildcards)
     resources:
         mem_mb=resource("memory"),
         runtime=resource("runtime"),
         gpu=resource("gpu"),
+        nodes=1,
     params:
         folder=lambda wildcards, output: str(Path(output.record).parent),
         parents=parent_arguments,

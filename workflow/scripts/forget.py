@@ -1,10 +1,12 @@
 """Forget runs: one by its identity, which then trains again, or all that no result names."""
 
 import argparse
-import json
 import shutil
 import sys
 from pathlib import Path
+
+from model.store import Entry
+from workflow.scripts.job import read_json
 
 OUTPUTS = ("weights.safetensors", "history.jsonl", "run.json", "checkpoints")
 """What `train` copies out of the store into a run's folder."""
@@ -39,7 +41,7 @@ def main() -> None:
             remove(folder / name)
         print(f"removed the outputs in {folder}")
     if entry is not None:
-        shutil.rmtree(entry)
+        _empty(entry)
     print(f"forgot {arguments.run}; the next snakemake that needs it trains it again")
 
 
@@ -47,8 +49,16 @@ def folders(results: Path) -> dict[str, list[Path]]:
     """The run folders of all scales by the identity that their spec names."""
     found: dict[str, list[Path]] = {}
     for spec in sorted(results.glob("*/runs/*/*/seed-*/spec.json")):
-        found.setdefault(json.loads(spec.read_text())["identity"], []).append(spec.parent)
+        found.setdefault(read_json(spec).get("identity", ""), []).append(spec.parent)
     return found
+
+
+def _empty(entry: Path) -> None:
+    """Take a run over from whoever trains it, and leave nothing but the claim, which stops that."""
+    claim = Entry(entry.parent, entry.name).claim()
+    for path in entry.iterdir():
+        if path.name != f"generation-{claim.generation}":
+            remove(path)
 
 
 def remove(path: Path) -> None:

@@ -35,7 +35,7 @@ def main() -> None:
     begun = time.monotonic()
     arguments = _arguments()
     if arguments.processes > 1 and "LOCAL_RANK" not in os.environ:
-        _start_group(arguments.processes)
+        _start_group(arguments.processes, arguments.device)
     deadline = begun + arguments.time_limit - margin(arguments.time_limit)
     spec = read_spec(arguments.spec)
     check_run_code(spec)
@@ -59,10 +59,21 @@ def main() -> None:
         )
 
 
-def _start_group(processes: int) -> None:
-    """Become torchrun, which starts this command once for each process of the group."""
-    group = ["torch.distributed.run", "--standalone", f"--nproc-per-node={processes}", "-m"]
-    command = [sys.executable, "-m", *group, "workflow.scripts.train", *sys.argv[1:]]
+def _start_group(processes: int, device: str) -> None:
+    """Become torchrun, which starts this command once for each process of the group.
+
+    There are no more of them than GPUs, where there are any. Under Slurm torchrun ignores SIGTERM:
+    at it, it would kill the group, which has its own way to heed it.
+    """
+    import torch
+
+    if device != "cpu" and torch.cuda.is_available():
+        processes = min(processes, torch.cuda.device_count())
+    group = ["torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
+    if "SLURM_JOB_ID" in os.environ:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        group += ["--signals-to-handle", "SIGINT"]
+    command = [sys.executable, "-m", *group, "-m", "workflow.scripts.train", *sys.argv[1:]]
     os.execv(sys.executable, command)
 
 
@@ -79,6 +90,8 @@ def _train(
     deadline: float,
 ) -> None:
     """Train to the end and put the result into the store."""
+    from torch import OutOfMemoryError
+
     from model.checkpoint import StateKeeper
     from model.corpus import Corpus
     from model.last_checkpoint import check_last_checkpoint
@@ -116,6 +129,11 @@ def _train(
     except (TrainingFailed, ValueError) as error:
         claim.fail(str(error), _invocation())
         sys.exit(f"error: {error}")
+    except OutOfMemoryError as error:
+        reason = f"run {spec['identity']} does not fit on the device: {error}"
+        reason = f"{reason.splitlines()[0]} Lower training.batch.micro_tokens of its experiment."
+        claim.fail(reason, _invocation())
+        sys.exit(f"error: {reason}")
     _put_result(spec, claim, trained, segments, device, workers.size)
 
 
@@ -170,6 +188,7 @@ def _put_result(
         "code": spec["code"],
         "spec": spec,
         **environment(ROOT, device),
+        **{name: segments[-1][name] for name in ("commit", "dirty")},
         **peak_memory_mb(device),
         **{name: spec["training"][name] for name in ("threads", "precision", "matmul")},
         "processes": processes,
@@ -182,6 +201,7 @@ def _put_result(
         "tokens_per_second": round(progress.tokens / progress.seconds, 1),
         "device_seconds": round(progress.seconds, 2),
         "wall_seconds": round(time.time() - segments[0]["time"], 2),
+        "began": segments[0],
         "continuations": segments[1:],
         "finished": now(),
     }
@@ -196,10 +216,13 @@ def _put_result(
 
 
 def _begin_segment(entry: Entry, device: Any, update: int, processes: int) -> list[dict[str, Any]]:
-    """Note where and when this process works on the run; `exact` where it resumes bit for bit."""
+    """Note where, when and from which commit this process works on the run.
+
+    `exact` says that it resumes bit for bit.
+    """
     import torch
 
-    from model.provenance import cpu_name
+    from model.provenance import commit, cpu_name
 
     path = entry.folder / "segments.json"
     segments = json.loads(path.read_text()) if path.is_file() else []
@@ -212,6 +235,7 @@ def _begin_segment(entry: Entry, device: Any, update: int, processes: int) -> li
         "time": time.time(),
         "host": socket.gethostname(),
         "job_id": os.environ.get("SLURM_JOB_ID"),
+        **commit(ROOT),
     }
     segments.append({**began, **place, "exact": exact})
     write_atomically(path, json.dumps(segments).encode())
