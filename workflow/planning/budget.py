@@ -111,8 +111,8 @@ def too_long(plan: Plan, found: Iterable[Cost]) -> list[str]:
                 warnings[experiment, variant] = (
                     f"Warning: a run of {experiment}/{variant} takes about "
                     f"{_hours(one.seconds / 3600)} hours ({one.source}), and resources.runtime "
-                    f"gives each attempt at it {_hours(hours)}; raise that or --retries, or make the "
-                    f"model smaller (heads, layers, width) or the training shorter."
+                    f"gives each attempt at it {_hours(hours)}; raise that or --retries, or make "
+                    f"the model smaller (heads, layers, width) or the training shorter."
                 )
     return list(warnings.values())
 

@@ -293,9 +293,7 @@ def asked(wildcards, kind):
 def measures_behind(kind):
     """An input: the measures of the runs that a table, a figure or the claims are made of."""
     return sentence(
-        lambda wildcards: TARGETS.measures(
-            paper_of(wildcards).runs(kind, asked(wildcards, kind))
-        )
+        lambda wildcards: TARGETS.measures(paper_of(wildcards).runs(kind, asked(wildcards, kind)))
     )
 
 
