@@ -1,6 +1,9 @@
 # What a person can ask for. Everything else is in workflow/rules, one file per stage.
 
 
+include: "workflow/rules/config.smk"
+
+
 configfile: "config.yaml"
 
 

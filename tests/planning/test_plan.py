@@ -28,6 +28,11 @@ def test_the_runs_of_a_scale(project):
     assert [run.key for run in paper] == [f"one/large/seed-{n}" for n in range(3)]
 
 
+def test_the_folder_of_results_is_written_as_people_do(project, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert plan(project, results="~/out/").results == str(tmp_path / "out")
+
+
 SEEDS = [(None, [0]), (2, [0, 1]), ([7, 5, 7], [5, 7]), ("2", [0, 1])]
 
 

@@ -26,6 +26,21 @@ def test_configuration(fresh, config, says):
         assert part in error
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("scale: demo\n\tmirror: x\n", "config.yaml, line 2: not valid YAML"),
+        ("scale: demo\nscale: lite\n", 'key "scale"'),
+        ("", "config.yaml"),
+        ("scale", "config.yaml"),
+    ],
+)
+def test_a_damaged_config_yaml_is_named(fresh, text, says):
+    (fresh.root / "config.yaml").write_text(text)
+    error = fresh.snakemake("--dry-run", fails=True).error
+    assert "config.yaml" in error and says in error
+
+
 def test_results_that_cannot_be_written(fresh):
     error = fresh.snakemake("--dry-run", config=("results=/proc/saccade",), fails=True).error
     assert error.startswith('config: results: nothing can be written to "/proc/saccade"')

@@ -2,22 +2,16 @@
 
 import os
 import shlex
-import sys
 import time
 import uuid
-from pathlib import Path
 
 from snakemake.settings.types import DeploymentMethod
-
-ROOT = Path(workflow.basedir)
-sys.path.insert(0, str(ROOT))
 
 from workflow.datasets.captioned_images import FEATURES
 from workflow.datasets.feature_files import state as features_state
 from workflow.datasets.recipe import files as recipe_files
 from workflow.datasets.recipe import threads as recipe_threads
 from workflow.planning.closure import code_hash
-from workflow.planning.errors import InputError, unknown
 from workflow.planning.failures import failures
 from workflow.planning.identity import canonical
 from workflow.planning.identity import data_folder as folder_of
