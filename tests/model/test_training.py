@@ -73,8 +73,9 @@ def test_accumulated_micro_batches_give_the_gradient_of_the_whole(keywords, clas
         "normalizer": {"path": "model.normalizers.softmax:Softmax"}, "dropout": 0.0
     }  # fmt: skip
     classifier_spec["training"] |= {"epochs": None, "updates": 3, "select": None}
+    classifier_spec["training"]["batch"] = {"examples": 20}
     whole = train(classifier_spec, keywords, MemoryKeeper(), CPU, {}, silent)
-    classifier_spec["training"]["batch"] = {"tokens": 200, "micro_tokens": 50}
+    classifier_spec["training"]["batch"] = {"examples": 20, "micro_tokens": 50}
     parts = train(classifier_spec, keywords, MemoryKeeper(), CPU, {}, silent)
     assert whole.progress.tokens == parts.progress.tokens
     for name, value in whole.weights.items():
