@@ -13,11 +13,10 @@ from typing import Any
 import torch
 
 
-def environment(root: Path, device: torch.device) -> dict[str, Any]:
-    """Commit, versions and hardware, as `run.json` holds them."""
+def environment(device: torch.device) -> dict[str, Any]:
+    """Versions and hardware, as `run.json` holds them."""
     cuda = device.type == "cuda"
     return {
-        **commit(root),
         "torch": torch.__version__,
         "cuda": torch.version.cuda if cuda else None,
         "python": platform.python_version(),

@@ -23,7 +23,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 def test_a_clean_tree_has_its_commit(repository):
-    found = provenance.environment(repository, CPU)
+    found = provenance.commit(repository) | provenance.environment(CPU)
     assert len(found["commit"]) == 40 and found["dirty"] is False
     assert found["torch"] == torch.__version__ and found["device"] == "cpu"
     assert found["cuda"] is None and found["cpu"] and found["cores"] >= 1
@@ -31,24 +31,24 @@ def test_a_clean_tree_has_its_commit(repository):
 
 @pytest.mark.parametrize("name", ["file", "new"])
 def test_a_tree_with_an_edited_or_a_new_file_is_dirty(repository, name):
-    assert provenance.environment(repository, CPU)["dirty"] is False
+    assert provenance.commit(repository)["dirty"] is False
     (repository / name).write_text("edited")
-    assert provenance.environment(repository, CPU)["dirty"] is True
+    assert provenance.commit(repository)["dirty"] is True
 
 
 def test_without_a_repository_the_commit_is_unknown(tmp_path, monkeypatch):
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    found = provenance.environment(tmp_path, CPU)
+    found = provenance.commit(tmp_path)
     assert found["commit"] is None and found["dirty"] is None
     monkeypatch.setenv("PATH", os.devnull)
-    assert provenance.environment(tmp_path, CPU)["commit"] is None
+    assert provenance.commit(tmp_path)["commit"] is None
 
 
-def test_the_schedulers_job_is_named(tmp_path, monkeypatch):
+def test_the_schedulers_job_is_named(monkeypatch):
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
-    assert provenance.environment(tmp_path, CPU)["job_id"] is None
+    assert provenance.environment(CPU)["job_id"] is None
     monkeypatch.setenv("SLURM_JOB_ID", "4711")
-    assert provenance.environment(tmp_path, CPU)["job_id"] == "4711"
+    assert provenance.environment(CPU)["job_id"] == "4711"
 
 
 def test_memory_is_in_megabytes():

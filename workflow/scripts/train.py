@@ -187,7 +187,7 @@ def _put_result(
         "identity": spec["identity"],
         "code": spec["code"],
         "spec": spec,
-        **environment(ROOT, device),
+        **environment(device),
         **{name: segments[-1][name] for name in ("commit", "dirty")},
         **peak_memory_mb(device),
         **{name: spec["training"][name] for name in ("threads", "precision", "matmul")},
