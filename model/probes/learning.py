@@ -12,6 +12,10 @@ A quantity u is taken at one checkpoint of its run, v at the checkpoint where th
 
 Over several runs of v they are averaged. A run of v must have another seed than that of alpha: with
 the same one both begin as the same model, with the same embedding, and agree for that alone.
+
+What an agreement means is told by other seeds of alpha (xi, equation 8): their agreement with alpha
+along training and their performance are averaged, as in the authors' code, and read where the one
+first exceeds A(u, v).
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ import numpy as np
 from model.probes.agreement import agreement, chance, xi
 from model.probes.kendall import tau_b
 from model.probes.measure import Measured, Subject, scalar
-from model.record import Record, SplitRecord
+from model.record import Record
 
 RESAMPLES = 1000
 UNITS = {"accuracy": "%", "bleu": "BLEU"}
@@ -46,11 +50,13 @@ class Way:
     Attributes:
         curve: (C,) means over the rows.
         rows: (N,) where they agree most.
+        step: the update of v's run where that is.
         chance: what to expect there of a random position, None for a correlation.
     """
 
     curve: np.ndarray
     rows: np.ndarray
+    step: int
     chance: float | None
 
 
@@ -58,9 +64,9 @@ def learning(
     subject: Subject,
     record: Record,
     others: Sequence[Record] = (),
-    uniform: Sequence[Record] = (),
+    uniform: Record | None = None,
     proxy: Record | None = None,
-    frozen: Sequence[Record] = (),
+    frozen: Record | None = None,
     split: str = "dev",
     metric: str = "accuracy",
 ) -> Measured:
@@ -70,17 +76,18 @@ def learning(
         subject: the run; nothing of it is read.
         record: of the run.
         others: of runs that differ in their seed alone.
-        uniform: of runs with uniform attention.
+        uniform: of a run with uniform attention.
         proxy: of a run of the bag-of-words proxy; its last checkpoint counts.
-        frozen: of runs that train the attention alone.
+        frozen: of a run that trains the attention alone.
         split: where agreement and performance are read, and the checkpoint is best.
         metric: the performance, `accuracy` or `bleu`.
 
     Returns:
         Scalars, each once for A and with the prefix `tau_` for Kendall's tau: for each agreement
         above its mean over rows (%), `_low` and `_high`, a 95 % bootstrap interval over examples,
-        `_chance`, A-hat, `_ratio` to it, `xi_<agreement>` and `xi_<agreement>_never`, the share of
-        the other runs that never exceed it (the paper's "*"). And `xi_star`, the performance of
+        `_chance`, A-hat, `_ratio` to it, `_at`, the update of v's run where they agree most (means
+        over runs of v), `xi_<agreement>` and `xi_<agreement>_never`, 1 where the other runs never
+        exceed it (the paper's "*"). And `xi_star`, the performance of
         this run at its best checkpoint (the text has the end of training, the authors' code this),
         `best_step`, and `final`, that at the end.
         What needs a record that is not given has no value.
@@ -89,8 +96,8 @@ def learning(
     Raises:
         ValueError: records that are not of the same texts.
     """
-    compared = [*uniform, *frozen, *([] if proxy is None else [proxy])]
-    _check([record, *others], compared, split, metric)
+    given = [one for one in (uniform, frozen, proxy) if one is not None]
+    _check([record, *others], given, split, metric)
     own = record.splits[split]
     best = own.best(metric)
     alpha = own.rows("alpha", best)
@@ -100,47 +107,34 @@ def learning(
         "final": scalar(float(performance[-1]), UNITS[metric], n=len(own.lengths)),
         "best_step": scalar(int(record.steps[best]), "updates"),
     }
-    along = [one.splits[split] for one in others]
+    performed = [one.splits[split].performance[metric] for one in others]
     arrays = {"step": record.steps.tolist(), "performance_curve": _rounded(performance)}
     for prefix, (compare, unit, scale) in MEASURES.items():
-        way = Ways(compare, own.lengths)
-        hats = [way.of(alpha, one, "alpha") for one in along]
-        flat = [one.splits[split] for one in uniform]
+        ways = Ways(compare, own.lengths, split)
+        hats = [ways.of(alpha, one, "alpha") for one in others]
         found: dict[str, list[Way]] = {
-            "alpha_uniform": [way.of(alpha, v, "beta") for v in flat],
-            "alpha_beta": [way.of(alpha, one, "beta") for one in along],
-            "alpha_frozen": [way.of(alpha, one.splits[split], "alpha") for one in frozen],
-            "alpha_alpha": [way.at(alpha, one, "alpha", one.best(metric)) for one in along],
+            "alpha_beta": [ways.of(alpha, one, "beta") for one in others],
+            "alpha_alpha": [
+                ways.at(alpha, one, "alpha", one.splits[split].best(metric)) for one in others
+            ],
         }
-        if "delta" in own.ranks:
-            delta = own.rows("delta", own.important.tolist().index(best))
-            found["delta_uniform"] = [way.of(delta, v, "beta") for v in flat]
-        if proxy is not None:
-            of_proxy = proxy.splits[split].rows("beta", len(proxy.steps) - 1)
-            found["uniform_proxy"] = [way.of(of_proxy, v, "beta") for v in flat]
+        if uniform is not None:
+            us = {"alpha_uniform": alpha}
+            if "delta" in own.ranks:
+                us["delta_uniform"] = own.rows("delta", own.important.tolist().index(best))
+            if proxy is not None:
+                us["uniform_proxy"] = proxy.splits[split].rows("beta", len(proxy.steps) - 1)
+            found |= {name: [ways.of(u, uniform, "beta")] for name, u in us.items()}
+        if frozen is not None:
+            found["alpha_frozen"] = [ways.of(alpha, frozen, "alpha")]
         for name in PAIRS:
-            ways = found.get(name, [])
-            rows = np.mean([one.rows for one in ways], axis=0) if ways else np.array([np.nan])
-            baselines = [one.chance for one in ways if one.chance is not None]
-            agreed = _scalars(rows, baselines, own.examples, unit, scale)
-            scalars |= {f"{prefix}{name}{part}": value for part, value in agreed.items()}
-            arrays |= _curve(f"{prefix}{name}", ways)
-            matched = (
-                []
-                if np.isnan(rows).all()
-                else [
-                    xi(_mean(rows), hat.curve.tolist(), one.performance[metric].tolist())
-                    for hat, one in zip(hats, along, strict=True)
-                ]
-            )
-            for part, values in (
-                ("", [one.value for one in matched]),
-                ("_never", [float(not one.exceeded) for one in matched]),
-            ):
-                mean = float(np.mean(values)) if values else None
-                scalars[f"{prefix}xi_{name}{part}"] = scalar(
-                    mean, "fraction" if part else UNITS[metric]
-                )
+            of_runs = found.get(name, [])
+            agreed = _scalars(of_runs, own.examples, unit, scale)
+            agreed |= _matched(of_runs, hats, performed, UNITS[metric])
+            scalars |= {
+                f"{prefix}{part.format(name)}": value for part, value in agreed.items()
+            }
+            arrays |= _curve(f"{prefix}{name}", of_runs)
         arrays |= _curve(f"{prefix}alpha_hat", hats)
     return Measured(scalars, arrays)
 
@@ -154,28 +148,33 @@ PAIRS = (
 class Ways:
     """Compares rows of one split by one measure."""
 
-    def __init__(self, compare: Compare, lengths: np.ndarray) -> None:
-        self.compare, self.lengths = compare, lengths
+    def __init__(self, compare: Compare, lengths: np.ndarray, split: str) -> None:
+        self.compare, self.lengths, self.split = compare, lengths, split
 
-    def of(self, u: np.ndarray, v: SplitRecord, quantity: str) -> Way:
+    def of(self, u: np.ndarray, v: Record, quantity: str) -> Way:
         """How u agrees with each checkpoint of v."""
-        rows = [self._rows(u, v, quantity, at) for at in range(len(v.ranks[quantity]))]
+        places = range(len(v.splits[self.split].ranks[quantity]))
+        rows = [self._rows(u, v, quantity, at) for at in places]
         curve = np.array([_mean(one) for one in rows])
         most = int(np.nan_to_num(curve, nan=-np.inf).argmax())
-        return Way(curve, rows[most], self._chance(v, quantity, most))
+        return self._way(curve, rows[most], v, quantity, most)
 
-    def at(self, u: np.ndarray, v: SplitRecord, quantity: str, at: int) -> Way:
+    def at(self, u: np.ndarray, v: Record, quantity: str, at: int) -> Way:
         """How u agrees with one checkpoint of v."""
         rows = self._rows(u, v, quantity, at)
-        return Way(np.array([_mean(rows)]), rows, self._chance(v, quantity, at))
+        return self._way(np.array([_mean(rows)]), rows, v, quantity, at)
 
-    def _rows(self, u: np.ndarray, v: SplitRecord, quantity: str, at: int) -> np.ndarray:
-        return self.compare(u, v.rows(quantity, at), self.lengths).astype(float)
+    def _rows(self, u: np.ndarray, v: Record, quantity: str, at: int) -> np.ndarray:
+        return self.compare(u, v.splits[self.split].rows(quantity, at), self.lengths).astype(float)
 
-    def _chance(self, v: SplitRecord, quantity: str, at: int) -> float | None:
-        if self.compare is not agreement:
-            return None
-        return float(chance(v.rows(quantity, at), self.lengths).mean())
+    def _way(
+        self, curve: np.ndarray, rows: np.ndarray, v: Record, quantity: str, at: int
+    ) -> Way:
+        baseline = None
+        if self.compare is agreement:
+            hits = chance(v.splits[self.split].rows(quantity, at), self.lengths)
+            baseline = float(hits.mean())
+        return Way(curve, rows, int(v.steps[at]), baseline)
 
 
 def bootstrap(rows: np.ndarray, examples: np.ndarray, seed: int = 0) -> tuple[float, float]:
@@ -201,22 +200,39 @@ def bootstrap(rows: np.ndarray, examples: np.ndarray, seed: int = 0) -> tuple[fl
 
 
 def _scalars(
-    rows: np.ndarray, baselines: Sequence[float], examples: np.ndarray, unit: str, scale: float
+    ways: Sequence[Way], examples: np.ndarray, unit: str, scale: float
 ) -> dict[str, dict[str, Any]]:
-    """The mean of an agreement over rows, with its interval and its random baseline."""
-    values: dict[str, float | None] = dict.fromkeys(("", "_low", "_high", "_chance"))
-    ratio = None
+    """The mean of an agreement over rows, with its interval, its random baseline and its update."""
+    values: dict[str, float | None] = dict.fromkeys(("{}", "{}_low", "{}_high", "{}_chance"))
+    rows = np.mean([one.rows for one in ways], axis=0) if ways else np.array([np.nan])
+    ratio = at = None
     if not np.isnan(rows).all():
+        at = float(np.mean([one.step for one in ways]))
         low, high = bootstrap(rows, examples)
-        values |= {"": _mean(rows), "_low": low, "_high": high, "_chance": 0.0}
+        values |= {"{}": _mean(rows), "{}_low": low, "{}_high": high, "{}_chance": 0.0}
+        baselines = [one.chance for one in ways if one.chance is not None]
         if baselines:
             baseline = float(np.mean(baselines))
-            values["_chance"], ratio = baseline, _mean(rows) / baseline
+            values["{}_chance"], ratio = baseline, _mean(rows) / baseline
     found = {
         part: scalar(None if value is None else scale * value, unit, n=len(examples))
         for part, value in values.items()
     }
-    return {**found, "_ratio": scalar(ratio, "times A-hat")}
+    return {**found, "{}_ratio": scalar(ratio, "times A-hat"), "{}_at": scalar(at, "updates")}
+
+
+def _matched(
+    ways: Sequence[Way], hats: Sequence[Way], performed: Sequence[np.ndarray], unit: str
+) -> dict[str, dict[str, Any]]:
+    """xi of an agreement: of the mean curves of the other runs, agreement and performance."""
+    value = never = None
+    if ways and hats:
+        rows = np.mean([one.rows for one in ways], axis=0)
+        along = np.mean([hat.curve for hat in hats], axis=0)
+        if not np.isnan(rows).all():
+            found = xi(_mean(rows), along.tolist(), np.mean(performed, axis=0).tolist())
+            value, never = found.value, float(not found.exceeded)
+    return {"xi_{}": scalar(value, unit), "xi_{}_never": scalar(never, "fraction")}
 
 
 def _curve(name: str, ways: Sequence[Way]) -> dict[str, list[float]]:

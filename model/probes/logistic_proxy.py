@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix
 
@@ -19,7 +17,7 @@ STRENGTHS = tuple(10.0**power for power in range(-4, 7))
 
 
 def logistic_proxy(
-    subject: Subject, uniform: Sequence[Record] = (), proxy: Record | None = None
+    subject: Subject, uniform: Record | None = None, proxy: Record | None = None
 ) -> Measured:
     """How the words' weights of a logistic regression agree with the probe under uniform attention.
 
@@ -29,29 +27,25 @@ def logistic_proxy(
 
     Args:
         subject: the run; only its corpus counts.
-        uniform: the records of runs with uniform attention.
-        proxy: of a run of the bag-of-words proxy.
+        uniform: the record of a run with uniform attention.
+        proxy: of a run of the bag-of-words proxy; its last checkpoint counts.
 
     Returns:
         Scalars `accuracy` (%) in validation, `c`, and A as fractions: `uniform_log` with u =
-        beta_log, `uniform_proxy` with u = beta_px, averaged over the runs with uniform attention;
-        without a value where a record is not given.
+        beta_log, `uniform_proxy` with u = beta_px; without a value where a record is not given.
     """
     words = len(subject.corpus.vocabulary)
     splits = {name: subject.corpus.split(name) for name in ("train", "dev")}
     weights, c, accuracy = _fitted(splits, words)
     agreed: dict[str, float | None] = {"uniform_log": None, "uniform_proxy": None}
     count = None
-    if uniform:
-        flat = [one.splits["dev"] for one in uniform]
-        ways, count = Ways(agreement, flat[0].lengths), len(flat[0].lengths)
-        us = {"uniform_log": beta(splits["dev"], flat[0].examples, weights)}
+    if uniform is not None:
+        dev = uniform.splits["dev"]
+        ways, count = Ways(agreement, dev.lengths, "dev"), len(dev.lengths)
+        us = {"uniform_log": beta(splits["dev"], dev.examples, weights)}
         if proxy is not None:
-            of_proxy = proxy.splits["dev"]
-            us["uniform_proxy"] = of_proxy.rows("beta", of_proxy.best("accuracy"))
-        for name, u in us.items():
-            rows = [ways.of(u, v, "beta").rows.mean() for v in flat]
-            agreed[name] = float(np.mean(rows))
+            us["uniform_proxy"] = proxy.splits["dev"].rows("beta", len(proxy.steps) - 1)
+        agreed |= {name: float(ways.of(u, uniform, "beta").rows.mean()) for name, u in us.items()}
     return Measured(
         {
             "accuracy": scalar(accuracy, "%", n=len(splits["dev"])),

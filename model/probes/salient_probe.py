@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from model.corpus import Split
@@ -14,7 +12,7 @@ from model.record import Record, SplitRecord
 def salient_probe(
     subject: Subject,
     record: Record | None = None,
-    uniform: Sequence[Record] = (),
+    uniform: Record | None = None,
     metric: str = "accuracy",
 ) -> Measured:
     """How often the highest position is a salient word.
@@ -25,13 +23,12 @@ def salient_probe(
     Args:
         subject: the run; only its corpus counts.
         record: of a run that learns to attend.
-        uniform: of runs with uniform attention.
+        uniform: of a run with uniform attention.
         metric: by which the checkpoint is best.
 
     Returns:
         Shares of development texts: `alpha_hit` of attention, `beta_hit` and `uniform_hit` of the
-        lexical probe of either model, of runs with uniform attention their mean, and `chance`, the
-        share of salient positions.
+        lexical probe of either model, and `chance`, the share of salient positions.
     """
     split = subject.corpus.split("dev")
     hits: dict[str, float | None] = dict.fromkeys(("alpha_hit", "beta_hit", "uniform_hit"))
@@ -39,8 +36,8 @@ def salient_probe(
         own = record.splits["dev"]
         hits["alpha_hit"] = _hits(split, own, "alpha", own.best(metric))
         hits["beta_hit"] = _most(split, record)
-    if uniform:
-        hits["uniform_hit"] = float(np.mean([_most(split, one) for one in uniform]))
+    if uniform is not None:
+        hits["uniform_hit"] = _most(split, uniform)
     scalars = {name: scalar(share, "fraction", n=len(split)) for name, share in hits.items()}
     chance = [_salient(split, n).mean() for n in range(len(split))]
     scalars["chance"] = scalar(float(np.mean(chance)), "fraction", n=len(split))

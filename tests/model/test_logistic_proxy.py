@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from model.build import build
+from model.probes.agreement import agreement
 from model.probes.class_values import class_importance, class_values
 from model.probes.learning_record import learning_record
 from model.probes.logistic_proxy import bags, beta, logistic_proxy
@@ -58,7 +59,7 @@ def test_the_lexical_probe_and_attention_find_the_words_that_decide(corpus):
     subject, record = record_of(corpus, "softmax:Softmax")
     _, uniform = record_of(corpus, "uniform:Uniform")
     assert all(one.splits["dev"].best("accuracy") == 1 for one in (record, uniform))
-    found = {n: s["value"] for n, s in salient_probe(subject, record, [uniform]).scalars.items()}
+    found = {n: s["value"] for n, s in salient_probe(subject, record, uniform).scalars.items()}
     assert found["chance"] < 0.25
     assert found["uniform_hit"] > 0.9
     assert found["beta_hit"] > 0.6
@@ -73,11 +74,16 @@ def test_the_lexical_probe_and_attention_find_the_words_that_decide(corpus):
         for n, (start, end) in enumerate(firsts)
     ]
     assert np.mean(hits) > 0.6
-    proxy = uniform
-    agreed = logistic_proxy(subject, [uniform], proxy).scalars
+    agreed = logistic_proxy(subject, uniform, record).scalars
     assert agreed["accuracy"]["value"] == 100
     assert agreed["uniform_log"]["value"] > 0.9
-    assert agreed["uniform_proxy"]["value"] == 1
+    # The record in the place of the proxy's is read where it ended, that of uniform attention where
+    # they agree most.
+    ended, flat = record.splits["dev"], uniform.splits["dev"]
+    u = ended.rows("beta", 1)
+    shares = [agreement(u, flat.rows("beta", at), flat.lengths).mean() for at in (0, 1)]
+    assert shares[0] != shares[1]
+    assert agreed["uniform_proxy"]["value"] == max(shares)
     assert logistic_proxy(subject).scalars["uniform_log"]["value"] is None
 
 

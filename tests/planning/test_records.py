@@ -37,6 +37,16 @@ def test_the_same_seed_is_read_or_all_others_as_far_as_they_are_run(project):
     assert demo.records(demo.run("two", "tuned", 0)) == {}
 
 
+def test_a_record_may_be_of_a_higher_seed_as_far_as_it_is_run(project):
+    made(project)
+    compare = project.experiments["one"]["variants"]["small"]["evaluators"]["compare"]
+    compare["large"]["offset"] = 1
+    plan = targets(project, scale="lite").plan
+    found = [plan.records(plan.run("one", "small", seed))["compare.large"] for seed in (0, 1, 2)]
+    keys = [[run.key for run in runs] for runs in found]
+    assert keys == [["one/large/seed-1"], ["one/large/seed-2"], []]
+
+
 def test_runs_may_be_named_by_the_variants_own_name(project):
     made(project)
     one = project.experiments["one"]
@@ -97,6 +107,7 @@ def test_a_run_without_a_record_is_told(project):
         ({"variant": "smal"}, r'unknown variant of one "smal" .*did you mean "small"'),
         ({"variant": "tuned", "experiment": "two"}, r"two/tuned has no record at scale demo"),
         ({"variant": "tuned", "experiment": "too"}, r'unknown experiment "too"'),
+        ({"variant": "small", "offset": "one"}, r"offset is one; give a whole number"),
     ],
 )
 def test_records_that_are_not_there_are_named(project, change, sentence):

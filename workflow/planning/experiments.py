@@ -271,6 +271,8 @@ def _check_records(
         known = experiments[origin].definition["variants"]
         if read["variant"] not in known:
             raise unknown(key, f"variant of {origin}", read["variant"], known)
+        if not isinstance(read.get("offset", 0), int):
+            raise InputError(f"{key}: offset is {read['offset']}; give a whole number of seeds")
         for scale in SCALES:
             if "record" not in experiments[origin].resolve(read["variant"], scale):
                 raise InputError(
@@ -332,7 +334,8 @@ def records(evaluators: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """Return the records of runs that evaluators read, by `<evaluator>.<argument>`.
 
     An argument with the key `variant` is one: the evaluator gets the record of that variant's run
-    with the same seed, None where that is not run; with `others: true` those of all other seeds.
+    with the same seed, or a seed higher by `offset`, None where that is not run; with `others: true`
+    those of all other seeds.
     """
     return {
         f"{name}.{argument}": value

@@ -165,14 +165,15 @@ class Plan:
         found = {}
         for name, other, others in self._reading(run):
             alike = self.runs(other.experiment.name, [other.variant])
-            found[name] = [one for one in alike if (one.seed != run.seed) == others]
+            found[name] = [one for one in alike if (one.seed != other.seed) == others]
         return found
 
     def _reading(self, run: Run) -> Iterator[tuple[str, Run, bool]]:
-        """Yield name, run of the same seed and whether other seeds' are read, of each record."""
+        """Yield name, run and whether those of other seeds are read instead, of each record."""
         for name, read in records(run.settings["evaluators"]).items():
             origin = read.get("experiment", run.experiment.name)
-            yield name, self.run(origin, read["variant"], run.seed), read.get("others", False)
+            seed = run.seed + read.get("offset", 0)
+            yield name, self.run(origin, read["variant"], seed), read.get("others", False)
 
     def twin(self, run: Run) -> Run | None:
         """Return the equal run that is trained in place of this one, None where this one is.
