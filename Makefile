@@ -25,6 +25,8 @@ TEST_READY := $(VENV)/.test-ready-$(shell cat $(LOCK) $(TEST_LOCK) | sha256sum |
 PIP = $(VENV)/bin/python -m pip --disable-pip-version-check install --quiet
 VENV_OPTION = $(if $(filter keep,$(TORCH)),--system-site-packages)
 SYSTEM_SITE = include-system-site-packages = $(if $(VENV_OPTION),true,false)
+# An option for a variable that was given; without it config.yaml counts.
+given = $(if $(filter command environment,$(origin $(1))),$(2) "$($(1))")
 SNAKEMAKE = $(VENV)/bin/snakemake --cores all --quiet rules --config
 
 .PHONY: help demo plan mirror test lint unit dry-runs offline slurm bench publish forget gc clean
@@ -38,8 +40,9 @@ demo: $(READY)  ## Run everything at scale demo and say where tables and report 
 	@ls "$(RESULTS)"/demo/tables/*/*.md | sed 's/^/         /'
 	@echo "Report:  $(RESULTS)/demo/report.html"
 
-plan: $(READY)  ## Say what would run and what it takes: make plan SCALE=lite [LIST=1]
-	@$(VENV)/bin/python -m workflow.scripts.plan $(ONLY) --scale $(SCALE) --results "$(RESULTS)" \
+plan: $(READY)  ## Say what would run and what it takes: make plan SCALE=lite [ONLY=target LIST=1 PARALLEL=n DEVICE=cuda MIRROR=dir OVERLAY=file]
+	@$(VENV)/bin/python -m workflow.scripts.plan $(ONLY) \
+		$(call given,SCALE,--scale) $(call given,RESULTS,--results) \
 		$(if $(DEVICE),--device $(DEVICE)) $(if $(PARALLEL),--parallel $(PARALLEL)) \
 		$(if $(MIRROR),--mirror "$(MIRROR)") $(if $(OVERLAY),--configfile "$(OVERLAY)") \
 		$(if $(LIST),--jobs)

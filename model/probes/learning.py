@@ -131,9 +131,7 @@ def learning(
             of_runs = found.get(name, [])
             agreed = _scalars(of_runs, own.examples, unit, scale)
             agreed |= _matched(of_runs, hats, performed, UNITS[metric])
-            scalars |= {
-                f"{prefix}{part.format(name)}": value for part, value in agreed.items()
-            }
+            scalars |= {f"{prefix}{part.format(name)}": value for part, value in agreed.items()}
             arrays |= _curve(f"{prefix}{name}", of_runs)
         arrays |= _curve(f"{prefix}alpha_hat", hats)
     return Measured(scalars, arrays)
@@ -167,9 +165,7 @@ class Ways:
     def _rows(self, u: np.ndarray, v: Record, quantity: str, at: int) -> np.ndarray:
         return self.compare(u, v.splits[self.split].rows(quantity, at), self.lengths).astype(float)
 
-    def _way(
-        self, curve: np.ndarray, rows: np.ndarray, v: Record, quantity: str, at: int
-    ) -> Way:
+    def _way(self, curve: np.ndarray, rows: np.ndarray, v: Record, quantity: str, at: int) -> Way:
         baseline = None
         if self.compare is agreement:
             hits = chance(v.splits[self.split].rows(quantity, at), self.lengths)

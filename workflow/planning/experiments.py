@@ -334,7 +334,7 @@ def records(evaluators: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """Return the records of runs that evaluators read, by `<evaluator>.<argument>`.
 
     An argument with the key `variant` is one: the evaluator gets the record of that variant's run
-    with the same seed, or a seed higher by `offset`, None where that is not run; with `others: true`
+    with the same seed, or one higher by `offset`, None where that is not run; with `others: true`
     those of all other seeds.
     """
     return {

@@ -34,11 +34,11 @@ WILDCARDS = re.compile(r"^    wildcards: (.*)$", re.M)
 def main() -> None:
     """Run from the command line, in the root of the project."""
     given = _arguments()
-    settings = [f"{name}={getattr(given, name)}" for name in ("scale", "results")]
-    for name in ("device", "mirror"):
-        settings += [f"{name}={getattr(given, name)}"] if getattr(given, name) else []
+    names = ("scale", "results", "device", "mirror")
+    settings = [f"{name}={value}" for name in names if (value := getattr(given, name))]
     files = ["--configfile", *given.configfile] if given.configfile else []
-    jobs = dry_run([*given.targets, "--config", *settings, *files])
+    settings_given = ["--config", *settings] if settings else []
+    jobs = dry_run([*given.targets, *settings_given, *files])
     if given.jobs:
         for job in jobs:
             print(f"{job.rule:11} {'/'.join(_named(job))}".rstrip())
@@ -168,8 +168,8 @@ def _size(megabytes: float) -> str:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("targets", nargs="*", help="what to ask Snakemake for; else everything")
-    parser.add_argument("--scale", required=True)
-    parser.add_argument("--results", default="results")
+    parser.add_argument("--scale", help="else as configured")
+    parser.add_argument("--results", help="folder of results, else as configured")
     parser.add_argument("--device", choices=("cpu", "cuda"), help="else as configured")
     parser.add_argument("--mirror", help="mirror to take files from, else as configured")
     parser.add_argument("--parallel", type=int, default=os.cpu_count(), help="runs at once")
