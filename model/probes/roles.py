@@ -22,8 +22,8 @@ LEXICON = "lexicon.tsv"
 OTHER = "other"
 NONE = "–"
 """In the place of a list that is empty."""
-FUNCTION_WORDS = 100
-"""So many of the most frequent words are taken for function words where no lexicon is known."""
+FREQUENT_WORDS = 100
+"""So many of the most frequent words are a class of their own where no lexicon is known."""
 MARK, NUMBER = re.compile(r"(&\S+;|[^\w&])+"), re.compile(r"[\d.,]*\d[\d.,]*")
 
 
@@ -67,7 +67,9 @@ def roles(
 
     Returns:
         Scalars `used`, the roles that some token takes, and `class_information`, the mutual
-        information of roles and classes divided by the mean of their entropies. Arrays by rank, the
+        information of roles and classes divided by the mean of their entropies, and, in a corpus
+        with a lexicon, `context_information`, the share of what the tokens leave open of their
+        classes that the roles tell: 0 for roles that the token alone decides. Arrays by rank, the
         most frequent role first: `word`, the rank itself, and lists of text for each, `role`,
         `frequency`, `typical`, `examples`, their token between `›` and `‹`, and `classes`. For a
         figure `class`, the most frequent first, and `class_counts`, for each of them how many
@@ -97,10 +99,13 @@ def roles(
         parts = 100 * by_class[:, role] / max(counts[role], 1)
         of_role = [f"{classes[c]} {parts[c]:.0f} %" for c in _largest(parts)]
         arrays["classes"].append(of_role or [NONE])
+    has_lexicon = (subject.corpus.folder / LEXICON).is_file()
+    of_context = context_information(found.tokens, found.roles, numbers) if has_lexicon else None
     arrays |= {"class": classes, "class_counts": by_class[:, ranked].tolist()}
     scalars = {
         "used": scalar(int((counts > 0).sum()), "roles", n=found.number),
         "class_information": scalar(normalised_information(by_class), "1", n=len(numbers)),
+        "context_information": scalar(of_context, "1", n=len(numbers)),
     }
     return Measured(scalars, arrays)
 
@@ -160,9 +165,17 @@ def token_roles(
 
 
 def assigned(subject: Subject, split: str, side: str, tokens: int = 4096) -> Assigned:
-    """The role of every token of a side of a split."""
+    """The role of every token of a side of a split.
+
+    Raises:
+        ValueError: the model assigns none.
+    """
     data: Split = subject.corpus.split(split)
     model: Any = subject.model
+    if not hasattr(model, "assign"):
+        raise ValueError(
+            f"a {type(model).__name__} assigns no roles; measure roles of a RoleEncoderDecoder."
+        )
     of_sentence: list[tuple[np.ndarray, np.ndarray]] = [(np.empty(0), np.empty(0))] * len(data)
     with torch.no_grad():
         for batch in pairs_in_order(data, tokens, subject.device):
@@ -187,8 +200,8 @@ def word_classes(corpus: Corpus, found: Assigned, split: str, side: str) -> list
 
     In a corpus with a lexicon it is that of the token's word there; of several the first whose
     translation stands in the other side's sentence. Without one it is told by the form: `mark`,
-    `number`, `prefix`, `infix` or `suffix` of a word in several pieces, `function word` for one of
-    the most frequent, `content word` for any other.
+    `number`, `prefix`, `infix` or `suffix` of a word in several pieces; any other is a `frequent
+    word`, one of the hundred most frequent, or a `rarer word`.
     """
     symbols, path = vocabulary(corpus, side), corpus.folder / LEXICON
     known, others = None, [""] * (len(found.offsets) - 1)
@@ -198,7 +211,7 @@ def word_classes(corpus: Corpus, found: Assigned, split: str, side: str) -> list
     frequent: set[str] = set()
     if known is None:
         words = [symbols[i] for i in frequent_words(corpus, side)]
-        frequent = set([word for word in words if not _form(word)][:FUNCTION_WORDS])
+        frequent = set([word for word in words if not _form(word)][:FREQUENT_WORDS])
     classes: list[str] = []
     for other, first, end in zip(others, found.offsets[:-1], found.offsets[1:], strict=True):
         for pieces in _words([symbols[i] for i in found.tokens[first:end]]):
@@ -209,7 +222,7 @@ def word_classes(corpus: Corpus, found: Assigned, split: str, side: str) -> list
             elif len(pieces) > 1:
                 classes += ["prefix", *["infix"] * (len(pieces) - 2), "suffix"]
             else:
-                usual = "function word" if pieces[0] in frequent else "content word"
+                usual = "frequent word" if pieces[0] in frequent else "rarer word"
                 classes.append(_form(pieces[0]) or usual)
     return classes
 
@@ -276,6 +289,20 @@ def normalised_information(counts: np.ndarray) -> float | None:
         entropies.append(float(-(p * np.log(p)).sum()))
     mean = sum(entropies) / 2
     return float(information(counts).sum()) / mean if mean else None
+
+
+def context_information(tokens: np.ndarray, roles: np.ndarray, classes: np.ndarray) -> float | None:
+    """I(role; class | token) / H(class | token); None where the token leaves nothing open."""
+    left_open = _entropy(classes, tokens) - _entropy(tokens)
+    with_roles = _entropy(classes, tokens, roles) - _entropy(tokens, roles)
+    return 1 - with_roles / left_open if left_open > 1e-9 else None
+
+
+def _entropy(*columns: np.ndarray) -> float:
+    """The joint entropy of columns of numbers (M,), in nats."""
+    _, counts = np.unique(np.stack(columns), axis=1, return_counts=True)
+    p = counts / counts.sum()
+    return float(-(p * np.log(p)).sum())
 
 
 def in_context(found: Assigned, symbols: Sequence[str], place: int, around: int) -> str:

@@ -17,6 +17,7 @@ from model.probes.measure import Subject
 from model.probes.role_cost import model_size, role_cost, without_roles
 from model.probes.roles import (
     assigned,
+    context_information,
     information,
     normalised_information,
     roles,
@@ -87,14 +88,31 @@ def test_the_tables_by_hand(tmp_path):
     assert found.arrays["examples"][1] == ["'›der‹ mann'"]
     assert found.arrays["examples"][2] == ["'en ›.‹'"]
     assert found.scalars["used"] == {"value": 3, "unit": "roles", "n": 5}
-    # `mann` is the only whole word of role 1; `der` and it are function words of this tiny corpus.
-    assert found.arrays["classes"][1] == ["function word 100 %"]
+    # `mann` is the only whole word of role 1; `der` and it are frequent words of this tiny corpus.
+    assert found.arrays["classes"][1] == ["frequent word 100 %"]
     assert found.arrays["classes"][2] == ["mark 67 %", "number 33 %"]
     columns = np.array(found.arrays["class_counts"])
     assert columns.sum(axis=0).tolist() == [7, 3, 3, 0, 0]
     assert dict(zip(found.arrays["class"], columns.sum(axis=1).tolist(), strict=True)) == {
-        "function word": 5, "prefix": 2, "suffix": 2, "mark": 2, "infix": 1, "number": 1,
+        "frequent word": 5, "prefix": 2, "suffix": 2, "mark": 2, "infix": 1, "number": 1,
     }  # fmt: skip
+
+
+def test_roles_that_the_token_decides_tell_nothing_of_its_context():
+    tokens = np.array([0, 0, 0, 0, 1, 1, 1, 1, 2, 2])
+    classes = np.array([0, 0, 1, 1, 0, 1, 0, 1, 2, 2])
+    assert context_information(tokens, tokens % 2, classes) == pytest.approx(0)
+    assert context_information(tokens, classes, classes) == pytest.approx(1)
+    # Of the two tokens that leave a bit open, each with two in five of the places, one is told.
+    half = np.where(tokens == 0, classes, 5)
+    assert context_information(tokens, half, classes) == pytest.approx(0.5)
+    assert context_information(tokens, classes, tokens) is None
+
+
+def test_a_model_without_roles_is_told(tmp_path):
+    corpus = a_corpus(tmp_path / "c")
+    with pytest.raises(ValueError, match="a Identity assigns no roles"):
+        roles(Subject(torch.nn.Identity(), corpus, CPU, 0))
 
 
 def test_classes_are_those_of_the_lexicon_where_there_is_one(tmp_path):

@@ -51,7 +51,6 @@ def test_one_seed_is_sacrebleus_paired_bootstrap(monkeypatch: pytest.MonkeyPatch
     pairs = [(statistics(left, references), statistics(right, references))]
     found = resample(pairs, 0.0)
     assert found.estimate == pytest.approx(other.score - base.score, abs=1e-4)
-    assert found.p_value == pytest.approx(other.p_value, abs=2e-3)
     assert found.sentences == 80
     assert found.low < found.estimate < found.high
 
@@ -71,7 +70,7 @@ def test_a_system_equals_itself() -> None:
     counts = statistics(*system(1, 0.3))
     found = resample([(counts, counts)], 0.0)
     assert (found.estimate, found.low, found.high) == (0, 0, 0)
-    assert found.p_value == pytest.approx(1 / 1001)
+    assert found.p_value == 1
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.significance import PairedTest
 from scipy import stats
 
-from workflow.reporting.bootstrap import SAMPLES, resample, resample_mean, statistics
+from workflow.reporting.bootstrap import SAMPLES, SEED, bleu, resample, resample_mean, statistics
 
 WORDS = ["der", "Hund", "sieht", "ein", "boot", "im", "see", "und", "die", "katze", "schläft"]
 
@@ -24,8 +24,8 @@ def texts(share: float, seed: int, count: int = 60) -> tuple[list[str], list[str
 
 
 @pytest.mark.parametrize("share", [0.26, 0.3, 0.4])
-def test_scores_and_p_value_are_sacrebleus(share: float) -> None:
-    """Both draw the same sentences."""
+def test_scores_and_samples_are_sacrebleus(share: float) -> None:
+    """Both draw the same sentences; the p-value is near that of a normal with their spread."""
     references, one = texts(0.25, 1)
     _, other = texts(share, 2)
     metric = BLEU(lowercase=True, tokenize="none", force=True, smooth_method="none")
@@ -35,8 +35,29 @@ def test_scores_and_p_value_are_sacrebleus(share: float) -> None:
     counts = [statistics(side, references) for side in (one, other)]
     ours = resample([(counts[0], counts[1])], margin=0)
     assert ours.estimate == pytest.approx(theirs[0].score - theirs[1].score)
-    assert ours.p_value == pytest.approx(theirs[1].p_value, abs=1.5 / SAMPLES)
     assert ours.sentences == 60
+    drawn = np.random.default_rng(SEED).choice(60, size=(SAMPLES, 60), replace=True)
+    scores = [
+        [bleu(side[sample].sum(0)) for sample in drawn] for side in counts
+    ]  # fmt: skip
+    spread = float(np.std(np.subtract(*scores)))
+    normal = 2 * stats.norm.sf(abs(ours.estimate) / spread)
+    assert ours.p_value == pytest.approx(normal, abs=0.06)
+    # sacrebleu's interval of one system is that of its own samples.
+    low, high = np.quantile(scores[1], [0.025, 0.975])
+    assert theirs[1].mean == pytest.approx(np.mean(scores[1]), abs=0.2)
+    assert theirs[1].ci == pytest.approx((high - low) / 2, abs=0.2)
+
+
+def test_equal_systems_are_rarely_called_different() -> None:
+    """At .05 about one pair in twenty; sacrebleu's own p-value calls twice as many so."""
+    rejected = 0
+    for seed in range(100):
+        references, one = texts(0.3, 10 + 2 * seed)
+        _, other = texts(0.3, 11 + 2 * seed)
+        pair = (statistics(one, references), statistics(other, references))
+        rejected += resample([pair], margin=0).p_value < 0.05
+    assert rejected <= 10
 
 
 def test_a_much_better_system_is_seen_and_an_equal_one_is_not() -> None:
