@@ -2,6 +2,7 @@
 
 import json
 import re
+import statistics
 import struct
 import zlib
 from dataclasses import replace
@@ -20,6 +21,7 @@ from workflow.reporting.figures.style import LOOKS, styled
 from workflow.reporting.files import ReportingError
 from workflow.reporting.measures import Measures
 from workflow.reporting.paper import Paper
+from workflow.reporting.tables import build
 
 NAMES = ("figure_2", "figure_6_1", "stack_temperature", "stack_exact_spans")
 DRAW = {
@@ -122,6 +124,33 @@ def test_figure_6_1_marks_the_papers_means(paper: Paper, measures: Measures) -> 
         legend = [text.get_text() for text in axes.get_legend().get_texts()]
         assert re.fullmatch(r"soft: \S+±\S+ \(paper: 0\.69\)", legend[0])
         assert "IMDB" in words(figure)
+
+
+def test_figure_6_1_says_what_table_6_1_says(paper: Paper, results: Results) -> None:
+    for seed in (0, 1):
+        path = results.add("text_classification", "sst_soft", seed)
+        measures = json.loads(path.read_text())
+        importance = measures["evaluators"]["attention_importance"]
+        taus = [-0.2, 0.2] if seed else [0.4, 1.0]  # within a seed they differ less than together
+        importance["arrays"]["tau_norm"] = taus
+        mean, std = statistics.mean(taus), statistics.stdev(taus)
+        importance["scalars"]["tau_norm"] |= {"value": mean, "std": std, "n": 2}
+        path.write_text(json.dumps(measures))
+    read = Measures.read(results.measures)
+    records = build(
+        *("discrete_transformer", "table_6_1", "lite", paper.tables, paper.expected, read)
+    ).records
+    (cell,) = (
+        one
+        for one in records
+        if (one["row"], one["column"]) == ("gradient norm: SST", "TRANSFORMER")
+        and (one["metric"], one["spread_over"]) == ("tau_norm", "examples")
+    )
+    with styled():
+        (axes,) = drawn(paper, "figure_6_1", read).axes
+        legend = axes.get_legend().get_texts()[0].get_text()
+    assert cell["mean"] == "0.35" and cell["std"][:5] == "0.360"
+    assert legend == "soft: 0.35±0.36 (paper: 0.69)"
 
 
 def test_figure_6_1_widens_its_axis_rather_than_hide_values(paper: Paper, results: Results) -> None:
