@@ -72,7 +72,9 @@ def test_means_stand_at_their_settings_in_order() -> None:
     assert "Not run: En-Vi; De-En, 8." in texts(figure)
 
 
-@pytest.mark.parametrize(("values", "line"), [([[30], [], [33]], "None"), ([[30], [31], [33]], "-")])
+@pytest.mark.parametrize(
+    ("values", "line"), [([[30], [], [33]], "None"), ([[30], [31], [33]], "-")]
+)
 def test_two_settings_are_no_curve(values: Sequence[Sequence[float]], line: str) -> None:
     with styled():
         figure = settings.draw([k_panel(values)], "k", "dev_scores.bleu", "BLEU")
