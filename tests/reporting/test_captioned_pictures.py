@@ -3,6 +3,7 @@
 import base64
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from matplotlib.figure import Figure
@@ -10,7 +11,7 @@ from PIL import Image
 
 from tests.reporting.test_translation_figures import EMPTY, run_of, series
 from workflow.reporting.figures.captioned_pictures import draw
-from workflow.reporting.figures.panels import Panel
+from workflow.reporting.figures.panels import Panel, Series
 from workflow.reporting.figures.style import styled
 from workflow.reporting.files import ReportingError
 from workflow.reporting.measures import Measure
@@ -60,6 +61,18 @@ def test_every_picture_has_the_captions_of_all_models_and_a_reference() -> None:
         text = f"softmax: a dog {n} top-k: a cat {n} reference: Reference {n}."
         assert found[n] == (shade, text)
     assert found[3] == (None, "")
+
+
+def test_the_title_names_the_seeds_whose_captions_are_shown() -> None:
+    first, second = (with_pictures(captioned("a dog"), [picture(1)]) for _ in range(2))
+    second = replace(second, run={**second.run, "seed": 1})
+    three = Series("top-k", "top-k", {}, [first, second], None)
+    with styled():
+        (part,) = draw([Panel("Flickr8k", [three])]).subfigs
+        assert part.get_suptitle() == "Flickr8k, seed 0"
+        other = Series("softmax", "softmax", {}, [second], None)
+        (part,) = draw([Panel("Flickr8k", [three, other])]).subfigs
+        assert part.get_suptitle() == "Flickr8k, seed 0 / 1"
 
 
 def test_images_of_features_are_named() -> None:

@@ -2,13 +2,17 @@
 
 import json
 import re
+import statistics
 import struct
 import zlib
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
+from typing import Any
 
 import matplotlib.colors
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
@@ -16,10 +20,11 @@ from tests.reporting.synthetic import Results, outcomes
 from workflow.reporting.drawing import plot
 from workflow.reporting.figures import exact_spans, histograms, receptive_fields, sweep
 from workflow.reporting.figures.panels import Panel, Series, missing, not_run, panels, seeds
-from workflow.reporting.figures.style import LOOKS, styled
+from workflow.reporting.figures.style import IN_GREY, LOOKS, looks_by_label, styled
 from workflow.reporting.files import ReportingError
 from workflow.reporting.measures import Measures
 from workflow.reporting.paper import Paper
+from workflow.reporting.tables import build
 
 NAMES = ("figure_2", "figure_6_1", "stack_temperature", "stack_exact_spans")
 DRAW = {
@@ -124,6 +129,33 @@ def test_figure_6_1_marks_the_papers_means(paper: Paper, measures: Measures) -> 
         assert "IMDB" in words(figure)
 
 
+def test_figure_6_1_says_what_table_6_1_says(paper: Paper, results: Results) -> None:
+    for seed in (0, 1):
+        path = results.add("text_classification", "sst_soft", seed)
+        measures = json.loads(path.read_text())
+        importance = measures["evaluators"]["attention_importance"]
+        taus = [-0.2, 0.2] if seed else [0.4, 1.0]  # within a seed they differ less than together
+        importance["arrays"]["tau_norm"] = taus
+        mean, std = statistics.mean(taus), statistics.stdev(taus)
+        importance["scalars"]["tau_norm"] |= {"value": mean, "std": std, "n": 2}
+        path.write_text(json.dumps(measures))
+    read = Measures.read(results.measures)
+    records = build(
+        *("discrete_transformer", "table_6_1", "lite", paper.tables, paper.expected, read)
+    ).records
+    (cell,) = (
+        one
+        for one in records
+        if (one["row"], one["column"]) == ("gradient norm: SST", "TRANSFORMER")
+        and (one["metric"], one["spread_over"]) == ("tau_norm", "examples")
+    )
+    with styled():
+        (axes,) = drawn(paper, "figure_6_1", read).axes
+        legend = axes.get_legend().get_texts()[0].get_text()
+    assert cell["mean"] == "0.35" and cell["std"][:5] == "0.360"
+    assert legend == "soft: 0.35±0.36 (paper: 0.69)"
+
+
 def test_figure_6_1_widens_its_axis_rather_than_hide_values(paper: Paper, results: Results) -> None:
     path = results.add("text_classification", "sst_soft", 0)
     measures = json.loads(path.read_text())
@@ -158,15 +190,69 @@ def test_axes_are_labelled(paper: Paper, measures: Measures, name: str) -> None:
         assert any(axes.get_ylabel() for axes in figure.axes)
 
 
+def grey(look: Mapping[str, Any]) -> float:
+    red, green, blue = matplotlib.colors.to_rgb(look["color"])
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
 def test_series_differ_in_grey_and_in_mark() -> None:
-    light = []
-    for look in LOOKS:
-        red, green, blue = matplotlib.colors.to_rgb(look["color"])
-        light.append(0.2126 * red + 0.7152 * green + 0.0722 * blue)
-    steps = [after - before for before, after in pairwise(light)]
-    assert min(steps) > 0.1
+    for some in (LOOKS[:IN_GREY], LOOKS[IN_GREY:]):
+        light = [grey(look) for look in some]
+        steps = [after - before for before, after in pairwise(light)]
+        assert min(steps) > 0.1
     assert len({look["linestyle"] for look in LOOKS}) == len(LOOKS)
     assert len({look["marker"] for look in LOOKS}) == len(LOOKS)
+
+
+CURVES = [
+    (paper.name, name)
+    for paper in Paper.all()
+    for name, definition in paper.figures["figures"].items()
+    if definition["path"].endswith("figures.curves:draw")
+]
+
+
+@pytest.mark.parametrize(("name", "figure"), CURVES)
+def test_lines_of_a_panel_differ_in_grey(name: str, figure: str) -> None:
+    panels = Paper(name).figures["figures"][figure]["panels"]
+    given = looks_by_label(series["label"] for panel in panels for series in panel["series"])
+    for panel in panels:
+        light = sorted(grey(given[series["label"]]) for series in panel["series"])
+        assert all(after - before > 0.1 for before, after in pairwise(light))
+
+
+SEEN_AS = {
+    "everyone": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "protanopia": [
+        *([0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216]),
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        *([0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413]),
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "tritanopia": [
+        *([1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602]),
+        [0.004733, 0.691367, 0.303900],
+    ],
+}
+"""Linear RGB as the colour-blind see it: Machado, Oliveira and Fernandes (2009), severity 1."""
+
+
+def lab(color: str, seen: list[list[float]]) -> np.ndarray:
+    """Return a colour's CIELAB (D65) as it is seen."""
+    rgb = np.array(matplotlib.colors.to_rgb(color))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    xyz = np.array(to_xyz) @ np.clip(np.array(seen) @ linear, 0, 1) / [0.9505, 1, 1.089]
+    x, y, z = np.where(xyz > 216 / 24389, np.cbrt(xyz), (24389 / 27 * xyz + 16) / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("seen", SEEN_AS)
+def test_colours_differ_for_the_colour_blind(seen: str) -> None:
+    found = [lab(look["color"], SEEN_AS[seen]) for look in LOOKS]
+    assert min(np.linalg.norm(one - other) for one, other in combinations(found, 2)) > 20
 
 
 def test_a_fifth_line_is_refused_where_looks_tell_lines_apart(

@@ -59,7 +59,11 @@ def test_fractions_stand_at_their_settings_with_wilsons_bars() -> None:
             found = [stats.binomtest(count, 20).proportion_ci(method="wilson") for count in counts]
             assert bars(axes, line) == pytest.approx(np.array([[it.low, it.high] for it in found]))
         assert axes.get_xscale() == "log"
-        assert [label.get_text() for label in axes.get_xticklabels()] == ["0.1", "0.5", "1"]
+        assert [label.get_text().split("\n")[0] for label in axes.get_xticklabels()] == [
+            "0.1",
+            "0.5",
+            "1",
+        ]
         assert axes.get_ylim() == pytest.approx((0, 1), abs=0.05)
         assert (axes.get_xlabel(), axes.get_ylabel()) == ("std", "fraction of runs")
 
@@ -89,6 +93,14 @@ def test_bars_of_the_only_setting_stand_apart() -> None:
         assert axes.get_xlim() == (0.5, 2)
 
 
+def test_below_a_setting_stands_its_number_of_runs() -> None:
+    gone = Series("std 2", "std 2", {"x": 2.0}, [], None)
+    with styled():
+        (axes,) = drawn([Panel("p", [at(1, 2, 15), at(0.1, 3, 0, n=5), gone])]).axes
+        labels = [label.get_text() for label in axes.get_xticklabels()]
+        assert labels == ["0.1\nn = 5", "1\nn = 20", "2\nn = 0"]
+
+
 def test_one_measure_stands_exactly_at_its_setting() -> None:
     with styled():
         (axes,) = drawn([SWEEP], {"probe.learned": "learned"}).axes
@@ -104,7 +116,7 @@ def test_what_was_not_run_is_left_out_and_named() -> None:
         assert len(first.containers[0].lines[0].get_xdata()) == 3
         assert [text.get_text() for text in second.texts] == ["not run"]
         assert figure.texts[0].get_text() == (
-            "Fractions of runs with their Wilson 95 % intervals; seeds 0 to 19. "
+            "Fractions of n runs with their Wilson 95 % intervals; seeds 0 to 19. "
             "Not run: same 40, std 2; mixture."
         )
         (legend,) = figure.legends

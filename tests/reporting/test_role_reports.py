@@ -36,6 +36,17 @@ def test_a_cell_is_the_share_of_its_class() -> None:
         assert "Not run: En-Fi." in figure.texts[0].get_text()
 
 
+def test_black_is_the_highest_share_of_all_maps() -> None:
+    even = measured(class_counts=[[1, 3, 1], [2, 2, 1]])
+    twice = measured(class_counts=[[2, 1, 1], [1, 2, 1]])
+    with styled():
+        figure = draw([panel("De-En", [even]), panel("En-Fi", [twice])])
+        first, second, bar = figure.axes
+        for axes in (first, second):
+            assert axes.images[0].get_clim() == (0, pytest.approx(0.6))
+        assert bar.get_ylabel() == "share of the class\n(black: the highest, 0.60)"
+
+
 def test_a_figure_without_a_run_says_so() -> None:
     with styled():
         figure = draw([panel("De-En", [])])

@@ -9,7 +9,7 @@ from tests.reporting.synthetic import one_run
 from workflow.planning.loader import InputError, check
 from workflow.reporting import checks, layout, tables
 from workflow.reporting.measures import Measures
-from workflow.reporting.needs import cells, format_of, metrics_of, table_runs
+from workflow.reporting.needs import cell_variant, cells, format_of, metrics_of, table_runs
 from workflow.reporting.paper import Paper
 
 NAMES = ("infix", "prefix", "majority", "seen")
@@ -87,6 +87,29 @@ def test_numbers_are_looked_up_only_where_a_row_has_the_metric() -> None:
         ("majority class", "depth 1"),
         ("majority class", "all"),
     ]
+
+
+def test_a_column_with_a_header_of_its_own_is_looked_up_by_the_papers() -> None:
+    made = definitions()
+    made["metrics"]["infix"]["printed"] = "accuracy"
+    made["tables"]["toy"] |= {"printed": [PLACE], "columns": made["tables"]["toy"]["columns"][:1]}
+    made["tables"]["toy"]["rows"].pop()
+    made["tables"]["toy"]["columns"][0]["printed_label"] = "Depth 1 (%)"
+    ((_, place, _),) = checks.table_places(checked(made))
+    assert (place["row"], place["column"]) == ("model", "Depth 1 (%)")
+
+
+def test_a_column_of_bleu_has_one_direction_of_translation() -> None:
+    table = Paper("explicit_sparse").tables["tables"]["table_4"]
+    places = {"en_vi": ("en_vi_",), "de_en": ("de_en_", "iwslt_30_")}
+    places["multi30k_en_de"] = ("multi30k_en_de_",)
+    found = {column["id"]: 0 for _, column in cells(table)}
+    for row, column in cells(table):
+        found[column["id"]] += 1
+        if column["id"] in places:
+            assert cell_variant(table, row, column).startswith(places[column["id"]])
+    rows = len(table["rows"])
+    assert found == {**dict.fromkeys(places, 3), "de_en": 12, "training": rows, "inference": rows}
 
 
 def test_what_a_row_does_not_say_is_its_columns() -> None:

@@ -155,7 +155,7 @@ def test_four_series_differ_and_a_fifth_is_refused() -> None:
     with styled():
         figure = drawn([Panel("four", many[:4])])
         looks = {(line.get_color(), line.get_linestyle()) for line in bold(figure.axes[0])}
-        assert looks == {(look["color"], look["linestyle"]) for look in LOOKS}
+        assert looks == {(look["color"], look["linestyle"]) for look in LOOKS[:4]}
         with pytest.raises(ReportingError, match="panel five has 5 lines, and only 4 can be told"):
             drawn([Panel("five", many)])
 
@@ -166,6 +166,65 @@ def test_a_series_that_was_not_run_keeps_its_look_free() -> None:
         (middle,) = bold(figure.axes[0])
         assert middle.get_color() == LOOKS[1]["color"]
         assert words(figure).endswith("Not run: other.")
+
+
+def test_a_label_looks_the_same_in_all_panels() -> None:
+    names = [["softmax", "top-k"], ["softmax", "Gumbel"], ["Gumbel", "top-k"]]
+    panels = [
+        Panel(str(at), [series(FIVE, name) for name in each]) for at, each in enumerate(names)
+    ]
+    with styled():
+        found = {
+            (line.get_label(), line.get_color(), line.get_marker())
+            for axes in drawn(panels, columns=3).axes
+            for line in bold(axes)
+        }
+        assert found == {
+            (f"{name} (5 seeds)", look["color"], look["marker"])
+            for name, look in zip(["softmax", "top-k", "Gumbel"], LOOKS, strict=False)
+        }
+        eight = [Panel(str(at), [series(FIVE, str(at))]) for at in range(len(LOOKS) + 1)]
+        with pytest.raises(ReportingError, match="series have 8 labels, and there are 7 looks"):
+            drawn(eight)
+
+
+def test_marks_are_few_on_a_long_line() -> None:
+    steps = list(range(100))
+    with styled():
+        figure = drawn([Panel("p", [series([run(0, [float(s) for s in steps], steps)])])])
+        (line,) = figure.axes[0].lines
+        assert 5 <= len(range(0, 100, line.get_markevery())) <= 8
+
+
+def test_what_values_are_held_against_is_a_thin_line() -> None:
+    runs = [run(seed, [9, 8, 7]) for seed in range(3)]
+    for seed, one in enumerate(runs):
+        one.evaluators["probe"]["arrays"]["random"] = [seed, 10 * seed, 5]
+    baseline = {"probe.accuracy": "probe.random"}
+    with styled():
+        figure = drawn([Panel("p", [series(runs)])], runs=False, baseline=baseline)
+        middle, thin = figure.axes[0].lines
+        assert list(middle.get_ydata()) == [9, 8, 7]
+        assert (list(thin.get_xdata()), list(thin.get_ydata())) == (STEPS, [1, 10, 5])
+        assert thin.get_color() == middle.get_color() and thin.get_linewidth() < 1
+        assert "; thin dashed lines: medians of the baseline; seeds 0, 1, 2." in words(figure)
+        del runs[1].evaluators["probe"]["arrays"]["random"]
+        (axes,) = drawn([Panel("p", [series(runs)])], runs=False, baseline=baseline).axes
+        assert len(axes.lines) == 1
+
+
+def test_panels_of_a_column_with_the_same_arrays_have_one_height() -> None:
+    low, high = [run(0, [1, 2, 3])], [run(0, [50, 60, 70])]
+    measured = one_run("same", 0, arrays={"step": [10, 20], "loss": [80.0, 90.0]})
+    other = Series("loss", "same", {"array": "probe.loss"}, [measured], None)
+    panels = [
+        *(Panel("a", [series(low)]), Panel("b", [series(low)])),
+        *(Panel("c", [series(high)]), Panel("d", [other])),
+    ]
+    with styled():
+        a, b, c, d = (axes.get_ylim() for axes in drawn(panels).axes)
+        assert a == c and a[0] < 1 and a[1] > 70
+        assert b[1] < 4 and d[0] > 70
 
 
 def test_a_panel_whose_array_no_run_has_counts_as_not_run() -> None:

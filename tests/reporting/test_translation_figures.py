@@ -1,5 +1,6 @@
 """The figures of translation: what stands where, panels without runs, arrays that are missing."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -71,6 +72,16 @@ def test_means_stand_at_their_settings_in_order() -> None:
     assert "Not run: En-Vi; De-En, 8." in texts(figure)
 
 
+@pytest.mark.parametrize(
+    ("values", "line"), [([[30], [], [33]], "None"), ([[30], [31], [33]], "-")]
+)
+def test_two_settings_are_no_curve(values: Sequence[Sequence[float]], line: str) -> None:
+    with styled():
+        figure = settings.draw([k_panel(values)], "k", "dev_scores.bleu", "BLEU")
+        mean, _ = figure.axes[0].lines
+        assert (mean.get_linestyle(), mean.get_marker()) == (line, "o")
+
+
 def test_bars_are_the_attention_of_the_marked_word() -> None:
     panel = Panel("De-En", [series("softmax", maps()), series("top-k", maps(own=[0, 1, 0]))])
     with styled():
@@ -112,6 +123,25 @@ def test_heat_maps_stand_side_by_side() -> None:
     assert "Not run: En-Vi." in texts(figure)
 
 
+def test_heat_maps_of_a_row_begin_at_one_height() -> None:
+    both = [
+        series(
+            name,
+            maps(source=SOURCE * 2, target=words, cross_bottom=[[0.0] * 6] * len(words)),
+            array="cross_bottom",
+        )
+        for name, words in (("softmax", TARGET), ("top-k", [*TARGET, "."]))
+    ]
+    with styled():
+        figure = heat_maps.draw([Panel("De-En, first layer", both)])
+        figure.canvas.draw()
+        left, right, *_ = figure.axes
+        assert left.get_position().y1 == pytest.approx(right.get_position().y1)
+        assert left.get_position().height < right.get_position().height
+        for axes in (left, right):
+            assert (axes.get_xlabel(), axes.get_ylabel()) == ("source words", "output words")
+
+
 def test_embeddings_are_coloured_by_tag() -> None:
     found = run_of(
         "embedding_map",
@@ -129,6 +159,22 @@ def test_embeddings_are_coloured_by_tag() -> None:
         assert axes.get_title() == "controller\npurity 0.62 (chance 0.25)"
         (legend,) = figure.legends
         assert [text.get_text() for text in legend.get_texts()] == ["NN", "JJ"]
+
+
+@pytest.mark.parametrize(("words", "area"), [(20, 18), (1000, 10), (8000, 3)])
+def test_marks_are_as_large_as_the_number_of_words_allows(words: int, area: float) -> None:
+    tags, places = ["NN"] * words, list(range(words))
+    found = run_of("embedding_map", tag=tags, model_x=places, model_y=places)
+    with styled():
+        figure = embedding_maps.draw([Panel("p", [series("m", found, array="model")])], ["NN"])
+        (points,) = figure.axes[0].collections
+        assert points.get_sizes().tolist() == [area]
+
+
+def test_the_caption_says_what_the_tags_of_the_legend_are() -> None:
+    figure = Paper("discrete_transformer").figures["figures"]["figure_6_2"]
+    said = dict(re.findall(r"\b([A-Z]{2,3}) ([a-z][^,.]+)", figure["caption"]))
+    assert set(figure["options"]["legend"]) <= set(said)
 
 
 DRAWN = {

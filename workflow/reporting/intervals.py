@@ -16,6 +16,12 @@ def spread(values: Sequence[float]) -> float | None:
     return float(np.std(values, ddof=1)) if len(values) > 1 else None
 
 
+def pooled(deviations: Sequence[float | None]) -> float | None:
+    """Return the standard deviation within runs of equal size; None where none has one."""
+    variances = [std**2 for std in deviations if std is not None]
+    return math.sqrt(sum(variances) / len(variances)) if variances else None
+
+
 def interval(mean: float, std: float | None, n: int) -> tuple[float, float] | None:
     """Return Student's 95 % interval of a mean of `n` values, or None with fewer than two."""
     if std is None or n < 2:

@@ -66,9 +66,12 @@ def format_of(row: Mapping[str, Any], column: Mapping[str, Any]) -> str:
 def printed_places(
     table: Mapping[str, Any], row: Mapping[str, Any], column: Mapping[str, Any]
 ) -> list[dict[str, str]]:
-    """Return where `expected.csv` has a cell's numbers: the templates filled with both labels."""
+    """Return where `expected.csv` has a cell's numbers: the templates filled with both labels.
+
+    A column's `printed_label` is its header there, where ours differs.
+    """
     places = column.get("printed", row.get("printed", table.get("printed", [])))
-    labels = {"row": row["label"], "column": column["label"]}
+    labels = {"row": row["label"], "column": column.get("printed_label", column["label"])}
     return [{key: str(text).format(**labels) for key, text in one.items()} for one in places]
 
 

@@ -4,6 +4,7 @@ import base64
 import io
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -31,7 +32,7 @@ def draw(panels: Sequence[Panel]) -> Figure:
         say(figure.subplots(), "not run")
     parts = figure.subfigures(max(len(shown), 1), 1, height_ratios=rows or None, squeeze=False)
     for part, (panel, names, pictures), count in zip(parts[:, 0], shown, rows, strict=False):
-        part.suptitle(f"{panel.label}, {seeds(panel.drawn)}", fontsize=9)
+        part.suptitle(f"{panel.label}, {_lowest(panel)}", fontsize=9)
         grid = part.subplots(
             count, 2 * COLUMNS, squeeze=False, gridspec_kw={"width_ratios": [1, 2.4] * COLUMNS}
         )
@@ -43,6 +44,11 @@ def draw(panels: Sequence[Panel]) -> Figure:
             _write(grid[row, 2 * column + 1], panel, number)
     footnote(figure, not_run(panels))
     return figure
+
+
+def _lowest(panel: Panel) -> str:
+    """Return the seeds whose captions are shown: the lowest of each series."""
+    return seeds([replace(series, behind=series.behind[:1]) for series in panel.drawn])
 
 
 def _pictures(panel: Panel) -> tuple[list[str], list[str]]:

@@ -9,12 +9,21 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from workflow.reporting.figures.panels import Panel, Series, not_run, seeds
-from workflow.reporting.figures.style import Look, footnote, grid, looks, say
+from workflow.reporting.figures.style import (
+    Look,
+    footnote,
+    grid,
+    looks_by_label,
+    refuse_many,
+    say,
+)
 from workflow.reporting.files import ReportingError
 from workflow.reporting.measures import Measure
 
 Curve = Mapping[float, float]
 """The values of one run, by the point (step or epoch) at which each was measured."""
+MARKS = 8
+"""At most so many marks tell a line from the others without its colour."""
 
 
 def draw(
@@ -26,12 +35,14 @@ def draw(
     runs: bool = True,
     low: float | Mapping[str, float] | None = None,
     high: float | Mapping[str, float] | None = None,
+    baseline: Mapping[str, str] | None = None,
 ) -> Figure:
     """Draw each series as the median over its runs, in a band from quartile to quartile.
 
     Both are taken at the points that all runs of the series have; a single run has its line only.
-    Where only some of the panels' arrays exist at a scale, the others count as not run. A row of
-    panels that were not run is left out.
+    A label looks the same in all panels, and panels of one column that draw the same arrays have
+    the same vertical axis. Where only some of the panels' arrays exist at a scale, the others count
+    as not run. A row of panels that were not run is left out.
 
     Args:
         panels: one a pair of axes; `array` of a series is the `evaluator.array` of its values.
@@ -43,31 +54,38 @@ def draw(
         low: lower end of the vertical axis, moved further where a line lies beyond it; by panel,
             where panels differ.
         high: upper end, likewise.
+        baseline: `evaluator.array` of what the values of an array are held against, drawn as a thin
+            line where all runs have it; the caption says what it is.
 
-    Raises ReportingError for a panel without a label, an array that is missing or of another length
-    than `x`, and runs of a series that have no point in common.
+    Raises ReportingError for a panel without a label, more labels than looks, an array that is
+    missing or of another length than `x`, and runs of a series that have no point in common.
     """
     labels = _labels(panels, label)
+    looks = looks_by_label(series.label for panel in panels for series in panel.series)
     panels = _measured(panels)
     shown = _shown(panels, columns)
     figure, places = grid(len(shown), columns, 3.2)
     shortened = False
     for axes, panel in zip(places, shown, strict=True):
         axes.set_title(panel.label)
-        lines = looks(panel.series, f"panel {panel.label}")
+        refuse_many(panel.series, f"panel {panel.label}")
         if not panel.drawn:
             say(axes, "not run")
             continue
-        for look, series in lines:
-            if series.behind:
-                shortened |= _series(axes, look, panel, series, x, runs)
+        for series in panel.drawn:
+            look = looks[series.label]
+            shortened |= _series(axes, look, panel, series, x, runs)
+            _baseline(axes, look, series, x, baseline or {})
         _stretch(axes, _of(panel, low), _of(panel, high))
         axes.set_xlabel(axis)
         axes.set_ylabel(labels[panel.label])
         below: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.18)}
         axes.legend(**below, ncols=2, fontsize=7.5, handlelength=2.6)
     _same_width([axes for axes, panel in zip(places, shown, strict=True) if panel.drawn])
-    footnote(figure, " ".join([_about(panels, runs, shortened), not_run(panels)]).strip())
+    _same_height(places, shown, columns)
+    thin = "thin lines: single runs; " if runs else ""
+    thin += "thin dashed lines: medians of the baseline; " if baseline else ""
+    footnote(figure, " ".join([_about(panels, thin, shortened), not_run(panels)]).strip())
     return figure
 
 
@@ -108,8 +126,10 @@ def _labels(panels: Sequence[Panel], label: str | Mapping[str, str]) -> Mapping[
 
 def _series(axes: Axes, look: Look, panel: Panel, series: Series, x: str, runs: bool) -> bool:
     """Draw one series; return whether some run has points that others of the series lack."""
-    curves = [_curve(series, measure, x) for measure in series.behind]
-    points = sorted(set(curves[0]).intersection(*curves))
+    if "array" not in series.options:
+        raise ReportingError(f"series {series.label} names no array; add one to draw.")
+    curves = [_curve(measure, series.options["array"], x) for measure in series.behind]
+    points = _common(curves)
     if not points:
         raise ReportingError(
             f"{panel.label}, {series.label}: no value of {x} is common to all its runs; measure "
@@ -124,18 +144,31 @@ def _series(axes: Axes, look: Look, panel: Panel, series: Series, x: str, runs: 
         low, high = np.percentile(values, [25, 75], axis=0)
         axes.fill_between(points, low, high, color=color, alpha=0.18, linewidth=0)
     name = f"{series.label} ({len(curves)} seed{'s' if many else ''})"
-    style = {"color": color, "linestyle": look["linestyle"], "linewidth": 2.0}
+    style = {**look, "linewidth": 2.0, "markersize": 4.5, "markevery": -(-len(points) // MARKS)}
     axes.plot(points, np.median(values, axis=0), label=name, zorder=3, **style)
     return any(len(curve) > len(points) for curve in curves)
 
 
-def _curve(series: Series, measure: Measure, x: str) -> Curve:
+def _baseline(axes: Axes, look: Look, series: Series, x: str, baseline: Mapping[str, str]) -> None:
+    """Draw the median of what a series is held against, if all its runs have it."""
+    array = baseline.get(series.options["array"], "")
+    if all(measure.array(array) is not None for measure in series.behind):
+        curves = [_curve(measure, array, x) for measure in series.behind]
+        points = _common(curves)
+        middle = [np.median([curve[point] for curve in curves]) for point in points]
+        axes.plot(points, middle, color=look["color"], linestyle="--", linewidth=0.8)
+
+
+def _common(curves: Sequence[Curve]) -> list[float]:
+    """Return the points that all curves have, from left to right."""
+    return sorted(set(curves[0]).intersection(*curves))
+
+
+def _curve(measure: Measure, array: str, x: str) -> Curve:
     """Return one run's curve in the order of its points; missing values (null) are left out."""
-    if "array" not in series.options:
-        raise ReportingError(f"series {series.label} names no array; add one to draw.")
-    found = {name: measure.array(name) for name in (x, series.options["array"])}
-    for name, array in found.items():
-        if array is None:
+    found = {name: measure.array(name) for name in (x, array)}
+    for name, values in found.items():
+        if values is None:
             raise ReportingError(
                 f"{measure.path}: there is no array {name}; correct the name, or measure the run "
                 "again."
@@ -174,7 +207,20 @@ def _same_width(drawn: Sequence[Axes]) -> None:
             axes.set_xlim(first - room, last + room)
 
 
-def _about(panels: Sequence[Panel], runs: bool, shortened: bool) -> str:
+def _same_height(places: Sequence[Axes], shown: Sequence[Panel], columns: int) -> None:
+    """Set the same vertical axis in panels of one column that draw the same arrays."""
+    groups: dict[tuple[int, frozenset[str]], list[Axes]] = {}
+    for at, (axes, panel) in enumerate(zip(places, shown, strict=True)):
+        if panel.drawn:
+            arrays = frozenset(series.options["array"] for series in panel.drawn)
+            groups.setdefault((at % columns, arrays), []).append(axes)
+    for group in groups.values():
+        ends = [end for axes in group for end in axes.get_ylim()]
+        for axes in group:
+            axes.set_ylim(min(ends), max(ends))
+
+
+def _about(panels: Sequence[Panel], thin: str, shortened: bool) -> str:
     """Say what the lines and the band are, and which seeds are behind them."""
     drawn = [series for panel in panels for series in panel.drawn]
     if not drawn:
@@ -182,7 +228,6 @@ def _about(panels: Sequence[Panel], runs: bool, shortened: bool) -> str:
     if all(len(series.behind) == 1 for series in drawn):
         return f"Lines: single runs of {seeds(drawn)}."
     where = ", where all runs of a line were measured" if shortened else ""
-    thin = "thin lines: single runs; " if runs else ""
     return (
         f"Bold lines: median over runs{where}; bands: quartiles (25 to 75 %); {thin}{seeds(drawn)}."
     )

@@ -21,8 +21,8 @@ LOOKS: tuple[Mapping[str, Any], ...] = tuple(
 )
 """Okabe and Ito's colours, yellow darkened, each with a mark of its own."""
 
-MANY = 500
-"""Words of a map whose marks are small, so that they do not hide each other."""
+INK, SMALLEST, LARGEST = 10_000, 3, 18
+"""Area of all marks of a map in square points, shared by its words, and bounds of one mark's."""
 
 
 def draw(panels: Sequence[Panel], legend: Sequence[str]) -> Figure:
@@ -68,7 +68,7 @@ def _map(axes: Axes, panel: Panel, series: Series, legend: Sequence[str]) -> Non
             f"{measure.path}: there are no arrays {', '.join(names)} of {EVALUATOR}; measure the "
             "run again."
         )
-    size = 3 if len(tags) > MANY else 12
+    size = min(max(INK / max(len(tags), 1), SMALLEST), LARGEST)
     for look, tag in zip(LOOKS, legend, strict=False):
         chosen = [place for place, one in enumerate(tags) if one == tag]
         points = [across[place] for place in chosen], [up[place] for place in chosen]

@@ -17,14 +17,15 @@ EVALUATOR = "attention_maps"
 def draw(panels: Sequence[Panel]) -> Figure:
     """Draw a row of maps a panel, one map a series, of the lowest seed.
 
-    Rows of a map are the words of the translation, columns those of the source; `array` of a series
-    is `cross_bottom` or `cross_top`.  Panels without a run are left out.
+    Rows of a map are the words of the translation, columns those of the source, and the first words
+    of all maps in a row stand at one height; `array` of a series is `cross_bottom` or `cross_top`.
+    Panels without a run are left out.
     """
     shown = [panel for panel in panels if panel.drawn]
     columns = max((len(panel.drawn) for panel in shown), default=1)
     figure, grid = plt.subplots(
         *(max(len(shown), 1), columns),
-        figsize=(3.9 * columns, 3.6 * max(len(shown), 1)),
+        figsize=(3.9 * columns, 3.3 * max(len(shown), 1)),
         layout="constrained",
         squeeze=False,
     )
@@ -36,7 +37,8 @@ def draw(panels: Sequence[Panel]) -> Figure:
             image = _map(axes, series)
             axes.set_title(f"{panel.label}: {series.label}")
     if image is not None:
-        figure.colorbar(image, ax=grid, shrink=0.4, pad=0.02).set_label("weight")
+        bar = figure.colorbar(image, ax=grid, shrink=0.4, pad=0.02, panchor=False)
+        bar.set_label("weight")
     seeds = sorted({series.behind[0].seed for panel in shown for series in panel.drawn})
     about = f"Means over heads; seed {', '.join(map(str, seeds))}." if shown else ""
     footnote(figure, f"{about} {not_run(panels)}".strip())
@@ -59,4 +61,7 @@ def _map(axes: Axes, series: Series) -> AxesImage:
     axes.set_xticks(range(len(source)), source, rotation=90, fontsize=6)
     axes.set_yticks(range(len(target)), target, fontsize=6)
     axes.tick_params(length=0, pad=2)
+    axes.set_xlabel("source words")
+    axes.set_ylabel("output words")
+    axes.set_anchor("N")
     return image

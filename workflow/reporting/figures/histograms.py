@@ -9,15 +9,15 @@ from matplotlib.figure import Figure
 
 from workflow.reporting.figures.panels import Panel, Series, not_run, seeds
 from workflow.reporting.figures.style import footnote, looks, plt, say
-from workflow.reporting.intervals import numbers, spread
+from workflow.reporting.intervals import numbers, pooled
 
 
 def draw(panels: Sequence[Panel], measure: str, label: str, low: float, high: float) -> Figure:
     """Draw for each dataset that was run the histograms of `measure` over its test examples.
 
     Args:
-        panels: one a dataset; the values of all seeds are pooled, so that the spread is one run's.
-        measure: `evaluator.array` of per-example values.
+        panels: one a dataset; a histogram is of the examples of all seeds.
+        measure: `evaluator.array` of per-example values, and `evaluator.metric` of their mean.
         label: of the horizontal axis, with its unit.
         low: left end of the axis, moved further where values lie beyond it.
         high: right end of the axis, likewise.
@@ -37,7 +37,7 @@ def draw(panels: Sequence[Panel], measure: str, label: str, low: float, high: fl
         axes.set_ylabel("test examples (%)")
     for axes in grid.flat[len(drawn) :]:
         say(axes, "" if drawn else "not run")
-    about = "All examples of all seeds; mean±standard deviation; " if drawn else ""
+    about = "All examples of all seeds; mean±standard deviation within a seed; " if drawn else ""
     about += "vertical lines: the paper's means." if drawn else ""
     footnote(figure, f"{about} {not_run(panels)}".strip())
     return figure
@@ -52,7 +52,7 @@ def _histograms(axes: Axes, panel: Panel, measure: str, edges: np.ndarray) -> No
             continue
         weights = np.full(len(values), 100.0 / len(values))
         style = {"color": look["color"], "linestyle": look["linestyle"], "linewidth": 1.5}
-        name = f"{series.label}: {values.mean():.2f}±{spread(values.tolist()) or 0:.2f}"
+        name = f"{series.label}: {_summary(series, measure)}"
         if series.printed:
             name += f" (paper: {series.printed.printed.text})"
         axes.hist(values, bins, weights=weights, histtype="step", label=name, **style)
@@ -77,6 +77,13 @@ def _histograms(axes: Axes, panel: Panel, measure: str, edges: np.ndarray) -> No
     if axes.get_legend_handles_labels()[0]:
         below: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.18)}
         axes.legend(**below, fontsize=7.5, handlelength=2.6)
+
+
+def _summary(series: Series, measure: str) -> str:
+    """Return mean±standard deviation as tables have them: over runs, and pooled over them."""
+    known = [scalar for one in series.behind if (scalar := one.scalar(measure))]
+    mean = sum(scalar["value"] for scalar in known) / len(known)
+    return f"{mean:.2f}±{pooled([scalar.get('std') for scalar in known]) or 0:.2f}"
 
 
 def _values(series: Series, measure: str) -> np.ndarray:

@@ -16,6 +16,8 @@ from workflow.reporting.intervals import wilson
 def draw(panels: Sequence[Panel], axis: str, measures: Mapping[str, str], label: str) -> Figure:
     """Draw the fraction of runs whose measure is 1, one line a measure, at the series' settings.
 
+    Below a setting stands its number of runs.
+
     Args:
         panels: one a pair of axes, whose series are the variants of a sweep, each at its `x`.
         axis: label of the horizontal axis (logarithmic), with its unit.
@@ -37,7 +39,8 @@ def draw(panels: Sequence[Panel], axis: str, measures: Mapping[str, str], label:
             at = {x * shift: series for x, series in settings.items() if series.behind}
             _line(axes, look, at, measure, name)
         axes.set_xscale("log")
-        axes.set_xticks(list(settings), [f"{x:g}" for x in settings])
+        ticks = [f"{x:g}\nn = {len(series.behind)}" for x, series in settings.items()]
+        axes.set_xticks(list(settings), ticks)
         axes.minorticks_off()
         room = (max(settings) / min(settings)) ** 0.08 if len(settings) > 1 else 2
         axes.set_xlim(min(settings) / room, max(settings) * room)
@@ -48,7 +51,7 @@ def draw(panels: Sequence[Panel], axis: str, measures: Mapping[str, str], label:
     drawn = [series for panel in panels for series in panel.drawn]
     about = ""
     if drawn:
-        about = f"Fractions of runs with their Wilson 95 % intervals; {seeds(drawn)}."
+        about = f"Fractions of n runs with their Wilson 95 % intervals; {seeds(drawn)}."
         handles, names = next(one for one in places if one.lines).get_legend_handles_labels()
         figure.legend(handles, names, loc="outside upper center", ncols=len(names), fontsize=8)
     footnote(figure, f"{about} {not_run(panels)}".strip())

@@ -17,19 +17,23 @@ EVALUATOR = "roles"
 def draw(panels: Sequence[Panel]) -> Figure:
     """Draw a map a panel, of the lowest seed of its first series: a row a class, a column a role.
 
-    A cell is the share of the class that takes the role.  Panels without a run are left out.
-    Raises ReportingError for an array that is missing.
+    A cell is the share of the class that takes the role; black is the highest share of all maps.
+    Panels without a run are left out.  Raises ReportingError for an array that is missing.
     """
     shown = [panel for panel in panels if panel.drawn]
     figure, all_axes = grid(max(len(shown), 1), 1, 2.8)
     if not shown:
         say(all_axes[0], "not run")
-    image: AxesImage | None = None
+    images = []
     for axes, panel in zip(all_axes, shown, strict=False):
-        image = _map(axes, panel.drawn[0])
+        images.append(_map(axes, panel.drawn[0]))
         axes.set_title(panel.label)
-    if image is not None:
-        figure.colorbar(image, ax=all_axes, shrink=0.8, pad=0.02).set_label("share of the class")
+    if images:
+        highest = max(float(image.get_array().max()) for image in images)
+        for image in images:
+            image.set_clim(0, highest)
+        bar = figure.colorbar(images[0], ax=all_axes, shrink=0.8, pad=0.02)
+        bar.set_label(f"share of the class\n(black: the highest, {highest:.2f})")
     seeds = sorted({panel.drawn[0].behind[0].seed for panel in shown})
     about = f"Seed {', '.join(map(str, seeds))}." if shown else ""
     footnote(figure, f"{about} {not_run(panels)}".strip())
@@ -48,7 +52,7 @@ def _map(axes: Axes, series: Series) -> AxesImage:
     table = np.array(counts, dtype=float)
     table = table[:, table.any(axis=0)]
     shares = table / table.sum(axis=1, keepdims=True)
-    image = axes.imshow(shares, cmap="Greys", vmin=0, vmax=1, aspect="auto")
+    image = axes.imshow(shares, cmap="Greys", aspect="auto")
     axes.set_yticks(range(len(classes)), classes, fontsize=7)
     of_columns = [role for (role,) in roles[: table.shape[1]]]
     axes.set_xticks(range(len(of_columns)), of_columns, fontsize=6)

@@ -7,11 +7,14 @@ from matplotlib.figure import Figure
 from workflow.reporting.figures.panels import Panel, not_run, seeds
 from workflow.reporting.figures.style import LOOKS, footnote, grid, say
 
+FEW = 2
+"""So many settings are no curve: between them no line is drawn."""
+
 
 def draw(panels: Sequence[Panel], axis: str, measure: str, label: str) -> Figure:
-    """Draw the mean over runs at each setting, joined by a line, and a small mark for every run.
+    """Draw the mean over runs at each setting, and a small mark for every run.
 
-    Panels without a run are left out.
+    A line joins the means of more than two settings.  Panels without a run are left out.
 
     Args:
         panels: their series are the settings, from left to right; labels are the values.
@@ -32,7 +35,9 @@ def draw(panels: Sequence[Panel], axis: str, measure: str, label: str) -> Figure
         ]
         places = [place for place, values in enumerate(found) if values]
         means = [sum(found[place]) / len(found[place]) for place in places]
-        axes.plot(places, means, color=look["color"], marker=look["marker"], linewidth=1.4)
+        style = look["linestyle"] if len(places) > FEW else "none"
+        mark = {"color": look["color"], "marker": look["marker"], "linestyle": style}
+        axes.plot(places, means, linewidth=1.4, **mark)
         axes.plot(
             [place for place in places for _ in found[place]],
             [value for place in places for value in found[place]],
@@ -45,6 +50,6 @@ def draw(panels: Sequence[Panel], axis: str, measure: str, label: str) -> Figure
         axes.set_ylabel(label)
         axes.set_title(panel.label)
     drawn = [series for panel in shown for series in panel.drawn]
-    about = f"Line: means; small marks: {seeds(drawn)}." if drawn else ""
+    about = f"Large marks: means; small marks: {seeds(drawn)}." if drawn else ""
     footnote(figure, f"{about} {not_run(panels)}".strip())
     return figure

@@ -1,7 +1,7 @@
 """How all figures look: colour-blind-safe colours that differ in grey, with marks of their own."""
 
 import io
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -21,8 +21,16 @@ LOOKS: tuple[Look, ...] = (
     {"color": "#b3472d", "linestyle": "--", "marker": "s"},
     {"color": "#2fa58f", "linestyle": "-.", "marker": "^"},
     {"color": "#e3a33c", "linestyle": ":", "marker": "D"},
+    {"color": "#1861f2", "linestyle": (0, (7, 1.5)), "marker": "v"},
+    {"color": "#9966cc", "linestyle": (0, (4, 1, 1, 1, 1, 1)), "marker": "P"},
+    {"color": "#a1b8e6", "linestyle": (0, (2.5, 1)), "marker": "X"},
 )
-"""Dark to light in grey; line style and marker tell series apart without any colour."""
+"""Line style and marker tell series apart without any colour.
+
+The first go from dark to light in grey, and so do the others.
+"""
+IN_GREY = 4
+"""How many lines of one pair of axes can be told apart in grey."""
 
 
 SETTINGS: Any = {
@@ -49,16 +57,32 @@ def styled() -> Iterator[None]:
 
 
 def looks(drawn: Collection[Drawn], where: str) -> Iterator[tuple[Look, Drawn]]:
-    """Return what one pair of axes shows, each with its look; ReportingError for more than looks.
+    """Return what one pair of axes shows, each with its look; ReportingError for too many.
 
     `where` names the axes in the sentence.
     """
-    if len(drawn) > len(LOOKS):
+    refuse_many(drawn, where)
+    return zip(LOOKS, drawn, strict=False)
+
+
+def refuse_many(drawn: Collection[Any], where: str) -> None:
+    """Raise ReportingError where one pair of axes has more lines than can be told apart in grey."""
+    if len(drawn) > IN_GREY:
         raise ReportingError(
-            f"{where} has {len(drawn)} lines, and only {len(LOOKS)} can be told apart in grey; "
+            f"{where} has {len(drawn)} lines, and only {IN_GREY} can be told apart in grey; "
             "draw fewer of them, or split them over two panels."
         )
-    return zip(LOOKS, drawn, strict=False)
+
+
+def looks_by_label(labels: Iterable[str]) -> Mapping[str, Look]:
+    """Return each label's look, the same in all panels of a figure; ReportingError for too many."""
+    names = list(dict.fromkeys(labels))
+    if len(names) > len(LOOKS):
+        raise ReportingError(
+            f"the figure's series have {len(names)} labels, and there are {len(LOOKS)} looks; "
+            "draw fewer of them, or split them over two figures."
+        )
+    return dict(zip(names, LOOKS, strict=False))
 
 
 def grid(count: int, columns: int, height: float) -> tuple[Figure, list[Axes]]:
