@@ -214,6 +214,20 @@ def test_one_seed_has_no_spread_and_is_not_reproduced(
     assert accuracy["verdict"] == "close"
 
 
+def test_one_run_has_no_spread_over_runs(paper: Paper, results: Results, tmp_path: Path) -> None:
+    """That over its examples, which stands in the row before, is another thing."""
+    results.add("text_classification", "sst_soft", 0)
+    tabulate(
+        paper, "table_6_1", "lite", Measures.read(results.measures, results.runs), tmp_path / "t"
+    )
+    examples, runs = pick(
+        rows(tmp_path / "t"), row="gradient norm: SST", column="TRANSFORMER", metric="tau_norm"
+    )
+    assert examples["std"] and examples["ci_low"] and examples["ci_high"]
+    assert (runs["spread_over"], runs["n"], runs["mean"]) == ("runs", "1", examples["mean"])
+    assert (runs["std"], runs["ci_low"], runs["ci_high"]) == ("", "", "")
+
+
 def test_an_overlay_shows_the_difference_to_its_scale(
     paper: Paper, measures: Measures, made: Path, tmp_path: Path
 ) -> None:
