@@ -13,7 +13,7 @@ import pytest
 from tests.reporting.synthetic import FLOORS, STACK, Results
 from workflow.reporting import tables
 from workflow.reporting.files import ReportingError
-from workflow.reporting.layout import tex_escape
+from workflow.reporting.layout import grid, latex, tex_escape
 from workflow.reporting.measures import Measures
 from workflow.reporting.paper import Paper
 from workflow.reporting.summary import counts
@@ -143,6 +143,47 @@ def test_latex_has_one_cell_a_column(made: Path) -> None:
         assert {line.replace(r"\&", "").count("&") + 1 for line in lines} == {len(columns[1])}
         assert text.count("{") == text.count("}")
         assert all(rule in text for rule in (r"\toprule", r"\cmidrule", r"\bottomrule"))
+
+
+def made_latex(columns: int, **more: object) -> str:
+    """Return a table of one row, with a label and `columns` columns."""
+    label = {"id": "r", "label": "‹row›"}
+    shown = [{"id": f"c{n}", "label": f"c{n}", "metrics": ["m"]} for n in range(columns)]
+    table = {"title": "A title", "caption": "A caption.", "labels": [""], **more}
+    made = {
+        "metrics": {"m": {"measure": "probe.m", "label": "m", "unit": "", "digits": 0}},
+        "tables": {
+            "toy": {**table, "source": "", "experiment": "toy", "variant": "v"}
+            | {"rows": [label], "columns": shown}
+        },
+    }
+    expected = Paper("discrete_transformer").expected
+    records = tables.build("p", "toy", "lite", made, expected, Measures([])).records
+    return latex(made, "toy", grid(made, "toy", records, {}), "lite")
+
+
+def test_wide_latex_is_scaled_to_the_page() -> None:
+    narrow, wide = made_latex(9), made_latex(10)
+    assert "resizebox" not in narrow and "graphicx" not in narrow
+    scaled = wide.partition("\\resizebox{\\textwidth}{!}{%\n")[2]
+    assert scaled.startswith("\\begin{tabular}{lcccccccccc}")
+    assert scaled.partition("\\end{tabular}")[2].startswith("\n}\n")
+    assert "\\usepackage{graphicx}" in wide.splitlines()[0]
+
+
+def test_latex_notes_stand_below_the_table() -> None:
+    text = made_latex(1, notes=["Mind this.", "And that."])
+    tabular, note, caption = (
+        text.index(part) for part in ("\\end{tabular}", "{Mind this. And that.}", "\\caption")
+    )
+    assert tabular < note < caption
+    assert "\\caption{A title. A caption. Scale lite.}" in text
+    assert "parbox" not in made_latex(1)
+
+
+def test_latex_names_the_encoding_that_its_signs_need() -> None:
+    header = made_latex(1).splitlines()[0]
+    assert header == "% needs \\usepackage{booktabs}, \\usepackage[T1]{fontenc}"
 
 
 def test_latex_escapes() -> None:
