@@ -1,10 +1,11 @@
 """The README's summary of what is published: claim, paper, ours, verdict."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from workflow.reporting.claims_table import claims_table
 from workflow.reporting.comparability import base_scale
 from workflow.reporting.files import ReportingError, read_csv, read_json
 from workflow.reporting.verdict import WORDS
@@ -21,42 +22,6 @@ SHOWN = (
 """What a reader of claims must know."""
 DECIDED = ("holds", "does not hold")
 """The verdicts on claims that the README shows; a scale's own page has all."""
-
-
-def difference(claim: Mapping[str, Any]) -> str:
-    """Return a claim's difference with its 95 % interval, empty if it was not run."""
-    if claim["estimate"] is None:
-        return ""
-    digits = int(claim["digits"])
-    shown = f"{claim['estimate']:+.{digits}f}"
-    if claim["ci_low"] is not None:
-        shown += f" [{claim['ci_low']:+.{digits}f}, {claim['ci_high']:+.{digits}f}]"
-    return shown
-
-
-def sides(claim: Mapping[str, Any]) -> str:
-    """Return what was compared: each side's mean and label, and the counts of a proportion."""
-    digits, shown = int(claim["digits"]), []
-    for side in (claim["left"], claim["right"]):
-        if side["mean"] is not None:
-            counts = f", {side['count']} of {side['runs']} runs" if "runs" in side else ""
-            shown.append(f"{side['mean']:.{digits}f} ({side['label']}{counts})")
-    return " vs ".join(shown)
-
-
-def claims_table(claims: Sequence[Mapping[str, Any]]) -> str:
-    """Return claims as a Markdown table: claim, paper, ours, verdict."""
-    lines = ["| claim | paper | ours | verdict |", "| --- | --- | --- | --- |"]
-    for claim in claims:
-        ours = "not run" if claim["verdict"] == "not run" else "undefined"
-        if claim["estimate"] is not None:
-            ours = f"{sides(claim)}: {difference(claim)}"
-        verdict = f"**{claim['verdict']}**"
-        if claim["hindrances"]:
-            verdict += f" (not the paper's setting: {'; '.join(claim['hindrances'])})"
-        cells = (f"{claim['claim']} ({claim['source']})", claim["paper"] or "–", ours, verdict)
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(lines)
 
 
 def published_claims(folder: Path) -> list[dict[str, Any]]:
