@@ -92,6 +92,7 @@ def build(
         "table": name,
         "scale": scale,
         "base": base_scale(scale) if base else None,
+        "repeats": table.get("repeats"),
         "tolerances": {
             metric: rule["tolerance"]
             for metric, rule in definitions["metrics"].items()
