@@ -43,9 +43,19 @@ def _same_label(table: dict[str, Any]) -> None:
     table["rows"][1]["label"] = "soft"
 
 
+def _repeats(table: dict[str, Any]) -> None:
+    table["repeats"] = "table_6_11"
+
+
+def _repeats_itself(table: dict[str, Any]) -> None:
+    table["repeats"] = "stack_language"
+
+
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [
+        (_repeats, 'repeats: unknown table "table_6_11".*did you mean "table_6_1"'),
+        (_repeats_itself, 'repeats: unknown table "stack_language"'),
         (_metric, 'f.yaml: tables.stack_language, nll: unknown metric "nlll".*did you mean "nll"'),
         (_format, 'unknown metric "precision_mean"'),
         (_row, 'unknown row "uniform_sof".*did you mean "uniform_soft"'),

@@ -10,10 +10,10 @@ from scipy import stats
 
 from tests.reporting.synthetic import Results
 from workflow.reporting.claims import decide, judge
+from workflow.reporting.claims_table import claims_table
 from workflow.reporting.files import ReportingError
 from workflow.reporting.measures import Measures
 from workflow.reporting.paper import Paper
-from workflow.reporting.summary import claims_table
 
 
 @pytest.mark.parametrize(("margin", "count"), [(0.0, 200), (0.05, 12), (0.3, 2)])
@@ -161,7 +161,7 @@ def test_what_is_not_defined_is_undecided(paper: Paper, results: Results, name: 
     found = claim(judge(paper, "lite", read), name)
     assert (found["verdict"], found["estimate"]) == ("undecided", None)
     assert "undefined" in found["reason"]
-    assert "| undefined | **undecided** |" in claims_table([found])
+    assert "| undefined | **undecided** (undefined) |" in claims_table([found])
 
 
 def test_runs_on_different_examples_are_refused(paper: Paper, results: Results) -> None:

@@ -13,11 +13,11 @@ from tests.reporting.synthetic import one_run, outcomes
 from workflow.planning.loader import InputError, check
 from workflow.reporting import checks, layout, tables
 from workflow.reporting.claims import decide_proportions, judge
+from workflow.reporting.claims_table import claims_table
 from workflow.reporting.files import ReportingError
 from workflow.reporting.intervals import newcombe, wilson
 from workflow.reporting.measures import Measure, Measures
 from workflow.reporting.paper import Paper
-from workflow.reporting.summary import claims_table
 from workflow.reporting.tabulating import tabulate
 
 LEARNED = [1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]  # 2 of 20

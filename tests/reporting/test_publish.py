@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.reporting.synthetic import Results, plan_of
+from tests.reporting.test_claims_table import claim
 from workflow.planning.plan import Plan
 from workflow.reporting import drawing, publishing, tolerances
 from workflow.reporting.current import GONE, Now, Traits, planned
@@ -311,18 +312,18 @@ def test_stale_runs_are_told_and_are_no_error(clone: Path, monkeypatch: pytest.M
     assert done.stderr == "stale: lite: text_classification/sst_soft/seed-0: of other code\n"
 
 
-def test_the_readme_shows_the_decided_claims_and_counts_the_others(tmp_path: Path) -> None:
+def test_the_readme_shows_the_headlines_and_counts_all_claims(tmp_path: Path) -> None:
     verdicts = ["holds", "undecided", "does not hold", "not run", "not run", "holds", "undecided"]
     claims = [
-        {"claim": f"claim {n}", "source": "000", "paper": "", "estimate": None}
-        | {"verdict": verdict, "hindrances": []}
+        claim(claim=f"claim {n}", verdict=verdict, headline=n in (1, 2, 5))
         for n, verdict in enumerate(verdicts)
     ]
     (tmp_path / "lite/claims").mkdir(parents=True)
     (tmp_path / "lite/claims/one.json").write_text(json.dumps({"claims": claims}))
     text = block(tmp_path)
-    assert re.findall(r"claim (\d) ", text) == ["0", "2", "5"]
-    assert "Of 7 claims 2 are undecided" in text and "and 2 were not run." in text
+    assert re.findall(r"claim (\d) ", text) == ["1", "2", "5"]
+    assert "Of 7 claims 2 hold, 1 do not, 2 are undecided" in text and "and 2 were not run." in text
+    assert "| 000 Kinley's thesis | 3 of 7 |" in text
 
 
 def test_undefined_measures_can_be_published(results: Results, docs: Path) -> None:

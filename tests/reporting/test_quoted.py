@@ -11,7 +11,7 @@ from workflow.reporting.expected import ExpectedValues
 from workflow.reporting.measures import Measures
 from workflow.reporting.needs import table_runs
 from workflow.reporting.paper import Paper
-from workflow.reporting.summary import WORDS
+from workflow.reporting.verdict import WORDS
 
 TABLE_1 = {"source": "001", "table": "Table 1", "row": "{row}", "column": "{column}"}
 

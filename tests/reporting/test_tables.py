@@ -12,11 +12,11 @@ import pytest
 
 from tests.reporting.synthetic import FLOORS, STACK, Results
 from workflow.reporting import tables
+from workflow.reporting.counting import comparisons
 from workflow.reporting.files import ReportingError
-from workflow.reporting.layout import tex_escape
+from workflow.reporting.layout import grid, latex, tex_escape
 from workflow.reporting.measures import Measures
 from workflow.reporting.paper import Paper
-from workflow.reporting.summary import counts
 from workflow.reporting.tabulating import tabulate
 
 HEADER = (
@@ -145,6 +145,47 @@ def test_latex_has_one_cell_a_column(made: Path) -> None:
         assert all(rule in text for rule in (r"\toprule", r"\cmidrule", r"\bottomrule"))
 
 
+def made_latex(columns: int, **more: object) -> str:
+    """Return a table of one row, with a label and `columns` columns."""
+    label = {"id": "r", "label": "‹row›"}
+    shown = [{"id": f"c{n}", "label": f"c{n}", "metrics": ["m"]} for n in range(columns)]
+    table = {"title": "A title", "caption": "A caption.", "labels": [""], **more}
+    made = {
+        "metrics": {"m": {"measure": "probe.m", "label": "m", "unit": "", "digits": 0}},
+        "tables": {
+            "toy": {**table, "source": "", "experiment": "toy", "variant": "v"}
+            | {"rows": [label], "columns": shown}
+        },
+    }
+    expected = Paper("discrete_transformer").expected
+    records = tables.build("p", "toy", "lite", made, expected, Measures([])).records
+    return latex(made, "toy", grid(made, "toy", records, {}), "lite")
+
+
+def test_wide_latex_is_scaled_to_the_page() -> None:
+    narrow, wide = made_latex(9), made_latex(10)
+    assert "resizebox" not in narrow and "graphicx" not in narrow
+    scaled = wide.partition("\\resizebox{\\textwidth}{!}{%\n")[2]
+    assert scaled.startswith("\\begin{tabular}{lcccccccccc}")
+    assert scaled.partition("\\end{tabular}")[2].startswith("\n}\n")
+    assert "\\usepackage{graphicx}" in wide.splitlines()[0]
+
+
+def test_latex_notes_stand_below_the_table() -> None:
+    text = made_latex(1, notes=["Mind this.", "And that."])
+    tabular, note, caption = (
+        text.index(part) for part in ("\\end{tabular}", "{Mind this. And that.}", "\\caption")
+    )
+    assert tabular < note < caption
+    assert "\\caption{A title. A caption. Scale lite.}" in text
+    assert "parbox" not in made_latex(1)
+
+
+def test_latex_names_the_encoding_that_its_signs_need() -> None:
+    header = made_latex(1).splitlines()[0]
+    assert header == "% needs \\usepackage{booktabs}, \\usepackage[T1]{fontenc}"
+
+
 def test_latex_escapes() -> None:
     assert tex_escape("a_b & 5 % ± `x_y`") == r"a\_b \& 5 \% $\pm$ \texttt{x\_y}"
 
@@ -212,6 +253,20 @@ def test_one_seed_has_no_spread_and_is_not_reproduced(
     )
     assert (accuracy["statistic"], accuracy["std"], accuracy["ci_low"]) == ("single", "", "")
     assert accuracy["verdict"] == "close"
+
+
+def test_one_run_has_no_spread_over_runs(paper: Paper, results: Results, tmp_path: Path) -> None:
+    """That over its examples, which stands in the row before, is another thing."""
+    results.add("text_classification", "sst_soft", 0)
+    tabulate(
+        paper, "table_6_1", "lite", Measures.read(results.measures, results.runs), tmp_path / "t"
+    )
+    examples, runs = pick(
+        rows(tmp_path / "t"), row="gradient norm: SST", column="TRANSFORMER", metric="tau_norm"
+    )
+    assert examples["std"] and examples["ci_low"] and examples["ci_high"]
+    assert (runs["spread_over"], runs["n"], runs["mean"]) == ("runs", "1", examples["mean"])
+    assert (runs["std"], runs["ci_low"], runs["ci_high"]) == ("", "", "")
 
 
 def test_an_overlay_shows_the_difference_to_its_scale(
@@ -306,7 +361,7 @@ def test_both_verdicts_are_shown_where_texts_differ(measures: Measures, tmp_path
         "precision (000): reproduced; precision (003): differs"
     )
     judged = [one["verdict"] for one in rows(tmp_path / "tables/p/t") if one["expected"]]
-    assert len(judged) == 8 and sum(int(n) for n in re.findall(r"\d+", counts(tmp_path))) == 8
+    assert [one.verdict for one in comparisons(tmp_path)] == judged and len(judged) == 8
 
 
 def test_a_best_run_is_not_compared_with_a_mean(measures: Measures, tmp_path: Path) -> None:

@@ -27,6 +27,9 @@ def check_tables(tables: Mapping[str, Any], where: str) -> None:
             raise InputError(f"{where}: metrics.{name}: a proportion is of runs; drop spread_over.")
     for name, table in tables["tables"].items():
         at = f"{where}: tables.{name}"
+        if "repeats" in table:
+            others = [other for other in tables["tables"] if other != name]
+            _known(f"{at}, repeats", "table", [table["repeats"]], others)
         rows = [str(row["id"]) for row in table["rows"]]
         columns = [str(column["id"]) for column in table["columns"]]
         _once(at, "row", rows)

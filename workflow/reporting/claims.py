@@ -177,6 +177,7 @@ def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
             {
                 **{name: claim[name] for name in ("id", "claim", "source", "label", "unit")},
                 **{name: claim[name] for name in ("digits", "over", "direction", "margin")},
+                "headline": bool(claim.get("headline")),
                 "paper": printed(claim, paper.expected),
                 **asdict(decision),
                 "left": _side(claim, "left", ones),

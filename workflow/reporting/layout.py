@@ -197,6 +197,8 @@ def _pipe(text: str) -> str:
     return text.replace("|", "\\|")
 
 
+WIDE = 10
+"""A LaTeX table with more columns is scaled to the width of the text."""
 _TEX = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
@@ -212,7 +214,7 @@ def tex_escape(text: str) -> str:
 
 
 def latex(definitions: Mapping[str, Any], name: str, cells_: Grid, scale: str) -> str:
-    """Return the table as a LaTeX float with booktabs rules; needs `\\usepackage{booktabs}`."""
+    """Return the table as a LaTeX float with booktabs rules; its first line names the packages."""
     table = definitions["tables"][name]
     top, rules, below, at = ["" for _ in cells_.labels], [], list(cells_.labels), len(cells_.labels)
     for label, kinds in cells_.columns:
@@ -230,23 +232,33 @@ def latex(definitions: Mapping[str, Any], name: str, cells_: Grid, scale: str) -
             group, texts[0] = texts[0], "" if texts[0] == group else texts[0]
         body.append(" & ".join(texts) + r" \\")
     alignment = "l" * len(cells_.labels) + "c" * (at - len(cells_.labels))
-    remarks = " ".join([str(table["caption"]), f"Scale {scale}.", *notes(definitions, name)])
+    lines = [
+        rf"\begin{{tabular}}{{{alignment}}}",
+        r"\toprule",
+        " & ".join(top) + r" \\",
+        "".join(rules),
+        " & ".join(tex_escape(text) for text in below) + r" \\",
+        r"\midrule",
+        *body,
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    if at > WIDE:
+        lines = [r"\resizebox{\textwidth}{!}{%", *lines, "}"]
+    if remarks := notes(definitions, name):
+        lines.append(rf"\par\medskip\parbox{{\textwidth}}{{{tex_escape(' '.join(remarks))}}}")
+    caption = f"{table['title']}. {table['caption']} Scale {scale}."
+    lines += [rf"\caption{{{tex_escape(caption)}}}", rf"\label{{tab:{name}}}"]
+    text = "\n".join(lines)
+    needed = [r"\usepackage{booktabs}"]
+    needed += [r"\usepackage{graphicx}"] if at > WIDE else []
+    needed += [r"\usepackage[T1]{fontenc}"] if any(sign in text for sign in "‹›") else []
     return "\n".join(
         [
-            r"% needs \usepackage{booktabs}",
+            f"% needs {', '.join(needed)}",
             r"\begin{table}",
             r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
-            rf"\begin{{tabular}}{{{alignment}}}",
-            r"\toprule",
-            " & ".join(top) + r" \\",
-            "".join(rules),
-            " & ".join(tex_escape(text) for text in below) + r" \\",
-            r"\midrule",
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}",
-            rf"\caption{{{tex_escape(str(table['title']))}. {tex_escape(remarks)}}}",
-            rf"\label{{tab:{name}}}",
+            text,
             r"\end{table}",
         ]
     )

@@ -23,7 +23,7 @@ from workflow.reporting.current import Now, Traits, outdated, traits
 from workflow.reporting.files import ReportingError, read_json, write_json, write_text
 from workflow.reporting.measures import Measures, read_measure
 from workflow.reporting.paper import Paper
-from workflow.reporting.summary import scale_page
+from workflow.reporting.published_page import scale_page
 from workflow.reporting.tabulating import tabulate
 from workflow.reporting.texts import FOLDER, put_apart, put_back
 

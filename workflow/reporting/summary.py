@@ -1,62 +1,20 @@
-"""The README's summary of what is published: claim, paper, ours, verdict."""
+"""The README's summary of what is published: how much of which paper, and the headline claims."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from workflow.reporting.comparability import base_scale
-from workflow.reporting.files import ReportingError, read_csv, read_json
-from workflow.reporting.verdict import WORDS
+from workflow.reporting.claims_table import claims_table
+from workflow.reporting.counting import by_paper, claims_said, comparisons, said
+from workflow.reporting.files import ReportingError, read_json
 
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 ORDER = ("paper", "lite")
 """The scales that the README shows, the most telling first; others have pages of their own."""
-SHOWN = (
+ABOUT_CLAIMS = (
     "Differences have a 95 % interval; both sides are over the seeds that both have, and may "
-    "differ from the tables, which are over all. Sources: 000 Kinley's thesis, 001 Explicit Sparse "
-    "Transformer, 002 Contextualized Role Interaction, 003 the submission of Discrete Transformer, "
-    "004 Approximating How Single Head Attention Learns."
+    "differ from the tables, which are over all."
 )
 """What a reader of claims must know."""
-DECIDED = ("holds", "does not hold")
-"""The verdicts on claims that the README shows; a scale's own page has all."""
-
-
-def difference(claim: Mapping[str, Any]) -> str:
-    """Return a claim's difference with its 95 % interval, empty if it was not run."""
-    if claim["estimate"] is None:
-        return ""
-    digits = int(claim["digits"])
-    shown = f"{claim['estimate']:+.{digits}f}"
-    if claim["ci_low"] is not None:
-        shown += f" [{claim['ci_low']:+.{digits}f}, {claim['ci_high']:+.{digits}f}]"
-    return shown
-
-
-def sides(claim: Mapping[str, Any]) -> str:
-    """Return what was compared: each side's mean and label, and the counts of a proportion."""
-    digits, shown = int(claim["digits"]), []
-    for side in (claim["left"], claim["right"]):
-        if side["mean"] is not None:
-            counts = f", {side['count']} of {side['runs']} runs" if "runs" in side else ""
-            shown.append(f"{side['mean']:.{digits}f} ({side['label']}{counts})")
-    return " vs ".join(shown)
-
-
-def claims_table(claims: Sequence[Mapping[str, Any]]) -> str:
-    """Return claims as a Markdown table: claim, paper, ours, verdict."""
-    lines = ["| claim | paper | ours | verdict |", "| --- | --- | --- | --- |"]
-    for claim in claims:
-        ours = "not run" if claim["verdict"] == "not run" else "undefined"
-        if claim["estimate"] is not None:
-            ours = f"{sides(claim)}: {difference(claim)}"
-        verdict = f"**{claim['verdict']}**"
-        if claim["hindrances"]:
-            verdict += f" (not the paper's setting: {'; '.join(claim['hindrances'])})"
-        cells = (f"{claim['claim']} ({claim['source']})", claim["paper"] or "–", ours, verdict)
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(lines)
 
 
 def published_claims(folder: Path) -> list[dict[str, Any]]:
@@ -66,14 +24,9 @@ def published_claims(folder: Path) -> list[dict[str, Any]]:
 
 
 def counts(folder: Path) -> str:
-    """Return how many comparisons with a printed number got which verdict, as text."""
-    counted = Counter(
-        record["verdict"]
-        for path in (folder / "tables").glob("*/*.csv")
-        for record in read_csv(path)
-        if record["expected"]
-    )
-    return ", ".join(f"{counted[word]} {word}" for word in WORDS if counted[word]) or "none"
+    """Return what was decided and compared below a scale's folder: in words, and by paper."""
+    claims, found = published_claims(folder), comparisons(folder)
+    return f"{claims_said(claims)} {said(found)}\n\n{by_paper(claims, found)}"
 
 
 def block(published: Path) -> str:
@@ -81,16 +34,14 @@ def block(published: Path) -> str:
     parts = []
     for scale in (name for name in ORDER if (published / name).is_dir()):
         folder = published / scale
-        claims = published_claims(folder)
-        decided = [claim for claim in claims if claim["verdict"] in DECIDED]
-        verdicts = Counter(claim["verdict"] for claim in claims)
+        headlines = [claim for claim in published_claims(folder) if claim.get("headline")]
+        place = folder.as_posix()
         parts.append(
-            f"**Scale `{scale}`**. {SHOWN}\n\n"
-            f"{claims_table(decided)}\n\n"
-            f"Of {len(claims)} claims {verdicts['undecided']} are undecided (few seeds, or a small "
-            f"difference) and {verdicts['not run']} were not run. Comparisons with a printed "
-            f"number: {counts(folder)}. "
-            f"[All claims, tables and figures]({folder.as_posix()}/README.md)."
+            f"**Scale `{scale}`**. {counts(folder)}\n\n"
+            f"The papers' main claims. {ABOUT_CLAIMS}\n\n"
+            f"{claims_table(headlines)}\n\n"
+            f"[All claims, tables and figures, and how to follow a number to its training]"
+            f"({place}/README.md); the claims as [JSON]({place}/claims)."
         )
     return "\n\n".join(parts) or "No results have been published yet."
 
@@ -102,36 +53,3 @@ def replaced(readme: str, text: str) -> str:
     if not begin or not end:
         raise ReportingError(f"README.md: put the lines {BEGIN} and {END} where results belong.")
     return f"{before}{BEGIN}\n{text}\n{END}{after}"
-
-
-def scale_page(
-    folder: Path, scale: str, titles: Mapping[str, str], stale: Mapping[str, str]
-) -> str:
-    """Return the page of one published scale: claims, tables, figures, and what is stale.
-
-    Args:
-        folder: the scale's folder, with tables, figures and claims in place.
-        scale: its name.
-        titles: by `<paper>/<table or figure>`, the title.
-        stale: by run, why its measures no longer count.
-    """
-    lines = [f"# Published results, scale {scale}", ""]
-    if base_scale(scale) != scale:
-        lines += [f"An overlay on `{base_scale(scale)}`: its settings are not the papers'.", ""]
-    claims = claims_table(published_claims(folder))
-    lines += ["## Claims", "", SHOWN, "", claims, "", "## Tables", ""]
-    for path in sorted((folder / "tables").glob("*/*.md")):
-        link = path.relative_to(folder).with_suffix("").as_posix()
-        title = titles.get(f"{path.parent.name}/{path.stem}", path.stem)
-        lines.append(
-            f"- [{title}]({link}.md) ([csv]({link}.csv), [tex]({link}.tex), [runs]({link}.json))"
-        )
-    lines += ["", f"Comparisons with a printed number: {counts(folder)}.", "", "## Figures", ""]
-    for path in sorted((folder / "figures").glob("*/*.png")):
-        link = path.relative_to(folder).as_posix()
-        title = titles.get(f"{path.parent.name}/{path.stem}", path.stem)
-        lines += [f"![{title}]({link})", ""]
-    if stale:
-        lines += ["## Stale measures", "", "Kept, but in no table, figure or claim:", ""]
-        lines += [f"- `{run}`: {why}" for run, why in sorted(stale.items())]
-    return "\n".join(lines)

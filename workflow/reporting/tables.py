@@ -92,6 +92,7 @@ def build(
         "table": name,
         "scale": scale,
         "base": base_scale(scale) if base else None,
+        "repeats": table.get("repeats"),
         "tolerances": {
             metric: rule["tolerance"]
             for metric, rule in definitions["metrics"].items()
@@ -161,7 +162,8 @@ def _records(
             notes.append(f"{base_scale(context.scale)}: difference {difference}")
         records.append({**record, "note": "; ".join(note for note in notes if note)})
     if statistics is not by_runs and ours.runs:
-        other = {**records[0], **by_runs, "verdict": "not comparable", "flag": ""}
+        unknown = dict.fromkeys(("std", "ci_low", "ci_high"), "")
+        other = {**records[0], **unknown, **by_runs, "verdict": "not comparable", "flag": ""}
         other |= {"expected": "", "expected_std": "", "source": table["source"]}
         other["note"] = "spread over runs; the paper's is over examples"
         records.append(other)

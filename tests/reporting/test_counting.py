@@ -1,0 +1,101 @@
+"""What is counted: comparisons once, those of trained models apart from the rest."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.reporting.test_claims_table import claim
+from workflow.reporting.claims import judge
+from workflow.reporting.counting import Comparison, by_paper, claims_said, comparisons, said
+from workflow.reporting.files import csv_text, write_json, write_text
+from workflow.reporting.measures import Measures
+from workflow.reporting.paper import Paper
+from workflow.reporting.tabulating import tabulate
+
+
+def write(folder: Path, name: str, records: list[tuple[str, str, str]], **sidecar: Any) -> None:
+    """Write a table of (metric, printed number, verdict), in which `size` needs no training."""
+    path = folder / "tables/paper" / name
+    columns = ("metric", "expected", "verdict")
+    named = [{"source": "000", **dict(zip(columns, one, strict=True))} for one in records]
+    tolerances = {"accuracy": {"seed_std": 1}, "size": {"seed_std": 0}}
+    write_text(path.with_suffix(".csv"), csv_text(("source", *columns), named))
+    write_json(path.with_suffix(".json"), {"tolerances": tolerances, **sidecar})
+
+
+def test_comparisons_are_with_printed_numbers_and_count_once(tmp_path: Path) -> None:
+    write(tmp_path, "a", [("accuracy", "1", "close"), ("accuracy", "", "not comparable")])
+    write(tmp_path, "b", [("accuracy", "1", "quoted"), ("size", "2", "reproduced")])
+    write(tmp_path, "c", [("accuracy", "1", "close")], repeats="a")
+    write(tmp_path, "d", [("train #", "9", "differs")], corpora={})
+    write(tmp_path, "e", [("speed", "3", "not run")], repeats=None)
+    assert comparisons(tmp_path) == [
+        Comparison("000", True, "close"),
+        Comparison("000", False, "reproduced"),
+        Comparison("000", False, "differs"),
+        Comparison("000", True, "not run"),
+    ]
+
+
+FOUND = [
+    *[Comparison("000", True, "reproduced")] * 2,
+    Comparison("004", True, "differs"),
+    Comparison("004", True, "not run"),
+    Comparison("004", False, "reproduced"),
+    Comparison("004", False, "not run"),
+    Comparison("004", True, "not comparable"),
+]
+
+
+def test_comparisons_in_words() -> None:
+    assert said(FOUND) == (
+        "3 comparisons of trained models with printed numbers: 2 reproduced, 0 close, 1 differ; "
+        "1 of data and baselines: 1 reproduced, 0 close, 0 differ. "
+        "1 more are not comparable, and 2 were not run."
+    )
+
+
+def test_claims_in_words() -> None:
+    against = {"ci_low": -2, "ci_high": -1}
+    claims = [claim(), claim(**against), claim(verdict="does not hold", **against)]
+    claims += [claim(verdict="holds"), claim(verdict="not run", ci_low=None)]
+    assert claims_said(claims) == (
+        "Of 5 claims 1 hold, 1 do not, 2 are undecided, of which 1 point against the claim, "
+        "and 1 were not run."
+    )
+
+
+def test_every_paper_has_a_line() -> None:
+    claims = [claim(source="004, Table 4", verdict="holds"), claim(source="004")]
+    lines = by_paper(claims, FOUND).splitlines()[2:]
+    assert [line[2:5] for line in lines] == ["000", "001", "002", "003", "004"]
+    assert lines[0].endswith("thesis | 0 of 0 | 2 / 0 / 0 | 0 |")
+    assert lines[1].endswith("Transformer | 0 of 0 | 0 / 0 / 0 | 0 |")
+    assert lines[4].endswith("Learns | 1 of 2 | 0 / 0 / 1 | 1 |")
+
+
+def test_table_1_of_004_repeats_its_table_4(tmp_path: Path) -> None:
+    paper = Paper("attention_learning")
+    tabulate(paper, "table_1", "lite", Measures([]), tmp_path / "tables/p/table_1")
+    assert comparisons(tmp_path) == []
+    tabulate(paper, "table_4", "lite", Measures([]), tmp_path / "tables/p/table_4")
+    found = comparisons(tmp_path)
+    assert {one.verdict for one in found} == {"not run"}
+    assert {one.trained for one in found} == {True, False}  # with the agreement of a random order
+
+
+@pytest.mark.parametrize("paper", Paper.all(), ids=lambda paper: paper.name)
+def test_the_papers_sources_are_known(paper: Paper) -> None:
+    """Or by_paper would leave their claims and comparisons out."""
+    sources = [one["source"] for one in paper.claims["claims"]]
+    sources += [place[0] for place in paper.expected.values]
+    lines = by_paper([claim(source=source) for source in sources], []).splitlines()[2:]
+    assert sum(int(line.split(" of ")[-1].split(" ")[0]) for line in lines) == len(sources)
+
+
+def test_eight_claims_are_headlines() -> None:
+    judged = [judge(paper, "lite", Measures([])) for paper in Paper.all()]
+    headlines = [one for paper in judged for one in paper["claims"] if one["headline"]]
+    assert len(headlines) == 8
+    assert {one["source"][:3] for one in headlines} == {"000", "001", "002", "003", "004"}

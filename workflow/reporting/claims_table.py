@@ -1,0 +1,98 @@
+"""Claims as a Markdown table: claim, paper, ours, verdict, and what decided it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def difference(claim: Mapping[str, Any]) -> str:
+    """Return a claim's difference with its 95 % interval, empty if it was not run."""
+    if claim["estimate"] is None:
+        return ""
+    shown = _signed(claim, "estimate")
+    if claim["ci_low"] is not None:
+        shown += f" [{_signed(claim, 'ci_low')}, {_signed(claim, 'ci_high')}]"
+    return shown
+
+
+def _signed(claim: Mapping[str, Any], name: str) -> str:
+    """Return a number of a claim, rounded, but never to 0 or to the margin: its side decides."""
+    value, digits = claim[name], int(claim["digits"])
+    hidden = any(
+        value != mark and round(value, digits) == round(mark, digits)
+        for mark in (0, claim["margin"])
+    )
+    return f"{value:+.{digits + hidden}f}"
+
+
+def sides(claim: Mapping[str, Any]) -> str:
+    """Return what was compared: each side's mean and label, and the counts of a proportion."""
+    digits, shown = int(claim["digits"]), []
+    for side in (claim["left"], claim["right"]):
+        if side["mean"] is not None:
+            counts = f", {side['count']} of {side['runs']} runs" if "runs" in side else ""
+            shown.append(f"{side['mean']:.{digits}f} ({side['label']}{counts})")
+    return " vs ".join(shown)
+
+
+def points_against(claim: Mapping[str, Any]) -> bool:
+    """Return whether a claim is undecided, but its interval lies where the claim is wrong."""
+    if claim["verdict"] != "undecided" or claim["ci_low"] is None:
+        return False
+    greater = claim["direction"] == "greater"
+    return bool(
+        claim["ci_high"] < claim["margin"] if greater else claim["ci_low"] > claim["margin"]
+    )
+
+
+def claims_table(claims: Sequence[Mapping[str, Any]]) -> str:
+    """Return claims as a Markdown table: claim, paper, ours, verdict."""
+    lines = ["| claim | paper | ours | verdict |", "| --- | --- | --- | --- |"]
+    for claim in claims:
+        said = f"{claim['claim']} ({claim['source']})"
+        cells = (said, claim["paper"] or "–", _ours(claim), _verdict(claim))
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines)
+
+
+def _ours(claim: Mapping[str, Any]) -> str:
+    """Return what was compared, the difference with its unit, and over how many seeds."""
+    if claim["estimate"] is None:
+        return "not run" if claim["verdict"] == "not run" else "undefined"
+    unit = "" if claim["unit"] == "fraction" else f" {claim['unit']}"
+    shown = f"{sides(claim)}: {difference(claim)}{unit}"
+    if claim["margin"]:
+        shown += f", {_asked(claim)}"
+    if claim["over"] != "proportions":  # its runs stand in the sides
+        seeds = len(claim["seeds"])
+        shown += f"; {seeds} {'seed' if seeds == 1 else 'seeds'}"
+    return shown
+
+
+def _asked(claim: Mapping[str, Any]) -> str:
+    """Return what a claim with a margin asks for (`asked: at most 2 below`)."""
+    size, above = f"{abs(claim['margin']):g}", claim["margin"] > 0
+    allowed = above == (claim["direction"] == "less")
+    return f"asked: {'at most' if allowed else 'more than'} {size} {'above' if above else 'below'}"
+
+
+def _verdict(claim: Mapping[str, Any]) -> str:
+    remarks = [_doubt(claim)] if claim["verdict"] == "undecided" else []
+    if points_against(claim):
+        remarks.append("points against the claim")
+    if claim["hindrances"]:
+        remarks.append(f"not the paper's setting: {', '.join(claim['hindrances'])}")
+    return f"**{claim['verdict']}**" + (f" ({'; '.join(remarks)})" if remarks else "")
+
+
+def _doubt(claim: Mapping[str, Any]) -> str:
+    """Return in two or three words why a claim is undecided."""
+    if claim["estimate"] is None:
+        return "undefined"
+    if claim["over"] == "proportions":
+        alone = 1 in (claim["left"].get("runs"), claim["right"].get("runs"))
+        return "one run" if alone else "interval holds the margin"
+    if len(claim["seeds"]) < 2:
+        return "one seed"
+    if claim["ci_low"] <= claim["margin"] <= claim["ci_high"]:
+        return "interval holds the margin"
+    return "seeds disagree"
