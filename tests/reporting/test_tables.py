@@ -14,7 +14,7 @@ from tests.reporting.synthetic import FLOORS, STACK, Results
 from workflow.reporting import tables
 from workflow.reporting.counting import comparisons
 from workflow.reporting.files import ReportingError
-from workflow.reporting.layout import grid, latex, tex_escape
+from workflow.reporting.layout import grid, latex, runs_behind, tex_escape
 from workflow.reporting.measures import Measures
 from workflow.reporting.paper import Paper
 from workflow.reporting.tabulating import tabulate
@@ -184,6 +184,25 @@ def test_latex_notes_stand_below_the_table() -> None:
 def test_latex_names_the_encoding_that_its_signs_need() -> None:
     header = made_latex(1).splitlines()[0]
     assert header == "% needs \\usepackage{booktabs}, \\usepackage[T1]{fontenc}"
+
+
+@pytest.mark.parametrize(
+    ("behind", "said"),
+    [
+        ({"a": 3, "b": 3}, ""),
+        ({"a": 3, "b": 3, "c": 1}, "Runs: 1 behind c; 3 behind the others."),
+        ({"a": 1, "b": 2, "c": 5, "d": 1}, "Runs: 2 behind b; 5 behind c; 1 behind the others."),
+        ({"a": 2, "b": 0}, ""),
+    ],
+)
+def test_rows_of_other_numbers_of_runs_are_named(behind: dict[str, int], said: str) -> None:
+    columns = ("spread_over", "row", "n")
+    records = [
+        dict(zip(columns, ("runs", row, str(n) if n else ""), strict=True))
+        for row, n in behind.items()
+    ]
+    records.append(dict(zip(columns, ("examples", "a", "900"), strict=True)))
+    assert runs_behind(records) == said
 
 
 def test_latex_escapes() -> None:

@@ -1,5 +1,6 @@
 """A table in its paper's own layout: ours with its spread, the paper's beside it, the verdict."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -29,6 +30,8 @@ class Grid:
     columns: tuple[tuple[str, tuple[Kind, ...]], ...]
     """(label, kinds of its sub-columns) of each column."""
     rows: tuple[tuple[Cell, ...], ...]
+    runs: str
+    """How many runs are behind the rows, where that differs; else empty."""
 
 
 class Shown:
@@ -106,7 +109,24 @@ def grid(
             }
             line += _cells(definitions["metrics"], format_of(row, column), here, kinds, differences)
         rows.append(tuple(line))
-    return Grid(tuple(table["labels"]), tuple(columns), tuple(rows))
+    return Grid(tuple(table["labels"]), tuple(columns), tuple(rows), runs_behind(records))
+
+
+def runs_behind(records: Sequence[Record]) -> str:
+    """Say how many runs are behind the rows of a table, if not as many behind each."""
+    behind: dict[str, int] = {}
+    for record in records:
+        if record["spread_over"] == "runs" and record["n"]:
+            behind[record["row"]] = max(behind.get(record["row"], 0), int(record["n"]))
+    if len(set(behind.values())) < 2:
+        return ""
+    usual = Counter(behind.values()).most_common(1)[0][0]
+    others: dict[int, list[str]] = {}
+    for row, runs in behind.items():
+        if runs != usual:
+            others.setdefault(runs, []).append(row)
+    said = "; ".join(f"{runs} behind {', '.join(rows)}" for runs, rows in sorted(others.items()))
+    return f"Runs: {said}; {usual} behind the others."
 
 
 def _cells(
@@ -174,9 +194,10 @@ def _decimals(number: str) -> int:
 HEADERS: dict[Kind, str] = {"ours": "ours", "paper": "paper", "verdict": "verdict", "label": ""}
 
 
-def notes(definitions: Mapping[str, Any], name: str) -> list[str]:
-    """Return what stands below a table: its spreads and readings."""
-    return [str(note) for note in definitions["tables"][name].get("notes", [])]
+def notes(definitions: Mapping[str, Any], name: str, cells_: Grid) -> list[str]:
+    """Return what stands below a table: its runs, spreads and readings."""
+    written = [str(note) for note in definitions["tables"][name].get("notes", [])]
+    return [note for note in (cells_.runs, *written) if note]
 
 
 def markdown(definitions: Mapping[str, Any], name: str, cells_: Grid, scale: str) -> str:
@@ -188,7 +209,7 @@ def markdown(definitions: Mapping[str, Any], name: str, cells_: Grid, scale: str
     lines = [header, ["---"] * len(header)]
     lines += [[cell.text for cell in row] for row in cells_.rows]
     body = "\n".join("| " + " | ".join(_pipe(text) for text in line) + " |" for line in lines)
-    below = "\n".join(f"- {note}" for note in notes(definitions, name))
+    below = "\n".join(f"- {note}" for note in notes(definitions, name, cells_))
     title = f"## {table['title']} (scale {scale})"
     return f"{title}\n\n{table['caption']}\n\n{body}\n\n{below}"
 
@@ -245,7 +266,7 @@ def latex(definitions: Mapping[str, Any], name: str, cells_: Grid, scale: str) -
     ]
     if at > WIDE:
         lines = [r"\resizebox{\textwidth}{!}{%", *lines, "}"]
-    if remarks := notes(definitions, name):
+    if remarks := notes(definitions, name, cells_):
         lines.append(rf"\par\medskip\parbox{{\textwidth}}{{{tex_escape(' '.join(remarks))}}}")
     caption = f"{table['title']}. {table['caption']} Scale {scale}."
     lines += [rf"\caption{{{tex_escape(caption)}}}", rf"\label{{tab:{name}}}"]

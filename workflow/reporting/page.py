@@ -164,11 +164,12 @@ def _shown(
         for cell in sidecar["cells"]
         if cell["difference"]
     }
+    grid = layout.grid(definitions, name, records, differences)
     return {
         **definitions["tables"][name],
         "name": name,
-        "grid": layout.grid(definitions, name, records, differences),
-        "notes": layout.notes(definitions, name),
+        "grid": grid,
+        "notes": layout.notes(definitions, name, grid),
         "tolerances": sidecar["tolerances"],
         "remarks": _remarks(records),
         "not_run": _not_run(records),

@@ -247,8 +247,7 @@ def _over_examples(
         return None
     if not isinstance(ours.mean, float):
         return {"statistic": ours.statistic, "spread_over": "examples", "mean": text(ours.mean)}
-    variances = [scalar["std"] ** 2 for scalar in scalars if scalar.get("std") is not None]
-    std = (sum(variances) / len(variances)) ** 0.5 if variances else None
+    std = intervals.pooled([scalar.get("std") for scalar in scalars])
     arrays = [measure.array(metric["measure"]) for measure in behind]
     bounds = intervals.interval(ours.mean, std, ours.examples or 0)
     if arrays and all(arrays):
