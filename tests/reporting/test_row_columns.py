@@ -1,6 +1,7 @@
 """Rows that show other metrics in each column: what exists, what is shown, what is refused."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -184,6 +185,34 @@ def test_wrong_names(damage: Callable[[dict[str, Any]], None], sentence: str) ->
     damage(made["tables"]["toy"]["rows"][1])
     with pytest.raises(InputError, match=sentence):
         checked(made)
+
+
+@pytest.mark.parametrize("theirs", ["starred", ""])
+@pytest.mark.parametrize("ours", [1, 0, None])
+def test_numbers_are_compared_where_both_have_the_star_or_neither(
+    theirs: str, ours: float | None
+) -> None:
+    paper = Paper("discrete_transformer")
+    made = definitions()
+    metric = {"measure": "probe.xi", "label": "xi", "unit": "%", "digits": 1, "starred": True}
+    tolerance = {"seed_std": 5, "because": "a test"}
+    made["metrics"]["xi"] = metric | {"printed": "accuracy", "tolerance": tolerance}
+    place = {"source": "000", "table": "Table 6.1", "row": "SST", "column": "DISC TRANSF"}
+    number = paper.expected.at(place, "accuracy")
+    key = (*place.values(), "accuracy")
+    paper.expected.values[key] = replace(number, flag=theirs)  # type: ignore[index]
+    table = made["tables"]["toy"]
+    table["columns"] = [{"id": "one", "label": "one", "metrics": ["xi"], "printed": [place]}]
+    table["rows"] = [{"id": "model", "label": "model"}]
+    value = number.printed.value or 0.0
+    runs = [one_run("model", seed, {"xi": value, "xi_never": ours}) for seed in range(2)]
+    built = tables.build("p", "toy", "lite", checked(made), paper.expected, Measures(runs))
+    (record,) = built.records
+    one = bool(ours) != (theirs == "starred")
+    assert ("was never exceeded (*)" in record["note"]) == one
+    assert (record["verdict"] == "not comparable") == one
+    shown = layout.grid(made, "toy", built.records, {}).rows[0]
+    assert shown[2].text == number.printed.text + ("*" if theirs else "")
 
 
 def test_a_row_may_be_of_another_experiment_and_a_star_stands_where_a_value_is_above_0(

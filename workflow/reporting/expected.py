@@ -19,7 +19,10 @@ Place = tuple[str, str, str, str, str]
 
 @dataclass(frozen=True)
 class Expected:
-    """A paper's number, its unit, a flag (disputed, misprint, inferred, not printed) and a note."""
+    """A paper's number, its unit, a note, and a flag.
+
+    The flag is disputed, misprint, inferred, starred (never exceeded in training) or not printed.
+    """
 
     source: str
     printed: Printed

@@ -158,6 +158,7 @@ def _cells(
     theirs = form.format_map(
         {name: Shown(paper[name], spreads[name], _decimals(paper[name])) for name in first}
     ).replace(f" ({MISSING})", "")
+    theirs += "*" if any(it["flag"] == "starred" for it in first.values()) else ""
     judged = {
         name: {record["source"]: record["verdict"] for record in records if record["expected"]}
         for name, records in here.items()

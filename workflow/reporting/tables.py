@@ -138,7 +138,8 @@ def _records(
     for number in printed:
         tolerance = Tolerance.of(metric["tolerance"]) if "tolerance" in metric else None
         misprint = ["the printed number is a misprint"] if number.flag == "misprint" else []
-        verdict = judge(ours, number.printed, tolerance, [*why, *misprint])
+        star = _one_star(metric, number, behind)
+        verdict = judge(ours, number.printed, tolerance, [*why, *misprint, *star])
         seeds = ", ".join(str(measure.seed) for measure in behind)
         notes = [
             "" if row.get("quoted") else verdict.reason,
@@ -168,6 +169,17 @@ def _records(
         other["note"] = "spread over runs; the paper's is over examples"
         records.append(other)
     return records
+
+
+def _one_star(metric: Mapping[str, Any], number: Expected, behind: Sequence[Measure]) -> list[str]:
+    """Say that only the printed number or only ours has the star of what is never exceeded."""
+    if not metric.get("starred") or not number.printed.text:
+        return []
+    found = [measure.scalar(f"{metric['measure']}_never") for measure in behind]
+    ours = any(scalar["value"] for scalar in found if scalar)
+    if ours == (number.flag == "starred"):
+        return []
+    return [f"only {'ours' if ours else 'the printed number'} was never exceeded (*)"]
 
 
 def _lacking(metric: Mapping[str, Any], behind: Sequence[Measure]) -> list[str]:
