@@ -205,6 +205,15 @@ def test_rows_of_other_numbers_of_runs_are_named(behind: dict[str, int], said: s
     assert runs_behind(records) == said
 
 
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(12231782.0, "12231782"), (1274882, "1274882"), (0.1234567, "0.123457"), (None, ""),
+     (-3.0, "-3"), (1234567.25, "1.23457e+06"), ("undefined", "undefined")],
+)  # fmt: skip
+def test_counts_are_written_in_full(value: float | str | None, said: str) -> None:
+    assert tables.text(value) == said
+
+
 def test_latex_escapes() -> None:
     assert tex_escape("a_b & 5 % ± `x_y`") == r"a\_b \& 5 \% $\pm$ \texttt{x\_y}"
 

@@ -293,7 +293,7 @@ def _cell(context: Context, record: Record, behind: Sequence[Measure]) -> dict[s
 
 
 def text(value: float | str | None) -> str:
-    """Return a value of a record as text: six significant digits, empty for None."""
+    """Return a value of a record as text: whole numbers exactly, else six significant digits."""
     if value is None or isinstance(value, str):
         return value or ""
-    return f"{value:.6g}"
+    return str(int(value)) if float(value).is_integer() else f"{value:.6g}"
