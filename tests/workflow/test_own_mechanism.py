@@ -14,7 +14,7 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs/own_mechanism.md").read_text
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.M | re.S)
 FILES = {block.splitlines()[0].removeprefix("# "): block for language, block in BLOCKS if language}
 NAMES = list(yaml.safe_load(FILES["mine.yaml"])["mechanisms"])
-(COMMAND,) = [block.strip() for _, block in BLOCKS if block.startswith("snakemake ")]
+COMMAND, ALONE = [block.strip() for _, block in BLOCKS if block.startswith("snakemake ")]
 
 
 def with_files(project):
@@ -71,6 +71,13 @@ def test_the_command_of_the_page_trains_the_mechanisms(real):
     assert program == "snakemake"
     trained = {run.split("/")[1] for run in with_files(real).plan(*arguments).trained}
     assert {f"sst_{name}" for name in NAMES} <= trained
+
+
+def test_the_command_for_one_measure_trains_nothing_else(real):
+    program, *arguments = shlex.split(ALONE.replace("\\\n", " "))
+    assert program == "snakemake"
+    planned = with_files(real).plan(*arguments)
+    assert planned.trained == ["mechanism_matrix/sst_mine/seed-0"]
 
 
 @pytest.mark.parametrize(
