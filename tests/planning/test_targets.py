@@ -1,5 +1,7 @@
 """Names that can be asked for, and the files behind them."""
 
+from pathlib import Path
+
 import pytest
 import yaml
 
@@ -8,6 +10,7 @@ from workflow.planning.plan import Plan
 from workflow.planning.targets import Targets
 from workflow.reporting.expected import COLUMNS
 
+ROOT = Path(__file__).resolve().parents[2]
 TABLE = {
     "title": "Losses",
     "caption": "Losses.",
@@ -71,6 +74,31 @@ def test_a_selection_leaves_the_other_experiment_out(project):
     assert not [file for file in chosen if "/one/" in file or "losses" in file]
 
 
+def test_a_table_of_two_experiments_belongs_to_the_selection_of_both(project):
+    other = {"id": "other", "label": "x", "experiment": "two", "variant": "small"}
+    both = {**TABLE, "rows": [*TABLE["rows"], other]}
+    tables = {"losses": TABLE, "both": both}
+    made = targets(project, tables)
+    for files in (made.selected, made.files("paper")):
+        assert files.count("out/demo/tables/paper/both.md") == 1
+        assert files.count("out/demo/tables/paper/losses.md") == 1
+    for one in ("one", "two"):
+        assert not [f for f in made.files(one) if "/both" in f]
+        assert not [f for f in targets(project, tables, experiments=[one]).selected if "both" in f]
+
+
+def test_what_the_project_ships_selects_every_table_figure_and_claim():
+    config = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
+    made = Targets(Plan(config, ROOT))
+    selected = set(made.selected)
+    for paper in made.papers.values():
+        asked = [
+            f for name in made.names if name.startswith(f"{paper.name}_") for f in made.files(name)
+        ]
+        assert asked
+        assert {*asked, *made.claims(paper)} <= selected & set(made.files(paper.name))
+
+
 def test_an_overlay_has_a_folder_of_its_own(project):
     overlay = {"name": "mine", "experiments": {"one": {"training": {"updates": 3}}}}
     assert targets(project, overlay=overlay).folder == "out/demo+mine"
@@ -119,6 +147,10 @@ def test_claims_are_made_from_their_runs(project):
     made = targets(project)
     paper = made.papers["paper"]
     assert made.claims(paper) == ["out/demo/claims/paper.json"]
+    assert "out/demo/claims/paper.json" in made.selected
+    # They would train runs of experiments that nobody asked for.
+    assert not [f for f in targets(project, experiments=["two"]).selected if "/one/" in f]
+    assert not [f for f in targets(project, experiments=["two"]).selected if "claims" in f]
     assert made.records(paper.runs("claims", "")) == ["out/demo/runs/one/small/seed-0/run.json"]
     claim["left"]["variant"] = "smal"
     project.write("workflow/papers/paper/claims.yaml", yaml.safe_dump({"claims": [claim]}))

@@ -120,12 +120,13 @@ class Targets:
     def selected(self) -> list[str]:
         """The files behind everything that the configuration selects, the report left out.
 
-        Tables of corpora are among them where a paper is selected, not only experiments of it.
+        Claims and tables of corpora are among them where a paper is selected, not only experiments
+        of it: they need runs and data of others.
         """
         files = [file for name in self.plan.selected for file in self.files(name)]
-        chosen = {self.plan.experiments[name].paper for name in self.plan.selected}
-        files += [f for name in sorted(chosen) for f in self.claims(self.papers[name])]
-        files += [f for paper in self._whole for f in self._corpora(paper)]
+        for paper in self.papers.values():
+            files += self._drawn_from(paper, set(paper.experiments) & set(self.plan.selected))
+        files += [f for p in self._whole for f in (*self.claims(p), *self._corpora(p))]
         return list(dict.fromkeys(files))
 
     @property
@@ -203,24 +204,26 @@ class Targets:
     def _of_experiment(self, name: str) -> list[str]:
         """Return the files of an experiment's runs, and what is drawn from them alone."""
         runs = self.plan.runs(name)
-        return [*self.outputs_of(runs), *self.measures(runs), *self._drawn_from(name)]
+        drawn = self._drawn_from(self.papers[self.plan.experiments[name].paper], {name})
+        return [*self.outputs_of(runs), *self.measures(runs), *drawn]
 
     def _of_paper(self, paper: Paper) -> list[str]:
-        """Return the files of a paper's experiments, claims and tables of corpora."""
+        """Return the files of a paper's experiments, and all that is made of them."""
         files = [file for name in paper.experiments for file in self.files(name)]
-        return files + self.claims(paper) + self._corpora(paper)
+        files += self._drawn_from(paper, set(paper.experiments))
+        return list(dict.fromkeys((*files, *self.claims(paper), *self._corpora(paper))))
 
     def _corpora(self, paper: Paper) -> list[str]:
         """Return the files of a paper's tables of corpora."""
         return [f for name in paper.corpora["tables"] for f in self.outputs(paper, "tables", name)]
 
-    def _drawn_from(self, experiment: str) -> list[str]:
-        """Return the tables and figures that need this experiment and no other."""
-        paper = self.papers[self.plan.experiments[experiment].paper]
+    def _drawn_from(self, paper: Paper, experiments: set[str]) -> list[str]:
+        """Return the tables and figures of a paper that need some of these experiments alone."""
         found = []
         for kind, needs in (("tables", table_runs), ("figures", figure_runs)):
             for name in getattr(paper, kind)[kind]:
-                if {e for e, _ in needs(getattr(paper, kind), name)} == {experiment}:
+                needed = {experiment for experiment, _ in needs(getattr(paper, kind), name)}
+                if needed and needed <= experiments:
                     found += self.outputs(paper, kind, name)
         return found
 
