@@ -11,7 +11,8 @@ SHELL := /bin/bash
 
 VENV ?= .venv
 TORCH ?= $(if $(wildcard $(VENV)/.ready-keep-*),keep,lock)
-RESULTS ?= results
+# As config.yaml has it; read where a recipe uses it, when there is a Python that can.
+RESULTS ?= $(shell $(VENV)/bin/python -c 'import yaml; print(yaml.safe_load(open("config.yaml"))["results"])')
 SCALE ?= demo
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null && echo $$p && break; \
@@ -19,8 +20,8 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; 
 
 LOCK := envs/lock.txt
 TEST_LOCK := envs/lock-test.txt
-READY := $(VENV)/.ready-$(TORCH)-$(shell sha256sum < $(LOCK) | cut -c 1-16)
-TEST_READY := $(VENV)/.test-ready-$(shell cat $(LOCK) $(TEST_LOCK) | sha256sum | cut -c 1-16)
+READY := $(VENV)/.ready-$(TORCH)-$(shell cat $(sort envs/lock.txt $(LOCK)) | sha256sum | cut -c 1-16)
+TEST_READY := $(VENV)/.test-ready-$(shell cat $(sort envs/lock.txt $(LOCK)) $(TEST_LOCK) | sha256sum | cut -c 1-16)
 
 PIP = $(VENV)/bin/python -m pip --disable-pip-version-check install --quiet
 VENV_OPTION = $(if $(filter keep,$(TORCH)),--system-site-packages)
@@ -42,7 +43,7 @@ demo: $(READY)  ## Run everything at scale demo and say where tables and report 
 
 plan: $(READY)  ## Say what would run and what it takes: make plan SCALE=lite [ONLY=target LIST=1 PARALLEL=n DEVICE=cuda MIRROR=dir OVERLAY=file]
 	@$(VENV)/bin/python -m workflow.scripts.plan $(ONLY) \
-		$(call given,SCALE,--scale) $(call given,RESULTS,--results) \
+		$(call given,SCALE,--scale) --results "$(RESULTS)" \
 		$(if $(DEVICE),--device $(DEVICE)) $(if $(PARALLEL),--parallel $(PARALLEL)) \
 		$(if $(MIRROR),--mirror "$(MIRROR)") $(if $(OVERLAY),--configfile "$(OVERLAY)") \
 		$(if $(LIST),--jobs)

@@ -66,6 +66,26 @@ def test_plan_names_each_job(fresh, tmp_path):
     assert 'scale: "dmo" is not allowed' in said
 
 
+def test_results_lie_where_the_configuration_has_them(fresh, tmp_path):
+    venv = Environment(fresh, tmp_path / "venv", "lock")
+    config = fresh.root / "config.yaml"
+    config.write_text(re.sub(r"(?m)^results: results", "results: my results", config.read_text()))
+    for target in ("demo", "plan", "mirror", "publish", "forget", "gc"):
+        assert '"my results"' in venv.make("-n", target)
+        assert '"theirs"' in venv.make("-n", target, "RESULTS=theirs")
+    assert "my results/store holds no run 'x'" in venv.make("forget", "RUN=x", fails=True)
+
+
+def test_an_environment_of_another_lock_follows_the_lock_that_it_includes(fresh, tmp_path):
+    venv = Environment(fresh, tmp_path / "venv", "lock")
+    before = venv.make("-n", "plan", "LOCK=envs/lock-captions.txt")
+    with (fresh.root / "envs/lock.txt").open("a") as lock:
+        lock.write("# changed\n")
+    after = venv.make("-n", "plan", "LOCK=envs/lock-captions.txt")
+    ready = re.compile(r"\.ready-lock-\w+")
+    assert ready.search(before).group() != ready.search(after).group()
+
+
 def test_a_kept_torch_is_remembered(fresh, tmp_path):
     venv = Environment(fresh, tmp_path / "venv", "keep")
     assert "pip" not in venv.make("-n", "plan")
