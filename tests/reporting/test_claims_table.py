@@ -4,7 +4,13 @@ from typing import Any
 
 import pytest
 
-from workflow.reporting.claims_table import claims_table, difference, points_against
+from workflow.reporting.claims_table import (
+    claims_table,
+    counted,
+    difference,
+    leans_against,
+    points_against,
+)
 
 
 def claim(**changes: Any) -> dict[str, Any]:
@@ -14,7 +20,7 @@ def claim(**changes: Any) -> dict[str, Any]:
         **{"unit": "points", "digits": 1, "direction": "greater", "margin": 0},
         **{"verdict": "undecided", "estimate": 1.0, "ci_low": -2.0, "ci_high": 4.0},
         **{"left": {"label": "one", "mean": 3.0}, "right": {"label": "other", "mean": 2.0}},
-        **{"seeds": [0, 1, 2], "hindrances": []},
+        **{"seeds": [0, 1, 2], "hindrances": [], "check": False, "n": 3, "by_seed": [0.5, 1, 1.5]},
         **changes,
     }
 
@@ -27,6 +33,24 @@ def line(**changes: Any) -> list[str]:
 def test_unit_and_seeds_stand_beside_the_difference() -> None:
     assert line()[2] == "3.0 (one) vs 2.0 (other): +1.0 [-2.0, +4.0] points; 3 seeds"
     assert line(seeds=[4], unit="fraction")[2].endswith("[-2.0, +4.0]; 1 seed")
+
+
+@pytest.mark.parametrize(
+    ("over", "n", "said"),
+    [
+        ("examples", 1821, "1,821 examples, 3 seeds: +0.5, +1.0, +1.5"),
+        ("resampled", 200, "200 examples, 3 seeds: +0.5, +1.0, +1.5"),
+        ("corpora", 6750, "6,750 sentences, 3 seeds: +0.5, +1.0, +1.5"),
+        ("runs", 3, "3 seeds"),
+        ("proportions", 40, ""),
+    ],
+)
+def test_what_an_interval_is_over_is_said(over: str, n: int, said: str) -> None:
+    assert counted(claim(over=over, n=n)) == said
+    left = {"label": "one", "mean": 0.5, "count": 1, "runs": 20}
+    assert line(over=over, n=n, left=left)[2].endswith(f" points; {said}" if said else " points")
+    if over == "examples":
+        assert counted(claim(over=over, n=1, seeds=[4], by_seed=[1])) == "1 example, 1 seed"
 
 
 @pytest.mark.parametrize(
@@ -95,8 +119,21 @@ def test_intervals_on_the_wrong_side(
     assert not points_against({**given, "verdict": "holds"})
 
 
+def test_estimates_on_the_wrong_side() -> None:
+    given = claim(estimate=-0.5)
+    assert leans_against(given) and not points_against(given)
+    assert not leans_against(claim()) and not leans_against({**given, "margin": -1})
+    assert not leans_against({**given, "direction": "less"})
+    assert not leans_against({**given, "estimate": None})
+    assert not leans_against({**given, "verdict": "does not hold"})
+    alone = {**given, "ci_low": None, "ci_high": None}
+    assert leans_against(alone) and not points_against(alone)
+
+
 def test_numbers_never_round_to_what_they_are_compared_with() -> None:
     given = {"estimate": 1.9084, "ci_low": 0.0324, "ci_high": 3.7844}
     assert difference(claim(**given)) == "+1.9 [+0.03, +3.8]"
     assert difference(claim(estimate=0.0, ci_low=-0.04, ci_high=0.0)) == "+0.0 [-0.04, +0.0]"
     assert difference(claim(margin=-2, ci_low=-1.96)) == "+1.0 [-1.96, +4.0]"
+    assert difference(claim(estimate=0.0004, digits=2)) == "+0.0004 [-2.00, +4.00]"
+    assert difference(claim(estimate=1e-15)) == "+0.000000000 [-2.0, +4.0]"

@@ -7,7 +7,7 @@ import pytest
 
 from tests.reporting.test_claims_table import claim
 from workflow.reporting.claims import judge
-from workflow.reporting.counting import Comparison, by_paper, claims_said, comparisons, said
+from workflow.reporting.counting import Comparison, by_paper, claims_said, comparisons, once, said
 from workflow.reporting.files import csv_text, write_json, write_text
 from workflow.reporting.measures import Measures
 from workflow.reporting.paper import Paper
@@ -15,13 +15,20 @@ from workflow.reporting.tabulating import tabulate
 
 
 def write(folder: Path, name: str, records: list[tuple[str, str, str]], **sidecar: Any) -> None:
-    """Write a table of (metric, printed number, verdict), in which `size` needs no training."""
+    """Write a table of (metric, printed number, verdict), in which `size` needs no training.
+
+    Behind each cell is the run `run`, unless it was not run; the n-th value is n.
+    """
     path = folder / "tables/paper" / name
     columns = ("metric", "expected", "verdict")
-    named = [{"source": "000", **dict(zip(columns, one, strict=True))} for one in records]
+    named = [
+        {"source": "000", "mean": str(n), **dict(zip(columns, one, strict=True))}
+        for n, one in enumerate(records)
+    ]
     tolerances = {"accuracy": {"seed_std": 1}, "size": {"seed_std": 0}}
-    write_text(path.with_suffix(".csv"), csv_text(("source", *columns), named))
-    write_json(path.with_suffix(".json"), {"tolerances": tolerances, **sidecar})
+    cells = [{"runs": [] if verdict == "not run" else ["run"]} for _, _, verdict in records]
+    write_text(path.with_suffix(".csv"), csv_text(("source", "mean", *columns), named))
+    write_json(path.with_suffix(".json"), {"tolerances": tolerances, "cells": cells, **sidecar})
 
 
 def test_comparisons_are_with_printed_numbers_and_count_once(tmp_path: Path) -> None:
@@ -29,13 +36,31 @@ def test_comparisons_are_with_printed_numbers_and_count_once(tmp_path: Path) -> 
     write(tmp_path, "b", [("accuracy", "1", "quoted"), ("size", "2", "reproduced")])
     write(tmp_path, "c", [("accuracy", "1", "close")], repeats="a")
     write(tmp_path, "d", [("train #", "9", "differs")], corpora={})
-    write(tmp_path, "e", [("speed", "3", "not run")], repeats=None)
+    write(tmp_path, "e", [("speed", "3", "not run")], repeats=None, wide=["speed"])
     assert comparisons(tmp_path) == [
-        Comparison("000", True, "close"),
-        Comparison("000", False, "reproduced"),
-        Comparison("000", False, "differs"),
+        Comparison("000", True, "close", measurement=("run", "accuracy", "0")),
+        Comparison("000", False, "reproduced", measurement=("run", "size", "1")),
+        Comparison("000", False, "differs", measurement=("run", "train #", "0")),
+        Comparison("000", True, "not run", wide=True),
+    ]
+
+
+def test_a_measurement_counts_once_by_its_worst_verdict() -> None:
+    one, other = (("run", "accuracy", mean) for mean in ("1", "2"))
+    found = [
+        Comparison("000", True, "differs", measurement=one),
+        Comparison("003", True, "close", measurement=one),
+        Comparison("000", True, "reproduced", measurement=one),
+        Comparison("000", True, "not comparable", measurement=one),
+        Comparison("000", True, "close", measurement=other),
+        Comparison("000", True, "not run"),
         Comparison("000", True, "not run"),
     ]
+    assert sorted(c.verdict for c in once(found)) == ["close", "differs", "not run", "not run"]
+    assert said(found).startswith("2 comparisons of trained models with printed numbers: 0 rep")
+    lines = by_paper([], found).splitlines()[2:]
+    assert lines[0].endswith("thesis | 0 of 0 | 0 / 1 / 1 | 2 |")
+    assert lines[3].endswith("Transformer | 0 of 0 | 0 / 1 / 0 | 0 |")
 
 
 FOUND = [
@@ -45,29 +70,34 @@ FOUND = [
     Comparison("004", False, "reproduced"),
     Comparison("004", False, "not run"),
     Comparison("004", True, "not comparable"),
+    Comparison("004", True, "reproduced", wide=True),
 ]
 
 
 def test_comparisons_in_words() -> None:
     assert said(FOUND) == (
         "3 comparisons of trained models with printed numbers: 2 reproduced, 0 close, 1 differ; "
-        "1 of data and baselines: 1 reproduced, 0 close, 0 differ. "
+        "1 of data and baselines: 1 reproduced, 0 close, 0 differ; "
+        "1 with a tolerance that nearly any run meets: 1 reproduced, 0 close, 0 differ. "
         "1 more are not comparable, and 2 were not run."
     )
 
 
 def test_claims_in_words() -> None:
-    against = {"ci_low": -2, "ci_high": -1}
+    against = {"estimate": -1.5, "ci_low": -2, "ci_high": -1}
     claims = [claim(), claim(**against), claim(verdict="does not hold", **against)]
     claims += [claim(verdict="holds"), claim(verdict="not run", ci_low=None)]
+    claims += [claim(estimate=-1), *[claim(verdict="holds", check=True)] * 2, claim(check=True)]
     assert claims_said(claims) == (
-        "Of 5 claims 1 hold, 1 do not, 2 are undecided, of which 1 point against the claim, "
-        "and 1 were not run."
+        "Of 6 claims 1 hold, 1 do not, 3 are undecided (2 with a difference on the wrong side, "
+        "1 of them with its whole interval), and 1 were not run. "
+        "Of 3 checks, which no paper claims, 2 hold."
     )
 
 
 def test_every_paper_has_a_line() -> None:
     claims = [claim(source="004, Table 4", verdict="holds"), claim(source="004")]
+    claims += [claim(source="004", verdict="holds", check=True)]
     lines = by_paper(claims, FOUND).splitlines()[2:]
     assert [line[2:5] for line in lines] == ["000", "001", "002", "003", "004"]
     assert lines[0].endswith("thesis | 0 of 0 | 2 / 0 / 0 | 0 |")

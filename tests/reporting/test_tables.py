@@ -189,20 +189,26 @@ def test_latex_names_the_encoding_that_its_signs_need() -> None:
 @pytest.mark.parametrize(
     ("behind", "said"),
     [
-        ({"a": 3, "b": 3}, ""),
-        ({"a": 3, "b": 3, "c": 1}, "Runs: 1 behind c; 3 behind the others."),
-        ({"a": 1, "b": 2, "c": 5, "d": 1}, "Runs: 2 behind b; 5 behind c; 1 behind the others."),
-        ({"a": 2, "b": 0}, ""),
+        ({"a": (3, 3), "b": (3, 3)}, "3 behind every cell that was run."),
+        ({"a": (3, 3), "b": (1, 1)}, "1 behind b; 3 behind every other cell that was run."),
+        ({"a": (2, 2), "b": (0, 0)}, "2 behind every cell that was run."),
+        (
+            {"a": (2, 2), "b": (1, 2), "c": (5, 1), "d": (2, 0), "e": (5, 0)},
+            "1 behind b (x), c (y); 5 behind c (x), e; 2 behind every other cell that was run.",
+        ),
     ],
 )
-def test_rows_of_other_numbers_of_runs_are_named(behind: dict[str, int], said: str) -> None:
-    columns = ("spread_over", "row", "n")
-    records = [
-        dict(zip(columns, ("runs", row, str(n) if n else ""), strict=True))
-        for row, n in behind.items()
+def test_the_runs_behind_cells_are_counted(behind: dict[str, tuple[int, int]], said: str) -> None:
+    columns = ("spread_over", "row", "column", "n")
+    cells = [
+        ("runs", row, column, str(n) if n else "")
+        for row, counts in behind.items()
+        for column, n in zip("xy", counts, strict=True)
     ]
-    records.append(dict(zip(columns, ("examples", "a", "900"), strict=True)))
-    assert runs_behind(records) == said
+    cells.append(("examples", "a", "x", "900"))
+    records = [dict(zip(columns, cell, strict=True)) for cell in cells]
+    assert runs_behind(records) == f"Runs: {said}"
+    assert runs_behind(records[-1:]) == ""
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,8 @@ from workflow.reporting.paper import Paper
 from workflow.reporting.tables import provenance
 
 WORDS = ("holds", "does not hold", "undecided", "not run")
+CHECK = "A check, no claim of the paper: "
+"""What a claim of ours begins with."""
 OF_EXAMPLES = ("examples", "resampled")
 """What claims are over that compare arrays of numbers, one an example."""
 
@@ -47,6 +49,8 @@ class Decision:
     """Number of pairs, over corpora of sentences; over proportions, of runs on both sides."""
     p_value: float | None = None
     """Two-sided, of Student's t against the margin, over corpora of the bootstrap; else none."""
+    by_seed: tuple[float, ...] = ()
+    """The difference of each seed; over proportions none."""
 
 
 UNDEFINED = Decision("undecided", "the measure is undefined in these runs")
@@ -67,15 +71,15 @@ def decide(
         return Decision("not run", "no pair of runs")
     values = np.asarray(differences, dtype=float)
     mean, n = float(values.mean()), len(values)
-    bounds = intervals.interval(mean, intervals.spread(values.tolist()), n)
+    bounds, by_seed = intervals.interval(mean, intervals.spread(values.tolist()), n), (*per_seed,)
     if bounds is None:
-        return Decision("undecided", "one pair has no interval", mean, n=n)
+        return Decision("undecided", "one pair has no interval", mean, n=n, by_seed=by_seed)
     low, high = bounds
     p_value = None
     if error := float(values.std(ddof=1)) / math.sqrt(n):
         p_value = 2 * float(special.stdtr(n - 1, -abs(mean - margin) / error))
     verdict, reason = _by_seeds(bounds, per_seed, direction, margin)
-    return Decision(verdict, reason, mean, low, high, n, p_value)
+    return Decision(verdict, reason, mean, low, high, n, p_value, by_seed)
 
 
 def _by_seeds(
@@ -105,10 +109,7 @@ def decide_corpora(
     """
     if not pairs:
         return Decision("not run", "no pair of runs")
-    found = bootstrap.resample(pairs, margin)
-    verdict, reason = _by_seeds((found.low, found.high), found.per_seed, direction, margin)
-    bounds = (found.low, found.high)
-    return Decision(verdict, reason, found.estimate, *bounds, found.sentences, found.p_value)
+    return _of_bootstrap(bootstrap.resample(pairs, margin), direction, margin)
 
 
 def decide_resampled(
@@ -117,10 +118,14 @@ def decide_resampled(
     """Decide as `decide` does, with the interval and the p-value of the bootstrap over examples."""
     if not differences:
         return Decision("not run", "no pair of runs")
-    found = bootstrap.resample_mean(differences, per_seed, margin)
-    verdict, reason = _by_seeds((found.low, found.high), per_seed, direction, margin)
-    bounds = (found.low, found.high)
-    return Decision(verdict, reason, found.estimate, *bounds, found.sentences, found.p_value)
+    return _of_bootstrap(bootstrap.resample_mean(differences, per_seed, margin), direction, margin)
+
+
+def _of_bootstrap(found: bootstrap.Resampled, direction: str, margin: float) -> Decision:
+    bounds, by_seed = (found.low, found.high), tuple(found.per_seed)
+    verdict, reason = _by_seeds(bounds, by_seed, direction, margin)
+    estimate, sentences = found.estimate, found.sentences
+    return Decision(verdict, reason, estimate, *bounds, sentences, found.p_value, by_seed)
 
 
 def decide_proportions(
@@ -175,9 +180,10 @@ def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
         conditions = paper.tables.get("not_comparable", [])
         found.append(
             {
-                **{name: claim[name] for name in ("id", "claim", "source", "label", "unit")},
+                **{name: claim[name] for name in ("id", "source", "label", "unit")},
+                "claim": CHECK + claim["claim"] if claim.get("check") else claim["claim"],
                 **{name: claim[name] for name in ("digits", "over", "direction", "margin")},
-                "headline": bool(claim.get("headline")),
+                **{name: bool(claim.get(name)) for name in ("headline", "check")},
                 "paper": printed(claim, paper.expected),
                 **asdict(decision),
                 "left": _side(claim, "left", ones),
@@ -246,15 +252,16 @@ def _of_groups(
 
     Raises ReportingError when the measure of a run is neither 0 nor 1.
     """
+    sides = [(_measure(claim, side), runs) for side, runs in (("left", left), ("right", right))]
     found = [
-        [(one, outcome) for one in side if (outcome := one.outcome(claim["measure"])) is not None]
-        for side in (left, right)
+        [(one, outcome) for one in runs if (outcome := one.outcome(name)) is not None]
+        for name, runs in sides
     ]
     ones, others = ([outcome for _, outcome in side] for side in found)
     fixed = claim["right"].get("value")
     against = others if fixed is None else float(fixed)
     decision = decide_proportions(ones, against, claim["direction"], claim["margin"])
-    undefined = any(one.undefined(claim["measure"]) for one in (*left, *right))
+    undefined = any(one.undefined(name) for name, runs in sides for one in runs)
     if decision.verdict == "not run" and undefined:
         decision = UNDEFINED
     return decision, [one for one, _ in found[0]], [one for one, _ in found[1]]

@@ -4,24 +4,48 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 
+MOST_DIGITS = 9
+COUNTED = {"runs": "run", "examples": "example", "resampled": "example", "corpora": "sentence"}
+"""What one pair is, by what a claim is over."""
+
+
 def difference(claim: Mapping[str, Any]) -> str:
     """Return a claim's difference with its 95 % interval, empty if it was not run."""
     if claim["estimate"] is None:
         return ""
-    shown = _signed(claim, "estimate")
+    shown = _signed(claim, claim["estimate"])
     if claim["ci_low"] is not None:
-        shown += f" [{_signed(claim, 'ci_low')}, {_signed(claim, 'ci_high')}]"
+        shown += f" [{_signed(claim, claim['ci_low'])}, {_signed(claim, claim['ci_high'])}]"
     return shown
 
 
-def _signed(claim: Mapping[str, Any], name: str) -> str:
+def _signed(claim: Mapping[str, Any], value: float) -> str:
     """Return a number of a claim, rounded, but never to 0 or to the margin: its side decides."""
-    value, digits = claim[name], int(claim["digits"])
-    hidden = any(
-        value != mark and round(value, digits) == round(mark, digits)
-        for mark in (0, claim["margin"])
-    )
-    return f"{value:+.{digits + hidden}f}"
+    digits = int(claim["digits"])
+    marks = [mark for mark in (0, claim["margin"]) if value != mark]
+    while digits < MOST_DIGITS and any(
+        round(value, digits) == round(mark, digits) for mark in marks
+    ):
+        digits += 1
+    return f"{value:+.{digits}f}"
+
+
+def counted(claim: Mapping[str, Any]) -> str:
+    """Return what a claim's interval is over, and each seed's difference where that is not runs.
+
+    Over proportions nothing: how many runs there are stands in the sides.
+    """
+    if claim["over"] == "proportions":
+        return ""
+    seeds = len(claim["seeds"])
+    shown = f"{seeds} seed{'s' * (seeds != 1)}"
+    if claim["over"] == "runs":
+        return shown
+    one = COUNTED[claim["over"]]
+    shown = f"{claim['n']:,} {one}{'s' * (claim['n'] != 1)}, {shown}"
+    if seeds > 1:
+        shown += f": {', '.join(_signed(claim, value) for value in claim['by_seed'])}"
+    return shown
 
 
 def sides(claim: Mapping[str, Any]) -> str:
@@ -36,12 +60,21 @@ def sides(claim: Mapping[str, Any]) -> str:
 
 def points_against(claim: Mapping[str, Any]) -> bool:
     """Return whether a claim is undecided, but its interval lies where the claim is wrong."""
-    if claim["verdict"] != "undecided" or claim["ci_low"] is None:
+    nearest = claim["ci_high"] if claim["direction"] == "greater" else claim["ci_low"]
+    return claim["verdict"] == "undecided" and _wrong(claim, nearest)
+
+
+def leans_against(claim: Mapping[str, Any]) -> bool:
+    """Return whether a claim is undecided, but its estimate lies where the claim is wrong."""
+    return claim["verdict"] == "undecided" and _wrong(claim, claim["estimate"])
+
+
+def _wrong(claim: Mapping[str, Any], value: float | None) -> bool:
+    """Return whether a difference is known, and not on the side of the margin that is claimed."""
+    if value is None:
         return False
-    greater = claim["direction"] == "greater"
-    return bool(
-        claim["ci_high"] < claim["margin"] if greater else claim["ci_low"] > claim["margin"]
-    )
+    margin = claim["margin"]
+    return bool(value < margin if claim["direction"] == "greater" else value > margin)
 
 
 def claims_table(claims: Sequence[Mapping[str, Any]]) -> str:
@@ -62,10 +95,7 @@ def _ours(claim: Mapping[str, Any]) -> str:
     shown = f"{sides(claim)}: {difference(claim)}{unit}"
     if claim["margin"]:
         shown += f", {_asked(claim)}"
-    if claim["over"] != "proportions":  # its runs stand in the sides
-        seeds = len(claim["seeds"])
-        shown += f"; {seeds} {'seed' if seeds == 1 else 'seeds'}"
-    return shown
+    return f"{shown}; {counted(claim)}".removesuffix("; ")
 
 
 def _asked(claim: Mapping[str, Any]) -> str:

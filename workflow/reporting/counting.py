@@ -1,12 +1,17 @@
-"""Comparisons with printed numbers, counted by verdict: of trained models apart from the rest."""
+"""Comparisons with printed numbers and claims, counted by verdict.
+
+Comparisons of trained models are counted apart from those of data and baselines, and from those with
+a tolerance that nearly any run meets. Several cells may show one measurement: it counts once, by its
+worst verdict; in the row of a paper likewise, if that paper prints it.
+"""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workflow.reporting.claims_table import points_against
+from workflow.reporting.claims_table import leans_against, points_against
 from workflow.reporting.files import read_csv, read_json
 from workflow.reporting.verdict import WORDS
 
@@ -19,6 +24,7 @@ PAPERS = {
 }
 """By the number that sources have, the paper."""
 COMPARED = ("reproduced", "close", "differs")
+RANKED = ("not run", "not comparable", *COMPARED)
 DECIDED = ("holds", "does not hold")
 """The verdicts on claims that settle them."""
 
@@ -31,6 +37,10 @@ class Comparison:
     trained: bool
     """Whether it depends on a training; sizes and untrained baselines do not."""
     verdict: str
+    wide: bool = False
+    """Whether nearly any run meets its tolerance."""
+    measurement: Hashable = None
+    """What was measured: the runs, the metric and its value; of data and what was not run None."""
 
 
 def comparisons(folder: Path) -> list[Comparison]:
@@ -40,12 +50,26 @@ def comparisons(folder: Path) -> list[Comparison]:
         sidecar = read_json(path.with_suffix(".json"))
         if sidecar.get("repeats"):
             continue
+        runs = [cell.get("runs", []) for cell in sidecar["cells"]]
         found += [
-            Comparison(record["source"], trained(sidecar, record["metric"]), record["verdict"])
-            for record in read_csv(path)
+            Comparison(
+                **{"source": record["source"], "verdict": record["verdict"]},
+                trained=trained(sidecar, record["metric"]),
+                wide=record["metric"] in sidecar.get("wide", []),
+                measurement=(*behind, record["metric"], record["mean"]) if behind else None,
+            )
+            for record, behind in zip(read_csv(path), runs, strict=True)
             if record["expected"] and record["verdict"] in WORDS
         ]
     return found
+
+
+def once(found: Iterable[Comparison]) -> list[Comparison]:
+    """Return every measurement once, by its worst verdict; what was not measured is kept."""
+    kept: dict[Hashable, Comparison] = {}
+    for place, one in enumerate(sorted(found, key=lambda one: RANKED.index(one.verdict))):
+        kept[one.measurement or place] = one
+    return list(kept.values())
 
 
 def trained(sidecar: Mapping[str, Any], metric: str) -> bool:
@@ -55,31 +79,39 @@ def trained(sidecar: Mapping[str, Any], metric: str) -> bool:
 
 
 def said(found: Sequence[Comparison]) -> str:
-    """Return how many comparisons got which verdict, in two sentences."""
+    """Return how many comparisons got which verdict, in a few sentences."""
+    found = once(found)
 
     def of(wanted: Callable[[Comparison], bool]) -> tuple[int, str]:
         counted = Counter(one.verdict for one in found if wanted(one))
         words = [f"{counted[word]} {word.removesuffix('s')}" for word in COMPARED]
         return sum(counted[word] for word in COMPARED), ", ".join(words)
 
-    models, of_models = of(lambda one: one.trained)
+    models, of_models = of(lambda one: one.trained and not one.wide)
     others, of_others = of(lambda one: not one.trained)
+    wide, of_wide = of(lambda one: one.wide)
     rest = Counter(one.verdict for one in found)
     return (
         f"{models} comparisons of trained models with printed numbers: {of_models}; "
-        f"{others} of data and baselines: {of_others}. "
+        f"{others} of data and baselines: {of_others}; "
+        f"{wide} with a tolerance that nearly any run meets: {of_wide}. "
         f"{rest['not comparable']} more are not comparable, and {rest['not run']} were not run."
     )
 
 
 def claims_said(claims: Sequence[Mapping[str, Any]]) -> str:
     """Return how many claims got which verdict, in a sentence."""
-    counted = Counter(claim["verdict"] for claim in claims)
-    against = sum(map(points_against, claims))
+    made = [claim for claim in claims if not claim["check"]]
+    counted, checks = (
+        Counter(claim["verdict"] for claim in claims if claim["check"] == own)
+        for own in (False, True)
+    )
+    leaning, against = (sum(map(said_so, made)) for said_so in (leans_against, points_against))
     return (
-        f"Of {len(claims)} claims {counted['holds']} hold, {counted['does not hold']} do not, "
-        f"{counted['undecided']} are undecided, of which {against} point against the claim, "
-        f"and {counted['not run']} were not run."
+        f"Of {len(made)} claims {counted['holds']} hold, {counted['does not hold']} do not, "
+        f"{counted['undecided']} are undecided ({leaning} with a difference on the wrong side, "
+        f"{against} of them with its whole interval), and {counted['not run']} were not run. "
+        f"Of {checks.total()} checks, which no paper claims, {checks['holds']} hold."
     )
 
 
@@ -91,9 +123,12 @@ def by_paper(claims: Sequence[Mapping[str, Any]], found: Sequence[Comparison]) -
         "| --- | --- | --- | --- |",
     ]
     for number, title in PAPERS.items():
-        own = [claim for claim in claims if claim["source"].startswith(number)]
+        own = [
+            claim for claim in claims if claim["source"].startswith(number) and not claim["check"]
+        ]
         decided = sum(claim["verdict"] in DECIDED for claim in own)
-        counted = Counter(one.verdict for one in found if one.trained and one.source == number)
+        printed = once(one for one in found if one.source == number)
+        counted = Counter(one.verdict for one in printed if one.trained and not one.wide)
         compared = " / ".join(str(counted[word]) for word in COMPARED)
         lines.append(
             f"| {number} {title} | {decided} of {len(own)} | {compared} | {counted['not run']} |"

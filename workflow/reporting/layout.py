@@ -31,7 +31,7 @@ class Grid:
     """(label, kinds of its sub-columns) of each column."""
     rows: tuple[tuple[Cell, ...], ...]
     runs: str
-    """How many runs are behind the rows, where that differs; else empty."""
+    """How many runs are behind the cells; empty where nothing was run."""
 
 
 class Shown:
@@ -113,20 +113,25 @@ def grid(
 
 
 def runs_behind(records: Sequence[Record]) -> str:
-    """Say how many runs are behind the rows of a table, if not as many behind each."""
-    behind: dict[str, int] = {}
+    """Say how many runs are behind the cells of a table that were run, rows as a whole if possible."""
+    behind: dict[str, dict[str, int]] = {}
     for record in records:
         if record["spread_over"] == "runs" and record["n"]:
-            behind[record["row"]] = max(behind.get(record["row"], 0), int(record["n"]))
-    if len(set(behind.values())) < 2:
+            row, runs = behind.setdefault(record["row"], {}), int(record["n"])
+            row[record["column"]] = max(row.get(record["column"], 0), runs)
+    counted = Counter(runs for row in behind.values() for runs in row.values())
+    if not counted:
         return ""
-    usual = Counter(behind.values()).most_common(1)[0][0]
+    ((usual, _),) = counted.most_common(1)
     others: dict[int, list[str]] = {}
-    for row, runs in behind.items():
-        if runs != usual:
-            others.setdefault(runs, []).append(row)
-    said = "; ".join(f"{runs} behind {', '.join(rows)}" for runs, rows in sorted(others.items()))
-    return f"Runs: {said}; {usual} behind the others."
+    for name, row in behind.items():
+        for runs in sorted(set(row.values()) - {usual}):
+            columns = [column for column, n in row.items() if n == runs]
+            whole = len(columns) == len(row)
+            others.setdefault(runs, []).append(name if whole else f"{name} ({', '.join(columns)})")
+    said = [f"{runs} behind {', '.join(named)}" for runs, named in sorted(others.items())]
+    rest = "every other cell" if said else "every cell"
+    return f"Runs: {'; '.join([*said, f'{usual} behind {rest}'])} that was run."
 
 
 def _cells(

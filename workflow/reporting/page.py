@@ -15,7 +15,7 @@ from workflow.datasets import sources
 from workflow.datasets.errors import RecipeError
 from workflow.datasets.recipe import files
 from workflow.reporting import corpora, layout, tolerances
-from workflow.reporting.claims_table import difference, sides
+from workflow.reporting.claims_table import counted, difference, sides
 from workflow.reporting.comparability import base_scale
 from workflow.reporting.curves import Curve, chart, whisker
 from workflow.reporting.files import read_csv, read_json
@@ -137,6 +137,7 @@ def _claim(claim: Mapping[str, Any]) -> dict[str, Any]:
         **claim,
         "sides": sides(claim),
         "difference": difference(claim),
+        "counted": counted(claim),
         "picture": Markup(picture),
     }
 

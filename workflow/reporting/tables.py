@@ -98,6 +98,7 @@ def build(
             for metric, rule in definitions["metrics"].items()
             if "tolerance" in rule
         },
+        "wide": [metric for metric, rule in definitions["metrics"].items() if rule.get("wide")],
         "runs": runs,
         "cells": cells,
     }
