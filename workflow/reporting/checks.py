@@ -137,7 +137,8 @@ def claim_places(claims: Mapping[str, Any]) -> Iterator[Printed]:
         printed = claim.get("printed", {})
         for side in ("left", "right"):
             if side in printed:
-                yield f"claim {claim['id']}, {side}", printed[side], printed["metric"]
+                metric = printed[side].get("metric", printed["metric"])
+                yield f"claim {claim['id']}, {side}", printed[side], metric
 
 
 PLACES: Mapping[str, Callable[[Mapping[str, Any]], Iterator[Printed]]] = {

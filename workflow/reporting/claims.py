@@ -202,7 +202,8 @@ def printed(claim: Mapping[str, Any], expected: ExpectedValues) -> str:
     if "printed" not in claim:
         return ""
     places = [claim["printed"][side] for side in ("left", "right") if side in claim["printed"]]
-    numbers = expected.all_at(places, claim["printed"]["metric"])
+    metric = claim["printed"]["metric"]
+    numbers = [expected.at(place, place.get("metric", metric)) for place in places]
     return " vs ".join(number.printed.text for number in numbers)
 
 
