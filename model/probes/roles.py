@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from scipy.stats import entropy
 
 from model.batching import BOS
 from model.corpus import REBUILD, Corpus, Split
@@ -282,27 +283,20 @@ def information(counts: np.ndarray) -> np.ndarray:
 
 def normalised_information(counts: np.ndarray) -> float | None:
     """Mutual information divided by the mean of the entropies; None where both are 0."""
-    entropies = []
-    for axis in (0, 1):
-        p = counts.sum(axis) / counts.sum()
-        p = p[p > 0]
-        entropies.append(float(-(p * np.log(p)).sum()))
-    mean = sum(entropies) / 2
+    mean = float(entropy(counts.sum(0)) + entropy(counts.sum(1))) / 2
     return float(information(counts).sum()) / mean if mean else None
 
 
 def context_information(tokens: np.ndarray, roles: np.ndarray, classes: np.ndarray) -> float | None:
     """I(role; class | token) / H(class | token); None where the token leaves nothing open."""
-    left_open = _entropy(classes, tokens) - _entropy(tokens)
-    with_roles = _entropy(classes, tokens, roles) - _entropy(tokens, roles)
+    left_open = _joint_entropy(classes, tokens) - _joint_entropy(tokens)
+    with_roles = _joint_entropy(classes, tokens, roles) - _joint_entropy(tokens, roles)
     return 1 - with_roles / left_open if left_open > 1e-9 else None
 
 
-def _entropy(*columns: np.ndarray) -> float:
+def _joint_entropy(*columns: np.ndarray) -> float:
     """The joint entropy of columns of numbers (M,), in nats."""
-    _, counts = np.unique(np.stack(columns), axis=1, return_counts=True)
-    p = counts / counts.sum()
-    return float(-(p * np.log(p)).sum())
+    return float(entropy(np.unique(np.stack(columns), axis=1, return_counts=True)[1]))
 
 
 def in_context(found: Assigned, symbols: Sequence[str], place: int, around: int) -> str:
