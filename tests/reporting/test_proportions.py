@@ -48,7 +48,7 @@ def table_of(made: dict[str, Any], behind: list[Measure], paper: Paper) -> table
 
 def shown(made: dict[str, Any], table: tables.Table) -> list[list[str]]:
     """Return the texts of the rows that a reader sees."""
-    cells = layout.grid(made, "toy", table.records, {})
+    cells = layout.grid(made, "toy", table.records, table.sidecar)
     return [[cell.text for cell in row] for row in cells.rows]
 
 

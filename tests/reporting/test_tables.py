@@ -14,7 +14,7 @@ from tests.reporting.synthetic import FLOORS, STACK, Results
 from workflow.reporting import tables
 from workflow.reporting.counting import comparisons
 from workflow.reporting.files import ReportingError
-from workflow.reporting.layout import grid, latex, runs_behind, tex_escape
+from workflow.reporting.layout import grid, latex, runs_behind, tex_escape, trained_on
 from workflow.reporting.measures import Measures
 from workflow.reporting.paper import Paper
 from workflow.reporting.tabulating import tabulate
@@ -158,8 +158,8 @@ def made_latex(columns: int, **more: object) -> str:
         },
     }
     expected = Paper("discrete_transformer").expected
-    records = tables.build("p", "toy", "lite", made, expected, Measures([])).records
-    return latex(made, "toy", grid(made, "toy", records, {}), "lite")
+    table = tables.build("p", "toy", "lite", made, expected, Measures([]))
+    return latex(made, "toy", grid(made, "toy", table.records, table.sidecar), "lite")
 
 
 def test_wide_latex_is_scaled_to_the_page() -> None:
@@ -209,6 +209,15 @@ def test_the_runs_behind_cells_are_counted(behind: dict[str, tuple[int, int]], s
     records = [dict(zip(columns, cell, strict=True)) for cell in cells]
     assert runs_behind(records) == f"Runs: {said}"
     assert runs_behind(records[-1:]) == ""
+
+
+def test_hardware_and_precision_are_said() -> None:
+    cpu = {"cpu": "a CPU", "device": "cpu", "precision": "bf16"}
+    other = {**cpu, "device": "a GPU", "precision": "fp32"}
+    assert trained_on({}) == ""
+    assert trained_on({"1": cpu, "2": cpu}) == "Trained on a CPU in bf16."
+    both = trained_on({"1": other, "2": cpu, "3": cpu})
+    assert both == "Trained on a CPU in bf16 (2), a GPU in fp32 (1)."
 
 
 @pytest.mark.parametrize(

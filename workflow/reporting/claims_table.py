@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-
 MOST_DIGITS = 9
 COUNTED = {"runs": "run", "examples": "example", "resampled": "example", "corpora": "sentence"}
 """What one pair is, by what a claim is over."""

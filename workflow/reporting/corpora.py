@@ -147,7 +147,7 @@ def describe(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts], pr
     """Write a table of corpora as `<prefix>.csv`, `.md`, `.tex` and its sidecar `.json`."""
     table = build(paper, name, scale, facts)
     shown = as_tables(paper, name, facts)
-    grid = layout.grid(shown, name, table.records, {})
+    grid = layout.grid(shown, name, table.records, table.sidecar)
     write_text(prefix.with_suffix(".csv"), csv_text(RECORD, table.records))
     write_text(prefix.with_suffix(".md"), layout.markdown(shown, name, grid, scale))
     write_text(prefix.with_suffix(".tex"), layout.latex(shown, name, grid, scale))

@@ -1,8 +1,8 @@
 """Comparisons with printed numbers and claims, counted by verdict.
 
-Comparisons of trained models are counted apart from those of data and baselines, and from those with
-a tolerance that nearly any run meets. Several cells may show one measurement: it counts once, by its
-worst verdict; in the row of a paper likewise, if that paper prints it.
+Comparisons of trained models are counted apart from those of data and baselines, and from those
+with a tolerance that nearly any run meets. Several cells may show one measurement: it counts once,
+by its worst verdict; in the row of a paper likewise, if that paper prints it.
 """
 
 from collections import Counter

@@ -31,7 +31,7 @@ class Grid:
     """(label, kinds of its sub-columns) of each column."""
     rows: tuple[tuple[Cell, ...], ...]
     runs: str
-    """How many runs are behind the cells; empty where nothing was run."""
+    """How many runs are behind the cells, and on what they were trained; empty without any."""
 
 
 class Shown:
@@ -77,10 +77,15 @@ def grid(
     definitions: Mapping[str, Any],
     name: str,
     records: Sequence[Record],
-    differences: Mapping[tuple[str, ...], str],
+    sidecar: Mapping[str, Any],
 ) -> Grid:
-    """Lay out a table's records; `differences`, by (row, column, metric), are an overlay's."""
+    """Lay out a table's records; its sidecar has an overlay's differences and the runs behind."""
     table = definitions["tables"][name]
+    differences: dict[tuple[str, ...], str] = {
+        (cell["row"], cell["column"], cell["metric"]): str(cell["difference"])
+        for cell in sidecar["cells"]
+        if cell["difference"]
+    }
     main: dict[tuple[str, str, str], list[Record]] = {}
     for record in records:
         if record["spread_over"] == definitions["metrics"][record["metric"]].get(
@@ -109,11 +114,23 @@ def grid(
             }
             line += _cells(definitions["metrics"], format_of(row, column), here, kinds, differences)
         rows.append(tuple(line))
-    return Grid(tuple(table["labels"]), tuple(columns), tuple(rows), runs_behind(records))
+    behind = " ".join(filter(None, (runs_behind(records), trained_on(sidecar.get("runs", {})))))
+    return Grid(tuple(table["labels"]), tuple(columns), tuple(rows), behind)
+
+
+def trained_on(runs: Mapping[str, Mapping[str, Any]]) -> str:
+    """Say on what and in which precision the runs behind a table were trained."""
+    kinds = Counter(
+        f"{run['cpu'] if run['device'] == 'cpu' else run['device']} in {run['precision']}"
+        for run in runs.values()
+    )
+    if len(kinds) < 2:
+        return "".join(f"Trained on {kind}." for kind in kinds)
+    return f"Trained on {', '.join(f'{kind} ({count})' for kind, count in kinds.most_common())}."
 
 
 def runs_behind(records: Sequence[Record]) -> str:
-    """Say how many runs are behind the cells of a table that were run, rows as a whole if possible."""
+    """Say how many runs are behind the cells of a table that were run."""
     behind: dict[str, dict[str, int]] = {}
     for record in records:
         if record["spread_over"] == "runs" and record["n"]:

@@ -160,12 +160,7 @@ def _shown(
     sidecar: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return what the page shows of a table."""
-    differences: dict[tuple[str, ...], str] = {
-        (cell["row"], cell["column"], cell["metric"]): cell["difference"]
-        for cell in sidecar["cells"]
-        if cell["difference"]
-    }
-    grid = layout.grid(definitions, name, records, differences)
+    grid = layout.grid(definitions, name, records, sidecar)
     return {
         **definitions["tables"][name],
         "name": name,

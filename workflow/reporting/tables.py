@@ -110,8 +110,12 @@ def provenance(measure: Measure) -> dict[str, Any]:
     run = measure.provenance
     known = ("code", "commit", "dirty", "torch", "cuda", "python", "cpu", "device", "finished")
     labels = {name: measure.run.get(name) for name in ("experiment", "variant", "seed", "scale")}
-    data = run.get("spec", {}).get("data", {}).get("digest")
-    return {**labels, "data": data, **{name: run.get(name) for name in known}}
+    spec = run.get("spec", {})
+    settings = {
+        "data": spec.get("data", {}).get("digest"),
+        "precision": spec.get("training", {}).get("precision"),
+    }
+    return {**labels, **settings, **{name: run.get(name) for name in known}}
 
 
 def _records(

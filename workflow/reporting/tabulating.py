@@ -20,14 +20,9 @@ def tabulate(
     paper.definition("tables", name)
     before: Sequence[tables.Record] = read_csv(base) if base and base.is_file() else []
     table = tables.build(paper.name, name, scale, paper.tables, paper.expected, measures, before)
-    differences: dict[tuple[str, ...], str] = {
-        (cell["row"], cell["column"], cell["metric"]): cell["difference"]
-        for cell in table.sidecar["cells"]
-        if cell["difference"]
-    }
-    grid = layout.grid(paper.tables, name, table.records, differences)
+    grid = layout.grid(paper.tables, name, table.records, table.sidecar)
     said = scale
-    if differences:
+    if any(cell["difference"] for cell in table.sidecar["cells"]):
         said = f"{scale}, Δ is the difference to {base_scale(scale)}"
     write_text(prefix.with_suffix(".csv"), csv_text(tables.COLUMNS, table.records))
     write_text(prefix.with_suffix(".md"), layout.markdown(paper.tables, name, grid, said))
