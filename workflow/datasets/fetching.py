@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from model.files import DISK_FULL
 from workflow.datasets import mirrors
 from workflow.datasets.downloading import PAUSES, download
-from workflow.datasets.errors import DISK_FULL, DataError
+from workflow.datasets.errors import DataError
 from workflow.datasets.files import replacing, sha256
 from workflow.datasets.origins import Origin
 from workflow.datasets.sources import Source

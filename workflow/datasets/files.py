@@ -8,24 +8,16 @@ from pathlib import Path
 from typing import IO, Any
 
 from model.files import aside
-from workflow.datasets.errors import DISK_FULL, DataError
+from workflow.datasets.errors import DataError
 
 SPLITS = ("train", "dev", "test")
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Yield a binary file that becomes `path` only when the block ends without an error.
-
-    The error of a full disk, which names no file by itself, names `path`.
-    """
-    try:
-        with aside(path) as hidden, hidden.open("wb") as stream:
-            yield stream
-    except OSError as error:
-        if error.errno in DISK_FULL:
-            error.filename = str(path)
-        raise
+    """Yield a binary file that becomes `path` only when the block ends without an error."""
+    with aside(path) as hidden, hidden.open("wb") as stream:
+        yield stream
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:

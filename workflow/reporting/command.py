@@ -1,12 +1,7 @@
 """What the command lines of this stage share."""
 
 import argparse
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-
-from workflow.planning.errors import InputError
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
@@ -21,14 +16,3 @@ def parser(description: str | None) -> argparse.ArgumentParser:
     )
     made.add_argument("--scale", required=True, help="the scale, or <scale>+<overlay>")
     return made
-
-
-@contextmanager
-def one_sentence() -> Iterator[None]:
-    """Turn an expected failure inside the block into its sentence on stderr and exit status 1."""
-    try:
-        yield
-    except InputError as error:
-        sys.exit(f"error: {error}")
-    except OSError as error:
-        sys.exit(f"error: {error.filename}: {error.strerror}; make it readable and writable.")

@@ -3,10 +3,11 @@
 from pathlib import Path
 
 from workflow.reporting.claims import judge
-from workflow.reporting.command import one_sentence, parser
+from workflow.reporting.command import parser
 from workflow.reporting.files import write_json
 from workflow.reporting.measures import Measures
 from workflow.reporting.paper import Paper
+from workflow.scripts.failure import one_sentence
 
 
 def main() -> None:

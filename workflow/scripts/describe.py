@@ -4,9 +4,9 @@ import argparse
 import json
 from pathlib import Path
 
-from workflow.reporting.command import one_sentence
 from workflow.reporting.corpora import Facts, describe, facts_of
 from workflow.reporting.paper import Paper
+from workflow.scripts.failure import one_sentence
 
 
 def main() -> None:

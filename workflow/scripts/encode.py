@@ -4,9 +4,9 @@ import argparse
 import json
 from pathlib import Path
 
-from workflow.datasets.errors import one_sentence
 from workflow.datasets.multicore import use
 from workflow.datasets.recipe import load
+from workflow.scripts.failure import one_sentence
 
 
 def main() -> None:

@@ -4,9 +4,10 @@ import argparse
 from pathlib import Path
 
 from workflow.datasets import origins
-from workflow.datasets.errors import DataError, one_sentence
+from workflow.datasets.errors import DataError
 from workflow.datasets.fetching import fetch
 from workflow.datasets.sources import SOURCES, load
+from workflow.scripts.failure import one_sentence
 
 
 def main() -> None:

@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from workflow.datasets.errors import one_sentence
 from workflow.datasets.image_features import find, write_index
+from workflow.scripts.failure import one_sentence
 
 
 def main() -> None:

@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 from workflow.datasets import recipe
-from workflow.datasets.errors import one_sentence
 from workflow.datasets.fetching import fetch
 from workflow.datasets.mirroring import build
 from workflow.datasets.origins import Origin
@@ -14,6 +13,7 @@ from workflow.planning.errors import InputError
 from workflow.planning.loader import load_yaml
 from workflow.planning.plan import Plan
 from workflow.planning.targets import Targets
+from workflow.scripts.failure import one_sentence
 
 ROOT = Path(__file__).resolve().parents[2]
 

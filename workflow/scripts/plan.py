@@ -17,13 +17,13 @@ import yaml
 from snakemake.utils import update_config
 
 from workflow.datasets import mirrors, sources
-from workflow.datasets.errors import one_sentence
 from workflow.datasets.sources import Source
 from workflow.planning.budget import Cost, Job, check_budget, costs, remember, too_long, uses_gpu
 from workflow.planning.errors import InputError
 from workflow.planning.estimate import WITHIN, Estimator
 from workflow.planning.loader import load_yaml
 from workflow.planning.plan import Plan
+from workflow.scripts.failure import one_sentence
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = ROOT / "docs" / "reproduction"

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from workflow.reporting.command import one_sentence, parser
+from workflow.reporting.command import parser
 from workflow.reporting.measures import Measures
+from workflow.scripts.failure import one_sentence
 
 
 def main() -> None:

@@ -4,12 +4,12 @@ import argparse
 import json
 from pathlib import Path
 
-from workflow.datasets.errors import one_sentence
 from workflow.datasets.files import by_name
 from workflow.datasets.multicore import use
 from workflow.datasets.origins import verify
 from workflow.datasets.recipe import load
 from workflow.datasets.sources import load as load_sources
+from workflow.scripts.failure import one_sentence
 
 
 def main() -> None:

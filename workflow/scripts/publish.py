@@ -9,12 +9,12 @@ import yaml
 
 from workflow.planning.loader import load_yaml
 from workflow.planning.plan import Plan
-from workflow.reporting.command import one_sentence
 from workflow.reporting.comparability import base_scale
 from workflow.reporting.current import planned
 from workflow.reporting.files import ReportingError, write_text
 from workflow.reporting.publishing import publish, refuse_dirty, stale_now
 from workflow.reporting.summary import block, replaced
+from workflow.scripts.failure import one_sentence
 
 ROOT = Path(__file__).resolve().parents[2]
 README = Path("README.md")

@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from workflow.reporting.command import one_sentence
 from workflow.reporting.files import write_text
 from workflow.reporting.page import render
+from workflow.scripts.failure import one_sentence
 
 SHOWN = {
     "runs": "the run.json of each run, beside its history",

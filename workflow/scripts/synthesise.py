@@ -4,8 +4,9 @@ import argparse
 import json
 from pathlib import Path
 
-from workflow.datasets.errors import DataError, one_sentence
+from workflow.datasets.errors import DataError
 from workflow.datasets.recipe import load
+from workflow.scripts.failure import one_sentence
 
 
 def main() -> None:
