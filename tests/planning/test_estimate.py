@@ -104,6 +104,24 @@ def test_another_normaliser_is_scaled_and_another_architecture_is_not(plan, tmp_
     assert estimator.estimate(plan.run("permutation_copying", "same_40", 0)).source == "FLOPs"
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"path": "model.normalizers.of_mine:Gone"}, {"temperature_of_old": 2.0}],
+    ids=["a part whose code is gone", "an argument with another name"],
+)
+def test_a_measured_run_that_no_longer_fits_the_code_is_left_out(plan, tmp_path, change):
+    run = plan.run("stack_language", "uniform_soft", 0)
+    old = record(run, "a", 100.0)
+    old["spec"] = json.loads(json.dumps(old["spec"]))
+    normalizer = old["spec"]["model"]["decoder"]["normalizer"]
+    old["spec"]["model"]["decoder"]["normalizer"] = normalizer | change
+    alone = Estimator(plan, False, publish(tmp_path / "published", old)).estimate(run)
+    assert alone.source == "FLOPs"
+    fitting = record(run, "b", 70.0)
+    both = Estimator(plan, False, publish(tmp_path / "published", old, fitting)).estimate(run)
+    assert (both.source, both.seconds) == ("measured", 70.0)
+
+
 @pytest.mark.parametrize("gpu", [False, True])
 def test_operations_by_hand(plan, tmp_path, gpu):
     run = plan.run("stack_language", "uniform_soft", 0)

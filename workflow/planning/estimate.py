@@ -21,7 +21,9 @@ from typing import Any
 
 from workflow.datasets.recipe import files
 from workflow.datasets.sources import load as load_sources
+from workflow.planning.errors import InputError
 from workflow.planning.identity import canonical, identity, parts, recipe_hash
+from workflow.planning.nodes import check_nodes
 from workflow.planning.plan import Plan, Run
 from workflow.planning.resources import Resources
 
@@ -172,15 +174,24 @@ class Estimator:
 
     @cached_property
     def _measured(self) -> list[Measured]:
-        """All finished runs on this kind of device, each once."""
+        """All finished runs on this kind of device whose parts the code still has, each once."""
         found = {}
         for path in self._records():
             record = _read(path)
             if record and record["device_seconds"] and (record["device"] != "cpu") == self.gpu:
                 spec = record["spec"]
-                recipe = canonical(spec["run"]["data"])
-                found[record["identity"]] = Measured(record, recipe, _deciding(spec))
+                if self._fits(spec):
+                    recipe = canonical(spec["run"]["data"])
+                    found[record["identity"]] = Measured(record, recipe, _deciding(spec))
         return list(found.values())
+
+    def _fits(self, spec: Mapping[str, Any]) -> bool:
+        """Whether the code still has the parts of a run, and they take the arguments it gives."""
+        try:
+            check_nodes([spec["model"], spec["objective"]], "run", self.plan.root)
+        except InputError:
+            return False
+        return True
 
     def _records(self) -> Iterator[Path]:
         yield from sorted(self.published.glob("*/runs/*/*/seed-*.json"))
