@@ -203,6 +203,7 @@ def test_a_damaged_state_is_left_for_the_one_before(stopped, copied, whole, dama
     assert outcome.status == 0
     assert "state-000000000018.pt is damaged and was removed" in outcome.said
     assert "resumed after update 15" in outcome.said
+    assert [segment["update"] for segment in job.record["continuations"]] == [15]
     assert job.like(whole)
 
 

@@ -115,6 +115,7 @@ def _train(
     claim = entry.claim()
     keeper = StateKeeper(claim, arguments.save_every, _say, deadline)
     _heed_signals(keeper)
+    keeper.load()  # drops damaged states: the newest one is now that which training resumes from
     segments = _begin_segment(entry, device, keeper.newest(), workers.size)
     try:
         corpus = Corpus(arguments.data)
