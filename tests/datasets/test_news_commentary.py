@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from workflow.datasets.errors import DataError
+from workflow.datasets.errors import DataError, RecipeError
 from workflow.datasets.parallel_text import prepared_lines
 from workflow.datasets.recipe import complete, files
 
@@ -71,3 +71,17 @@ def test_the_papers_recipe() -> None:
     assert complete({"dataset": "news_commentary", "direction": "it_pt"})["vocabulary"] == 8000
     names = files({"dataset": "news_commentary", "direction": "it_pt"})["sources"]
     assert names == ["news-commentary-v14.it-pt.tsv.gz"]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"merges": 8000}, r"byte-pair encoding; take it away: this dataset is always encoded by"),
+        ({"vocabulary": None}, "Option `vocabulary` .* is None; it must be a whole number"),
+    ],
+)
+def test_byte_pairs_are_refused_with_advice_to_follow(
+    options: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(RecipeError, match=sentence):
+        complete({"dataset": "news_commentary", **options})

@@ -46,8 +46,8 @@ class Options(PairOptions):
 
     direction: Literal["en_nl", "en_pt", "it_pt"] = "en_nl"
     """Source and target language."""
-    vocabulary: int | None = 8_000
-    """Entries of both sides' vocabulary by SentencePiece, in place of byte-pair encoding."""
+    vocabulary: int = 8_000
+    """Entries of both sides' vocabulary by SentencePiece; there is no byte-pair encoding."""
 
     @property
     def files(self) -> Sequence[str]:

@@ -71,11 +71,14 @@ class PairOptions:
 
     def _check_no_byte_pairs(self) -> None:
         """Raise RecipeError where byte-pair encoding and SentencePiece are both asked for."""
+        choice = ", or `vocabulary`, which asks for SentencePiece"
+        if type(self).vocabulary is not None:
+            choice = ": this dataset is always encoded by SentencePiece"
         for name in ("merges", "joint", "threshold"):
             if getattr(self, name) != getattr(type(self), name):
                 raise RecipeError(
                     f"Option `{name}` of dataset `{self.dataset}` is for byte-pair encoding; take "
-                    "it away, or `vocabulary`, which asks for SentencePiece."
+                    f"it away{choice}."
                 )
         if self.given_codes:
             raise RecipeError(
