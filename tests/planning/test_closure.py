@@ -134,12 +134,6 @@ def test_a_module_that_is_missing_or_broken_is_named(tmp_path):
         code_hash(["broken"], tmp_path)
 
 
-def test_the_real_code_parses_and_has_one_hash(tmp_path):
-    assert code_hash(["model.training"], ROOT) == code_hash(["model.training"], ROOT)
-    for path in closure(["model.training"], ROOT).values():
-        ast.parse(path.read_text())
-
-
 def test_an_empty_text_that_one_python_adds_to_f_strings_does_not_count(tmp_path, monkeypatch):
     write(tmp_path, module="x = f'{y:>{z}}'")
     expected = code_hash(["module"], tmp_path)
@@ -154,15 +148,28 @@ def test_an_empty_text_that_one_python_adds_to_f_strings_does_not_count(tmp_path
     assert code_hash(["module"], tmp_path / "again") == expected
 
 
+def interpreters() -> list[str]:
+    """A supported Python of each version that this machine has, this one among them."""
+    found = {sys.version_info.minor: sys.executable}
+    for minor in range(11, 15):
+        path = shutil.which(f"python3.{minor}")
+        works = path and subprocess.run([path, "-c", ""], capture_output=True).returncode == 0
+        if works:
+            found.setdefault(minor, path)
+    return list(found.values())
+
+
 def test_the_hash_is_the_same_on_every_supported_python_of_this_machine():
+    pythons = interpreters()
+    if len(pythons) < 2:
+        pytest.skip("this machine has one supported Python, and the hash is compared between two")
     program = (
         "from pathlib import Path; from workflow.planning.closure import code_hash; "
         "print(code_hash(['model.training', 'workflow.scripts.train'], Path('.')))"
     )
     hashes = set()
-    for name in ("python3.11", "python3.12", "python3.13", "python3.14", sys.executable):
-        command = [shutil.which(name) or sys.executable, "-c", program]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        if done.returncode == 0:
-            hashes.add(done.stdout)
+    for python in pythons:
+        done = subprocess.run([python, "-c", program], cwd=ROOT, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        hashes.add(done.stdout)
     assert len(hashes) == 1
