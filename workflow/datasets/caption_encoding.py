@@ -5,7 +5,6 @@ end. Of dev and test the references lie beside them as they were written (`<spli
 those of an image separated by tabs), and the names of the images (`<split>.images.txt`).
 """
 
-import json
 import os
 import shutil
 from collections import Counter
@@ -19,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workflow.datasets.captioned_images import CaptionOptions, texts
-from workflow.datasets.encoding import SCHEMA, digest
+from workflow.datasets.encoding import write_manifest
 from workflow.datasets.errors import DataError
-from workflow.datasets.files import SPLITS, read_records, replacing, sha256, write_lines
+from workflow.datasets.files import SPLITS, read_records, replacing, write_lines
 from workflow.datasets.subwords import END, RESERVED, UNKNOWN
 
 
@@ -54,22 +53,12 @@ def encode_captions(options: CaptionOptions, prepared: Path, out: Path) -> None:
             write_lines(out / f"{split}.images.txt", (r["image"] for r in records))
     names = ["vocabulary.txt", *texts(options)]
     names += [f"{s}.{a}.npy" for s in SPLITS for a in ("tokens", "offsets", *options.arrays)]
-    files = {
-        name: {"sha256": sha256(out / name), "bytes": (out / name).stat().st_size}
-        for name in sorted(names)
-    }
-    manifest = {
-        "schema": SCHEMA,
-        "dataset": options.dataset,
-        "options": {name: value for name, value in asdict(options).items() if value is not None},
-        "files": files,
-        "digest": digest(files),
+    known = {
         "splits": sizes,
         "vocabulary_size": len(vocabulary),
         "statistics": _statistics(splits, numbers),
     }
-    with replacing(out / "manifest.json") as stream:
-        stream.write(json.dumps(manifest, indent=2, sort_keys=True).encode() + b"\n")
+    write_manifest(out, options.dataset, asdict(options), names, known)
 
 
 def _vocabulary(options: CaptionOptions, records: Iterable[Mapping[str, str]]) -> list[str]:

@@ -3,7 +3,7 @@
 import hashlib
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -61,6 +61,22 @@ def write_encoded(
             with replacing(out / name) as stream:
                 stream.write(buffer.getbuffer())
             names.append(name)
+    sizes = {
+        split: {"examples": len(content.lengths), "tokens": len(content.tokens)}
+        for split, content in splits.items()
+    }
+    known = {"splits": sizes, "vocabulary_size": len(vocabulary), "statistics": statistics}
+    write_manifest(out, dataset, options, names, known)
+
+
+def write_manifest(
+    out: Path,
+    dataset: str,
+    options: Mapping[str, Any],
+    names: Iterable[str],
+    known: Mapping[str, Any],
+) -> None:
+    """Write `manifest.json`: checksums of the files `names`, and what else is known of the data."""
     files = {
         name: {"sha256": sha256(out / name), "bytes": (out / name).stat().st_size}
         for name in sorted(names)
@@ -71,12 +87,7 @@ def write_encoded(
         "options": {name: value for name, value in options.items() if value is not None},
         "files": files,
         "digest": digest(files),
-        "splits": {
-            split: {"examples": len(content.lengths), "tokens": len(content.tokens)}
-            for split, content in splits.items()
-        },
-        "vocabulary_size": len(vocabulary),
-        "statistics": statistics,
+        **known,
     }
     with replacing(out / "manifest.json") as stream:
         stream.write(json.dumps(manifest, indent=2, sort_keys=True).encode() + b"\n")

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workflow.datasets import sentence_pieces, subwords
-from workflow.datasets.encoding import SCHEMA, digest
-from workflow.datasets.files import replacing, sha256
+from workflow.datasets.encoding import write_manifest
+from workflow.datasets.files import replacing
 from workflow.datasets.labelled_text import COUNTS
 from workflow.datasets.parallel_text import PairOptions, aligned, copies, prepared_lines, texts
 from workflow.datasets.sentence_pieces import Pieces
@@ -59,25 +59,15 @@ def encode_pairs(options: PairOptions, prepared: Path, out: Path) -> None:
     losses = json.loads((prepared / COUNTS).read_text(encoding="utf-8"))
     names = ["vocabulary.txt", *texts(options)]
     names += [f"{s}.{a}.npy" for s in splits for a in ("tokens", "offsets", "source")]
-    found = {
-        name: {"sha256": sha256(out / name), "bytes": (out / name).stat().st_size}
-        for name in sorted(names)
-    }
     sizes = {name: len(side.vocabulary) for name, side in sides.items()}
-    manifest = {
-        "schema": SCHEMA,
-        "dataset": options.dataset,
-        "options": {name: value for name, value in asdict(options).items() if value is not None},
-        "files": found,
-        "digest": digest(found),
+    known = {
         "splits": {split: _size(encoded) for split, encoded in splits.items()},
         "languages": dict(zip(SIDES, options.languages, strict=True)),
         "vocabulary_size": sizes["target"],
         **({} if options.joint else {"vocabulary_sizes": sizes}),
         "statistics": {**_statistics(splits), **losses},
     }
-    with replacing(out / "manifest.json") as stream:
-        stream.write(json.dumps(manifest, indent=2, sort_keys=True).encode() + b"\n")
+    write_manifest(out, options.dataset, asdict(options), names, known)
 
 
 def _encode_split(
