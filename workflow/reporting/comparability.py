@@ -11,6 +11,16 @@ def base_scale(scale: str) -> str:
     return scale.partition("+")[0]
 
 
+def hindrances_of_scale(scale: str) -> list[str]:
+    """Return the reasons why nothing at this scale can be compared; empty if it may be."""
+    reasons = []
+    if base_scale(scale) == "demo":
+        reasons.append("the demo scale is too small to compare")
+    if "+" in scale:
+        reasons.append(f"the overlay {scale.partition('+')[2]!r} changes the settings")
+    return reasons
+
+
 def hindrances(
     scale: str, conditions: Sequence[Mapping[str, Any]], measures: Sequence[Measure]
 ) -> list[str]:
@@ -19,11 +29,7 @@ def hindrances(
     A condition is {when: {dotted setting: value or {below: number}}, because: text} and applies
     when all its settings match in any of the runs.
     """
-    reasons = []
-    if base_scale(scale) == "demo":
-        reasons.append("the demo scale is too small to compare")
-    if "+" in scale:
-        reasons.append(f"the overlay {scale.partition('+')[2]!r} changes the settings")
+    reasons = hindrances_of_scale(scale)
     if any(not measure.provenance for measure in measures):
         reasons.append("a run's run.json is missing, so its settings are unknown")
     for condition in conditions:

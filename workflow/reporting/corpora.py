@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow.reporting import layout
-from workflow.reporting.comparability import base_scale
+from workflow.reporting.comparability import hindrances_of_scale
 from workflow.reporting.expected import Expected
 from workflow.reporting.files import ReportingError, csv_text, read_json, write_json, write_text
 from workflow.reporting.paper import Paper
@@ -251,9 +251,7 @@ def as_tables(paper: Paper, name: str, facts: Mapping[str, Facts]) -> dict[str, 
 
 def _hindrances(paper: Paper, scale: str, facts: Facts) -> list[str]:
     """Return the reasons why a corpus can't be compared with the paper's."""
-    reasons = ["the demo scale is too small to compare"] if base_scale(scale) == "demo" else []
-    if "+" in scale:
-        reasons.append(f"the overlay {scale.partition('+')[2]!r} changes the settings")
+    reasons = hindrances_of_scale(scale)
     for condition in paper.corpora.get("not_comparable", []):
         options = facts.get("recipe") or {}
         if all(options.get(name) == value for name, value in condition["when"].items()):
