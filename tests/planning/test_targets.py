@@ -151,7 +151,7 @@ def test_claims_are_made_from_their_runs(project):
     # They would train runs of experiments that nobody asked for.
     assert not [f for f in targets(project, experiments=["two"]).selected if "/one/" in f]
     assert not [f for f in targets(project, experiments=["two"]).selected if "claims" in f]
-    assert made.records(paper.runs("claims", "")) == ["out/demo/runs/one/small/seed-0/run.json"]
+    assert made.run_files(paper.runs("claims", "")) == ["out/demo/runs/one/small/seed-0/run.json"]
     claim["left"]["variant"] = "smal"
     project.write("workflow/papers/paper/claims.yaml", yaml.safe_dump({"claims": [claim]}))
     with pytest.raises(InputError, match=r'claims\.yaml: unknown variant of one "smal".*"small"\?'):

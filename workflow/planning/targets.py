@@ -9,14 +9,14 @@ from workflow.planning.errors import InputError, unknown
 from workflow.planning.identity import canonical, data_folder, parts
 from workflow.planning.plan import Plan, Run
 from workflow.reporting.needs import claim_runs, figure_runs, table_runs
-from workflow.reporting.paper import Paper as Definitions
+from workflow.reporting.paper import Paper
 
 TABLE_FORMATS = ("csv", "md", "tex", "json")
 FIGURE_FORMATS = ("pdf", "png", "json")
 RUN_FILES = ("weights.safetensors", "history.jsonl", "run.json")
 
 
-class Paper:
+class PaperTargets:
     """The tables, figures and claims of one paper, and the runs that each is made of.
 
     Raises InputError for the first mistake in their definitions.
@@ -26,7 +26,7 @@ class Paper:
         self.name = name
         self.folder = plan.papers / name
         self._plan = plan
-        definitions = Definitions(name, plan.papers, plan.mechanisms)
+        definitions = Paper(name, plan.papers, plan.mechanisms)
         definitions.check()
         self.tables, self.figures = definitions.tables, definitions.figures
         self.claims, self.corpora = definitions.claims, definitions.corpora
@@ -91,7 +91,7 @@ class Targets:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         names = sorted({experiment.paper for experiment in plan.experiments.values()})
-        self.papers = {name: Paper(name, plan) for name in names}
+        self.papers = {name: PaperTargets(name, plan) for name in names}
         for paper in self.papers.values():
             self._check_pairs(paper)
             for name in paper.corpora["tables"]:
@@ -150,7 +150,7 @@ class Targets:
         return list(found.values())
 
     @property
-    def _whole(self) -> list[Paper]:
+    def _whole(self) -> list[PaperTargets]:
         """The papers that are selected as a whole, not only by some of their experiments."""
         wanted = self.plan.config["experiments"]
         chosen = {self.plan.experiments[name].paper for name in self.plan.selected}
@@ -170,16 +170,16 @@ class Targets:
         """Return the files of each run."""
         return [f"{self.folder}/runs/{run.key}/{name}" for run in runs for name in RUN_FILES]
 
-    def records(self, runs: Iterable[Run]) -> list[str]:
+    def run_files(self, runs: Iterable[Run]) -> list[str]:
         """Return the `run.json` of each run."""
         return [f"{self.folder}/runs/{run.key}/run.json" for run in runs]
 
-    def outputs(self, paper: Paper, kind: str, name: str) -> list[str]:
+    def outputs(self, paper: PaperTargets, kind: str, name: str) -> list[str]:
         """Return the files of a table or a figure."""
         formats = TABLE_FORMATS if kind == "tables" else FIGURE_FORMATS
         return [f"{self.folder}/{kind}/{paper.name}/{name}.{suffix}" for suffix in formats]
 
-    def claims(self, paper: Paper) -> list[str]:
+    def claims(self, paper: PaperTargets) -> list[str]:
         """Return the file of a paper's claims, if it makes any."""
         return [f"{self.folder}/claims/{paper.name}.json"] if paper.claims["claims"] else []
 
@@ -207,17 +207,17 @@ class Targets:
         drawn = self._drawn_from(self.papers[self.plan.experiments[name].paper], {name})
         return [*self.outputs_of(runs), *self.measures(runs), *drawn]
 
-    def _of_paper(self, paper: Paper) -> list[str]:
+    def _of_paper(self, paper: PaperTargets) -> list[str]:
         """Return the files of a paper's experiments, and all that is made of them."""
         files = [file for name in paper.experiments for file in self.files(name)]
         files += self._drawn_from(paper, set(paper.experiments))
         return list(dict.fromkeys((*files, *self.claims(paper), *self._corpora(paper))))
 
-    def _corpora(self, paper: Paper) -> list[str]:
+    def _corpora(self, paper: PaperTargets) -> list[str]:
         """Return the files of a paper's tables of corpora."""
         return [f for name in paper.corpora["tables"] for f in self.outputs(paper, "tables", name)]
 
-    def _drawn_from(self, paper: Paper, experiments: set[str]) -> list[str]:
+    def _drawn_from(self, paper: PaperTargets, experiments: set[str]) -> list[str]:
         """Return the tables and figures of a paper that need some of these experiments alone."""
         found = []
         for kind, needs in (("tables", table_runs), ("figures", figure_runs)):
@@ -227,7 +227,7 @@ class Targets:
                     found += self.outputs(paper, kind, name)
         return found
 
-    def _check_pairs(self, paper: Paper) -> None:
+    def _check_pairs(self, paper: PaperTargets) -> None:
         """Check the experiments and variants behind a paper's tables, figures and claims.
 
         A table may have rows for variants that are still to come: one that exists is enough.

@@ -291,10 +291,10 @@ def measures_behind(kind):
     )
 
 
-def records_behind(kind):
+def run_files_behind(kind):
     """An input: the `run.json` of those runs."""
     return sentence(
-        lambda wildcards: TARGETS.records(paper_of(wildcards).runs(kind, asked(wildcards, kind)))
+        lambda wildcards: TARGETS.run_files(paper_of(wildcards).runs(kind, asked(wildcards, kind)))
     )
 
 

@@ -11,7 +11,7 @@ rule measure:
         spec=f"{RUN}/spec.json",
         weights=f"{RUN}/weights.safetensors",
         history=f"{RUN}/history.jsonl",
-        record=f"{RUN}/run.json",
+        run=f"{RUN}/run.json",
         checkpoints=f"{RUN}/checkpoints",
     output:
         f"{SCALE}/measures/{RUN_NAME}.json",

@@ -10,7 +10,7 @@ rule record:
         data=lambda wildcards: data_folder(run_of(wildcards)),
         spec=f"{RUN}/spec.json",
         weights=f"{RUN}/weights.safetensors",
-        record=f"{RUN}/run.json",
+        run=f"{RUN}/run.json",
         checkpoints=f"{RUN}/checkpoints",
     output:
         f"{SCALE}/records/{RUN_NAME}.npz",

@@ -44,7 +44,7 @@ rule describe:
 rule tabulate:
     input:
         measures=measures_behind("tables"),
-        runs=records_behind("tables"),
+        runs=run_files_behind("tables"),
         expected=expected_values,
         base=base_table,
     output:
@@ -77,7 +77,7 @@ rule tabulate:
 rule plot:
     input:
         measures=measures_behind("figures"),
-        runs=records_behind("figures"),
+        runs=run_files_behind("figures"),
         expected=expected_values,
     output:
         multiext(f"{SCALE}/figures/{{paper}}/{{figure}}", *[f".{x}" for x in FIGURE_FORMATS]),
@@ -104,7 +104,7 @@ rule plot:
 rule claim:
     input:
         measures=measures_behind("claims"),
-        runs=records_behind("claims"),
+        runs=run_files_behind("claims"),
         expected=expected_values,
     output:
         f"{SCALE}/claims/{{paper}}.json",

@@ -41,7 +41,7 @@ rule train:
     output:
         weights=f"{RUN}/weights.safetensors",
         history=f"{RUN}/history.jsonl",
-        record=f"{RUN}/run.json",
+        run=f"{RUN}/run.json",
         checkpoints=directory(f"{RUN}/checkpoints"),
     log:
         f"{SCALE}/logs/train/{RUN_NAME}.log",
@@ -58,7 +58,7 @@ rule train:
         gpu=resource("gpu"),
         nodes=1,
     params:
-        folder=lambda wildcards, output: str(Path(output.record).parent),
+        folder=lambda wildcards, output: str(Path(output.run).parent),
         parents=parent_arguments,
         processes=lambda wildcards, output: processes_of(wildcards),
     shell:
