@@ -91,9 +91,7 @@ def with_rows(table: Mapping[str, Any], own: Iterable[str]) -> dict[str, Any]:
     for name in own:
         for template, followed in table.get("mechanisms", {}).items():
             (row,) = (row for row in table["rows"] if row["id"] == followed)
-            kept = {
-                key: row[key] for key in ("group", "metrics", "format", "variant") if key in row
-            }
+            kept = {key: row[key] for key in KEPT if key in row}
             new = {"id": template.format(mechanism=name), "label": name, **kept, "printed": []}
             rows = list(made["rows"])
             last = max(at for at, one in enumerate(rows) if one.get("group") == row.get("group"))
