@@ -98,9 +98,9 @@ bench: $(TEST_READY)  ## Measure translation beside torch.nn.Transformer (one co
 	@for beam in 1 4; do $(VENV)/bin/python -m benchmarks.translation decode --shape small --beam $$beam; done
 	@$(VENV)/bin/python -m benchmarks.table
 
-publish: $(READY)  ## Copy a scale's results into docs/reproduction: make publish SCALE=lite
+publish: $(READY)  ## Copy a scale's results into docs/reproduction: make publish SCALE=lite [OVERLAY=file]
 	$(VENV)/bin/python -m workflow.scripts.publish --results "$(RESULTS)" --scale $(SCALE) \
-		--to docs/reproduction
+		$(if $(OVERLAY),--configfile "$(OVERLAY)") --to docs/reproduction
 
 forget: $(READY)  ## Remove a run and its outputs, so that it trains again: make forget RUN=<identity>
 	$(VENV)/bin/python -m workflow.scripts.forget --results "$(RESULTS)" --run "$(RUN)"

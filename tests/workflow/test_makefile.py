@@ -76,6 +76,17 @@ def test_results_lie_where_the_configuration_has_them(fresh, tmp_path):
     assert "my results/store holds no run 'x'" in venv.make("forget", "RUN=x", fails=True)
 
 
+def test_an_overlay_is_published_with_its_file(fresh, tmp_path):
+    venv = Environment(fresh, tmp_path / "venv", "lock")
+    given = ("publish", "SCALE=demo+mine", "OVERLAY=my changes.yaml")
+    assert '--scale demo+mine --configfile "my changes.yaml"' in " ".join(
+        venv.make("-n", *given).replace("\\\n", " ").split()
+    )
+    assert "--configfile" not in venv.make("-n", "publish")
+    (line,) = [line for line in venv.make("help").splitlines() if line.startswith("publish")]
+    assert "OVERLAY=file" in line
+
+
 def test_an_environment_of_another_lock_follows_the_lock_that_it_includes(fresh, tmp_path):
     venv = Environment(fresh, tmp_path / "venv", "lock")
     before = venv.make("-n", "plan", "LOCK=envs/lock-captions.txt")

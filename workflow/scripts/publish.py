@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import yaml
@@ -25,7 +24,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--results", type=Path, default=Path("results"), help="results folder")
     parser.add_argument("--scale", help="the scale to publish")
-    parser.add_argument("--seeds", type=int, nargs="+", help="which seeds, unless the scale's own")
     parser.add_argument("--configfile", type=Path, help="the overlay's file, for <scale>+<name>")
     parser.add_argument("--to", type=Path, default=Path("docs/reproduction"), help="where to")
     parser.add_argument(
@@ -42,7 +40,7 @@ def main() -> None:
             raise ReportingError("--scale is missing; say which scale to publish.")
         refuse_dirty(Path.cwd())
         summarised(given.to)
-        plan = plan_of(given.results, given.scale, given.seeds, given.configfile)
+        plan = plan_of(given.results, given.scale, given.configfile)
         stale = publish(plan, given.to, planned(plan))
         write_text(README, summarised(given.to))
     print(f"published {given.to / given.scale}; review it and commit")
@@ -66,10 +64,8 @@ def check(results: Path, published: Path) -> None:
         )
 
 
-def plan_of(
-    results: Path, scale: str, seeds: Sequence[int] | None = None, changes: Path | None = None
-) -> Plan:
-    """Return the plan of a scale: every experiment, and the scale's own seeds unless given.
+def plan_of(results: Path, scale: str, changes: Path | None = None) -> Plan:
+    """Return the plan of a scale: every experiment, with the scale's own seeds.
 
     `changes` is the configuration file with the overlay of a scale `<scale>+<name>`.
     """
@@ -80,10 +76,11 @@ def plan_of(
         except (yaml.YAMLError, TypeError, ValueError):
             raise ReportingError(f"{changes}: not a YAML mapping; correct it.") from None
     config |= {"scale": base_scale(scale), "results": str(results), "mirror": None}
-    plan = Plan({**config, "experiments": "all", "seeds": seeds}, ROOT)
+    plan = Plan({**config, "experiments": "all", "seeds": None}, ROOT)
     if plan.scale != scale:
         raise ReportingError(
-            f"--scale {scale}: this is {plan.scale}; name an overlay's file with --configfile."
+            f"--scale {scale}: this is {plan.scale}; name an overlay's file with --configfile "
+            "(make publish OVERLAY=file)."
         )
     return plan
 
