@@ -4,18 +4,19 @@ import base64
 import io
 import textwrap
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from workflow.reporting.figures.panels import Panel, Series, not_run, seeds
-from workflow.reporting.figures.style import LOOKS, footnote, plt, say
+from workflow.reporting.figures.panels import Panel, Series, arrays, lowest, not_run
+from workflow.reporting.figures.style import LOOKS, footnote, nothing, plt, say
 from workflow.reporting.files import ReportingError
 
 COLUMNS, WIDTH, NAME_WIDTH = 2, 38, 16
 """Pictures in a row, and characters in a line of text and of a name in the place of a picture."""
+LINES = 8
+"""So many lines of text beside a picture stand at equal distances, fewer too; more stand closer."""
 
 
 def draw(panels: Sequence[Panel]) -> Figure:
@@ -25,14 +26,14 @@ def draw(panels: Sequence[Panel]) -> Figure:
     measured on different images, or none has kept pictures.
     """
     shown = [(panel, *_pictures(panel)) for panel in panels if panel.drawn]
-    rows = [-(-len(names) // COLUMNS) for _, names, _ in shown]
-    size = (7.4, max(1.25 * sum(rows) + 0.3 * len(rows), 1.5))
-    figure = plt.figure(figsize=size, layout="constrained")
     if not shown:
-        say(figure.subplots(), "not run")
-    parts = figure.subfigures(max(len(shown), 1), 1, height_ratios=rows or None, squeeze=False)
-    for part, (panel, names, pictures), count in zip(parts[:, 0], shown, rows, strict=False):
-        part.suptitle(f"{panel.label}, {_lowest(panel)}", fontsize=9)
+        return nothing(panels)
+    rows = [-(-len(names) // COLUMNS) for _, names, _ in shown]
+    size = (7.4, 1.25 * sum(rows) + 0.3 * len(rows))
+    figure = plt.figure(figsize=size, layout="constrained")
+    parts = figure.subfigures(len(shown), 1, height_ratios=rows, squeeze=False)
+    for part, (panel, names, pictures), count in zip(parts[:, 0], shown, rows, strict=True):
+        part.suptitle(f"{panel.label}, {lowest(panel.drawn)}", fontsize=9)
         grid = part.subplots(
             count, 2 * COLUMNS, squeeze=False, gridspec_kw={"width_ratios": [1, 2.4] * COLUMNS}
         )
@@ -44,11 +45,6 @@ def draw(panels: Sequence[Panel]) -> Figure:
             _write(grid[row, 2 * column + 1], panel, number)
     footnote(figure, not_run(panels))
     return figure
-
-
-def _lowest(panel: Panel) -> str:
-    """Return the seeds whose captions are shown: the lowest of each series."""
-    return seeds([replace(series, behind=series.behind[:1]) for series in panel.drawn])
 
 
 def _pictures(panel: Panel) -> tuple[list[str], list[str]]:
@@ -82,13 +78,10 @@ def _write(axes: Axes, panel: Panel, number: int) -> None:
     reference = _array(panel.drawn[0], "scores.references")[number].split("\t")[0]
     lines += [(line, "#444444") for line in textwrap.wrap(f"reference: {reference}", WIDTH)]
     for place, (line, color) in enumerate(lines):
-        height = 0.98 - place / max(len(lines), 6)
+        height = 0.98 - place / max(len(lines), LINES)
         axes.text(0, height, line, color=color, fontsize=7, va="top", transform=axes.transAxes)
 
 
 def _array(series: Series, name: str) -> list[Any]:
-    measure = series.behind[0]
-    found = measure.array(name)
-    if found is None:
-        raise ReportingError(f"{measure.path}: there is no array {name}; measure the run again.")
+    (found,) = arrays(series.behind[0], name)
     return list(found)

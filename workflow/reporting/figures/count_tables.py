@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
-from workflow.reporting.figures.panels import Panel, Series, not_run
-from workflow.reporting.figures.style import footnote, plt, say
+from workflow.reporting.figures.panels import Panel, Series, arrays, lowest, not_run
+from workflow.reporting.figures.style import footnote, nothing, plt, say
 from workflow.reporting.files import ReportingError
 
 LABELLED = 12
@@ -32,13 +32,15 @@ def draw(
 
     Raises ReportingError for an array that is missing or does not fit the symbols.
     """
+    if not any(panel.drawn for panel in panels):
+        return nothing(panels)
     figure, grid = plt.subplots(
         1, len(panels), figsize=(3.5 * len(panels), 3.6), layout="constrained", squeeze=False
     )
     tables = {
         panel.label: _table(panel.drawn[0], symbol, counts) for panel in panels if panel.drawn
     }
-    highest = max((float(table.max()) for _, table in tables.values()), default=1.0)
+    highest = max((float(table.max()) for _, table in tables.values()))
     image: AxesImage | None = None
     for axes, panel in zip(grid.flat, panels, strict=True):
         axes.set_title(panel.label)
@@ -54,8 +56,7 @@ def draw(
         axes.set_ylabel(up)
     if image is not None:
         figure.colorbar(image, ax=grid, shrink=0.8, pad=0.02).set_label(label)
-    seeds = sorted({panel.drawn[0].behind[0].seed for panel in panels if panel.drawn})
-    about = f"Seed {', '.join(map(str, seeds))}." if seeds else ""
+    about = f"{lowest([panel.drawn[0] for panel in panels if panel.drawn])}.".capitalize()
     footnote(figure, f"{about} {not_run(panels)}".strip())
     return figure
 
@@ -63,12 +64,7 @@ def draw(
 def _table(series: Series, symbol: str, counts: str) -> tuple[Sequence[str], np.ndarray]:
     """Return the symbols and the table of a series."""
     measure = series.behind[0]
-    names, rows = measure.array(symbol), measure.array(counts)
-    if names is None or rows is None:
-        raise ReportingError(
-            f"{measure.path}: there are no arrays {symbol} and {counts}; correct the names, or "
-            "measure the run again."
-        )
+    names, rows = arrays(measure, symbol, counts)
     table = np.array(rows, dtype=float)
     if table.shape != (len(names), len(names)):
         raise ReportingError(

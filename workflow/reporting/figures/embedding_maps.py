@@ -6,8 +6,8 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from workflow.reporting.figures.panels import Panel, Series, not_run
-from workflow.reporting.figures.style import footnote, grid, say
+from workflow.reporting.figures.panels import Panel, Series, arrays, lowest, not_run
+from workflow.reporting.figures.style import footnote, grid, nothing, say
 from workflow.reporting.files import ReportingError
 
 EVALUATOR = "embedding_map"
@@ -37,37 +37,30 @@ def draw(panels: Sequence[Panel], legend: Sequence[str]) -> Figure:
     if len(legend) > len(LOOKS):
         raise ReportingError(f"{len(legend)} parts of speech; name at most {len(LOOKS)}.")
     shown = [panel for panel in panels if panel.drawn]
-    figure, all_axes = grid(max(len(shown), 1), 2, 3.4)
     if not shown:
-        say(all_axes[0], "not run")
-    for axes, panel in zip(all_axes, shown, strict=False):
+        return nothing(panels)
+    figure, all_axes = grid(len(shown), 2, 3.4)
+    for axes, panel in zip(all_axes, shown, strict=True):
         say(axes, "")
         _map(axes, panel, panel.drawn[0], legend)
-    if shown:
-        marks: dict[str, Any] = {}
-        for axes in all_axes:
-            handles, labels = axes.get_legend_handles_labels()
-            marks |= zip(labels, handles, strict=True)
-        tags = [tag for tag in legend if tag in marks]
-        drawn = [marks[tag] for tag in tags]
-        beside = figure.legend(drawn, tags, loc="outside right center", fontsize=7)
-        for mark in beside.legend_handles:
-            mark.set_sizes([27])
-    seeds = sorted({panel.drawn[0].behind[0].seed for panel in shown})
-    about = f"Seed {', '.join(map(str, seeds))}." if shown else ""
+    marks: dict[str, Any] = {}
+    for axes in all_axes:
+        handles, labels = axes.get_legend_handles_labels()
+        marks |= zip(labels, handles, strict=True)
+    tags = [tag for tag in legend if tag in marks]
+    drawn = [marks[tag] for tag in tags]
+    beside = figure.legend(drawn, tags, loc="outside right center", fontsize=7)
+    for mark in beside.legend_handles:
+        mark.set_sizes([27])
+    about = f"{lowest([panel.drawn[0] for panel in shown])}.".capitalize()
     footnote(figure, f"{about} {not_run(panels)}".strip())
     return figure
 
 
 def _map(axes: Axes, panel: Panel, series: Series, legend: Sequence[str]) -> None:
     measure, stream = series.behind[0], str(series.options["array"])
-    names = ("tag", f"{stream}_x", f"{stream}_y")
-    tags, across, up = (measure.array(f"{EVALUATOR}.{name}") for name in names)
-    if tags is None or across is None or up is None:
-        raise ReportingError(
-            f"{measure.path}: there are no arrays {', '.join(names)} of {EVALUATOR}; measure the "
-            "run again."
-        )
+    names = (f"{EVALUATOR}.{name}" for name in ("tag", f"{stream}_x", f"{stream}_y"))
+    tags, across, up = arrays(measure, *names)
     size = min(max(INK / max(len(tags), 1), SMALLEST), LARGEST)
     for look, tag in zip(LOOKS, legend, strict=False):
         chosen = [place for place, one in enumerate(tags) if one == tag]

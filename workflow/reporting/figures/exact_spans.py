@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from workflow.reporting.figures.panels import Panel, not_run, seeds
-from workflow.reporting.figures.style import footnote, looks, plt, say
+from workflow.reporting.figures.style import footnote, looks, nothing, plt, say
 from workflow.reporting.measures import Measure
 
 EVALUATOR = "receptive_field"
@@ -19,6 +19,9 @@ def draw(panels: Sequence[Panel]) -> Figure:
 
     Lines are means over seeds and the shade runs from the lowest to the highest seed.
     """
+    drawn = [series for panel in panels for series in panel.drawn]
+    if not drawn:
+        return nothing(panels)
     figure, grid = plt.subplots(
         *(2, len(panels)),
         figsize=(3.7 * len(panels), 3.9),
@@ -36,8 +39,7 @@ def draw(panels: Sequence[Panel]) -> Figure:
         else:
             say(upper, "not run")
             lower.set_axis_off()
-    drawn = [series for panel in panels for series in panel.drawn]
-    about = f"Means over {seeds(drawn)}; shade: lowest to highest seed." if drawn else ""
+    about = f"Means over {seeds(drawn)}; shade: lowest to highest seed."
     footnote(figure, f"{about} {not_run(panels)}".strip())
     return figure
 

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from workflow.reporting.figures.panels import Panel, Series, not_run, seeds
-from workflow.reporting.figures.style import footnote, looks, plt, say
+from workflow.reporting.figures.style import footnote, looks, nothing, plt, say
 from workflow.reporting.intervals import numbers, pooled
 
 
@@ -23,12 +23,13 @@ def draw(panels: Sequence[Panel], measure: str, label: str, low: float, high: fl
         high: right end of the axis, likewise.
     """
     drawn = [panel for panel in panels if panel.drawn]
+    if not drawn:
+        return nothing(panels)
     values = [_values(series, measure) for panel in drawn for series in panel.drawn]
     reached = np.concatenate([np.array([low, high]), *values])
     low, high = (np.floor(reached.min() * 10) / 10, np.ceil(reached.max() * 10) / 10)
-    count = max(len(drawn), 1)
-    columns = min(count, 2)
-    shape = (-(-count // columns), columns)
+    columns = min(len(drawn), 2)
+    shape = (-(-len(drawn) // columns), columns)
     size = (3.7 * columns + (1.8 if columns == 1 else 0), 3.6 * shape[0])
     figure, grid = plt.subplots(*shape, figsize=size, layout="constrained", squeeze=False)
     for axes, panel in zip(grid.flat, drawn, strict=False):
@@ -36,9 +37,9 @@ def draw(panels: Sequence[Panel], measure: str, label: str, low: float, high: fl
         axes.set_xlabel(label)
         axes.set_ylabel("test examples (%)")
     for axes in grid.flat[len(drawn) :]:
-        say(axes, "" if drawn else "not run")
-    about = "All examples of all seeds; mean±standard deviation within a seed; " if drawn else ""
-    about += "vertical lines: the paper's means." if drawn else ""
+        say(axes, "")
+    about = "All examples of all seeds; mean±standard deviation within a seed; "
+    about += "vertical lines: the paper's means."
     footnote(figure, f"{about} {not_run(panels)}".strip())
     return figure
 

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from workflow.reporting.figures.panels import Panel, Series, not_run, seeds
-from workflow.reporting.figures.style import Look, footnote, grid, looks, say
+from workflow.reporting.figures.style import Look, footnote, grid, looks, nothing, say
 from workflow.reporting.files import ReportingError
 from workflow.reporting.intervals import wilson
 
@@ -27,6 +27,9 @@ def draw(panels: Sequence[Panel], axis: str, measures: Mapping[str, str], label:
     Raises ReportingError for a setting that is missing, double or not above 0, and for a run that
     has no such measure.
     """
+    drawn = [series for panel in panels for series in panel.drawn]
+    if not drawn:
+        return nothing(panels)
     figure, places = grid(len(panels), 2, 3.0)
     for axes, panel in zip(places, panels, strict=True):
         axes.set_title(panel.label)
@@ -48,12 +51,9 @@ def draw(panels: Sequence[Panel], axis: str, measures: Mapping[str, str], label:
         axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
         axes.set_xlabel(axis)
         axes.set_ylabel(label)
-    drawn = [series for panel in panels for series in panel.drawn]
-    about = ""
-    if drawn:
-        about = f"Fractions of n runs with their Wilson 95 % intervals; {seeds(drawn)}."
-        handles, names = next(one for one in places if one.lines).get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside upper center", ncols=len(names), fontsize=8)
+    about = f"Fractions of n runs with their Wilson 95 % intervals; {seeds(drawn)}."
+    handles, names = next(one for one in places if one.lines).get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=len(names), fontsize=8)
     footnote(figure, f"{about} {not_run(panels)}".strip())
     return figure
 

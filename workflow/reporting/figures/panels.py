@@ -1,10 +1,11 @@
 """What a figure is drawn from: its panels, their series, and the runs behind each."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from workflow.reporting.expected import Expected, ExpectedValues
+from workflow.reporting.files import ReportingError
 from workflow.reporting.measures import Measure, Measures
 
 MANY = 5
@@ -71,6 +72,23 @@ def seeds(drawn: Sequence[Series]) -> str:
     texts = sorted({series.seeds for series in drawn})
     one = all(text.isdigit() for text in texts)
     return f"{'seed' if one else 'seeds'} {' / '.join(texts)}"
+
+
+def lowest(drawn: Sequence[Series]) -> str:
+    """Return the seeds of the runs that stand for their series, of each the lowest, as text."""
+    return seeds([replace(series, behind=series.behind[:1]) for series in drawn])
+
+
+def arrays(measure: Measure, *names: str) -> list[Any]:
+    """Return the arrays `evaluator.name` of a run; ReportingError where one is missing."""
+    found = [measure.array(name) for name in names]
+    if any(one is None for one in found):
+        there, them = ("is no array", "name") if len(names) == 1 else ("are no arrays", "names")
+        raise ReportingError(
+            f"{measure.path}: there {there} {' and '.join(names)}; correct the {them}, or measure "
+            "the run again."
+        )
+    return found
 
 
 def missing(found: Sequence[Panel]) -> list[str]:

@@ -7,9 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
-from workflow.reporting.figures.panels import Panel, Series, not_run
-from workflow.reporting.figures.style import footnote, grid, say
-from workflow.reporting.files import ReportingError
+from workflow.reporting.figures.panels import Panel, Series, arrays, lowest, not_run
+from workflow.reporting.figures.style import footnote, grid, nothing
 
 EVALUATOR = "roles"
 
@@ -21,34 +20,26 @@ def draw(panels: Sequence[Panel]) -> Figure:
     Panels without a run are left out.  Raises ReportingError for an array that is missing.
     """
     shown = [panel for panel in panels if panel.drawn]
-    figure, all_axes = grid(max(len(shown), 1), 1, 2.8)
     if not shown:
-        say(all_axes[0], "not run")
+        return nothing(panels)
+    figure, all_axes = grid(len(shown), 1, 2.8)
     images = []
-    for axes, panel in zip(all_axes, shown, strict=False):
+    for axes, panel in zip(all_axes, shown, strict=True):
         images.append(_map(axes, panel.drawn[0]))
         axes.set_title(panel.label)
-    if images:
-        highest = max(float(image.get_array().max()) for image in images)
-        for image in images:
-            image.set_clim(0, highest)
-        bar = figure.colorbar(images[0], ax=all_axes, shrink=0.8, pad=0.02)
-        bar.set_label(f"share of the class\n(black: the highest, {highest:.2f})")
-    seeds = sorted({panel.drawn[0].behind[0].seed for panel in shown})
-    about = f"Seed {', '.join(map(str, seeds))}." if shown else ""
+    highest = max(float(image.get_array().max()) for image in images)
+    for image in images:
+        image.set_clim(0, highest)
+    bar = figure.colorbar(images[0], ax=all_axes, shrink=0.8, pad=0.02)
+    bar.set_label(f"share of the class\n(black: the highest, {highest:.2f})")
+    about = f"{lowest([panel.drawn[0] for panel in shown])}.".capitalize()
     footnote(figure, f"{about} {not_run(panels)}".strip())
     return figure
 
 
 def _map(axes: Axes, series: Series) -> AxesImage:
-    measure = series.behind[0]
-    names = ("class", "class_counts", "role")
-    classes, counts, roles = (measure.array(f"{EVALUATOR}.{name}") for name in names)
-    if classes is None or counts is None or roles is None:
-        raise ReportingError(
-            f"{measure.path}: there are no arrays {', '.join(names)} of {EVALUATOR}; measure the "
-            "run again."
-        )
+    names = (f"{EVALUATOR}.{name}" for name in ("class", "class_counts", "role"))
+    classes, counts, roles = arrays(series.behind[0], *names)
     table = np.array(counts, dtype=float)
     table = table[:, table.any(axis=0)]
     shares = table / table.sum(axis=1, keepdims=True)

@@ -1,7 +1,7 @@
 """How all figures look: colour-blind-safe colours that differ in grey, with marks of their own."""
 
 import io
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -12,6 +12,7 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from workflow.reporting.figures.panels import Panel, not_run
 from workflow.reporting.files import ReportingError
 
 Drawn = TypeVar("Drawn")
@@ -113,6 +114,14 @@ def footnote(figure: Figure, text: str) -> None:
     """Write a small line below the whole figure, if there is anything to say."""
     if text:
         figure.text(0.01, -0.01, text, ha="left", va="top", fontsize=7, color="#444444", wrap=True)
+
+
+def nothing(panels: Sequence[Panel]) -> Figure:
+    """Return a small figure that says of all its panels that they were not run."""
+    figure, (axes,) = grid(1, 1, 0.6)
+    say(axes, "not run")
+    footnote(figure, not_run(panels))
+    return figure
 
 
 def rendered(figure: Figure, kind: str) -> bytes:

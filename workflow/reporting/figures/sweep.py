@@ -6,7 +6,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from workflow.reporting.figures.panels import Panel, Series, not_run, seeds
-from workflow.reporting.figures.style import footnote, looks, plt, say
+from workflow.reporting.figures.style import footnote, looks, nothing, plt
 
 
 def draw(panels: Sequence[Panel], axis: str, groups: Sequence[Mapping[str, Any]]) -> Figure:
@@ -18,13 +18,12 @@ def draw(panels: Sequence[Panel], axis: str, groups: Sequence[Mapping[str, Any]]
         groups: one a pair of axes: {label, measures: {`evaluator.metric`: label}}.
     """
     series = sorted(panels[0].drawn, key=lambda one: float(one.options["x"]))
+    if not series:
+        return nothing(panels)
     figure, grid = plt.subplots(
         1, len(groups), figsize=(3.7 * len(groups), 2.9), layout="constrained", squeeze=False
     )
     for axes, group in zip(grid[0], groups, strict=True):
-        if not series:
-            say(axes, "not run")
-            continue
         for look, (measure, label) in looks(group["measures"].items(), f"group {group['label']}"):
             points = [
                 (float(one.options["x"]), value)
@@ -50,7 +49,7 @@ def draw(panels: Sequence[Panel], axis: str, groups: Sequence[Mapping[str, Any]]
         axes.set_xlabel(axis)
         axes.set_ylabel(group["label"])
         axes.legend(fontsize=7)
-    about = f"Lines: means; small marks: {seeds(series)}." if series else ""
+    about = f"Lines: means; small marks: {seeds(series)}."
     footnote(figure, f"{about} {not_run(panels)}".strip())
     return figure
 
