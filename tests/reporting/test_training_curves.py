@@ -91,15 +91,41 @@ def test_without_single_runs_only_medians_are_drawn() -> None:
         assert "thin" not in words(figure)
 
 
-def test_a_row_of_panels_that_were_not_run_is_left_out() -> None:
+def test_rows_and_columns_of_panels_that_were_not_run_are_left_out() -> None:
     there, absent = [series(FIVE)], [series([])]
-    found = [Panel(name, there if name == "d" else absent) for name in "abcd"]
+    found = [Panel(name, there if name in "fg" else absent) for name in "abcdefghi"]
     with styled():
-        figure = drawn(found)
+        figure = drawn(found, columns=3)
         titles = [axes.get_title() for axes in figure.axes]
-        assert titles == ["c", "d"] and figure.axes[0].texts[0].get_text() == "not run"
-        assert words(figure).endswith("Not run: a; b; c.")
-        assert len(drawn([Panel(name, absent) for name in "ab"]).axes) == 2
+        written = [[text.get_text() for text in axes.texts] for axes in figure.axes]
+        assert titles == ["d", "f", "g", "i"]
+        assert written == [["not run"], [], [], ["not run"]]
+        corners = [axes.get_position().get_points()[0].round(3) for axes in figure.axes]
+        assert corners[0][1] == corners[1][1] and corners[0][0] == corners[2][0]
+        assert words(figure).endswith("Not run: a; b; c; d; e; h; i.")
+
+
+def test_nothing_run_takes_little_room() -> None:
+    with styled():
+        figure = drawn([Panel(name, [series([])]) for name in "abcdef"])
+        (axes,) = figure.axes
+        assert [text.get_text() for text in axes.texts] == ["not run"]
+        assert words(figure) == "Not run: a; b; c; d; e; f."
+        assert figure.get_size_inches()[1] < 1
+
+
+def test_a_legend_is_no_wider_than_its_panel() -> None:
+    long = [series(FIVE, f"agreement with the {name}") for name in ("probe", "words", "seeds")]
+    short = [series(FIVE, name) for name in "abc"]
+    with styled():
+        figure = drawn([Panel(name, long) for name in "pqr"], columns=3)
+        figure.canvas.draw()
+        room = figure.bbox.width / 3
+        for axes in figure.axes:
+            assert axes.get_legend().get_window_extent().width < room
+            assert axes.get_window_extent().width > 0.7 * room
+        (axes,) = drawn([Panel("p", short)]).axes
+        assert axes.get_legend()._ncols == 2  # type: ignore[attr-defined]
 
 
 def test_one_run_is_its_own_line() -> None:
@@ -127,9 +153,10 @@ def test_runs_are_aligned_at_the_points_that_all_have() -> None:
         assert "median over runs, where all runs of a line were measured;" in words(figure)
 
 
-def test_panels_share_their_width_and_have_their_own_label() -> None:
+def test_panels_of_the_same_variants_share_their_width_and_have_their_own_label() -> None:
     late = series([run(0, [0.1, 0.2], [5, 90])], "late")
-    panels = [Panel("a", [series(FIVE)]), Panel("b", [late]), Panel("c", [series([])])]
+    other = Series("other", "other", {"array": "probe.accuracy"}, FIVE, None)
+    panels = [Panel("a", [series(FIVE)]), Panel("b", [late]), Panel("c", [other])]
     with styled():
         figure = drawn(panels, label={"a": "accuracy (%)", "b": "share", "c": "other"}, columns=3)
         first, second, third = figure.axes
@@ -137,8 +164,8 @@ def test_panels_share_their_width_and_have_their_own_label() -> None:
         low, high = first.get_xlim()
         assert low < 5 and high > 90
         assert (first.get_ylabel(), second.get_ylabel()) == ("accuracy (%)", "share")
-        assert [text.get_text() for text in third.texts] == ["not run"]
-        assert words(figure).endswith("Not run: c.")
+        low, high = third.get_xlim()
+        assert 5 < low < 10 and 30 < high < 35
 
 
 def test_ends_of_the_axis_hide_nothing() -> None:
@@ -213,6 +240,27 @@ def test_what_values_are_held_against_is_a_thin_line() -> None:
         assert len(axes.lines) == 1
 
 
+def test_what_has_one_value_a_run_is_a_level_line() -> None:
+    runs = [run(seed, [9, 8, 7]) for seed in range(3)]
+    for seed, one in enumerate(runs):
+        one.evaluators["probe"]["scalars"]["chance"] = {"value": 4 + seed}
+    level = {"probe.accuracy": "probe.chance"}
+    with styled():
+        (axes,) = drawn([Panel("p", [series(runs)])], runs=False, baseline=level).axes
+        assert [list(axes.lines[1].get_xdata()), list(axes.lines[1].get_ydata())] == [
+            STEPS,
+            [5] * 3,
+        ]
+        for one in runs:
+            one.evaluators["probe"]["arrays"]["chance"] = [1, 2, 3]
+        (axes,) = drawn([Panel("p", [series(runs)])], runs=False, baseline=level).axes
+        assert list(axes.lines[1].get_ydata()) == [1, 2, 3]
+        del runs[1].evaluators["probe"]["arrays"]["chance"]
+        del runs[1].evaluators["probe"]["scalars"]["chance"]
+        (axes,) = drawn([Panel("p", [series(runs)])], runs=False, baseline=level).axes
+        assert len(axes.lines) == 1
+
+
 def test_panels_of_a_column_with_the_same_arrays_have_one_height() -> None:
     low, high = [run(0, [1, 2, 3])], [run(0, [50, 60, 70])]
     measured = one_run("same", 0, arrays={"step": [10, 20], "loss": [80.0, 90.0]})
@@ -231,7 +279,8 @@ def test_a_panel_whose_array_no_run_has_counts_as_not_run() -> None:
     other = Series("same 40", "same", {"array": "probe.depth_3"}, FIVE, None)
     with styled():
         figure = drawn([Panel("depth 1", [series(FIVE)]), Panel("depth 3", [other])])
-        assert len(figure.axes[0].lines) == 6 and not figure.axes[1].lines
+        (axes,) = figure.axes
+        assert axes.get_title() == "depth 1" and len(axes.lines) == 6
         assert words(figure).endswith("Not run: depth 3.")
 
 

@@ -8,12 +8,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from workflow.reporting.figures.panels import Panel, Series, not_run, seeds
+from workflow.reporting.figures.panels import Panel, Series, arrays, not_run, seeds
 from workflow.reporting.figures.style import (
     Look,
     footnote,
     grid,
     looks_by_label,
+    nothing,
     refuse_many,
     say,
 )
@@ -24,6 +25,8 @@ Curve = Mapping[float, float]
 """The values of one run, by the point (step or epoch) at which each was measured."""
 MARKS = 8
 """At most so many marks tell a line from the others without its colour."""
+LEGEND = 46
+"""So many characters have room side by side below a panel."""
 
 
 def draw(
@@ -40,9 +43,10 @@ def draw(
     """Draw each series as the median over its runs, in a band from quartile to quartile.
 
     Both are taken at the points that all runs of the series have; a single run has its line only.
-    A label looks the same in all panels, and panels of one column that draw the same arrays have
-    the same vertical axis. Where only some of the panels' arrays exist at a scale, the others count
-    as not run. A row of panels that were not run is left out.
+    A label looks the same in all panels. Panels of one column that draw the same arrays have the
+    same vertical axis, and panels of the same variants the same horizontal one. Where only some of
+    the panels' arrays exist at a scale, the others count as not run. A row and a column of panels
+    that were not run are left out.
 
     Args:
         panels: one a pair of axes; `array` of a series is the `evaluator.array` of its values.
@@ -54,8 +58,9 @@ def draw(
         low: lower end of the vertical axis, moved further where a line lies beyond it; by panel,
             where panels differ.
         high: upper end, likewise.
-        baseline: `evaluator.array` of what the values of an array are held against, drawn as a thin
-            line where all runs have it; the caption says what it is.
+        baseline: `evaluator.array`, or where there is none `evaluator.metric`, of what an array's
+            values are held against, drawn as a thin line where all runs have it; the caption says
+            what it is.
 
     Raises ReportingError for a panel without a label, more labels than looks, an array that is
     missing or of another length than `x`, and runs of a series that have no point in common.
@@ -63,7 +68,9 @@ def draw(
     labels = _labels(panels, label)
     looks = looks_by_label(series.label for panel in panels for series in panel.series)
     panels = _measured(panels)
-    shown = _shown(panels, columns)
+    if not any(panel.drawn for panel in panels):
+        return nothing(panels)
+    shown, columns = _shown(panels, columns)
     figure, places = grid(len(shown), columns, 3.2)
     shortened = False
     for axes, panel in zip(places, shown, strict=True):
@@ -79,9 +86,8 @@ def draw(
         _stretch(axes, _of(panel, low), _of(panel, high))
         axes.set_xlabel(axis)
         axes.set_ylabel(labels[panel.label])
-        below: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.18)}
-        axes.legend(**below, ncols=2, fontsize=7.5, handlelength=2.6)
-    _same_width([axes for axes, panel in zip(places, shown, strict=True) if panel.drawn])
+        _legend(axes)
+    _same_width(places, shown)
     _same_height(places, shown, columns)
     thin = "thin lines: single runs; " if runs else ""
     thin += "thin dashed lines: medians of the baseline; " if baseline else ""
@@ -104,10 +110,12 @@ def _measured(panels: Sequence[Panel]) -> Sequence[Panel]:
     ]
 
 
-def _shown(panels: Sequence[Panel], columns: int) -> Sequence[Panel]:
-    """Return the panels without rows of which nothing was run, unless nothing was run at all."""
-    rows = [panels[start : start + columns] for start in range(0, len(panels), columns)]
-    return [panel for row in rows if any(one.drawn for one in row) for panel in row] or panels
+def _shown(panels: Sequence[Panel], columns: int) -> tuple[Sequence[Panel], int]:
+    """Return the panels of the rows and columns of which some panel was run, and their columns."""
+    places = [(panel, *divmod(at, columns)) for at, panel in enumerate(panels)]
+    across = {row for panel, row, _ in places if panel.drawn}
+    down = {column for panel, _, column in places if panel.drawn}
+    return [panel for panel, row, column in places if row in across and column in down], len(down)
 
 
 def _labels(panels: Sequence[Panel], label: str | Mapping[str, str]) -> Mapping[str, str]:
@@ -122,6 +130,15 @@ def _labels(panels: Sequence[Panel], label: str | Mapping[str, str]) -> Mapping[
                 f"no {'label' if name in names else 'panel'}; give every panel's label once."
             )
     return label
+
+
+def _legend(axes: Axes) -> None:
+    """Write the legend below the axes, in two columns where its labels have room side by side."""
+    names = axes.get_legend_handles_labels()[1]
+    half = -(-len(names) // 2)
+    wide = sum(max(map(len, part), default=0) for part in (names[:half], names[half:]))
+    below: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.18)}
+    axes.legend(**below, ncols=1 if wide > LEGEND else 2, fontsize=7.5, handlelength=2.6)
 
 
 def _series(axes: Axes, look: Look, panel: Panel, series: Series, x: str, runs: bool) -> bool:
@@ -151,12 +168,18 @@ def _series(axes: Axes, look: Look, panel: Panel, series: Series, x: str, runs: 
 
 def _baseline(axes: Axes, look: Look, series: Series, x: str, baseline: Mapping[str, str]) -> None:
     """Draw the median of what a series is held against, if all its runs have it."""
-    array = baseline.get(series.options["array"], "")
-    if all(measure.array(array) is not None for measure in series.behind):
-        curves = [_curve(measure, array, x) for measure in series.behind]
+    name, array = baseline.get(series.options["array"], ""), series.options["array"]
+    scalars = [scalar for measure in series.behind if (scalar := measure.scalar(name))]
+    if all(measure.array(name) is not None for measure in series.behind):
+        curves = [_curve(measure, name, x) for measure in series.behind]
         points = _common(curves)
         middle = [np.median([curve[point] for curve in curves]) for point in points]
-        axes.plot(points, middle, color=look["color"], linestyle="--", linewidth=0.8)
+    elif len(scalars) == len(series.behind):
+        points = _common([_curve(measure, array, x) for measure in series.behind])
+        middle = [np.median([scalar["value"] for scalar in scalars])] * len(points)
+    else:
+        return
+    axes.plot(points, middle, color=look["color"], linestyle="--", linewidth=0.8)
 
 
 def _common(curves: Sequence[Curve]) -> list[float]:
@@ -166,17 +189,10 @@ def _common(curves: Sequence[Curve]) -> list[float]:
 
 def _curve(measure: Measure, array: str, x: str) -> Curve:
     """Return one run's curve in the order of its points; missing values (null) are left out."""
-    found = {name: measure.array(name) for name in (x, array)}
-    for name, values in found.items():
-        if values is None:
-            raise ReportingError(
-                f"{measure.path}: there is no array {name}; correct the name, or measure the run "
-                "again."
-            )
-    across, up = found.values()
+    across, up = (values for name in (x, array) for values in arrays(measure, name))
     if len(across) != len(up):
         raise ReportingError(
-            f"{measure.path}: {' and '.join(found)} have {len(across)} and {len(up)} values; "
+            f"{measure.path}: {x} and {array} have {len(across)} and {len(up)} values; "
             "measure the run again."
         )
     known = [pair for pair in zip(across, up, strict=True) if None not in pair]
@@ -197,13 +213,18 @@ def _stretch(axes: Axes, low: float | None, high: float | None) -> None:
     axes.set_ylim(bottom - room, top + room)
 
 
-def _same_width(drawn: Sequence[Axes]) -> None:
-    """Set the same horizontal axis in all panels."""
-    if drawn:
-        first = min(axes.dataLim.xmin for axes in drawn)
-        last = max(axes.dataLim.xmax for axes in drawn)
+def _same_width(places: Sequence[Axes], shown: Sequence[Panel]) -> None:
+    """Set the same horizontal axis in panels of the same variants."""
+    groups: dict[frozenset[str], list[Axes]] = {}
+    for axes, panel in zip(places, shown, strict=True):
+        if panel.drawn:
+            variants = frozenset(series.variant for series in panel.drawn)
+            groups.setdefault(variants, []).append(axes)
+    for group in groups.values():
+        first = min(axes.dataLim.xmin for axes in group)
+        last = max(axes.dataLim.xmax for axes in group)
         room = 0.02 * (last - first) or 0.5
-        for axes in drawn:
+        for axes in group:
             axes.set_xlim(first - room, last + room)
 
 
@@ -223,8 +244,6 @@ def _same_height(places: Sequence[Axes], shown: Sequence[Panel], columns: int) -
 def _about(panels: Sequence[Panel], thin: str, shortened: bool) -> str:
     """Say what the lines and the band are, and which seeds are behind them."""
     drawn = [series for panel in panels for series in panel.drawn]
-    if not drawn:
-        return ""
     if all(len(series.behind) == 1 for series in drawn):
         return f"Lines: single runs of {seeds(drawn)}."
     where = ", where all runs of a line were measured" if shortened else ""
