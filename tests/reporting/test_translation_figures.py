@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -61,14 +62,15 @@ def k_panel(values: Sequence[Sequence[float]]) -> Panel:
 def test_means_stand_at_their_settings_in_order() -> None:
     with styled():
         figure = settings.draw(
-            [EMPTY, k_panel([[30, 31], [], [33]])], "k", "dev_scores.bleu", "BLEU"
+            [EMPTY, k_panel([[30, 31], [], [33]])], "k", "dev_scores.bleu", "BLEU", 5
         )
         (axes,) = figure.axes
         mean, points = axes.lines
-        assert [list(mean.get_xdata()), list(mean.get_ydata())] == [[0, 2], [30.5, 33]]
-        assert [list(points.get_xdata()), list(points.get_ydata())] == [[0, 0, 2], [30, 31, 33]]
-        assert [tick.get_text() for tick in axes.get_xticklabels()] == ["4", "8", "inf"]
+        assert [list(mean.get_xdata()), list(mean.get_ydata())] == [[0, 1], [30.5, 33]]
+        assert [list(points.get_xdata()), list(points.get_ydata())] == [[0, 0, 1], [30, 31, 33]]
+        assert [tick.get_text() for tick in axes.get_xticklabels()] == ["4", "inf"]
         assert axes.get_title() == "De-En"
+        assert "Large marks: means; small marks: seeds 0 / 0, 1." in texts(figure)
     assert "Not run: En-Vi; De-En, 8." in texts(figure)
 
 
@@ -77,9 +79,20 @@ def test_means_stand_at_their_settings_in_order() -> None:
 )
 def test_two_settings_are_no_curve(values: Sequence[Sequence[float]], line: str) -> None:
     with styled():
-        figure = settings.draw([k_panel(values)], "k", "dev_scores.bleu", "BLEU")
+        figure = settings.draw([k_panel(values)], "k", "dev_scores.bleu", "BLEU", 5)
         mean, _ = figure.axes[0].lines
         assert (mean.get_linestyle(), mean.get_marker()) == (line, "o")
+        assert "Marks: single runs of seed 0." in texts(figure)
+
+
+@pytest.mark.parametrize(("last", "span"), [(31, 5), (50, 26)])
+def test_small_differences_look_small(last: float, span: float) -> None:
+    with styled():
+        panel = k_panel([[30], [], [last]])
+        (axes,) = settings.draw([panel], "k", "dev_scores.bleu", "BLEU", 5).axes
+        low, high = axes.get_ylim()
+        assert high - low == pytest.approx(span)
+        assert low + high == pytest.approx(30 + last)
 
 
 def test_bars_are_the_attention_of_the_marked_word() -> None:
@@ -142,6 +155,32 @@ def test_heat_maps_of_a_row_begin_at_one_height() -> None:
             assert (axes.get_xlabel(), axes.get_ylabel()) == ("source words", "output words")
 
 
+def test_a_long_sentence_is_cut_where_its_words_can_be_read() -> None:
+    source, target = [f"s{n}" for n in range(50)], [f"t{n}" for n in range(41)]
+    weights = np.random.default_rng(0).dirichlet(np.ones(50), 41)
+    long = maps(source=source, target=target, cross_bottom=weights.tolist())
+    with styled():
+        panel = Panel("De-En", [series("softmax", long, array="cross_bottom")])
+        axes, bar = heat_maps.draw([panel]).axes
+        assert np.array_equal(axes.images[0].get_array(), weights[:40, :40])  # type: ignore[arg-type]
+        assert [tick.get_text() for tick in axes.get_xticklabels()] == source[:40]
+        assert [tick.get_text() for tick in axes.get_yticklabels()] == target[:40]
+        assert axes.get_xlabel() == "source words (the first 40 of 50)"
+        assert axes.get_ylabel() == "output words (the first 40 of 41)"
+        assert axes.images[0].norm(0.04) == pytest.approx(0.2)
+        assert bar.get_ylabel() == "weight (square-root scale)"
+
+
+@pytest.mark.parametrize("words", [3, 78])
+def test_words_below_bars_do_not_touch(words: int) -> None:
+    found = maps(source=[f"word{n}" for n in range(words)], own=[0.1] * words)
+    with styled():
+        figure = attention_bars.draw([Panel("De-En", [series("softmax", found)])])
+        figure.canvas.draw()
+        boxes = [tick.get_window_extent() for tick in figure.axes[0].get_xticklabels()]
+    assert all(left.x1 <= right.x0 for left, right in pairwise(boxes))
+
+
 def test_embeddings_are_coloured_by_tag() -> None:
     found = run_of(
         "embedding_map",
@@ -178,7 +217,7 @@ def test_the_caption_says_what_the_tags_of_the_legend_are() -> None:
 
 
 DRAWN = {
-    "settings": lambda panels: settings.draw(panels, "k", "dev_scores.bleu", "BLEU"),
+    "settings": lambda panels: settings.draw(panels, "k", "dev_scores.bleu", "BLEU", 5),
     "attention_bars": attention_bars.draw,
     "heat_maps": heat_maps.draw,
     "embedding_maps": lambda panels: embedding_maps.draw(panels, ["NN"]),

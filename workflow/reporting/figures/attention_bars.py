@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from workflow.reporting.figures.panels import Panel, Series, not_run
-from workflow.reporting.figures.style import footnote, looks, plt, say
+from workflow.reporting.figures.panels import Panel, Series, arrays, lowest, not_run
+from workflow.reporting.figures.style import footnote, looks, nothing, plt
 from workflow.reporting.files import ReportingError
 
 EVALUATOR = "attention_maps"
+PITCH = 0.12
+"""Inches that a word takes at least, so that the words of a long sentence can be read."""
 
 
 def draw(panels: Sequence[Panel]) -> Figure:
@@ -20,39 +22,38 @@ def draw(panels: Sequence[Panel]) -> Figure:
     measured on different sentences.
     """
     shown = [panel for panel in panels if panel.drawn]
-    size = (7.4, 2.6 * max(len(shown), 1))
-    figure, grid = plt.subplots(
-        max(len(shown), 1), 1, figsize=size, layout="constrained", squeeze=False
-    )
     if not shown:
-        say(grid[0][0], "not run")
-    for axes, panel in zip(grid[:, 0], shown, strict=False):
-        sentences = {tuple(_array(series, "source")) for series in panel.drawn}
-        if len(sentences) > 1:
-            raise ReportingError(f"panel {panel.label}: the runs were measured on other sentences.")
-        (words,) = sentences
+        return nothing(panels)
+    sentences = [_sentence(panel) for panel in shown]
+    size = (max(7.4, 0.8 + PITCH * max(map(len, sentences))), 2.6 * len(shown))
+    figure, grid = plt.subplots(len(shown), 1, figsize=size, layout="constrained", squeeze=False)
+    for axes, panel, words in zip(grid[:, 0], shown, sentences, strict=True):
         (word,) = _array(panel.drawn[0], "word")
         places, width = np.arange(len(words)), 0.8 / len(panel.drawn)
         for number, (look, series) in enumerate(looks(panel.drawn, f"panel {panel.label}")):
             shift = (number - (len(panel.drawn) - 1) / 2) * width
             heights = _array(series, "own")
             axes.bar(places + shift, heights, width, color=look["color"], label=series.label)
-        axes.set_xticks(places, words, rotation=60, ha="right", fontsize=7)
+        axes.set_xticks(places, words, rotation=90, fontsize=7)
+        axes.set_xlim(-0.6, len(words) - 0.4)
         axes.get_xticklabels()[word].set_fontweight("bold")
         axes.set_ylabel("weight")
         axes.set_title(panel.label)
         axes.legend(fontsize=7)
-    seeds = sorted({series.behind[0].seed for panel in shown for series in panel.drawn})
-    about = f"The word that attends is set in bold; seed {', '.join(map(str, seeds))}."
-    footnote(figure, f"{about if shown else ''} {not_run(panels)}".strip())
+    drawn = [series for panel in shown for series in panel.drawn]
+    about = f"The word that attends is set in bold; {lowest(drawn)}."
+    footnote(figure, f"{about} {not_run(panels)}".strip())
     return figure
 
 
+def _sentence(panel: Panel) -> tuple[str, ...]:
+    """Return the words of the sentence on which all series of a panel were measured."""
+    sentences = {tuple(_array(series, "source")) for series in panel.drawn}
+    if len(sentences) > 1:
+        raise ReportingError(f"panel {panel.label}: the runs were measured on other sentences.")
+    return sentences.pop()
+
+
 def _array(series: Series, name: str) -> list[Any]:
-    measure = series.behind[0]
-    found = measure.array(f"{EVALUATOR}.{name}")
-    if found is None:
-        raise ReportingError(
-            f"{measure.path}: there is no array {EVALUATOR}.{name}; measure the run again."
-        )
+    (found,) = arrays(series.behind[0], f"{EVALUATOR}.{name}")
     return list(found)

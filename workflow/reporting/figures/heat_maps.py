@@ -1,17 +1,23 @@
 """Attention of a translation to its source as heat maps, model beside model (001, Figure 4)."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
-from workflow.reporting.figures.panels import Panel, Series, not_run
-from workflow.reporting.figures.style import footnote, plt, say
-from workflow.reporting.files import ReportingError
+from workflow.reporting.figures.panels import Panel, Series, arrays, lowest, not_run
+from workflow.reporting.figures.style import footnote, nothing, plt, say
 
 EVALUATOR = "attention_maps"
+WORDS = 40
+"""So many words of a side have room to be read; of a longer one the first are drawn."""
+WIDTH, BESIDE, AROUND, BAR = 3.2, 0.75, 1.1, 0.9
+"""Inches across a map, beside it, above and below it, and for the colour bar."""
+TICKS = (0, 0.01, 0.05, 0.1, 0.25, 0.5, 1)
 
 
 def draw(panels: Sequence[Panel]) -> Figure:
@@ -19,49 +25,63 @@ def draw(panels: Sequence[Panel]) -> Figure:
 
     Rows of a map are the words of the translation, columns those of the source, and the first words
     of all maps in a row stand at one height; `array` of a series is `cross_bottom` or `cross_top`.
-    Panels without a run are left out.
+    Shades go by the square root of a weight, for attention to many words to show. Panels without a
+    run are left out.
     """
     shown = [panel for panel in panels if panel.drawn]
-    columns = max((len(panel.drawn) for panel in shown), default=1)
+    if not shown:
+        return nothing(panels)
+    columns = max(len(panel.drawn) for panel in shown)
+    heights = [AROUND + WIDTH * max(map(_shape, panel.drawn)) for panel in shown]
     figure, grid = plt.subplots(
-        *(max(len(shown), 1), columns),
-        figsize=(3.9 * columns, 3.3 * max(len(shown), 1)),
+        *(len(shown), columns),
+        figsize=((WIDTH + BESIDE) * columns + BAR, sum(heights)),
         layout="constrained",
         squeeze=False,
+        gridspec_kw={"height_ratios": heights},
     )
-    image: AxesImage | None = None
     for axes in grid.flat:
-        say(axes, "" if shown else "not run")
-    for line, panel in zip(grid, shown, strict=False):
+        say(axes, "")
+    for line, panel in zip(grid, shown, strict=True):
         for axes, series in zip(line, panel.drawn, strict=False):
             image = _map(axes, series)
-            axes.set_title(f"{panel.label}: {series.label}")
-    if image is not None:
-        bar = figure.colorbar(image, ax=grid, shrink=0.4, pad=0.02, panchor=False)
-        bar.set_label("weight")
-    seeds = sorted({series.behind[0].seed for panel in shown for series in panel.drawn})
-    about = f"Means over heads; seed {', '.join(map(str, seeds))}." if shown else ""
-    footnote(figure, f"{about} {not_run(panels)}".strip())
+            axes.set_title(f"{panel.label}: {series.label}", fontsize=8)
+    bar = figure.colorbar(image, ax=grid, shrink=0.4, pad=0.02, panchor=False)
+    bar.set_ticks(TICKS, labels=[f"{tick:g}" for tick in TICKS])
+    bar.set_label("weight (square-root scale)")
+    drawn = [series for panel in shown for series in panel.drawn]
+    footnote(figure, f"Means over heads; {lowest(drawn)}. {not_run(panels)}".strip())
     return figure
 
 
-def _map(axes: Axes, series: Series) -> AxesImage:
-    """Draw one map with the sub-words as tick labels."""
-    measure = series.behind[0]
+def _shape(series: Series) -> float:
+    """Return how high a map is for its width."""
+    source, target, _ = _arrays(series)
+    return min(len(target), WORDS) / min(len(source), WORDS)
+
+
+def _arrays(series: Series) -> list[Any]:
+    """Return the words of source and output, and the weights."""
     names = ("source", "target", str(series.options["array"]))
-    source, target, weights = (measure.array(f"{EVALUATOR}.{name}") for name in names)
-    if source is None or target is None or weights is None:
-        raise ReportingError(
-            f"{measure.path}: there are no arrays {', '.join(names)} of {EVALUATOR}; measure the "
-            "run again."
-        )
+    return arrays(series.behind[0], *(f"{EVALUATOR}.{name}" for name in names))
+
+
+def _map(axes: Axes, series: Series) -> AxesImage:
+    """Draw one map with the sub-words as tick labels; where some are left out the axis says so."""
+    source, target, weights = _arrays(series)
     for spine in axes.spines.values():
         spine.set_visible(True)
-    image = axes.imshow(np.array(weights, dtype=float), cmap="Greys", vmin=0, vmax=1)
-    axes.set_xticks(range(len(source)), source, rotation=90, fontsize=6)
-    axes.set_yticks(range(len(target)), target, fontsize=6)
+    table = np.array(weights, dtype=float)[:WORDS, :WORDS]
+    image = axes.imshow(table, cmap="Greys", norm=PowerNorm(0.5, vmin=0, vmax=1))
+    size = 6 if max(table.shape) < WORDS else 5
+    axes.set_xticks(range(table.shape[1]), source[:WORDS], rotation=90, fontsize=size)
+    axes.set_yticks(range(table.shape[0]), target[:WORDS], fontsize=size)
     axes.tick_params(length=0, pad=2)
-    axes.set_xlabel("source words")
-    axes.set_ylabel("output words")
+    axes.set_xlabel(f"source words{_of(source)}")
+    axes.set_ylabel(f"output words{_of(target)}")
     axes.set_anchor("N")
     return image
+
+
+def _of(words: Sequence[str]) -> str:
+    return f" (the first {WORDS} of {len(words)})" if len(words) > WORDS else ""

@@ -5,33 +5,35 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from workflow.reporting.figures.panels import Panel, not_run, seeds
-from workflow.reporting.figures.style import LOOKS, footnote, grid, say
+from workflow.reporting.figures.style import LOOKS, footnote, grid, nothing
 
 FEW = 2
 """So many settings are no curve: between them no line is drawn."""
 
 
-def draw(panels: Sequence[Panel], axis: str, measure: str, label: str) -> Figure:
+def draw(panels: Sequence[Panel], axis: str, measure: str, label: str, least: float) -> Figure:
     """Draw the mean over runs at each setting, and a small mark for every run.
 
-    A line joins the means of more than two settings.  Panels without a run are left out.
+    A line joins the means of more than two settings.  Panels and settings without a run are left
+    out.
 
     Args:
         panels: their series are the settings, from left to right; labels are the values.
         axis: label of the horizontal axis, with its unit.
         measure: `evaluator.metric`.
         label: label of the vertical axis, with its unit.
+        least: the vertical axis spans at least so much, so that small differences look small.
     """
     shown = [panel for panel in panels if panel.drawn]
-    figure, all_axes = grid(max(len(shown), 1), 3, 2.9)
     if not shown:
-        say(all_axes[0], "not run")
+        return nothing(panels)
+    figure, all_axes = grid(len(shown), 3, 2.9)
     look = LOOKS[0]
-    for axes, panel in zip(all_axes, shown, strict=False):
-        names = [series.label for series in panel.series]
+    for axes, panel in zip(all_axes, shown, strict=True):
+        names = [series.label for series in panel.drawn]
         found = [
             [float(one["value"]) for run in series.behind if (one := run.scalar(measure))]
-            for series in panel.series
+            for series in panel.drawn
         ]
         places = [place for place, values in enumerate(found) if values]
         means = [sum(found[place]) / len(found[place]) for place in places]
@@ -46,10 +48,15 @@ def draw(panels: Sequence[Panel], axis: str, measure: str, label: str) -> Figure
         )
         axes.set_xticks(range(len(names)), names)
         axes.margins(x=0.12, y=0.15)
+        bottom, top = axes.get_ylim()
+        beyond = max(least - (top - bottom), 0) / 2
+        axes.set_ylim(bottom - beyond, top + beyond)
         axes.set_xlabel(axis)
         axes.set_ylabel(label)
         axes.set_title(panel.label)
     drawn = [series for panel in shown for series in panel.drawn]
-    about = f"Large marks: means; small marks: {seeds(drawn)}." if drawn else ""
+    about = f"Large marks: means; small marks: {seeds(drawn)}."
+    if all(len(series.behind) == 1 for series in drawn):
+        about = f"Marks: single runs of {seeds(drawn)}."
     footnote(figure, f"{about} {not_run(panels)}".strip())
     return figure
