@@ -116,6 +116,9 @@ def test_figure_2_shows_the_sequence_and_the_four_fields(paper: Paper, measures:
         assert field.tolist() == run.array("receptive_field.example_field")
         assert truth.images[0].get_array().tolist() == run.array("receptive_field.example_span")
         assert "".join(symbols) in words(figure)
+        shade = soft.images[0].norm
+        assert [float(shade(entry)) for entry in (0.0001, 0.01, 1)] == pytest.approx([0, 0.5, 1])
+        assert "log scale" in figure.axes[4].get_ylabel()
 
 
 def test_figure_6_1_marks_the_papers_means(paper: Paper, measures: Measures) -> None:

@@ -4,22 +4,27 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
-from workflow.reporting.figures.panels import Panel, Series, not_run
-from workflow.reporting.figures.style import footnote, plt, say
-from workflow.reporting.files import ReportingError
+from workflow.reporting.figures.panels import Panel, Series, arrays, lowest, not_run
+from workflow.reporting.figures.style import footnote, nothing, plt, say
 
 EVALUATOR = "receptive_field"
+LEAST = 1e-4
+"""What measures keep of an entry: of smaller ones nothing is seen."""
 
 
 def draw(panels: Sequence[Panel]) -> Figure:
     """Draw each panel's field: rows are predictions, columns the symbols they can depend on.
 
     The sequence is the first of the test set; `array` of a series is `example_span` (the truth) or
-    `example_field` (attention aggregated by equation 1), of the lowest seed.
+    `example_field` (attention aggregated by equation 1), of the lowest seed. The scale of shades is
+    logarithmic: soft attention spreads small weights over many symbols.
     """
+    if not any(panel.drawn for panel in panels):
+        return nothing(panels)
     figure, grid = plt.subplots(2, 2, figsize=(7.4, 7.2), layout="constrained")
     image: AxesImage | None = None
     for axes, panel in zip(grid.flat, panels, strict=True):
@@ -34,19 +39,17 @@ def draw(panels: Sequence[Panel]) -> Figure:
         axes.set_xlabel("symbol in the receptive field")
     if image is not None:
         bar = figure.colorbar(image, ax=grid, shrink=0.5, pad=0.02)
-        bar.set_label("dependence (0 none, 1 full)")
+        bar.set_label(f"dependence (log scale; 1 full, white below {LEAST:g})")
     footnote(figure, " ".join([_which(panels), not_run(panels)]).strip())
     return figure
 
 
 def _field(axes: Axes, series: Series) -> AxesImage:
     """Draw one field (28 to 30 positions a side) with the sequence's symbols as tick labels."""
-    measure, name = series.behind[0], f"{EVALUATOR}.{series.options['array']}"
-    if measure.array(name) is None:
-        raise ReportingError(f"{measure.path}: there is no array {name}; measure the run again.")
-    symbols = measure.array(f"{EVALUATOR}.example_symbols")
-    field = np.array(measure.array(name), dtype=float)
-    image = axes.imshow(field, cmap="Greys", vmin=0, vmax=1, interpolation="nearest")
+    names = (str(series.options["array"]), "example_symbols")
+    rows, symbols = arrays(series.behind[0], *(f"{EVALUATOR}.{name}" for name in names))
+    field = np.array(rows, dtype=float)
+    image = axes.imshow(field, cmap="Greys", norm=LogNorm(LEAST, 1), interpolation="nearest")
     places = range(len(field))
     axes.set_xticks(places, symbols[: len(field)], fontsize=6)
     axes.set_yticks(places, symbols[1 : len(field) + 1], fontsize=6)
@@ -61,11 +64,8 @@ def _field(axes: Axes, series: Series) -> AxesImage:
 
 def _which(panels: Sequence[Panel]) -> str:
     """Say which sequence and seeds are drawn, and whether all panels show the same sequence."""
-    shown = [series.behind[0] for panel in panels for series in panel.drawn]
-    if not shown:
-        return ""
-    sequences = {"".join(one.array(f"{EVALUATOR}.example_symbols")) for one in shown}
+    shown = [series for panel in panels for series in panel.drawn]
+    sequences = {"".join(*arrays(one.behind[0], f"{EVALUATOR}.example_symbols")) for one in shown}
     if len(sequences) > 1:
         return "The runs were measured on different sequences."
-    seeds = sorted({one.seed for one in shown})
-    return f"First test sequence: {sequences.pop()}; seed {', '.join(map(str, seeds))}."
+    return f"First test sequence: {sequences.pop()}; {lowest(shown)}."
