@@ -7,8 +7,9 @@ from tests.reporting.synthetic import one_run
 from workflow.reporting.figures.panels import Panel, Series
 from workflow.reporting.figures.word_polarity import draw
 from workflow.reporting.files import ReportingError
+from workflow.reporting.paper import Paper
 
-ASKED = {"word": "probe.word", "counts": "probe.counts", "labels": ["yes", "no"]}
+ASKED = {"word": "probe.word", "counts": "probe.counts", "labels": {"a corpus": ["yes", "no"]}}
 
 
 def panel(arrays) -> Panel:
@@ -40,4 +41,15 @@ def test_every_word_is_written_with_its_counts():
 def test_arrays_that_do_not_fit_are_told(arrays, sentence):
     with pytest.raises(ReportingError, match=sentence):
         draw([panel(arrays)], **ASKED)
+    plt.close("all")
+
+
+def test_the_papers_figure_names_the_labels_of_every_corpus():
+    figure = Paper("attention_learning").figures["figures"]["figure_4"]
+    assert list(figure["options"]["labels"]) == [one["label"] for one in figure["panels"]]
+
+
+def test_a_panel_whose_labels_have_no_names_is_told():
+    with pytest.raises(ReportingError, match=r"options\.labels: no entry for panel a corpus; add"):
+        draw([panel({"word": ["good"], "counts": [[1, 2]]})], **{**ASKED, "labels": {}})
     plt.close("all")

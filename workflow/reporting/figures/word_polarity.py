@@ -1,16 +1,18 @@
 """Count tables of words and labels, side by side (004, Figure 4)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from workflow.reporting.figures.panels import Panel, not_run
-from workflow.reporting.figures.style import footnote, plt, say
+from workflow.reporting.figures.panels import Panel, arrays, lowest, not_run
+from workflow.reporting.figures.style import footnote, nothing, plt, say
 from workflow.reporting.files import ReportingError
 
 
-def draw(panels: Sequence[Panel], word: str, counts: str, labels: Sequence[str]) -> Figure:
+def draw(
+    panels: Sequence[Panel], word: str, counts: str, labels: Mapping[str, Sequence[str]]
+) -> Figure:
     """Draw the table of each panel's first series that was run, of its lowest seed.
 
     Entries are written out and shaded by their share of the word's row, which is Trans.
@@ -19,10 +21,13 @@ def draw(panels: Sequence[Panel], word: str, counts: str, labels: Sequence[str])
         panels: one a table.
         word: `evaluator.array` of the words.
         counts: `evaluator.array` of the table, a list a word.
-        labels: names of the columns.
+        labels: names of the columns, by the label of the panel.
 
-    Raises ReportingError for an array that is missing or does not fit words and labels.
+    Raises ReportingError for a panel without them, and for an array that is missing or does not fit
+    words and labels.
     """
+    if not any(panel.drawn for panel in panels):
+        return nothing(panels)
     figure, grid = plt.subplots(
         1, len(panels), figsize=(2.6 * len(panels), 4.2), layout="constrained", squeeze=False
     )
@@ -31,27 +36,23 @@ def draw(panels: Sequence[Panel], word: str, counts: str, labels: Sequence[str])
         if not panel.drawn:
             say(axes, "not run")
             continue
-        measure = panel.drawn[0].behind[0]
-        words, rows = measure.array(word), measure.array(counts)
-        if words is None or rows is None:
-            raise ReportingError(
-                f"{measure.path}: there are no arrays {word} and {counts}; correct the names, or "
-                "measure the run again."
-            )
+        if panel.label not in labels:
+            raise ReportingError(f"options.labels: no entry for panel {panel.label}; add one.")
+        measure, classes = panel.drawn[0].behind[0], labels[panel.label]
+        words, rows = arrays(measure, word, counts)
         table = np.array(rows, dtype=float).reshape(len(rows), -1)
-        if table.shape != (len(words), len(labels)):
+        if table.shape != (len(words), len(classes)):
             raise ReportingError(
                 f"{measure.path}: {counts} is {' by '.join(map(str, table.shape))} for "
-                f"{len(words)} words and {len(labels)} labels; measure the run again."
+                f"{len(words)} words and {len(classes)} labels; measure the run again."
             )
         shares = table / np.maximum(table.sum(axis=1, keepdims=True), 1e-12)
         axes.imshow(shares, cmap="Greys", vmin=0, vmax=1.6, aspect="auto", interpolation="nearest")
         for (row, column), entry in np.ndenumerate(table):
             axes.text(column, row, f"{entry:.2g}", ha="center", va="center", fontsize=7)
-        axes.set_xticks(range(len(labels)), labels)
+        axes.set_xticks(range(len(classes)), classes)
         axes.set_yticks(range(len(words)), words, fontsize=8)
         axes.tick_params(length=0)
-    seeds = sorted({panel.drawn[0].behind[0].seed for panel in panels if panel.drawn})
-    about = f"Seed {', '.join(map(str, seeds))}." if seeds else ""
+    about = f"{lowest([panel.drawn[0] for panel in panels if panel.drawn])}.".capitalize()
     footnote(figure, f"{about} {not_run(panels)}".strip())
     return figure
