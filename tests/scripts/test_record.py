@@ -67,7 +67,12 @@ def test_checkpoints_are_recorded_and_dropped_and_the_record_is_made_once(record
     assert recording.kept == EVERY
     outcome = recording.record()
     assert outcome.status == 0, outcome.said
-    assert outcome.said.startswith("3 checkpoints, ")
+    *counted, last = outcome.said.splitlines()
+    assert [line.split(", ")[:2] for line in counted] == [
+        [f"checkpoint {at} of 3", f"update {step}"] for at, step in enumerate((0, 4, 13), 1)
+    ]
+    assert [line.endswith(" left") for line in counted] == [False, True, True]
+    assert last.startswith("3 checkpoints, ")
     record = Record.read(recording.out)
     assert record.steps.tolist() == [0, 4, 13]
     split = record.splits["dev"]

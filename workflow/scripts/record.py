@@ -9,6 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def _record(spec: dict[str, Any], arguments: argparse.Namespace) -> bytes:
         ended = json.loads((arguments.run / "run.json").read_text())["best_step"]
         checkpoints = {ended: _loader(arguments.run / "weights.safetensors")}
     node = {key: value for key, value in arguments.recorder.items() if key != "code"}
-    record: Record = build(node)(subject, checkpoints)
+    record: Record = build(node)(subject, _counted(checkpoints))
     content = record.content()
     print(
         f"{len(checkpoints)} checkpoints, {len(content) / 1e6:.1f} MB: "
@@ -60,6 +61,22 @@ def _record(spec: dict[str, Any], arguments: argparse.Namespace) -> bytes:
         file=sys.stderr,
     )
     return content
+
+
+def _counted(checkpoints: dict[int, Callable[[], Any]]) -> dict[int, Callable[[], Any]]:
+    """The same, which say on stderr how far it is when they are asked for, one after the other."""
+    begun, count = time.monotonic(), len(checkpoints)
+
+    def counted(at: int, step: int, load: Callable[[], Any]) -> Any:
+        left = (time.monotonic() - begun) / at * (count - at) if at else 0
+        time_left = f", {int(left) // 60}:{int(left) % 60:02d} left" * (at > 0)
+        print(f"checkpoint {at + 1} of {count}, update {step}{time_left}", file=sys.stderr)
+        return load()
+
+    return {
+        step: partial(counted, at, step, checkpoints[step])
+        for at, step in enumerate(sorted(checkpoints))
+    }
 
 
 def _checkpoints(spec: dict[str, Any], run: Path) -> dict[int, Path]:
