@@ -38,6 +38,13 @@ def test_arguments_of_parts_are_numbers_too_but_their_texts_stay(tmp_path):
     assert found == {"path": "a:A", "rate": 0.001, "name": "007", "deep": {"list": [200.0, "x"]}}
 
 
+def test_arguments_of_an_own_mechanism_are_numbers_too(tmp_path):
+    mine = "{mine: {path: 'a:b', floor: 1e-3, name: x, deep: {at: [2e2]}}}"
+    text = "".join(f"{key}: {value}\n" for key, value in (CONFIG | {"mechanisms": mine}).items())
+    found = load(tmp_path, text)["mechanisms"]["mine"]
+    assert found == {"path": "a:b", "floor": 0.001, "name": "x", "deep": {"at": [200.0]}}
+
+
 def test_known_arguments_are_numbers_of_their_kind(tmp_path):
     text = 'model: {part: {dropout: "1e-1", temperature: "2", width: 1e2, layers: "2", heads: 4.0}}'
     found = load(tmp_path, text, "experiments#overlay")["model"]["part"]

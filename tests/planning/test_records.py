@@ -47,6 +47,17 @@ def test_a_record_may_be_of_a_higher_seed_as_far_as_it_is_run(project):
     assert keys == [["one/large/seed-1"], ["one/large/seed-2"], []]
 
 
+@pytest.mark.parametrize("seeds", [None, 2, [0, 5]])
+def test_what_is_read_is_run_whatever_the_configured_seeds_are(project, seeds):
+    one = project.experiments["one"]
+    one["variants"]["large"]["seeds"] = [100, 101, 102]
+    made(project)
+    one["variants"]["small"]["evaluators"]["compare"]["large"]["offset"] = 100
+    plan = targets(project, scale="lite", seeds=seeds).plan
+    for run in plan.runs("one", ["small"]):
+        assert [one.seed for one in plan.records(run)["compare.large"]] == [100 + run.seed]
+
+
 def test_runs_may_be_named_by_the_variants_own_name(project):
     made(project)
     one = project.experiments["one"]

@@ -197,12 +197,16 @@ class Plan:
         return [self.run(experiment, v, seed) for v in chosen for seed in self.seeds(source, v)]
 
     def seeds(self, experiment: Experiment, variant: str) -> list[int]:
-        """Return the configured seeds, else those of the variant at the scale."""
-        seeds = self.config.get("seeds")
+        """Return the configured seeds, else those of the variant at the scale.
+
+        The configured ones are counted from the first that the experiment gives the variant: where
+        that is 100, others read its run of seed 100 + s for their own of seed s.
+        """
+        seeds, scale = self.config.get("seeds"), self.config["scale"]
         if seeds is None:
-            overlay = self.overlay.get(experiment.name)
-            return experiment.seeds(variant, self.config["scale"], overlay)
-        return numbered(seeds)
+            return experiment.seeds(variant, scale, self.overlay.get(experiment.name))
+        first = experiment.seeds(variant, scale)[0]
+        return [first + seed for seed in numbered(seeds)]
 
     def recipe(self, folder: str) -> dict[str, Any]:
         """Return the recipe whose data lie in `<dataset>/<hash>`.
