@@ -6,7 +6,16 @@ from pathlib import Path
 import pytest
 
 from tests.planning.conftest import CONFIG
-from workflow.planning.budget import Cost, Job, check_budget, costs, remember, too_long, uses_gpu
+from workflow.planning.budget import (
+    Cost,
+    Job,
+    check_budget,
+    costs,
+    remember,
+    too_large,
+    too_long,
+    uses_gpu,
+)
 from workflow.planning.errors import InputError
 from workflow.planning.estimate import Estimate, Estimator
 from workflow.planning.plan import Plan
@@ -98,6 +107,39 @@ def test_what_takes_longer_than_its_job_may_is_told_once_a_variant(tmp_path):
         "Warning: a run of multihead_copying/random takes about 1.8 hours (measured), and "
         "resources.runtime gives each attempt at it 1; raise that or --retries"
     )
+
+
+@pytest.mark.parametrize(
+    ("megabytes", "source", "warned"),
+    [
+        (1800, "measured", False),
+        (1801, "measured", True),
+        (4880, "scaled", False),  # of another corpus, perhaps
+        (2000, "FLOPs", False),  # what is asked for, where nothing alike was measured
+    ],
+)
+def test_what_was_measured_to_need_the_memory_of_its_job_is_told(
+    tmp_path, megabytes, source, warned
+):
+    plan, one = made(tmp_path), Estimate(3600, 3600, megabytes, 3, source)
+    runs = {f"permutation_copying/same_40/seed-{seed}": one for seed in range(2)}
+    said = too_large(plan, [Cost("permutation_copying", 2, runs)])
+    sentence = (
+        "Warning: a run of permutation_copying/same_40 took up to 1.8 GB (measured), and "
+        "resources.memory asks for 2; raise that."
+    )
+    assert said == [sentence] * warned
+
+
+def test_no_published_run_needs_the_memory_of_its_job(tmp_path):
+    plan = made(tmp_path)
+    estimator = Estimator(plan, False, ROOT / "docs" / "reproduction")
+    jobs = [
+        Job("train", {"experiment": name, "variant": run.variant, "seed": str(run.seed)})
+        for name in plan.experiments
+        for run in plan.runs(name)
+    ]
+    assert too_large(plan, costs(plan, jobs, estimator)) == []
 
 
 def test_more_heads_than_there_is_time_for_are_told_by_their_estimate(tmp_path):

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -102,19 +102,40 @@ def check_budget(plan: Plan, found: Iterable[Cost], unit: str) -> None:
 def too_long(plan: Plan, found: Iterable[Cost]) -> list[str]:
     """Return a warning for each variant that may not be trained within the time of its job."""
     warnings = {}
+    for name, asked, one in _asked(plan, found):
+        hours = asked.runtime / 60
+        if one.seconds > 3600 * hours:
+            warnings[name] = (
+                f"Warning: a run of {name} takes about "
+                f"{_hours(one.seconds / 3600)} hours ({one.source}), and resources.runtime "
+                f"gives each attempt at it {_hours(hours)}; raise that or --retries, or make "
+                f"the model smaller (heads, layers, width) or the training shorter."
+            )
+    return list(warnings.values())
+
+
+def too_large(plan: Plan, found: Iterable[Cost]) -> list[str]:
+    """Return a warning for each variant that was measured to need the memory of its job, or more.
+
+    Nine tenths of it, as no two runs take the same.
+    """
+    warnings = {}
+    for name, asked, one in _asked(plan, found):
+        if one.source == "measured" and one.memory > 0.9 * asked.memory:
+            warnings[name] = (
+                f"Warning: a run of {name} took up to {one.memory / 1000:.1f} GB ({one.source}), "
+                f"and resources.memory asks for {asked.memory / 1000:g}; raise that."
+            )
+    return list(warnings.values())
+
+
+def _asked(plan: Plan, found: Iterable[Cost]) -> Iterator[tuple[str, Resources, Estimate]]:
+    """Yield each run's experiment/variant, what its job asks for, and what it will take."""
     for cost in found:
         for key, one in cost.runs.items():
             experiment, variant, seed = key.split("/")
             run = plan.run(experiment, variant, int(seed.removeprefix("seed-")))
-            hours = Resources.of(run.settings).runtime / 60
-            if one.seconds > 3600 * hours:
-                warnings[experiment, variant] = (
-                    f"Warning: a run of {experiment}/{variant} takes about "
-                    f"{_hours(one.seconds / 3600)} hours ({one.source}), and resources.runtime "
-                    f"gives each attempt at it {_hours(hours)}; raise that or --retries, or make "
-                    f"the model smaller (heads, layers, width) or the training shorter."
-                )
-    return list(warnings.values())
+            yield f"{experiment}/{variant}", Resources.of(run.settings), one
 
 
 def remember(plan: Plan, found: Iterable[Cost]) -> None:

@@ -18,7 +18,16 @@ from snakemake.utils import update_config
 
 from workflow.datasets import mirrors, sources
 from workflow.datasets.sources import Source
-from workflow.planning.budget import Cost, Job, check_budget, costs, remember, too_long, uses_gpu
+from workflow.planning.budget import (
+    Cost,
+    Job,
+    check_budget,
+    costs,
+    remember,
+    too_large,
+    too_long,
+    uses_gpu,
+)
 from workflow.planning.errors import InputError
 from workflow.planning.estimate import WITHIN, Estimator
 from workflow.planning.loader import load_yaml
@@ -53,7 +62,7 @@ def main() -> None:
         gpu = uses_gpu(plan.config["device"])
         found = costs(plan, jobs, Estimator(plan, gpu, PUBLISHED))
         unit = "GPU-hours" if gpu else "core-hours"
-        warnings = too_long(plan, found)
+        warnings = [*too_long(plan, found), *too_large(plan, found)]
         print("\n".join([*table(found, unit, given.parallel), *warnings, *downloads(plan, jobs)]))
         remember(plan, found)
         check_budget(plan, found, unit)
