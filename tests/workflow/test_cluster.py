@@ -1,7 +1,6 @@
 """What `snakemake --profile slurm` would submit, and what runs where Snakemake does."""
 
 import json
-import os
 import re
 import shlex
 import shutil
@@ -143,15 +142,35 @@ def test_the_guide_states_the_defaults(fresh):
         assert f"`{line}`" in GUIDE and re.search(rf"^{line}\b", profile, re.M)
 
 
-def test_an_allocation_passes_its_limit_to_training(fresh, monkeypatch):
-    monkeypatch.setenv("SLURM_JOB_ID", "7")
+@pytest.mark.parametrize(
+    ("job", "options", "limit"),
+    [
+        ("7", ("--mode", "remote"), "60"),  # as Snakemake runs a job that it submitted
+        ("7", (), str(365 * 24 * 3600)),  # an allocation of one's own
+        (None, (), None),
+    ],
+)
+def test_only_a_job_that_snakemake_submitted_has_a_limit(fresh, monkeypatch, job, options, limit):
+    if job:
+        monkeypatch.setenv("SLURM_JOB_ID", job)
+    else:
+        monkeypatch.delenv("SLURM_JOB_ID", raising=False)
     ask(fresh, "{runtime: 1m}")
-    log = fresh.root / f"results/demo/logs/train/{SOFT}.log"
-    trainer = fresh.root / "workflow/scripts/train.py"
-    trainer.write_text("import sys\nsys.exit(str(sys.argv))\n")
-    fresh.snakemake(f"results/demo/runs/{SOFT}/run.json", fails=True)
-    arguments = log.read_text()
-    assert "'--time-limit', '60'" in arguments
-    monkeypatch.delenv("SLURM_JOB_ID")
-    fresh.snakemake(f"results/demo/runs/{SOFT}/run.json", fails=True)
-    assert "--time-limit" not in log.read_text() and os.path.getsize(log)
+    run = f"results/demo/runs/{SOFT}"
+    fresh.snakemake(f"{run}/spec.json")
+    (fresh.root / "workflow/scripts/train.py").write_text("import sys\nsys.exit(str(sys.argv))\n")
+    fresh.snakemake(*options, f"{run}/run.json", fails=True)
+    arguments = fresh.log("train", SOFT)
+    if limit is None:
+        assert "--time-limit" not in arguments and "--spec" in arguments
+    else:
+        assert f"'--time-limit', '{limit}'" in arguments
+
+
+def test_an_allocation_trains_nothing_again(project, monkeypatch):
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    assert project.snakemake("toy").jobs == []
+    # What it would submit asks for what its experiment states.
+    ask(project, "{runtime: 1m}")
+    job = asked(project.plan("--profile", "slurm", "-R", "train", "--", "toy_language"), "train")
+    assert job["runtime"] == "1"

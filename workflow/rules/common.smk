@@ -119,6 +119,18 @@ def resource(name):
     return ask
 
 
+def runtime(wildcards):
+    """The minutes that a training asks for; in an allocation of one's own it has a year.
+
+    Such an allocation runs many jobs, and says when it ends. A change of resources, unlike one of
+    the shell command, trains nothing again.
+    """
+    submitted = workflow.non_local_exec or workflow.remote_exec
+    if "SLURM_JOB_ID" in os.environ and not (submitted or workflow.dryrun):
+        return 365 * 24 * 60
+    return resource("runtime")(wildcards)
+
+
 def one_gpu(wildcards):
     """The GPU of a job that computes in one process, where its experiment asks for any."""
     return min(1, resource("gpu")(wildcards))

@@ -1,6 +1,6 @@
-# resolve writes a run's spec; train makes its weights, or takes them from the store. Under Slurm
-# training knows how long the job may take, and leaves in time to be continued by a retry. A run
-# that asks for several GPUs is trained by as many processes.
+# resolve writes a run's spec; train makes its weights, or takes them from the store. A job that
+# Snakemake submits to Slurm knows how long it may take, and leaves in time to be continued by a
+# retry. A run that asks for several GPUs is trained by as many processes.
 
 RUN = f"{SCALE}/runs/{{experiment}}/{{variant}}/seed-{{seed}}"
 RUN_NAME = "{experiment}/{variant}/seed-{seed}"
@@ -54,7 +54,7 @@ rule train:
     threads: lambda wildcards: threads_of(wildcards) * processes_of(wildcards)
     resources:
         mem_mb=resource("memory"),
-        runtime=resource("runtime"),
+        runtime=runtime,
         gpu=resource("gpu"),
         nodes=1,
     params:
