@@ -94,7 +94,8 @@ def test_a_recipe_is_either_fetched_or_generated(dataset: str) -> None:
         ([], f"A recipe needs the key `dataset`, one of: {NAMES}."),
         (
             {"dataset": "stack_langage"},
-            f"Unknown dataset `stack_langage` (did you mean `stack_language`?); allowed: {NAMES}.",
+            f"Unknown dataset `stack_langage` (did you mean `stack_language`?); allowed: {NAMES}; "
+            "docs/own_experiment.md says how to add one.",
         ),
         (
             {"dataset": "stack_language", "lenght": 3},

@@ -295,6 +295,7 @@ def test_a_section_that_is_missing(project):
     ("overlay", "says"),
     [
         ({"variants": {"smal": {}}}, 'overlay: experiments.one.variants: unknown variant "smal"'),
+        ({"variants": {"smal": {}}}, "docs/own_experiment.md says how to add one"),
         ({"model": {"wdth": 1}}, 'unknown argument "wdth"'),
         ({"data": {"length": -1}}, "must be 1 or more"),
     ],

@@ -61,7 +61,10 @@ def load(values: Mapping[str, Any]) -> Recipe:
     if not isinstance(dataset, str):
         raise RecipeError(f"A recipe needs the key `dataset`, one of: {', '.join(DATASETS)}.")
     if dataset not in DATASETS:
-        raise RecipeError(f"Unknown dataset `{dataset}`{_nearest(dataset, DATASETS)}.")
+        raise RecipeError(
+            f"Unknown dataset `{dataset}`{_nearest(dataset, DATASETS)}; docs/own_experiment.md "
+            "says how to add one."
+        )
     module = importlib.import_module(f"workflow.datasets.{dataset}")
     given = {name: value for name, value in values.items() if name != "dataset"}
     return Recipe(dataset, module, _build(module.Options, dataset, given))

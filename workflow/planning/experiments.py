@@ -188,7 +188,8 @@ def check_experiment(
         where = f"overlay: experiments.{experiment.name}"
         for name in overlay.get("variants", {}):
             if name not in variants:
-                raise unknown(f"{where}.variants", "variant", name, variants)
+                error = unknown(f"{where}.variants", "variant", name, variants)
+                raise InputError(f"{error}; docs/own_experiment.md says how to add one")
     for scale in scales:
         seen: dict[str, str] = {}
         for variant in variants:
