@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ default-resources: {slurm_partition: short, slurm_account: mine}
 set-resources:
   train: {gpu: 0, gres: "gpu:1", runtime: 240}
 """
+MINE = "overlay: {name: mine, experiments: {stack_language: {training: {clip: 2}}}}\n"
 
 
 def ask(project, resources: str) -> None:
@@ -107,6 +109,8 @@ COMMANDS = [
     for line in block.splitlines()
     if line.startswith("snakemake ") and "--unlock" not in line
 ]
+INSIDE = re.findall(r"--wrap 'exec (snakemake [^']*)'", GUIDE)
+COMMANDS += [command for command in INSIDE if "--until" in command]
 
 
 @pytest.mark.parametrize("command", sorted(set(COMMANDS)))
@@ -115,21 +119,35 @@ def test_a_command_of_the_guide_can_be_planned(real, tmp_path, command):
     (tmp_path / "FOLDER/SOURCES.tsv").write_text("url\tfile\tsha256\n")
     (tmp_path / "PATH").mkdir()
     (tmp_path / "PATH/config.yaml").write_text(SITE)
+    (real.root / "mine.yaml").write_text(MINE)
     for name in ("FOLDER", "PATH"):
         command = command.replace(name, str(tmp_path / name))
     outcome = real.plan(*shlex.split(command)[1:])
     rules = {job.split()[0] for job in outcome.jobs}
-    if "--until" in command:
-        assert rules == {"fetch", "synthesise", "prepare", "encode"}
+    if "--until fetch" in command:
+        assert rules == {"fetch"}
+    elif "--until" in command:
+        made = {"fetch", "synthesise", "prepare", "encode"}
+        assert rules - {"index_features"} == made
     else:
         assert outcome.trained
 
 
 def test_the_guides_pilot_runs_local_targets(real):
-    (inside,) = re.findall(r"--wrap 'exec (snakemake [^']*)'", GUIDE)
+    (inside,) = (command for command in INSIDE if "--until" not in command)
     inside = inside.replace("$SLURM_CPUS_PER_TASK", "8")
     trained = real.plan(*shlex.split(inside)[1:]).trained
     assert {run.partition("/")[0] for run in trained} == {"stack_language", "permutation_copying"}
+
+
+def test_what_the_guide_types_without_make_is_what_make_does(fresh):
+    rows = re.findall(r"^\| `make (.*)` \| `(python -m .*)` \|$", GUIDE, re.M)
+    assert len(rows) == 4
+    for asked_for, command in rows:
+        make = ["make", "-n", *asked_for.split(), "VENV=none", "RESULTS=results"]
+        recipe = subprocess.run(make, cwd=fresh.root, capture_output=True, text=True).stdout
+        recipe = shlex.split(recipe[recipe.rindex("none/bin/python") :])
+        assert set(command.split()[1:]) <= set(recipe)
 
 
 def test_the_guide_states_the_defaults(fresh):
