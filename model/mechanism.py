@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import product
 from typing import Any
 
 import torch
@@ -10,31 +11,32 @@ from torch import Tensor, nn
 
 from model.build import build
 
-SHAPE = (2, 5, 7)
+SHAPES = ((2, 5, 7), (3, 1, 1))
 """B, T and S of the scores that a mechanism is tried on; H is the model's."""
+OPEN = 4
+"""The keys that the second text of a batch has; the others are masked."""
+CPU = torch.device("cpu")
 
 
-def check_mechanisms(model: Mapping[str, Any]) -> None:
-    """Try every normaliser that a model's node names.
+def check_mechanisms(model: Mapping[str, Any], device: torch.device = CPU) -> None:
+    """Try every normaliser that a model's node names, as it is in training and afterwards.
 
     Args:
         model: the node, with arguments; `heads` stands beside `normalizer`, or the normaliser of
-            one place, such as `cross_normalizer`.
+            one place, such as `cross_normalizer`. A model without `heads` has one.
+        device: to try them on.
 
     Raises:
         ValueError: a normaliser can't be built, or its weights are none; the sentence names it.
     """
     for node, heads in _normalizers(model):
-        with torch.random.fork_rng(devices=[]):
+        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(0)
-            try:
-                fault = _fault(build(node), heads)
-            except Exception as error:
-                fault = f"it fails with {type(error).__name__}: {error}"
+            fault = _first_fault(node, heads, device)
         if fault:
             raise ValueError(
-                f"{node['path']} is no attention mechanism: {fault.splitlines()[0]}. It maps "
-                f"scores (B, H, T, S), masked keys at -inf, to weights (docs/own_mechanism.md)."
+                f"{node['path']} is no attention mechanism: {fault}. It maps scores "
+                f"(B, H, T, S), masked keys at -inf, to weights (docs/own_mechanism.md)."
             )
 
 
@@ -42,24 +44,44 @@ def _normalizers(node: Any) -> Iterator[tuple[Mapping[str, Any], int]]:
     """Yield the normalisers anywhere below a node, each with its number of heads."""
     if isinstance(node, Mapping):
         for name, value in node.items():
-            named = name.endswith("normalizer") and isinstance(value, Mapping)
-            if named and "heads" in node:
-                yield value, node["heads"]
+            if name.endswith("normalizer") and isinstance(value, Mapping):
+                yield value, node.get("heads", 1)
             yield from _normalizers(value)
 
 
-def _fault(mechanism: Callable[[Tensor], Any], heads: int) -> str:
+def _first_fault(node: Mapping[str, Any], heads: int, device: torch.device) -> str:
+    """Say what is wrong with a mechanism, and with which scores; empty where nothing is."""
+    given = ""
+    try:
+        mechanism = build(node)
+        for (batch, queries, keys), training in product(SHAPES, (True, False)):
+            if isinstance(mechanism, nn.Module):
+                mechanism.to(device).train(training)
+            scores = torch.randn(batch, heads, queries, keys, device=device)
+            given = f"given scores {tuple(scores.shape)} {'in' if training else 'after'} training, "
+            fault = _fault(mechanism, scores)
+            if fault:
+                return given + fault
+    except Exception as error:
+        if str(error).startswith("CUDA"):  # the GPU's fault, which another attempt may not meet
+            raise
+        return f"{given}it fails with {type(error).__name__}: {error}".splitlines()[0].rstrip(".: ")
+    return ""
+
+
+def _fault(mechanism: Callable[[Tensor], Any], scores: Tensor) -> str:
     """Say what is wrong with a mechanism's weights; empty where nothing is."""
-    batch, queries, keys = SHAPE
-    scores = torch.randn(batch, heads, queries, keys)
     masked = torch.zeros_like(scores, dtype=torch.bool)
-    masked[1, ..., -3:] = True
+    masked[1, ..., OPEN:] = True
     scores = scores.masked_fill(masked, -torch.inf).requires_grad_()
-    weights = mechanism(scores)
+    given = scores.clone()
+    weights = mechanism(given)
+    if not torch.equal(given, scores):
+        return "it changes the scores that it is given; compute new ones instead"
     if not isinstance(weights, Tensor):
         return f"it returns {type(weights).__name__}, no tensor"
     if weights.shape != scores.shape:
-        return f"scores {tuple(scores.shape)} become weights {tuple(weights.shape)}"
+        return f"its weights are {tuple(weights.shape)}"
     if not weights.isfinite().all():
         return "some weights are not finite; take the -inf of masked keys out before you multiply"
     if (weights < 0).any():

@@ -53,14 +53,22 @@ def endless(scores):
 
 FAULTS = {
     "it returns NoneType, no tensor": lambda scores: None,
-    r"scores \(2, 4, 5, 7\) become weights \(2, 4, 5\)": lambda scores: scores.amax(-1),
+    r"its weights are \(2, 4, 5\)": lambda scores: scores.amax(-1),
     "some weights are not finite; take the -inf": lambda scores: (0 * scores).softmax(-1),
     "some weights are negative": lambda scores: 2 * scores.softmax(-1) - 1 / scores.shape[-1],
     "masked keys get a weight": lambda scores: torch.ones_like(scores) / scores.shape[-1],
     "rows sum to 2 to 2, not to 1": lambda scores: 2 * scores.softmax(-1),
     "the gradient of its weights is not finite": endless,
     "it fails with ZeroDivisionError: division by zero": lambda scores: 1 / 0,
+    "it changes the scores that it is given; compute": lambda scores: scores.exp_() / scores.sum(),
 }
+
+
+class Hasty(nn.Module):
+    """Softmax in training, and weights that do not sum to 1 afterwards."""
+
+    def forward(self, scores):
+        return scores.softmax(-1) * (1 if self.training else 3)
 
 
 @pytest.fixture
@@ -81,7 +89,69 @@ def test_the_projects_own_pass_and_the_random_state_stays(node):
 @pytest.mark.parametrize("fault", FAULTS)
 def test_what_is_no_attention_is_refused(own, fault):
     own.mine = FAULTS[fault]
-    with pytest.raises(ValueError, match=f"own_attention:mine is no attention mechanism: {fault}"):
+    given = r"given scores \(2, 4, 5, 7\) in training, "
+    with pytest.raises(
+        ValueError, match=f"own_attention:mine is no attention mechanism: {given}{fault}"
+    ):
+        check_mechanisms(model({"path": "own_attention:mine"}))
+
+
+def said_of(node, **options):
+    """The sentence about a mechanism, up to what all such sentences end with."""
+    with pytest.raises(ValueError) as caught:
+        check_mechanisms(node, **options)
+    sentence, _, rest = str(caught.value).partition(". It maps scores (B, H, T, S), ")
+    assert rest == "masked keys at -inf, to weights (docs/own_mechanism.md)."
+    return sentence.partition("is no attention mechanism: ")[2]
+
+
+def test_a_mechanism_for_one_number_of_keys_is_refused(own):
+    own.mine = lambda scores: (scores + torch.zeros(7)).softmax(-1)
+    said = said_of(model({"path": "own_attention:mine"}))
+    assert said == "given scores (3, 4, 1, 1) in training, its weights are (3, 4, 1, 7)"
+    own.mine = lambda scores: (scores + torch.zeros(5, 7)).softmax(-1)[:, :, : scores.shape[2]]
+    assert "given scores (3, 4, 1, 1) in training" in said_of(model({"path": "own_attention:mine"}))
+
+
+def test_a_mechanism_that_fails_after_training_is_refused(own):
+    own.Hasty = Hasty
+    said = said_of(model({"path": "own_attention:Hasty"}))
+    assert said == "given scores (2, 4, 5, 7) after training, rows sum to 3 to 3, not to 1"
+
+
+def test_a_model_without_heads_has_one(own):
+    def mine(scores):
+        raise TypeError(tuple(scores.shape))
+
+    own.mine = mine
+    node = {"path": "model.lstm_classifier:X", "normalizer": {"path": "own_attention:mine"}}
+    assert "it fails with TypeError: (2, 1, 5, 7)" in said_of(node)
+
+
+def test_an_error_is_told_by_its_first_line_with_one_full_stop(own):
+    def mine(scores):
+        raise TypeError("It can't.\nIt really can't.")
+
+    own.mine = mine
+    assert said_of(model({"path": "own_attention:mine"})).endswith("TypeError: It can't")
+
+
+def test_mechanisms_are_tried_on_the_device_of_the_run(own):
+    class Placed(Careless):
+        def forward(self, scores):
+            raise TypeError(f"{scores.device} {self.factor.device}")
+
+    own.Placed = Placed
+    node = model({"path": "own_attention:Placed"})
+    assert said_of(node, device=torch.device("meta")).endswith("TypeError: meta meta")
+
+
+def test_what_is_the_gpus_fault_is_not_the_mechanisms(own):
+    def mine(scores):
+        raise RuntimeError("CUDA error: unspecified launch failure")
+
+    own.mine = mine
+    with pytest.raises(RuntimeError, match=r"^CUDA error"):
         check_mechanisms(model({"path": "own_attention:mine"}))
 
 
@@ -98,5 +168,5 @@ def test_a_parameter_without_a_finite_gradient_is_refused(own):
 
 def test_another_number_of_heads_is_refused():
     node = {"path": "model.normalizers.entmax_alpha:EntmaxAlpha", "heads": 8}
-    with pytest.raises(ValueError, match="EntmaxAlpha is no attention mechanism: it fails with"):
+    with pytest.raises(ValueError, match=r"EntmaxAlpha is no attention mechanism: given .* fails"):
         check_mechanisms(model(node))

@@ -119,7 +119,7 @@ def _train(
     segments = _begin_segment(entry, device, keeper.newest(), workers.size)
     try:
         corpus = Corpus(arguments.data)
-        check_mechanisms(spec["model"])
+        check_mechanisms(spec["model"], device)
         check_longest_pair(spec["model"], corpus)
         check_last_checkpoint(spec, corpus)
         trained = train(spec, corpus, keeper, device, weights, _say, workers)
