@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import math
+import os
 import random
 import shutil
 from dataclasses import replace
@@ -164,6 +165,46 @@ def test_a_device_that_is_too_small_is_told(job):
     assert "Lower training.batch.micro_tokens" in error and "See docs" not in error
     assert json.loads((job.entry / "failed.json").read_text())["reason"] in error
     assert job.untouched()
+
+
+def stumble() -> None:
+    """Let training end at a mistake in the code of a run."""
+    os.environ["SACCADE_INVOCATION"] = "first"
+    from model import training
+
+    def train(*_: Any) -> None:
+        {}["missing"]
+
+    training.train = train
+
+
+def lose_a_process() -> None:
+    """Let training end at an error that another attempt may not meet."""
+    os.environ["SACCADE_INVOCATION"] = "first"
+    from model import training
+
+    def train(*_: Any) -> None:
+        raise RuntimeError("NCCL error: remote process exited or there was a network error")
+
+    training.train = train
+
+
+def test_a_mistake_in_the_code_of_a_run_is_not_tried_again(job):
+    outcome = job.train(before=stumble)
+    reason = f"error: run {job.spec['identity']} fails in its own code: KeyError: 'missing'"
+    assert outcome.status == 1 and outcome.said.splitlines()[-1] == reason
+    again = command("train", job.arguments(), torch=False, SACCADE_INVOCATION="first")
+    assert again.status == 1 and again.said.splitlines()[-1].startswith(f"{reason} (found at ")
+    for said in (outcome.said, again.said):
+        assert said.count("Traceback (most recent") == 1 and '{}["missing"]' in said
+    assert job.untouched() and job.train().status == 0
+
+
+def test_what_a_retry_can_cure_is_tried_again(job):
+    outcome = job.train(before=lose_a_process)
+    assert outcome.status == 1 and outcome.said.endswith("there was a network error\n")
+    assert "Traceback" in outcome.said and not (job.entry / "failed.json").exists()
+    assert command("train", job.arguments(), SACCADE_INVOCATION="first").status == 0
 
 
 def test_a_finished_run_is_restored_without_torch_or_data(whole, copied):

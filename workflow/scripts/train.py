@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,15 @@ from workflow.scripts.job import (
 
 CONTINUE = 75
 """Exit status of a run that stopped with its state saved: the same command continues it."""
+MISTAKES = (
+    *(ArithmeticError, AssertionError, AttributeError, LookupError, NameError),
+    *(NotImplementedError, TypeError),
+)
+"""What only the code of a run raises, so that another attempt ends in the same way.
+
+Other RuntimeErrors are not among them: torch has them for wrong shapes, and also for a GPU that is
+lost and for processes that no longer hear each other.
+"""
 
 
 def main() -> None:
@@ -134,6 +144,12 @@ def _train(
         reason = f"run {spec['identity']} does not fit on the device: {error}"
         reason = f"{reason.splitlines()[0]} Lower training.batch.micro_tokens of its experiment."
         claim.fail(reason, _invocation())
+        sys.exit(f"error: {reason}")
+    except MISTAKES as error:
+        said = "".join(traceback.format_exception(error)).rstrip()
+        reason = f"run {spec['identity']} fails in its own code: {said.splitlines()[-1]}"
+        claim.fail(f"{said}\n{reason}", _invocation())
+        _say(said)
         sys.exit(f"error: {reason}")
     _put_result(spec, claim, trained, segments, device, workers.size)
 
@@ -274,7 +290,10 @@ def _check_failure(entry: Entry) -> None:
     """Don't try again, in the same invocation, what is known to fail."""
     failure = entry.failure()
     if failure is not None and failure["invocation"] == _invocation():
-        sys.exit(f"error: {failure['reason']} (found at {failure['at']}, not tried again)")
+        said, _, reason = failure["reason"].rpartition("\n")
+        if said:
+            _say(said)
+        sys.exit(f"error: {reason} (found at {failure['at']}, not tried again)")
 
 
 def _invocation() -> str:
