@@ -30,7 +30,7 @@ SYSTEM_SITE = include-system-site-packages = $(if $(VENV_OPTION),true,false)
 given = $(if $(filter command environment,$(origin $(1))),$(2) "$($(1))")
 SNAKEMAKE = $(VENV)/bin/snakemake --cores all --quiet rules --config
 
-.PHONY: help demo plan mirror test lint unit dry-runs offline slurm bench publish forget gc clean
+.PHONY: help demo plan mirror so-far test lint unit dry-runs offline slurm bench publish forget gc clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 12
@@ -51,6 +51,10 @@ plan: $(READY)  ## Say what would run and what it takes: make plan SCALE=lite [O
 mirror: $(READY)  ## Gather what a scale downloads in a folder: make mirror TO=DIR SCALE=lite
 	@$(VENV)/bin/python -m workflow.scripts.mirror --to "$(TO)" --scale $(SCALE) \
 		--results "$(RESULTS)" $(if $(MIRROR),--mirror "$(MIRROR)")
+
+so-far: $(READY)  ## Report what is done so far, training nothing: make so-far SCALE=lite [OVERLAY=file]
+	@$(VENV)/bin/python -m workflow.scripts.so_far --results "$(RESULTS)" --scale $(SCALE) \
+		$(if $(OVERLAY),--configfile "$(OVERLAY)")
 
 test:  ## Run everything that CI runs, and say how long each part took
 	@for part in lint unit dry-runs offline slurm; do \

@@ -33,6 +33,7 @@ def render(
     claims: Iterable[Path] = (),
     mechanisms: Sequence[str] = (),
     plan: Path | None = None,
+    so_far: str = "",
 ) -> str:
     """Return the page as HTML; ReportingError names a file that is missing or broken.
 
@@ -44,6 +45,7 @@ def render(
         claims: `<paper>.json` of each paper.
         mechanisms: names of the user's own, which have rows in the tables.
         plan: what the runs were planned to take, where they were planned.
+        so_far: how many runs of how many, where not all were waited for.
     """
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
@@ -60,6 +62,7 @@ def render(
     page = environment.get_template("report.html.j2").render(
         scale=scale,
         base=base_scale(scale),
+        so_far=so_far,
         style=Markup((TEMPLATES / "style.css").read_text(encoding="utf-8")),
         papers=[
             paper for paper in papers if paper["tables"] or paper["figures"] or paper["claims"]

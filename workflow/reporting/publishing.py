@@ -8,23 +8,22 @@ but in no table, figure or claim.
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from workflow.planning.corpora import corpora
+from workflow.planning.corpora import Corpus
 from workflow.planning.plan import Plan
 from workflow.reporting import tolerances
-from workflow.reporting.claims import judge
 from workflow.reporting.comparability import base_scale
 from workflow.reporting.current import Now, Traits, outdated, traits
 from workflow.reporting.files import ReportingError, read_json, write_json, write_text
 from workflow.reporting.measures import Measures, read_measure
+from workflow.reporting.outputs import Known, write_corpora, write_outputs
 from workflow.reporting.paper import Paper
 from workflow.reporting.published_page import scale_page
-from workflow.reporting.tabulating import tabulate
 from workflow.reporting.texts import FOLDER, put_apart, put_back
 
 LIMIT = 1 << 20
@@ -65,24 +64,34 @@ def given(plan: Plan, now: Now) -> dict[str, Entry]:
 
     Left-overs of other seeds or variants are not looked at.
 
-    Raises ReportingError when a run.json is missing or of another run than the measures, or when a
-    run is not of today's code and settings.
+    Raises ReportingError when the measures of one don't count.
+    """
+    found = {key: measured(plan, key, now) for key in planned_runs(plan)}
+    return {key: entry for key, entry in found.items() if entry}
+
+
+def planned_runs(plan: Plan) -> list[str]:
+    """Return the runs of a plan, as `<experiment>/<variant>/seed-<n>`."""
+    return [run.key for experiment in plan.selected for run in plan.runs(experiment)]
+
+
+def measured(plan: Plan, key: str, now: Now) -> Entry | None:
+    """Return a run as it was measured, None where it was not.
+
+    Raises ReportingError when its run.json is missing or of another run than the measures, or when
+    it is not of today's code and settings.
     """
     results = Path(plan.results) / plan.scale
-    keys = [run.key for experiment in plan.selected for run in plan.runs(experiment)]
-    found: dict[str, Entry] = {}
-    for key in keys:
-        path, run_path = results / "measures" / f"{key}.json", results / "runs" / key / "run.json"
-        if not path.is_file():
-            continue
-        entry: Entry = {"measures": read_json(path), "run": read_json(run_path), "stale": None}
-        if entry["measures"].get("identity") != entry["run"].get("identity"):
-            raise ReportingError(f"{path} and {run_path} are of different runs; run the job again.")
-        reason = outdated(made_of(entry), now(key))
-        if reason:
-            raise ReportingError(f"{path}: {reason}; run this scale again, then publish.")
-        found[key] = entry
-    return found
+    path, run_path = results / "measures" / f"{key}.json", results / "runs" / key / "run.json"
+    if not path.is_file():
+        return None
+    entry: Entry = {"measures": read_json(path), "run": read_json(run_path), "stale": None}
+    if entry["measures"].get("identity") != entry["run"].get("identity"):
+        raise ReportingError(f"{path} and {run_path} are of different runs; run the job again.")
+    reason = outdated(made_of(entry), now(key))
+    if reason:
+        raise ReportingError(f"{path}: {reason}; run this scale again, then publish.")
+    return entry
 
 
 def published(folder: Path) -> dict[str, Entry]:
@@ -197,9 +206,12 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
         extended = tolerances.extended(history, tolerances.current(), today)
         write_json(aside / tolerances.NAME, {"schema": 1, "history": extended})
         papers = Paper.all(plan.mechanisms)
-        _write_outputs(aside, folder, scale, entries, papers)
+        measures = _measures(aside, folder, entries)
+        base = to / base_scale(scale) if base_scale(scale) != scale else None
         for paper in papers:
-            _write_corpora(aside, folder, plan, paper)
+            write_outputs(paper, scale, measures, aside, base)
+            facts = _facts(paper, (folder, Path(plan.results) / scale))
+            write_corpora(paper, plan, facts, aside)
         stale = {key: entry["stale"] for key, entry in entries.items() if entry["stale"]}
         write_text(aside / "README.md", scale_page(aside, scale, _titles(papers), stale))
         made = [path for path in sorted(aside.rglob("*")) if path.is_file()]
@@ -239,18 +251,10 @@ def _write_runs(aside: Path, entries: Mapping[str, Entry]) -> None:
     write_json(aside / "index.json", {"schema": 1, "runs": index})
 
 
-def _write_outputs(
-    aside: Path,
-    folder: Path,
-    scale: str,
-    entries: Mapping[str, Entry],
-    papers: Sequence[Paper],
-) -> None:
-    """Make tables, figures and claims over the runs that are not stale."""
-    from workflow.reporting.drawing import plot
-
+def _measures(aside: Path, folder: Path, entries: Mapping[str, Entry]) -> Measures:
+    """Return the measures that are not stale, written `aside` and soon to be in `folder`."""
     provenance = {entry["run"]["identity"]: entry["run"] for entry in entries.values()}
-    measures = Measures(
+    return Measures(
         replace(
             read_measure(aside / "measures" / f"{key}.json", provenance),
             path=folder / "measures" / f"{key}.json",
@@ -258,35 +262,20 @@ def _write_outputs(
         for key, entry in entries.items()
         if not entry["stale"]
     )
-    base = folder.parent / base_scale(scale) if base_scale(scale) != scale else None
-    for paper in papers:
-        for name in paper.tables["tables"]:
-            before = base / "tables" / paper.name / f"{name}.csv" if base else None
-            prefix = aside / "tables" / paper.name / name
-            tabulate(paper, name, scale, measures, prefix, before)
-        for name in paper.figures["figures"]:
-            plot(paper, name, scale, measures, aside / "figures" / paper.name / name)
-        if paper.claims["claims"]:
-            write_json(aside / "claims" / f"{paper.name}.json", judge(paper, scale, measures))
 
 
-def _write_corpora(aside: Path, folder: Path, plan: Plan, paper: Paper) -> None:
-    """Make the tables of corpora from the new facts, else from those published before."""
-    from workflow.reporting.corpora import describe
+def _facts(paper: Paper, folders: Iterable[Path]) -> Known:
+    """Return what knows the facts of the tables made before; those of the last folder count."""
 
-    for name, definition in paper.corpora["tables"].items():
-        where = Path("tables") / paper.name / name
+    def known(name: str, rows: Mapping[str, Corpus]) -> dict[str, Any]:
         facts: dict[str, Any] = {}
-        for base in (folder, Path(plan.results) / plan.scale):
-            sidecar = (base / where).with_suffix(".json")
-            known = read_json(sidecar)["corpora"] if sidecar.is_file() else {}
-            facts |= {row: one for row, one in known.items() if "missing" not in one}
-        for row, corpus in corpora(plan, definition, f"{paper.name}, {name}").items():
-            if row not in facts or facts[row]["recipe"] != corpus.recipe:
-                missing = corpus.missing or "it has not been described yet"
-                facts[row] = {"recipe": corpus.recipe, "missing": missing}
-        facts = {row["id"]: facts[row["id"]] for row in definition["rows"]}
-        describe(paper, name, plan.scale, facts, aside / where)
+        for folder in folders:
+            sidecar = folder / "tables" / paper.name / f"{name}.json"
+            described = read_json(sidecar)["corpora"] if sidecar.is_file() else {}
+            facts |= {row: one for row, one in described.items() if "missing" not in one}
+        return facts
+
+    return known
 
 
 def _titles(papers: Iterable[Paper]) -> dict[str, str]:

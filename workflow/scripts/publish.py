@@ -4,9 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-import yaml
-
-from workflow.planning.loader import load_yaml
+from workflow.planning.configured import configured
 from workflow.planning.plan import Plan
 from workflow.reporting.comparability import base_scale
 from workflow.reporting.current import planned
@@ -69,14 +67,8 @@ def plan_of(results: Path, scale: str, changes: Path | None = None) -> Plan:
 
     `changes` is the configuration file with the overlay of a scale `<scale>+<name>`.
     """
-    config = load_yaml(ROOT / "config.yaml", "config")
-    if changes:
-        try:
-            config |= yaml.safe_load(changes.read_text(encoding="utf-8")) or {}
-        except (yaml.YAMLError, TypeError, ValueError):
-            raise ReportingError(f"{changes}: not a YAML mapping; correct it.") from None
-    config |= {"scale": base_scale(scale), "results": str(results), "mirror": None}
-    plan = Plan({**config, "experiments": "all", "seeds": None}, ROOT)
+    every = {"experiments": "all", "seeds": None, "mirror": None}
+    plan = configured(ROOT, scale, changes, results=str(results), **every)
     if plan.scale != scale:
         raise ReportingError(
             f"--scale {scale}: this is {plan.scale}; name an overlay's file with --configfile "
