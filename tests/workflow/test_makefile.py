@@ -70,7 +70,7 @@ def test_results_lie_where_the_configuration_has_them(fresh, tmp_path):
     venv = Environment(fresh, tmp_path / "venv", "lock")
     config = fresh.root / "config.yaml"
     config.write_text(re.sub(r"(?m)^results: results", "results: my results", config.read_text()))
-    for target in ("demo", "plan", "mirror", "publish", "forget", "gc"):
+    for target in ("demo", "plan", "mirror", "so-far", "publish", "forget", "gc"):
         assert '"my results"' in venv.make("-n", target)
         assert '"theirs"' in venv.make("-n", target, "RESULTS=theirs")
     assert "my results/store holds no run 'x'" in venv.make("forget", "RUN=x", fails=True)
@@ -85,6 +85,33 @@ def test_an_overlay_is_published_with_its_file(fresh, tmp_path):
     assert "--configfile" not in venv.make("-n", "publish")
     (line,) = [line for line in venv.make("help").splitlines() if line.startswith("publish")]
     assert "OVERLAY=file" in line
+
+
+def test_what_is_done_so_far_is_shown_and_nothing_else_changes(project, tmp_path):
+    venv = Environment(project, tmp_path / "venv", "lock")
+    results = project.root / "results/demo"
+    measures = sorted((results / "measures").rglob("*.json"))
+    (results / "measures/toy_language/soft/seed-0.json").unlink()
+    before = {path: path.stat().st_mtime_ns for path in results.rglob("*") if path.is_file()}
+    *_, said, where = venv.make("so-far").splitlines()
+    assert where == "Report so far:  results/demo/so_far/report.html"
+    assert said.startswith(f"{len(measures) - 1} of {len(measures)} planned runs; ")
+    losses = (results / "so_far/tables/toy/losses.md").read_text().splitlines()
+    rows = {line.split("|")[1].strip(): line for line in losses if line.count("|") > 2}
+    assert "not run" in rows["soft"] and "not run" not in rows["discrete"]
+    assert "not run" not in (results / "tables/toy/losses.md").read_text()
+    for path, changed in before.items():
+        assert path.stat().st_mtime_ns == changed
+    said = venv.make("so-far", "SCALE=lite", fails=True)
+    assert "error: results/lite/measures: nothing was measured yet; run this scale." in said
+
+
+def test_an_overlay_is_looked_at_with_its_file(fresh, tmp_path):
+    venv = Environment(fresh, tmp_path / "venv", "lock")
+    said = venv.make("-n", "so-far", "SCALE=lite", "OVERLAY=my changes.yaml")
+    said = " ".join(said.replace("\\\n", " ").split())
+    assert '--scale lite --configfile "my changes.yaml"' in said
+    assert "--configfile" not in venv.make("-n", "so-far")
 
 
 def test_an_environment_of_another_lock_follows_the_lock_that_it_includes(fresh, tmp_path):
