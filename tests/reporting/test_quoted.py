@@ -54,7 +54,8 @@ def test_quoted_numbers_stand_there_without_a_verdict(expected: ExpectedValues) 
     runs = [one_run("en_de_soft", 0, {"bleu": 29.0}), one_run("en_de_quoted", 0, {"bleu": 1.0})]
     table = built(made, expected, runs)
     cells = [
-        [cell.text for cell in row] for row in layout.grid(made, "toy", table.records, {}).rows
+        [cell.text for cell in row]
+        for row in layout.grid(made, "toy", table.records, table.sidecar).rows
     ]
     assert cells == [
         ["DynamicConv (Wu et al., 2019)", "–", "29.7", "quoted", "–", "", ""],
@@ -93,7 +94,7 @@ def test_a_list_of_words_is_a_cell(expected: ExpectedValues) -> None:
     missing = table.records[3]
     assert missing["verdict"] == "not run"
     assert "the measure is missing in 1 of 1 runs" in missing["note"]
-    grid = layout.grid(made, "toy", table.records, {})
+    grid = layout.grid(made, "toy", table.records, table.sidecar)
     assert grid.rows[1][1].text == "somewhat, little"
     made["metrics"]["bleu"]["of"] = "nowhere"
     assert [one["mean"] for one in built(made, expected, runs).records] == [""] * 4

@@ -54,7 +54,7 @@ def test_a_row_shows_other_metrics_in_each_column(paper: Paper) -> None:
         for seed in range(2)
     ]
     table = tables.build("p", "toy", "lite", made, paper.expected, Measures(runs))
-    grid = layout.grid(made, "toy", table.records, {})
+    grid = layout.grid(made, "toy", table.records, table.sidecar)
     assert [[cell.text for cell in row] for row in grid.rows] == [
         ["model", "50.5±0.7", "50.5±0.7", "50.5"],
         ["majority class", "36.0", "", "36.0 (7.0)"],
@@ -211,7 +211,7 @@ def test_numbers_are_compared_where_both_have_the_star_or_neither(
     one = bool(ours) != (theirs == "starred")
     assert ("was never exceeded (*)" in record["note"]) == one
     assert (record["verdict"] == "not comparable") == one
-    shown = layout.grid(made, "toy", built.records, {}).rows[0]
+    shown = layout.grid(made, "toy", built.records, built.sidecar).rows[0]
     assert shown[2].text == number.printed.text + ("*" if theirs else "")
 
 
@@ -229,11 +229,11 @@ def test_a_row_may_be_of_another_experiment_and_a_star_stands_where_a_value_is_a
     other = one_run("model", 0, {"infix": 40, "seen": 0})
     other.run["experiment"] = "toys"  # type: ignore[index]
     built = tables.build("p", "toy", "lite", made, paper.expected, Measures([*runs, other]))
-    grid = layout.grid(made, "toy", built.records, {})
+    grid = layout.grid(made, "toy", built.records, built.sidecar)
     assert [[cell.text for cell in row] for row in grid.rows] == [
         ["model", "50.0*"],
         ["other", "40.0"],
     ]
     none = tables.build("p", "toy", "lite", made, paper.expected, Measures([]))
-    grid = layout.grid(made, "toy", none.records, {})
+    grid = layout.grid(made, "toy", none.records, none.sidecar)
     assert grid.rows[0][1].text == "not run"
