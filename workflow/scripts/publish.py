@@ -37,7 +37,7 @@ def main() -> None:
         if not given.scale:
             raise ReportingError("--scale is missing; say which scale to publish.")
         refuse_dirty(Path.cwd())
-        summarised(given.to)
+        replaced(readme(), "")  # where there is no place for the summary, nothing is made
         plan = plan_of(given.results, given.scale, given.configfile)
         stale = publish(plan, given.to, planned(plan))
         write_text(README, summarised(given.to))
@@ -85,9 +85,14 @@ def say_stale(scale: str, stale: dict[str, str]) -> None:
 
 def summarised(published: Path) -> str:
     """Return the README with its summary made anew from what is published."""
+    return replaced(readme(), block(published))
+
+
+def readme() -> str:
+    """Return the README, of which a part is the summary; ReportingError if it is not here."""
     if not README.is_file():
         raise ReportingError("README.md is not here; run this in the root of the project.")
-    return replaced(README.read_text(encoding="utf-8"), block(published))
+    return README.read_text(encoding="utf-8")
 
 
 if __name__ == "__main__":
