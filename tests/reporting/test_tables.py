@@ -189,12 +189,17 @@ def test_latex_names_the_encoding_that_its_signs_need() -> None:
 @pytest.mark.parametrize(
     ("behind", "said"),
     [
-        ({"a": (3, 3), "b": (3, 3)}, "3 behind every cell that was run."),
-        ({"a": (3, 3), "b": (1, 1)}, "1 behind b; 3 behind every other cell that was run."),
-        ({"a": (2, 2), "b": (0, 0)}, "2 behind every cell that was run."),
+        ({"a": (3, 3), "b": (3, 3)}, "3 behind all that were run."),
+        ({"a": (3, 3), "b": (1, 1)}, "1 behind b; 3 behind all others that were run."),
+        ({"a": (2, 2), "b": (0, 0)}, "2 behind all that were run."),
         (
             {"a": (2, 2), "b": (1, 2), "c": (5, 1), "d": (2, 0), "e": (5, 0)},
-            "1 behind b (x), c (y); 5 behind c (x), e; 2 behind every other cell that was run.",
+            "1 behind b (x), c (y); 5 behind c, e; 2 behind all others that were run.",
+        ),
+        (
+            {f"r{n}": (2, 1) for n in range(9)} | {"e": (5, 0)},
+            "5 behind e; 2 behind all others that were run. Some cells have fewer, those whose "
+            "value is undefined in a run: `n` in the CSV.",
         ),
     ],
 )

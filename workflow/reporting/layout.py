@@ -10,6 +10,8 @@ from workflow.reporting.tables import UNDEFINED, Record
 
 Kind = Literal["label", "ours", "paper", "verdict"]
 MISSING = "–"
+NAMED = 8
+"""So many cells with fewer runs than their row are named; more are not."""
 
 
 @dataclass(frozen=True)
@@ -136,19 +138,28 @@ def runs_behind(records: Sequence[Record]) -> str:
         if record["spread_over"] == "runs" and record["n"]:
             row, runs = behind.setdefault(record["row"], {}), int(record["n"])
             row[record["column"]] = max(row.get(record["column"], 0), runs)
-    counted = Counter(runs for row in behind.values() for runs in row.values())
-    if not counted:
+    most = {row: max(columns.values()) for row, columns in behind.items()}
+    if not most:
         return ""
-    ((usual, _),) = counted.most_common(1)
+    ((usual, _),) = Counter(most.values()).most_common(1)
     others: dict[int, list[str]] = {}
-    for name, row in behind.items():
-        for runs in sorted(set(row.values()) - {usual}):
-            columns = [column for column, n in row.items() if n == runs]
-            whole = len(columns) == len(row)
-            others.setdefault(runs, []).append(name if whole else f"{name} ({', '.join(columns)})")
-    said = [f"{runs} behind {', '.join(named)}" for runs, named in sorted(others.items())]
-    rest = "every other cell" if said else "every cell"
-    return f"Runs: {'; '.join([*said, f'{usual} behind {rest}'])} that was run."
+    for row, runs in most.items():
+        if runs != usual:
+            others.setdefault(runs, []).append(row)
+    fewer: dict[tuple[str, int], list[str]] = {}
+    for row, columns in behind.items():
+        for column, runs in columns.items():
+            if runs < most[row]:
+                fewer.setdefault((row, runs), []).append(column)
+    few = ""
+    if sum(map(len, fewer.values())) > NAMED:
+        few = " Some cells have fewer, those whose value is undefined in a run: `n` in the CSV."
+    else:
+        for (row, runs), named in fewer.items():
+            others.setdefault(runs, []).append(f"{row} ({', '.join(named)})")
+    said = [f"{runs} behind {', '.join(rows)}" for runs, rows in sorted(others.items())]
+    rest = "all others that were run" if said else "all that were run"
+    return f"Runs: {'; '.join([*said, f'{usual} behind {rest}'])}.{few}"
 
 
 def _cells(
