@@ -27,7 +27,8 @@ def check_mechanisms(model: Mapping[str, Any], device: torch.device = CPU) -> No
         device: to try them on.
 
     Raises:
-        ValueError: a normaliser can't be built, or its weights are none; the sentence names it.
+        ValueError: a normaliser can't be built or returns no attention weights; the sentence names
+            it.
     """
     for node, heads in _normalizers(model):
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
@@ -81,7 +82,7 @@ def _fault(mechanism: Callable[[Tensor], Any], scores: Tensor) -> str:
     if not isinstance(weights, Tensor):
         return f"it returns {type(weights).__name__}, no tensor"
     if weights.shape != scores.shape:
-        return f"its weights are {tuple(weights.shape)}"
+        return f"its weights have the shape {tuple(weights.shape)}"
     if not weights.isfinite().all():
         return "some weights are not finite; take the -inf of masked keys out before you multiply"
     if (weights < 0).any():

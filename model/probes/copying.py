@@ -31,7 +31,8 @@ def copying(
     Args:
         subject: a trained `CopyingModel` and its data.
         history: of the run. In the first epoch each training batch is new to the model, so its
-            accuracy and attention before the update are those on the test distribution.
+            accuracy and attention before the update are those on the test distribution; under
+            Gumbel attention with the noise of training.
         learned: attention above which a run has learned.
         failed: attention below which it has failed.
         tokens: most tokens in a batch.

@@ -89,7 +89,7 @@ def learning(
         over runs of v), `xi_<agreement>` and `xi_<agreement>_never`, 1 where the other runs never
         exceed it (the paper's "*"). And `xi_star`, the performance of
         this run at its best checkpoint (the text has the end of training, the authors' code this),
-        `best_step`, and `final`, that at the end.
+        `best_step`, and `final`, that of the last checkpoint.
         What needs a record that is not given has no value.
         Arrays: `step`, `performance_curve` and a curve of each agreement along training.
 

@@ -110,8 +110,10 @@ def optimal_attention(subject: Subject, split: str = "dev", tokens: int = 256) -
 
     Returns:
         Scalars `agreement`, A(alpha_opt, beta), and `agreement_chance`, A-hat, in %, averaged over
-        output words; `loss` of the model's own attention and `best_loss` of the best one, in nats
-        per word; and `gap`, what the best loss of any word is above its optimum at most.
+        output words; `agreement_alone`, the same with beta = softmax(gamma_l)_y of the input word
+        alone, as the authors' code has it for such a model; `loss` of the model's own attention and
+        `best_loss` of the best one, in nats per word; and `gap`, what the best loss of any word is
+        above its optimum at most.
 
     Raises:
         ValueError: the model is no convex one.
@@ -124,7 +126,7 @@ def optimal_attention(subject: Subject, split: str = "dev", tokens: int = 256) -
         )
     weight = model.output_weight.detach()
     of_c, bias = weight[:, :-1], weight[:, -1]
-    hits, random, losses = [], [], []
+    hits, alone, random, losses = [], [], [], []
     for batch in pairs_in_order(subject.corpus.split(split), tokens, subject.device):
         with torch.no_grad():
             encoding = model.encode(batch.source, batch.source_layout)
@@ -136,10 +138,16 @@ def optimal_attention(subject: Subject, split: str = "dev", tokens: int = 256) -
             found = best_attention(projected @ of_c.t(), s @ of_c.t() + bias, targets, inside)
             log_p = model.logits(model.mix(s, context)).log_softmax(dim=-1)
             own = -log_p.gather(2, targets[..., None])[..., 0]
-            beta = lexical_log_odds(model, batch, projected, batch.layout.pack(s)).cpu().numpy()
+            states = batch.layout.pack(s)
+            beta, beta_alone = (
+                lexical_log_odds(model, batch, projected, of).cpu().numpy()
+                for of in (states, torch.zeros_like(states))
+            )
         row = batch.layout.places // batch.layout.real.shape[1]
         lengths = inside.sum(dim=1)[row].cpu().numpy()
-        hits.append(agreement(batch.layout.pack(found.weights).cpu().numpy(), beta, lengths))
+        alpha = batch.layout.pack(found.weights).cpu().numpy()
+        hits.append(agreement(alpha, beta, lengths))
+        alone.append(agreement(alpha, beta_alone, lengths))
         random.append(chance(beta, lengths))
         three = (batch.layout.pack(x).double().cpu() for x in (own, found.loss, found.gap))
         losses.append(torch.stack([*three]))
@@ -148,6 +156,7 @@ def optimal_attention(subject: Subject, split: str = "dev", tokens: int = 256) -
     return Measured(
         {
             "agreement": scalar(100 * float(hit.mean()), "%", n=len(hit)),
+            "agreement_alone": scalar(100 * float(np.concatenate(alone).mean()), "%", n=len(hit)),
             "agreement_chance": scalar(100 * float(np.concatenate(random).mean()), "%"),
             "loss": scalar(float(own_loss.mean()), "nats", n=len(hit)),
             "best_loss": scalar(float(best_loss.mean()), "nats", n=len(hit)),

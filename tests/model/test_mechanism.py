@@ -53,7 +53,7 @@ def endless(scores):
 
 FAULTS = {
     "it returns NoneType, no tensor": lambda scores: None,
-    r"its weights are \(2, 4, 5\)": lambda scores: scores.amax(-1),
+    r"its weights have the shape \(2, 4, 5\)": lambda scores: scores.amax(-1),
     "some weights are not finite; take the -inf": lambda scores: (0 * scores).softmax(-1),
     "some weights are negative": lambda scores: 2 * scores.softmax(-1) - 1 / scores.shape[-1],
     "masked keys get a weight": lambda scores: torch.ones_like(scores) / scores.shape[-1],
@@ -108,7 +108,7 @@ def said_of(node, **options):
 def test_a_mechanism_for_one_number_of_keys_is_refused(own):
     own.mine = lambda scores: (scores + torch.zeros(7)).softmax(-1)
     said = said_of(model({"path": "own_attention:mine"}))
-    assert said == "given scores (3, 4, 1, 1) in training, its weights are (3, 4, 1, 7)"
+    assert said == "given scores (3, 4, 1, 1) in training, its weights have the shape (3, 4, 1, 7)"
     own.mine = lambda scores: (scores + torch.zeros(5, 7)).softmax(-1)[:, :, : scores.shape[2]]
     assert "given scores (3, 4, 1, 1) in training" in said_of(model({"path": "own_attention:mine"}))
 

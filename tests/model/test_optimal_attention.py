@@ -90,7 +90,7 @@ def test_each_word_is_solved_for_itself(tmp_path):
         parameter *= 10
     found = optimal_attention(Subject(model, corpus, CPU, 0), "dev", 9).scalars
     weight, bias = model.output_weight[:, :-1], model.output_weight[:, -1]
-    hits, random, best = [], [], []
+    hits, alone, random, best = [], [], [], []
     for _, source, before, word in every_word(pairs, range(len(pairs))):
         encoding = model.encode(
             torch.tensor([source]), Layout(torch.ones(1, len(source), dtype=torch.bool))
@@ -104,10 +104,14 @@ def test_each_word_is_solved_for_itself(tmp_path):
         places = range(len(source) + 1)
         beta = [float(attending(model, source, before, place)[word]) for place in places]
         hits.append(20 * sum(b > beta[at] for b in beta) < len(beta))
+        without = (gamma[0] + bias).softmax(dim=-1)[:, word].tolist()
+        alone.append(20 * sum(b > without[at] for b in without) < len(without))
         random.append(np.mean([20 * sum(b > a for b in beta) < len(beta) for a in beta]))
         best.append(float(one.loss))
     assert 0 < np.mean(hits) < 1
     assert found["agreement"]["value"] == pytest.approx(100 * np.mean(hits))
+    assert found["agreement_alone"]["value"] == pytest.approx(100 * np.mean(alone))
+    assert alone != hits
     assert found["agreement_chance"]["value"] == pytest.approx(100 * np.mean(random))
     assert found["best_loss"]["value"] == pytest.approx(np.mean(best), abs=1e-3)
     assert found["loss"]["n"] == len(hits)
