@@ -76,20 +76,17 @@ def printed_places(
 
 
 def table_runs(tables: Mapping[str, Any], name: str) -> Runs:
-    """Return the runs behind a table of `tables.yaml`.
-
-    Rows marked `not_run` have none, nor have those that the paper quotes.
-    """
+    """Return the runs behind a table of `tables.yaml`; rows that the paper quotes have none."""
     table = tables["tables"][name]
     return _once(
         (row_experiment(table, row), cell_variant(table, row, column))
         for row, column in cells(table)
-        if "not_run" not in row and not row.get("quoted")
+        if not row.get("quoted")
     )
 
 
 def figure_runs(figures: Mapping[str, Any], name: str) -> Runs:
-    """Return the runs behind a figure of `figures.yaml`; panels marked `not_run` have none."""
+    """Return the runs behind a figure of `figures.yaml`."""
     figure = figures["figures"][name]
     return _once(
         (figure["experiment"], series["variant"])

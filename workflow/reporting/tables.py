@@ -153,7 +153,7 @@ def _records(
         ]
         notes += ["fraction of runs, with its Wilson interval"] if share and scalars else []
         notes += _lacking(metric, behind)
-        notes += [str(row.get("not_run", "")), str(row.get("note", ""))]
+        notes.append(str(row.get("note", "")))
         record = {
             **dict.fromkeys(COLUMNS, ""),
             **{"paper": context.paper, "source": number.source, "table": context.name},

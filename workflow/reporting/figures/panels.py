@@ -35,11 +35,10 @@ class Series:
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes; `not_run` says why it has no series."""
+    """One pair of axes."""
 
     label: str
     series: Sequence[Series]
-    not_run: str = ""
 
     @property
     def drawn(self) -> list[Series]:
@@ -63,7 +62,7 @@ def panels(
             )
             for one in panel["series"]
         ]
-        found.append(Panel(str(panel["label"]), series, str(panel.get("not_run", ""))))
+        found.append(Panel(str(panel["label"]), series))
     return found
 
 
