@@ -106,12 +106,20 @@ def test_what_does_not_count_today_is_left_out(results: Results) -> None:
     (results.folder / f"runs/{STREAMS}/seed-0/run.json").unlink()
     made = look(results)
     assert made.runs == 1 and accuracy(made)["n"] == "1"
-    measures = results.folder / "measures"
-    assert sorted(made.left_out) == [
-        f"{measures / SOFT}/seed-1.json: of other code",
-        f"{measures / STREAMS}/seed-1.json: of other code",
-        f"{results.folder}/runs/{STREAMS}/seed-0/run.json: this file does not exist",
+    assert made.left_out == [
+        f"{results.folder}/runs/{STREAMS}/seed-0/run.json: this file does not exist; run the job "
+        "that writes it.",
+        f"{SOFT}/seed-1: of other code",
+        f"{STREAMS}/seed-1: of other code",
     ]
+
+
+def test_a_run_beside_measures_of_another_is_left_out(results: Results) -> None:
+    add(results, 0)
+    (run,) = (path for path in results.runs if SOFT in str(path))
+    run.write_text(run.read_text().replace('"identity": "', '"identity": "x'))
+    (said,) = look(results).left_out
+    assert said.endswith(f"{SOFT}/seed-0/run.json are of different runs; run the job again.")
 
 
 def test_seeds_of_data_with_other_contents_are_left_out(results: Results) -> None:
@@ -168,7 +176,7 @@ def test_the_command_tells_what_it_makes_and_where_it_is(results: Results) -> No
     assert where == f"Report so far:  {results.folder}/so_far/report.html"
     assert said.startswith("2 of ") and said.endswith("'not run'")
     assert "tables, figures and claims of discrete_transformer\n" in done.stderr
-    assert f"left out: {results.folder}/measures/{SOFT}/seed-1.json: of other code\n" in done.stderr
+    assert f"left out: {SOFT}/seed-1: of other code\n" in done.stderr
     assert (results.folder / "so_far/figures/discrete_transformer/figure_6_1.png").is_file()
     assert "data:image/png;base64" in (results.folder / "so_far/report.html").read_text()
 

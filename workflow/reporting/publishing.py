@@ -64,10 +64,15 @@ def given(plan: Plan, now: Now) -> dict[str, Entry]:
 
     Left-overs of other seeds or variants are not looked at.
 
-    Raises ReportingError when the measures of one don't count.
+    Raises ReportingError when the measures of one are broken or don't count.
     """
-    found = {key: measured(plan, key, now) for key in planned_runs(plan)}
-    return {key: entry for key, entry in found.items() if entry}
+    found = {key: entry for key in planned_runs(plan) if (entry := measured(plan, key))}
+    for key, entry in found.items():
+        if reason := outdated(made_of(entry), now(key)):
+            raise ReportingError(
+                f"{measures_of(plan, key)}: {reason}; run this scale again, then publish."
+            )
+    return found
 
 
 def planned_runs(plan: Plan) -> list[str]:
@@ -75,22 +80,24 @@ def planned_runs(plan: Plan) -> list[str]:
     return [run.key for experiment in plan.selected for run in plan.runs(experiment)]
 
 
-def measured(plan: Plan, key: str, now: Now) -> Entry | None:
+def measures_of(plan: Plan, key: str) -> Path:
+    """Return the file of a run's measures, which need not be there."""
+    return Path(plan.results) / plan.scale / "measures" / f"{key}.json"
+
+
+def measured(plan: Plan, key: str) -> Entry | None:
     """Return a run as it was measured, None where it was not.
 
-    Raises ReportingError when its run.json is missing or of another run than the measures, or when
-    it is not of today's code and settings.
+    Whether it still counts today is not asked.  Raises ReportingError when its run.json is missing
+    or of another run than the measures.
     """
-    results = Path(plan.results) / plan.scale
-    path, run_path = results / "measures" / f"{key}.json", results / "runs" / key / "run.json"
+    path = measures_of(plan, key)
+    run_path = Path(plan.results) / plan.scale / "runs" / key / "run.json"
     if not path.is_file():
         return None
     entry: Entry = {"measures": read_json(path), "run": read_json(run_path), "stale": None}
     if entry["measures"].get("identity") != entry["run"].get("identity"):
         raise ReportingError(f"{path} and {run_path} are of different runs; run the job again.")
-    reason = outdated(made_of(entry), now(key))
-    if reason:
-        raise ReportingError(f"{path}: {reason}; run this scale again, then publish.")
     return entry
 
 

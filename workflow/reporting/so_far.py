@@ -16,7 +16,7 @@ from workflow.reporting.measures import Measures, read_measure
 from workflow.reporting.outputs import write_corpora, write_outputs
 from workflow.reporting.page import render
 from workflow.reporting.paper import Paper
-from workflow.reporting.publishing import Entry, judged, measured, planned_runs
+from workflow.reporting.publishing import Entry, judged, measured, measures_of, planned_runs
 
 NAME = "so_far"
 """The folder below the scale's; no rule of the workflow reads or writes it."""
@@ -31,7 +31,7 @@ class SoFar:
     """That were measured, and count."""
     planned: int
     left_out: list[str]
-    """The measures that don't count, each with the reason."""
+    """Why measures don't count, one line a run, with the way out where a file is broken."""
 
 
 def write_so_far(plan: Plan, now: Now, say: Callable[[str], None]) -> SoFar:
@@ -54,7 +54,7 @@ def write_so_far(plan: Plan, now: Now, say: Callable[[str], None]) -> SoFar:
         raise ReportingError(f"{folder / 'measures'}: nothing was measured yet; run this scale.")
     runs = {key: folder / "runs" / key / "run.json" for key in entries}
     measures = Measures(
-        read_measure(folder / "measures" / f"{key}.json", {entry["run"]["identity"]: entry["run"]})
+        read_measure(measures_of(plan, key), {entry["run"]["identity"]: entry["run"]})
         for key, entry in entries.items()
     )
     base = results / base_scale(scale) if base_scale(scale) != scale else None
@@ -88,9 +88,9 @@ def _counting(plan: Plan, now: Now) -> tuple[dict[str, Entry], list[str]]:
     left_out = []
     for key in planned_runs(plan):
         try:
-            entry = measured(plan, key, now)
+            entry = measured(plan, key)
         except ReportingError as error:
-            left_out.append(str(error).partition(";")[0])
+            left_out.append(str(error))
             continue
         if entry:
             found[key] = entry
