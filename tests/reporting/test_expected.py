@@ -42,6 +42,7 @@ def test_a_place_without_a_number_is_named(paper: Paper) -> None:
         (["a,b"], "the header must be"),
         (["000,T,r,c,m,1,,,%,,", "000,T,r,c,m,2,,,%,,"], "line 3: .* stands twice"),
         (["000,T,r,c,m,1,,means,%,,", ""], 'line 2: unknown statistic "means".*"mean"'),
+        (["000,T,r,c,m,1,,,%,missprint,", ""], 'line 2: unknown flag "missprint".*"misprint"'),
         (["000,T,r,c,m,1,o,,%,,", ""], 'line 2: std "o" is not a number'),
     ],
 )

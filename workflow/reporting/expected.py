@@ -9,20 +9,28 @@ from workflow.reporting.files import ReportingError, read_csv
 from workflow.reporting.verdict import Printed
 
 COLUMNS = (
-    *("source", "table", "row", "column", "metric", "value", "std", "statistic"),
-    *("unit", "flag", "note"),
+    "source",
+    "table",
+    "row",
+    "column",
+    "metric",
+    "value",
+    "std",
+    "statistic",
+    "unit",
+    "flag",
+    "note",
 )
 STATISTICS = ("mean", "max", "single")
+FLAGS = ("disputed", "misprint", "inferred", "starred", "quoted", "not printed")
+"""What is to know of a number; `starred` ones were never exceeded in training."""
 Place = tuple[str, str, str, str, str]
 """(source, table, row, column, metric), in the paper's own words."""
 
 
 @dataclass(frozen=True)
 class Expected:
-    """A paper's number, its unit, a note, and a flag.
-
-    The flag is disputed, misprint, inferred, starred (never exceeded in training) or not printed.
-    """
+    """A paper's number, its unit, a note, and one of FLAGS or no flag."""
 
     source: str
     printed: Printed
@@ -37,7 +45,8 @@ class ExpectedValues:
     def __init__(self, path: Path) -> None:
         """Read `expected.csv`; an empty `statistic` is `mean`.
 
-        Raises InputError for a missing file, a wrong header or statistic, or a doubled number.
+        Raises InputError for a missing file, a wrong header, an unknown statistic or flag, or a
+        doubled number.
         """
         if not path.is_file():
             raise ReportingError(
@@ -55,6 +64,9 @@ class ExpectedValues:
             statistic = record["statistic"] or "mean"
             if statistic not in STATISTICS:
                 raise unknown(f"{path}, line {line}", "statistic", statistic, STATISTICS)
+            # A misprint that is misspelt would be held against ours.
+            if record["flag"] not in ("", *FLAGS):
+                raise unknown(f"{path}, line {line}", "flag", record["flag"], FLAGS)
             self.values[place] = Expected(
                 record["source"],
                 Printed(record["value"], _number(record["std"], f"{path}, line {line}"), statistic),
