@@ -11,6 +11,7 @@ import numpy as np
 from workflow.planning.loader import load_yaml
 from workflow.planning.plan import Plan
 from workflow.reporting.measures import Measure
+from workflow.reporting.paper import Paper
 
 ROOT = Path(__file__).resolve().parents[2]
 STACK = {
@@ -154,6 +155,13 @@ def one_run(
 def outcomes(variant: str, values: Sequence[float | None], first: int = 0) -> list[Measure]:
     """Return one run a value, with it as the outcome `probe.learned`; seeds count from `first`."""
     return [one_run(variant, first + at, {"learned": value}) for at, value in enumerate(values)]
+
+
+def with_tables(tables: dict[str, Any], name: str = "discrete_transformer") -> Paper:
+    """Return a paper with other tables in place of its own, and with its own numbers."""
+    paper = Paper(name)
+    paper.tables = tables
+    return paper
 
 
 def plan_of(results: Path, scale: str = "lite", **config: Any) -> Plan:

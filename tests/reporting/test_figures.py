@@ -143,9 +143,7 @@ def test_figure_6_1_says_what_table_6_1_says(paper: Paper, results: Results) -> 
         importance["scalars"]["tau_norm"] |= {"value": mean, "std": std, "n": 2}
         path.write_text(json.dumps(measures))
     read = Measures.read(results.measures)
-    records = build(
-        *("discrete_transformer", "table_6_1", "lite", paper.tables, paper.expected, read)
-    ).records
+    records = build(paper, "table_6_1", "lite", read).records
     (cell,) = (
         one
         for one in records

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.reporting.synthetic import one_run, outcomes
+from tests.reporting.synthetic import one_run, outcomes, with_tables
 from workflow.planning.loader import InputError, check
 from workflow.reporting import checks, layout, tables
 from workflow.reporting.claims import decide_proportions, judge
@@ -42,8 +42,8 @@ def definitions(**more: Any) -> dict[str, Any]:
     return checked
 
 
-def table_of(made: dict[str, Any], behind: list[Measure], paper: Paper) -> tables.Table:
-    return tables.build("p", "toy", "lite", made, paper.expected, Measures(behind))
+def table_of(made: dict[str, Any], behind: list[Measure]) -> tables.Table:
+    return tables.build(with_tables(made), "toy", "lite", Measures(behind))
 
 
 def shown(made: dict[str, Any], table: tables.Table) -> list[list[str]]:
@@ -52,9 +52,9 @@ def shown(made: dict[str, Any], table: tables.Table) -> list[list[str]]:
     return [[cell.text for cell in row] for row in cells.rows]
 
 
-def test_a_cell_is_the_fraction_with_wilsons_interval(paper: Paper) -> None:
+def test_a_cell_is_the_fraction_with_wilsons_interval() -> None:
     made = definitions()
-    table = table_of(made, outcomes("same", LEARNED), paper)
+    table = table_of(made, outcomes("same", LEARNED))
     for record in table.records:
         assert tuple(record) == tables.COLUMNS
         assert (record["mean"], record["std"], record["n"]) == ("0.1", "", "20")
@@ -69,66 +69,67 @@ def test_a_cell_is_the_fraction_with_wilsons_interval(paper: Paper) -> None:
 @pytest.mark.parametrize(
     ("value", "text"), [(0, "0.00 [0.00, 0.79]"), (1, "1.00 [0.21, 1.00]"), (None, "undefined")]
 )
-def test_one_run_has_an_interval_too(paper: Paper, value: int | None, text: str) -> None:
+def test_one_run_has_an_interval_too(value: int | None, text: str) -> None:
     made = definitions()
-    table = table_of(made, outcomes("same", [value]), paper)
+    table = table_of(made, outcomes("same", [value]))
     assert shown(made, table)[0][2] == text
     assert {record["n"] for record in table.records} == {"1"}
     assert {record["statistic"] for record in table.records} == {"single"}
 
 
-def test_without_runs_nothing_is_filled_in(paper: Paper) -> None:
+def test_without_runs_nothing_is_filled_in() -> None:
     made = definitions()
-    table = table_of(made, [], paper)
+    table = table_of(made, [])
     assert shown(made, table) == [["same 40", *["not run"] * 3]]
     assert {record["ci_low"] + record["mean"] + record["n"] for record in table.records} == {""}
 
 
-def test_runs_without_an_outcome_are_left_out_and_told(paper: Paper) -> None:
+def test_runs_without_an_outcome_are_left_out_and_told() -> None:
     made = definitions()
     behind = [*outcomes("same", [1, None, 0]), one_run("same", 3)]
-    table = table_of(made, behind, paper)
+    table = table_of(made, behind)
     assert shown(made, table)[0][1] == "0.50"
     assert table.records[0]["n"] == "2"
     assert "undefined in 1 of 4 runs" in table.records[0]["note"]
     assert "missing in 1 of 4 runs" in table.records[0]["note"]
 
 
-def test_a_table_of_best_runs_has_fractions_all_the_same(paper: Paper) -> None:
+def test_a_table_of_best_runs_has_fractions_all_the_same() -> None:
     made = definitions(statistic="max")
-    table = table_of(made, outcomes("same", LEARNED), paper)
+    table = table_of(made, outcomes("same", LEARNED))
     assert (table.records[0]["mean"], table.records[0]["statistic"]) == ("0.1", "mean")
 
 
-def test_a_metric_may_have_another_statistic_than_its_table(paper: Paper) -> None:
+def test_a_metric_may_have_another_statistic_than_its_table() -> None:
     made = definitions(statistic="max")
     metric = dict(made["metrics"]["learned"])
     del metric["proportion"]
     for own, expected in (({}, ("1", "max")), ({"statistic": "mean"}, ("0.25", "mean"))):
         made["metrics"]["learned"] = metric | own
-        record, *_ = table_of(made, outcomes("same", [0, 1, 0, 0]), paper).records
+        record, *_ = table_of(made, outcomes("same", [0, 1, 0, 0])).records
         assert (record["mean"], record["statistic"]) == expected
 
 
-def test_a_printed_fraction_is_judged_by_the_number_of_runs(paper: Paper) -> None:
+def test_a_printed_fraction_is_judged_by_the_number_of_runs() -> None:
     # 12 of 20 beside 0.5: twice sqrt(.5 * .5 / 20) = .2236, and half a unit of the last digit
     place = {"source": "000", "table": "Table 6.1", "row": "SST", "column": "TRANSFORMER"}
     made = definitions(printed=[place])
     metric = made["metrics"]["learned"] | {"printed": "accuracy"}
     metric["tolerance"] = {"seed_std": 0, "sampling": "binomial", "because": "-"}
     made["metrics"]["learned"] = metric
-    other = Paper("discrete_transformer")
+    other = with_tables(made)
     key = (*place.values(), "accuracy")
     number = other.expected.values[key]
     other.expected.values[key] = replace(number, printed=replace(number.printed, text="0.5"))
-    record, *_ = table_of(made, outcomes("same", [1, 1, 1, 0, 0] * 4), other).records
+    behind = Measures(outcomes("same", [1, 1, 1, 0, 0] * 4))
+    record, *_ = tables.build(other, "toy", "lite", behind).records
     assert record["verdict"] == "reproduced"
     assert "difference +0.1, tolerance 0.274" in record["note"]
 
 
-def test_a_measure_that_is_no_outcome_is_named(paper: Paper) -> None:
+def test_a_measure_that_is_no_outcome_is_named() -> None:
     with pytest.raises(ReportingError, match=r"same/seed-1\.json: probe\.learned is 0\.5, but"):
-        table_of(definitions(), outcomes("same", [1, 0.5]), paper)
+        table_of(definitions(), outcomes("same", [1, 0.5]))
 
 
 def test_any_metric_can_show_its_interval(paper: Paper, measures: Measures, tmp_path: Path) -> None:

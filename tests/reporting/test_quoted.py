@@ -4,13 +4,11 @@ from typing import Any
 
 import pytest
 
-from tests.reporting.synthetic import one_run
+from tests.reporting.synthetic import one_run, with_tables
 from workflow.planning.loader import InputError, check
 from workflow.reporting import checks, layout, tables
-from workflow.reporting.expected import ExpectedValues
 from workflow.reporting.measures import Measures
 from workflow.reporting.needs import table_runs
-from workflow.reporting.paper import Paper
 from workflow.reporting.verdict import WORDS
 
 TABLE_1 = {"source": "001", "table": "Table 1", "row": "{row}", "column": "{column}"}
@@ -40,19 +38,14 @@ def definitions(**row: Any) -> dict[str, Any]:
     return found
 
 
-@pytest.fixture(scope="module")
-def expected() -> ExpectedValues:
-    return Paper("explicit_sparse").expected
+def built(made: dict[str, Any], runs: list[Any]) -> tables.Table:
+    return tables.build(with_tables(made, "explicit_sparse"), "toy", "lite", Measures(runs))
 
 
-def built(made: dict[str, Any], expected: ExpectedValues, runs: list[Any]) -> tables.Table:
-    return tables.build("p", "toy", "lite", made, expected, Measures(runs))
-
-
-def test_quoted_numbers_stand_there_without_a_verdict(expected: ExpectedValues) -> None:
+def test_quoted_numbers_stand_there_without_a_verdict() -> None:
     made = definitions()
     runs = [one_run("en_de_soft", 0, {"bleu": 29.0}), one_run("en_de_quoted", 0, {"bleu": 1.0})]
-    table = built(made, expected, runs)
+    table = built(made, runs)
     cells = [
         [cell.text for cell in row]
         for row in layout.grid(made, "toy", table.records, table.sidecar).rows
@@ -80,7 +73,7 @@ def test_a_row_may_name_a_variant_for_each_column() -> None:
         definitions(variant={"en_vi": "other_{line}"})
 
 
-def test_a_list_of_words_is_a_cell(expected: ExpectedValues) -> None:
+def test_a_list_of_words_is_a_cell() -> None:
     made = definitions()
     metric = {"measure": "probe.near", "of": "slightly", "label": "near", "unit": "words"}
     made["metrics"]["bleu"] = {**metric, "digits": 0}
@@ -89,7 +82,7 @@ def test_a_list_of_words_is_a_cell(expected: ExpectedValues) -> None:
         "near": [["now", "here"], ["somewhat", "little"], []],
     }
     runs = [one_run("en_de_soft", 0, {}, arrays), one_run("en_vi_soft", 0, {}, {})]
-    table = built(made, expected, runs)
+    table = built(made, runs)
     assert [one["mean"] for one in table.records] == ["", "", "somewhat, little", ""]
     missing = table.records[3]
     assert missing["verdict"] == "not run"
@@ -97,6 +90,6 @@ def test_a_list_of_words_is_a_cell(expected: ExpectedValues) -> None:
     grid = layout.grid(made, "toy", table.records, table.sidecar)
     assert grid.rows[1][1].text == "somewhat, little"
     made["metrics"]["bleu"]["of"] = "nowhere"
-    assert [one["mean"] for one in built(made, expected, runs).records] == [""] * 4
+    assert [one["mean"] for one in built(made, runs).records] == [""] * 4
     made["metrics"]["bleu"]["of"] = "never"  # the first run was measured, and has no such word
-    assert [one["mean"] for one in built(made, expected, runs).records] == ["", "", "–", ""]
+    assert [one["mean"] for one in built(made, runs).records] == ["", "", "–", ""]

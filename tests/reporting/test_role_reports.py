@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from tests.reporting.synthetic import one_run
-from workflow.reporting.expected import ExpectedValues
 from workflow.reporting.figures.panels import Panel, Series
 from workflow.reporting.figures.role_classes import draw
 from workflow.reporting.figures.style import styled
@@ -71,10 +70,7 @@ def test_a_row_shows_the_list_of_its_rank() -> None:
     )
     labels = {"experiment": "role_translation", "variant": "multi30k_onehot", "seed": 0}
     run = Measure(run.path, run.identity, labels, run.evaluators)
-    expected = ExpectedValues(paper.folder / "expected.csv")
-    found = build(
-        "role_interaction", "roles_multi30k", "demo", paper.tables, expected, Measures([run])
-    )
+    found = build(paper, "roles_multi30k", "demo", Measures([run]))
     cells = {(r["row"], r["column"]): r["mean"] for r in found.records}
     assert cells["1", "Typical tokens"] == "der, die"
     assert cells["2", "Freq"] == "4"

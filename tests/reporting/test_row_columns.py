@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.reporting.synthetic import one_run
+from tests.reporting.synthetic import one_run, with_tables
 from workflow.planning.loader import InputError, check
 from workflow.reporting import checks, layout, tables
 from workflow.reporting.measures import Measures
@@ -47,13 +47,13 @@ def checked(made: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def test_a_row_shows_other_metrics_in_each_column(paper: Paper) -> None:
+def test_a_row_shows_other_metrics_in_each_column() -> None:
     made = checked(definitions())
     runs = [
         one_run("model", seed, {"infix": 50 + seed, "prefix": 40, "majority": 36, "seen": 7})
         for seed in range(2)
     ]
-    table = tables.build("p", "toy", "lite", made, paper.expected, Measures(runs))
+    table = tables.build(with_tables(made), "toy", "lite", Measures(runs))
     grid = layout.grid(made, "toy", table.records, table.sidecar)
     assert [[cell.text for cell in row] for row in grid.rows] == [
         ["model", "50.5±0.7", "50.5±0.7", "50.5"],
@@ -206,7 +206,8 @@ def test_numbers_are_compared_where_both_have_the_star_or_neither(
     table["rows"] = [{"id": "model", "label": "model"}]
     value = number.printed.value or 0.0
     runs = [one_run("model", seed, {"xi": value, "xi_never": ours}) for seed in range(2)]
-    built = tables.build("p", "toy", "lite", checked(made), paper.expected, Measures(runs))
+    paper.tables = checked(made)
+    built = tables.build(paper, "toy", "lite", Measures(runs))
     (record,) = built.records
     one = bool(ours) != (theirs == "starred")
     assert ("was never exceeded (*)" in record["note"]) == one
@@ -215,9 +216,7 @@ def test_numbers_are_compared_where_both_have_the_star_or_neither(
     assert shown[2].text == number.printed.text + ("*" if theirs else "")
 
 
-def test_a_row_may_be_of_another_experiment_and_a_star_stands_where_a_value_is_above_0(
-    paper: Paper,
-) -> None:
+def test_a_row_may_be_of_another_experiment_and_a_star_stands_where_a_value_is_above_0() -> None:
     made = definitions()
     table = made["tables"]["toy"]
     table["rows"][1] = {"id": "other", "label": "other", "experiment": "toys", "variant": "model"}
@@ -228,12 +227,12 @@ def test_a_row_may_be_of_another_experiment_and_a_star_stands_where_a_value_is_a
     runs = [one_run("model", 0, {"infix": 50, "seen": 0.5})]
     other = one_run("model", 0, {"infix": 40, "seen": 0})
     other.run["experiment"] = "toys"  # type: ignore[index]
-    built = tables.build("p", "toy", "lite", made, paper.expected, Measures([*runs, other]))
+    built = tables.build(with_tables(made), "toy", "lite", Measures([*runs, other]))
     grid = layout.grid(made, "toy", built.records, built.sidecar)
     assert [[cell.text for cell in row] for row in grid.rows] == [
         ["model", "50.0*"],
         ["other", "40.0"],
     ]
-    none = tables.build("p", "toy", "lite", made, paper.expected, Measures([]))
+    none = tables.build(with_tables(made), "toy", "lite", Measures([]))
     grid = layout.grid(made, "toy", none.records, none.sidecar)
     assert grid.rows[0][1].text == "not run"

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.reporting.synthetic import FLOORS, STACK, Results
+from tests.reporting.synthetic import FLOORS, STACK, Results, with_tables
 from workflow.reporting import tables
 from workflow.reporting.counting import comparisons
 from workflow.reporting.files import ReportingError
@@ -157,8 +157,7 @@ def made_latex(columns: int, **more: object) -> str:
             | {"rows": [label], "columns": shown}
         },
     }
-    expected = Paper("discrete_transformer").expected
-    table = tables.build("p", "toy", "lite", made, expected, Measures([]))
+    table = tables.build(with_tables(made), "toy", "lite", Measures([]))
     return latex(made, "toy", grid(made, "toy", table.records, table.sidecar), "lite")
 
 

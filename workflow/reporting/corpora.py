@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workflow.reporting import layout
 from workflow.reporting.comparability import hindrances_of_scale
 from workflow.reporting.expected import Expected
-from workflow.reporting.files import ReportingError, csv_text, read_json, write_json, write_text
+from workflow.reporting.files import ReportingError, read_json
 from workflow.reporting.paper import Paper
 from workflow.reporting.tables import COLUMNS as RECORD
 from workflow.reporting.tables import Table, text
+from workflow.reporting.tabulating import write_table
 from workflow.reporting.verdict import Verdict
 
 KEPT = ("digest", "splits", "vocabulary_size", "vocabulary_sizes", "statistics")
@@ -145,13 +145,8 @@ def facts_of(recipe: Mapping[str, Any], encoded: Path, fetched: Path) -> Facts:
 
 def describe(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts], prefix: Path) -> None:
     """Write a table of corpora as `<prefix>.csv`, `.md`, `.tex` and its sidecar `.json`."""
-    table = build(paper, name, scale, facts)
-    shown = as_tables(paper, name, facts)
-    grid = layout.grid(shown, name, table.records, table.sidecar)
-    write_text(prefix.with_suffix(".csv"), csv_text(RECORD, table.records))
-    write_text(prefix.with_suffix(".md"), layout.markdown(shown, name, grid, scale))
-    write_text(prefix.with_suffix(".tex"), layout.latex(shown, name, grid, scale))
-    write_json(prefix.with_suffix(".json"), table.sidecar)
+    made, shown = build(paper, name, scale, facts), as_tables(paper, name, facts)
+    write_table(made, shown, name, scale, prefix)
 
 
 def build(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts]) -> Table:
@@ -169,12 +164,17 @@ def build(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts]) -> Ta
             records.append(
                 {
                     **dict.fromkeys(RECORD, ""),
-                    **{"paper": paper.name, "table": name, "unit": unit(column, described)},
-                    **{"row": row["label"], "column": column.label, "metric": column.label},
+                    "paper": paper.name,
                     "source": number.source if number else definition["source"],
+                    "table": name,
+                    "row": row["label"],
+                    "column": column.label,
+                    "metric": column.label,
+                    "unit": unit(column, described),
+                    "statistic": "single",
+                    "spread_over": "runs",
                     "expected": number.printed.text if number else "",
                     "flag": number.flag if number else "",
-                    **{"statistic": "single", "spread_over": "runs"},
                     "mean": text(value) if isinstance(value, float) else str(value or ""),
                     "n": "" if "missing" in described else "1",
                     "verdict": verdict.word,
@@ -184,8 +184,13 @@ def build(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts]) -> Ta
             cell = {name: records[-1][name] for name in ("source", "row", "column", "metric")}
             cells.append({**cell, "corpus": described.get("digest"), "difference": None})
     sidecar = {
-        **{"schema": 1, "paper": paper.name, "table": name, "scale": scale},
-        **{"tolerances": {}, "corpora": dict(facts), "cells": cells},
+        "schema": 1,
+        "paper": paper.name,
+        "table": name,
+        "scale": scale,
+        "tolerances": {},
+        "corpora": dict(facts),
+        "cells": cells,
     }
     return Table(records, sidecar)
 

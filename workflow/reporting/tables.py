@@ -10,16 +10,35 @@ from typing import Any
 
 from workflow.reporting import intervals, needs
 from workflow.reporting.comparability import base_scale, hindrances
-from workflow.reporting.expected import Expected, ExpectedValues
+from workflow.reporting.expected import Expected
 from workflow.reporting.listing import scalar
 from workflow.reporting.measures import Measure, Measures
+from workflow.reporting.paper import Paper
 from workflow.reporting.verdict import Ours, Printed, Tolerance, judge
 
 COLUMNS = (
-    *("paper", "source", "table", "row", "column", "metric", "unit", "statistic", "spread_over"),
-    *("expected", "expected_std", "flag", "mean", "std", "n", "ci_low", "ci_high"),
-    *("verdict", "note"),
+    "paper",
+    "source",
+    "table",
+    "row",
+    "column",
+    "metric",
+    "unit",
+    "statistic",
+    "spread_over",
+    "expected",
+    "expected_std",
+    "flag",
+    "mean",
+    "std",
+    "n",
+    "ci_low",
+    "ci_high",
+    "verdict",
+    "note",
 )
+IDENTITY = ("source", "row", "column", "metric", "spread_over")
+"""What tells a record from all others of its table."""
 UNDEFINED = "undefined"
 QUOTED = "quoted"
 """In the place of a verdict, for what the paper itself quotes from others and nobody runs."""
@@ -39,42 +58,35 @@ class Table:
 class Context:
     """What the cells of one table share."""
 
-    paper: str
+    paper: Paper
     name: str
     scale: str
-    definitions: Mapping[str, Any]
-    """The whole `tables.yaml`."""
-    expected: ExpectedValues
     base: Mapping[tuple[str, ...], Record]
     """For an overlay: the records of the scale it stands on, by `key`."""
 
     @property
     def table(self) -> Mapping[str, Any]:
         """The table's own definition."""
-        return self.definitions["tables"][self.name]
+        return self.paper.definition("tables", self.name)
 
 
 def key(record: Mapping[str, str]) -> tuple[str, ...]:
     """Return what identifies a record within its table."""
-    return tuple(record[name] for name in ("source", "row", "column", "metric", "spread_over"))
+    return tuple(record[name] for name in IDENTITY)
 
 
 def build(
-    paper: str,
-    name: str,
-    scale: str,
-    definitions: Mapping[str, Any],
-    expected: ExpectedValues,
-    measures: Measures,
-    base: Sequence[Record] = (),
+    paper: Paper, name: str, scale: str, measures: Measures, base: Sequence[Record] = ()
 ) -> Table:
     """Return a table over the given measures; cells without a measure are `not run`.
 
-    Raises ReportingError when the definition points to a number that the paper does not print.
+    For an overlay, `base` are the records of the scale it stands on.
+
+    Raises ReportingError when there is no such table, or its definition points to a number that
+    the paper does not print.
     """
-    by_key = {key(record): record for record in base}
-    context = Context(paper, name, scale, definitions, expected, by_key)
-    table, runs = context.table, {}
+    context = Context(paper, name, scale, {key(record): record for record in base})
+    table, metrics, runs = context.table, paper.tables["metrics"], {}
     records: list[Record] = []
     cells: list[dict[str, Any]] = []
     for row, column in needs.cells(table):
@@ -88,17 +100,15 @@ def build(
                 cells.append(_cell(context, record, behind))
     sidecar = {
         "schema": 1,
-        "paper": paper,
+        "paper": paper.name,
         "table": name,
         "scale": scale,
         "base": base_scale(scale) if base else None,
         "repeats": table.get("repeats"),
         "tolerances": {
-            metric: rule["tolerance"]
-            for metric, rule in definitions["metrics"].items()
-            if "tolerance" in rule
+            metric: rule["tolerance"] for metric, rule in metrics.items() if "tolerance" in rule
         },
-        "wide": [metric for metric, rule in definitions["metrics"].items() if rule.get("wide")],
+        "wide": [metric for metric, rule in metrics.items() if rule.get("wide")],
         "runs": runs,
         "cells": cells,
     }
@@ -126,7 +136,8 @@ def _records(
     behind: Sequence[Measure],
 ) -> list[Record]:
     """Return a cell's records for one metric: one a source, and one more for the other spread."""
-    metric, table = context.definitions["metrics"][name], context.table
+    paper, table = context.paper, context.table
+    metric = paper.tables["metrics"][name]
     if "of" in metric:
         metric = {**metric, "of": str(metric["of"]).format(row=row["id"])}
     share = bool(metric.get("proportion"))
@@ -134,8 +145,8 @@ def _records(
     ours, scalars = _ours(metric, statistic, behind)
     places = needs.printed_places(table, row, column) if "printed" in metric else []
     unprinted = Expected(table["source"], Printed(""), metric["unit"], "", "")
-    printed = context.expected.all_at(places, metric.get("printed", "")) or [unprinted]
-    why = hindrances(context.scale, context.definitions.get("not_comparable", []), behind)
+    printed = paper.expected.all_at(places, metric.get("printed", "")) or [unprinted]
+    why = hindrances(context.scale, paper.tables.get("not_comparable", []), behind)
     why += ["our value is undefined"] if ours.mean == UNDEFINED else []
     by_runs = _over_outcomes(metric, ours, behind) if share else _over_runs(ours)
     statistics = _over_examples(metric, ours, scalars, behind) or by_runs
@@ -156,11 +167,17 @@ def _records(
         notes.append(str(row.get("note", "")))
         record = {
             **dict.fromkeys(COLUMNS, ""),
-            **{"paper": context.paper, "source": number.source, "table": context.name},
-            **{"row": needs.row_name(row), "column": str(column["label"]), "metric": name},
-            **{"unit": metric["unit"], "flag": number.flag or str(row.get("flag", ""))},
-            **{"expected": number.printed.text, "expected_std": text(number.printed.std)},
             **statistics,
+            "paper": paper.name,
+            "source": number.source,
+            "table": context.name,
+            "row": needs.row_name(row),
+            "column": str(column["label"]),
+            "metric": name,
+            "unit": metric["unit"],
+            "expected": number.printed.text,
+            "expected_std": text(number.printed.std),
+            "flag": number.flag or str(row.get("flag", "")),
             "verdict": QUOTED if row.get("quoted") else verdict.word,
         }
         difference = _difference(context, record)
@@ -244,8 +261,12 @@ def _over_outcomes(metric: Mapping[str, Any], ours: Ours, behind: Sequence[Measu
     outcomes = [outcome for outcome in found if outcome is not None]
     low, high = intervals.wilson(sum(outcomes), len(outcomes)) if outcomes else (None, None)
     return {
-        **{"statistic": ours.statistic, "spread_over": "runs", "mean": text(ours.mean)},
-        **{"n": str(ours.runs) if ours.runs else "", "ci_low": text(low), "ci_high": text(high)},
+        "statistic": ours.statistic,
+        "spread_over": "runs",
+        "mean": text(ours.mean),
+        "n": str(ours.runs) if ours.runs else "",
+        "ci_low": text(low),
+        "ci_high": text(high),
     }
 
 
@@ -272,8 +293,13 @@ def _over_examples(
         bounds = intervals.interval(ours.mean, intervals.spread(means.tolist()), len(means))
     low, high = bounds or (None, None)
     return {
-        **{"statistic": ours.statistic, "spread_over": "examples", "mean": text(ours.mean)},
-        **{"std": text(std), "n": text(ours.examples), "ci_low": text(low), "ci_high": text(high)},
+        "statistic": ours.statistic,
+        "spread_over": "examples",
+        "mean": text(ours.mean),
+        "std": text(std),
+        "n": text(ours.examples),
+        "ci_low": text(low),
+        "ci_high": text(high),
     }
 
 
@@ -287,9 +313,8 @@ def _difference(context: Context, record: Record) -> str:
 
 
 def _cell(context: Context, record: Record, behind: Sequence[Measure]) -> dict[str, Any]:
-    names = ("source", "row", "column", "metric", "spread_over")
     return {
-        **{name: record[name] for name in names},
+        **{name: record[name] for name in IDENTITY},
         "difference": _difference(context, record) or None,
         "seeds": [measure.seed for measure in behind],
         "runs": [measure.identity for measure in behind],

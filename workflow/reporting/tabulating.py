@@ -1,7 +1,8 @@
 """The files of a table: long form, Markdown and LaTeX in the paper's layout, and the sidecar."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from workflow.reporting import layout, tables
 from workflow.reporting.comparability import base_scale
@@ -17,14 +18,28 @@ def tabulate(
 
     `base` is the same table's CSV of the scale that an overlay stands on; it need not exist.
     """
-    paper.definition("tables", name)
     before: Sequence[tables.Record] = read_csv(base) if base and base.is_file() else []
-    table = tables.build(paper.name, name, scale, paper.tables, paper.expected, measures, before)
-    grid = layout.grid(paper.tables, name, table.records, table.sidecar)
+    table = tables.build(paper, name, scale, measures, before)
     said = scale
     if any(cell["difference"] for cell in table.sidecar["cells"]):
         said = f"{scale}, Δ is the difference to {base_scale(scale)}"
+    write_table(table, paper.tables, name, said, prefix)
+
+
+def write_table(
+    table: tables.Table, definitions: Mapping[str, Any], name: str, scale: str, prefix: Path
+) -> None:
+    """Write a table's four files.
+
+    Args:
+        table: its records and sidecar.
+        definitions: a whole `tables.yaml`, in which its layout stands.
+        name: of the table.
+        scale: as the title says it.
+        prefix: path of the files without their suffix.
+    """
+    grid = layout.grid(definitions, name, table.records, table.sidecar)
     write_text(prefix.with_suffix(".csv"), csv_text(tables.COLUMNS, table.records))
-    write_text(prefix.with_suffix(".md"), layout.markdown(paper.tables, name, grid, said))
-    write_text(prefix.with_suffix(".tex"), layout.latex(paper.tables, name, grid, said))
+    write_text(prefix.with_suffix(".md"), layout.markdown(definitions, name, grid, scale))
+    write_text(prefix.with_suffix(".tex"), layout.latex(definitions, name, grid, scale))
     write_json(prefix.with_suffix(".json"), table.sidecar)
