@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from workflow.reporting.figures.panels import Panel, Series, arrays, lowest, not_run
+from workflow.reporting.figures.panels import Panel, Series, arrays, lowest, series_of
 from workflow.reporting.figures.style import footnote, looks, nothing, plt
 from workflow.reporting.files import ReportingError
 
@@ -40,9 +40,9 @@ def draw(panels: Sequence[Panel]) -> Figure:
         axes.set_ylabel("weight")
         axes.set_title(panel.label)
         axes.legend(fontsize=7)
-    drawn = [series for panel in shown for series in panel.drawn]
+    drawn = series_of(shown)
     about = f"The word that attends is set in bold; {lowest(drawn)}."
-    footnote(figure, f"{about} {not_run(panels)}".strip())
+    footnote(figure, panels, about)
     return figure
 
 

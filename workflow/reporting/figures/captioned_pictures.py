@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from workflow.reporting.figures.panels import Panel, Series, arrays, lowest, not_run
+from workflow.reporting.figures.panels import Panel, Series, arrays, lowest
 from workflow.reporting.figures.style import LOOKS, footnote, nothing, plt, say
 from workflow.reporting.files import ReportingError
 
@@ -43,7 +43,7 @@ def draw(panels: Sequence[Panel]) -> Figure:
             row, column = divmod(number, COLUMNS)
             _show(grid[row, 2 * column], name, picture)
             _write(grid[row, 2 * column + 1], panel, number)
-    footnote(figure, not_run(panels))
+    footnote(figure, panels)
     return figure
 
 

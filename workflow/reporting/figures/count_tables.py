@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
-from workflow.reporting.figures.panels import Panel, Series, arrays, lowest, not_run
+from workflow.reporting.figures.panels import Panel, Series, arrays, lowest
 from workflow.reporting.figures.style import footnote, nothing, plt, say
 from workflow.reporting.files import ReportingError
 
@@ -57,7 +57,7 @@ def draw(
     if image is not None:
         figure.colorbar(image, ax=grid, shrink=0.8, pad=0.02).set_label(label)
     about = f"{lowest([panel.drawn[0] for panel in panels if panel.drawn])}.".capitalize()
-    footnote(figure, f"{about} {not_run(panels)}".strip())
+    footnote(figure, panels, about)
     return figure
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from workflow.reporting.figures.panels import Panel, Series, arrays, not_run, seeds
+from workflow.reporting.figures.panels import Panel, Series, arrays, seeds, series_of
 from workflow.reporting.figures.style import (
     Look,
     footnote,
@@ -91,7 +91,7 @@ def draw(
     _same_height(places, shown, columns)
     thin = "thin lines: single runs; " if runs else ""
     thin += "thin dashed lines: medians of the baseline; " if baseline else ""
-    footnote(figure, " ".join([_about(panels, thin, shortened), not_run(panels)]).strip())
+    footnote(figure, panels, _about(panels, thin, shortened))
     return figure
 
 
@@ -243,7 +243,7 @@ def _same_height(places: Sequence[Axes], shown: Sequence[Panel], columns: int) -
 
 def _about(panels: Sequence[Panel], thin: str, shortened: bool) -> str:
     """Say what the lines and the band are, and which seeds are behind them."""
-    drawn = [series for panel in panels for series in panel.drawn]
+    drawn = series_of(panels)
     if all(len(series.behind) == 1 for series in drawn):
         return f"Lines: single runs of {seeds(drawn)}."
     where = ", where all runs of a line were measured" if shortened else ""

@@ -6,7 +6,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from workflow.reporting.figures.panels import Panel, Series, arrays, lowest, not_run
+from workflow.reporting.figures.panels import Panel, Series, arrays, lowest
 from workflow.reporting.figures.style import footnote, grid, nothing, say
 from workflow.reporting.files import ReportingError
 
@@ -53,7 +53,7 @@ def draw(panels: Sequence[Panel], legend: Sequence[str]) -> Figure:
     for mark in beside.legend_handles:
         mark.set_sizes([27])
     about = f"{lowest([panel.drawn[0] for panel in shown])}.".capitalize()
-    footnote(figure, f"{about} {not_run(panels)}".strip())
+    footnote(figure, panels, about)
     return figure
 
 

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from workflow.reporting.figures.panels import Panel, not_run, seeds
+from workflow.reporting.figures.panels import Panel, seeds, series_of
 from workflow.reporting.figures.style import footnote, looks, nothing, plt, say
 from workflow.reporting.measures import Measure
 
@@ -19,11 +19,12 @@ def draw(panels: Sequence[Panel]) -> Figure:
 
     Lines are means over seeds and the shade runs from the lowest to the highest seed.
     """
-    drawn = [series for panel in panels for series in panel.drawn]
+    drawn = series_of(panels)
     if not drawn:
         return nothing(panels)
     figure, grid = plt.subplots(
-        *(2, len(panels)),
+        2,
+        len(panels),
         figsize=(3.7 * len(panels), 3.9),
         layout="constrained",
         squeeze=False,
@@ -40,7 +41,7 @@ def draw(panels: Sequence[Panel]) -> Figure:
             say(upper, "not run")
             lower.set_axis_off()
     about = f"Means over {seeds(drawn)}; shade: lowest to highest seed."
-    footnote(figure, f"{about} {not_run(panels)}".strip())
+    footnote(figure, panels, about)
     return figure
 
 
@@ -54,9 +55,8 @@ def _exact(axes: Axes, panel: Panel) -> None:
                 by_length.setdefault(length, []).append(exact)
         lengths = sorted(by_length)
         values = [by_length[length] for length in lengths]
-        line = {key: look[key] for key in ("color", "linestyle", "marker")}
         means = [float(np.mean(one)) for one in values]
-        axes.plot(lengths, means, label=series.label, markersize=4, linewidth=1.3, **line)
+        axes.plot(lengths, means, label=series.label, markersize=4, linewidth=1.3, **look)
         if len(series.behind) > 1:
             low, high = [min(one) for one in values], [max(one) for one in values]
             axes.fill_between(lengths, low, high, color=look["color"], alpha=0.15, linewidth=0)

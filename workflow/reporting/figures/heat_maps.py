@@ -9,7 +9,7 @@ from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
-from workflow.reporting.figures.panels import Panel, Series, arrays, lowest, not_run
+from workflow.reporting.figures.panels import Panel, Series, arrays, lowest, series_of
 from workflow.reporting.figures.style import footnote, nothing, plt, say
 
 EVALUATOR = "attention_maps"
@@ -34,7 +34,8 @@ def draw(panels: Sequence[Panel]) -> Figure:
     columns = max(len(panel.drawn) for panel in shown)
     heights = [AROUND + WIDTH * max(map(_shape, panel.drawn)) for panel in shown]
     figure, grid = plt.subplots(
-        *(len(shown), columns),
+        len(shown),
+        columns,
         figsize=((WIDTH + BESIDE) * columns + BAR, sum(heights)),
         layout="constrained",
         squeeze=False,
@@ -49,8 +50,8 @@ def draw(panels: Sequence[Panel]) -> Figure:
     bar = figure.colorbar(image, ax=grid, shrink=0.4, pad=0.02, panchor=False)
     bar.set_ticks(TICKS, labels=[f"{tick:g}" for tick in TICKS])
     bar.set_label("weight (square-root scale)")
-    drawn = [series for panel in shown for series in panel.drawn]
-    footnote(figure, f"Means over heads; {lowest(drawn)}. {not_run(panels)}".strip())
+    drawn = series_of(shown)
+    footnote(figure, panels, f"Means over heads; {lowest(drawn)}.")
     return figure
 
 

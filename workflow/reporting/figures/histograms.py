@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from workflow.reporting.figures.panels import Panel, Series, not_run, seeds
+from workflow.reporting.figures.panels import Panel, Series, seeds, series_of
 from workflow.reporting.figures.style import footnote, looks, nothing, plt, say
 from workflow.reporting.intervals import numbers, pooled
 
@@ -25,7 +25,7 @@ def draw(panels: Sequence[Panel], measure: str, label: str, low: float, high: fl
     drawn = [panel for panel in panels if panel.drawn]
     if not drawn:
         return nothing(panels)
-    values = [_values(series, measure) for panel in drawn for series in panel.drawn]
+    values = [_values(series, measure) for series in series_of(drawn)]
     reached = np.concatenate([np.array([low, high]), *values])
     low, high = (np.floor(reached.min() * 10) / 10, np.ceil(reached.max() * 10) / 10)
     columns = min(len(drawn), 2)
@@ -40,7 +40,7 @@ def draw(panels: Sequence[Panel], measure: str, label: str, low: float, high: fl
         say(axes, "")
     about = "All examples of all seeds; mean±standard deviation within a seed; "
     about += "vertical lines: the paper's means."
-    footnote(figure, f"{about} {not_run(panels)}".strip())
+    footnote(figure, panels, about)
     return figure
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from workflow.reporting.figures.panels import Panel, Series, not_run, seeds
+from workflow.reporting.figures.panels import Panel, Series, seeds, series_of
 from workflow.reporting.figures.style import Look, footnote, grid, looks, nothing, say
 from workflow.reporting.files import ReportingError
 from workflow.reporting.intervals import wilson
@@ -27,7 +27,7 @@ def draw(panels: Sequence[Panel], axis: str, measures: Mapping[str, str], label:
     Raises ReportingError for a setting that is missing, double or not above 0, and for a run that
     has no such measure.
     """
-    drawn = [series for panel in panels for series in panel.drawn]
+    drawn = series_of(panels)
     if not drawn:
         return nothing(panels)
     figure, places = grid(len(panels), 2, 3.0)
@@ -54,7 +54,7 @@ def draw(panels: Sequence[Panel], axis: str, measures: Mapping[str, str], label:
     about = f"Fractions of n runs with their Wilson 95 % intervals; {seeds(drawn)}."
     handles, names = next(one for one in places if one.lines).get_legend_handles_labels()
     figure.legend(handles, names, loc="outside upper center", ncols=len(names), fontsize=8)
-    footnote(figure, f"{about} {not_run(panels)}".strip())
+    footnote(figure, panels, about)
     return figure
 
 

@@ -66,6 +66,11 @@ def panels(
     return found
 
 
+def series_of(found: Sequence[Panel]) -> list[Series]:
+    """Return the series of all panels that have runs."""
+    return [series for panel in found for series in panel.drawn]
+
+
 def seeds(drawn: Sequence[Series]) -> str:
     """Return the seeds behind the series as text, `seed 0` or `seeds 0, 1`; / where they differ."""
     texts = sorted({series.seeds for series in drawn})

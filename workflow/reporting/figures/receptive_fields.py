@@ -8,7 +8,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
-from workflow.reporting.figures.panels import Panel, Series, arrays, lowest, not_run
+from workflow.reporting.figures.panels import Panel, Series, arrays, lowest, series_of
 from workflow.reporting.figures.style import footnote, nothing, plt, say
 
 EVALUATOR = "receptive_field"
@@ -40,7 +40,7 @@ def draw(panels: Sequence[Panel]) -> Figure:
     if image is not None:
         bar = figure.colorbar(image, ax=grid, shrink=0.5, pad=0.02)
         bar.set_label(f"dependence (log scale; 1 full, white below {LEAST:g})")
-    footnote(figure, " ".join([_which(panels), not_run(panels)]).strip())
+    footnote(figure, panels, _which(panels))
     return figure
 
 
@@ -64,7 +64,7 @@ def _field(axes: Axes, series: Series) -> AxesImage:
 
 def _which(panels: Sequence[Panel]) -> str:
     """Say which sequence and seeds are drawn, and whether all panels show the same sequence."""
-    shown = [series for panel in panels for series in panel.drawn]
+    shown = series_of(panels)
     sequences = {"".join(*arrays(one.behind[0], f"{EVALUATOR}.example_symbols")) for one in shown}
     if len(sequences) > 1:
         return "The runs were measured on different sequences."

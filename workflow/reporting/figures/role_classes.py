@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
-from workflow.reporting.figures.panels import Panel, Series, arrays, lowest, not_run
+from workflow.reporting.figures.panels import Panel, Series, arrays, lowest
 from workflow.reporting.figures.style import footnote, grid, nothing
 
 EVALUATOR = "roles"
@@ -33,7 +33,7 @@ def draw(panels: Sequence[Panel]) -> Figure:
     bar = figure.colorbar(images[0], ax=all_axes, shrink=0.8, pad=0.02)
     bar.set_label(f"share of the class\n(black: the highest, {highest:.2f})")
     about = f"{lowest([panel.drawn[0] for panel in shown])}.".capitalize()
-    footnote(figure, f"{about} {not_run(panels)}".strip())
+    footnote(figure, panels, about)
     return figure
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from workflow.reporting.figures.panels import Panel, not_run, seeds
+from workflow.reporting.figures.panels import Panel, seeds, series_of
 from workflow.reporting.figures.style import LOOKS, footnote, grid, nothing
 
 FEW = 2
@@ -43,7 +43,9 @@ def draw(panels: Sequence[Panel], axis: str, measure: str, label: str, least: fl
         axes.plot(
             [place for place in places for _ in found[place]],
             [value for place in places for value in found[place]],
-            **{"color": look["color"], "marker": "_", "linestyle": "none"},
+            color=look["color"],
+            marker="_",
+            linestyle="none",
             alpha=0.6,
         )
         axes.set_xticks(range(len(names)), names)
@@ -54,9 +56,9 @@ def draw(panels: Sequence[Panel], axis: str, measure: str, label: str, least: fl
         axes.set_xlabel(axis)
         axes.set_ylabel(label)
         axes.set_title(panel.label)
-    drawn = [series for panel in shown for series in panel.drawn]
+    drawn = series_of(shown)
     about = f"Large marks: means; small marks: {seeds(drawn)}."
     if all(len(series.behind) == 1 for series in drawn):
         about = f"Marks: single runs of {seeds(drawn)}."
-    footnote(figure, f"{about} {not_run(panels)}".strip())
+    footnote(figure, panels, about)
     return figure

@@ -110,9 +110,9 @@ def say(axes: Axes, text: str) -> None:
     axes.text(0.5, 0.5, text, color="#444444", wrap=True, **place)
 
 
-def footnote(figure: Figure, text: str) -> None:
-    """Write a small line below the whole figure, if there is anything to say."""
-    if text:
+def footnote(figure: Figure, panels: Sequence[Panel], about: str = "") -> None:
+    """Write a small line below the whole figure: what it is `about`, and what was not run."""
+    if text := f"{about} {not_run(panels)}".strip():
         figure.text(0.01, -0.01, text, ha="left", va="top", fontsize=7, color="#444444", wrap=True)
 
 
@@ -120,7 +120,7 @@ def nothing(panels: Sequence[Panel]) -> Figure:
     """Return a small figure that says of all its panels that they were not run."""
     figure, (axes,) = grid(1, 1, 0.6)
     say(axes, "not run")
-    footnote(figure, not_run(panels))
+    footnote(figure, panels)
     return figure
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from workflow.reporting.figures.panels import Panel, Series, not_run, seeds
+from workflow.reporting.figures.panels import Panel, Series, seeds
 from workflow.reporting.figures.style import footnote, looks, nothing, plt
 
 
@@ -32,12 +32,13 @@ def draw(panels: Sequence[Panel], axis: str, groups: Sequence[Mapping[str, Any]]
             ]
             places = sorted({x for x, _ in points})
             means = [_mean([value for at, value in points if at == x]) for x in places]
-            line = {key: look[key] for key in ("color", "linestyle", "marker")}
-            axes.plot(places, means, label=label, linewidth=1.4, markersize=5, **line)
+            axes.plot(places, means, label=label, linewidth=1.4, markersize=5, **look)
             axes.plot(
                 [x for x, _ in points],
                 [value for _, value in points],
-                **{"color": look["color"], "marker": look["marker"], "linestyle": "none"},
+                color=look["color"],
+                marker=look["marker"],
+                linestyle="none",
                 markersize=3,
                 alpha=0.5,
             )
@@ -50,7 +51,7 @@ def draw(panels: Sequence[Panel], axis: str, groups: Sequence[Mapping[str, Any]]
         axes.set_ylabel(group["label"])
         axes.legend(fontsize=7)
     about = f"Lines: means; small marks: {seeds(series)}."
-    footnote(figure, f"{about} {not_run(panels)}".strip())
+    footnote(figure, panels, about)
     return figure
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from workflow.reporting.figures.panels import Panel, arrays, lowest, not_run
+from workflow.reporting.figures.panels import Panel, arrays, lowest
 from workflow.reporting.figures.style import footnote, nothing, plt, say
 from workflow.reporting.files import ReportingError
 
@@ -54,5 +54,5 @@ def draw(
         axes.set_yticks(range(len(words)), words, fontsize=8)
         axes.tick_params(length=0)
     about = f"{lowest([panel.drawn[0] for panel in panels if panel.drawn])}.".capitalize()
-    footnote(figure, f"{about} {not_run(panels)}".strip())
+    footnote(figure, panels, about)
     return figure
