@@ -43,7 +43,8 @@ def targets(project, tables=None, figures=None, expected=None, **config):
 
 
 def test_the_files_of_every_name(project):
-    found = {n: ask() for n, ask in targets(project, figures={"curve": FIGURE}).names.items()}
+    made = targets(project, figures={"curve": FIGURE})
+    found = {name: made.files(name) for name in made.names}
     table = [f"out/demo/tables/paper/losses.{x}" for x in ("csv", "md", "tex", "json")]
     figure = [f"out/demo/figures/paper/curve.{x}" for x in ("pdf", "png", "json")]
     assert set(found) == {"one", "two", "paper", "paper_losses", "paper_curve"}
@@ -201,6 +202,11 @@ def test_names_that_collide(project):
         InputError, match='"paper_losses" is the name of a file and of table losses'
     ):
         made.check_names([])
+    both = targets(project, figures={"losses": FIGURE})
+    with pytest.raises(
+        InputError, match='"paper_losses" is the name of table losses of paper and of figure losses'
+    ):
+        both.files("paper_losses")
 
 
 def test_an_unknown_name_is_answered_with_the_nearest(project):

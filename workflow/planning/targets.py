@@ -1,6 +1,7 @@
 """What a person can ask for by name, and the files behind each name."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -14,6 +15,18 @@ from workflow.reporting.paper import Paper
 TABLE_FORMATS = ("csv", "md", "tex", "json")
 FIGURE_FORMATS = ("pdf", "png", "json")
 RUN_FILES = ("weights.safetensors", "history.jsonl", "run.json")
+FOLDERS = {"tables": "tables", "figures": "figures", "corpora": "tables"}
+"""By the kind of a paper's definitions, the folder of what is made of them."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What stands behind a name."""
+
+    called: str
+    """What it is, for people: `table losses of paper`."""
+    files: Callable[[], list[str]]
+    """Returns its files; most are never asked for, and cost nothing."""
 
 
 class PaperTargets:
@@ -26,28 +39,38 @@ class PaperTargets:
         self.name = name
         self.folder = plan.papers / name
         self._plan = plan
-        definitions = Paper(name, plan.papers, plan.mechanisms)
-        definitions.check()
-        self.tables, self.figures = definitions.tables, definitions.figures
-        self.claims, self.corpora = definitions.claims, definitions.corpora
+        self._paper = Paper(name, plan.papers, plan.mechanisms)
+        self._paper.check()
+        self.tables, self.figures = self._paper.tables, self._paper.figures
+        self.claims, self.corpora = self._paper.claims, self._paper.corpora
 
     @property
     def experiments(self) -> list[str]:
         """The names of the paper's experiments."""
         return [n for n, e in self._plan.experiments.items() if e.paper == self.name]
 
-    def runs(self, kind: str, name: str) -> list[Run]:
-        """Return the runs behind a table, a figure or the claims, seed by seed.
+    def items(self, kind: str) -> Iterable[str]:
+        """Return the names of the paper's definitions of a kind, see `Paper.items`."""
+        return self._paper.items(kind)
 
-        `kind` is `tables`, `figures` or `claims`. Variants that the scale leaves out are left
-        out here too: their cells are "not run".
+    def pairs(self, kind: str, name: str) -> list[tuple[str, str]]:
+        """Return the (experiment, variant) pairs behind a table, a figure or the claims.
+
+        `kind` is `tables`, `figures` or `claims`.
         """
         needed: Mapping[str, Callable[[], list[tuple[str, str]]]] = {
             "tables": lambda: table_runs(self.tables, name),
             "figures": lambda: figure_runs(self.figures, name),
             "claims": lambda: claim_runs(self.claims),
         }
-        pairs = needed[kind]()
+        return needed[kind]()
+
+    def runs(self, kind: str, name: str) -> list[Run]:
+        """Return the runs behind a table, a figure or the claims, seed by seed.
+
+        Variants that the scale leaves out are left out here too: their cells are "not run".
+        """
+        pairs = self.pairs(kind, name)
         experiments = dict.fromkeys(experiment for experiment, _ in pairs)
         return [
             run
@@ -61,11 +84,8 @@ class PaperTargets:
         It holds what all tables share too, but no other table: editing one redraws only it.
         """
         if kind == "claims":
-            shared = {key: value for key, value in self.tables.items() if key != "tables"}
-            return canonical([self.claims, shared])
-        whole, inside = getattr(self, kind), "tables" if kind == "corpora" else kind
-        shared = {key: value for key, value in whole.items() if key != inside}
-        return canonical({**shared, name: whole[inside][name]})
+            return canonical([self.claims, self._paper.shared("tables")])
+        return canonical({**self._paper.shared(kind), name: self._paper.items(kind)[name]})
 
     def mechanisms(self, table: str) -> list[str]:
         """Return the names of the user's own mechanisms, if a table has rows for them."""
@@ -98,23 +118,30 @@ class Targets:
                 paper.described(name)
 
     @cached_property
-    def names(self) -> dict[str, Callable[[], list[str]]]:
-        """What returns the files behind each target; most are never asked for, and cost nothing."""
-        found: dict[str, Callable[[], list[str]]] = {
-            name: partial(self._of_experiment, name) for name in self.plan.experiments
-        }
-        for paper in self.papers.values():
-            for kind in ("tables", "figures"):
-                for item in getattr(paper, kind)[kind]:
-                    found[f"{paper.name}_{item}"] = partial(self.outputs, paper, kind, item)
-            for item in paper.corpora["tables"]:
-                found[f"{paper.name}_{item}"] = partial(self.outputs, paper, "tables", item)
-            found[paper.name] = partial(self._of_paper, paper)
+    def names(self) -> dict[str, Target]:
+        """The targets by their names; InputError where two of them have one."""
+        found: dict[str, Target] = {}
+        for name, target in self._named():
+            if name in found:
+                raise _twice(name, found[name].called, target.called)
+            found[name] = target
         return found
+
+    def _named(self) -> Iterator[tuple[str, Target]]:
+        """Yield every target with its name."""
+        for name in self.plan.experiments:
+            yield name, Target(f"experiment {name}", partial(self._of_experiment, name))
+        for paper in self.papers.values():
+            yield paper.name, Target(f"paper {paper.name}", partial(self._of_paper, paper))
+            for kind, folder in FOLDERS.items():
+                for item in paper.items(kind):
+                    called = f"{folder.removesuffix('s')} {item} of {paper.name}"
+                    files = partial(self.outputs, paper, folder, item)
+                    yield f"{paper.name}_{item}", Target(called, files)
 
     def files(self, name: str) -> list[str]:
         """Return the files behind a target."""
-        return self.names[name]()
+        return self.names[name].files()
 
     @property
     def selected(self) -> list[str]:
@@ -220,9 +247,9 @@ class Targets:
     def _drawn_from(self, paper: PaperTargets, experiments: set[str]) -> list[str]:
         """Return the tables and figures of a paper that need some of these experiments alone."""
         found = []
-        for kind, needs in (("tables", table_runs), ("figures", figure_runs)):
-            for name in getattr(paper, kind)[kind]:
-                needed = {experiment for experiment, _ in needs(getattr(paper, kind), name)}
+        for kind in ("tables", "figures"):
+            for name in paper.items(kind):
+                needed = {experiment for experiment, _ in paper.pairs(kind, name)}
                 if needed and needed <= experiments:
                     found += self.outputs(paper, kind, name)
         return found
@@ -232,9 +259,8 @@ class Targets:
 
         A table may have rows for variants that are still to come: one that exists is enough.
         """
-        needed: list[tuple[str, list[tuple[str, str]]]] = [("claims", claim_runs(paper.claims))]
-        needed += [("figures", figure_runs(paper.figures, n)) for n in paper.figures["figures"]]
-        needed += [("tables", table_runs(paper.tables, name)) for name in paper.tables["tables"]]
+        needed = [("claims", paper.pairs("claims", ""))]
+        needed += [(k, paper.pairs(k, n)) for k in ("figures", "tables") for n in paper.items(k)]
         for kind, pairs in needed:
             where, present = str(paper.folder / f"{kind}.yaml"), 0
             for experiment, variant in pairs:
@@ -254,21 +280,15 @@ class Targets:
         """
         owners = dict.fromkeys(rules, "a rule")
         owners |= {path.name: "a file" for path in self.plan.root.iterdir()}
-        claimed = [(name, f"experiment {name}") for name in self.plan.experiments]
-        for paper in self.papers.values():
-            claimed.append((paper.name, f"paper {paper.name}"))
-            for kind in ("tables", "figures"):
-                for item in getattr(paper, kind)[kind]:
-                    claimed.append((f"{paper.name}_{item}", f"{kind[:-1]} {item} of {paper.name}"))
-            for item in paper.corpora["tables"]:
-                claimed.append((f"{paper.name}_{item}", f"table {item} of {paper.name}"))
-        for name, owner in claimed:
+        for name, target in self.names.items():
             if name in owners:
-                raise InputError(
-                    f'target "{name}" is the name of {owners[name]} and of {owner}; rename one'
-                )
-            owners[name] = owner
+                raise _twice(name, owners[name], target.called)
 
     def refusal(self, name: str) -> InputError:
         """Return the error for a name that was asked for and is no target."""
         return unknown("command line", "target", name, {"all", "report", *self.names})
+
+
+def _twice(name: str, one: str, other: str) -> InputError:
+    """Return the error for a name that two things have."""
+    return InputError(f'target "{name}" is the name of {one} and of {other}; rename one')

@@ -106,9 +106,19 @@ class Paper:
                 except ReportingError as error:
                     raise InputError(f"{self.folder / kind}.yaml: {where}: {error}") from None
 
+    def items(self, kind: str) -> dict[str, dict[str, Any]]:
+        """Return the definitions of a kind (`tables`, `figures` or `corpora`) by their names."""
+        found: dict[str, dict[str, Any]] = getattr(self, kind)[INSIDE.get(kind, kind)]
+        return found
+
+    def shared(self, kind: str) -> dict[str, Any]:
+        """Return what the file of a kind says of all its definitions alike."""
+        inside = INSIDE.get(kind, kind)
+        return {key: value for key, value in getattr(self, kind).items() if key != inside}
+
     def definition(self, kind: str, name: str) -> dict[str, Any]:
         """Return one table's or figure's definition; ReportingError names the nearest there is."""
-        known: dict[str, dict[str, Any]] = getattr(self, kind)[INSIDE.get(kind, kind)]
+        known = self.items(kind)
         if name not in known:
             hint = nearest(name, known) or f" (known: {', '.join(known)})."
             raise ReportingError(f'{self.folder / kind}.yaml has no "{name}"{hint}')
