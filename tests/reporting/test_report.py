@@ -139,6 +139,13 @@ def test_only_what_is_given_is_shown(text: str, lite: Results) -> None:
     assert "No table or figure has been made" in page
 
 
+def test_the_rules_behind_verdicts_are_shown(text: str) -> None:
+    shown = " ".join(text.split())
+    assert '<th scope="row">tau_norm</th><td>0.02</td> <td>examples</td>' in shown
+    assert '<th scope="row">recall</th><td>0.015</td> <td>none</td>' in shown
+    assert "close</span> within 2 tolerances" in shown
+
+
 def test_cost_is_time_of_training_not_the_pause_between(text: str) -> None:
     assert "<td>4.2</td>" in text and "1500.0" not in text
 

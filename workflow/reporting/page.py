@@ -20,6 +20,7 @@ from workflow.reporting.comparability import base_scale
 from workflow.reporting.curves import Curve, chart, whisker
 from workflow.reporting.files import read_csv, read_json
 from workflow.reporting.paper import Paper
+from workflow.reporting.verdict import CLOSE, Tolerance
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "report"
 PUBLISHED = Path("docs/reproduction")
@@ -72,6 +73,7 @@ def render(
         spent=_spent(list(records.values()), _planned(plan)),
         licences=_licences([*_recipes(records.values()), *described]),
         tolerances=_tolerances(papers),
+        close=CLOSE,
         changes=tolerances.changes(
             tolerances.read_history(PUBLISHED / scale), tolerances.current()
         ),
@@ -133,7 +135,10 @@ def _claim(claim: Mapping[str, Any]) -> dict[str, Any]:
     picture = ""
     if claim["ci_low"] is not None:
         picture = whisker(
-            *(claim["ci_low"], claim["ci_high"], claim["estimate"], claim["margin"]),
+            claim["ci_low"],
+            claim["ci_high"],
+            claim["estimate"],
+            claim["margin"],
             f"95 % interval {difference(claim)}, to compare with {claim['margin']:g}",
         )
     return {
@@ -366,7 +371,9 @@ def _tolerances(papers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         for table in paper["tables"]:
             for metric, rule in table["tolerances"].items():
                 found[paper["name"], metric] = {
-                    **{"sampling": "none", "close": 2, **rule},
-                    **{"paper": paper["name"], "metric": metric},
+                    "paper": paper["name"],
+                    "metric": metric,
+                    "tolerance": Tolerance.of(rule),
+                    "because": rule["because"],
                 }
     return list(found.values())

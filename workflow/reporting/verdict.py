@@ -14,6 +14,8 @@ from typing import Any, Literal
 
 Word = Literal["reproduced", "close", "differs", "not comparable", "not run"]
 WORDS: tuple[Word, ...] = ("reproduced", "close", "differs", "not comparable", "not run")
+CLOSE = 2
+"""`close` reaches to this many tolerances."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,6 @@ class Tolerance:
     """Sampling error at the test size: of a proportion, of a mean over examples, or none."""
     full: float = 1.0
     """What a proportion of 1 is in the metric's unit (100 for %)."""
-    close: float = 2.0
-    """`close` reaches to this many tolerances."""
 
     @classmethod
     def of(cls, rule: Mapping[str, Any]) -> "Tolerance":
@@ -134,7 +134,7 @@ def judge(
     difference = ours.mean - printed.value
     said = f"difference {difference:+.3g}, tolerance {width:.3g}"
     slack = 1e-9 * max(1.0, abs(printed.value))
-    if abs(difference) > tolerance.close * width + slack:
+    if abs(difference) > CLOSE * width + slack:
         return Verdict("differs", said, width)
     if abs(difference) > width + slack:
         return Verdict("close", said, width)
