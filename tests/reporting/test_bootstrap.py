@@ -114,13 +114,19 @@ def translated(variant: str, seed: int, wrong: float) -> Measure:
 
 def claim(**more: Any) -> dict[str, Any]:
     return {
-        **{"id": "toy", "claim": "A toy.", "source": "001", "experiment": "toy"},
-        **{"measure": "probe.bleu", "label": "BLEU", "unit": "BLEU", "digits": 1},
-        **{"over": "corpora", "direction": "greater", "margin": 0},
-        **{
-            "left": {"variant": "good", "label": "good"},
-            "right": {"variant": "bad", "label": "bad"},
-        },
+        "id": "toy",
+        "claim": "A toy.",
+        "source": "001",
+        "experiment": "toy",
+        "measure": "probe.bleu",
+        "label": "BLEU",
+        "unit": "BLEU",
+        "digits": 1,
+        "over": "corpora",
+        "direction": "greater",
+        "margin": 0,
+        "left": {"variant": "good", "label": "good"},
+        "right": {"variant": "bad", "label": "bad"},
         **more,
     }
 

@@ -16,11 +16,25 @@ from workflow.reporting.claims_table import (
 def claim(**changes: Any) -> dict[str, Any]:
     """Return a claim as it is published: undecided, over three seeds."""
     return {
-        **{"claim": "One is better.", "source": "000", "paper": "", "over": "runs"},
-        **{"unit": "points", "digits": 1, "direction": "greater", "margin": 0},
-        **{"verdict": "undecided", "estimate": 1.0, "ci_low": -2.0, "ci_high": 4.0},
-        **{"left": {"label": "one", "mean": 3.0}, "right": {"label": "other", "mean": 2.0}},
-        **{"seeds": [0, 1, 2], "hindrances": [], "check": False, "n": 3, "by_seed": [0.5, 1, 1.5]},
+        "claim": "One is better.",
+        "source": "000",
+        "paper": "",
+        "over": "runs",
+        "unit": "points",
+        "digits": 1,
+        "direction": "greater",
+        "margin": 0,
+        "verdict": "undecided",
+        "estimate": 1.0,
+        "ci_low": -2.0,
+        "ci_high": 4.0,
+        "left": {"label": "one", "mean": 3.0},
+        "right": {"label": "other", "mean": 2.0},
+        "seeds": [0, 1, 2],
+        "hindrances": [],
+        "check": False,
+        "n": 3,
+        "by_seed": [0.5, 1, 1.5],
         **changes,
     }
 

@@ -158,8 +158,13 @@ def test_a_table_is_on_the_page_with_the_terms_of_its_data(
 def test_parallel_corpora(paper: Paper, tmp_path: Path) -> None:
     """Of pairs medians are told by side, a vocabulary too where each side has one."""
     recipe = {
-        **{"dataset": "multi30k", "source": "generated", "seed": 0, "merges": 30},
-        **{"train": 40, "dev": 5, "test": 5},
+        "dataset": "multi30k",
+        "source": "generated",
+        "seed": 0,
+        "merges": 30,
+        "train": 40,
+        "dev": 5,
+        "test": 5,
     }
     facts, manifests = {}, {}
     for row, joint in (("a", True), ("b", False)):

@@ -166,7 +166,9 @@ def test_eight_settings_are_drawn_from_a_definition(tmp_path: Path) -> None:
     settings = [0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2]
     series = [{"variant": f"std {x}", "label": f"std {x}", "x": x} for x in settings]
     figure = {
-        **{"title": "Toy", "caption": "A toy.", "experiment": "toy"},
+        "title": "Toy",
+        "caption": "A toy.",
+        "experiment": "toy",
         "path": "workflow.reporting.figures.outcomes:draw",
         "options": {"axis": "std", "measures": MEASURES, "label": "fraction of runs"},
         "panels": [{"label": "same 40", "series": series}],

@@ -32,8 +32,13 @@ def definitions(**more: Any) -> dict[str, Any]:
         {"id": "mean", "label": "mean", "metrics": ["learned"], "format": "{learned:mean}"},
     ]
     table = {
-        **{"title": "Toy", "caption": "A toy.", "source": "000", "experiment": "toy"},
-        **{"variant": "{row}", "labels": ["Runs"], "columns": columns},
+        "title": "Toy",
+        "caption": "A toy.",
+        "source": "000",
+        "experiment": "toy",
+        "variant": "{row}",
+        "labels": ["Runs"],
+        "columns": columns,
         "rows": [{"id": "same", "label": "same 40"}],
     }
     made = {"metrics": {"learned": metric | {"proportion": True}}, "tables": {"toy": table | more}}
@@ -207,10 +212,19 @@ def test_directions_and_sides_mirror_each_other(
 def claim(right: dict[str, Any]) -> dict[str, Any]:
     """Return a claim over proportions, as `claims.yaml` has it."""
     return {
-        **{"id": "fails", "claim": "It fails more often.", "source": "004, section 3.3"},
-        **{"experiment": "toy", "measure": "probe.learned", "label": "learned", "digits": 2},
-        **{"unit": "fraction", "over": "proportions", "direction": "less", "margin": 0},
-        **{"left": {"variant": "same", "label": "same 40"}, "right": right},
+        "id": "fails",
+        "claim": "It fails more often.",
+        "source": "004, section 3.3",
+        "experiment": "toy",
+        "measure": "probe.learned",
+        "label": "learned",
+        "digits": 2,
+        "unit": "fraction",
+        "over": "proportions",
+        "direction": "less",
+        "margin": 0,
+        "left": {"variant": "same", "label": "same 40"},
+        "right": right,
     }
 
 
@@ -230,8 +244,11 @@ def test_sides_are_groups_and_need_no_common_seed() -> None:
     assert found["estimate"] == pytest.approx(0.1 - 0.75)
     assert (found["ci_low"], found["ci_high"]) == pytest.approx(newcombe((2, 20), (3, 4)))
     assert found["left"] == {
-        **{"label": "same 40", "variant": "same", "mean": 0.1},
-        **{"count": 2, "runs": 20},
+        "label": "same 40",
+        "variant": "same",
+        "mean": 0.1,
+        "count": 2,
+        "runs": 20,
     }
     assert (found["right"]["count"], found["right"]["runs"], found["n"]) == (3, 4, 24)
     assert found["seeds"] == list(range(22)) and len(found["runs"]) == 24

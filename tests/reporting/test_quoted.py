@@ -27,9 +27,15 @@ def definitions(**row: Any) -> dict[str, Any]:
         {"id": "en_vi", "label": "En-Vi", "metrics": ["bleu"]},
     ]
     table = {
-        **{"title": "Toy", "caption": "A toy.", "source": "001", "experiment": "toy"},
-        **{"variant": "{column}_{row}", "labels": ["Model"], "printed": [TABLE_1]},
-        **{"rows": rows, "columns": columns},
+        "title": "Toy",
+        "caption": "A toy.",
+        "source": "001",
+        "experiment": "toy",
+        "variant": "{column}_{row}",
+        "labels": ["Model"],
+        "printed": [TABLE_1],
+        "rows": rows,
+        "columns": columns,
     }
     found: dict[str, Any] = check(
         {"metrics": metrics, "tables": {"toy": table}}, "tables", "tables.yaml"

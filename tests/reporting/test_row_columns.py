@@ -29,13 +29,20 @@ def definitions() -> dict[str, Any]:
         {"id": "all", "label": "all", "metrics": ["infix"], "format": "{infix:mean}"},
     ]
     majority = {
-        **{"id": "majority", "label": "majority class", "variant": "model"},
+        "id": "majority",
+        "label": "majority class",
+        "variant": "model",
         "metrics": {"one": ["majority"], "all": ["majority", "seen"]},
         "format": {"one": "{majority:mean}", "all": "{majority:mean} ({seen:mean})"},
     }
     table = {
-        **{"title": "Toy", "caption": "A toy.", "source": "000", "experiment": "toy"},
-        **{"variant": "{row}", "labels": ["Model"], "columns": columns},
+        "title": "Toy",
+        "caption": "A toy.",
+        "source": "000",
+        "experiment": "toy",
+        "variant": "{row}",
+        "labels": ["Model"],
+        "columns": columns,
         "rows": [{"id": "model", "label": "model"}, majority],
     }
     return {"metrics": metrics, "tables": {"toy": table}}

@@ -317,7 +317,9 @@ def toy() -> Paper:
     paper = Paper("discrete_transformer")
     one = {"variant": "same", "label": "same 40", "array": "probe.accuracy"}
     figure = {
-        **{"title": "Toy", "caption": "A toy.", "experiment": "toy"},
+        "title": "Toy",
+        "caption": "A toy.",
+        "experiment": "toy",
         "path": "workflow.reporting.figures.curves:draw",
         "options": {"x": "probe.step", "axis": "updates", "label": "accuracy (%)", "low": 0},
         "panels": [{"label": "same", "series": [one]}],

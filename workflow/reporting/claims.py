@@ -180,10 +180,17 @@ def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
         conditions = paper.tables.get("not_comparable", [])
         found.append(
             {
-                **{name: claim[name] for name in ("id", "source", "label", "unit")},
+                "id": claim["id"],
+                "source": claim["source"],
+                "label": claim["label"],
+                "unit": claim["unit"],
                 "claim": CHECK + claim["claim"] if claim.get("check") else claim["claim"],
-                **{name: claim[name] for name in ("digits", "over", "direction", "margin")},
-                **{name: bool(claim.get(name)) for name in ("headline", "check")},
+                "digits": claim["digits"],
+                "over": claim["over"],
+                "direction": claim["direction"],
+                "margin": claim["margin"],
+                "headline": bool(claim.get("headline")),
+                "check": bool(claim.get("check")),
                 "paper": printed(claim, paper.expected),
                 **asdict(decision),
                 "left": _side(claim, "left", ones),
@@ -335,6 +342,8 @@ def _side(claim: Mapping[str, Any], side: str, behind: Sequence[Measure]) -> dic
     mean = sum(values) / len(values) if values else None
     counts = {"count": int(sum(values)), "runs": len(values)}
     return {
-        **{"label": claim[side]["label"], "variant": claim[side]["variant"], "mean": mean},
+        "label": claim[side]["label"],
+        "variant": claim[side]["variant"],
+        "mean": mean,
         **(counts if claim["over"] == "proportions" else {}),
     }

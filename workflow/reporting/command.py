@@ -8,11 +8,8 @@ def parser(description: str | None) -> argparse.ArgumentParser:
     """Return a parser with what tabulate, plot and claims share: paper, measures, runs, scale."""
     made = argparse.ArgumentParser(description=description)
     made.add_argument("--paper", required=True, help="folder below workflow/papers")
-    made.add_argument(
-        *("--measures",), type=Path, nargs="*", default=[], help="measures; missing: not run"
-    )
-    made.add_argument(
-        *("--runs",), type=Path, nargs="*", default=[], help="the run.json files behind them"
-    )
+    files = {"--measures": "measures; missing: not run", "--runs": "their run.json files"}
+    for name, what in files.items():
+        made.add_argument(name, type=Path, nargs="*", default=[], help=what)
     made.add_argument("--scale", required=True, help="the scale, or <scale>+<overlay>")
     return made

@@ -242,7 +242,9 @@ def as_tables(paper: Paper, name: str, facts: Mapping[str, Facts]) -> dict[str, 
             missing.setdefault(facts[row["id"]]["missing"], []).append(row["label"])
     about += [f"{', '.join(labels)}: not run: {reason}." for reason, labels in missing.items()]
     shown = {
-        **{key: definition[key] for key in ("title", "caption", "source")},
+        "title": definition["title"],
+        "caption": definition["caption"],
+        "source": definition["source"],
         "labels": ["Corpus"],
         "rows": [{"id": row["id"], "label": row["label"]} for row in definition["rows"]],
         "columns": [

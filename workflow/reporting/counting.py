@@ -53,8 +53,9 @@ def comparisons(folder: Path) -> list[Comparison]:
         runs = [cell.get("runs", []) for cell in sidecar["cells"]]
         found += [
             Comparison(
-                **{"source": record["source"], "verdict": record["verdict"]},
+                source=record["source"],
                 trained=trained(sidecar, record["metric"]),
+                verdict=record["verdict"],
                 wide=record["metric"] in sidecar.get("wide", []),
                 measurement=(*behind, record["metric"], record["mean"]) if behind else None,
             )

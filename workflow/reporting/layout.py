@@ -256,9 +256,19 @@ WIDE = 10
 """A LaTeX table with more columns is scaled to the width of the text."""
 _TEX = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
-    **{"±": r"$\pm$", "–": "--", "Δ": r"$\Delta$", "−": "$-$", "τ": r"$\tau$", "λ": r"$\lambda$"},
-    **{"<": r"\textless{}", ">": r"\textgreater{}", "×": r"$\times$", "≥": r"$\geq$"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "–": "--",
+    "Δ": r"$\Delta$",
+    "−": "$-$",
+    "τ": r"$\tau$",
+    "λ": r"$\lambda$",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "×": r"$\times$",
+    "≥": r"$\geq$",
 }
 
 
