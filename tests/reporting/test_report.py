@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.reporting.synthetic import Results, outcomes
+from workflow.reporting.charts import Curve, chart, ticks, whisker
 from workflow.reporting.claims import judge
-from workflow.reporting.curves import Curve, chart, ticks, whisker
 from workflow.reporting.drawing import plot
 from workflow.reporting.files import write_json
 from workflow.reporting.measures import Measures

@@ -31,6 +31,24 @@ class Measure:
         found = self._found(name)
         return found if found is not None and found.get("value") is not None else None
 
+    def of_metric(self, metric: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """Return {value, ...} of a metric of `tables.yaml`, or None when it has no value.
+
+        With the key `of` the value is the list of that word, as `this, that`, or – where the
+        evaluator was run and has no such word: its array `word` has the words, and its other
+        arrays a list for each of them, in this order.
+        """
+        if "of" not in metric:
+            return self.scalar(metric["measure"])
+        evaluator = str(metric["measure"]).partition(".")[0]
+        words, lists = self.array(f"{evaluator}.word"), self.array(metric["measure"])
+        if words is None or lists is None:
+            return None
+        if metric["of"] not in words:
+            return {"value": "–"}
+        found = lists[words.index(metric["of"])]
+        return {"value": ", ".join(found), "n": len(found)} if found else None
+
     def outcome(self, name: str) -> int | None:
         """Return `evaluator.metric` of a measure that is 0 or 1, or None when it has no value.
 

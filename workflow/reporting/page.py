@@ -15,9 +15,9 @@ from workflow.datasets import sources
 from workflow.datasets.errors import RecipeError
 from workflow.datasets.recipe import files
 from workflow.reporting import corpora, layout, tolerances
+from workflow.reporting.charts import Curve, chart, whisker
 from workflow.reporting.claims_table import counted, difference, sides
 from workflow.reporting.comparability import base_scale
-from workflow.reporting.curves import Curve, chart, whisker
 from workflow.reporting.files import read_csv, read_json
 from workflow.reporting.paper import Paper
 from workflow.reporting.verdict import CLOSE, Tolerance

@@ -11,7 +11,6 @@ from typing import Any
 from workflow.reporting import intervals, needs
 from workflow.reporting.comparability import base_scale, hindrances
 from workflow.reporting.expected import Expected
-from workflow.reporting.listing import scalar
 from workflow.reporting.measures import Measure, Measures
 from workflow.reporting.paper import Paper
 from workflow.reporting.verdict import Ours, Printed, Tolerance, judge
@@ -207,7 +206,7 @@ def _one_star(metric: Mapping[str, Any], number: Expected, behind: Sequence[Meas
 def _lacking(metric: Mapping[str, Any], behind: Sequence[Measure]) -> list[str]:
     """Say in how many runs the metric is undefined, and in how many it was not measured."""
     undefined = sum(measure.undefined(metric["measure"]) for measure in behind)
-    known = sum(scalar(metric, measure) is not None for measure in behind)
+    known = sum(measure.of_metric(metric) is not None for measure in behind)
     counts = {"is undefined in": undefined, "is missing in": len(behind) - known - undefined}
     return [
         f"the measure {what} {count} of {len(behind)} runs"
@@ -225,7 +224,7 @@ def _ours(
     proportion is the fraction of runs, in a table of best runs too, and its sample are the runs.
     """
     share = bool(metric.get("proportion"))
-    found = [scalar(metric, measure) for measure in behind]
+    found = [measure.of_metric(metric) for measure in behind]
     scalars = [scalar for scalar in found if scalar is not None]
     if not scalars:
         undefined = sum(measure.undefined(metric["measure"]) for measure in behind)

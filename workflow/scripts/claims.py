@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from workflow.reporting.claims import judge
-from workflow.reporting.command import parser
 from workflow.reporting.files import write_json
 from workflow.reporting.measures import Measures
 from workflow.reporting.paper import Paper
+from workflow.scripts.command import parser
 from workflow.scripts.failure import one_sentence
 
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from workflow.reporting.command import parser
 from workflow.reporting.measures import Measures
+from workflow.scripts.command import parser
 from workflow.scripts.failure import one_sentence
 
 

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from workflow.reporting.command import parser
 from workflow.reporting.measures import Measures
 from workflow.reporting.paper import Paper
 from workflow.reporting.tabulating import tabulate
+from workflow.scripts.command import parser
 from workflow.scripts.failure import one_sentence
 
 

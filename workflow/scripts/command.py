@@ -1,11 +1,11 @@
-"""What the command lines of this stage share."""
+"""What the command lines of tables, figures and claims share."""
 
 import argparse
 from pathlib import Path
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
-    """Return a parser with what tabulate, plot and claims share: paper, measures, runs, scale."""
+    """Return a parser of paper, measures, runs and scale, with a script's description."""
     made = argparse.ArgumentParser(description=description)
     made.add_argument("--paper", required=True, help="folder below workflow/papers")
     files = {"--measures": "measures; missing: not run", "--runs": "their run.json files"}
