@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from workflow.datasets import origins
+from workflow.datasets.errors import DataError
+from workflow.datasets.recipe import files
 from workflow.reporting.comparability import hindrances_of_scale
 from workflow.reporting.expected import Expected
 from workflow.reporting.files import ReportingError, read_json
@@ -125,10 +128,6 @@ def facts_of(recipe: Mapping[str, Any], encoded: Path, fetched: Path) -> Facts:
         encoded: folder of its encoded data.
         fetched: folder of its dataset's fetched files, each with a record of its origin.
     """
-    from workflow.datasets import origins
-    from workflow.datasets.errors import DataError
-    from workflow.datasets.recipe import files
-
     manifest = read_json(encoded / "manifest.json")
     names = files(recipe)["sources"]
     form = str(recipe.get("source", "official")) if names else "generated"

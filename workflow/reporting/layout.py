@@ -228,22 +228,22 @@ def _decimals(number: str) -> int:
 HEADERS: dict[Kind, str] = {"ours": "ours", "paper": "paper", "verdict": "verdict", "label": ""}
 
 
-def notes(definitions: Mapping[str, Any], name: str, cells_: Grid) -> list[str]:
+def notes(definitions: Mapping[str, Any], name: str, shown: Grid) -> list[str]:
     """Return what stands below a table: its runs, spreads and readings."""
     written = [str(note) for note in definitions["tables"][name].get("notes", [])]
-    return [note for note in (cells_.runs, *written) if note]
+    return [note for note in (shown.runs, *written) if note]
 
 
-def markdown(definitions: Mapping[str, Any], name: str, cells_: Grid, scale: str) -> str:
+def markdown(definitions: Mapping[str, Any], name: str, shown: Grid, scale: str) -> str:
     """Return the table as GitHub Markdown with its title, caption and notes."""
     table = definitions["tables"][name]
-    header = list(cells_.labels)
-    for label, kinds in cells_.columns:
+    header = list(shown.labels)
+    for label, kinds in shown.columns:
         header += [f"{label}, {HEADERS[kind]}" if len(kinds) > 1 else label for kind in kinds]
     lines = [header, ["---"] * len(header)]
-    lines += [[cell.text for cell in row] for row in cells_.rows]
+    lines += [[cell.text for cell in row] for row in shown.rows]
     body = "\n".join("| " + " | ".join(_pipe(text) for text in line) + " |" for line in lines)
-    below = "\n".join(f"- {note}" for note in notes(definitions, name, cells_))
+    below = "\n".join(f"- {note}" for note in notes(definitions, name, shown))
     title = f"## {table['title']} (scale {scale})"
     return f"{title}\n\n{table['caption']}\n\n{body}\n\n{below}"
 
@@ -278,25 +278,25 @@ def tex_escape(text: str) -> str:
     return "".join(rf"\texttt{{{part}}}" if index % 2 else part for index, part in enumerate(parts))
 
 
-def latex(definitions: Mapping[str, Any], name: str, cells_: Grid, scale: str) -> str:
+def latex(definitions: Mapping[str, Any], name: str, shown: Grid, scale: str) -> str:
     """Return the table as a LaTeX float with booktabs rules; its first line names the packages."""
     table = definitions["tables"][name]
-    top, rules, below, at = ["" for _ in cells_.labels], [], list(cells_.labels), len(cells_.labels)
-    for label, kinds in cells_.columns:
+    top, rules, below, at = ["" for _ in shown.labels], [], list(shown.labels), len(shown.labels)
+    for label, kinds in shown.columns:
         top.append(rf"\multicolumn{{{len(kinds)}}}{{c}}{{{tex_escape(label)}}}")
         below += [HEADERS[kind] if len(kinds) > 1 else "" for kind in kinds]
         if len(kinds) > 1:
             rules.append(rf"\cmidrule(lr){{{at + 1}-{at + len(kinds)}}}")
         at += len(kinds)
     body, group = [], None
-    for row in cells_.rows:
+    for row in shown.rows:
         texts = [tex_escape(cell.text) for cell in row]
-        if len(cells_.labels) > 1:
+        if len(shown.labels) > 1:
             if group is not None and texts[0] != group:
                 body.append(r"\midrule")
             group, texts[0] = texts[0], "" if texts[0] == group else texts[0]
         body.append(" & ".join(texts) + r" \\")
-    alignment = "l" * len(cells_.labels) + "c" * (at - len(cells_.labels))
+    alignment = "l" * len(shown.labels) + "c" * (at - len(shown.labels))
     lines = [
         rf"\begin{{tabular}}{{{alignment}}}",
         r"\toprule",
@@ -310,7 +310,7 @@ def latex(definitions: Mapping[str, Any], name: str, cells_: Grid, scale: str) -
     ]
     if at > WIDE:
         lines = [r"\resizebox{\textwidth}{!}{%", *lines, "}"]
-    if remarks := notes(definitions, name, cells_):
+    if remarks := notes(definitions, name, shown):
         lines.append(rf"\par\medskip\parbox{{\textwidth}}{{{tex_escape(' '.join(remarks))}}}")
     caption = f"{table['title']}. {table['caption']} Scale {scale}."
     lines += [rf"\caption{{{tex_escape(caption)}}}", rf"\label{{tab:{name}}}"]

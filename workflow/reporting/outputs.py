@@ -24,6 +24,7 @@ def write_outputs(
 
     `base` is where the tables of the scale are that an overlay stands on; none need be there.
     """
+    # Matplotlib is slow to import; only what draws figures waits for it.
     from workflow.reporting.drawing import plot
 
     for name in paper.tables["tables"]:
