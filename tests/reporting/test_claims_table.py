@@ -86,13 +86,13 @@ def test_a_margin_is_shown(direction: str, margin: float, asked: str) -> None:
     [
         ({"seeds": [0]}, "one seed"),
         ({"seeds": [0], "ci_low": None, "ci_high": None}, "one seed"),
-        ({}, "interval holds the margin"),
+        ({}, "interval contains the margin"),
         ({"ci_low": 0.5}, "seeds disagree"),
         ({"estimate": None, "ci_low": None}, "undefined"),
         ({"ci_high": -0.5}, "seeds disagree; points against the claim"),
         (
             {"hindrances": ["a part", "b"]},
-            "interval holds the margin; not the paper's setting: a part, b",
+            "interval contains the margin; not the paper's setting: a part, b",
         ),
     ],
 )
@@ -104,7 +104,7 @@ def test_what_is_decided_needs_no_reason() -> None:
     assert line(verdict="does not hold", ci_high=-0.5)[3] == "**does not hold**"
 
 
-@pytest.mark.parametrize(("runs", "why"), [(1, "one run"), (20, "interval holds the margin")])
+@pytest.mark.parametrize(("runs", "why"), [(1, "one run"), (20, "interval contains the margin")])
 def test_proportions_count_runs(runs: int, why: str) -> None:
     left = {"label": "one", "mean": 0.5, "count": 1, "runs": runs}
     cells = line(over="proportions", left=left)

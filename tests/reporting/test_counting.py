@@ -78,8 +78,8 @@ def test_comparisons_in_words() -> None:
     assert said(FOUND) == (
         "3 comparisons of trained models with printed numbers: 2 reproduced, 0 close, 1 differ; "
         "1 of data and baselines: 1 reproduced, 0 close, 0 differ; "
-        "1 with a tolerance that nearly any run meets: 1 reproduced, 0 close, 0 differ. "
-        "1 more are not comparable, and 2 were not run."
+        "1 whose tolerance is so wide that nearly any run meets it: 1 reproduced, 0 close, "
+        "0 differ. 1 more are not comparable, and 2 were not run."
     )
 
 
@@ -89,9 +89,8 @@ def test_claims_in_words() -> None:
     claims += [claim(verdict="holds"), claim(verdict="not run", ci_low=None)]
     claims += [claim(estimate=-1), *[claim(verdict="holds", check=True)] * 2, claim(check=True)]
     assert claims_said(claims) == (
-        "Of 6 claims 1 hold, 1 do not, 3 are undecided (2 with a difference on the wrong side, "
-        "1 of them with its whole interval), and 1 were not run. "
-        "Of 3 checks, which no paper claims, 2 hold."
+        "Of 6 claims 1 hold, 1 do not, 3 are undecided (2 lean against the claim, in 1 of these "
+        "the whole interval does), and 1 were not run. Of 3 checks of our own 2 hold."
     )
 
 

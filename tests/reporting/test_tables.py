@@ -188,17 +188,26 @@ def test_latex_names_the_encoding_that_its_signs_need() -> None:
 @pytest.mark.parametrize(
     ("behind", "said"),
     [
-        ({"a": (3, 3), "b": (3, 3)}, "3 behind all that were run."),
-        ({"a": (3, 3), "b": (1, 1)}, "1 behind b; 3 behind all others that were run."),
-        ({"a": (2, 2), "b": (0, 0)}, "2 behind all that were run."),
+        ({"a": (3, 3), "b": (3, 3)}, "3 runs."),
+        ({"a": (3, 3), "b": (1, 1)}, "3 runs, but row “b” over 1."),
+        ({"a": (1, 1), "b": (0, 0)}, "1 run."),
+        (
+            {"a": (3, 3), "b": (1, 1), "c": (3, 3), "d": (2, 2), "e": (1, 1), "f": (3, 3)},
+            "3 runs, but rows “b”, “e” over 1; row “d” over 2.",
+        ),
         (
             {"a": (2, 2), "b": (1, 2), "c": (5, 1), "d": (2, 0), "e": (5, 0)},
-            "1 behind b (x), c (y); 5 behind c, e; 2 behind all others that were run.",
+            "2 runs, but rows “c”, “e” over 5; column “x” of row “b” over 1; column “y” of row “c” "
+            "over 1.",
+        ),
+        (
+            {"a": (2, 1), "b": (2, 1), "c": (2, 2), "d": (2, 1)},
+            "2 runs, but column “y” of rows “a”, “b”, “d” over 1.",
         ),
         (
             {f"r{n}": (2, 1) for n in range(9)} | {"e": (5, 0)},
-            "5 behind e; 2 behind all others that were run. Some cells have fewer, those whose "
-            "value is undefined in a run: `n` in the CSV.",
+            "2 runs, but row “e” over 5. Some cells are over fewer, where a run has no value: `n` "
+            "in the CSV.",
         ),
     ],
 )
@@ -211,7 +220,7 @@ def test_the_runs_behind_cells_are_counted(behind: dict[str, tuple[int, int]], s
     ]
     cells.append(("examples", "a", "x", "900"))
     records = [dict(zip(columns, cell, strict=True)) for cell in cells]
-    assert runs_behind(records) == f"Runs: {said}"
+    assert runs_behind(records) == f"Each cell of ours is over {said}"
     assert runs_behind(records[-1:]) == ""
 
 

@@ -94,7 +94,7 @@ def _by_seeds(
         verdict = "holds" if above == (direction == "greater") else "does not hold"
         side = "above" if above else "below"
         return verdict, f"the interval and every seed lie {side} {margin:g}"
-    return "undecided", "the interval holds the margin or the seeds disagree"
+    return "undecided", "the interval contains the margin or the seeds disagree"
 
 
 def decide_corpora(
@@ -151,7 +151,7 @@ def decide_proportions(
         low, high = intervals.newcombe(*counts)
         estimate -= counts[1][0] / counts[1][1]
     above, below = low > margin, high < margin
-    verdict, reason = "undecided", f"the interval holds the margin {margin:g}"
+    verdict, reason = "undecided", f"the interval contains the margin {margin:g}"
     if min(n for _, n in counts) < 2:
         reason = "one run says nothing about how often"
     elif above or below:

@@ -119,9 +119,9 @@ def _doubt(claim: Mapping[str, Any]) -> str:
         return "undefined"
     if claim["over"] == "proportions":
         alone = 1 in (claim["left"].get("runs"), claim["right"].get("runs"))
-        return "one run" if alone else "interval holds the margin"
+        return "one run" if alone else "interval contains the margin"
     if len(claim["seeds"]) < 2:
         return "one seed"
     if claim["ci_low"] <= claim["margin"] <= claim["ci_high"]:
-        return "interval holds the margin"
+        return "interval contains the margin"
     return "seeds disagree"

@@ -1,8 +1,8 @@
 """Comparisons with printed numbers and claims, counted by verdict.
 
 Comparisons of trained models are counted apart from those of data and baselines, and from those
-with a tolerance that nearly any run meets. Several cells may show one measurement: it counts once,
-by its worst verdict; in the row of a paper likewise, if that paper prints it.
+whose tolerance is so wide that nearly any run meets it. Several cells may show one measurement: it
+counts once, by its worst verdict; in the row of a paper likewise, if that paper prints it.
 """
 
 from collections import Counter
@@ -95,7 +95,7 @@ def said(found: Sequence[Comparison]) -> str:
     return (
         f"{models} comparisons of trained models with printed numbers: {of_models}; "
         f"{others} of data and baselines: {of_others}; "
-        f"{wide} with a tolerance that nearly any run meets: {of_wide}. "
+        f"{wide} whose tolerance is so wide that nearly any run meets it: {of_wide}. "
         f"{rest['not comparable']} more are not comparable, and {rest['not run']} were not run."
     )
 
@@ -110,9 +110,9 @@ def claims_said(claims: Sequence[Mapping[str, Any]]) -> str:
     leaning, against = (sum(map(said_so, made)) for said_so in (leans_against, points_against))
     return (
         f"Of {len(made)} claims {counted['holds']} hold, {counted['does not hold']} do not, "
-        f"{counted['undecided']} are undecided ({leaning} with a difference on the wrong side, "
-        f"{against} of them with its whole interval), and {counted['not run']} were not run. "
-        f"Of {checks.total()} checks, which no paper claims, {checks['holds']} hold."
+        f"{counted['undecided']} are undecided ({leaning} lean against the claim, in {against} of "
+        f"these the whole interval does), and {counted['not run']} were not run. "
+        f"Of {checks.total()} checks of our own {checks['holds']} hold."
     )
 
 

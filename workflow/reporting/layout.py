@@ -116,7 +116,9 @@ def grid(
             }
             line += _cells(definitions["metrics"], format_of(row, column), here, kinds, differences)
         rows.append(tuple(line))
-    behind = " ".join(filter(None, (runs_behind(records), trained_on(sidecar.get("runs", {})))))
+    behind = ""
+    if "corpora" not in sidecar:
+        behind = f"{runs_behind(records)} {trained_on(sidecar['runs'])}".strip()
     return Grid(tuple(table["labels"]), tuple(columns), tuple(rows), behind)
 
 
@@ -150,16 +152,26 @@ def runs_behind(records: Sequence[Record]) -> str:
     for row, columns in behind.items():
         for column, runs in columns.items():
             if runs < most[row]:
-                fewer.setdefault((row, runs), []).append(column)
+                fewer.setdefault((column, runs), []).append(row)
+    but = [f"{_named('row', rows)} over {runs}" for runs, rows in sorted(others.items())]
     few = ""
     if sum(map(len, fewer.values())) > NAMED:
-        few = " Some cells have fewer, those whose value is undefined in a run: `n` in the CSV."
+        few = " Some cells are over fewer, where a run has no value: `n` in the CSV."
     else:
-        for (row, runs), named in fewer.items():
-            others.setdefault(runs, []).append(f"{row} ({', '.join(named)})")
-    said = [f"{runs} behind {', '.join(rows)}" for runs, rows in sorted(others.items())]
-    rest = "all others that were run" if said else "all that were run"
-    return f"Runs: {'; '.join([*said, f'{usual} behind {rest}'])}.{few}"
+        alike: dict[tuple[tuple[str, ...], int], list[str]] = {}
+        for (column, runs), rows in fewer.items():
+            alike.setdefault((tuple(rows), runs), []).append(column)
+        but += [
+            f"{_named('column', columns)} of {_named('row', rows)} over {runs}"
+            for (rows, runs), columns in alike.items()
+        ]
+    rest = f", but {'; '.join(but)}" if but else ""
+    return f"Each cell of ours is over {usual} run{'s' * (usual != 1)}{rest}.{few}"
+
+
+def _named(kind: str, names: Sequence[str]) -> str:
+    """Return names in quotes, with what they are of (`rows “a”, “b”`)."""
+    return f"{kind}{'s' * (len(names) != 1)} {', '.join(f'“{name}”' for name in names)}"
 
 
 def _cells(

@@ -14,7 +14,8 @@ ABOUT_CLAIMS = (
     "Differences have a 95 % interval, over what stands behind it: seeds, runs, or the examples or "
     "sentences of a test set. An interval over examples says nothing about other trainings: each "
     "seed's difference stands beside it, and a claim is decided only where all agree. Both sides "
-    "are over the seeds that both have, and may differ from the tables, which are over all."
+    "are averaged over the seeds that they share; tables average over all seeds, so their numbers "
+    "may differ."
 )
 """What a reader of claims must know."""
 
