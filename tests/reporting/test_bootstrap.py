@@ -14,7 +14,8 @@ from tests.reporting.synthetic import one_run
 from workflow.planning.loader import InputError, check
 from workflow.reporting import checks
 from workflow.reporting.bootstrap import bleu, resample, resample_mean, statistics
-from workflow.reporting.claims import decide_corpora, judge
+from workflow.reporting.claims import judge
+from workflow.reporting.decisions import decide_corpora
 from workflow.reporting.files import ReportingError
 from workflow.reporting.measures import Measure, Measures
 from workflow.reporting.paper import Paper

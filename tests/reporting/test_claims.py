@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tests.reporting.synthetic import Results
-from workflow.reporting.claims import decide, judge
+from workflow.reporting.claims import judge
 from workflow.reporting.claims_table import claims_table
+from workflow.reporting.decisions import decide
 from workflow.reporting.files import ReportingError
 from workflow.reporting.measures import Measures
 from workflow.reporting.paper import Paper

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from tests.reporting.synthetic import one_run, outcomes, with_tables
 from workflow.planning.loader import InputError, check
 from workflow.reporting import checks, layout, tables
-from workflow.reporting.claims import decide_proportions, judge
+from workflow.reporting.claims import judge
 from workflow.reporting.claims_table import claims_table
+from workflow.reporting.decisions import decide_proportions
 from workflow.reporting.files import ReportingError
 from workflow.reporting.intervals import newcombe, wilson
 from workflow.reporting.measures import Measure, Measures
