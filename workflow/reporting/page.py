@@ -9,6 +9,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from workflow.paths import PUBLISHED
 from workflow.reporting import corpora, layout, page_runs, tolerances
 from workflow.reporting.charts import whisker
 from workflow.reporting.claims_table import counted, difference, sides
@@ -18,7 +19,6 @@ from workflow.reporting.paper import Paper
 from workflow.reporting.verdict import CLOSE, Tolerance
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "report"
-PUBLISHED = Path("docs/reproduction")
 
 
 def render(
