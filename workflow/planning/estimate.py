@@ -22,7 +22,7 @@ from typing import Any
 from workflow.datasets.recipe import files
 from workflow.datasets.sources import load as load_sources
 from workflow.planning.errors import InputError
-from workflow.planning.identity import canonical, identity, parts, recipe_hash
+from workflow.planning.identity import canonical, complete, parts, recipe_hash
 from workflow.planning.nodes import check_nodes
 from workflow.planning.plan import Plan, Run
 from workflow.planning.resources import Resources
@@ -99,11 +99,11 @@ class Estimator:
         """Return a run's identity, None before its data or those of a parent are made."""
         manifest = self._manifest(run.recipe)
         parents = {name: self.identity(parent) for name, parent in self.plan.parents(run).items()}
-        if manifest is None or None in parents.values():
+        known = {name: parent for name, parent in parents.items() if parent}
+        if manifest is None or len(known) < len(parents):
             return None
-        draft = run.draft(self.plan.root)
-        data = draft["data"] | {"digest": manifest["digest"]}
-        return identity(draft | {"data": data, "parents": parents})
+        made: str = complete(run.draft(self.plan.root), manifest["digest"], known)["identity"]
+        return made
 
     def _estimate(self, run: Run) -> Estimate:
         asked, training = Resources.of(run.settings), run.settings["training"]

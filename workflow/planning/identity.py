@@ -67,6 +67,18 @@ def identity(spec: dict[str, Any]) -> str:
     return digest(counted)[:16]
 
 
+def complete(draft: dict[str, Any], contents: str, parents: dict[str, str]) -> dict[str, Any]:
+    """Return the spec of a run from what is known before its inputs are made.
+
+    Args:
+        draft: everything that the configuration tells.
+        contents: digest of the encoded data.
+        parents: identity of each parent by its name.
+    """
+    spec = draft | {"data": draft["data"] | {"digest": contents}, "parents": parents}
+    return spec | {"identity": identity(spec)}
+
+
 def _plain(value: Any) -> Any:
     """Write whole floats as integers, so that `dropout: 0` and `dropout: 0.0` are one run."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
