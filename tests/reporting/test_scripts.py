@@ -34,7 +34,7 @@ def test_all_scripts_after_one_another(results: Results) -> None:
     for done in (
         script("tabulate", *PAPER, "--table", "table_6_1", *given, *runs, "--out-prefix", table),
         script("plot", *PAPER, "--figure", "figure_6_1", *given, *runs, "--out-prefix", figure),
-        script("claims", *PAPER, *given, *runs, "--out", claims),
+        script("claim", *PAPER, *given, *runs, "--out", claims),
         script("report", "--scale", "lite", *runs, *shown, "--out", folder / "report.html"),
     ):
         assert done.returncode == 0, done.stderr
@@ -53,7 +53,7 @@ def test_all_scripts_after_one_another(results: Results) -> None:
         (("tabulate", *PAPER, "--table", "table_61", "--out-prefix", "x"), "did you mean"),
         (("plot", *PAPER, "--figure", "figure_3", "--out-prefix", "x"), "did you mean"),
         (
-            ("claims", *PAPER, "--measures", "none.json", "--out", "x"),
+            ("claim", *PAPER, "--measures", "none.json", "--out", "x"),
             "none.json: this file does not exist",
         ),
         (("publish",), "--scale is missing"),

@@ -119,10 +119,10 @@ rule claim:
         runtime=10,
     params:
         definition=definition("claims"),
-        code=code_behind("claims", "claims"),
+        code=code_behind("claims", "claim"),
         scale=PLAN.scale,
     shell:
-        "exec python -m workflow.scripts.claims --paper {wildcards.paper}"
+        "exec python -m workflow.scripts.claim --paper {wildcards.paper}"
         " --measures {input.measures:q} --runs {input.runs:q} --scale {params.scale:q}"
         " --out {output:q} > {log:q} 2>&1"
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from workflow.reporting import command
 from workflow.reporting.claims import judge
 from workflow.reporting.files import write_json
 from workflow.reporting.measures import Measures
@@ -12,9 +13,9 @@ from workflow.scripts.failure import one_sentence
 
 def main() -> None:
     """Run from the command line."""
-    arguments = parser(__doc__)
-    arguments.add_argument("--out", type=Path, required=True, help="JSON file to write")
-    given = arguments.parse_args()
+    parser = command.parser(__doc__)
+    parser.add_argument("--out", type=Path, required=True, help="JSON file to write")
+    given = parser.parse_args()
     with one_sentence():
         measures = Measures.read(given.measures, given.runs)
         write_json(given.out, judge(Paper(given.paper), given.scale, measures))
