@@ -1,6 +1,7 @@
 """The sentences that command lines end with."""
 
 import errno
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -8,10 +9,13 @@ from pathlib import Path
 import pytest
 
 from model.files import aside
+from tests.scripts.processes import command
 from workflow.datasets.errors import RecipeError
 from workflow.datasets.files import write_lines
+from workflow.errors import Mistake
 from workflow.reporting.files import ReportingError, write_json
 from workflow.scripts.failure import one_sentence
+from workflow.scripts.job import read_json
 
 WRITERS: dict[str, Callable[[Path], None]] = {
     "a dataset's lines": lambda path: write_lines(path, ["a"]),
@@ -65,6 +69,7 @@ def test_an_error_of_what_is_read_meanwhile_does_not_name_the_file_written(tmp_p
     [
         (RecipeError("No."), "error: No."),
         (ReportingError("No."), "error: No."),
+        (Mistake("No."), "error: No."),
         (
             PermissionError(errno.EACCES, "Permission denied", "there"),
             "error: Permission denied (there); make it readable and writable.",
@@ -76,3 +81,21 @@ def test_mistakes_of_every_stage_get_their_sentence(error: Exception, sentence: 
         raise error
 
     assert said(act) == sentence
+
+
+def test_what_a_program_cannot_write_or_read_gets_its_sentence(tmp_path: Path) -> None:
+    manifest, file = tmp_path / "manifest.json", tmp_path / "file"
+    manifest.write_text(json.dumps({"digest": "d"}))
+    file.touch()
+    draft = json.dumps({"data": {}, "run": {}})
+    given = ("--spec", draft, "--manifest", str(manifest), "--out", str(file / "spec.json"))
+    assert f"({file})" in command("resolve", [*given], torch=False).error
+    spec = tmp_path / "results/demo/runs/experiment/variant/seed-0/spec.json"
+    spec.mkdir(parents=True)
+    forget = ("--results", str(tmp_path / "results"), "--unused")
+    assert f"{spec} cannot be read" in command("forget", [*forget], torch=False).error
+
+
+def test_a_library_raises_and_leaves_the_end_to_the_program(tmp_path: Path) -> None:
+    with pytest.raises(Mistake, match="cannot be read"):
+        read_json(tmp_path / "none.json")

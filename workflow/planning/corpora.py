@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from workflow.datasets import mirrors, sources
-from workflow.datasets.errors import DataError
 from workflow.datasets.recipe import files
 from workflow.planning.errors import InputError, unknown
 from workflow.planning.experiments import SCALES, merge, recipe
@@ -69,18 +68,15 @@ def _recipe(plan: Plan, row: Mapping[str, Any], scale: str, where: str) -> dict[
 def _missing(plan: Plan, made: Mapping[str, Any]) -> str:
     """Say which file a person has to get first; empty when everything can be fetched or made."""
     data, mirror = Path(plan.results) / "data", Path(plan.mirror) if plan.mirror else None
-    try:
-        listed = sources.load()
-        for name in files(made)["sources"]:
-            source = listed.get((made["dataset"], name))
-            if source is None:
-                return f"{made['dataset']}/{name} is not in workflow/sources.tsv"
-            at_hand = any((data / at / source.name).is_file() for at in ("sources", "manual"))
-            if source.by_hand and not at_hand and not (mirror and mirrors.find(mirror, source)):
-                return (
-                    f"{source.name} can't be downloaded; get it from {source.url} and put it into "
-                    f"the results folder as data/manual/{source.name}, or into a mirror"
-                )
-    except DataError as error:
-        raise InputError(str(error)) from None
+    listed = sources.load()
+    for name in files(made)["sources"]:
+        source = listed.get((made["dataset"], name))
+        if source is None:
+            return f"{made['dataset']}/{name} is not in workflow/sources.tsv"
+        at_hand = any((data / at / source.name).is_file() for at in ("sources", "manual"))
+        if source.by_hand and not at_hand and not (mirror and mirrors.find(mirror, source)):
+            return (
+                f"{source.name} can't be downloaded; get it from {source.url} and put it into "
+                f"the results folder as data/manual/{source.name}, or into a mirror"
+            )
     return ""

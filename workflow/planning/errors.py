@@ -3,9 +3,11 @@
 import difflib
 from collections.abc import Iterable
 
+from workflow.errors import Mistake
 
-class InputError(ValueError):
-    """Something that a person wrote cannot be used; the message is one sentence for them."""
+
+class InputError(Mistake):
+    """Something that a person wrote cannot be used."""
 
 
 def nearest(name: str, allowed: Iterable[str]) -> str:

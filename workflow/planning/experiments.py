@@ -310,10 +310,10 @@ def recipe(data: Mapping[str, Any], where: str) -> dict[str, Any]:
 
     Raises InputError when the dataset does not exist or refuses an option.
     """
-    result = _complete(canonical(data))
-    if isinstance(result, str):
-        raise InputError(f"{where}: data: {result}")
-    return result
+    try:
+        return _complete(canonical(data))
+    except RecipeError as error:
+        raise InputError(f"{where}: data: {error}") from None
 
 
 def further_data(evaluators: Mapping[str, Any], where: str) -> dict[str, dict[str, Any]]:
@@ -347,9 +347,6 @@ def records(evaluators: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 
 @cache
-def _complete(data: str) -> dict[str, Any] | str:
-    """Return the completed recipe, or the sentence that says what is wrong with it."""
-    try:
-        return complete(json.loads(data))
-    except RecipeError as error:
-        return str(error)
+def _complete(data: str) -> dict[str, Any]:
+    """Complete the recipe of a canonical text once: many runs have the same."""
+    return complete(json.loads(data))

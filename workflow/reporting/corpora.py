@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from workflow.datasets import origins
-from workflow.datasets.errors import DataError
 from workflow.datasets.recipe import files
 from workflow.reporting.comparability import hindrances_of_scale
 from workflow.reporting.expected import Expected
-from workflow.reporting.files import ReportingError, read_json
+from workflow.reporting.files import read_json
 from workflow.reporting.paper import Paper
 from workflow.reporting.tables import COLUMNS as RECORD
 from workflow.reporting.tables import Table, text
@@ -131,10 +130,7 @@ def facts_of(recipe: Mapping[str, Any], encoded: Path, fetched: Path) -> Facts:
     manifest = read_json(encoded / "manifest.json")
     names = files(recipe)["sources"]
     form = str(recipe.get("source", "official")) if names else "generated"
-    try:
-        read = [origins.read(fetched / name) for name in names]
-    except DataError as error:
-        raise ReportingError(str(error)) from None
+    read = [origins.read(fetched / name) for name in names]
     kinds = {origin.kind for origin in read if origin}
     for kind in ("bundle", "manual"):
         form += f", {kind}" if kind in kinds else ""

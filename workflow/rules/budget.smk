@@ -10,13 +10,11 @@ def allow(needed):
     if allowance(PLAN) is None:
         return
     gpu = uses_gpu(PLAN.config["device"])
-    estimator = Estimator(PLAN, gpu, ROOT / "docs" / "reproduction")
-    try:
+    estimator = Estimator(PLAN, gpu, PUBLISHED)
+    with one_sentence():
         found = costs(PLAN, [Job(one.rule.name, one.wildcards_dict) for one in needed], estimator)
         check_budget(PLAN, found, "GPU-hours" if gpu else "core-hours")
-    except InputError as error:
-        sys.exit(f"error: {error}")
-    remember(PLAN, found)
+        remember(PLAN, found)
 
 
 onstart:

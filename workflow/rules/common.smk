@@ -12,6 +12,7 @@ from workflow.datasets.feature_files import state as features_state
 from workflow.datasets.recipe import files as recipe_files
 from workflow.datasets.recipe import threads as recipe_threads
 from workflow.planning.closure import code_hash
+from workflow.planning.errors import unknown
 from workflow.planning.failures import failures
 from workflow.planning.identity import canonical
 from workflow.planning.identity import data_folder as folder_of
@@ -22,11 +23,9 @@ from workflow.planning.targets import FIGURE_FORMATS, TABLE_FORMATS, Targets
 STARTED = time.time()
 ENVIRONMENT = str(ROOT / "envs" / "conda.yaml")
 
-try:
+with one_sentence():
     PLAN = Plan(config, ROOT)
     TARGETS = Targets(PLAN)
-except InputError as error:
-    sys.exit(f"error: {error}")
 
 # A run that failed for good is not tried again by the same invocation, on whatever node.
 os.environ.setdefault("SACCADE_INVOCATION", uuid.uuid4().hex)
@@ -85,10 +84,8 @@ def sentence(function):
     """Let a mistake that an input function or parameter meets end in its sentence."""
 
     def ask(wildcards):
-        try:
+        with one_sentence():
             return function(wildcards)
-        except InputError as error:
-            sys.exit(f"error: {error}")
 
     return ask
 
@@ -355,14 +352,13 @@ def files_behind(target):
     return lambda wildcards: TARGETS.files(target)
 
 
+@sentence
 def refuse(wildcards):
     """End with the sentence about a name that is no target."""
-    sys.exit(f"error: {TARGETS.refusal(wildcards.unknown)}")
+    raise TARGETS.refusal(wildcards.unknown)
 
 
 def check_names():
     """End with a sentence when a target has the name of a rule, of a file or of another target."""
-    try:
+    with one_sentence():
         TARGETS.check_names(rule.name for rule in workflow.rules)
-    except InputError as error:
-        sys.exit(f"error: {error}")

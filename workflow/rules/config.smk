@@ -4,13 +4,11 @@
 import sys
 from pathlib import Path
 
-ROOT = Path(workflow.basedir)
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, workflow.basedir)
 
-from workflow.planning.errors import InputError, unknown
+from workflow.paths import PUBLISHED, ROOT
 from workflow.planning.loader import load_yaml
+from workflow.scripts.failure import one_sentence
 
-try:
+with one_sentence():
     load_yaml(ROOT / "config.yaml", "config")
-except InputError as error:
-    sys.exit(f"error: {error}")

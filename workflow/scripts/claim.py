@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-from workflow.reporting import command
 from workflow.reporting.claims import judge
 from workflow.reporting.files import write_json
 from workflow.reporting.measures import Measures
 from workflow.reporting.paper import Paper
-from workflow.scripts.command import parser
+from workflow.scripts import command
 from workflow.scripts.failure import one_sentence
 
 

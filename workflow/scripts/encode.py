@@ -16,11 +16,11 @@ def main() -> None:
     parser.add_argument("--prepared", type=Path, required=True, help="folder of the .jsonl files")
     parser.add_argument("--out", type=Path, required=True, help="folder to write to")
     parser.add_argument("--threads", type=int, default=1, help="cores to work with, where it helps")
-    arguments = parser.parse_args()
-    use(arguments.threads)
+    given = parser.parse_args()
+    use(given.threads)
     with one_sentence():
-        recipe = load(arguments.recipe)
-        recipe.module.encode(recipe.options, arguments.prepared, arguments.out)
+        recipe = load(given.recipe)
+        recipe.module.encode(recipe.options, given.prepared, given.out)
 
 
 if __name__ == "__main__":

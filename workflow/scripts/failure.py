@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from model.files import DISK_FULL
-from workflow.datasets.errors import DataError
-from workflow.planning.errors import InputError
+from workflow.errors import Mistake
 
 
 @contextmanager
@@ -14,7 +13,7 @@ def one_sentence() -> Iterator[None]:
     """Turn an expected failure inside the block into its sentence on stderr and exit status 1."""
     try:
         yield
-    except (DataError, InputError) as error:
+    except Mistake as error:
         sys.exit(f"error: {error}")
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""

@@ -18,17 +18,17 @@ def main() -> None:
     parser.add_argument("--mirror", default="", help="folder with an index SOURCES.tsv, if any")
     parser.add_argument("--manual", type=Path, required=True, help="folder of files got by hand")
     parser.add_argument("--out", type=Path, required=True, help="file to write")
-    arguments = parser.parse_args()
+    given = parser.parse_args()
     with one_sentence():
-        source = load().get((arguments.dataset, arguments.file))
+        source = load().get((given.dataset, given.file))
         if source is None:
             raise DataError(
-                f"{SOURCES}: {arguments.dataset}/{arguments.file} is not listed; add a line for it."
+                f"{SOURCES}: {given.dataset}/{given.file} is not listed; add a line for it."
             )
-        mirror = Path(arguments.mirror).expanduser() if arguments.mirror else None
-        origins.record(arguments.out).unlink(missing_ok=True)
-        origin = fetch(source, mirror, arguments.manual, arguments.out)
-        origins.write(arguments.out, origin)
+        mirror = Path(given.mirror).expanduser() if given.mirror else None
+        origins.record(given.out).unlink(missing_ok=True)
+        origin = fetch(source, mirror, given.manual, given.out)
+        origins.write(given.out, origin)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,11 @@
 
 import argparse
 import shutil
-import sys
 from pathlib import Path
 
 from model.store import Entry
+from workflow.errors import Mistake
+from workflow.scripts.failure import one_sentence
 from workflow.scripts.job import read_json
 
 OUTPUTS = ("weights.safetensors", "history.jsonl", "run.json", "checkpoints")
@@ -19,22 +20,33 @@ def main() -> None:
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--run", help="the identity of the run to forget, as its run.json states it")
     which.add_argument("--unused", action="store_true", help="all runs that no spec.json names")
-    arguments = parser.parse_args()
-    store, named = arguments.results / "store", folders(arguments.results)
-    if arguments.unused:
-        entries = [entry for entry in sorted(store.glob("*")) if entry.name not in named]
-        for entry in entries:
-            shutil.rmtree(entry)
-            print(f"forgot {entry.name}")
-        print(f"{len(entries)} runs removed from the store")
-        return
-    copies = named.get(arguments.run, [])
-    entry = next((path for path in store.glob("*") if path.name == arguments.run), None)
+    given = parser.parse_args()
+    with one_sentence():
+        if given.unused:
+            forget_unused(given.results)
+        else:
+            forget(given.run, given.results)
+
+
+def forget_unused(results: Path) -> None:
+    """Remove the runs from the store that no spec names."""
+    named = folders(results)
+    entries = [one for one in sorted((results / "store").glob("*")) if one.name not in named]
+    for entry in entries:
+        shutil.rmtree(entry)
+        print(f"forgot {entry.name}")
+    print(f"{len(entries)} runs removed from the store")
+
+
+def forget(run: str, results: Path) -> None:
+    """Remove a run from the store, and its outputs.
+
+    Raises Mistake when there is no such run.
+    """
+    store, copies = results / "store", folders(results).get(run, [])
+    entry = next((path for path in store.glob("*") if path.name == run), None)
     if not copies and entry is None:
-        sys.exit(
-            f"error: {store} holds no run '{arguments.run}'; "
-            f"a run's identity stands in its run.json."
-        )
+        raise Mistake(f"{store} holds no run '{run}'; a run's identity stands in its run.json.")
     # The copies first: forgetting that is cut short can be repeated.
     for folder in copies:
         for name in OUTPUTS:
@@ -42,7 +54,7 @@ def main() -> None:
         print(f"removed the outputs in {folder}")
     if entry is not None:
         _empty(entry)
-    print(f"forgot {arguments.run}; the next snakemake that needs it trains it again")
+    print(f"forgot {run}; the next snakemake that needs it trains it again")
 
 
 def folders(results: Path) -> dict[str, list[Path]]:

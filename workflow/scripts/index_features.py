@@ -13,9 +13,9 @@ def main() -> None:
     parser.add_argument("--dataset", required=True, help="whose images")
     parser.add_argument("--manual", type=Path, required=True, help="folder of what is got by hand")
     parser.add_argument("--out", type=Path, required=True, help="file to write")
-    arguments = parser.parse_args()
+    given = parser.parse_args()
     with one_sentence():
-        write_index(find(arguments.manual, arguments.dataset), arguments.out)
+        write_index(find(given.manual, given.dataset), given.out)
 
 
 if __name__ == "__main__":

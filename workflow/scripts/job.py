@@ -1,20 +1,18 @@
 """What the programs of a run check and load before they compute.
 
-Each mistake ends them with a sentence.
+What is refused, or can't be read, raises Mistake with its sentence.
 """
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 from workflow.datasets.files import sha256
+from workflow.errors import Mistake
+from workflow.paths import ROOT
 from workflow.planning.closure import code_hash
-from workflow.planning.errors import InputError
 from workflow.planning.identity import identity, run_modules
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def read_spec(path: Path) -> dict[str, Any]:
@@ -23,10 +21,12 @@ def read_spec(path: Path) -> dict[str, Any]:
     try:
         found = identity(spec)
     except (KeyError, TypeError, AttributeError):
-        sys.exit(f"error: {path} is not the spec of a run; delete it and run again to rebuild it.")
+        raise Mistake(
+            f"{path} is not the spec of a run; delete it and run again to rebuild it."
+        ) from None
     if found != spec.get("identity"):
-        sys.exit(
-            f"error: {path} has been edited since it was resolved; delete it, and change the "
+        raise Mistake(
+            f"{path} has been edited since it was resolved; delete it, and change the "
             f"experiment or write an overlay instead."
         )
     return spec
@@ -37,7 +37,9 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        sys.exit(f"error: {path} cannot be read ({error}); delete it and run again to rebuild it.")
+        raise Mistake(
+            f"{path} cannot be read ({error}); delete it and run again to rebuild it."
+        ) from None
     return value
 
 
@@ -45,11 +47,11 @@ def check_code(of: str, modules: list[str], planned: str) -> None:
     """Refuse to run other code than was planned."""
     try:
         found = code_hash(modules, ROOT)
-    except InputError as error:
-        sys.exit(f"error: the code of {of} cannot be read: {error}.")
+    except Mistake as error:
+        raise Mistake(f"the code of {of} cannot be read: {error}.") from None
     if found != planned:
-        sys.exit(
-            f"error: the code of {of} has changed since it was planned ({planned} planned, "
+        raise Mistake(
+            f"the code of {of} has changed since it was planned ({planned} planned, "
             f"{found} found); start snakemake again to plan it anew."
         )
 
@@ -63,8 +65,8 @@ def check_data(spec: dict[str, Any], folder: Path) -> None:
     """Refuse data that is not what was planned, or whose files have changed since."""
     manifest = read_json(folder / "manifest.json")
     if manifest["digest"] != spec["data"]["digest"]:
-        sys.exit(
-            f"error: the data in {folder} is not what run {spec['identity']} was planned with; "
+        raise Mistake(
+            f"the data in {folder} is not what run {spec['identity']} was planned with; "
             f"start snakemake again to plan it anew."
         )
     for name, file in manifest["files"].items():
@@ -74,8 +76,8 @@ def check_data(spec: dict[str, Any], folder: Path) -> None:
         except FileNotFoundError:
             whole = False
         if not whole:
-            sys.exit(
-                f"error: {path} is missing, cut short or damaged; delete {folder} and run again to "
+            raise Mistake(
+                f"{path} is missing, cut short or damaged; delete {folder} and run again to "
                 f"rebuild it."
             )
     _check_sides(spec, folder, manifest)
@@ -88,8 +90,8 @@ def _check_sides(spec: dict[str, Any], folder: Path, manifest: dict[str, Any]) -
     if own != stated:
         data = f"has {own} entries of its own" if own else "is the target's"
         remedy = f"set it to {own}, and model.tie to decoder or none" if own else "take it away"
-        sys.exit(
-            f"error: the source's vocabulary in {folder} {data}, and "
+        raise Mistake(
+            f"the source's vocabulary in {folder} {data}, and "
             f"model.source_vocabulary_size of run {spec['identity']} is {stated}; {remedy}."
         )
 
@@ -97,11 +99,11 @@ def _check_sides(spec: dict[str, Any], folder: Path, manifest: dict[str, Any]) -
 def check_run(of: str, folder: Path, planned: str) -> None:
     """Refuse a folder of results that are not those of the run that was planned."""
     if not (folder / "run.json").is_file():
-        sys.exit(f"error: {of} does not exist: {folder} holds no run.json; train it first.")
+        raise Mistake(f"{of} does not exist: {folder} holds no run.json; train it first.")
     found = read_json(folder / "run.json")["identity"]
     if found != planned:
-        sys.exit(
-            f"error: {of} in {folder} is run {found}, not run {planned} as planned; train it again."
+        raise Mistake(
+            f"{of} in {folder} is run {found}, not run {planned} as planned; train it again."
         )
 
 
@@ -113,10 +115,10 @@ def load_weights(path: Path) -> dict[str, Any]:
     try:
         weights: dict[str, Any] = load_file(path)
     except (OSError, SafetensorError) as error:
-        sys.exit(
-            f"error: {path} cannot be read ({error}); delete it and run again to restore it from "
+        raise Mistake(
+            f"{path} cannot be read ({error}); delete it and run again to restore it from "
             f"the store."
-        )
+        ) from None
     return weights
 
 
@@ -125,7 +127,7 @@ def pick_device(name: str) -> Any:
     import torch
 
     if name == "cuda" and not torch.cuda.is_available():
-        sys.exit("error: device is set to cuda, but torch sees no GPU; set device: auto or cpu.")
+        raise Mistake("device is set to cuda, but torch sees no GPU; set device: auto or cpu.")
     if name == "cpu" or not torch.cuda.is_available():
         return torch.device("cpu")
     device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0)))
@@ -153,7 +155,7 @@ def load_subject(spec: dict[str, Any], run: Path, data: Path, device: str) -> An
     try:
         training.load_weights(model, load_weights(path), str(path))
     except training.TrainingFailed as error:
-        sys.exit(f"error: {error}")
+        raise Mistake(str(error)) from None
     return Subject(model.to(where).eval(), corpus, where, spec["seed"])
 
 

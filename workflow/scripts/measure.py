@@ -10,43 +10,48 @@ from typing import Any
 from model.files import write_atomically
 from model.store import Entry
 from workflow.datasets.files import sha256
+from workflow.errors import Mistake
 from workflow.planning.identity import digest, parts
+from workflow.scripts.failure import one_sentence
 from workflow.scripts.job import check_code, load_subject, read_json, read_spec
 
 
 def main() -> None:
     """Run from the command line."""
-    arguments = _arguments()
-    spec = read_spec(arguments.spec)
-    try:
-        measures = {
-            "schema": 1,
-            "identity": spec["identity"],
-            "run": spec["run"],
-            "evaluators": _evaluate(spec, arguments),
-        }
-        write_atomically(arguments.out, (json.dumps(measures, sort_keys=True) + "\n").encode())
-    except (OSError, ValueError) as error:
-        sys.exit(f"error: run {spec['identity']} cannot be measured: {error}")
+    given = _arguments()
+    with one_sentence():
+        spec = read_spec(given.spec)
+        try:
+            measures = {
+                "schema": 1,
+                "identity": spec["identity"],
+                "run": spec["run"],
+                "evaluators": _evaluate(spec, given),
+            }
+            write_atomically(given.out, (json.dumps(measures, sort_keys=True) + "\n").encode())
+        except Mistake:  # a whole sentence already
+            raise
+        except (OSError, ValueError) as error:
+            raise Mistake(f"run {spec['identity']} cannot be measured: {error}") from None
 
 
-def _evaluate(spec: dict[str, Any], arguments: argparse.Namespace) -> dict[str, Any]:
+def _evaluate(spec: dict[str, Any], given: argparse.Namespace) -> dict[str, Any]:
     """What each evaluator finds, or found when it ran before."""
-    cache = Entry(arguments.store, spec["identity"]).folder / "measures"
-    statistics = digest(read_json(arguments.data / "manifest.json")["statistics"])
+    cache = Entry(given.store, spec["identity"]).folder / "measures"
+    statistics = digest(read_json(given.data / "manifest.json")["statistics"])
     found, subject, history = {}, None, []
-    for name, node in arguments.evaluators.items():
-        further = _further_data(arguments.further, name)
-        records = _records(arguments.record, name)
+    for name, node in given.evaluators.items():
+        further = _further_data(given.further, name)
+        records = _records(given.record, name)
         digests = [read_json(folder / "manifest.json")["digest"] for folder in further.values()]
         digests += [sha256(file) for _, file in records]
         path = cache / f"{name}-{digest([node, statistics, *digests])[:16]}.json"
         if not path.is_file():
             check_code(f"evaluator '{name}'", parts(node), node["code"])
             if subject is None:
-                folders = (arguments.run, arguments.data)
-                subject = load_subject(spec, *folders, arguments.device)
-                history = _history(arguments.run)
+                folders = (given.run, given.data)
+                subject = load_subject(spec, *folders, given.device)
+                history = _history(given.run)
             result = _measure(name, node, spec, subject, history, further, records)
             write_atomically(path, json.dumps(result).encode())
         found[name] = read_json(path)

@@ -3,18 +3,18 @@
 from pathlib import Path
 
 from workflow.reporting.measures import Measures
-from workflow.scripts.command import parser
+from workflow.scripts import command
 from workflow.scripts.failure import one_sentence
 
 
 def main() -> None:
     """Run from the command line."""
-    arguments = parser(__doc__)
-    arguments.add_argument("--figure", required=True, help="name in figures.yaml")
-    arguments.add_argument(
+    parser = command.parser(__doc__)
+    parser.add_argument("--figure", required=True, help="name in figures.yaml")
+    parser.add_argument(
         "--out-prefix", type=Path, required=True, help="path without .pdf, .png, .json"
     )
-    given = arguments.parse_args()
+    given = parser.parse_args()
     from workflow.reporting.drawing import plot
     from workflow.reporting.paper import Paper
 

@@ -19,14 +19,14 @@ def main() -> None:
     parser.add_argument("--sources", type=Path, nargs="+", required=True, help="the raw files")
     parser.add_argument("--out", type=Path, required=True, help="folder to write to")
     parser.add_argument("--threads", type=int, default=1, help="cores to work with, where it helps")
-    arguments = parser.parse_args()
-    use(arguments.threads)
+    given = parser.parse_args()
+    use(given.threads)
     with one_sentence():
-        recipe = load(arguments.recipe)
+        recipe = load(given.recipe)
         listed = load_sources()
         for file in recipe.module.sources(recipe.options):
-            verify(by_name(arguments.sources, file), listed[recipe.dataset, file])
-        recipe.module.prepare(recipe.options, arguments.sources, arguments.out)
+            verify(by_name(given.sources, file), listed[recipe.dataset, file])
+        recipe.module.prepare(recipe.options, given.sources, given.out)
 
 
 if __name__ == "__main__":

@@ -15,33 +15,38 @@ from typing import Any
 
 from model.files import write_atomically
 from model.store import Entry, drop_checkpoints
+from workflow.errors import Mistake
 from workflow.planning.identity import digest, parts
+from workflow.scripts.failure import one_sentence
 from workflow.scripts.job import check_code, check_run, load_subject, load_weights, read_spec
 
 
 def main() -> None:
     """Run from the command line."""
-    arguments = _arguments()
-    spec = read_spec(arguments.spec)
-    check_run("the run to record", arguments.run, spec["identity"])
-    entry = Entry(arguments.store, spec["identity"])
-    kept = entry.folder / "records" / f"{digest(arguments.recorder)[:16]}.npz"
-    try:
-        if not kept.is_file():
-            check_code("the record", parts(arguments.recorder), arguments.recorder["code"])
-            write_atomically(kept, _record(spec, arguments))
-        write_atomically(arguments.out, kept.read_bytes())
-    except (OSError, ValueError) as error:
-        sys.exit(f"error: run {spec['identity']} cannot be recorded: {error}")
-    if not os.environ.get("SACCADE_KEEP_CHECKPOINTS"):
-        drop_checkpoints(arguments.run, entry.result)
+    given = _arguments()
+    with one_sentence():
+        spec = read_spec(given.spec)
+        check_run("the run to record", given.run, spec["identity"])
+        entry = Entry(given.store, spec["identity"])
+        kept = entry.folder / "records" / f"{digest(given.recorder)[:16]}.npz"
+        try:
+            if not kept.is_file():
+                check_code("the record", parts(given.recorder), given.recorder["code"])
+                write_atomically(kept, _record(spec, given))
+            write_atomically(given.out, kept.read_bytes())
+        except Mistake:  # a whole sentence already
+            raise
+        except (OSError, ValueError) as error:
+            raise Mistake(f"run {spec['identity']} cannot be recorded: {error}") from None
+        if not os.environ.get("SACCADE_KEEP_CHECKPOINTS"):
+            drop_checkpoints(given.run, entry.result)
 
 
-def _record(spec: dict[str, Any], arguments: argparse.Namespace) -> bytes:
+def _record(spec: dict[str, Any], given: argparse.Namespace) -> bytes:
     """Probe every checkpoint; a run without any is recorded with the weights that it ended with."""
     begun = time.monotonic()
-    files = _checkpoints(spec, arguments.run)
-    subject = load_subject(spec, arguments.run, arguments.data, arguments.device)
+    files = _checkpoints(spec, given.run)
+    subject = load_subject(spec, given.run, given.data, given.device)
 
     from model.build import build
     from model.record import Record
@@ -50,9 +55,9 @@ def _record(spec: dict[str, Any], arguments: argparse.Namespace) -> bytes:
         checkpoints: dict[int, Callable[[], Any]] = {0: _initial(spec, subject)}
         checkpoints |= {step: _loader(file) for step, file in files.items()}
     else:
-        ended = json.loads((arguments.run / "run.json").read_text())["best_step"]
-        checkpoints = {ended: _loader(arguments.run / "weights.safetensors")}
-    node = {key: value for key, value in arguments.recorder.items() if key != "code"}
+        ended = json.loads((given.run / "run.json").read_text())["best_step"]
+        checkpoints = {ended: _loader(given.run / "weights.safetensors")}
+    node = {key: value for key, value in given.recorder.items() if key != "code"}
     record: Record = build(node)(subject, _counted(checkpoints))
     content = record.content()
     print(

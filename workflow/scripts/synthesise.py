@@ -14,12 +14,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--recipe", type=json.loads, required=True, help="the recipe, as JSON")
     parser.add_argument("--out", type=Path, required=True, help="folder to write to")
-    arguments = parser.parse_args()
+    given = parser.parse_args()
     with one_sentence():
-        recipe = load(arguments.recipe)
+        recipe = load(given.recipe)
         if not recipe.module.raw(recipe.options):
             raise DataError(f"Dataset `{recipe.dataset}` is not generated here: fetch its files.")
-        recipe.module.synthesise(recipe.options, arguments.out)
+        recipe.module.synthesise(recipe.options, given.out)
 
 
 if __name__ == "__main__":

@@ -15,8 +15,10 @@ from typing import Any
 
 from model.files import write_atomically
 from model.store import Claim, Entry, Fenced, now
+from workflow.errors import Mistake
+from workflow.paths import ROOT
+from workflow.scripts.failure import one_sentence
 from workflow.scripts.job import (
-    ROOT,
     check_data,
     check_run,
     check_run_code,
@@ -43,30 +45,31 @@ lost and for processes that no longer hear each other.
 def main() -> None:
     """Run from the command line."""
     begun = time.monotonic()
-    arguments = _arguments()
-    if arguments.processes > 1 and "LOCAL_RANK" not in os.environ:
-        _start_group(arguments.processes, arguments.device)
-    deadline = begun + arguments.time_limit - margin(arguments.time_limit)
-    spec = read_spec(arguments.spec)
-    check_run_code(spec)
-    entry = Entry(arguments.store, spec["identity"])
-    try:
-        if entry.finished():
-            print(f"run {entry.identity} is in the store: nothing to train")
-        else:
-            parents = _parents(spec, arguments.parent)
-            check_data(spec, arguments.data)
-            _check_failure(entry)
-            _train(spec, entry, parents, arguments, deadline)
-        if is_first():
-            entry.copy_result(arguments.out, spec)
-    except Fenced as error:
-        sys.exit(f"error: {error}")
-    except OSError as error:
-        sys.exit(
-            f"error: {error.strerror or error} ({error.filename or arguments.store}); what was "
-            f"saved before is whole: mend the cause and run the same command again to continue."
-        )
+    given = _arguments()
+    if given.processes > 1 and "LOCAL_RANK" not in os.environ:
+        _start_group(given.processes, given.device)
+    deadline = begun + given.time_limit - margin(given.time_limit)
+    with one_sentence():
+        spec = read_spec(given.spec)
+        check_run_code(spec)
+        entry = Entry(given.store, spec["identity"])
+        try:
+            if entry.finished():
+                print(f"run {entry.identity} is in the store: nothing to train")
+            else:
+                parents = _parents(spec, given.parent)
+                check_data(spec, given.data)
+                _check_failure(entry)
+                _train(spec, entry, parents, given, deadline)
+            if is_first():
+                entry.copy_result(given.out, spec)
+        except Fenced as error:
+            sys.exit(f"error: {error}")
+        except OSError as error:
+            sys.exit(
+                f"error: {error.strerror or error} ({error.filename or given.store}); what was "
+                f"saved before is whole: mend the cause and run the same command again to continue."
+            )
 
 
 def _start_group(processes: int, device: str) -> None:
@@ -96,7 +99,7 @@ def _train(
     spec: dict[str, Any],
     entry: Entry,
     parents: dict[str, Path],
-    arguments: argparse.Namespace,
+    given: argparse.Namespace,
     deadline: float,
 ) -> None:
     """Train to the end and put the result into the store."""
@@ -115,20 +118,20 @@ def _train(
     keep_freed_memory()
     if not spec["training"].get("compile"):
         leave_compiler_out()
-    device = pick_device(arguments.device)
+    device = pick_device(given.device)
     weights = {name: load_weights(path) for name, path in parents.items()}
-    _check_vocabulary(spec, weights, arguments.data)
+    _check_vocabulary(spec, weights, given.data)
     workers = join(device, spec["seed"])
     if workers.rank:
-        _help(spec, arguments, device, weights, workers)
+        _help(spec, given, device, weights, workers)
         return
     claim = entry.claim()
-    keeper = StateKeeper(claim, arguments.save_every, _say, deadline)
+    keeper = StateKeeper(claim, given.save_every, _say, deadline)
     _heed_signals(keeper)
     keeper.load()  # drops damaged states: the newest one is now that which training resumes from
     segments = _begin_segment(entry, device, keeper.newest(), workers.size)
     try:
-        corpus = Corpus(arguments.data)
+        corpus = Corpus(given.data)
         check_mechanisms(spec["model"], device)
         check_longest_pair(spec["model"], corpus)
         check_last_checkpoint(spec, corpus)
@@ -155,7 +158,7 @@ def _train(
 
 
 def _help(
-    spec: dict[str, Any], arguments: argparse.Namespace, device: Any, weights: Any, workers: Any
+    spec: dict[str, Any], given: argparse.Namespace, device: Any, weights: Any, workers: Any
 ) -> None:
     """Train as a process that is not the first of its group: it keeps and says nothing."""
     from model.checkpoint import Onlooker
@@ -165,7 +168,7 @@ def _help(
     keeper = Onlooker()
     _heed_signals(keeper)
     try:
-        train(spec, Corpus(arguments.data), keeper, device, weights, lambda line: None, workers)
+        train(spec, Corpus(given.data), keeper, device, weights, lambda line: None, workers)
     except Interrupted:
         raise SystemExit(CONTINUE) from None
     except (TrainingFailed, ValueError):
@@ -259,13 +262,13 @@ def _begin_segment(entry: Entry, device: Any, update: int, processes: int) -> li
     return segments
 
 
-def _parents(spec: dict[str, Any], given: list[str]) -> dict[str, Path]:
+def _parents(spec: dict[str, Any], named: list[str]) -> dict[str, Path]:
     """The weights files of the parent runs, each checked to be of the run that the spec names."""
-    folders = {name: Path(path) for name, _, path in (item.partition("=") for item in given)}
+    folders = {name: Path(path) for name, _, path in (item.partition("=") for item in named)}
     for name, identity in spec["parents"].items():
         parent = f"parent '{name}' of run {spec['identity']}"
         if name not in folders:
-            sys.exit(f"error: {parent} is not given; add --parent {name}=FOLDER of run {identity}.")
+            raise Mistake(f"{parent} is not given; add --parent {name}=FOLDER of run {identity}.")
         check_run(parent, folders[name], identity)
     return {name: folders[name] / "weights.safetensors" for name in spec["parents"]}
 
@@ -279,8 +282,8 @@ def _check_vocabulary(spec: dict[str, Any], parents: dict[str, Any], data: Path)
     for name, tensor in parents[start].items():
         known = spec["model"].get("source_vocabulary_size") if "source" in name else None
         if name.endswith("token.weight") and len(tensor) not in (words, known):
-            sys.exit(
-                f"error: parent '{start}' of run {spec['identity']} knows {len(tensor)} words "
+            raise Mistake(
+                f"parent '{start}' of run {spec['identity']} knows {len(tensor)} words "
                 f"('{name}'), and {data} has {words}; give the run its parent's data section, or "
                 f"train the parent on this one."
             )
@@ -293,7 +296,7 @@ def _check_failure(entry: Entry) -> None:
         said, _, reason = failure["reason"].rpartition("\n")
         if said:
             _say(said)
-        sys.exit(f"error: {reason} (found at {failure['at']}, not tried again)")
+        raise Mistake(f"{reason} (found at {failure['at']}, not tried again)")
 
 
 def _invocation() -> str:
