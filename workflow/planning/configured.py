@@ -1,31 +1,43 @@
-"""The plan that `config.yaml` and a user's own file of changes ask for."""
+"""The plan that `config.yaml`, a user's own files of changes and a command line ask for."""
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
+from snakemake.utils import update_config  # type: ignore[import-untyped]
 
 from workflow.planning.errors import InputError
 from workflow.planning.loader import load_yaml
 from workflow.planning.plan import Plan
 
 
-def configured(root: Path, scale: str, changes: Path | None = None, **settings: Any) -> Plan:
-    """Return the plan of a scale, or of the overlay on it that a file has.
+def configured(root: Path, files: Iterable[Path] = (), **settings: Any) -> Plan:
+    """Return the plan of the configuration, as Snakemake would read it.
 
     Args:
         root: the project's folder.
-        scale: its name, or `<scale>+<name>`.
-        changes: the configuration file with the overlay.
-        settings: what counts whatever the files say.
+        files: of changes to `config.yaml`, laid over it key by key; later ones count.
+        settings: what counts whatever the files say; the scale may be that of an overlay,
+            `<scale>+<name>`, which a file has to bring.
 
     Raises:
-        InputError: the file is no mapping, or the plan can't be made.
+        InputError: a file is no mapping, or the plan can't be made.
     """
     config = load_yaml(root / "config.yaml", "config")
-    if changes:
-        try:
-            config |= yaml.safe_load(changes.read_text(encoding="utf-8")) or {}
-        except (yaml.YAMLError, TypeError, ValueError):
-            raise InputError(f"{changes}: not a YAML mapping; correct it.") from None
-    return Plan({**config, "scale": scale.partition("+")[0], **settings}, root)
+    for file in files:
+        update_config(config, _changes(file))
+    if "scale" in settings:
+        settings["scale"] = settings["scale"].partition("+")[0]
+    return Plan({**config, **settings}, root)
+
+
+def _changes(file: Path) -> Mapping[str, Any]:
+    """Read a file of changes."""
+    try:
+        changes = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
+    except (yaml.YAMLError, UnicodeDecodeError):
+        changes = None
+    if not isinstance(changes, Mapping):
+        raise InputError(f"{file}: not a YAML mapping; correct it")
+    return changes

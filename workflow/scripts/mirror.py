@@ -9,41 +9,37 @@ from workflow.datasets.fetching import fetch
 from workflow.datasets.mirroring import build
 from workflow.datasets.origins import Origin
 from workflow.datasets.sources import SOURCES, Source, load
-from workflow.planning.errors import InputError
-from workflow.planning.loader import load_yaml
+from workflow.errors import Mistake
+from workflow.paths import ROOT
+from workflow.planning.configured import configured
 from workflow.planning.plan import Plan
 from workflow.planning.targets import Targets
 from workflow.scripts.failure import one_sentence
 
-ROOT = Path(__file__).resolve().parents[2]
+SETTINGS = ("scale", "results", "mirror")
 
 
 def main() -> None:
     """Run from the command line, in the root of the project."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--to", required=True, help="folder of the mirror, made if it is not there")
-    parser.add_argument("--scale", required=True, help="the scale whose data is needed")
-    parser.add_argument("--results", default="results", help="folder with files got by hand")
-    parser.add_argument("--mirror", help="mirror to take files from, unless the configuration's")
+    parser.add_argument("--scale", help="the scale whose data is needed, else as configured")
+    parser.add_argument("--results", help="with files got by hand, else as configured")
+    parser.add_argument("--mirror", help="mirror to take files from, else as configured")
     given = parser.parse_args()
-    try:
-        config = load_yaml(ROOT / "config.yaml", "config")
-        config |= {"scale": given.scale, "results": given.results}
-        config |= {"mirror": given.mirror} if given.mirror else {}
-        plan = Plan(config, ROOT)
-        sources = needed(plan)
-    except InputError as error:
-        sys.exit(f"error: {error}")
-    if not given.to:
-        sys.exit("error: no folder for the mirror; name one: make mirror TO=<folder>")
-    mirror = Path(plan.mirror) if plan.mirror else None
-    by_hand = Path(plan.results) / "data" / "manual"
-
-    def get(source: Source, out: Path) -> Origin:
-        return fetch(source, mirror, by_hand, out)
-
-    folder = Path(given.to).expanduser()
+    settings = {name: value for name in SETTINGS if (value := getattr(given, name))}
     with one_sentence():
+        if not given.to:
+            raise Mistake("no folder for the mirror; name one: make mirror TO=<folder>")
+        plan = configured(ROOT, **settings)
+        sources = needed(plan)
+        mirror = Path(plan.mirror) if plan.mirror else None
+        by_hand = Path(plan.results) / "data" / "manual"
+
+        def get(source: Source, out: Path) -> Origin:
+            return fetch(source, mirror, by_hand, out)
+
+        folder = Path(given.to).expanduser()
         failures = build(folder, sources, get)
     for failure in failures:
         print(f"error: {failure}", file=sys.stderr)
@@ -59,7 +55,7 @@ def needed(plan: Plan) -> list[Source]:
         for file in recipe.files(made)["sources"]:
             key = (made["dataset"], file)
             if key not in listed:
-                raise InputError(f"{SOURCES}: {'/'.join(key)} is not listed; add a line for it")
+                raise Mistake(f"{SOURCES}: {'/'.join(key)} is not listed; add a line for it")
             found[key] = listed[key]
     return [found[key] for key in sorted(found)]
 

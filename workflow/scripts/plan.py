@@ -13,11 +13,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-import yaml
-from snakemake.utils import update_config
-
 from workflow.datasets import mirrors, sources
 from workflow.datasets.sources import Source
+from workflow.paths import PUBLISHED, ROOT
 from workflow.planning.budget import (
     Cost,
     Job,
@@ -28,14 +26,12 @@ from workflow.planning.budget import (
     too_long,
     uses_gpu,
 )
-from workflow.planning.errors import InputError
+from workflow.planning.configured import configured
 from workflow.planning.estimate import WITHIN, Estimator
-from workflow.planning.loader import load_yaml
 from workflow.planning.plan import Plan
 from workflow.scripts.failure import one_sentence
 
-ROOT = Path(__file__).resolve().parents[2]
-PUBLISHED = ROOT / "docs" / "reproduction"
+SETTINGS = ("scale", "results", "device", "mirror")
 JOB = re.compile(r"^(?:local)?rule (\w+):\n((?: .*\n)*)", re.M)
 WILDCARDS = re.compile(r"^    wildcards: (.*)$", re.M)
 
@@ -43,22 +39,18 @@ WILDCARDS = re.compile(r"^    wildcards: (.*)$", re.M)
 def main() -> None:
     """Run from the command line, in the root of the project."""
     given = _arguments()
-    names = ("scale", "results", "device", "mirror")
-    settings = [f"{name}={value}" for name in names if (value := getattr(given, name))]
-    files = ["--configfile", *given.configfile] if given.configfile else []
-    settings_given = ["--config", *settings] if settings else []
-    jobs = dry_run([*given.targets, *settings_given, *files])
+    settings = {name: value for name in SETTINGS if (value := getattr(given, name))}
+    options = [*given.targets]
+    options += ["--config", *(f"{n}={value}" for n, value in settings.items())] * bool(settings)
+    options += ["--configfile", *map(str, given.configfile)] * bool(given.configfile)
+    jobs = dry_run(options)
     if given.jobs:
         for job in jobs:
             print(f"{job.rule:11} {'/'.join(_named(job))}".rstrip())
         print(f"{len(jobs)} jobs would run")
         return
-    config = load_yaml(ROOT / "config.yaml", "config")
-    for file in given.configfile:
-        update_config(config, yaml.safe_load(Path(file).read_text(encoding="utf-8")))
-    config |= dict(item.split("=", 1) for item in settings)
-    try:
-        plan = Plan(config, ROOT)
+    with one_sentence():
+        plan = configured(ROOT, given.configfile, **settings)
         gpu = uses_gpu(plan.config["device"])
         found = costs(plan, jobs, Estimator(plan, gpu, PUBLISHED))
         unit = "GPU-hours" if gpu else "core-hours"
@@ -66,8 +58,6 @@ def main() -> None:
         print("\n".join([*table(found, unit, given.parallel), *warnings, *downloads(plan, jobs)]))
         remember(plan, found)
         check_budget(plan, found, unit)
-    except InputError as error:
-        sys.exit(f"error: {error}")
 
 
 def dry_run(arguments: Sequence[str]) -> list[Job]:
@@ -179,10 +169,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("targets", nargs="*", help="what to ask Snakemake for; else everything")
     parser.add_argument("--scale", help="else as configured")
     parser.add_argument("--results", help="folder of results, else as configured")
-    parser.add_argument("--device", choices=("cpu", "cuda"), help="else as configured")
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), help="else as configured")
     parser.add_argument("--mirror", help="mirror to take files from, else as configured")
     parser.add_argument("--parallel", type=int, default=os.cpu_count(), help="runs at once")
-    parser.add_argument("--configfile", nargs="*", default=[], help="your own changes")
+    parser.add_argument("--configfile", type=Path, nargs="*", default=[], help="your own changes")
     parser.add_argument("--jobs", action="store_true", help="list the jobs instead")
     return parser.parse_args()
 

@@ -2,8 +2,10 @@
 
 import argparse
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
+from workflow.paths import ROOT
 from workflow.planning.configured import configured
 from workflow.planning.plan import Plan
 from workflow.reporting.comparability import base_scale
@@ -13,7 +15,6 @@ from workflow.reporting.publishing import publish, refuse_dirty, stale_now
 from workflow.reporting.summary import block, replaced
 from workflow.scripts.failure import one_sentence
 
-ROOT = Path(__file__).resolve().parents[2]
 README = Path("README.md")
 
 
@@ -22,7 +23,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--results", type=Path, default=Path("results"), help="results folder")
     parser.add_argument("--scale", help="the scale to publish")
-    parser.add_argument("--configfile", type=Path, help="the overlay's file, for <scale>+<name>")
+    parser.add_argument(
+        *("--configfile",), type=Path, nargs="*", default=[], help="your own changes"
+    )
     parser.add_argument("--to", type=Path, default=Path("docs/reproduction"), help="where to")
     parser.add_argument(
         *("--check",),
@@ -35,7 +38,9 @@ def main() -> None:
             check(given.results, given.to)
             return
         if not given.scale:
-            raise ReportingError("--scale is missing; say which scale to publish.")
+            raise ReportingError(
+                "--scale is missing; name what to publish (make publish SCALE=<scale>)."
+            )
         refuse_dirty(Path.cwd())
         replaced(readme(), "")  # where there is no place for the summary, nothing is made
         plan = plan_of(given.results, given.scale, given.configfile)
@@ -62,13 +67,14 @@ def check(results: Path, published: Path) -> None:
         )
 
 
-def plan_of(results: Path, scale: str, changes: Path | None = None) -> Plan:
+def plan_of(results: Path, scale: str, changes: Iterable[Path] = ()) -> Plan:
     """Return the plan of a scale: every experiment, with the scale's own seeds.
 
-    `changes` is the configuration file with the overlay of a scale `<scale>+<name>`.
+    `changes` are the user's own configuration files, one of them with the overlay of a scale
+    `<scale>+<name>`.
     """
     every = {"experiments": "all", "seeds": None, "mirror": None}
-    plan = configured(ROOT, scale, changes, results=str(results), **every)
+    plan = configured(ROOT, changes, scale=scale, results=str(results), **every)
     if plan.scale != scale:
         raise ReportingError(
             f"--scale {scale}: this is {plan.scale}; name an overlay's file with --configfile "

@@ -4,24 +4,27 @@ import argparse
 import sys
 from pathlib import Path
 
+from workflow.paths import ROOT
 from workflow.planning.configured import configured
 from workflow.reporting.current import planned
 from workflow.reporting.files import ReportingError
 from workflow.reporting.so_far import write_so_far
 from workflow.scripts.failure import one_sentence
-from workflow.scripts.job import ROOT
+
+SETTINGS = ("scale", "results")
 
 
 def main() -> None:
     """Run from the command line, in the root of the project."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--results", default="results", help="results folder")
-    parser.add_argument("--scale", required=True, help="the scale, or <scale>+<overlay>")
-    parser.add_argument("--configfile", type=Path, help="your own changes, with the overlay")
+    parser.add_argument("--results", help="results folder, else as configured")
+    parser.add_argument("--scale", help="the scale, or <scale>+<overlay>; else as configured")
+    parser.add_argument("--configfile", type=Path, nargs="*", default=[], help="your own changes")
     given = parser.parse_args()
+    settings = {name: value for name in SETTINGS if (value := getattr(given, name))}
     with one_sentence():
-        plan = configured(ROOT, given.scale, given.configfile, results=given.results)
-        if given.scale not in (plan.scale, plan.config["scale"]):
+        plan = configured(ROOT, given.configfile, **settings)
+        if given.scale and given.scale not in (plan.scale, plan.config["scale"]):
             raise ReportingError(
                 f"--scale {given.scale}: this is {plan.scale}; name an overlay's file with "
                 "--configfile (make so-far OVERLAY=file)."
