@@ -13,7 +13,6 @@ VENV ?= .venv
 TORCH ?= $(if $(wildcard $(VENV)/.ready-keep-*),keep,lock)
 # As config.yaml has it; read where a recipe uses it, when there is a Python that can.
 RESULTS ?= $(shell $(VENV)/bin/python -c 'import yaml; print(yaml.safe_load(open("config.yaml"))["results"])')
-SCALE ?= demo
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null && echo $$p && break; \
 	done)
@@ -28,7 +27,6 @@ VENV_OPTION = $(if $(filter keep,$(TORCH)),--system-site-packages)
 SYSTEM_SITE = include-system-site-packages = $(if $(VENV_OPTION),true,false)
 # An option for a variable that was given; without it config.yaml counts.
 given = $(if $(filter command environment,$(origin $(1))),$(2) "$($(1))")
-SNAKEMAKE = $(VENV)/bin/snakemake --cores all --quiet rules --config
 
 .PHONY: help demo plan mirror so-far test lint unit dry-runs offline slurm bench publish forget gc clean
 
@@ -36,7 +34,7 @@ help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 12
 
 demo: $(READY)  ## Run everything at scale demo and say where tables and report are
-	@$(SNAKEMAKE) scale=demo results="$(RESULTS)"
+	@$(VENV)/bin/snakemake --cores all --quiet rules --config scale=demo results="$(RESULTS)"
 	@echo "Tables:  $(RESULTS)/demo/tables/<paper>/*.md"
 	@ls "$(RESULTS)"/demo/tables/*/*.md | sed 's/^/         /'
 	@echo "Report:  $(RESULTS)/demo/report.html"
@@ -49,11 +47,12 @@ plan: $(READY)  ## Say what would run and what it takes: make plan SCALE=lite [O
 		$(if $(LIST),--jobs)
 
 mirror: $(READY)  ## Gather what a scale downloads in a folder: make mirror TO=DIR SCALE=lite
-	@$(VENV)/bin/python -m workflow.scripts.mirror --to "$(TO)" --scale $(SCALE) \
-		--results "$(RESULTS)" $(if $(MIRROR),--mirror "$(MIRROR)")
+	@$(VENV)/bin/python -m workflow.scripts.mirror --to "$(TO)" \
+		$(call given,SCALE,--scale) --results "$(RESULTS)" $(if $(MIRROR),--mirror "$(MIRROR)")
 
 so-far: $(READY)  ## Report what is done so far, training nothing: make so-far SCALE=lite [OVERLAY=file]
-	@$(VENV)/bin/python -m workflow.scripts.so_far --results "$(RESULTS)" --scale $(SCALE) \
+	@$(VENV)/bin/python -m workflow.scripts.so_far \
+		$(call given,SCALE,--scale) --results "$(RESULTS)" \
 		$(if $(OVERLAY),--configfile "$(OVERLAY)")
 
 test:  ## Run everything that CI runs, and say how long each part took
@@ -103,7 +102,8 @@ bench: $(TEST_READY)  ## Measure translation beside torch.nn.Transformer (one co
 	@$(VENV)/bin/python -m benchmarks.table
 
 publish: $(READY)  ## Copy a scale's results into docs/reproduction: make publish SCALE=lite [OVERLAY=file]
-	$(VENV)/bin/python -m workflow.scripts.publish --results "$(RESULTS)" --scale $(SCALE) \
+	$(VENV)/bin/python -m workflow.scripts.publish \
+		$(call given,SCALE,--scale) --results "$(RESULTS)" \
 		$(if $(OVERLAY),--configfile "$(OVERLAY)") --to docs/reproduction
 
 forget: $(READY)  ## Remove a run and its outputs, so that it trains again: make forget RUN=<identity>

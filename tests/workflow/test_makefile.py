@@ -76,12 +76,19 @@ def test_results_lie_where_the_configuration_has_them(fresh, tmp_path):
     assert "my results/store holds no run 'x'" in venv.make("forget", "RUN=x", fails=True)
 
 
+def test_the_scale_is_the_configured_one_but_nothing_is_published_unnamed(fresh, tmp_path):
+    venv = Environment(fresh, tmp_path / "venv", "lock")
+    fresh.edit("config.yaml", "scale: demo", "scale: lite")
+    assert "lite/measures: nothing was measured yet" in venv.make("so-far", fails=True)
+    assert "scale lite downloads" in venv.make("mirror", "TO=there")
+    assert "scale demo downloads" in venv.make("mirror", "TO=there", "SCALE=demo")
+    assert "--scale is missing; name what to publish" in venv.make("publish", fails=True)
+
+
 def test_an_overlay_is_published_with_its_file(fresh, tmp_path):
     venv = Environment(fresh, tmp_path / "venv", "lock")
-    given = ("publish", "SCALE=demo+mine", "OVERLAY=my changes.yaml")
-    assert '--scale demo+mine --configfile "my changes.yaml"' in " ".join(
-        venv.make("-n", *given).replace("\\\n", " ").split()
-    )
+    said = venv.make("-n", "publish", "SCALE=demo+mine", "OVERLAY=my changes.yaml")
+    assert '--scale "demo+mine"' in said and '--configfile "my changes.yaml"' in said
     assert "--configfile" not in venv.make("-n", "publish")
     (line,) = [line for line in venv.make("help").splitlines() if line.startswith("publish")]
     assert "OVERLAY=file" in line
@@ -109,8 +116,7 @@ def test_what_is_done_so_far_is_shown_and_nothing_else_changes(project, tmp_path
 def test_an_overlay_is_looked_at_with_its_file(fresh, tmp_path):
     venv = Environment(fresh, tmp_path / "venv", "lock")
     said = venv.make("-n", "so-far", "SCALE=lite", "OVERLAY=my changes.yaml")
-    said = " ".join(said.replace("\\\n", " ").split())
-    assert '--scale lite --configfile "my changes.yaml"' in said
+    assert '--scale "lite"' in said and '--configfile "my changes.yaml"' in said
     assert "--configfile" not in venv.make("-n", "so-far")
 
 
