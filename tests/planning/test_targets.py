@@ -102,7 +102,7 @@ def test_what_the_project_ships_selects_every_table_figure_and_claim():
 
 def test_an_overlay_has_a_folder_of_its_own(project):
     overlay = {"name": "mine", "experiments": {"one": {"training": {"updates": 3}}}}
-    assert targets(project, overlay=overlay).folder == "out/demo+mine"
+    assert targets(project, overlay=overlay).plan.folder == "out/demo+mine"
 
 
 def test_runs_behind_a_table_leave_out_what_is_not_there(project):

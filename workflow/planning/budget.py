@@ -10,7 +10,7 @@ from pathlib import Path
 from model.files import write_atomically
 from workflow.planning.errors import InputError
 from workflow.planning.estimate import Estimate, Estimator
-from workflow.planning.plan import Plan, Run
+from workflow.planning.plan import Plan, Run, named
 from workflow.planning.resources import Resources
 
 TRAIN = ("train", "train_locally")
@@ -133,9 +133,8 @@ def _asked(plan: Plan, found: Iterable[Cost]) -> Iterator[tuple[str, Resources, 
     """Yield each run's experiment/variant, what its job asks for, and what it will take."""
     for cost in found:
         for key, one in cost.runs.items():
-            experiment, variant, seed = key.split("/")
-            run = plan.run(experiment, variant, int(seed.removeprefix("seed-")))
-            yield f"{experiment}/{variant}", Resources.of(run.settings), one
+            run = plan.run(*named(key))
+            yield f"{run.experiment.name}/{run.variant}", Resources.of(run.settings), one
 
 
 def remember(plan: Plan, found: Iterable[Cost]) -> None:
@@ -143,7 +142,7 @@ def remember(plan: Plan, found: Iterable[Cost]) -> None:
 
     Plans of runs that are not to be trained now are kept.
     """
-    path = Path(plan.results) / plan.scale / "plan.json"
+    path = Path(plan.folder) / "plan.json"
     runs = json.loads(path.read_text(encoding="utf-8"))["runs"] if path.is_file() else {}
     at = datetime.now(UTC).isoformat(timespec="seconds")
     for cost in found:

@@ -35,7 +35,7 @@ class Run:
 
     @property
     def key(self) -> str:
-        """The part of every result's path that names the run."""
+        """The part of every result's path that names the run; `named` reads it."""
         return f"{self.experiment.name}/{self.variant}/seed-{self.seed}"
 
     @cached_property
@@ -89,6 +89,12 @@ class Run:
         return {name: {**node, "code": _code(tuple(parts(node)), root)} for name, node in nodes}
 
 
+def named(key: str) -> tuple[str, str, int]:
+    """Return experiment, variant and seed of a run's key."""
+    experiment, variant, seed = key.split("/")
+    return experiment, variant, int(seed.removeprefix("seed-"))
+
+
 class Plan:
     """What a checked configuration asks for.
 
@@ -127,6 +133,11 @@ class Plan:
         check_writable(Path(self.results))
         self.mirror = check_mirror(self.config.get("mirror"))
         self.selected = self._selected()
+
+    @property
+    def folder(self) -> str:
+        """The folder of the scale's results."""
+        return f"{self.results}/{self.scale}"
 
     def run(self, experiment: str, variant: str, seed: int) -> Run:
         """Return a run, whether it is selected or not (a parent, or a file asked for by path)."""
@@ -240,18 +251,18 @@ class Plan:
             found.setdefault(self._kind(self.run(*pair, 0)), []).append(pair)
         return found
 
-    def _kind(self, run: Run, line: tuple[Run, ...] = ()) -> str:
+    def _kind(self, run: Run, descendants: tuple[Run, ...] = ()) -> str:
         """Return the digest of what decides the weights of a run, but for its seed.
 
         Of a parent its kind counts, not its name.
         """
-        if run in line:
+        if run in descendants:
             raise InputError(f"overlay: {run.experiment.name}/{run.variant} is its own ancestor")
         name = (run.experiment.name, run.variant)
         if name not in self._kind_of:
             settings = {**run.settings, "parents": {}}
             parents = self.parents(run).items()
-            kinds = {n: self._kind(parent, (*line, run)) for n, parent in parents}
+            kinds = {n: self._kind(parent, (*descendants, run)) for n, parent in parents}
             self._kind_of[name] = digest([run.experiment.trained(settings), kinds])
         return self._kind_of[name]
 

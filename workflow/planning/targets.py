@@ -184,31 +184,26 @@ class Targets:
         names = [wanted] if isinstance(wanted, str) else wanted
         return [self.papers[name] for name in sorted(chosen) if {"all", name} & set(names)]
 
-    @property
-    def folder(self) -> str:
-        """The folder of the scale's results."""
-        return f"{self.plan.results}/{self.plan.scale}"
-
     def measures(self, runs: Iterable[Run]) -> list[str]:
         """Return the file of measures of each run."""
-        return [f"{self.folder}/measures/{run.key}.json" for run in runs]
+        return [f"{self.plan.folder}/measures/{run.key}.json" for run in runs]
 
     def outputs_of(self, runs: Iterable[Run]) -> list[str]:
         """Return the files of each run."""
-        return [f"{self.folder}/runs/{run.key}/{name}" for run in runs for name in RUN_FILES]
+        return [f"{self.plan.folder}/runs/{run.key}/{name}" for run in runs for name in RUN_FILES]
 
     def run_files(self, runs: Iterable[Run]) -> list[str]:
         """Return the `run.json` of each run."""
-        return [f"{self.folder}/runs/{run.key}/run.json" for run in runs]
+        return [f"{self.plan.folder}/runs/{run.key}/run.json" for run in runs]
 
     def outputs(self, paper: PaperTargets, kind: str, name: str) -> list[str]:
         """Return the files of a table or a figure."""
         formats = TABLE_FORMATS if kind == "tables" else FIGURE_FORMATS
-        return [f"{self.folder}/{kind}/{paper.name}/{name}.{suffix}" for suffix in formats]
+        return [f"{self.plan.folder}/{kind}/{paper.name}/{name}.{suffix}" for suffix in formats]
 
     def claims(self, paper: PaperTargets) -> list[str]:
         """Return the file of a paper's claims, if it makes any."""
-        return [f"{self.folder}/claims/{paper.name}.json"] if paper.claims["claims"] else []
+        return [f"{self.plan.folder}/claims/{paper.name}.json"] if paper.claims["claims"] else []
 
     def recipe(self, folder: str) -> dict[str, Any]:
         """Return the recipe whose data lie in `<dataset>/<hash>`, of an experiment or a corpus.

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from workflow.planning.identity import digest
-from workflow.planning.plan import Plan
+from workflow.planning.plan import Plan, named
 
 SETTINGS = ("model", "objective", "training", "checkpoints")
 GONE = "of a variant that no longer exists at this scale"
@@ -36,11 +36,11 @@ def planned(plan: Plan) -> Now:
     """Return the function that says what the runs of a plan are made of today."""
 
     def now(key: str) -> Traits | None:
-        experiment, variant, seed = key.split("/")
+        experiment, variant, seed = named(key)
         known = plan.experiments.get(experiment)
         if known is None or variant not in known.variants(plan.config["scale"]):
             return None
-        run = plan.run(experiment, variant, int(seed.removeprefix("seed-")))
+        run = plan.run(experiment, variant, seed)
         return traits(run.draft(plan.root), plan.evaluators(run))
 
     return now

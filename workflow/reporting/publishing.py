@@ -82,17 +82,17 @@ def planned_runs(plan: Plan) -> list[str]:
 
 def measures_of(plan: Plan, key: str) -> Path:
     """Return the file of a run's measures, which need not be there."""
-    return Path(plan.results) / plan.scale / "measures" / f"{key}.json"
+    return Path(plan.folder) / "measures" / f"{key}.json"
 
 
 def measured(plan: Plan, key: str) -> Entry | None:
     """Return a run as it was measured, None where it was not.
 
-    Whether it still counts today is not asked.  Raises ReportingError when its run.json is missing
+    Whether it still counts today is not asked. Raises ReportingError when its run.json is missing
     or of another run than the measures.
     """
     path = measures_of(plan, key)
-    run_path = Path(plan.results) / plan.scale / "runs" / key / "run.json"
+    run_path = Path(plan.folder) / "runs" / key / "run.json"
     if not path.is_file():
         return None
     entry: Entry = {"measures": read_json(path), "run": read_json(run_path), "stale": None}
@@ -202,7 +202,7 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
     scale, folder = plan.scale, to / plan.scale
     entries = judged(merge(published(folder), given(plan, now)), now)
     if not entries:
-        where = Path(plan.results) / scale / "measures"
+        where = Path(plan.folder) / "measures"
         raise ReportingError(f"{where}: nothing was measured; run this scale first.")
     to.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=to, prefix=".publish-") as name:
@@ -217,7 +217,7 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
         base = to / base_scale(scale) if base_scale(scale) != scale else None
         for paper in papers:
             write_outputs(paper, scale, measures, aside, base)
-            facts = _facts(paper, (folder, Path(plan.results) / scale))
+            facts = _facts(paper, (folder, Path(plan.folder)))
             write_corpora(paper, plan, facts, aside)
         stale = {key: entry["stale"] for key, entry in entries.items() if entry["stale"]}
         write_text(aside / "README.md", scale_page(aside, scale, _titles(papers), stale))

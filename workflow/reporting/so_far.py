@@ -48,7 +48,7 @@ def write_so_far(plan: Plan, now: Now, say: Callable[[str], None]) -> SoFar:
         ReportingError: nothing was measured yet.
     """
     results, scale = Path(plan.results), plan.scale
-    folder, keys = results / scale, planned_runs(plan)
+    folder, keys = Path(plan.folder), planned_runs(plan)
     entries, left_out = _counting(plan, now)
     if not entries:
         raise ReportingError(f"{folder / 'measures'}: nothing was measured yet; run this scale.")

@@ -55,7 +55,7 @@ LOCAL = "|".join(
 LOCAL = rf"(?:{LOCAL})/"
 
 RESULTS = PLAN.results
-SCALE = f"{RESULTS}/{PLAN.scale}"
+SCALE = PLAN.folder
 
 
 wildcard_constraints:
