@@ -11,7 +11,7 @@ import pytest
 from tests.datasets.loopback import CONTENT, NO_PAUSES, WRONG, Answer, Server, mirror, source
 from workflow.datasets import downloading
 from workflow.datasets.errors import DataError
-from workflow.datasets.fetching import fetch
+from workflow.datasets.fetching import at_hand, fetch
 
 GOOD = Answer(body=CONTENT)
 
@@ -55,14 +55,15 @@ def test_a_file_without_a_checksum_is_never_downloaded(server: Server, tmp_path:
     with pytest.raises(DataError) as error:
         fetch(item, None, tmp_path / "manual", tmp_path / "out")
     message = str(error.value)
-    assert (
-        message.startswith("toy/toy.train can't be downloaded here") and "free for all" in message
-    )
+    assert message.startswith(f"{item.advice} whose index") and "free for all" in message
+    assert f"get it from {url} and put it into the results folder" in item.advice
     place = tmp_path / "manual" / "toy" / "toy.train"
-    assert f"get it from {url} and put it at {place}, or into a mirror" in message
+    assert not at_hand(item, None, tmp_path / "manual")
     assert not (tmp_path / "out").exists() and server.requests == []
     place.parent.mkdir(parents=True)
     place.write_bytes(WRONG)
+    assert at_hand(item, None, tmp_path / "manual")
+    assert not at_hand(source(url), None, tmp_path / "manual")
     origin = fetch(item, None, tmp_path / "manual", tmp_path / "out")
     assert (tmp_path / "out").read_bytes() == WRONG
     assert origin.kind == "manual" and origin.bytes == len(WRONG)

@@ -59,7 +59,7 @@ def test_a_bundle_goes_from_mirror_to_mirror(tmp_path: Path) -> None:
 
 def test_a_file_that_was_got_by_hand_goes_along(tmp_path: Path) -> None:
     item = source("https://x/form", checksum="")
-    assert "can't be downloaded here" in gather(tmp_path / "m", item)[0]
+    assert "can't be downloaded; get it from" in gather(tmp_path / "m", item)[0]
     (tmp_path / "m" / "manual" / "toy").mkdir(parents=True)
     (tmp_path / "m" / "manual" / "toy" / "toy.train").write_bytes(WRONG)
     assert gather(tmp_path / "m", item) == []

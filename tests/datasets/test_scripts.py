@@ -123,7 +123,7 @@ def test_a_file_got_by_hand_is_recorded(script: Script, tmp_path: Path) -> None:
     arguments = ["--dataset", "yelp", "--file", name, "--manual", tmp_path / "manual"]
     arguments += ["--out", tmp_path / name]
     sentence = refused(script("fetch", *arguments))
-    assert f"get it from https://www.yelp.com/dataset and put it at {tmp_path}/manual" in sentence
+    assert f"data/manual/yelp/{name}, or into a mirror" in sentence
     (tmp_path / "manual" / "yelp").mkdir(parents=True)
     (tmp_path / "manual" / "yelp" / name).write_text("{}\n")
     result = script("fetch", *arguments)

@@ -33,7 +33,7 @@ def fetch(
         if entry:
             return mirrors.take(entry, source, out)
         if source.by_hand:
-            return _take_by_hand(source, by_hand / source.dataset / source.file, out)
+            return _take_by_hand(source, by_hand / source.name, out)
         return download(source, out, pauses)
     except OSError as error:
         if error.errno not in DISK_FULL:
@@ -45,13 +45,22 @@ def fetch(
         ) from None
 
 
+def at_hand(source: Source, mirror: Path | None, by_hand: Path) -> bool:
+    """Return whether `fetch` finds a file without a download; the arguments are as there.
+
+    Raises DataError when the mirror can't be used.
+    """
+    if mirror and mirrors.find(mirror, source):
+        return True
+    return source.by_hand and (by_hand / source.name).is_file()
+
+
 def _take_by_hand(source: Source, path: Path, out: Path) -> Origin:
     """Copy a file that a person got; its checksum is recorded as it is found."""
     if not path.is_file():
         raise DataError(
-            f"{source.name} can't be downloaded here, since nobody publishes its checksum or its "
-            f"terms ask for a form ({source.licence}): get it from {source.url} and put it at "
-            f"{path}, or into a mirror whose index lists its checksum."
+            f"{source.advice} whose index lists its checksum; nobody publishes one, or the terms "
+            f"ask for a form ({source.licence})."
         )
     with path.open("rb") as stream, replacing(out) as target:
         while chunk := stream.read(mirrors.CHUNK):

@@ -46,6 +46,14 @@ class Source:
         """Whether a person has to get the file, since nothing tells its right bytes."""
         return not self.sha256
 
+    @property
+    def advice(self) -> str:
+        """What a person does about a file that they have to get, without a full stop."""
+        return (
+            f"{self.name} can't be downloaded; get it from {self.url} and put it into the results "
+            f"folder as data/manual/{self.name}, or into a mirror"
+        )
+
     def mismatch(self, checksum: str, size: int) -> str | None:
         """Say what differs when a file with this SHA-256 and size is not this one, else None."""
         return None if self.by_hand else mismatch((self.sha256, self.bytes), (checksum, size))

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workflow.datasets import mirrors, sources
+from workflow.datasets import sources
+from workflow.datasets.fetching import at_hand
 from workflow.datasets.recipe import files
 from workflow.planning.errors import InputError, unknown
 from workflow.planning.experiments import SCALES, merge, recipe
@@ -73,10 +74,7 @@ def _missing(plan: Plan, made: Mapping[str, Any]) -> str:
         source = listed.get((made["dataset"], name))
         if source is None:
             return f"{made['dataset']}/{name} is not in workflow/sources.tsv"
-        at_hand = any((data / at / source.name).is_file() for at in ("sources", "manual"))
-        if source.by_hand and not at_hand and not (mirror and mirrors.find(mirror, source)):
-            return (
-                f"{source.name} can't be downloaded; get it from {source.url} and put it into "
-                f"the results folder as data/manual/{source.name}, or into a mirror"
-            )
+        fetched = (data / "sources" / source.name).is_file()
+        if source.by_hand and not fetched and not at_hand(source, mirror, data / "manual"):
+            return source.advice
     return ""

@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from workflow.datasets import mirrors, sources
-from workflow.datasets.sources import Source
+from workflow.datasets import sources
+from workflow.datasets.fetching import at_hand
 from workflow.paths import PUBLISHED, ROOT
 from workflow.planning.budget import (
     Cost,
@@ -138,8 +138,9 @@ def downloads(plan: Plan, jobs: Sequence[Job]) -> list[str]:
         for job in jobs
         if job.rule == "fetch"
     ]
-    with one_sentence():
-        far = [one for one in wanted if not _at_hand(plan, one)]
+    mirror = Path(plan.mirror) if plan.mirror else None
+    manual = Path(plan.results) / "data" / "manual"
+    far = [one for one in wanted if not at_hand(one, mirror, manual)]
     sizes: Counter[str] = Counter()
     for one in far:
         sizes[one.dataset] += one.bytes
@@ -149,15 +150,8 @@ def downloads(plan: Plan, jobs: Sequence[Job]) -> list[str]:
     count, size = sum(not one.by_hand for one in far), _size(sizes.total() / 1e6)
     return [
         f"Downloads: {count} files, {size} ({', '.join(each)}).",
-        *(f"To get by hand: {one.name} from {one.url}" for one in far if one.by_hand),
+        *(f"{one.advice}." for one in far if one.by_hand),
     ]
-
-
-def _at_hand(plan: Plan, source: Source) -> bool:
-    """Whether a file lies in the mirror or among those that a person got."""
-    if (Path(plan.results) / "data" / "manual" / source.name).is_file():
-        return True
-    return bool(plan.mirror and mirrors.find(Path(plan.mirror), source))
 
 
 def _size(megabytes: float) -> str:
