@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from workflow.planning.errors import InputError
+from workflow.planning.experiment_checks import check_experiment
 from workflow.planning.experiments import (
     Experiment,
-    check_experiment,
     load_experiments,
     merge,
     resolve,

@@ -9,9 +9,9 @@ from typing import Any
 
 from workflow.planning.closure import code_hash
 from workflow.planning.errors import InputError, unknown
+from workflow.planning.experiment_checks import check_experiment
 from workflow.planning.experiments import (
     Experiment,
-    check_experiment,
     further_data,
     load_experiments,
     numbered,
