@@ -67,7 +67,8 @@ class Entry:
 
     def newest_generation(self) -> int:
         """The number of the newest claim, 0 if there is none."""
-        return max((int(p.name[11:]) for p in self.folder.glob("generation-*")), default=0)
+        names = [path.name for path in self.folder.glob("generation-*")]
+        return max((int(name.removeprefix("generation-")) for name in names), default=0)
 
     def failure(self) -> dict[str, Any] | None:
         """Why an earlier process found that the run cannot be trained, if it did."""
