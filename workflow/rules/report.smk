@@ -32,6 +32,7 @@ rule describe:
         definition=lambda wildcards: paper_of(wildcards).definition("corpora", wildcards.table),
         code=sentence(lambda wildcards: code_of("workflow.scripts.describe")),
         corpora=sentence(corpora_json),
+        # Naming `output` keeps a parameter out of what runs a job again: a moved folder is none.
         data=lambda wildcards, output: f"{RESULTS}/data",
         scale=PLAN.scale,
         prefix=lambda wildcards, output: str(Path(output[0]).with_suffix("")),

@@ -60,6 +60,7 @@ rule train:
     params:
         folder=lambda wildcards, output: str(Path(output.run).parent),
         parents=parent_arguments,
+        # Naming `output` keeps a parameter out of what runs a job again: fewer GPUs, the same run.
         processes=lambda wildcards, output: processes_of(wildcards),
     shell:
         "exec python -m workflow.scripts.train --spec {input.spec:q} --data {input.data:q}"
