@@ -40,10 +40,9 @@ def main() -> None:
     """Run from the command line, in the root of the project."""
     given = _arguments()
     settings = {name: value for name in SETTINGS if (value := getattr(given, name))}
-    options = [*given.targets]
-    options += ["--config", *(f"{n}={value}" for n, value in settings.items())] * bool(settings)
-    options += ["--configfile", *map(str, given.configfile)] * bool(given.configfile)
-    jobs = dry_run(options)
+    config = ["--config", *(f"{n}={value}" for n, value in settings.items())] if settings else []
+    files = ["--configfile", *map(str, given.configfile)] if given.configfile else []
+    jobs = dry_run([*given.targets, *config, *files])
     if given.jobs:
         for job in jobs:
             print(f"{job.rule:11} {'/'.join(_named(job))}".rstrip())
