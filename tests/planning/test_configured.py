@@ -1,9 +1,12 @@
 """The plan of `config.yaml` with a user's files of changes and a command line's settings."""
 
+from copy import deepcopy
+
 import pytest
 import yaml
+from snakemake.utils import update_config
 
-from workflow.planning.configured import configured
+from workflow.planning.configured import configured, laid_over
 from workflow.planning.errors import InputError
 
 
@@ -26,6 +29,25 @@ def test_files_are_laid_over_the_configuration_key_by_key_as_snakemake_does(root
     both = configured(root, [root / "first.yaml", root / "second.yaml"])
     assert list(both.mechanisms) == ["base", "mine"]
     assert (both.scale, both.config["seeds"]) == ("demo+mine", None)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"a": {"b": 9}},
+        {"a": {"c": {"e": 9}}},
+        {"a": 9},
+        {"x": {"y": 9}},
+        {"n": {"y": 9}},
+        {"a": {}},
+    ],
+)
+def test_it_is_the_configuration_that_snakemake_would_have(changes):
+    config = {"a": {"b": 1, "c": {"d": 2}}, "x": 3, "n": None, "l": [1]}
+    theirs, before = deepcopy(config), deepcopy(config)
+    update_config(theirs, changes)
+    assert laid_over(config, changes) == theirs
+    assert config == before
 
 
 def test_settings_count_whatever_the_files_say(root):

@@ -74,7 +74,7 @@ def test_planning_imports_nothing_heavy() -> None:
     assert done.stdout == "[]\n", done.stderr
 
 
-@pytest.mark.parametrize("name", ["tabulate", "claims", "report", "publish"])
+@pytest.mark.parametrize("name", ["tabulate", "claim", "report", "publish"])
 def test_only_plot_imports_matplotlib(name: str) -> None:
     code = f"import sys, workflow.scripts.{name}; assert 'matplotlib' not in sys.modules"
     code += "; assert 'torch' not in sys.modules and 'snakemake' not in sys.modules"

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from snakemake.utils import update_config  # type: ignore[import-untyped]
 
 from workflow.planning.errors import InputError
 from workflow.planning.loader import load_yaml
@@ -26,10 +25,21 @@ def configured(root: Path, files: Iterable[Path] = (), **settings: Any) -> Plan:
     """
     config = load_yaml(root / "config.yaml", "config")
     for file in files:
-        update_config(config, _changes(file))
+        config = laid_over(config, _changes(file))
     if "scale" in settings:
         settings["scale"] = settings["scale"].partition("+")[0]
     return Plan({**config, **settings}, root)
+
+
+def laid_over(config: Any, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a configuration with changes laid over it as Snakemake does.
+
+    Mappings are joined key by key, and anything else is replaced; neither argument is altered.
+    """
+    joined = dict(config) if isinstance(config, Mapping) else {}
+    for key, value in changes.items():
+        joined[key] = laid_over(joined.get(key), value) if isinstance(value, Mapping) else value
+    return joined
 
 
 def _changes(file: Path) -> Mapping[str, Any]:
