@@ -17,20 +17,19 @@ from workflow.datasets.files import SPLITS
 from workflow.datasets.labelled_text import (
     Example,
     GeneratedOptions,
-    Losses,
     TextOptions,
     at_most,
     divide,
     encode,
     hold_out,
     plain_words,
-    read_decoded,
     shuffled,
     tokenise,
     without_integers,
     worded,
     write_prepared,
 )
+from workflow.datasets.losses import Losses
 
 
 class Options(TextOptions):
@@ -77,25 +76,6 @@ def test_plain_words_are_letters_digits_and_underscores() -> None:
 
 def test_integers_of_more_digits_become_unknown() -> None:
     assert without_integers(["7", "42", "a1", "007", "½"]) == ["7", "<unk>", "a1", "<unk>", "½"]
-
-
-@settings(deadline=None)
-@given(st.binary(), st.sampled_from(["utf-8", "ascii"]))
-def test_every_byte_that_cannot_be_decoded_is_counted(content: bytes, encoding: str) -> None:
-    losses = Losses()
-    text = losses.decode(content, encoding)
-    kept = text.replace("\ufffd", "")
-    assert losses.replaced_bytes >= text.count("\ufffd") - content.count("\ufffd".encode())
-    if losses.replaced_bytes == 0:
-        assert text.encode(encoding) == content
-    if "\ufffd".encode() not in content:
-        assert len(kept.encode(encoding)) + losses.replaced_bytes == len(content)
-
-
-def test_two_wrong_bytes_by_hand() -> None:
-    losses = Losses()
-    assert losses.decode(b"caf\xc3\xa9 d\xe9j\xe0", "utf-8") == "café d\ufffdj\ufffd"
-    assert losses.replaced_bytes == 2
 
 
 examples = st.lists(st.integers(0, 3), min_size=1, max_size=60).map(
@@ -159,20 +139,6 @@ def test_an_empty_text_is_named_and_one_of_marks_counted() -> None:
     assert losses.dropped == {"no words": 1}
     with pytest.raises(DataError, match="f, line 3: the text is empty; delete the file"):
         list(worded("f, line 3", " \t", [], 1, losses))
-
-
-def test_lines_are_decoded_one_by_one(tmp_path: Path) -> None:
-    path = tmp_path / "f"
-    path.write_bytes(b"a\x85b\r\nc\xe9\n\nlast")
-    losses = Losses()
-    lines = list(read_decoded(path, "utf-8", losses))
-    assert [line for _, line in lines] == ["a\ufffdb", "c\ufffd", "", "last"]
-    assert lines[1][0] == f"{path}, line 2" and losses.replaced_bytes == 2
-    path.write_bytes(b"")
-    with pytest.raises(DataError, match="f: this file is empty; delete the file"):
-        list(read_decoded(path, "utf-8", losses))
-    with pytest.raises(DataError, match="no: this dataset file does not exist; fetch it again"):
-        list(read_decoded(tmp_path / "no", "utf-8", losses))
 
 
 def texts(*lines: str) -> list[Example]:

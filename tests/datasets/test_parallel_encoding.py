@@ -23,7 +23,7 @@ from workflow.datasets import byte_pairs, multicore, subwords
 from workflow.datasets.errors import DataError
 from workflow.datasets.iwslt14 import Options
 from workflow.datasets.iwslt14_30 import Options as GivenCodes
-from workflow.datasets.labelled_text import Losses
+from workflow.datasets.losses import Losses
 from workflow.datasets.moses import Pair
 from workflow.datasets.parallel_encoding import growing
 from workflow.datasets.parallel_text import PairOptions, encode, write_prepared

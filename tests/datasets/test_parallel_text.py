@@ -12,7 +12,7 @@ import pytest
 from workflow.datasets import multicore
 from workflow.datasets.errors import DataError, RecipeError
 from workflow.datasets.iwslt14 import Options
-from workflow.datasets.labelled_text import Losses
+from workflow.datasets.losses import Losses
 from workflow.datasets.moses import Moses, Pair
 from workflow.datasets.parallel_text import (
     clean,

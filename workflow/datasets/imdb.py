@@ -19,7 +19,6 @@ from workflow.datasets.labelled_text import (
     HELD_OUT,
     Example,
     GeneratedOptions,
-    Losses,
     at_most,
     columns,
     divide,
@@ -33,6 +32,7 @@ from workflow.datasets.labelled_text import (
     worded,
     write_prepared,
 )
+from workflow.datasets.losses import Losses
 
 __all__ = ["Options", "columns", "encode", "prepare", "raw", "sources", "synthesise"]
 

@@ -15,7 +15,7 @@ from typing import ClassVar, Literal
 from workflow.datasets.archives import members
 from workflow.datasets.errors import FETCH_AGAIN, DataError
 from workflow.datasets.files import by_name
-from workflow.datasets.labelled_text import Losses
+from workflow.datasets.losses import Losses
 from workflow.datasets.moses import Moses, Pair
 from workflow.datasets.parallel_text import (
     PairOptions,

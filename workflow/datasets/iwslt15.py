@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from workflow.datasets.files import by_name
-from workflow.datasets.labelled_text import Losses
+from workflow.datasets.losses import Losses
 from workflow.datasets.moses import Pair
 from workflow.datasets.parallel_text import (
     PairOptions,

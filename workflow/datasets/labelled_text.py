@@ -6,13 +6,12 @@ the same for all.
 """
 
 import html
-import json
 import math
 import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -24,13 +23,12 @@ from workflow.datasets.files import (
     duplicates,
     read_lines,
     read_records,
-    replacing,
     write_records,
 )
+from workflow.datasets.losses import Losses, read_losses
 from workflow.datasets.recipe import check_generator, require_at_least
 
 SALIENT_WORDS = "salient_words.txt"
-COUNTS = "counts.json"
 SEED = 0
 """Seed of every random choice among official texts."""
 HELD_OUT = 4000
@@ -106,38 +104,6 @@ class GeneratedOptions(TextOptions):
     def generated(self) -> bool:
         """Whether the texts are generated; their salient words are known then."""
         return self.source == "generated"
-
-
-@dataclass
-class Losses:
-    """What could not be taken over from the files; ends up in the manifest's statistics."""
-
-    replaced_bytes: int = 0
-    """Bytes that the declared encoding could not decode."""
-    dropped: Counter[str] = field(default_factory=Counter)
-    """Texts left out, by reason."""
-
-    def decode(self, content: bytes, encoding: str) -> str:
-        """Decode a text; each byte that can't be decoded becomes U+FFFD and is counted."""
-        text = content.decode(encoding, "surrogateescape")
-        lost = re.findall("[\udc80-\udcff]", text)
-        self.replaced_bytes += len(lost)
-        return re.sub("[\udc80-\udcff]", "\ufffd", text) if lost else text
-
-
-def read_decoded(path: Path, encoding: str, losses: Losses) -> Iterator[tuple[str, str]]:
-    """Yield (place, line) for every line of a text file, decoded as `Losses.decode` does.
-
-    The last line may lack its newline. Raises DataError when there is no such file or no line.
-    """
-    if not path.is_file():
-        raise DataError(f"{path}: this dataset file does not exist; fetch it again.")
-    number = 0
-    with path.open("rb") as stream:
-        for number, line in enumerate(stream, start=1):
-            yield f"{path}, line {number}", losses.decode(line.rstrip(b"\r\n"), encoding)
-    if not number:
-        raise DataError(f"{path}: this file is empty; {FETCH_AGAIN}.")
 
 
 def tokenise(text: str) -> list[str]:
@@ -253,8 +219,6 @@ def write_prepared(
 ) -> None:
     """Write every split's texts, with the marks of the salient words where these are known.
 
-    What was lost goes to `counts.json`, for `encode` to report.
-
     Raises DataError when the texts of a split all have the same label, or there are none.
     """
     for split in SPLITS:
@@ -272,8 +236,7 @@ def write_prepared(
             if salient is not None:
                 records[-1]["salient"] = [int(word in salient) for word in words]
         write_records(out / f"{split}.jsonl", records)
-    with replacing(out / COUNTS) as stream:
-        stream.write(json.dumps(vars(losses), sort_keys=True).encode() + b"\n")
+    losses.write(out)
 
 
 def sources(options: TextOptions) -> list[str]:
@@ -324,7 +287,7 @@ def encode(options: TextOptions, prepared: Path, out: Path) -> None:
         unknown[split] = np.add.reduceat((tokens == UNKNOWN).astype(np.int64), starts)
     statistics = {
         **_statistics(records, options.max_tokens),
-        **json.loads((prepared / COUNTS).read_text(encoding="utf-8")),
+        **read_losses(prepared),
         "unknown_tokens": {split: int(unknown[split].sum()) for split in ("dev", "test")},
         "unknown_texts": {
             split: int((unknown[split] == splits[split].lengths).sum()) for split in ("dev", "test")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from workflow.datasets.files import SPLITS, by_name, read_lines, write_lines
-from workflow.datasets.labelled_text import Losses
+from workflow.datasets.losses import Losses
 from workflow.datasets.moses import Moses, Pair
 from workflow.datasets.parallel_text import (
     LEXICON,

@@ -18,7 +18,6 @@ from workflow.datasets.labelled_text import (
     HELD_OUT,
     Example,
     GeneratedOptions,
-    Losses,
     at_most,
     columns,
     divide,
@@ -32,6 +31,7 @@ from workflow.datasets.labelled_text import (
     without_integers,
     write_prepared,
 )
+from workflow.datasets.losses import Losses
 
 __all__ = ["Options", "columns", "encode", "prepare", "raw", "sources", "synthesise"]
 

@@ -9,7 +9,6 @@ Memory is needed for the different words and the lengths of the sentences, not f
 """
 
 import hashlib
-import json
 import shutil
 from array import array
 from collections.abc import Callable, Iterator, Mapping
@@ -24,7 +23,7 @@ from numpy.typing import NDArray
 from workflow.datasets import sentence_pieces, subwords
 from workflow.datasets.encoding import write_manifest
 from workflow.datasets.files import replacing
-from workflow.datasets.labelled_text import COUNTS
+from workflow.datasets.losses import read_losses
 from workflow.datasets.parallel_text import PairOptions, aligned, copies, prepared_lines, texts
 from workflow.datasets.sentence_pieces import Pieces
 from workflow.datasets.subwords import END, ID, SIDES, UNKNOWN, Side
@@ -56,7 +55,6 @@ def encode_pairs(options: PairOptions, prepared: Path, out: Path) -> None:
     splits = {split: _encode_split(split, sides, prepared, out) for split in options.splits}
     for copy, original in copies(options).items():
         shutil.copyfile(prepared / original, out / copy)
-    losses = json.loads((prepared / COUNTS).read_text(encoding="utf-8"))
     names = ["vocabulary.txt", *texts(options)]
     names += [f"{s}.{a}.npy" for s in splits for a in ("tokens", "offsets", "source")]
     sizes = {name: len(side.vocabulary) for name, side in sides.items()}
@@ -65,7 +63,7 @@ def encode_pairs(options: PairOptions, prepared: Path, out: Path) -> None:
         "languages": dict(zip(SIDES, options.languages, strict=True)),
         "vocabulary_size": sizes["target"],
         **({} if options.joint else {"vocabulary_sizes": sizes}),
-        "statistics": {**_statistics(splits), **losses},
+        "statistics": {**_statistics(splits), **read_losses(prepared)},
     }
     write_manifest(out, options.dataset, asdict(options), names, known)
 

@@ -9,7 +9,6 @@ official files have these.
 """
 
 import gzip
-import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -20,7 +19,7 @@ from typing import ClassVar
 
 from workflow.datasets.errors import FETCH_AGAIN, DataError, RecipeError
 from workflow.datasets.files import SPLITS, replacing
-from workflow.datasets.labelled_text import COUNTS, Losses
+from workflow.datasets.losses import COUNTS, Losses
 from workflow.datasets.moses import Pair
 from workflow.datasets.multicore import MOST
 from workflow.datasets.recipe import require_at_least
@@ -265,7 +264,7 @@ def whole(pairs: Iterable[Pair], place: str) -> Iterator[Pair]:
 def write_prepared(
     options: PairOptions, out: Path, pairs: Iterable[tuple[str, Pair]], losses: Losses
 ) -> None:
-    """Write pairs, each with the split that it goes to; what was lost goes to `counts.json`.
+    """Write pairs, each with the split that it goes to, and what was lost.
 
     Raises DataError, and leaves no file, when a split is empty.
     """
@@ -283,8 +282,7 @@ def write_prepared(
                 raise DataError(
                     f"{out}: the split `{split}` is empty; check the files that it is made from."
                 )
-    with replacing(out / COUNTS) as stream:
-        stream.write(json.dumps(vars(losses), sort_keys=True).encode() + b"\n")
+    losses.write(out)
 
 
 def prepared_lines(path: Path) -> Iterator[str]:

@@ -22,18 +22,17 @@ from workflow.datasets.labelled_text import (
     SALIENT_WORDS,
     Example,
     GeneratedOptions,
-    Losses,
     at_most,
     columns,
     encode,
     plain_words,
     raw,
-    read_decoded,
     salient_words,
     sources,
     worded,
     write_prepared,
 )
+from workflow.datasets.losses import Losses, read_decoded
 
 __all__ = ["Options", "columns", "encode", "prepare", "raw", "sources", "synthesise"]
 

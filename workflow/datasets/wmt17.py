@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from workflow.datasets.labelled_text import Losses
+from workflow.datasets.losses import Losses
 from workflow.datasets.parallel_text import (
     PairOptions,
     columns,

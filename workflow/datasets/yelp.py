@@ -17,18 +17,17 @@ from workflow.datasets.errors import FETCH_AGAIN, DataError
 from workflow.datasets.files import by_name
 from workflow.datasets.labelled_text import (
     Example,
-    Losses,
     TextOptions,
     columns,
     encode,
     hold_out,
     plain_words,
     raw,
-    read_decoded,
     sources,
     worded,
     write_prepared,
 )
+from workflow.datasets.losses import Losses, read_decoded
 
 __all__ = ["Options", "columns", "encode", "prepare", "raw", "sources"]
 
