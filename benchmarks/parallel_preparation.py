@@ -82,7 +82,7 @@ def _bounds(count: int) -> NDArray[np.float64]:
 
 def synthesise(folder: Path, pairs: int) -> list[Path]:
     """Write the official files of `wmt14`, nearly all pairs in the first archive."""
-    paths = [folder / name for name in load({"dataset": "wmt14"}).module.Options().files]
+    paths = [folder / name for name in load({"dataset": "wmt14"}).files]
     folder.mkdir(parents=True, exist_ok=True)
     with tarfile.open(paths[0], "w:gz", compresslevel=1) as archive:
         for language in ("de", "en"):
@@ -133,7 +133,7 @@ def _stage(stage: str, cores: int, recipe: str, *paths: object) -> None:
     use(cores)
     made = load(json.loads(recipe))
     start = time.perf_counter()
-    getattr(made.module, stage)(made.options, *paths)
+    getattr(made, stage)(*paths)
     seconds = time.perf_counter() - start
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     computed = sum(one.ru_utime + one.ru_stime for one in used)

@@ -181,7 +181,7 @@ FAULTS = {
     ),
     "rare sub-words left whole": (
         "workflow/datasets/subwords.py",
-        "if options.threshold > 1:",
+        "if corpus.threshold > 1:",
         "if False:",
         "datasets/test_parallel_encoding.py::test_rare_sub_words_are_split_further",
     ),

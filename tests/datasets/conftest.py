@@ -22,12 +22,12 @@ def build(tmp_path: Path) -> Callable[..., Path]:
     """Return a function that generates, prepares and encodes a recipe and returns its folder."""
 
     def run(values: Mapping[str, Any], folder: str = "data") -> Path:
-        recipe = load(values)
+        dataset = load(values)
         out = tmp_path / folder
-        recipe.module.synthesise(recipe.options, out / "raw")
+        dataset.synthesise(out / "raw")
         files = sorted((out / "raw").iterdir())
-        recipe.module.prepare(recipe.options, files, out / "prepared")
-        recipe.module.encode(recipe.options, out / "prepared", out / "encoded")
+        dataset.prepare(files, out / "prepared")
+        dataset.encode(out / "prepared", out / "encoded")
         return out
 
     return run
@@ -44,7 +44,7 @@ def take(tmp_path: Path) -> Callable[..., dict[str, Any]]:
     def run(
         values: Mapping[str, Any], files: Mapping[str, bytes | Path], folder: str = "data"
     ) -> dict[str, Any]:
-        recipe = load(values)
+        dataset = load(values)
         out = tmp_path / folder
         (out / "raw").mkdir(parents=True)
         for name, content in files.items():
@@ -52,8 +52,8 @@ def take(tmp_path: Path) -> Callable[..., dict[str, Any]]:
                 (out / "raw" / name).symlink_to(content)
             else:
                 (out / "raw" / name).write_bytes(content)
-        recipe.module.prepare(recipe.options, list((out / "raw").iterdir()), out / "prepared")
-        recipe.module.encode(recipe.options, out / "prepared", out / "encoded")
+        dataset.prepare(list((out / "raw").iterdir()), out / "prepared")
+        dataset.encode(out / "prepared", out / "encoded")
         manifest: dict[str, Any] = json.loads((out / "encoded" / "manifest.json").read_text())
         return manifest
 

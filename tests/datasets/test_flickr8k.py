@@ -174,7 +174,7 @@ def test_a_part_of_the_photos_is_not_drawn() -> None:
 
 
 def test_the_part_of_the_photos_is_in_the_mirror(take: Take, tmp_path: Path, mirror: Path) -> None:
-    files = {name: tmp_path / name for name in flickr8k.Options(photos="part").files}
+    files = {name: tmp_path / name for name in flickr8k.Data(photos="part").files}
     for name, path in files.items():
         source = load_sources()["flickr8k", name]
         entry = mirrors.find(mirror, source)

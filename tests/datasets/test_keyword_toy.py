@@ -125,9 +125,9 @@ def test_a_damaged_raw_file_is_refused(build: Build, line: str | None, sentence:
     path = out / "raw" / "train.txt"
     rest = path.read_text(encoding="utf-8").splitlines()[1:]
     path.write_text("".join(f"{one}\n" for one in [*([] if line is None else [line]), *rest]))
-    recipe = load(SMALL)
+    dataset = load(SMALL)
     with pytest.raises(DataError) as error:
-        recipe.module.prepare(recipe.options, list((out / "raw").iterdir()), out / "again")
+        dataset.prepare(list((out / "raw").iterdir()), out / "again")
     assert sentence in str(error.value)
 
 

@@ -4,8 +4,9 @@ import json
 import random
 import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,11 +17,10 @@ from workflow.datasets.errors import DataError
 from workflow.datasets.files import SPLITS
 from workflow.datasets.labelled_text import (
     Example,
-    GeneratedOptions,
-    TextOptions,
+    GenerableText,
+    LabelledText,
     at_most,
     divide,
-    encode,
     hold_out,
     plain_words,
     shuffled,
@@ -32,12 +32,15 @@ from workflow.datasets.labelled_text import (
 from workflow.datasets.losses import Losses
 
 
-class Options(TextOptions):
-    dataset: ClassVar[str] = "toy"
+class Toy(LabelledText):
+    """Texts that are at hand."""
+
+    def examples(self, files: Sequence[Path], losses: Losses) -> dict[str, list[Example]]:
+        return SPLITTED
 
 
-class Generated(GeneratedOptions):
-    dataset: ClassVar[str] = "toy"
+class Generated(Toy, GenerableText):
+    """The same, as if a generator had written them."""
 
 
 @pytest.mark.parametrize(
@@ -156,7 +159,7 @@ SPLITTED = {
 def test_statistics_by_hand(tmp_path: Path) -> None:
     losses = Losses(3, Counter({"too long": 2}))
     write_prepared(tmp_path, SPLITTED, losses)
-    encode(Options(max_tokens=3, min_count=2), tmp_path, tmp_path)
+    Toy(max_tokens=3, min_count=2).encode(tmp_path, tmp_path)
     assert (tmp_path / "vocabulary.txt").read_text().split() == [
         "<pad>",
         "<bos>",
@@ -188,14 +191,14 @@ def test_statistics_by_hand(tmp_path: Path) -> None:
 
 def test_rare_words_are_unknown(tmp_path: Path) -> None:
     write_prepared(tmp_path, SPLITTED, Losses())
-    encode(Options(min_count=3), tmp_path, tmp_path)
+    Toy(min_count=3).encode(tmp_path, tmp_path)
     assert (tmp_path / "vocabulary.txt").read_text().split()[3:] == ["a"]
 
 
 def test_salient_words_are_marked_and_cut_with_their_text(tmp_path: Path) -> None:
     write_prepared(tmp_path, SPLITTED, Losses(), {"c"})
     sizes = {"train": 3, "dev": 2, "test": 2, "seed": 0}
-    encode(Generated(max_tokens=2, source="generated", **sizes), tmp_path, tmp_path)
+    Generated(max_tokens=2, source="generated", **sizes).encode(tmp_path, tmp_path)
     assert np.load(tmp_path / "train.salient.npy").tolist() == [0, 0, 0, 1, 1, 0]
 
 

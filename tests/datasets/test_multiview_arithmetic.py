@@ -232,9 +232,9 @@ def prepared(
             path = raw / f"{split}.{notation}.txt"
             path.parent.mkdir(exist_ok=True)
             path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    checked = load(recipe)
+    dataset = load(recipe)
     paths = list(raw.iterdir())
-    return lambda: checked.module.prepare(checked.options, paths, tmp_path / "prepared")
+    return lambda: dataset.prepare(paths, tmp_path / "prepared")
 
 
 def test_the_example_of_the_thesis_is_prepared(tmp_path: Path) -> None:

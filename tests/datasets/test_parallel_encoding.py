@@ -21,12 +21,12 @@ from subword_nmt.apply_bpe import BPE
 from model.corpus import Corpus
 from workflow.datasets import byte_pairs, multicore, subwords
 from workflow.datasets.errors import DataError
-from workflow.datasets.iwslt14 import Options
-from workflow.datasets.iwslt14_30 import Options as GivenCodes
+from workflow.datasets.iwslt14 import Data
+from workflow.datasets.iwslt14_30 import Data as GivenCodes
 from workflow.datasets.losses import Losses
 from workflow.datasets.moses import Pair
 from workflow.datasets.parallel_encoding import growing
-from workflow.datasets.parallel_text import PairOptions, encode, write_prepared
+from workflow.datasets.parallel_text import ParallelText
 
 SOURCE = ("haus", "häuser", "baum", "bäume", "klein", "kleine", "kleinen", "sieht", "sehen")
 TARGET = ("house", "houses", "tree", "trees", "small", "smaller", "sees", "see", "seen")
@@ -51,12 +51,12 @@ def pairs(split: str, count: int, seed: int = 0) -> Iterator[Pair]:
 def encoded(tmp_path: Path) -> Encode:
     """Return a function that prepares and encodes random pairs."""
 
-    def run(options: PairOptions, folder: str = "data", train: int = SPLITS["train"]) -> Path:
+    def run(corpus: ParallelText, folder: str = "data", train: int = SPLITS["train"]) -> Path:
         prepared, out = tmp_path / folder / "prepared", tmp_path / folder / "encoded"
         sizes = {**SPLITS, "train": train}
-        made = ((split, pair) for split in options.splits for pair in pairs(split, sizes[split]))
-        write_prepared(options, prepared, made, Losses())
-        encode(options, prepared, out)
+        made = ((split, pair) for split in corpus.splits for pair in pairs(split, sizes[split]))
+        corpus.write(prepared, made, Losses())
+        corpus.encode(prepared, out)
         return out
 
     return run
@@ -103,7 +103,7 @@ def expected(split: str, codes: str, vocabulary: set[str]) -> list[tuple[str, st
 
 
 def test_joint_sub_words(encoded: Encode) -> None:
-    out = encoded(Options(merges=40))
+    out = encoded(Data(merges=40))
     vocabulary = (out / "vocabulary.txt").read_text().rstrip("\n").split("\n")
     assert vocabulary[:4] == ["<pad>", "<bos>", "<eos>", "<unk>"]
     codes = (out / "codes.txt").read_text()
@@ -117,7 +117,7 @@ def test_joint_sub_words(encoded: Encode) -> None:
 
 
 def test_the_manifest_describes_the_corpus(encoded: Encode) -> None:
-    out = encoded(Options(merges=40))
+    out = encoded(Data(merges=40))
     found = manifest(out)
     assert found["languages"] == {"source": "en", "target": "de"}
     assert "vocabulary_sizes" not in found
@@ -158,14 +158,14 @@ def test_pairs_that_repeat_are_counted(tmp_path: Path) -> None:
     one, other = Pair("aa bb", "cc"), Pair("aa", "bb cc")
     made = [("train", one), ("train", other), ("train", one), ("dev", one), ("test", other)]
     made += [("dev", Pair("aa", "cc")), ("test", other)]
-    write_prepared(Options(), tmp_path / "prepared", made, Losses())
-    encode(Options(), tmp_path / "prepared", tmp_path / "encoded")
+    Data().write(tmp_path / "prepared", made, Losses())
+    Data().encode(tmp_path / "prepared", tmp_path / "encoded")
     repeated = manifest(tmp_path / "encoded")["statistics"]["duplicates"]
     assert repeated == {"train": 1, "dev": 1, "test": 2}
 
 
 def test_a_vocabulary_for_each_side(encoded: Encode) -> None:
-    out = encoded(Options(merges=25, joint=False))
+    out = encoded(Data(merges=25, joint=False))
     found = manifest(out)
     vocabularies = ("source_vocabulary.txt", "vocabulary.txt")
     names = [{*(out / name).read_text().rstrip("\n").split("\n")} for name in vocabularies]
@@ -182,7 +182,7 @@ def test_a_vocabulary_for_each_side(encoded: Encode) -> None:
 
 def test_rare_sub_words_are_split_further(encoded: Encode) -> None:
     """As subword-nmt does with the vocabulary of each side and a threshold."""
-    out = encoded(Options(merges=40, threshold=30))
+    out = encoded(Data(merges=40, threshold=30))
     codes = (out / "codes.txt").read_text()
     vocabulary = {*(out / "vocabulary.txt").read_text().rstrip("\n").split("\n")}
     whole, further = BPE(io.StringIO(codes)), 0
@@ -204,7 +204,7 @@ def test_rare_sub_words_are_split_further(encoded: Encode) -> None:
 
 def test_a_threshold_that_no_sub_word_reaches(encoded: Encode, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="No sub-word of dataset `iwslt14` comes 9999 times in the"):
-        encoded(Options(merges=40, threshold=9999))
+        encoded(Data(merges=40, threshold=9999))
     assert not list(tmp_path.glob("data/encoded/*"))
 
 
@@ -212,14 +212,14 @@ def test_a_threshold_that_no_sub_word_reaches(encoded: Encode, tmp_path: Path) -
 def test_the_number_of_cores_changes_nothing(
     encoded: Encode, monkeypatch: pytest.MonkeyPatch, cores: int
 ) -> None:
-    before = manifest(encoded(Options(merges=40), "before"))["digest"]
+    before = manifest(encoded(Data(merges=40), "before"))["digest"]
     monkeypatch.setattr(multicore, "cores", lambda: cores)
     monkeypatch.setattr(byte_pairs, "CHUNK", 3)
-    assert manifest(encoded(Options(merges=40), "after"))["digest"] == before
+    assert manifest(encoded(Data(merges=40), "after"))["digest"] == before
 
 
 def test_the_texts_are_kept_for_scores(encoded: Encode) -> None:
-    out = encoded(Options(merges=40))
+    out = encoded(Data(merges=40))
     for split in ("dev", "test"):
         made = list(pairs(split, SPLITS[split]))
         for name, kind in (("source", 0), ("reference", 1), ("raw_reference", 2)):
@@ -228,7 +228,7 @@ def test_the_texts_are_kept_for_scores(encoded: Encode) -> None:
 
 
 def test_the_model_reads_the_corpus(encoded: Encode) -> None:
-    corpus = Corpus(encoded(Options(merges=40)))
+    corpus = Corpus(encoded(Data(merges=40)))
     split = corpus.split("dev")
     assert len(split) == 7 and split.columns["source"].shape == (7,)
     assert len(corpus.vocabulary) == corpus.manifest["vocabulary_size"]
@@ -241,30 +241,30 @@ def test_a_vocabulary_that_is_too_large_for_its_ids(
 ) -> None:
     monkeypatch.setattr(subwords, "ID", np.dtype(np.int8))
     monkeypatch.setattr("workflow.datasets.parallel_encoding.ID", np.dtype(np.int8))
-    encoded(Options(merges=1, joint=joint), "small")
+    encoded(Data(merges=1, joint=joint), "small")
     monkeypatch.setattr(subwords, "RESERVED", tuple(f"<{n}>" for n in range(120)))
     sentence = (
         r"The vocabulary of dataset `iwslt14` has \d+ entries, and int8 holds ids up to 127; "
         "lower `merges` or raise `threshold`."
     )
     with pytest.raises(DataError, match=sentence):
-        encoded(Options(merges=1, joint=joint), "large")
+        encoded(Data(merges=1, joint=joint), "large")
     assert not list(tmp_path.glob("large/encoded/*"))
 
 
 def test_codes_of_another_corpus(tmp_path: Path) -> None:
-    options = GivenCodes(merges=10)
+    corpus = GivenCodes(merges=10)
     made = ((split, pair) for split in SPLITS for pair in pairs(split, SPLITS[split]))
     prepared = tmp_path / "prepared"
-    write_prepared(options, prepared, made, Losses())
+    corpus.write(prepared, made, Losses())
     other = byte_pairs.learn({"хорошо": 5, "хороший": 4, "плохо": 3, "плохой": 3}, 10)
     (prepared / "codes.txt").write_text(other)
     with pytest.raises(DataError, match=r"codes.txt: the words of this corpus use 0 of the 10 mer"):
-        encode(options, prepared, tmp_path / "encoded")
+        corpus.encode(prepared, tmp_path / "encoded")
     assert not (tmp_path / "encoded" / "manifest.json").exists()
     own = byte_pairs.learn(dict.fromkeys(SOURCE + TARGET, 5), 10)
     (prepared / "codes.txt").write_text(own)
-    encode(replace(options, merges=6), prepared, tmp_path / "encoded")
+    replace(corpus, merges=6).encode(prepared, tmp_path / "encoded")
     used = (tmp_path / "encoded" / "codes.txt").read_text()
     assert used == "\n".join([*own.split("\n")[:7], ""])
 
@@ -285,7 +285,7 @@ def test_a_growing_array_is_the_one_that_numpy_saves(parts: list[list[int]]) -> 
 def test_encoding_holds_numbers_about_sentences_but_no_sentences(encoded: Encode) -> None:
     def peak(train: int) -> int:
         tracemalloc.start()
-        encoded(Options(merges=10), f"data{train}", train)
+        encoded(Data(merges=10), f"data{train}", train)
         found = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return found

@@ -11,21 +11,18 @@ import pytest
 
 from workflow.datasets import multicore
 from workflow.datasets.errors import DataError, RecipeError
-from workflow.datasets.iwslt14 import Options
+from workflow.datasets.iwslt14 import Data
 from workflow.datasets.losses import Losses
 from workflow.datasets.moses import Moses, Pair
 from workflow.datasets.parallel_text import (
-    clean,
-    prepared,
     prepared_lines,
     read_sides,
     read_text,
     whole,
-    write_prepared,
 )
 from workflow.datasets.recipe import files, load
 
-OPTIONS = Options()
+CORPUS = Data()
 
 
 def write(path: Path, content: bytes) -> Path:
@@ -83,7 +80,7 @@ def test_unfit_pairs_are_dropped_and_counted() -> None:
         Pair("x" * 1001, "y"),
     ]
     losses = Losses()
-    assert list(clean(OPTIONS, [*unfit, *fit], losses)) == fit
+    assert list(CORPUS.clean([*unfit, *fit], losses)) == fit
     assert losses.dropped == {
         "an empty side": 2,
         "more than 175 words": 2,
@@ -117,8 +114,8 @@ def test_what_prepare_writes(tmp_path: Path) -> None:
         ("train", Pair("a b", "ä", "Ä")),
         ("test", Pair("e", "f", "F")),
     ]
-    write_prepared(OPTIONS, tmp_path, pairs, losses)
-    assert {path.name for path in tmp_path.iterdir()} == {*prepared(OPTIONS)}
+    CORPUS.write(tmp_path, pairs, losses)
+    assert {path.name for path in tmp_path.iterdir()} == {*CORPUS.prepared}
     assert [*prepared_lines(tmp_path / "train.source.txt")] == ["a b"]
     assert [*prepared_lines(tmp_path / "train.target.txt")] == ["ä"]
     assert [*prepared_lines(tmp_path / "dev.raw.txt")] == ["D"]
@@ -127,7 +124,7 @@ def test_what_prepare_writes(tmp_path: Path) -> None:
 
 def test_an_empty_split_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="the split `dev` is empty; check the files that it is"):
-        write_prepared(OPTIONS, tmp_path, [("train", Pair("a", "b"))], Losses())
+        CORPUS.write(tmp_path, [("train", Pair("a", "b"))], Losses())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -178,12 +175,12 @@ def test_preparing_holds_a_few_chunks_whatever_the_length(
 
     def pairs(count: int) -> Iterator[tuple[str, Pair]]:
         raw = ((f"Satz {n} ist da.", f"Sentence {n} is here.") for n in range(count))
-        for number, pair in enumerate(clean(OPTIONS, moses.pairs(raw), Losses())):
+        for number, pair in enumerate(CORPUS.clean(moses.pairs(raw), Losses())):
             yield ("train", "dev", "test")[number % 3], pair
 
     def peak(count: int) -> int:
         tracemalloc.start()
-        write_prepared(OPTIONS, tmp_path, pairs(count), Losses())
+        CORPUS.write(tmp_path, pairs(count), Losses())
         found = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return found

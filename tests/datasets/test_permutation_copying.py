@@ -195,14 +195,14 @@ def test_a_damaged_raw_file_is_refused(
     path = out / "raw" / "train.txt"
     lines = edit(path.read_text(encoding="utf-8").splitlines())
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    recipe = load(MIXTURE)
+    dataset = load(MIXTURE)
     with pytest.raises(DataError) as error:
-        recipe.module.prepare(recipe.options, list((out / "raw").iterdir()), out / "again")
+        dataset.prepare(list((out / "raw").iterdir()), out / "again")
     assert sentence in str(error.value)
 
 
 def test_a_prepared_file_of_another_recipe_is_refused(build: Build) -> None:
     out = build(SOME)
-    recipe = load(SAME)
+    dataset = load(SAME)
     with pytest.raises(DataError, match=r"train\.jsonl, line \d+: expected 6 different symbols"):
-        recipe.module.encode(recipe.options, out / "prepared", out / "again")
+        dataset.encode(out / "prepared", out / "again")

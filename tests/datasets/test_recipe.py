@@ -1,5 +1,6 @@
 """Recipes: defaults written out, and a sentence for each wrong option."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,8 @@ from typing import Any
 import pytest
 
 from workflow.datasets.errors import RecipeError
-from workflow.datasets.recipe import DATASETS, complete, files, load
+from workflow.datasets.recipe import complete, datasets, files, load
+from workflow.planning.closure import code_hash
 
 ROOT = Path(__file__).parents[2]
 NAMES = (
@@ -74,11 +76,11 @@ def test_a_completed_recipe_is_complete() -> None:
     generated = [
         {**GENERATED, "dataset": name} for name in ("sst", "imdb", "newsgroups", "ag_news")
     ]
-    for values in (*({"dataset": dataset} for dataset in DATASETS), *generated):
+    for values in (*({"dataset": dataset} for dataset in datasets()), *generated):
         assert complete(complete(values)) == complete(values)
 
 
-@pytest.mark.parametrize("dataset", DATASETS)
+@pytest.mark.parametrize("dataset", datasets())
 def test_a_recipe_is_either_fetched_or_generated(dataset: str) -> None:
     announced = files({"dataset": dataset})
     assert bool(announced["sources"]) != bool(announced["raw"])
@@ -254,9 +256,32 @@ def test_a_wrong_recipe_gets_its_sentence(values: Any, sentence: str) -> None:
 
 def test_planning_loads_no_numpy() -> None:
     check = (
-        "import sys; from workflow.datasets.recipe import DATASETS, files; "
+        "import sys; from workflow.datasets.recipe import datasets, files; "
         "from workflow.datasets.sources import load; load(); "
-        "[files({'dataset': name}) for name in DATASETS]; "
+        "[files({'dataset': name}) for name in datasets()]; "
         "sys.exit('numpy' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", check], cwd=ROOT).returncode == 0
+
+
+def test_a_dataset_of_ones_own_is_found_and_changes_the_code_of_no_other(tmp_path: Path) -> None:
+    for package in ("model", "workflow/datasets", "workflow/planning", "workflow/scripts"):
+        shutil.copytree(ROOT / package, tmp_path / package)
+    stages = ("synthesise", "prepare", "encode")
+    code = {
+        (stage, name): [f"workflow.scripts.{stage}", f"workflow.datasets.{name}"]
+        for stage in stages
+        for name in datasets()
+    }
+    before = {key: code_hash(modules, tmp_path) for key, modules in code.items()}
+    module = tmp_path / "workflow/datasets/reviews.py"
+    shutil.copy(tmp_path / "workflow/datasets/sms_spam.py", module)
+    assert {key: code_hash(modules, tmp_path) for key, modules in code.items()} == before
+    check = (
+        "from workflow.datasets.recipe import complete, datasets; "
+        "print(*datasets(), complete({'dataset': 'reviews'}))"
+    )
+    said = subprocess.check_output([sys.executable, "-c", check], cwd=tmp_path, text=True)
+    names = [*datasets(), "reviews"]
+    told = {"dataset": "reviews", "max_tokens": 500, "min_count": 1}
+    assert said == f"{' '.join(sorted(names))} {told}\n"

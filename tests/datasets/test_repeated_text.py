@@ -68,17 +68,17 @@ def test_a_wrong_block_is_named(build: Build, change: Callable[[str], str], says
     out = build(RECIPE)
     path = out / "raw" / "dev.txt"
     path.write_text(change(path.read_text()))
-    recipe = load(RECIPE)
+    dataset = load(RECIPE)
     with pytest.raises(DataError, match=says):
-        recipe.module.prepare(recipe.options, sorted((out / "raw").iterdir()), out / "again")
+        dataset.prepare(sorted((out / "raw").iterdir()), out / "again")
 
 
 def test_a_missing_text_is_told(build: Build) -> None:
     out = build(RECIPE)
     (out / "prepared" / "dev.bin").write_bytes(b"")
-    recipe = load(RECIPE)
+    dataset = load(RECIPE)
     with pytest.raises(DataError, match=r"dev\.bin: this text is missing or empty"):
-        recipe.module.encode(recipe.options, out / "prepared", out / "encoded")
+        dataset.encode(out / "prepared", out / "encoded")
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_the_number_of_threads_changes_no_byte(
     recipe = {"dataset": "multi30k", "source": "generated", "merges": 80, "seed": 1}
     recipe |= {"train": 60, "dev": 9, "test": 9}
     made = load(recipe)
-    made.module.synthesise(made.options, tmp_path / "raw")
+    made.synthesise(tmp_path / "raw")
     monkeypatch.setattr("workflow.datasets.moses.CHUNK", 6)
     monkeypatch.setattr("workflow.datasets.byte_pairs.CHUNK", 20)
     monkeypatch.setattr(multicore, "_cores", 1)
@@ -158,8 +158,8 @@ PAIRS = {
 def test_sides_that_do_not_fit_are_refused(
     script: Script, tmp_path: Path, lines: list[bytes], says: tuple[str, ...]
 ) -> None:
-    recipe = load(PAIRS)
-    recipe.module.synthesise(recipe.options, tmp_path / "raw")
+    dataset = load(PAIRS)
+    dataset.synthesise(tmp_path / "raw")
     text = b"".join(line + b"\n" for line in lines)
     (tmp_path / "raw" / "val.en.gz").write_bytes(gzip.compress(text))
     out = tmp_path / "prepared"
@@ -179,10 +179,10 @@ def test_an_unknown_language_pair_is_refused(script: Script, tmp_path: Path) -> 
 
 def test_codes_of_another_corpus_are_refused(script: Script, tmp_path: Path) -> None:
     """The codes are those of Russian words, the pairs those of the generator."""
-    recipe = load(PAIRS)
-    recipe.module.synthesise(recipe.options, tmp_path / "raw")
+    dataset = load(PAIRS)
+    dataset.synthesise(tmp_path / "raw")
     prepared, out = tmp_path / "prepared", tmp_path / "encoded"
-    recipe.module.prepare(recipe.options, list((tmp_path / "raw").iterdir()), prepared)
+    dataset.prepare(list((tmp_path / "raw").iterdir()), prepared)
     words = {"хорошо": 5, "хороший": 4, "плохо": 3, "плохой": 3}
     (prepared / "codes.txt").write_text(byte_pairs.learn(words, 10))
     text = json.dumps({"dataset": "iwslt14_30", "merges": 10})

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from workflow.datasets.errors import DataError
-from workflow.datasets.recipe import DATASETS, files
+from workflow.datasets.recipe import datasets, files
 from workflow.datasets.sources import COLUMNS, load, read_table
 
 ROW = ["toy", "a", "https://x/a", "https://y/a https://z/a", "0" * 64, "12", "free"]
@@ -19,7 +19,7 @@ def table(path: Path, *rows: list[str]) -> Path:
 
 def test_every_file_that_a_dataset_needs_is_listed_with_its_licence() -> None:
     sources = load()
-    for dataset in DATASETS:
+    for dataset in datasets():
         for file in files({"dataset": dataset})["sources"]:
             assert sources[dataset, file].licence
     for classes in ("binary", "fine"):

@@ -39,10 +39,10 @@ def write(folder: Path, texts: dict[str, str], classes: str = "binary") -> list[
 
 
 def encode(tmp_path: Path, texts: dict[str, str], **options: object) -> Path:
-    recipe = load({"dataset": "sst", **options})
-    paths = write(tmp_path / "raw", texts, recipe.options.classes)
-    recipe.module.prepare(recipe.options, paths, tmp_path / "prepared")
-    recipe.module.encode(recipe.options, tmp_path / "prepared", tmp_path / "encoded")
+    dataset = load({"dataset": "sst", **options})
+    paths = write(tmp_path / "raw", texts, dataset.classes)
+    dataset.prepare(paths, tmp_path / "prepared")
+    dataset.encode(tmp_path / "prepared", tmp_path / "encoded")
     return tmp_path / "encoded"
 
 
@@ -108,11 +108,11 @@ def test_five_classes(tmp_path: Path) -> None:
 
 
 def test_the_other_protocol_takes_three_of_the_five_labels(tmp_path: Path) -> None:
-    recipe = load({"dataset": "sst", "protocol": "attention_learning"})
+    dataset = load({"dataset": "sst", "protocol": "attention_learning"})
     lines = "".join(f"{label} It 's 1\\/2 a_{label} .\n" for label in (0, 1, 2, 3, 4))
     paths = write(tmp_path / "raw", {"train": lines, "test": lines, "dev": "9 unused"}, "fine")
-    assert recipe.module.sources(recipe.options) == ["stsa.fine.train", "stsa.fine.test"]
-    recipe.module.prepare(recipe.options, paths, tmp_path)
+    assert dataset.sources == ["stsa.fine.train", "stsa.fine.test"]
+    dataset.prepare(paths, tmp_path)
     expected = [
         {"text": f"it s 1 2 a_{number}", "label": label}
         for number, label in ((1, 0), (2, 0), (4, 1))
@@ -190,10 +190,10 @@ def test_every_generated_split_has_its_own_stream(build: Build) -> None:
     ],
 )
 def test_a_wrong_line_is_named(tmp_path: Path, train: str, sentence: str) -> None:
-    recipe = load({"dataset": "sst"})
+    dataset = load({"dataset": "sst"})
     paths = write(tmp_path / "raw", {**TEXTS, "train": train})
     with pytest.raises(DataError, match=sentence) as error:
-        recipe.module.prepare(recipe.options, paths, tmp_path / "prepared")
+        dataset.prepare(paths, tmp_path / "prepared")
     assert "stsa.binary.train" in str(error.value)
     assert not (tmp_path / "prepared").exists()
 

@@ -104,6 +104,6 @@ def test_a_damaged_raw_file_is_refused(
     path = out / "raw" / "train.txt"
     lines = edit(path.read_text(encoding="utf-8").splitlines())
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    recipe = load(SMALL)
+    dataset = load(SMALL)
     with pytest.raises(DataError, match=sentence):
-        recipe.module.prepare(recipe.options, list((out / "raw").iterdir()), out / "again")
+        dataset.prepare(list((out / "raw").iterdir()), out / "again")

@@ -31,11 +31,11 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Corpus]:
         if dataset not in made:
             folder: Path = tmp_path_factory.mktemp(dataset)
             sizes = dict(zip(("train", "dev", "test"), SIZES[dataset], strict=True))
-            recipe = load({"dataset": dataset, "source": "generated", "seed": 0, **sizes})
-            recipe.module.synthesise(recipe.options, folder / "raw")
+            texts = load({"dataset": dataset, "source": "generated", "seed": 0, **sizes})
+            texts.synthesise(folder / "raw")
             files = list((folder / "raw").iterdir())
-            recipe.module.prepare(recipe.options, files, folder / "prepared")
-            recipe.module.encode(recipe.options, folder / "prepared", folder / "encoded")
+            texts.prepare(files, folder / "prepared")
+            texts.encode(folder / "prepared", folder / "encoded")
             made[dataset] = Corpus(folder / "encoded")
         return made[dataset]
 

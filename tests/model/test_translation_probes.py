@@ -41,12 +41,12 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Corpus]:
     """The generated Multi30k and the generated CoNLL-2000, encoded."""
     found = {}
     for values in (PAIRS, TAGGED):
-        recipe, out = load(values), tmp_path_factory.mktemp(str(values["dataset"]))
-        recipe.module.synthesise(recipe.options, out / "raw")
+        dataset, out = load(values), tmp_path_factory.mktemp(str(values["dataset"]))
+        dataset.synthesise(out / "raw")
         files: list[Path] = sorted((out / "raw").iterdir())
-        recipe.module.prepare(recipe.options, files, out / "prepared")
-        recipe.module.encode(recipe.options, out / "prepared", out / "encoded")
-        found[recipe.dataset] = Corpus(out / "encoded")
+        dataset.prepare(files, out / "prepared")
+        dataset.encode(out / "prepared", out / "encoded")
+        found[dataset.name] = Corpus(out / "encoded")
     return found
 
 

@@ -71,16 +71,16 @@ def test_it_learns_which_word_translates_which(tmp_path):
 
 def test_it_finds_the_translations_of_the_generated_corpus(tmp_path):
     """Of a noun's forms, the word that beta is highest at is one that the lexicon names."""
-    recipe = load(
+    dataset = load(
         {
             **{"dataset": "multi30k", "source": "generated", "train": 800, "dev": 50, "test": 2},
             **{"seed": 1, "vocabulary": 300},
         }
     )
-    recipe.module.synthesise(recipe.options, tmp_path / "raw")
+    dataset.synthesise(tmp_path / "raw")
     raw = sorted((tmp_path / "raw").iterdir())
-    recipe.module.prepare(recipe.options, raw, tmp_path / "prepared")
-    recipe.module.encode(recipe.options, tmp_path / "prepared", tmp_path / "encoded")
+    dataset.prepare(raw, tmp_path / "prepared")
+    dataset.encode(tmp_path / "prepared", tmp_path / "encoded")
     corpus = Corpus(tmp_path / "encoded")
     numbers = {piece: number for number, piece in enumerate(corpus.vocabulary)}
     known: dict[int, set[int]] = {}

@@ -53,11 +53,11 @@ def test_in_the_demo_top_k_reaches_the_entropy_of_the_text(
 ) -> None:
     """Within .1 bits a character; without its memory it is a bit and more above."""
     spec = {**experiment.resolve("prefix_topk", "demo"), "seed": 0}
-    recipe = load(spec["data"])
-    recipe.module.synthesise(recipe.options, tmp_path / "raw")
+    dataset = load(spec["data"])
+    dataset.synthesise(tmp_path / "raw")
     files = sorted((tmp_path / "raw").iterdir())
-    recipe.module.prepare(recipe.options, files, tmp_path / "prepared")
-    recipe.module.encode(recipe.options, tmp_path / "prepared", tmp_path / "encoded")
+    dataset.prepare(files, tmp_path / "prepared")
+    dataset.encode(tmp_path / "prepared", tmp_path / "encoded")
     corpus, cpu = Corpus(tmp_path / "encoded"), torch.device("cpu")
     trained = train(spec, corpus, MemoryKeeper(), cpu, {}, lambda line: None)
     model = build_model(spec, corpus)

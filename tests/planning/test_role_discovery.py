@@ -19,12 +19,12 @@ def test_roles_tell_the_classes_of_words(tmp_path: Path) -> None:
     """Both runs of the demo: by softmax, and from there with one role a token."""
     plan, weights, found = plan_of(tmp_path, "demo"), {}, {}
     for run in plan.runs("role_translation"):
-        data = load(run.settings["data"])
+        dataset = load(run.settings["data"])
         if not weights:
-            data.module.synthesise(data.options, tmp_path / "raw")
+            dataset.synthesise(tmp_path / "raw")
             files = list((tmp_path / "raw").iterdir())
-            data.module.prepare(data.options, files, tmp_path / "prepared")
-            data.module.encode(data.options, tmp_path / "prepared", tmp_path / "encoded")
+            dataset.prepare(files, tmp_path / "prepared")
+            dataset.encode(tmp_path / "prepared", tmp_path / "encoded")
         corpus = Corpus(tmp_path / "encoded")
         parts = ("model", "objective", "training", "checkpoints")
         spec = {name: run.settings[name] for name in parts} | {"seed": run.seed}

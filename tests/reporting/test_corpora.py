@@ -169,13 +169,13 @@ def test_parallel_corpora(paper: Paper, tmp_path: Path) -> None:
     facts, manifests = {}, {}
     for row, joint in (("a", True), ("b", False)):
         folder, options = tmp_path / row, {**recipe, "joint": joint}
-        made = load(options)
-        made.module.synthesise(made.options, folder / "raw")
+        dataset = load(options)
+        dataset.synthesise(folder / "raw")
         file = folder / "raw" / "train.de.gz"
         lines = gzip.decompress(file.read_bytes()).split(b"\n")
         file.write_bytes(gzip.compress(b"\n".join([b"", b"x " * 10_000, *lines[2:]])))
-        made.module.prepare(made.options, list((folder / "raw").iterdir()), folder / "prepared")
-        made.module.encode(made.options, folder / "prepared", folder / "encoded")
+        dataset.prepare(list((folder / "raw").iterdir()), folder / "prepared")
+        dataset.encode(folder / "prepared", folder / "encoded")
         facts[row] = facts_of(complete(options), folder / "encoded", tmp_path)
         manifests[row] = read_json(folder / "encoded" / "manifest.json")
     columns = ["train", "train_length", "vocabulary", "dropped", "duplicates", "unknown", "form"]

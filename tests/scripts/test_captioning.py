@@ -37,10 +37,10 @@ SEARCH = {"path": "model.decoding:Beam", "beam": 2, "length_ratio": 0, "length_e
 @pytest.fixture(scope="session")
 def drawings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Generated drawings in the format of Flickr8k."""
-    folder, recipe = tmp_path_factory.mktemp("drawings"), load(DRAWINGS)
-    recipe.module.synthesise(recipe.options, folder / "raw")
-    recipe.module.prepare(recipe.options, list((folder / "raw").iterdir()), folder / "prepared")
-    recipe.module.encode(recipe.options, folder / "prepared", folder / "encoded")
+    folder, dataset = tmp_path_factory.mktemp("drawings"), load(DRAWINGS)
+    dataset.synthesise(folder / "raw")
+    dataset.prepare(list((folder / "raw").iterdir()), folder / "prepared")
+    dataset.encode(folder / "prepared", folder / "encoded")
     return folder / "encoded"
 
 

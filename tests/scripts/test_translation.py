@@ -37,10 +37,10 @@ TRAINING = {
 
 def encoded(folder: Path, **options: Any) -> Path:
     """Generated pairs in the format of Multi30k."""
-    recipe = load(PAIRS | options)
-    recipe.module.synthesise(recipe.options, folder / "raw")
-    recipe.module.prepare(recipe.options, list((folder / "raw").iterdir()), folder / "prepared")
-    recipe.module.encode(recipe.options, folder / "prepared", folder / "encoded")
+    dataset = load(PAIRS | options)
+    dataset.synthesise(folder / "raw")
+    dataset.prepare(list((folder / "raw").iterdir()), folder / "prepared")
+    dataset.encode(folder / "prepared", folder / "encoded")
     return folder / "encoded"
 
 

@@ -10,8 +10,8 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs/own_experiment.md").read_tex
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.M | re.S)
 PAPER = "workflow/papers/discrete_transformer"
 VARIANT, ROW, *COMMANDS = [block for language, block in BLOCKS if not language]
-TEXTS = {"sms_spam": "reviews", "SMSSpamCollection": "reviews.tsv", '"ham"': '"bad"'}
-TEXTS |= {'"spam"': '"good"', "3500, 2072": "800, 200"}
+TEXTS = {"SMSSpamCollection": "reviews.tsv", '"ham"': '"bad"', '"spam"': '"good"'}
+TEXTS |= {"3500, 2072": "800, 200"}
 
 
 def test_a_variant_becomes_a_run_and_a_row(real):
@@ -38,7 +38,6 @@ def own(fresh):
         assert old in module
         module = module.replace(old, new)
     (fresh.root / "workflow/datasets/reviews.py").write_text(module)
-    fresh.edit("workflow/datasets/recipe.py", '    "sms_spam"', '    "reviews",\n    "sms_spam"')
     with (fresh.root / "workflow/sources.tsv").open("a") as stream:
         stream.write("reviews\treviews.tsv\thttps://example.org\t\t\t\tmine\n")
     return fresh

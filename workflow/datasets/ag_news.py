@@ -15,30 +15,21 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from workflow.datasets.errors import FETCH_AGAIN, DataError
 from workflow.datasets.files import by_name
 from workflow.datasets.labelled_text import (
     HELD_OUT,
     Example,
-    GeneratedOptions,
+    GenerableText,
     at_most,
-    columns,
     divide,
-    encode,
-    raw,
-    salient_words,
     shuffled,
-    sources,
-    splitter,
     tokenise,
     without_integers,
-    write_prepared,
 )
 from workflow.datasets.losses import Losses
-
-__all__ = ["Options", "columns", "encode", "prepare", "raw", "sources", "synthesise"]
 
 WORLD, BUSINESS, OTHER = 0, 1, None
 LETTERS = 60
@@ -78,56 +69,6 @@ SUBSETS = {
 }
 TRAIN = {"train.csv": OFFICIAL}
 TEST = "test.csv"
-
-
-@dataclass(frozen=True)
-class Options(GeneratedOptions):
-    """What the items are made from; the defaults are the Discrete Transformer's.
-
-    Items that repeat stay, as released, but for those of the reduced train set: they are left out.
-    `jain_wallace`: a tenth of the train items for dev. `attention_learning`: all of them for train,
-    the test items as both dev and test; whole numbers of more than one digit are unknown.
-    """
-
-    dataset: ClassVar[str] = "ag_news"
-
-    source: Literal["official", "subset", "generated"] = "official"
-    """The official files, the reduced train set, or a generated corpus in the official format."""
-
-    @property
-    def layouts(self) -> Mapping[str, Layout]:
-        """The train files and their layouts."""
-        return SUBSETS if self.source == "subset" else TRAIN
-
-    @property
-    def files(self) -> Sequence[str]:
-        """The train files and the test file."""
-        return [*self.layouts, TEST]
-
-
-def synthesise(options: Options, out: Path) -> None:
-    """Write generated items in the official format, and the list of their salient words."""
-    from workflow.datasets.generated_text import write_ag_news
-
-    write_ag_news(out, train=options.train + options.dev, test=options.test, seed=options.seed)
-
-
-def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
-    """Write every World or Business item as a record with its label.
-
-    Raises DataError naming the row with a wrong label, too few columns or an empty text.
-    """
-    losses = Losses()
-    test = list(_items(by_name(files, TEST), OFFICIAL, losses))
-    train = [
-        item
-        for name, layout in options.layouts.items()
-        for item in _items(by_name(files, name), layout, losses)
-    ]
-    if options.source == "subset":
-        train = _distinct(train, test, losses)
-    splits = _splits(options, _examples(options, train), _examples(options, test), losses)
-    write_prepared(out, splits, losses, salient_words(options, files))
 
 
 class _Item(NamedTuple):
@@ -179,26 +120,68 @@ def _distinct(items: Iterable[_Item], test: Iterable[_Item], losses: Losses) -> 
     return kept
 
 
-def _examples(options: Options, items: Iterable[_Item]) -> list[Example]:
-    """Split items into words as the protocol does, and put them in random order."""
-    examples = []
-    for item in items:
-        words = splitter(options)(item.text)
-        if options.protocol == "attention_learning":
-            words = without_integers(words)
-        examples.append(Example(words, item.label))
-    return shuffled(examples)
+@dataclass(frozen=True)
+class Data(GenerableText):
+    """What the items are made from; the defaults are the Discrete Transformer's.
 
+    Items that repeat stay, as released, but for those of the reduced train set: they are left out.
+    `jain_wallace`: a tenth of the train items for dev. `attention_learning`: all of them for train,
+    the test items as both dev and test; whole numbers of more than one digit are unknown.
+    """
 
-def _splits(
-    options: Options, train: list[Example], test: list[Example], losses: Losses
-) -> dict[str, list[Example]]:
-    """Return the texts of every split as the protocol has them."""
-    if options.protocol == "attention_learning":
-        held_out = at_most(HELD_OUT, test, losses)
-        return {"train": train, "dev": held_out, "test": held_out}
-    train, dev = divide(train, options.dev or math.ceil(len(train) / 10))
-    return {"train": train, "dev": dev, "test": test}
+    source: Literal["official", "subset", "generated"] = "official"
+    """The official files, the reduced train set, or a generated corpus in the official format."""
+
+    @property
+    def layouts(self) -> Mapping[str, Layout]:
+        """The train files and their layouts."""
+        return SUBSETS if self.source == "subset" else TRAIN
+
+    @property
+    def files(self) -> Sequence[str]:
+        """The train files and the test file."""
+        return [*self.layouts, TEST]
+
+    def synthesise(self, out: Path) -> None:
+        """Write generated items in the official format, and the list of their salient words."""
+        from workflow.datasets.generated_text import write_ag_news
+
+        write_ag_news(out, train=self.train + self.dev, test=self.test, seed=self.seed)
+
+    def examples(self, files: Sequence[Path], losses: Losses) -> dict[str, list[Example]]:
+        """Return every World or Business item.
+
+        Raises DataError naming the row with a wrong label, too few columns or an empty text.
+        """
+        test = list(_items(by_name(files, TEST), OFFICIAL, losses))
+        train = [
+            item
+            for name, layout in self.layouts.items()
+            for item in _items(by_name(files, name), layout, losses)
+        ]
+        if self.source == "subset":
+            train = _distinct(train, test, losses)
+        return self._splits(self._examples(train), self._examples(test), losses)
+
+    def _splits(
+        self, train: list[Example], test: list[Example], losses: Losses
+    ) -> dict[str, list[Example]]:
+        """Return the texts of every split as the protocol has them."""
+        if self.protocol == "attention_learning":
+            held_out = at_most(HELD_OUT, test, losses)
+            return {"train": train, "dev": held_out, "test": held_out}
+        train, dev = divide(train, self.dev or math.ceil(len(train) / 10))
+        return {"train": train, "dev": dev, "test": test}
+
+    def _examples(self, items: Iterable[_Item]) -> list[Example]:
+        """Split items into words as the protocol does, and put them in random order."""
+        examples = []
+        for item in items:
+            words = self.words(item.text)
+            if self.protocol == "attention_learning":
+                words = without_integers(words)
+            examples.append(Example(words, item.label))
+        return shuffled(examples)
 
 
 def _items(path: Path, layout: Layout, losses: Losses) -> Iterator[_Item]:

@@ -15,26 +15,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Literal
 
 from workflow.datasets.archives import members
 from workflow.datasets.errors import FETCH_AGAIN, DataError
 from workflow.datasets.files import by_name
-from workflow.datasets.labelled_text import (
-    Example,
-    TextOptions,
-    columns,
-    encode,
-    hold_out,
-    plain_words,
-    raw,
-    sources,
-    worded,
-    write_prepared,
-)
+from workflow.datasets.labelled_text import Example, LabelledText, hold_out, plain_words, worded
 from workflow.datasets.losses import Losses, read_decoded
-
-__all__ = ["Options", "columns", "encode", "prepare", "raw", "sources"]
 
 ARCHIVE = "domain_sentiment_data.tar.gz"
 MEMBER = re.compile(r"sorted_data_acl/[^/]+/(negative|positive)\.review")
@@ -62,10 +49,8 @@ LONGEST = 400
 
 
 @dataclass(frozen=True)
-class Options(TextOptions):
+class Data(LabelledText):
     """What the reviews are made from."""
-
-    dataset: ClassVar[str] = "amazon"
 
     source: Literal["official", "tokenized"] = "official"
     """The official archive, or tokenized files with more of the categories."""
@@ -75,27 +60,25 @@ class Options(TextOptions):
         """The archive, or the tokenized files."""
         return [ARCHIVE] if self.source == "official" else TOKENIZED
 
+    def examples(self, files: Sequence[Path], losses: Losses) -> dict[str, list[Example]]:
+        """Return a sample of the distinct reviews of fewer than 400 words.
 
-def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
-    """Write every distinct review of fewer than 400 words as a record with its label.
-
-    Raises DataError when the archive is damaged or has no reviews, and when a label is wrong or a
-    text of the official archive empty.
-    """
-    losses = Losses()
-    read = _official if options.source == "official" else _tokenized
-    seen: set[tuple[str, ...]] = set()
-    reviews: list[Example] = []
-    for place, review, label in read(files, losses):
-        words = plain_words(review)
-        if len(words) >= LONGEST:
-            losses.dropped[f"{LONGEST} words or more"] += 1
-        elif tuple(words) in seen:
-            losses.dropped["more than once"] += 1
-        else:
-            seen.add(tuple(words))
-            reviews += worded(place, review, words, label, losses)
-    write_prepared(out, hold_out(reviews, TRAIN, HELD_OUT, losses), losses)
+        Raises DataError when the archive is damaged or has no reviews, and when a label is wrong or
+        a text of the official archive empty.
+        """
+        read = _official if self.source == "official" else _tokenized
+        seen: set[tuple[str, ...]] = set()
+        reviews: list[Example] = []
+        for place, review, label in read(files, losses):
+            words = plain_words(review)
+            if len(words) >= LONGEST:
+                losses.dropped[f"{LONGEST} words or more"] += 1
+            elif tuple(words) in seen:
+                losses.dropped["more than once"] += 1
+            else:
+                seen.add(tuple(words))
+                reviews += worded(place, review, words, label, losses)
+        return hold_out(reviews, TRAIN, HELD_OUT, losses)
 
 
 def _official(files: Sequence[Path], losses: Losses) -> Iterator[tuple[str, str, int]]:

@@ -1,21 +1,51 @@
 """One long text a split, whose tokens are its bytes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+from workflow.datasets.dataset import Dataset
 from workflow.datasets.errors import DataError
 from workflow.datasets.files import SPLITS, replacing
 
 
-def prepared(options: Any) -> list[str]:
-    """Return the files that `prepare` writes."""
-    return [f"{split}.bin" for split in SPLITS]
+@dataclass(frozen=True)
+class ByteText(Dataset):
+    """A text a split."""
 
+    statistics: ClassVar[Mapping[str, Any]] = {}
+    """What the manifest says beside the number of symbols."""
 
-def columns(options: Any) -> list[str]:
-    """Return the columns that `encode` writes beside the tokens: none."""
-    return []
+    @property
+    def prepared(self) -> Sequence[str]:
+        """Files that `prepare` writes."""
+        return [f"{split}.bin" for split in SPLITS]
+
+    def encode(self, prepared: Path, out: Path) -> None:
+        """Write the text of every split as one example.
+
+        The vocabulary is the bytes that any split has, in their order; all of it is known, as each
+        byte of a text is predicted.
+
+        Raises DataError for a split that is missing or empty.
+        """
+        import numpy as np
+
+        from workflow.datasets.encoding import RESERVED, Split, write_encoded
+
+        texts = {
+            split: np.frombuffer(_read(prepared / f"{split}.bin"), np.uint8) for split in SPLITS
+        }
+        present = np.unique(np.concatenate([np.unique(text) for text in texts.values()]))
+        numbers = np.zeros(256, np.int16)
+        numbers[present] = np.arange(len(RESERVED), len(RESERVED) + len(present))
+        splits = {
+            split: Split(numbers[text], np.array([len(text)])) for split, text in texts.items()
+        }
+        symbols = [symbol(byte) for byte in present.tolist()]
+        statistics = {"symbols": len(symbols), **self.statistics}
+        write_encoded(out, self.name, self.options, symbols, splits, statistics)
 
 
 def write_prepared(out: Path, texts: Mapping[str, bytes]) -> None:
@@ -23,33 +53,6 @@ def write_prepared(out: Path, texts: Mapping[str, bytes]) -> None:
     for split in SPLITS:
         with replacing(out / f"{split}.bin") as stream:
             stream.write(texts[split])
-
-
-def encode_bytes(
-    dataset: str,
-    options: Mapping[str, Any],
-    folder: Path,
-    out: Path,
-    statistics: Mapping[str, Any],
-) -> None:
-    """Write the text of every split as one example.
-
-    The vocabulary is the bytes that any split has, in their order; all of it is known, as each byte
-    of a text is predicted.
-
-    Raises DataError for a split that is missing or empty.
-    """
-    import numpy as np
-
-    from workflow.datasets.encoding import RESERVED, Split, write_encoded
-
-    texts = {split: np.frombuffer(_read(folder / f"{split}.bin"), np.uint8) for split in SPLITS}
-    present = np.unique(np.concatenate([np.unique(text) for text in texts.values()]))
-    numbers = np.zeros(256, np.int16)
-    numbers[present] = np.arange(len(RESERVED), len(RESERVED) + len(present))
-    splits = {split: Split(numbers[text], np.array([len(text)])) for split, text in texts.items()}
-    symbols = [symbol(byte) for byte in present.tolist()]
-    write_encoded(out, dataset, options, symbols, splits, {"symbols": len(symbols), **statistics})
 
 
 def symbol(byte: int) -> str:

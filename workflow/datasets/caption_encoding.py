@@ -10,14 +10,13 @@ import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from workflow.datasets.captioned_images import CaptionOptions, texts
+from workflow.datasets.captioned_images import CaptionedImages
 from workflow.datasets.encoding import write_manifest
 from workflow.datasets.errors import DataError
 from workflow.datasets.files import SPLITS, read_records, replacing, write_lines
@@ -33,53 +32,53 @@ def image_array(path: Path, shape: Sequence[int], kind: type) -> Iterator[IO[byt
         yield stream
 
 
-def encode_captions(options: CaptionOptions, prepared: Path, out: Path) -> None:
+def encode_captions(corpus: CaptionedImages, prepared: Path, out: Path) -> None:
     """Write the arrays of every split, the vocabulary, the texts and, last, `manifest.json`."""
     out.mkdir(parents=True, exist_ok=True)
     (out / "manifest.json").unlink(missing_ok=True)
     splits = {split: list(read_records(prepared / f"{split}.jsonl")) for split in SPLITS}
-    vocabulary = _vocabulary(options, splits["train"])
+    vocabulary = _vocabulary(corpus, splits["train"])
     write_lines(out / "vocabulary.txt", vocabulary)
     numbers = {word: number for number, word in enumerate(vocabulary)}
     sizes = {}
     for split, records in splits.items():
         captions = [record["text"].split("\t") for record in records]
-        ids = [_ids(options, those, numbers) for those in captions]
+        ids = [_ids(corpus, those, numbers) for those in captions]
         sizes[split] = _write_split(out, split, ids, sum(map(len, captions)))
-        for name in options.arrays:
+        for name in corpus.columns:
             _take(prepared / f"{split}.{name}.npy", out / f"{split}.{name}.npy")
         if split != "train":
             write_lines(out / f"{split}.references.txt", (r["references"] for r in records))
             write_lines(out / f"{split}.images.txt", (r["image"] for r in records))
-    names = ["vocabulary.txt", *texts(options)]
-    names += [f"{s}.{a}.npy" for s in SPLITS for a in ("tokens", "offsets", *options.arrays)]
+    names = ["vocabulary.txt", *corpus.texts]
+    names += [f"{s}.{a}.npy" for s in SPLITS for a in ("tokens", "offsets", *corpus.columns)]
     known = {
         "splits": sizes,
         "vocabulary_size": len(vocabulary),
         "statistics": _statistics(splits, numbers),
     }
-    write_manifest(out, options.dataset, asdict(options), names, known)
+    write_manifest(out, corpus.name, corpus.options, names, known)
 
 
-def _vocabulary(options: CaptionOptions, records: Iterable[Mapping[str, str]]) -> list[str]:
+def _vocabulary(corpus: CaptionedImages, records: Iterable[Mapping[str, str]]) -> list[str]:
     """Return the reserved names and the words that come often enough, the most frequent first."""
     counts = Counter(word for record in records for word in record["text"].split())
-    often = [w for w, n in counts.items() if n >= options.threshold and w not in RESERVED]
+    often = [w for w, n in counts.items() if n >= corpus.threshold and w not in RESERVED]
     if not often:
         raise DataError(
-            f"No word of dataset `{options.dataset}` comes {options.threshold} times in the "
+            f"No word of dataset `{corpus.name}` comes {corpus.threshold} times in the "
             "captions to train on; lower `threshold`."
         )
     return [*RESERVED, *sorted(often, key=lambda word: (-counts[word], word))]
 
 
 def _ids(
-    options: CaptionOptions, captions: Sequence[str], numbers: Mapping[str, int]
+    corpus: CaptionedImages, captions: Sequence[str], numbers: Mapping[str, int]
 ) -> NDArray[np.int32]:
     """Return the captions of an image as numbers, one after the other, each with `<eos>`."""
     found = []
     for caption in captions:
-        words = caption.split()[: options.longest]
+        words = caption.split()[: corpus.longest]
         found += [*(numbers.get(word, UNKNOWN) for word in words), END]
     return np.array(found, dtype=np.int32)
 

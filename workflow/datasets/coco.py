@@ -9,86 +9,49 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, ClassVar
+from typing import Any
 
 from workflow.datasets.archives import members
-from workflow.datasets.captioned_images import (
-    FEATURES,
-    Captioned,
-    CaptionOptions,
-    columns,
-    encode,
-    prepared,
-    texts,
-    write_captions,
-)
+from workflow.datasets.captioned_images import FEATURES, Captioned, CaptionedImages, write_captions
 from workflow.datasets.errors import FETCH_AGAIN, DataError
 from workflow.datasets.files import SPLITS, by_name
-from workflow.datasets.recipe import require_at_least
-
-__all__ = [
-    "Options",
-    "columns",
-    "encode",
-    "features",
-    "prepare",
-    "prepared",
-    "raw",
-    "sources",
-    "texts",
-]
 
 ARCHIVE, MEMBER = "caption_datasets.zip", "dataset_coco.json"
 KARPATHY: Mapping[str, str] = {"train": "train", "restval": "train", "val": "dev", "test": "test"}
 
 
 @dataclass(frozen=True)
-class Options(CaptionOptions):
+class Data(CaptionedImages):
     """How the captions and the features are read."""
 
-    dataset: ClassVar[str] = "coco"
-    arrays: ClassVar[Sequence[str]] = ("features", "regions")
+    files = (ARCHIVE,)
+    features = (FEATURES,)
+    columns = ("features", "regions")
 
     regions: int = 36
     """Regions of an image; of more the first are taken, fewer are filled up."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_at_least(self.dataset, 1, {"regions": self.regions})
+        self.require_at_least(1, "regions")
 
+    def prepare(self, files: Sequence[Path], out: Path) -> None:
+        """Write the captions and the features of every split.
 
-def sources(options: Options) -> list[str]:
-    """Return the official files to fetch."""
-    return [ARCHIVE]
+        Raises DataError when the list of images is damaged, names another split or an image without
+        captions or features, or features are of different widths.
+        """
+        from workflow.datasets.image_features import open_features, write_features
 
-
-def raw(options: Options) -> list[str]:
-    """Return the files that `synthesise` writes: none."""
-    return []
-
-
-def features(options: Options) -> list[str]:
-    """Return the index of the images' features, which the rule `index_features` writes."""
-    return [FEATURES]
-
-
-def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
-    """Write the captions and the features of every split.
-
-    Raises DataError when the list of images is damaged, names another split or an image without
-    captions or features, or features are of different widths.
-    """
-    from workflow.datasets.image_features import open_features, write_features
-
-    images = _images(by_name(files, ARCHIVE))
-    splits: dict[str, list[Captioned]] = {split: [] for split in SPLITS}
-    for split, one in images:
-        splits[split].append(one)
-    write_captions(out, splits)
-    with open_features(by_name(files, FEATURES)) as found:
-        for split, those in splits.items():
-            names = [one.image for one in those]
-            write_features(found, names, options.regions, out, split)
+        images = _images(by_name(files, ARCHIVE))
+        splits: dict[str, list[Captioned]] = {split: [] for split in SPLITS}
+        for split, one in images:
+            splits[split].append(one)
+        write_captions(out, splits)
+        with open_features(by_name(files, FEATURES)) as found:
+            for split, those in splits.items():
+                names = [one.image for one in those]
+                write_features(found, names, self.regions, out, split)
 
 
 def _images(path: Path) -> list[tuple[str, Captioned]]:

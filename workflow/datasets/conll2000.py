@@ -8,13 +8,13 @@ who reads the corpus can write them in its own way.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
+from workflow.datasets.dataset import Dataset
 from workflow.datasets.errors import FETCH_AGAIN, DataError, RecipeError
 from workflow.datasets.files import by_name, read_lines, read_records, write_records
-from workflow.datasets.recipe import require_at_least
 
 SPLITS = ("train", "test")
 COLUMNS = ("pos", "chunk")
@@ -22,10 +22,12 @@ CHUNK = re.compile(r"O|[BI]-[A-Z]+")
 
 
 @dataclass(frozen=True)
-class Options:
+class Data(Dataset):
     """Where the sentences come from."""
 
-    splits: ClassVar[Sequence[str]] = SPLITS
+    splits = SPLITS
+    files = tuple(f"{split}.txt" for split in SPLITS)
+    columns = COLUMNS
 
     source: Literal["official", "generated"] = "official"
     """The official files, or a small corpus in their format."""
@@ -37,63 +39,78 @@ class Options:
     """Seed of the generator."""
 
     def __post_init__(self) -> None:
-        generated = self.source == "generated"
         for name in (*SPLITS, "seed"):
-            if generated == (getattr(self, name) is None):
-                fault = "is needed with" if generated else "is for"
+            if self.generated == (getattr(self, name) is None):
+                fault = "is needed with" if self.generated else "is for"
                 raise RecipeError(
                     f"Option `{name}` of dataset `conll2000` {fault} `source: generated`"
-                    f"{'' if generated else ' only; the official files have their own size'}."
+                    f"{'' if self.generated else ' only; the official files have their own size'}."
                 )
-        if generated:
-            require_at_least("conll2000", 1, {name: getattr(self, name) for name in SPLITS})
-            require_at_least("conll2000", 0, {"seed": self.seed or 0})
+        if self.generated:
+            self.require_at_least(1, *SPLITS)
+            self.require_at_least(0, "seed")
 
+    @property
+    def generated(self) -> bool:
+        """Whether the sentences are generated."""
+        return self.source == "generated"
 
-def sources(options: Options) -> list[str]:
-    """Return the official files to fetch; none for generated sentences."""
-    return _files() if options.source == "official" else []
+    def synthesise(self, out: Path) -> None:
+        """Write generated sentences in the official format."""
+        from workflow.datasets.chunk_grammar import write_tagged
 
+        sizes = {f"{split}.txt": getattr(self, split) for split in SPLITS}
+        write_tagged(out, sizes, self.seed)
 
-def raw(options: Options) -> list[str]:
-    """Return the files that `synthesise` writes; none for official sentences."""
-    return _files() if options.source == "generated" else []
+    def prepare(self, files: Sequence[Path], out: Path) -> None:
+        """Write every sentence as a record with its tags.
 
+        Raises DataError naming a line that is not a word, a part of speech and a chunk tag, or a
+        file without a sentence.
+        """
+        records = {split: list(_sentences(by_name(files, f"{split}.txt"))) for split in SPLITS}
+        for split in SPLITS:
+            if not records[split]:
+                raise DataError(f"{by_name(files, f'{split}.txt')} has no sentence; {FETCH_AGAIN}.")
+        for split in SPLITS:
+            write_records(out / f"{split}.jsonl", records[split])
 
-def prepared(options: Options) -> list[str]:
-    """Return the files that `prepare` writes."""
-    return [f"{split}.jsonl" for split in SPLITS]
+    def encode(self, prepared: Path, out: Path) -> None:
+        """Write words and tags as arrays; the tags' names are in the manifest's statistics.
 
+        Names are in alphabetical order.
+        """
+        import numpy as np
 
-def columns(options: Options) -> list[str]:
-    """Return the columns that `encode` writes beside the tokens."""
-    return list(COLUMNS)
+        from workflow.datasets.encoding import RESERVED, Split, write_encoded
 
-
-def _files() -> list[str]:
-    return [f"{split}.txt" for split in SPLITS]
-
-
-def synthesise(options: Options, out: Path) -> None:
-    """Write generated sentences in the official format."""
-    from workflow.datasets.chunk_grammar import write_tagged
-
-    sizes = {f"{split}.txt": getattr(options, split) for split in SPLITS}
-    write_tagged(out, sizes, options.seed or 0)
-
-
-def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
-    """Write every sentence as a record with its tags.
-
-    Raises DataError naming a line that is not a word, a part of speech and a chunk tag, or a file
-    without a sentence.
-    """
-    records = {split: list(_sentences(by_name(files, f"{split}.txt"))) for split in SPLITS}
-    for split in SPLITS:
-        if not records[split]:
-            raise DataError(f"{by_name(files, f'{split}.txt')} has no sentence; {FETCH_AGAIN}.")
-    for split in SPLITS:
-        write_records(out / f"{split}.jsonl", records[split])
+        records = {split: list(read_records(prepared / f"{split}.jsonl")) for split in SPLITS}
+        every = [record for split in SPLITS for record in records[split]]
+        vocabulary = sorted({word for record in every for word in record["text"].split(" ")})
+        names = {
+            column: sorted({name for record in every for name in record[column]})
+            for column in COLUMNS
+        }
+        numbers = {
+            "text": {word: number for number, word in enumerate(vocabulary, start=len(RESERVED))},
+            **{column: {name: n for n, name in enumerate(names[column])} for column in COLUMNS},
+        }
+        splits = {}
+        for split in SPLITS:
+            texts = [record["text"].split(" ") for record in records[split]]
+            extra = {
+                column: np.array(
+                    [numbers[column][name] for record in records[split] for name in record[column]],
+                    dtype=np.uint8,
+                )
+                for column in COLUMNS
+            }
+            splits[split] = Split(
+                np.array([numbers["text"][word] for text in texts for word in text]),
+                np.array([len(text) for text in texts]),
+                extra,
+            )
+        write_encoded(out, self.name, self.options, vocabulary, splits, names)
 
 
 def _sentences(path: Path) -> Iterator[dict[str, Any]]:
@@ -118,40 +135,3 @@ def _sentences(path: Path) -> Iterator[dict[str, Any]]:
 def _record(lines: Iterable[Sequence[str]]) -> dict[str, Any]:
     words, parts, chunks = zip(*lines, strict=True)
     return {"text": " ".join(words), "pos": parts, "chunk": chunks}
-
-
-def encode(options: Options, prepared: Path, out: Path) -> None:
-    """Write words and tags as arrays; the tags' names are in the manifest's statistics.
-
-    Names are in alphabetical order.
-    """
-    import numpy as np
-
-    from workflow.datasets.encoding import RESERVED, Split, write_encoded
-
-    records = {split: list(read_records(prepared / f"{split}.jsonl")) for split in SPLITS}
-    every = [record for split in SPLITS for record in records[split]]
-    vocabulary = sorted({word for record in every for word in record["text"].split(" ")})
-    names = {
-        column: sorted({name for record in every for name in record[column]}) for column in COLUMNS
-    }
-    numbers = {
-        "text": {word: number for number, word in enumerate(vocabulary, start=len(RESERVED))},
-        **{column: {name: n for n, name in enumerate(names[column])} for column in COLUMNS},
-    }
-    splits = {}
-    for split in SPLITS:
-        texts = [record["text"].split(" ") for record in records[split]]
-        extra = {
-            column: np.array(
-                [numbers[column][name] for record in records[split] for name in record[column]],
-                dtype=np.uint8,
-            )
-            for column in COLUMNS
-        }
-        splits[split] = Split(
-            np.array([numbers["text"][word] for text in texts for word in text]),
-            np.array([len(text) for text in texts]),
-            extra,
-        )
-    write_encoded(out, "conll2000", asdict(options), vocabulary, splits, names)

@@ -7,16 +7,14 @@ the whole has 205. The prefix is its first 4 %, cut in the same proportion.
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from workflow.datasets.archives import members
-from workflow.datasets.byte_text import columns, encode_bytes, prepared, write_prepared
+from workflow.datasets.byte_text import ByteText, write_prepared
 from workflow.datasets.errors import FETCH_AGAIN, DataError
 from workflow.datasets.files import by_name
-
-__all__ = ["Options", "columns", "encode", "prepare", "prepared", "raw", "sources"]
 
 ARCHIVE, MEMBER = "enwik8.zip", "enwik8"
 BYTES = 100_000_000
@@ -27,40 +25,29 @@ USABLE = 4_154_399
 
 
 @dataclass(frozen=True)
-class Options:
+class Data(ByteText):
     """How much of enwik8 there is; the default is Explicit Sparse Transformer's."""
 
     source: Literal["official", "prefix"] = "official"
     """The official archive, or a file that begins with the first 4,154,399 bytes of it."""
 
+    @property
+    def files(self) -> Sequence[str]:
+        """The archive, or the file with the prefix."""
+        return [ARCHIVE if self.source == "official" else PREFIX]
 
-def sources(options: Options) -> list[str]:
-    """Return the files to fetch."""
-    return [ARCHIVE if options.source == "official" else PREFIX]
+    def prepare(self, files: Sequence[Path], out: Path) -> None:
+        """Cut the text into train, dev and test, 90 %, 5 % and 5 % of its bytes.
 
-
-def raw(options: Options) -> list[str]:
-    """Return the files that `synthesise` writes: none."""
-    return []
-
-
-def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
-    """Cut the text into train, dev and test, 90 %, 5 % and 5 % of its bytes.
-
-    Raises DataError when the file is not enwik8.
-    """
-    text = _official(files) if options.source == "official" else _prefix(files)
-    held_out = len(text) // 20
-    cuts = (len(text) - 2 * held_out, len(text) - held_out)
-    write_prepared(
-        out,
-        {"train": text[: cuts[0]], "dev": text[cuts[0] : cuts[1]], "test": text[cuts[1] :]},
-    )
-
-
-def encode(options: Options, prepared: Path, out: Path) -> None:
-    """Write the bytes of every split as one example."""
-    encode_bytes("enwik8", asdict(options), prepared, out, {})
+        Raises DataError when the file is not enwik8.
+        """
+        text = _official(files) if self.source == "official" else _prefix(files)
+        held_out = len(text) // 20
+        cuts = (len(text) - 2 * held_out, len(text) - held_out)
+        write_prepared(
+            out,
+            {"train": text[: cuts[0]], "dev": text[cuts[0] : cuts[1]], "test": text[cuts[1] :]},
+        )
 
 
 def _official(files: Sequence[Path]) -> bytes:

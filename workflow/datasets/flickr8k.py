@@ -8,33 +8,12 @@ photos of the lists alone, which are 224 x 224 there.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Literal
 
 from model.caption_words import caption_words
-from workflow.datasets.captioned_images import (
-    Captioned,
-    CaptionOptions,
-    columns,
-    encode,
-    prepared,
-    texts,
-    write_captions,
-)
+from workflow.datasets.captioned_images import Captioned, CaptionedImages, write_captions
 from workflow.datasets.errors import FETCH_AGAIN, DataError, RecipeError
 from workflow.datasets.files import SPLITS, by_name, read_lines
-from workflow.datasets.recipe import check_generator, require_at_least
-
-__all__ = [
-    "Options",
-    "columns",
-    "encode",
-    "prepare",
-    "prepared",
-    "raw",
-    "sources",
-    "synthesise",
-    "texts",
-]
 
 CAPTIONS = "Flickr8k.token.txt"
 LISTS: Mapping[str, str] = {
@@ -47,11 +26,10 @@ PART = {"train": 1200, "dev": 200, "test": 200}
 
 
 @dataclass(frozen=True)
-class Options(CaptionOptions):
+class Data(CaptionedImages):
     """What is read and how."""
 
-    dataset: ClassVar[str] = "flickr8k"
-    arrays: ClassVar[Sequence[str]] = ("pixels",)
+    columns = ("pixels",)
 
     photos: Literal["all", "part"] = "all"
     """Which photos there are; of `part` the splits are 1,200, 200 and 200."""
@@ -70,72 +48,82 @@ class Options(CaptionOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_at_least(self.dataset, 1, {"pixels": self.pixels})
-        generator = {name: getattr(self, name) for name in (*SPLITS, "seed")}
-        check_generator(self.dataset, self.source == "generated", generator, least=1)
-        if self.source == "generated" and self.photos == "part":
+        self.require_at_least(1, "pixels")
+        self.check_generator(least=1)
+        if self.generated and self.photos == "part":
             raise RecipeError(
-                f"Option `photos` of dataset `{self.dataset}` is 'part', which is of the official "
+                f"Option `photos` of dataset `{self.name}` is 'part', which is of the official "
                 "files only; set `photos: all`, and the sizes of drawings by `train`, `dev` and "
                 "`test`."
             )
 
     @property
-    def files(self) -> list[str]:
+    def generated(self) -> bool:
+        """Whether the images are drawings of shapes."""
+        return self.source == "generated"
+
+    @property
+    def files(self) -> Sequence[str]:
         """Names of the official files; generated ones have the same."""
         return [CAPTIONS, *LISTS.values(), PHOTOS[self.photos]]
 
+    def synthesise(self, out: Path) -> None:
+        """Write drawings of shapes and their captions in the official format."""
+        from workflow.datasets.shape_pictures import write_flickr8k
 
-def sources(options: Options) -> list[str]:
-    """Return the official files to fetch; none for drawings."""
-    return [] if options.source == "generated" else options.files
+        sizes = {LISTS[split]: getattr(self, split) for split in SPLITS}
+        write_flickr8k(out, sizes, self.seed, CAPTIONS, PHOTOS[self.photos])
 
+    def prepare(self, files: Sequence[Path], out: Path) -> None:
+        """Write the captions and the pixels of every split.
 
-def raw(options: Options) -> list[str]:
-    """Return the files that `synthesise` writes; none for photos."""
-    return options.files if options.source == "generated" else []
+        Raises DataError when an image is in two lists, or has no captions, no photo, or one that
+        can't be read.
+        """
+        from workflow.datasets.photos import write_pixels
 
+        captions = _captions(by_name(files, CAPTIONS))
+        splits = self._splits(files)
+        for split, names in splits.items():
+            for name in names:
+                if name not in captions:
+                    raise DataError(
+                        f"{by_name(files, LISTS[split])} names the image {name}, which has no "
+                        f"caption in {CAPTIONS}; {FETCH_AGAIN}."
+                    )
+        write_pixels(by_name(files, PHOTOS[self.photos]), splits, self.pixels, out)
+        write_captions(
+            out,
+            {
+                split: [
+                    Captioned(
+                        name,
+                        [" ".join(caption_words(text)) for text in captions[name]],
+                        captions[name],
+                    )
+                    for name in names
+                ]
+                for split, names in splits.items()
+            },
+        )
 
-def synthesise(options: Options, out: Path) -> None:
-    """Write drawings of shapes and their captions in the official format."""
-    from workflow.datasets.shape_pictures import write_flickr8k
-
-    sizes = {LISTS[split]: getattr(options, split) for split in SPLITS}
-    write_flickr8k(out, sizes, options.seed, CAPTIONS, PHOTOS[options.photos])
-
-
-def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
-    """Write the captions and the pixels of every split.
-
-    Raises DataError when an image is in two lists, or has no captions, no photo, or one that can't
-    be read.
-    """
-    from workflow.datasets.photos import write_pixels
-
-    captions = _captions(by_name(files, CAPTIONS))
-    splits = _splits(options, files)
-    for split, names in splits.items():
-        for name in names:
-            if name not in captions:
-                raise DataError(
-                    f"{by_name(files, LISTS[split])} names the image {name}, which has no caption "
-                    f"in {CAPTIONS}; {FETCH_AGAIN}."
-                )
-    write_pixels(by_name(files, PHOTOS[options.photos]), splits, options.pixels, out)
-    write_captions(
-        out,
-        {
-            split: [
-                Captioned(
-                    name,
-                    [" ".join(caption_words(text)) for text in captions[name]],
-                    captions[name],
-                )
-                for name in names
-            ]
-            for split, names in splits.items()
-        },
-    )
+    def _splits(self, files: Sequence[Path]) -> dict[str, list[str]]:
+        """Return the names of the images of every split that there are photos of."""
+        found, seen = {}, {}
+        for split, name in LISTS.items():
+            path = by_name(files, name)
+            names = []
+            for place, line in read_lines(path):
+                image = line.strip()
+                if image in seen:
+                    raise DataError(
+                        f"{place}: {image} is also in {seen[image]}, so it would be in two splits; "
+                        f"{FETCH_AGAIN}."
+                    )
+                seen[image] = name
+                names.append(image)
+            found[split] = names[: PART[split]] if self.photos == "part" else names
+        return found
 
 
 def _captions(path: Path) -> dict[str, list[str]]:
@@ -149,23 +137,4 @@ def _captions(path: Path) -> dict[str, list[str]]:
                 f"{place}: expected `<image>#<number>`, a tab and a caption; {FETCH_AGAIN}."
             )
         found.setdefault(image, []).extend([caption] if caption_words(caption) else [])
-    return found
-
-
-def _splits(options: Options, files: Sequence[Path]) -> dict[str, list[str]]:
-    """Return the names of the images of every split that there are photos of."""
-    found, seen = {}, {}
-    for split, name in LISTS.items():
-        path = by_name(files, name)
-        names = []
-        for place, line in read_lines(path):
-            image = line.strip()
-            if image in seen:
-                raise DataError(
-                    f"{place}: {image} is also in {seen[image]}, so it would be in two splits; "
-                    f"{FETCH_AGAIN}."
-                )
-            seen[image] = name
-            names.append(image)
-        found[split] = names[: PART[split]] if options.photos == "part" else names
     return found

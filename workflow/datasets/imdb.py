@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 from workflow.datasets.archives import members
 from workflow.datasets.errors import FETCH_AGAIN, DataError
@@ -18,23 +17,14 @@ from workflow.datasets.files import by_name
 from workflow.datasets.labelled_text import (
     HELD_OUT,
     Example,
-    GeneratedOptions,
+    GenerableText,
     at_most,
-    columns,
     divide,
-    encode,
     plain_words,
-    raw,
-    salient_words,
     shuffled,
-    sources,
-    splitter,
     worded,
-    write_prepared,
 )
 from workflow.datasets.losses import Losses
-
-__all__ = ["Options", "columns", "encode", "prepare", "raw", "sources", "synthesise"]
 
 ARCHIVE = "aclImdb_v1.tar.gz"
 MEMBER = re.compile(r"aclImdb/(train|test)/(neg|pos)/(\d+_\d+)\.txt")
@@ -46,7 +36,7 @@ TEST = 4363
 
 
 @dataclass(frozen=True)
-class Options(GeneratedOptions):
+class Data(GenerableText):
     """What the reviews are made from; the defaults are the Discrete Transformer's.
 
     `jain_wallace`: reviews of fewer than 400 words, a fifth of the official train half for dev,
@@ -54,51 +44,46 @@ class Options(GeneratedOptions):
     random 4,000 of the test half as both dev and test.
     """
 
-    dataset: ClassVar[str] = "imdb"
-    files: ClassVar[Sequence[str]] = (ARCHIVE,)
+    files = (ARCHIVE,)
 
+    def synthesise(self, out: Path) -> None:
+        """Write generated reviews in the official format, and the list of their salient words."""
+        from workflow.datasets.generated_text import write_imdb
 
-def synthesise(options: Options, out: Path) -> None:
-    """Write generated reviews in the official format, and the list of their salient words."""
-    from workflow.datasets.generated_text import write_imdb
+        write_imdb(out, train=self.train + self.dev, test=self.test, seed=self.seed)
 
-    write_imdb(out, train=options.train + options.dev, test=options.test, seed=options.seed)
+    def examples(self, files: Sequence[Path], losses: Losses) -> dict[str, list[Example]]:
+        """Return the reviews of every split.
 
+        Raises DataError when the archive is damaged, has no reviews or an empty one.
+        """
+        path = by_name(files, ARCHIVE)
+        halves: dict[str, list[Example]] = {"train": [], "test": []}
+        for name, content in sorted(members(path, lambda name: bool(MEMBER.fullmatch(name)))):
+            _, half, opinion, _ = name.split("/")
+            text = losses.decode(content, "utf-8")
+            if self.protocol == "jain_wallace" and _length(text) >= LONGEST:
+                losses.dropped[f"{LONGEST} words or more"] += 1
+            else:
+                words, label = self.words(text), LABELS[opinion]
+                halves[half] += worded(f"{path}: {name}", text, words, label, losses)
+        for half, examples in halves.items():
+            if not examples:
+                raise DataError(f"{path}: there are no reviews in aclImdb/{half}; {FETCH_AGAIN}.")
+        return self._splits(halves, losses)
 
-def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
-    """Write every review as a record with its label and, where known, which words are salient.
-
-    Raises DataError when the archive is damaged, has no reviews or an empty one.
-    """
-    path = by_name(files, ARCHIVE)
-    losses = Losses()
-    halves: dict[str, list[Example]] = {"train": [], "test": []}
-    for name, content in sorted(members(path, lambda name: bool(MEMBER.fullmatch(name)))):
-        _, half, opinion, _ = name.split("/")
-        text = losses.decode(content, "utf-8")
-        if options.protocol == "jain_wallace" and _length(text) >= LONGEST:
-            losses.dropped[f"{LONGEST} words or more"] += 1
-        else:
-            words, label = splitter(options)(text), LABELS[opinion]
-            halves[half] += worded(f"{path}: {name}", text, words, label, losses)
-    for half, examples in halves.items():
-        if not examples:
-            raise DataError(f"{path}: there are no reviews in aclImdb/{half}; {FETCH_AGAIN}.")
-    write_prepared(out, _splits(options, halves, losses), losses, salient_words(options, files))
+    def _splits(
+        self, halves: Mapping[str, Sequence[Example]], losses: Losses
+    ) -> dict[str, list[Example]]:
+        """Return the texts of every split, in random order, as the protocol has them."""
+        train, test = shuffled(halves["train"]), shuffled(halves["test"])
+        if self.protocol == "attention_learning":
+            held_out = at_most(HELD_OUT, test, losses)
+            return {"train": train, "dev": held_out, "test": held_out}
+        train, dev = divide(train, self.dev or math.ceil(len(train) / 5))
+        return {"train": train, "dev": dev, "test": at_most(TEST, test, losses)}
 
 
 def _length(text: str) -> int:
     """Return the number of words, line breaks in HTML not being any."""
     return len(plain_words(re.sub(r"<br\s*/?>", " ", text)))
-
-
-def _splits(
-    options: Options, halves: Mapping[str, Sequence[Example]], losses: Losses
-) -> dict[str, list[Example]]:
-    """Return the texts of every split, in random order, as the protocol has them."""
-    train, test = shuffled(halves["train"]), shuffled(halves["test"])
-    if options.protocol == "attention_learning":
-        held_out = at_most(HELD_OUT, test, losses)
-        return {"train": train, "dev": held_out, "test": held_out}
-    train, dev = divide(train, options.dev or math.ceil(len(train) / 5))
-    return {"train": train, "dev": dev, "test": at_most(TEST, test, losses)}

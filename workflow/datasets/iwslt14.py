@@ -10,28 +10,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Literal
 
 from workflow.datasets.archives import members
 from workflow.datasets.errors import FETCH_AGAIN, DataError
 from workflow.datasets.files import by_name
 from workflow.datasets.losses import Losses
 from workflow.datasets.moses import Moses, Pair
-from workflow.datasets.parallel_text import (
-    PairOptions,
-    aligned,
-    clean,
-    columns,
-    encode,
-    prepared,
-    raw,
-    sources,
-    texts,
-    whole,
-    write_prepared,
-)
-
-__all__ = ["Options", "columns", "encode", "prepare", "prepared", "raw", "sources", "texts"]
+from workflow.datasets.parallel_text import ParallelText, aligned, whole
 
 ARCHIVE = "de-en.tgz"
 LANGUAGES = ("de", "en")
@@ -49,59 +35,47 @@ SENTENCE = re.compile(r'<seg id="[0-9]*">\s*|\s*</seg>\s*')
 
 
 @dataclass(frozen=True)
-class Options(PairOptions):
+class Data(ParallelText):
     """How the talks are prepared and encoded; the defaults are the Discrete Transformer's."""
 
-    dataset: ClassVar[str] = "iwslt14"
-    files: ClassVar[Sequence[str]] = (ARCHIVE,)
+    files = (ARCHIVE,)
 
     direction: Literal["en_de", "de_en"] = "en_de"
     """Source and target language."""
     lowercase: bool = True
     """Whether all words are in lower case."""
 
+    def pairs(self, files: Sequence[Path], losses: Losses, out: Path) -> Iterator[tuple[str, Pair]]:
+        """Yield every pair and its split."""
+        path = by_name(files, ARCHIVE)
+        names = {f"{TRAIN}.{language}" for language in LANGUAGES}
+        names |= {f"{talks}.{language}.xml" for talks in TEST for language in LANGUAGES}
+        found = dict(members(path, names.__contains__))
+        for name in sorted(names - {*found}):
+            raise DataError(f"{path}: there is no {name}; {FETCH_AGAIN}.")
+        moses = Moses(self.languages, self.lowercase)
+        train = moses.pairs(self._sides(path, found, TRAIN, "", losses))
+        for number, pair in enumerate(self.clean(train, losses), start=1):
+            yield "train" if number % EVERY else "dev", pair
+        for talks in TEST:
+            test = moses.pairs(self._sides(path, found, talks, ".xml", losses))
+            yield from (("test", pair) for pair in whole(test, f"{path}: {talks}"))
 
-def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
-    """Write every pair in words.
-
-    Raises DataError when the archive is damaged or lacks a file, or two sides do not fit.
-    """
-    losses = Losses()
-    pairs = _pairs(options, by_name(files, ARCHIVE), losses)
-    write_prepared(options, out, pairs, losses)
-
-
-def _pairs(options: Options, path: Path, losses: Losses) -> Iterator[tuple[str, Pair]]:
-    """Yield every pair and its split."""
-    names = {f"{TRAIN}.{language}" for language in LANGUAGES}
-    names |= {f"{talks}.{language}.xml" for talks in TEST for language in LANGUAGES}
-    found = dict(members(path, names.__contains__))
-    for name in sorted(names - {*found}):
-        raise DataError(f"{path}: there is no {name}; {FETCH_AGAIN}.")
-    moses = Moses(options.languages, options.lowercase)
-    train = moses.pairs(_sides(options, path, found, TRAIN, "", losses))
-    for number, pair in enumerate(clean(options, train, losses), start=1):
-        yield "train" if number % EVERY else "dev", pair
-    for talks in TEST:
-        test = moses.pairs(_sides(options, path, found, talks, ".xml", losses))
-        yield from (("test", pair) for pair in whole(test, f"{path}: {talks}"))
-
-
-def _sides(
-    options: Options,
-    path: Path,
-    found: Mapping[str, bytes],
-    talks: str,
-    kind: Literal["", ".xml"],
-    losses: Losses,
-) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of two files of the archive."""
-    names = [f"{talks}.{language}{kind}" for language in options.languages]
-    read = _segments if kind else _talks
-    source, target = (
-        (f"{path}: {name}", read(losses.decode(found[name], "utf-8"))) for name in names
-    )
-    return aligned(source, target)
+    def _sides(
+        self,
+        path: Path,
+        found: Mapping[str, bytes],
+        talks: str,
+        kind: Literal["", ".xml"],
+        losses: Losses,
+    ) -> Iterator[tuple[str, str]]:
+        """Yield the pairs of two files of the archive."""
+        names = [f"{talks}.{language}{kind}" for language in self.languages]
+        read = _segments if kind else _talks
+        source, target = (
+            (f"{path}: {name}", read(losses.decode(found[name], "utf-8"))) for name in names
+        )
+        return aligned(source, target)
 
 
 def _talks(text: str) -> Iterator[str]:

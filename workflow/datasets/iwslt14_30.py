@@ -9,28 +9,13 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Literal
 
 from workflow.datasets.errors import FETCH_AGAIN, DataError
 from workflow.datasets.files import by_name
 from workflow.datasets.losses import Losses
 from workflow.datasets.moses import Pair
-from workflow.datasets.parallel_text import (
-    CODES,
-    PairOptions,
-    columns,
-    encode,
-    prepared,
-    raw,
-    read_sides,
-    read_text,
-    sources,
-    texts,
-    whole,
-    write_prepared,
-)
-
-__all__ = ["Options", "columns", "encode", "prepare", "prepared", "raw", "sources", "texts"]
+from workflow.datasets.parallel_text import CODES, ParallelText, read_sides, read_text, whole
 
 REAL = 9_999
 """Pairs of a sample that is not used whole."""
@@ -51,16 +36,15 @@ LANGUAGES = ("de", "en")
 
 
 @dataclass(frozen=True)
-class Options(PairOptions):
+class Data(ParallelText):
     """How the talks are encoded; the defaults are the Discrete Transformer's."""
 
-    dataset: ClassVar[str] = "iwslt14_30"
-    files: ClassVar[Sequence[str]] = (
+    files = (
         *(f"{name}.{side}" for name in (*SAMPLES, *HELD_OUT.values()) for side in LANGUAGES),
         TABLE,
         STANDARD,
     )
-    untokenised: ClassVar[bool] = False
+    untokenised = False
 
     direction: Literal["en_de", "de_en"] = "en_de"
     """Source and target language."""
@@ -72,62 +56,57 @@ class Options(PairOptions):
         """Whether the merges come with the corpus and are not learned from it."""
         return self.codes == "standard"
 
+    def prepare(self, files: Sequence[Path], out: Path) -> None:
+        """Write every pair in words, and the standard codes where they are asked for.
 
-def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
-    """Write every pair in words, and the standard codes where they are asked for.
+        Raises DataError when a file is not what it should be.
+        """
+        super().prepare(files, out)
+        if self.given_codes:
+            shutil.copyfile(by_name(files, STANDARD), out / CODES)
 
-    Raises DataError when two sides do not fit, or a dev or test pair has an empty side.
-    """
-    losses = Losses()
-    write_prepared(options, out, _pairs(options, files, losses), losses)
-    if options.given_codes:
-        shutil.copyfile(by_name(files, STANDARD), out / CODES)
+    def pairs(self, files: Sequence[Path], losses: Losses, out: Path) -> Iterator[tuple[str, Pair]]:
+        """Yield every pair and its split."""
+        held_out = {
+            split: list(whole(self._sides(files, name, None, losses), name))
+            for split, name in HELD_OUT.items()
+        }
+        known = {pair: split for split in reversed(HELD_OUT) for pair in held_out[split]}
+        seen: set[Pair] = set()
+        for pair in self._samples(files, losses):
+            if not all(pair[:2]):
+                losses.dropped["an empty side"] += 1
+            elif pair in known:
+                losses.dropped[f"in the {known[pair]} set too"] += 1
+            elif pair in seen:
+                losses.dropped["more than once in the train set"] += 1
+            else:
+                seen.add(pair)
+                yield "train", pair
+        for split, pairs in held_out.items():
+            yield from ((split, pair) for pair in pairs)
 
+    def _samples(self, files: Sequence[Path], losses: Losses) -> Iterator[Pair]:
+        """Yield the pairs of all samples in words."""
+        for name, lines in SAMPLES.items():
+            yield from self._sides(files, name, lines, losses)
+        path = by_name(files, TABLE)
+        for number, line in enumerate(read_text(path, losses), start=1):
+            if line.count("\t") != 1:
+                raise DataError(
+                    f"{path}, line {number}: expected a sentence, a tab and its translation, found "
+                    f"{line!r}; {FETCH_AGAIN}."
+                )
+            sides = dict(zip(LANGUAGES, line.split("\t"), strict=True))
+            yield _in_words(*(sides[language] for language in self.languages))
 
-def _pairs(options: Options, files: Sequence[Path], losses: Losses) -> Iterator[tuple[str, Pair]]:
-    """Yield every pair and its split."""
-    held_out = {
-        split: list(whole(_sides(options, files, name, None, losses), name))
-        for split, name in HELD_OUT.items()
-    }
-    known = {pair: split for split in reversed(HELD_OUT) for pair in held_out[split]}
-    seen: set[Pair] = set()
-    for pair in _samples(options, files, losses):
-        if not all(pair[:2]):
-            losses.dropped["an empty side"] += 1
-        elif pair in known:
-            losses.dropped[f"in the {known[pair]} set too"] += 1
-        elif pair in seen:
-            losses.dropped["more than once in the train set"] += 1
-        else:
-            seen.add(pair)
-            yield "train", pair
-    for split, pairs in held_out.items():
-        yield from ((split, pair) for pair in pairs)
-
-
-def _samples(options: Options, files: Sequence[Path], losses: Losses) -> Iterator[Pair]:
-    """Yield the pairs of all samples in words."""
-    for name, lines in SAMPLES.items():
-        yield from _sides(options, files, name, lines, losses)
-    path = by_name(files, TABLE)
-    for number, line in enumerate(read_text(path, losses), start=1):
-        if line.count("\t") != 1:
-            raise DataError(
-                f"{path}, line {number}: expected a sentence, a tab and its translation, found "
-                f"{line!r}; {FETCH_AGAIN}."
-            )
-        sides = dict(zip(LANGUAGES, line.split("\t"), strict=True))
-        yield _in_words(*(sides[language] for language in options.languages))
-
-
-def _sides(
-    options: Options, files: Sequence[Path], name: str, lines: int | None, losses: Losses
-) -> Iterator[Pair]:
-    """Yield the pairs of two files in words."""
-    source, target = (by_name(files, f"{name}.{language}") for language in options.languages)
-    for pair in read_sides(source, target, losses, lines):
-        yield _in_words(*pair)
+    def _sides(
+        self, files: Sequence[Path], name: str, lines: int | None, losses: Losses
+    ) -> Iterator[Pair]:
+        """Yield the pairs of two files in words."""
+        source, target = (by_name(files, f"{name}.{language}") for language in self.languages)
+        for pair in read_sides(source, target, losses, lines):
+            yield _in_words(*pair)
 
 
 def _in_words(source: str, target: str) -> Pair:

@@ -8,41 +8,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Literal
 
 from workflow.datasets.files import by_name
 from workflow.datasets.losses import Losses
 from workflow.datasets.moses import Pair
-from workflow.datasets.parallel_text import (
-    PairOptions,
-    clean,
-    columns,
-    encode,
-    prepared,
-    raw,
-    read_sides,
-    sources,
-    texts,
-    whole,
-    write_prepared,
-)
-
-__all__ = ["Options", "columns", "encode", "prepare", "prepared", "raw", "sources", "texts"]
+from workflow.datasets.parallel_text import ParallelText, read_sides, whole
 
 NAMES = {"train": "train", "dev": "tst2012", "test": "tst2013"}
 
 
 @dataclass(frozen=True)
-class Options(PairOptions):
+class Data(ParallelText):
     """How the talks are encoded; the defaults are those of Explicit Sparse Transformer's code."""
 
-    dataset: ClassVar[str] = "iwslt15"
-    files: ClassVar[Sequence[str]] = tuple(
-        f"{name}.{language}" for name in NAMES.values() for language in ("en", "vi")
-    )
-    longest: ClassVar[int] = 250
-    ratio: ClassVar[float] = inf
-    untokenised: ClassVar[bool] = False
+    files = tuple(f"{name}.{language}" for name in NAMES.values() for language in ("en", "vi"))
+    longest = 250
+    ratio = inf
+    untokenised = False
 
     direction: Literal["en_vi", "vi_en"] = "en_vi"
     """Source and target language."""
@@ -51,26 +34,15 @@ class Options(PairOptions):
     lowercase: bool = False
     """Whether all words are in lower case."""
 
+    def pairs(self, files: Sequence[Path], losses: Losses, out: Path) -> Iterator[tuple[str, Pair]]:
+        """Yield every pair and its split."""
+        for split, name in NAMES.items():
+            source, target = (by_name(files, f"{name}.{language}") for language in self.languages)
+            pairs = (self._in_words(*sides) for sides in read_sides(source, target, losses))
+            fit = self.clean(pairs, losses) if split == "train" else whole(pairs, str(source))
+            yield from ((split, pair) for pair in fit)
 
-def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
-    """Write every pair in words.
-
-    Raises DataError when two sides do not fit, or a dev or test pair has an empty side.
-    """
-    losses = Losses()
-    write_prepared(options, out, _pairs(options, files, losses), losses)
-
-
-def _pairs(options: Options, files: Sequence[Path], losses: Losses) -> Iterator[tuple[str, Pair]]:
-    """Yield every pair and its split."""
-    for split, name in NAMES.items():
-        source, target = (by_name(files, f"{name}.{language}") for language in options.languages)
-        pairs = (_in_words(options, *sides) for sides in read_sides(source, target, losses))
-        fit = clean(options, pairs, losses) if split == "train" else whole(pairs, str(source))
-        yield from ((split, pair) for pair in fit)
-
-
-def _in_words(options: Options, source: str, target: str) -> Pair:
-    """Return a pair, its words separated by single spaces."""
-    sides = (" ".join(side.split()) for side in (source, target))
-    return Pair(*(side.lower() if options.lowercase else side for side in sides))
+    def _in_words(self, source: str, target: str) -> Pair:
+        """Return a pair, its words separated by single spaces."""
+        sides = (" ".join(side.split()) for side in (source, target))
+        return Pair(*(side.lower() if self.lowercase else side for side in sides))

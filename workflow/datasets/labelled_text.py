@@ -1,21 +1,22 @@
 """Labelled texts: from what an official file holds to the arrays of a classifier.
 
-Each dataset's module reads its own files and says which texts go to which split; what they have in
-common is here: words, splits, checks, statistics, and the functions of a recipe's module that are
-the same for all.
+Each dataset reads its own files and says which texts go to which split (`examples`); what they have
+in common is here: words, splits, checks and statistics.
 """
 
 import html
 import math
 import random
 import re
+from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+from workflow.datasets.dataset import Dataset
 from workflow.datasets.errors import FETCH_AGAIN, DataError
 from workflow.datasets.files import (
     SPLITS,
@@ -26,7 +27,6 @@ from workflow.datasets.files import (
     write_records,
 )
 from workflow.datasets.losses import Losses, read_losses
-from workflow.datasets.recipe import check_generator, require_at_least
 
 SALIENT_WORDS = "salient_words.txt"
 SEED = 0
@@ -52,12 +52,8 @@ class Example(NamedTuple):
 
 
 @dataclass(frozen=True)
-class TextOptions:
-    """What every dataset of labelled texts can be asked for."""
-
-    dataset: ClassVar[str]
-    files: ClassVar[Sequence[str]]
-    """Names of the official files; generated ones have the same."""
+class LabelledText(Dataset):
+    """Texts with a label each."""
 
     max_tokens: int = 500
     """Longer texts are cut."""
@@ -65,17 +61,85 @@ class TextOptions:
     """Words that the training set has fewer times become `<unk>`."""
 
     def __post_init__(self) -> None:
-        counts = {"max_tokens": self.max_tokens, "min_count": self.min_count}
-        require_at_least(self.dataset, 1, counts)
+        self.require_at_least(1, "max_tokens", "min_count")
+
+    @abstractmethod
+    def examples(self, files: Sequence[Path], losses: Losses) -> dict[str, list[Example]]:
+        """Return the texts of every split.
+
+        Raises DataError when a file is damaged, or a label or a text is wrong.
+        """
+
+    def prepare(self, files: Sequence[Path], out: Path) -> None:
+        """Write every text as a record with its label and, where known, its salient words.
+
+        Raises DataError when a file is not what it should be.
+        """
+        losses = Losses()
+        splits = self.examples(files, losses)
+        salient = None
+        if self.generated:
+            salient = {word for _, word in read_lines(by_name(files, SALIENT_WORDS))}
+        write_prepared(out, splits, losses, salient)
 
     @property
-    def generated(self) -> bool:
-        """Whether the texts are generated; their salient words are known then."""
-        return False
+    def raw(self) -> Sequence[str]:
+        """Files that `synthesise` writes: those of the texts, and their salient words."""
+        return [*self.files, SALIENT_WORDS] if self.generated else []
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """Columns that `encode` writes beside the tokens."""
+        return ["label", "salient"] if self.generated else ["label"]
+
+    def encode(self, prepared: Path, out: Path) -> None:
+        """Write the texts, cut to `max_tokens`, as arrays, with their labels and salient words.
+
+        The vocabulary is the words that the training set has at least `min_count` times. All others
+        become `<unk>` and are counted in dev and test, as are the texts there that are nothing
+        else.
+        """
+        import numpy as np
+
+        from workflow.datasets.encoding import RESERVED, UNKNOWN, Split, write_encoded
+
+        records = {split: list(read_records(prepared / f"{split}.jsonl")) for split in SPLITS}
+        words = {
+            split: [record["text"].split(" ")[: self.max_tokens] for record in records[split]]
+            for split in SPLITS
+        }
+        counts = Counter(word for text in words["train"] for word in text)
+        kept = {word for word, count in counts.items() if count >= self.min_count}
+        vocabulary = sorted(kept.difference(RESERVED))
+        numbers = {word: number for number, word in enumerate(vocabulary, start=len(RESERVED))}
+        splits, unknown = {}, {}
+        for split in SPLITS:
+            tokens = np.array(
+                [numbers.get(word, UNKNOWN) for text in words[split] for word in text]
+            )
+            lengths = np.array([len(text) for text in words[split]])
+            labels = [record["label"] for record in records[split]]
+            extra = {"label": np.array(labels, dtype=np.int64)}
+            if self.generated:
+                marks = [record["salient"][: self.max_tokens] for record in records[split]]
+                extra["salient"] = np.concatenate(marks).astype(np.uint8)
+            splits[split] = Split(tokens, lengths, extra)
+            starts = lengths.cumsum() - lengths
+            unknown[split] = np.add.reduceat((tokens == UNKNOWN).astype(np.int64), starts)
+        statistics = {
+            **_statistics(records, self.max_tokens),
+            **read_losses(prepared),
+            "unknown_tokens": {split: int(unknown[split].sum()) for split in ("dev", "test")},
+            "unknown_texts": {
+                split: int((unknown[split] == splits[split].lengths).sum())
+                for split in ("dev", "test")
+            },
+        }
+        write_encoded(out, self.name, self.options, vocabulary, splits, statistics)
 
 
 @dataclass(frozen=True)
-class GeneratedOptions(TextOptions):
+class GenerableText(LabelledText):
     """The same for a dataset that can be generated too, in the official format.
 
     Attention Learning has no dev texts of its own, so under its protocol the generated ones go with
@@ -97,13 +161,16 @@ class GeneratedOptions(TextOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        generator = {name: getattr(self, name) for name in (*SPLITS, "seed")}
-        check_generator(self.dataset, self.generated, generator, least=2)
+        self.check_generator(least=2)
 
     @property
     def generated(self) -> bool:
         """Whether the texts are generated; their salient words are known then."""
         return self.source == "generated"
+
+    def words(self, text: str) -> list[str]:
+        """Split a raw text into words as the protocol does."""
+        return tokenise(text) if self.protocol == "jain_wallace" else plain_words(text)
 
 
 def tokenise(text: str) -> list[str]:
@@ -126,11 +193,6 @@ def plain_words(text: str) -> list[str]:
     20 Newsgroups and SST.
     """
     return re.findall(r"\w+", text.lower())
-
-
-def splitter(options: GeneratedOptions) -> Callable[[str], list[str]]:
-    """Return the function that splits raw texts into words under the options' protocol."""
-    return tokenise if options.protocol == "jain_wallace" else plain_words
 
 
 def without_integers(words: Iterable[str]) -> list[str]:
@@ -204,13 +266,6 @@ def hold_out(
     return {"train": rest, "dev": taken, "test": taken}
 
 
-def salient_words(options: TextOptions, files: Sequence[Path]) -> set[str] | None:
-    """Return the words that decide the labels, from the list of them; None if not generated."""
-    if not options.generated:
-        return None
-    return {word for _, word in read_lines(by_name(files, SALIENT_WORDS))}
-
-
 def write_prepared(
     out: Path,
     splits: Mapping[str, Sequence[Example]],
@@ -237,63 +292,6 @@ def write_prepared(
                 records[-1]["salient"] = [int(word in salient) for word in words]
         write_records(out / f"{split}.jsonl", records)
     losses.write(out)
-
-
-def sources(options: TextOptions) -> list[str]:
-    """Return the official files to fetch; none for generated texts."""
-    return [] if options.generated else list(options.files)
-
-
-def raw(options: TextOptions) -> list[str]:
-    """Return the files that `synthesise` writes; none for official texts."""
-    return [*options.files, SALIENT_WORDS] if options.generated else []
-
-
-def columns(options: TextOptions) -> list[str]:
-    """Return the columns that `encode` writes beside the tokens."""
-    return ["label", "salient"] if options.generated else ["label"]
-
-
-def encode(options: TextOptions, prepared: Path, out: Path) -> None:
-    """Write the texts, cut to `max_tokens`, as arrays, with their labels and salient words.
-
-    The vocabulary is the words that the training set has at least `min_count` times. All others
-    become `<unk>` and are counted in dev and test, as are the texts there that are nothing else.
-    """
-    import numpy as np
-
-    from workflow.datasets.encoding import RESERVED, UNKNOWN, Split, write_encoded
-
-    records = {split: list(read_records(prepared / f"{split}.jsonl")) for split in SPLITS}
-    words = {
-        split: [record["text"].split(" ")[: options.max_tokens] for record in records[split]]
-        for split in SPLITS
-    }
-    counts = Counter(word for text in words["train"] for word in text)
-    kept = {word for word, count in counts.items() if count >= options.min_count}
-    vocabulary = sorted(kept.difference(RESERVED))
-    numbers = {word: number for number, word in enumerate(vocabulary, start=len(RESERVED))}
-    splits, unknown = {}, {}
-    for split in SPLITS:
-        tokens = np.array([numbers.get(word, UNKNOWN) for text in words[split] for word in text])
-        lengths = np.array([len(text) for text in words[split]])
-        labels = [record["label"] for record in records[split]]
-        extra = {"label": np.array(labels, dtype=np.int64)}
-        if options.generated:
-            marks = [record["salient"][: options.max_tokens] for record in records[split]]
-            extra["salient"] = np.concatenate(marks).astype(np.uint8)
-        splits[split] = Split(tokens, lengths, extra)
-        starts = lengths.cumsum() - lengths
-        unknown[split] = np.add.reduceat((tokens == UNKNOWN).astype(np.int64), starts)
-    statistics = {
-        **_statistics(records, options.max_tokens),
-        **read_losses(prepared),
-        "unknown_tokens": {split: int(unknown[split].sum()) for split in ("dev", "test")},
-        "unknown_texts": {
-            split: int((unknown[split] == splits[split].lengths).sum()) for split in ("dev", "test")
-        },
-    }
-    write_encoded(out, options.dataset, asdict(options), vocabulary, splits, statistics)
 
 
 def _statistics(records: Mapping[str, Sequence[Any]], max_tokens: int) -> dict[str, Any]:

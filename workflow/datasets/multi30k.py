@@ -11,39 +11,12 @@ from dataclasses import dataclass
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Literal
 
 from workflow.datasets.files import SPLITS, by_name, read_lines, write_lines
 from workflow.datasets.losses import Losses
 from workflow.datasets.moses import Moses, Pair
-from workflow.datasets.parallel_text import (
-    LEXICON,
-    PairOptions,
-    as_written,
-    clean,
-    columns,
-    encode,
-    prepared,
-    raw,
-    read_sides,
-    sources,
-    texts,
-    whole,
-    write_prepared,
-)
-from workflow.datasets.recipe import check_generator
-
-__all__ = [
-    "Options",
-    "columns",
-    "encode",
-    "prepare",
-    "prepared",
-    "raw",
-    "sources",
-    "synthesise",
-    "texts",
-]
+from workflow.datasets.parallel_text import LEXICON, ParallelText, as_written, read_sides, whole
 
 NAMES: Mapping[str, str] = {
     "train": "train",
@@ -56,11 +29,10 @@ NAMES: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Options(PairOptions):
+class Data(ParallelText):
     """What the descriptions are made from and how; the defaults are Attention Learning's."""
 
-    dataset: ClassVar[str] = "multi30k"
-    ratio: ClassVar[float] = inf
+    ratio = inf
 
     direction: Literal["de_en", "en_de"] = "de_en"
     """Source and target language."""
@@ -82,8 +54,7 @@ class Options(PairOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        generator = {name: getattr(self, name) for name in (*SPLITS, "seed")}
-        check_generator(self.dataset, self.generated, generator, least=1)
+        self.check_generator(least=1)
 
     @property
     def generated(self) -> bool:
@@ -100,44 +71,40 @@ class Options(PairOptions):
         """Names of the official files; generated ones have the same."""
         return [f"{NAMES[split]}.{side}.gz" for split in self.splits for side in ("de", "en")]
 
+    def synthesise(self, out: Path) -> None:
+        """Write generated descriptions in the official format, and their lexicon."""
+        from workflow.datasets.generated_translation import write_multi30k
 
-def synthesise(options: Options, out: Path) -> None:
-    """Write generated descriptions in the official format, and their lexicon."""
-    from workflow.datasets.generated_translation import write_multi30k
+        sizes = {NAMES[split]: getattr(self, split) for split in SPLITS}
+        write_multi30k(out, sizes, self.seed, homographs=self.source == "homographs")
 
-    sizes = {NAMES[split]: getattr(options, split) for split in SPLITS}
-    write_multi30k(out, sizes, options.seed, homographs=options.source == "homographs")
+    def prepare(self, files: Sequence[Path], out: Path) -> None:
+        """Write every pair in words, and the lexicon of generated ones.
 
+        Raises DataError when a file is not what it should be.
+        """
+        super().prepare(files, out)
+        if self.generated:
+            self._write_lexicon(by_name(files, LEXICON), out / LEXICON)
 
-def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
-    """Write every pair in words, and the lexicon of generated ones.
+    def pairs(self, files: Sequence[Path], losses: Losses, out: Path) -> Iterator[tuple[str, Pair]]:
+        """Yield every pair and its split."""
+        moses = Moses(self.languages, self.lowercase, normalise=True).pairs
+        words = partial(as_written, lowercase=self.lowercase) if self.vocabulary else moses
+        for split in self.splits:
+            source, target = (
+                by_name(files, f"{NAMES[split]}.{side}.gz") for side in self.languages
+            )
+            pairs = words(read_sides(source, target, losses))
+            fit = self.clean(pairs, losses) if split == "train" else whole(pairs, str(source))
+            yield from ((split, pair) for pair in fit)
 
-    Raises DataError when a file is damaged, two sides do not fit, or a dev or test pair has an
-    empty side.
-    """
-    losses = Losses()
-    write_prepared(options, out, _pairs(options, files, losses), losses)
-    if options.generated:
-        _write_lexicon(options, by_name(files, LEXICON), out / LEXICON)
-
-
-def _pairs(options: Options, files: Sequence[Path], losses: Losses) -> Iterator[tuple[str, Pair]]:
-    """Yield every pair and its split."""
-    moses = Moses(options.languages, options.lowercase, normalise=True).pairs
-    words = partial(as_written, lowercase=options.lowercase) if options.vocabulary else moses
-    for split in options.splits:
-        source, target = (by_name(files, f"{NAMES[split]}.{side}.gz") for side in options.languages)
-        pairs = words(read_sides(source, target, losses))
-        fit = clean(options, pairs, losses) if split == "train" else whole(pairs, str(source))
-        yield from ((split, pair) for pair in fit)
-
-
-def _write_lexicon(options: Options, path: Path, out: Path) -> None:
-    """Write the lexicon as `source`, `target`, `class`, its words like those of the pairs."""
-    rows = [line.split("\t") for _, line in read_lines(path)]
-    places = [rows[0].index(side) for side in options.languages]
-    lines = ["source\ttarget\tclass"]
-    for row in rows[1:]:
-        forms = [row[place].lower() if options.lowercase else row[place] for place in places]
-        lines.append("\t".join([*forms, row[-1]]))
-    write_lines(out, lines)
+    def _write_lexicon(self, path: Path, out: Path) -> None:
+        """Write the lexicon as `source`, `target`, `class`, its words like those of the pairs."""
+        rows = [line.split("\t") for _, line in read_lines(path)]
+        places = [rows[0].index(side) for side in self.languages]
+        lines = ["source\ttarget\tclass"]
+        for row in rows[1:]:
+            forms = [row[place].lower() if self.lowercase else row[place] for place in places]
+            lines.append("\t".join([*forms, row[-1]]))
+        write_lines(out, lines)

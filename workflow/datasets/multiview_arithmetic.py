@@ -7,7 +7,7 @@ but not how its expressions were drawn: that is the option `sampler`.
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,6 +22,7 @@ from workflow.datasets.arithmetic_expressions import (
     prefix,
     value,
 )
+from workflow.datasets.dataset import Dataset
 from workflow.datasets.errors import DataError, RecipeError
 from workflow.datasets.files import (
     SPLITS,
@@ -31,15 +32,17 @@ from workflow.datasets.files import (
     write_lines,
     write_records,
 )
-from workflow.datasets.recipe import require_at_least
 
 WRITERS = {"infix": infix, "prefix": prefix}
 READERS = {"infix": parse_infix, "prefix": parse_prefix}
 
 
 @dataclass(frozen=True)
-class Options:
+class Data(Dataset):
     """What the expressions are drawn from; the defaults are the paper's where it names them."""
+
+    files = tuple(f"{split}.{notation}.txt" for split in SPLITS for notation in WRITERS)
+    generated = True
 
     view: Literal["infix", "prefix", "both"] = "both"
     """Notation of the tokens; `both` is infix and, right after it, prefix."""
@@ -77,152 +80,141 @@ class Options:
                     f"Option `{split}` of dataset `multiview_arithmetic` is {size}; it must be "
                     f"{len(self.depths)} or more, one expression of each depth."
                 )
-        require_at_least("multiview_arithmetic", 0, {"seed": self.seed})
+        self.require_at_least(0, "seed")
 
     @property
     def depths(self) -> range:
         """The depths from `min_depth` to `max_depth`."""
         return range(self.min_depth, self.max_depth + 1)
 
+    @property
+    def columns(self) -> Sequence[str]:
+        """Columns that `encode` writes beside the tokens."""
+        columns = ["label", "depth", "seen"]
+        return [*columns, "infix_length"] if self.view == "both" else columns
 
-def sources(options: Options) -> list[str]:
-    """Return the files to fetch: none, the expressions are generated."""
-    return []
+    def synthesise(self, out: Path) -> None:
+        """Write one expression a line, in both notations, for every split.
 
+        Every depth has as many expressions, in random order; where that is impossible the first
+        depths have one more, which a sentence on stderr says.
+        """
+        import random
 
-def raw(options: Options) -> list[str]:
-    """Return the files that `synthesise` writes."""
-    return [f"{split}.{notation}.txt" for split in SPLITS for notation in WRITERS]
+        sample = SAMPLERS[self.sampler]
+        uneven = []
+        for split in SPLITS:
+            generator = random.Random(f"{self.seed} {split}")
+            each, rest = divmod(getattr(self, split), len(self.depths))
+            order = [depth for i, depth in enumerate(self.depths) for _ in range(each + (i < rest))]
+            generator.shuffle(order)
+            expressions = [sample(depth + 1, generator) for depth in order]
+            for notation, write in WRITERS.items():
+                write_lines(out / f"{split}.{notation}.txt", map(write, expressions))
+            if rest:
+                uneven.append(f"{split}'s {getattr(self, split)}")
+        if uneven:
+            print(
+                f"multiview_arithmetic: {', '.join(uneven)} expressions do not divide evenly over "
+                f"{len(self.depths)} depths, so the first depths have one more.",
+                file=sys.stderr,
+            )
 
+    def prepare(self, files: Sequence[Path], out: Path) -> None:
+        """Check both notations of every expression and write them as a record with value and depth.
 
-def columns(options: Options) -> list[str]:
-    """Return the columns that `encode` writes beside the tokens."""
-    columns = ["label", "depth", "seen"]
-    return [*columns, "infix_length"] if options.view == "both" else columns
+        Raises DataError naming the line of a wrong expression, of two notations that differ or of a
+        depth that the options exclude, or a file with another number of expressions.
+        """
+        for split in SPLITS:
+            lines = {}
+            for notation in WRITERS:
+                path = by_name(files, f"{split}.{notation}.txt")
+                lines[notation] = read_generated(path, getattr(self, split), "expressions")
+            pairs = zip(lines["infix"], lines["prefix"], strict=True)
+            write_records(
+                out / f"{split}.jsonl",
+                (self._record(infix_line, prefix_line) for infix_line, prefix_line in pairs),
+            )
 
+    def encode(self, prepared: Path, out: Path) -> None:
+        """Write the expressions as arrays with `label`, `depth` and `seen`, all per expression.
 
-def synthesise(options: Options, out: Path) -> None:
-    """Write one expression a line, in both notations, for every split.
+        `seen` is 1 where train has the same expression, for train itself where it has it before.
+        View `both` has `infix_length` too, the number of tokens before the prefix notation starts.
+        """
+        import numpy as np
 
-    Every depth has as many expressions, in random order; where that is impossible the first depths
-    have one more, which a sentence on stderr says.
-    """
-    import random
+        from workflow.datasets.encoding import RESERVED, Split, write_encoded
 
-    sample = SAMPLERS[options.sampler]
-    uneven = []
-    for split in SPLITS:
-        generator = random.Random(f"{options.seed} {split}")
-        each, rest = divmod(getattr(options, split), len(options.depths))
-        order = [depth for i, depth in enumerate(options.depths) for _ in range(each + (i < rest))]
-        generator.shuffle(order)
-        expressions = [sample(depth + 1, generator) for depth in order]
-        for notation, write in WRITERS.items():
-            write_lines(out / f"{split}.{notation}.txt", map(write, expressions))
-        if rest:
-            uneven.append(f"{split}'s {getattr(options, split)}")
-    if uneven:
-        print(
-            f"multiview_arithmetic: {', '.join(uneven)} expressions do not divide evenly over "
-            f"{len(options.depths)} depths, so the first depths have one more.",
-            file=sys.stderr,
-        )
-
-
-def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
-    """Check both notations of every expression and write them as a record with value and depth.
-
-    Raises DataError naming the line of a wrong expression, of two notations that differ or of a
-    depth that the options exclude, or a file with another number of expressions.
-    """
-    for split in SPLITS:
-        lines = {}
-        for notation in WRITERS:
-            path = by_name(files, f"{split}.{notation}.txt")
-            lines[notation] = read_generated(path, getattr(options, split), "expressions")
-        pairs = zip(lines["infix"], lines["prefix"], strict=True)
-        write_records(
-            out / f"{split}.jsonl",
-            (_record(options, infix_line, prefix_line) for infix_line, prefix_line in pairs),
-        )
-
-
-def encode(options: Options, prepared: Path, out: Path) -> None:
-    """Write the expressions as arrays with `label`, `depth` and `seen`, all per expression.
-
-    `seen` is 1 where train has the same expression, for train itself where it has it before. View
-    `both` has `infix_length` too, the number of tokens before the prefix notation starts.
-    """
-    import numpy as np
-
-    from workflow.datasets.encoding import RESERVED, Split, write_encoded
-
-    numbers = {symbol: number for number, symbol in enumerate(SYMBOLS, start=len(RESERVED))}
-    records = {split: list(read_records(prepared / f"{split}.jsonl")) for split in SPLITS}
-    seen = _seen({split: [record["text"] for record in records[split]] for split in SPLITS})
-    splits = {}
-    for split in SPLITS:
-        infixes = [record["text"].split(" ") for record in records[split]]
-        prefixes = [record["prefix"].split(" ") for record in records[split]]
-        texts = {
-            "infix": infixes,
-            "prefix": prefixes,
-            "both": [a + b for a, b in zip(infixes, prefixes, strict=True)],
-        }[options.view]
-        values = {
-            "label": [record["label"] for record in records[split]],
-            "depth": [record["depth"] for record in records[split]],
-            "seen": seen[split],
-            "infix_length": [len(text) for text in infixes],
+        numbers = {symbol: number for number, symbol in enumerate(SYMBOLS, start=len(RESERVED))}
+        records = {split: list(read_records(prepared / f"{split}.jsonl")) for split in SPLITS}
+        seen = _seen({split: [record["text"] for record in records[split]] for split in SPLITS})
+        splits = {}
+        for split in SPLITS:
+            infixes = [record["text"].split(" ") for record in records[split]]
+            prefixes = [record["prefix"].split(" ") for record in records[split]]
+            texts = {
+                "infix": infixes,
+                "prefix": prefixes,
+                "both": [a + b for a, b in zip(infixes, prefixes, strict=True)],
+            }[self.view]
+            values = {
+                "label": [record["label"] for record in records[split]],
+                "depth": [record["depth"] for record in records[split]],
+                "seen": seen[split],
+                "infix_length": [len(text) for text in infixes],
+            }
+            splits[split] = Split(
+                tokens=np.array([numbers[symbol] for text in texts for symbol in text]),
+                lengths=np.array([len(text) for text in texts]),
+                columns={name: np.array(values[name], dtype=np.int32) for name in self.columns},
+            )
+        depths = {split: [record["depth"] for record in records[split]] for split in SPLITS}
+        repeated = {
+            split: [depth for depth, again in zip(depths[split], seen[split], strict=True) if again]
+            for split in SPLITS
         }
-        splits[split] = Split(
-            tokens=np.array([numbers[symbol] for text in texts for symbol in text]),
-            lengths=np.array([len(text) for text in texts]),
-            columns={name: np.array(values[name], dtype=np.int32) for name in columns(options)},
-        )
-    depths = {split: [record["depth"] for record in records[split]] for split in SPLITS}
-    repeated = {
-        split: [depth for depth, again in zip(depths[split], seen[split], strict=True) if again]
-        for split in SPLITS
-    }
-    statistics = {
-        "examples_per_depth": {split: _count(options, depths[split]) for split in SPLITS},
-        "duplicates": {split: _count(options, repeated[split]) for split in SPLITS},
-    }
-    write_encoded(out, "multiview_arithmetic", asdict(options), SYMBOLS, splits, statistics)
+        statistics = {
+            "examples_per_depth": {split: self._count(depths[split]) for split in SPLITS},
+            "duplicates": {split: self._count(repeated[split]) for split in SPLITS},
+        }
+        write_encoded(out, self.name, self.options, SYMBOLS, splits, statistics)
 
-
-def _record(
-    options: Options, infix_line: tuple[str, str], prefix_line: tuple[str, str]
-) -> dict[str, Any]:
-    """Return an expression that stands in both notations as a record."""
-    found = {}
-    for notation, (place, text) in {"infix": infix_line, "prefix": prefix_line}.items():
-        try:
-            found[notation] = READERS[notation](text)
-        except ValueError as error:
+    def _record(self, infix_line: tuple[str, str], prefix_line: tuple[str, str]) -> dict[str, Any]:
+        """Return an expression that stands in both notations as a record."""
+        found = {}
+        for notation, (place, text) in {"infix": infix_line, "prefix": prefix_line}.items():
+            try:
+                found[notation] = READERS[notation](text)
+            except ValueError as error:
+                raise DataError(
+                    f"{place}: {text!r} is no expression in {notation} notation: {error}; delete "
+                    "the file and generate it again."
+                ) from None
+        expression = found["infix"]
+        if expression != found["prefix"]:
             raise DataError(
-                f"{place}: {text!r} is no expression in {notation} notation: {error}; delete the "
-                "file and generate it again."
-            ) from None
-    expression = found["infix"]
-    if expression != found["prefix"]:
-        raise DataError(
-            f"{prefix_line[0]}: {prefix_line[1]!r} is another expression than {infix_line[1]!r} "
-            f"at {infix_line[0]}; delete both files and generate them again."
-        )
-    depth = height(expression) - 1
-    if depth not in options.depths:
-        raise DataError(
-            f"{infix_line[0]}: {infix_line[1]!r} has depth {depth}, but the recipe has depths "
-            f"{options.min_depth} to {options.max_depth}; delete the file and generate it again."
-        )
-    return {
-        "text": infix_line[1],
-        "prefix": prefix_line[1],
-        "label": value(expression),
-        "depth": depth,
-    }
+                f"{prefix_line[0]}: {prefix_line[1]!r} is another expression than "
+                f"{infix_line[1]!r} at {infix_line[0]}; delete both files and generate them again."
+            )
+        depth = height(expression) - 1
+        if depth not in self.depths:
+            raise DataError(
+                f"{infix_line[0]}: {infix_line[1]!r} has depth {depth}, but the recipe has depths "
+                f"{self.min_depth} to {self.max_depth}; delete the file and generate it again."
+            )
+        return {
+            "text": infix_line[1],
+            "prefix": prefix_line[1],
+            "label": value(expression),
+            "depth": depth,
+        }
+
+    def _count(self, depths: Iterable[int]) -> dict[str, int]:
+        """Count how often each of the recipe's depths is there."""
+        counts = Counter(depths)
+        return {str(depth): counts[depth] for depth in self.depths}
 
 
 def _seen(texts: Mapping[str, Sequence[str]]) -> dict[str, list[int]]:
@@ -235,9 +227,3 @@ def _seen(texts: Mapping[str, Sequence[str]]) -> dict[str, list[int]]:
             if split == "train":
                 known.add(text)
     return marks
-
-
-def _count(options: Options, depths: Iterable[int]) -> dict[str, int]:
-    """Count how often each of the recipe's depths is there."""
-    counts = Counter(depths)
-    return {str(depth): counts[depth] for depth in options.depths}

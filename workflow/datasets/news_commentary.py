@@ -10,39 +10,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Literal
 
 from workflow.datasets.errors import FETCH_AGAIN, DataError
 from workflow.datasets.losses import Losses
 from workflow.datasets.moses import Pair
-from workflow.datasets.parallel_text import (
-    PairOptions,
-    as_written,
-    clean,
-    columns,
-    encode,
-    prepared,
-    raw,
-    read_text,
-    sources,
-    texts,
-    write_prepared,
-)
-
-__all__ = ["Options", "columns", "encode", "prepare", "prepared", "raw", "sources", "texts"]
+from workflow.datasets.parallel_text import ParallelText, as_written, read_text
 
 TRAIN = 0.9
 """Share of the pairs to train on."""
 
 
 @dataclass(frozen=True)
-class Options(PairOptions):
+class Data(ParallelText):
     """How the commentaries are encoded; the defaults are Attention Learning's."""
 
-    dataset: ClassVar[str] = "news_commentary"
-    splits: ClassVar[Sequence[str]] = ("train", "dev")
-    longest: ClassVar[int] = 1000
-    ratio: ClassVar[float] = inf
+    splits = ("train", "dev")
+    longest = 1000
+    ratio = inf
 
     direction: Literal["en_nl", "en_pt", "it_pt"] = "en_nl"
     """Source and target language."""
@@ -54,21 +39,15 @@ class Options(PairOptions):
         """Names of the official files."""
         return [f"news-commentary-v14.{'-'.join(self.languages)}.tsv.gz"]
 
-
-def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
-    """Write every pair as it was written.
-
-    Raises DataError when the file is damaged or a line is no pair.
-    """
-    losses = Losses()
-    pairs = list(clean(options, _with_letters(_pairs(files[0], losses), losses), losses))
-    train = set(
-        random.Random(f"{options.dataset} {options.direction}").sample(
-            range(len(pairs)), int(TRAIN * len(pairs))
+    def pairs(self, files: Sequence[Path], losses: Losses, out: Path) -> Iterator[tuple[str, Pair]]:
+        """Return every pair, as it was written, and its split."""
+        pairs = list(self.clean(_with_letters(_pairs(files[0], losses), losses), losses))
+        train = set(
+            random.Random(f"{self.name} {self.direction}").sample(
+                range(len(pairs)), int(TRAIN * len(pairs))
+            )
         )
-    )
-    split = (("train" if n in train else "dev", pair) for n, pair in enumerate(pairs))
-    write_prepared(options, out, split, losses)
+        return (("train" if n in train else "dev", pair) for n, pair in enumerate(pairs))
 
 
 def _pairs(path: Path, losses: Losses) -> Iterator[Pair]:

@@ -9,7 +9,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 from workflow.datasets.archives import members
 from workflow.datasets.errors import FETCH_AGAIN, DataError
@@ -17,23 +16,15 @@ from workflow.datasets.files import by_name
 from workflow.datasets.labelled_text import (
     HELD_OUT,
     Example,
-    GeneratedOptions,
+    GenerableText,
     at_most,
-    columns,
     divide,
-    encode,
     plain_words,
-    raw,
-    salient_words,
     shuffled,
-    sources,
     tokenise,
     without_integers,
-    write_prepared,
 )
 from workflow.datasets.losses import Losses
-
-__all__ = ["Options", "columns", "encode", "prepare", "raw", "sources", "synthesise"]
 
 ARCHIVE = "20news-bydate.tar.gz"
 MEMBER = re.compile(r"20news-bydate-(train|test)/rec\.sport\.(baseball|hockey)/\d+")
@@ -43,7 +34,7 @@ QUOTE = re.compile(r"writes in|writes:|wrote:|says:|said:|^In article|^Quoted fr
 
 
 @dataclass(frozen=True)
-class Options(GeneratedOptions):
+class Data(GenerableText):
     """What the messages are made from; the defaults are the Discrete Transformer's.
 
     `jain_wallace`: messages without headers, footers and quotes, which give the group away; both
@@ -52,44 +43,52 @@ class Options(GeneratedOptions):
     than one digit unknown; the train half, and the test half as both dev and test.
     """
 
-    dataset: ClassVar[str] = "newsgroups"
-    files: ClassVar[Sequence[str]] = (ARCHIVE,)
+    files = (ARCHIVE,)
 
+    def synthesise(self, out: Path) -> None:
+        """Write generated messages in the official format, and the list of their salient words."""
+        from workflow.datasets.generated_text import write_newsgroups
 
-def synthesise(options: Options, out: Path) -> None:
-    """Write generated messages in the official format, and the list of their salient words."""
-    from workflow.datasets.generated_text import write_newsgroups
+        write_newsgroups(out, total=self.train + self.dev + self.test, seed=self.seed)
 
-    write_newsgroups(out, total=options.train + options.dev + options.test, seed=options.seed)
+    def examples(self, files: Sequence[Path], losses: Losses) -> dict[str, list[Example]]:
+        """Return the messages that have words of their own.
 
+        Raises DataError when the archive is damaged or has no messages of a group.
+        """
+        path = by_name(files, ARCHIVE)
+        halves: dict[str, list[Example]] = {"train": [], "test": []}
+        for name, content in sorted(members(path, lambda name: bool(MEMBER.fullmatch(name)))):
+            half, group, _ = name.split("/")
+            text = losses.decode(content, ENCODING).replace("\r\n", "\n")
+            if self.protocol == "attention_learning":
+                words = without_integers(plain_words(text.replace("_", " ")))
+            else:
+                words = tokenise(own_words(text))
+            if words:
+                label = LABELS[group.removeprefix("rec.sport.")]
+                halves[half.removeprefix("20news-bydate-")].append(Example(words, label))
+            else:
+                losses.dropped["nothing but headers, footers and quotes"] += 1
+        for half, examples in halves.items():
+            if not examples:
+                raise DataError(
+                    f"{path}: there are no messages in 20news-bydate-{half}/rec.sport.baseball or "
+                    f"rec.sport.hockey; {FETCH_AGAIN}."
+                )
+        return self._splits(halves, losses)
 
-def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
-    """Write every message that has words of its own as a record with its label.
-
-    Raises DataError when the archive is damaged or has no messages of a group.
-    """
-    path = by_name(files, ARCHIVE)
-    losses = Losses()
-    halves: dict[str, list[Example]] = {"train": [], "test": []}
-    for name, content in sorted(members(path, lambda name: bool(MEMBER.fullmatch(name)))):
-        half, group, _ = name.split("/")
-        text = losses.decode(content, ENCODING).replace("\r\n", "\n")
-        if options.protocol == "attention_learning":
-            words = without_integers(plain_words(text.replace("_", " ")))
-        else:
-            words = tokenise(own_words(text))
-        if words:
-            label = LABELS[group.removeprefix("rec.sport.")]
-            halves[half.removeprefix("20news-bydate-")].append(Example(words, label))
-        else:
-            losses.dropped["nothing but headers, footers and quotes"] += 1
-    for half, examples in halves.items():
-        if not examples:
-            raise DataError(
-                f"{path}: there are no messages in 20news-bydate-{half}/rec.sport.baseball or "
-                f"rec.sport.hockey; {FETCH_AGAIN}."
-            )
-    write_prepared(out, _splits(options, halves, losses), losses, salient_words(options, files))
+    def _splits(
+        self, halves: Mapping[str, Sequence[Example]], losses: Losses
+    ) -> dict[str, list[Example]]:
+        """Return the texts of every split, in random order, as the protocol has them."""
+        if self.protocol == "attention_learning":
+            held_out = at_most(HELD_OUT, shuffled(halves["test"]), losses)
+            return {"train": shuffled(halves["train"]), "dev": held_out, "test": held_out}
+        pooled = shuffled([*halves["train"], *halves["test"]])
+        rest, test = divide(pooled, self.test or math.ceil(len(pooled) / 5))
+        train, dev = divide(rest, self.dev or math.ceil(len(rest) / 5))
+        return {"train": train, "dev": dev, "test": test}
 
 
 def own_words(message: str) -> str:
@@ -104,16 +103,3 @@ def own_words(message: str) -> str:
     if blank and blank[-1] > 0:
         lines = lines[: blank[-1]]
     return "\n".join(line for line in lines if not QUOTE.search(line))
-
-
-def _splits(
-    options: Options, halves: Mapping[str, Sequence[Example]], losses: Losses
-) -> dict[str, list[Example]]:
-    """Return the texts of every split, in random order, as the protocol has them."""
-    if options.protocol == "attention_learning":
-        held_out = at_most(HELD_OUT, shuffled(halves["test"]), losses)
-        return {"train": shuffled(halves["train"]), "dev": held_out, "test": held_out}
-    pooled = shuffled([*halves["train"], *halves["test"]])
-    rest, test = divide(pooled, options.test or math.ceil(len(pooled) / 5))
-    train, dev = divide(rest, options.dev or math.ceil(len(rest) / 5))
-    return {"train": train, "dev": dev, "test": test}

@@ -13,7 +13,6 @@ import shutil
 from array import array
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +23,7 @@ from workflow.datasets import sentence_pieces, subwords
 from workflow.datasets.encoding import write_manifest
 from workflow.datasets.files import replacing
 from workflow.datasets.losses import read_losses
-from workflow.datasets.parallel_text import PairOptions, aligned, copies, prepared_lines, texts
+from workflow.datasets.parallel_text import ParallelText, aligned, prepared_lines
 from workflow.datasets.sentence_pieces import Pieces
 from workflow.datasets.subwords import END, ID, SIDES, UNKNOWN, Side
 
@@ -42,7 +41,7 @@ class Encoded(NamedTuple):
     """A checksum of each pair, (N,), by which repeated ones are found."""
 
 
-def encode_pairs(options: PairOptions, prepared: Path, out: Path) -> None:
+def encode_pairs(corpus: ParallelText, prepared: Path, out: Path) -> None:
     """Write the arrays of every split, the vocabulary, the texts and, last, `manifest.json`.
 
     Raises DataError when the codes are not the corpus's, or a vocabulary is too large for its ids
@@ -50,22 +49,22 @@ def encode_pairs(options: PairOptions, prepared: Path, out: Path) -> None:
     """
     out.mkdir(parents=True, exist_ok=True)
     (out / "manifest.json").unlink(missing_ok=True)
-    pieces = sentence_pieces if options.vocabulary else subwords
-    sides = pieces.build(options, prepared, out)
-    splits = {split: _encode_split(split, sides, prepared, out) for split in options.splits}
-    for copy, original in copies(options).items():
+    pieces = sentence_pieces if corpus.vocabulary else subwords
+    sides = pieces.build(corpus, prepared, out)
+    splits = {split: _encode_split(split, sides, prepared, out) for split in corpus.splits}
+    for copy, original in corpus.copies.items():
         shutil.copyfile(prepared / original, out / copy)
-    names = ["vocabulary.txt", *texts(options)]
+    names = ["vocabulary.txt", *corpus.texts]
     names += [f"{s}.{a}.npy" for s in splits for a in ("tokens", "offsets", "source")]
     sizes = {name: len(side.vocabulary) for name, side in sides.items()}
     known = {
         "splits": {split: _size(encoded) for split, encoded in splits.items()},
-        "languages": dict(zip(SIDES, options.languages, strict=True)),
+        "languages": dict(zip(SIDES, corpus.languages, strict=True)),
         "vocabulary_size": sizes["target"],
-        **({} if options.joint else {"vocabulary_sizes": sizes}),
+        **({} if corpus.joint else {"vocabulary_sizes": sizes}),
         "statistics": {**_statistics(splits), **read_losses(prepared)},
     }
-    write_manifest(out, options.dataset, asdict(options), names, known)
+    write_manifest(out, corpus.name, corpus.options, names, known)
 
 
 def _encode_split(

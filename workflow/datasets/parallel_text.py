@@ -1,6 +1,6 @@
 """Parallel texts: from what official files hold to pairs of sentences in words.
 
-Each dataset's module reads its own files and says which pairs go to which split; what they have in
+Each dataset reads its own files and says which pairs go to which split (`pairs`); what they have in
 common is here. Texts are streams: no step holds a corpus in memory.
 
 In a folder of prepared data, `<split>.source.txt` and `<split>.target.txt` have a sentence a line,
@@ -10,6 +10,7 @@ official files have these.
 
 import gzip
 import zlib
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -17,12 +18,12 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import ClassVar
 
+from workflow.datasets.dataset import Dataset
 from workflow.datasets.errors import FETCH_AGAIN, DataError, RecipeError
-from workflow.datasets.files import SPLITS, replacing
+from workflow.datasets.files import replacing
 from workflow.datasets.losses import COUNTS, Losses
 from workflow.datasets.moses import Pair
 from workflow.datasets.multicore import MOST
-from workflow.datasets.recipe import require_at_least
 
 CODES = "codes.txt"
 PIECES = "sentencepiece.model"
@@ -35,20 +36,18 @@ LEAST_VOCABULARY = 5  # the reserved entries and one more
 
 
 @dataclass(frozen=True)
-class PairOptions:
-    """What every parallel corpus can be asked for."""
+class ParallelText(Dataset):
+    """Sentences and their translations; splits after train, dev and test are further test sets."""
 
-    dataset: ClassVar[str]
-    files: ClassVar[Sequence[str]]
-    """Names of the official files; generated ones have the same."""
-    splits: ClassVar[Sequence[str]] = SPLITS
-    """The splits; those after train, dev and test are further test sets."""
+    columns = ("source",)
     longest: ClassVar[int] = 175
     """Most words of a sentence to train on."""
     ratio: ClassVar[float] = 1.5
     """How many times as long as its translation a sentence to train on may be."""
     untokenised: ClassVar[bool] = True
     """Whether the official files have the texts as they were written."""
+    given_codes: ClassVar[bool] = False
+    """Whether the merges come with the corpus and are not learned from it."""
 
     direction: str = "de_en"
     """Source and target language."""
@@ -62,11 +61,133 @@ class PairOptions:
     """Entries of both sides' vocabulary by SentencePiece, in place of byte-pair encoding."""
 
     def __post_init__(self) -> None:
-        require_at_least(self.dataset, 1, {"merges": self.merges})
-        require_at_least(self.dataset, 0, {"threshold": self.threshold})
+        self.require_at_least(1, "merges")
+        self.require_at_least(0, "threshold")
         if self.vocabulary is not None:
-            require_at_least(self.dataset, LEAST_VOCABULARY, {"vocabulary": self.vocabulary})
+            self.require_at_least(LEAST_VOCABULARY, "vocabulary")
             self._check_no_byte_pairs()
+
+    @abstractmethod
+    def pairs(self, files: Sequence[Path], losses: Losses, out: Path) -> Iterator[tuple[str, Pair]]:
+        """Yield every pair, and the split that it goes to.
+
+        Args:
+            files: the raw or fetched files.
+            losses: what could not be taken over, to be counted.
+            out: folder in which archives may be unpacked for a while.
+
+        Raises:
+            DataError: a file is damaged, two sides do not fit, or a dev or test pair has an empty
+                side.
+        """
+
+    def prepare(self, files: Sequence[Path], out: Path) -> None:
+        """Write every pair in words.
+
+        Raises DataError when a file is not what it should be.
+        """
+        losses = Losses()
+        self.write(out, self.pairs(files, losses, out), losses)
+
+    def encode(self, prepared: Path, out: Path) -> None:
+        """Write the pairs as arrays of sub-words; see `parallel_encoding`."""
+        from workflow.datasets.parallel_encoding import encode_pairs
+
+        encode_pairs(self, prepared, out)
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        """Source and target language."""
+        source, target = self.direction.split("_")
+        return source, target
+
+    @property
+    def threads(self) -> int:
+        """Cores that `prepare` and `encode` make use of; generated texts are too few for more."""
+        return 1 if self.generated else MOST
+
+    @property
+    def raw(self) -> Sequence[str]:
+        """Files that `synthesise` writes: those of the texts, and their lexicon."""
+        return [*self.files, LEXICON] if self.generated else []
+
+    @property
+    def prepared(self) -> Sequence[str]:
+        """Files that `prepare` writes."""
+        kinds = {split: ["source", "target"] for split in self.splits}
+        for split in self.splits[1:]:
+            kinds[split] += ["raw"] if self.untokenised else []
+        texts = [f"{split}.{kind}.txt" for split, found in kinds.items() for kind in found]
+        codes = [CODES] if self.given_codes else []
+        return [*texts, COUNTS, *codes, *([LEXICON] if self.generated else [])]
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """Texts that `encode` writes beside `vocabulary.txt`."""
+        if self.vocabulary:
+            return [PIECES, *self.copies]
+        sides = [f"{side}_{CODES}" for side in ("source", "target")]
+        return [*([CODES] if self.joint else [*sides, SOURCE_VOCABULARY]), *self.copies]
+
+    @property
+    def copies(self) -> dict[str, str]:
+        """Prepared files that `encode` copies, by the name that they have then."""
+        kept = {"source": "source", "reference": "target"}
+        kept |= {"raw_reference": "raw"} if self.untokenised else {}
+        found = {
+            f"{split}.{name}.txt": f"{split}.{kind}.txt"
+            for split in self.splits[1:]
+            for name, kind in kept.items()
+        }
+        return found | ({LEXICON: LEXICON} if self.generated else {})
+
+    def clean(self, pairs: Iterable[Pair], losses: Losses) -> Iterator[Pair]:
+        """Yield the pairs to train on; others are counted as dropped.
+
+        Which these are is the rule of `clean-corpus-n.perl`.
+        """
+        for pair in pairs:
+            reason = self._fault(pair)
+            if reason:
+                losses.dropped[reason] += 1
+            else:
+                yield pair
+
+    def write(self, out: Path, pairs: Iterable[tuple[str, Pair]], losses: Losses) -> None:
+        """Write pairs, each with the split that it goes to, and what was lost.
+
+        Raises DataError, and leaves no file, when a split is empty.
+        """
+        counts = dict.fromkeys(self.splits, 0)
+        texts = [name for name in self.prepared if name.endswith(".txt") and name != CODES]
+        with ExitStack() as stack:
+            files = {name: stack.enter_context(replacing(out / name)) for name in texts}
+            for split, pair in pairs:
+                counts[split] += 1
+                for kind, text in pair._asdict().items():
+                    if f"{split}.{kind}.txt" in files:
+                        files[f"{split}.{kind}.txt"].write(f"{text}\n".encode())
+            for split, count in counts.items():
+                if not count:
+                    raise DataError(
+                        f"{out}: the split `{split}` is empty; check the files that it is made "
+                        "from."
+                    )
+        losses.write(out)
+
+    def _fault(self, pair: Pair) -> str:
+        """Say why a pair is not fit to train on; empty if it is."""
+        sides = [side.split() for side in pair[:2]]
+        shorter, longer = sorted(map(len, sides))
+        if not shorter:
+            return "an empty side"
+        if longer > self.longest:
+            return f"more than {self.longest} words"
+        if longer / shorter > self.ratio:
+            return f"more than {self.ratio} times as long as the other side"
+        if any(len(word) > LONGEST_WORD for side in sides for word in side):
+            return f"a word of more than {LONGEST_WORD} characters"
+        return ""
 
     def _check_no_byte_pairs(self) -> None:
         """Raise RecipeError where byte-pair encoding and SentencePiece are both asked for."""
@@ -76,87 +197,14 @@ class PairOptions:
         for name in ("merges", "joint", "threshold"):
             if getattr(self, name) != getattr(type(self), name):
                 raise RecipeError(
-                    f"Option `{name}` of dataset `{self.dataset}` is for byte-pair encoding; take "
+                    f"Option `{name}` of dataset `{self.name}` is for byte-pair encoding; take "
                     f"it away{choice}."
                 )
         if self.given_codes:
             raise RecipeError(
-                f"Option `vocabulary` of dataset `{self.dataset}` asks for SentencePiece, and the "
+                f"Option `vocabulary` of dataset `{self.name}` asks for SentencePiece, and the "
                 "codes that come with the corpus are for byte-pair encoding; set `codes: learned`."
             )
-
-    @property
-    def languages(self) -> tuple[str, str]:
-        """Source and target language."""
-        source, target = self.direction.split("_")
-        return source, target
-
-    @property
-    def generated(self) -> bool:
-        """Whether the texts are generated; their lexicon is known then."""
-        return False
-
-    @property
-    def threads(self) -> int:
-        """Cores that `prepare` and `encode` make use of; generated texts are too few for more."""
-        return 1 if self.generated else MOST
-
-    @property
-    def given_codes(self) -> bool:
-        """Whether the merges come with the corpus and are not learned from it."""
-        return False
-
-
-def sources(options: PairOptions) -> list[str]:
-    """Return the official files to fetch; none for generated texts."""
-    return [] if options.generated else list(options.files)
-
-
-def raw(options: PairOptions) -> list[str]:
-    """Return the files that `synthesise` writes; none for official texts."""
-    return [*options.files, LEXICON] if options.generated else []
-
-
-def prepared(options: PairOptions) -> list[str]:
-    """Return the files that `prepare` writes."""
-    kinds = {split: ["source", "target"] for split in options.splits}
-    for split in options.splits[1:]:
-        kinds[split] += ["raw"] if options.untokenised else []
-    texts = [f"{split}.{kind}.txt" for split, found in kinds.items() for kind in found]
-    codes = [CODES] if options.given_codes else []
-    return [*texts, COUNTS, *codes, *([LEXICON] if options.generated else [])]
-
-
-def texts(options: PairOptions) -> list[str]:
-    """Return the texts that `encode` writes beside `vocabulary.txt`."""
-    if options.vocabulary:
-        return [PIECES, *copies(options)]
-    sides = [f"{side}_{CODES}" for side in ("source", "target")]
-    return [*([CODES] if options.joint else [*sides, SOURCE_VOCABULARY]), *copies(options)]
-
-
-def copies(options: PairOptions) -> dict[str, str]:
-    """Return the prepared files that `encode` copies, by the name that they have then."""
-    kept = {"source": "source", "reference": "target"}
-    kept |= {"raw_reference": "raw"} if options.untokenised else {}
-    found = {
-        f"{split}.{name}.txt": f"{split}.{kind}.txt"
-        for split in options.splits[1:]
-        for name, kind in kept.items()
-    }
-    return found | ({LEXICON: LEXICON} if options.generated else {})
-
-
-def columns(options: PairOptions) -> list[str]:
-    """Return the columns that `encode` writes beside the tokens."""
-    return ["source"]
-
-
-def encode(options: PairOptions, prepared: Path, out: Path) -> None:
-    """Write the pairs as arrays of sub-words; see `parallel_encoding`."""
-    from workflow.datasets.parallel_encoding import encode_pairs
-
-    encode_pairs(options, prepared, out)
 
 
 def read_text(path: Path, losses: Losses) -> Iterator[str]:
@@ -219,31 +267,6 @@ def as_written(sides: Iterable[tuple[str, str]], lowercase: bool = False) -> Ite
         yield Pair(*(text.lower() if lowercase else text for text in texts), target)
 
 
-def clean(options: PairOptions, pairs: Iterable[Pair], losses: Losses) -> Iterator[Pair]:
-    """Yield the pairs to train on; others are counted as dropped, as `clean-corpus-n.perl` does."""
-    for pair in pairs:
-        reason = _fault(options, pair)
-        if reason:
-            losses.dropped[reason] += 1
-        else:
-            yield pair
-
-
-def _fault(options: PairOptions, pair: Pair) -> str:
-    """Say why a pair is not fit to train on; empty if it is."""
-    sides = [side.split() for side in pair[:2]]
-    shorter, longer = sorted(map(len, sides))
-    if not shorter:
-        return "an empty side"
-    if longer > options.longest:
-        return f"more than {options.longest} words"
-    if longer / shorter > options.ratio:
-        return f"more than {options.ratio} times as long as the other side"
-    if any(len(word) > LONGEST_WORD for side in sides for word in side):
-        return f"a word of more than {LONGEST_WORD} characters"
-    return ""
-
-
 def whole(pairs: Iterable[Pair], place: str) -> Iterator[Pair]:
     """Yield the pairs of a dev or test set, none of which may be left out.
 
@@ -259,30 +282,6 @@ def whole(pairs: Iterable[Pair], place: str) -> Iterator[Pair]:
                 f"{LONGEST_TEST} can be translated; {FETCH_AGAIN}."
             )
         yield pair
-
-
-def write_prepared(
-    options: PairOptions, out: Path, pairs: Iterable[tuple[str, Pair]], losses: Losses
-) -> None:
-    """Write pairs, each with the split that it goes to, and what was lost.
-
-    Raises DataError, and leaves no file, when a split is empty.
-    """
-    counts = dict.fromkeys(options.splits, 0)
-    texts = [name for name in prepared(options) if name.endswith(".txt") and name != CODES]
-    with ExitStack() as stack:
-        files = {name: stack.enter_context(replacing(out / name)) for name in texts}
-        for split, pair in pairs:
-            counts[split] += 1
-            for kind, text in pair._asdict().items():
-                if f"{split}.{kind}.txt" in files:
-                    files[f"{split}.{kind}.txt"].write(f"{text}\n".encode())
-        for split, count in counts.items():
-            if not count:
-                raise DataError(
-                    f"{out}: the split `{split}` is empty; check the files that it is made from."
-                )
-    losses.write(out)
 
 
 def prepared_lines(path: Path) -> Iterator[str]:

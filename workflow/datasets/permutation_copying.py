@@ -5,9 +5,10 @@ sequence is a permutation of the same symbols, which symbols occur together says
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
+from workflow.datasets.dataset import Dataset
 from workflow.datasets.errors import DataError, RecipeError
 from workflow.datasets.files import (
     SPLITS,
@@ -18,17 +19,19 @@ from workflow.datasets.files import (
     write_records,
 )
 from workflow.datasets.numbered import names, numbered, sequences_of
-from workflow.datasets.recipe import require_at_least
 
 END = "<end>"
 
 
 @dataclass(frozen=True)
-class Options:
+class Data(Dataset):
     """What the sequences are drawn from; the defaults are the paper's permutations of 40 symbols.
 
     Its control is `symbols: 60`, its mixture of permutations `symbols: 80` with `sets: 2`.
     """
+
+    files = tuple(f"{split}.txt" for split in SPLITS)
+    generated = True
 
     symbols: int = 40
     """Symbols in all, called 1, 2, ..."""
@@ -46,10 +49,8 @@ class Options:
     """Seed of the generator; every split has its own stream of it."""
 
     def __post_init__(self) -> None:
-        shape = {"symbols": self.symbols, "sets": self.sets, "length": self.length}
-        sizes = {"train": self.train, "dev": self.dev, "test": self.test}
-        require_at_least("permutation_copying", 1, {**shape, **sizes})
-        require_at_least("permutation_copying", 0, {"seed": self.seed})
+        self.require_at_least(1, "symbols", "sets", "length", *SPLITS)
+        self.require_at_least(0, "seed")
         if self.symbols % self.sets:
             raise RecipeError(
                 f"Dataset `permutation_copying` cannot cut {self.symbols} symbols into {self.sets} "
@@ -67,88 +68,72 @@ class Options:
         """Symbols in each set."""
         return self.symbols // self.sets
 
+    def synthesise(self, out: Path) -> None:
+        """Write one sequence a line, its symbols separated by spaces, for every split.
 
-def sources(options: Options) -> list[str]:
-    """Return the files to fetch: none, the sequences are generated."""
-    return []
+        The set of a sequence, the symbols out of it and their order are uniformly random.
+        """
+        import numpy as np
 
+        for stream, split in enumerate(SPLITS):
+            generator = np.random.default_rng([self.seed, stream])
+            count = getattr(self, split)
+            chosen = generator.integers(self.sets, size=(count, 1))
+            members = np.tile(np.arange(1, self.set_size + 1), (count, 1))
+            orders = generator.permuted(members, axis=1)[:, : self.length]
+            sequences = (chosen * self.set_size + orders).astype(str)
+            write_lines(out / f"{split}.txt", map(" ".join, sequences.tolist()))
 
-def raw(options: Options) -> list[str]:
-    """Return the files that `synthesise` writes."""
-    return [f"{split}.txt" for split in SPLITS]
+    def prepare(self, files: Sequence[Path], out: Path) -> None:
+        """Check every sequence and write it as a record.
 
+        Raises DataError naming the line of a sequence that is none of the dataset's, or a file with
+        another number of them.
+        """
+        for split in SPLITS:
+            path = by_name(files, f"{split}.txt")
+            lines = read_generated(path, getattr(self, split), "sequences")
+            self._symbols(lines)
+            write_records(out / f"{split}.jsonl", ({"text": text} for _, text in lines))
 
-def columns(options: Options) -> list[str]:
-    """Return the columns that `encode` writes beside the tokens: none."""
-    return []
+    def encode(self, prepared: Path, out: Path) -> None:
+        """Write every sequence and the end symbol after it, `length` + 1 tokens, as arrays.
 
+        The end symbol is the first of the vocabulary after the reserved ones.
+        """
+        import numpy as np
 
-def synthesise(options: Options, out: Path) -> None:
-    """Write one sequence a line, its symbols separated by spaces, for every split.
+        from workflow.datasets.encoding import RESERVED, Split, write_encoded
 
-    The set of a sequence, the symbols out of it and their order are uniformly random.
-    """
-    import numpy as np
+        end = len(RESERVED)
+        splits = {}
+        sequences = {}
+        for split in SPLITS:
+            lines = sequences_of(prepared / f"{split}.jsonl")
+            sequences[split] = [text for _, text in lines]
+            symbols = np.array(self._symbols(lines))
+            tokens = np.pad(end + symbols, ((0, 0), (0, 1)), constant_values=end)
+            splits[split] = Split(tokens.ravel(), np.full(len(tokens), self.length + 1))
+        statistics = {"duplicates": duplicates(sequences)}
+        vocabulary = [END, *names(self.symbols)]
+        write_encoded(out, self.name, self.options, vocabulary, splits, statistics)
 
-    for stream, split in enumerate(SPLITS):
-        generator = np.random.default_rng([options.seed, stream])
-        count = getattr(options, split)
-        chosen = generator.integers(options.sets, size=(count, 1))
-        members = np.tile(np.arange(1, options.set_size + 1), (count, 1))
-        orders = generator.permuted(members, axis=1)[:, : options.length]
-        sequences = (chosen * options.set_size + orders).astype(str)
-        write_lines(out / f"{split}.txt", map(" ".join, sequences.tolist()))
+    def _symbols(self, lines: Iterable[tuple[str, str]]) -> list[list[int]]:
+        """Return the symbols of each (place, sequence).
 
-
-def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
-    """Check every sequence and write it as a record.
-
-    Raises DataError naming the line of a sequence that is none of the dataset's, or a file with
-    another number of them.
-    """
-    for split in SPLITS:
-        path = by_name(files, f"{split}.txt")
-        lines = read_generated(path, getattr(options, split), "sequences")
-        _symbols(options, lines)
-        write_records(out / f"{split}.jsonl", ({"text": text} for _, text in lines))
-
-
-def encode(options: Options, prepared: Path, out: Path) -> None:
-    """Write every sequence and the end symbol after it, `length` + 1 tokens, as arrays.
-
-    The end symbol is the first of the vocabulary after the reserved ones.
-    """
-    import numpy as np
-
-    from workflow.datasets.encoding import RESERVED, Split, write_encoded
-
-    end = len(RESERVED)
-    splits = {}
-    sequences = {}
-    for split in SPLITS:
-        lines = sequences_of(prepared / f"{split}.jsonl")
-        sequences[split] = [text for _, text in lines]
-        symbols = np.array(_symbols(options, lines))
-        tokens = np.pad(end + symbols, ((0, 0), (0, 1)), constant_values=end)
-        splits[split] = Split(tokens.ravel(), np.full(len(tokens), options.length + 1))
-    statistics = {"duplicates": duplicates(sequences)}
-    vocabulary = [END, *names(options.symbols)]
-    write_encoded(out, "permutation_copying", asdict(options), vocabulary, splits, statistics)
-
-
-def _symbols(options: Options, lines: Iterable[tuple[str, str]]) -> list[list[int]]:
-    """Return the symbols of each (place, sequence); raise DataError naming a wrong one's place."""
-    sequences = []
-    for place, text, symbols in numbered(lines, options.symbols):
-        if not len(symbols) == len(set(symbols)) == options.length or 0 in symbols:
-            raise DataError(
-                f"{place}: expected {options.length} different symbols out of 1 to "
-                f"{options.symbols}, found {text!r}; delete the file and make it again."
-            )
-        if len({(symbol - 1) // options.set_size for symbol in symbols}) > 1:
-            raise DataError(
-                f"{place}: the symbols are not all of one of the {options.sets} sets of "
-                f"{options.set_size} neighbours; delete the file and make it again."
-            )
-        sequences.append(symbols)
-    return sequences
+        Raises DataError naming the place of a wrong one.
+        """
+        sequences = []
+        for place, text, symbols in numbered(lines, self.symbols):
+            if not len(symbols) == len(set(symbols)) == self.length or 0 in symbols:
+                raise DataError(
+                    f"{place}: expected {self.length} different symbols out of 1 to "
+                    f"{self.symbols}, found {text!r}; delete the file and make it again."
+                )
+            if len({(symbol - 1) // self.set_size for symbol in symbols}) > 1:
+                raise DataError(
+                    f"{place}: the symbols are not all of one of the {self.sets} sets of "
+                    f"{self.set_size} neighbours; delete the file and make it again."
+                )
+            sequences.append(symbols)
+        return sequences

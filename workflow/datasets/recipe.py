@@ -1,80 +1,46 @@
 """Recipes: what a dataset is made from, checked without loading any data (standard library only).
 
-A recipe is a mapping {"dataset": name, option: value, ...}. Each dataset is a module of this
-package with a frozen dataclass `Options` and the functions
-`sources(options)`, `raw(options)`, `columns(options)`: the file names of its first and last stage,
-`synthesise(options, out)`, `prepare(options, files, out)`, `encode(options, prepared, out)`.
-One whose stages write other files too says so by `prepared(options)` and `texts(options)`, and one
-that reads features of images names their index by `features(options)`.
+A recipe is a mapping {"dataset": name, option: value, ...}.
 """
 
 import difflib
 import importlib
-import types
 import typing
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+from workflow.datasets.dataset import Dataset
 from workflow.datasets.errors import RecipeError
-from workflow.datasets.files import SPLITS
-
-DATASETS = (
-    "ag_news",
-    "amazon",
-    "coco",
-    "conll2000",
-    "enwik8",
-    "flickr8k",
-    "imdb",
-    "iwslt14",
-    "iwslt14_30",
-    "iwslt15",
-    "keyword_toy",
-    "multi30k",
-    "multiview_arithmetic",
-    "news_commentary",
-    "newsgroups",
-    "permutation_copying",
-    "repeated_text",
-    "sms_spam",
-    "sst",
-    "stack_language",
-    "wmt14",
-    "wmt17",
-    "yelp",
-)
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """A checked recipe: the dataset's name, its module and its options."""
-
-    dataset: str
-    module: types.ModuleType
-    options: Any
+@cache
+def datasets() -> list[str]:
+    """Return the names of all datasets: the modules of this package that define `Data`."""
+    modules = Path(__file__).parent.glob("*.py")
+    return sorted(one.stem for one in modules if "\nclass Data(" in one.read_text(encoding="utf-8"))
 
 
-def load(values: Mapping[str, Any]) -> Recipe:
-    """Check a recipe and build its options; raise RecipeError with one sentence otherwise."""
-    dataset = values.get("dataset") if isinstance(values, Mapping) else None
-    if not isinstance(dataset, str):
-        raise RecipeError(f"A recipe needs the key `dataset`, one of: {', '.join(DATASETS)}.")
-    if dataset not in DATASETS:
+def load(values: Mapping[str, Any]) -> Dataset:
+    """Return the dataset that a recipe tells of; raise RecipeError with one sentence otherwise."""
+    name = values.get("dataset") if isinstance(values, Mapping) else None
+    if not isinstance(name, str):
+        raise RecipeError(f"A recipe needs the key `dataset`, one of: {', '.join(datasets())}.")
+    if name not in datasets():
         raise RecipeError(
-            f"Unknown dataset `{dataset}`{_nearest(dataset, DATASETS)}; docs/own_experiment.md "
+            f"Unknown dataset `{name}`{_nearest(name, datasets())}; docs/own_experiment.md "
             "says how to add one."
         )
-    module = importlib.import_module(f"workflow.datasets.{dataset}")
-    given = {name: value for name, value in values.items() if name != "dataset"}
-    return Recipe(dataset, module, _build(module.Options, dataset, given))
+    module = importlib.import_module(f"workflow.datasets.{name}")
+    return _build(module.Data, name, {key: v for key, v in values.items() if key != "dataset"})
 
 
 def complete(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the recipe with every option that applies written out, whatever `values` left out."""
-    recipe = load(values)
-    options = {name: value for name, value in asdict(recipe.options).items() if value is not None}
-    return {"dataset": recipe.dataset, **options}
+    dataset = load(values)
+    return {"dataset": dataset.name, **dataset.options}
 
 
 def files(values: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -83,58 +49,23 @@ def files(values: Mapping[str, Any]) -> dict[str, list[str]]:
     `sources` are to be fetched, `raw` are generated; a recipe has the one or the other. `features`
     is the index of features of images, where the recipe has these.
     """
-    recipe = load(values)
-    module, options = recipe.module, recipe.options
-    columns = ["tokens", "offsets", *module.columns(options)]
-    splits = getattr(options, "splits", SPLITS)
-    arrays = [f"{split}.{column}.npy" for split in splits for column in columns]
-    prepared, texts = getattr(module, "prepared", None), getattr(module, "texts", None)
-    features = getattr(module, "features", None)
+    dataset = load(values)
     return {
-        "sources": module.sources(options),
-        "features": features(options) if features else [],
-        "raw": module.raw(options),
-        "prepared": prepared(options) if prepared else [f"{split}.jsonl" for split in SPLITS],
-        "encoded": ["manifest.json", "vocabulary.txt", *arrays, *(texts(options) if texts else ())],
+        "sources": list(dataset.sources),
+        "features": list(dataset.features),
+        "raw": list(dataset.raw),
+        "prepared": list(dataset.prepared),
+        "encoded": list(dataset.encoded),
     }
 
 
 def threads(values: Mapping[str, Any]) -> int:
     """Return how many cores `prepare` and `encode` of a recipe make use of."""
-    return int(getattr(load(values).options, "threads", 1))
+    return load(values).threads
 
 
-def require_at_least(dataset: str, minimum: int, options: Mapping[str, int]) -> None:
-    """Raise RecipeError naming the first of `options` that is below `minimum`."""
-    for name, value in options.items():
-        if value < minimum:
-            raise RecipeError(
-                f"Option `{name}` of dataset `{dataset}` is {value}; it must be {minimum} or more."
-            )
-
-
-def check_generator(dataset: str, generated: bool, options: Mapping[str, Any], least: int) -> None:
-    """Raise RecipeError unless a generator's options are given just where texts are generated.
-
-    They are the size of each split, no smaller than `least`, and `seed`.
-    """
-    for name, value in options.items():
-        if not generated and value is not None:
-            raise RecipeError(
-                f"Option `{name}` of dataset `{dataset}` is for `source: generated` only; "
-                "the official files have their own size."
-            )
-        if generated and value is None:
-            raise RecipeError(
-                f"Dataset `{dataset}` with `source: generated` needs the option `{name}`."
-            )
-    if generated:
-        for name, value in options.items():
-            require_at_least(dataset, 0 if name == "seed" else least, {name: value})
-
-
-def _build(cls: type, dataset: str, given: Mapping[str, Any]) -> Any:
-    """Build an options dataclass from plain values, checked against its annotations."""
+def _build(cls: type[Dataset], dataset: str, given: Mapping[str, Any]) -> Dataset:
+    """Build a dataset from plain values, checked against the annotations of its fields."""
     hints = typing.get_type_hints(cls)
     names = [field.name for field in fields(cls)]
     for name in given:

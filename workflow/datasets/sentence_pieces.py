@@ -17,7 +17,7 @@ import numpy as np
 
 from workflow.datasets.errors import DataError
 from workflow.datasets.files import replacing, write_lines
-from workflow.datasets.parallel_text import PIECES, PairOptions, prepared_lines
+from workflow.datasets.parallel_text import PIECES, ParallelText, prepared_lines
 from workflow.datasets.subwords import ID, RESERVED, SIDES
 
 SPACE = "▁"
@@ -44,7 +44,7 @@ class Pieces:
         return self._known[word]
 
 
-def build(options: PairOptions, prepared: Path, out: Path) -> dict[str, Pieces]:
+def build(corpus: ParallelText, prepared: Path, out: Path) -> dict[str, Pieces]:
     """Return how each side is encoded; write the model and the vocabulary.
 
     Raises DataError when the texts to train on do not allow a vocabulary of this size.
@@ -53,8 +53,8 @@ def build(options: PairOptions, prepared: Path, out: Path) -> dict[str, Pieces]:
     for side in SIDES:
         for line in prepared_lines(prepared / f"train.{side}.txt"):
             counts.update(line.split())
-    assert options.vocabulary is not None
-    model = learn(counts, options.vocabulary, options.dataset)
+    assert corpus.vocabulary is not None
+    model = learn(counts, corpus.vocabulary, corpus.name)
     pieces = Pieces(model)
     with replacing(out / PIECES) as stream:
         stream.write(model)

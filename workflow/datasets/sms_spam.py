@@ -7,25 +7,11 @@ the size that Attention Learning gives (A.9); the others that have a word are bo
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 from workflow.datasets.errors import FETCH_AGAIN, DataError
 from workflow.datasets.files import by_name
-from workflow.datasets.labelled_text import (
-    Example,
-    TextOptions,
-    columns,
-    encode,
-    hold_out,
-    plain_words,
-    raw,
-    sources,
-    worded,
-    write_prepared,
-)
+from workflow.datasets.labelled_text import Example, LabelledText, hold_out, plain_words, worded
 from workflow.datasets.losses import Losses, read_decoded
-
-__all__ = ["Options", "columns", "encode", "prepare", "raw", "sources"]
 
 FILE = "SMSSpamCollection"
 LABELS = {"ham": 0, "spam": 1}
@@ -33,26 +19,23 @@ TRAIN, HELD_OUT = 3500, 2072
 
 
 @dataclass(frozen=True)
-class Options(TextOptions):
+class Data(LabelledText):
     """How the messages are encoded."""
 
-    dataset: ClassVar[str] = "sms_spam"
-    files: ClassVar[Sequence[str]] = (FILE,)
+    files = (FILE,)
 
+    def examples(self, files: Sequence[Path], losses: Losses) -> dict[str, list[Example]]:
+        """Return every message that has a word; repeats stay.
 
-def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
-    """Write every message that has a word as a record with its label; repeats stay.
-
-    Raises DataError naming the line with a wrong label or an empty text.
-    """
-    losses = Losses()
-    messages: list[Example] = []
-    for place, line in read_decoded(by_name(files, FILE), "utf-8", losses):
-        label, _, text = line.partition("\t")
-        if label not in LABELS:
-            raise DataError(
-                f"{place}: expected ham or spam and a tab before the message, found {label!r}; "
-                f"{FETCH_AGAIN}."
-            )
-        messages += worded(f"{place}, {label}", text, plain_words(text), LABELS[label], losses)
-    write_prepared(out, hold_out(messages, TRAIN, HELD_OUT, losses), losses)
+        Raises DataError naming the line with a wrong label or an empty text.
+        """
+        messages: list[Example] = []
+        for place, line in read_decoded(by_name(files, FILE), "utf-8", losses):
+            label, _, text = line.partition("\t")
+            if label not in LABELS:
+                raise DataError(
+                    f"{place}: expected ham or spam and a tab before the message, found {label!r}; "
+                    f"{FETCH_AGAIN}."
+                )
+            messages += worded(f"{place}, {label}", text, plain_words(text), LABELS[label], losses)
+        return hold_out(messages, TRAIN, HELD_OUT, losses)

@@ -13,7 +13,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Literal
 
 from workflow.datasets.errors import FETCH_AGAIN, DataError, RecipeError
 from workflow.datasets.files import SPLITS, by_name, write_lines
@@ -21,34 +21,24 @@ from workflow.datasets.labelled_text import (
     HELD_OUT,
     SALIENT_WORDS,
     Example,
-    GeneratedOptions,
+    GenerableText,
     at_most,
-    columns,
-    encode,
     plain_words,
-    raw,
-    salient_words,
-    sources,
     worded,
-    write_prepared,
 )
 from workflow.datasets.losses import Losses, read_decoded
-
-__all__ = ["Options", "columns", "encode", "prepare", "raw", "sources", "synthesise"]
 
 LABELS = {"binary": 2, "fine": 5}
 ATTENTION_LEARNING = {1: 0, 2: 0, 4: 1}
 
 
 @dataclass(frozen=True)
-class Options(GeneratedOptions):
+class Data(GenerableText):
     """What the sentences are made from; the defaults are the Discrete Transformer's.
 
     `jain_wallace`: the official splits. `attention_learning`: the official train file, and at most
     4,000 sentences of the test file as both dev and test.
     """
-
-    dataset: ClassVar[str] = "sst"
 
     classes: Literal["binary", "fine"] = "binary"
     """Two labels without the neutral sentences, or five labels."""
@@ -78,49 +68,45 @@ class Options(GeneratedOptions):
         """The files of all splits."""
         return list(self.by_split.values())
 
+    def synthesise(self, out: Path) -> None:
+        """Write generated sentences in the official format, and the list of their salient words."""
+        from workflow.datasets import sentiment_grammar
 
-def synthesise(options: Options, out: Path) -> None:
-    """Write generated sentences in the official format, and the list of their salient words."""
-    from workflow.datasets import sentiment_grammar
+        for split, file in self.by_split.items():
+            generator = random.Random(f"{self.seed} {split}")
+            pairs = sentiment_grammar.sentences(getattr(self, split), generator)
+            write_lines(out / file, (f"{label} {text}" for label, text in pairs))
+        write_lines(out / SALIENT_WORDS, sentiment_grammar.salient_words())
 
-    for split, file in options.by_split.items():
-        generator = random.Random(f"{options.seed} {split}")
-        pairs = sentiment_grammar.sentences(getattr(options, split), generator)
-        write_lines(out / file, (f"{label} {text}" for label, text in pairs))
-    write_lines(out / SALIENT_WORDS, sentiment_grammar.salient_words())
+    def examples(self, files: Sequence[Path], losses: Losses) -> dict[str, list[Example]]:
+        """Return the sentences of every split.
 
+        Raises DataError naming the line with a wrong label or an empty text.
+        """
+        splits = {
+            split: self._sentences(by_name(files, file), losses)
+            for split, file in self.by_split.items()
+        }
+        if self.protocol == "attention_learning":
+            splits["dev"] = splits["test"] = at_most(HELD_OUT, splits["test"], losses)
+        return splits
 
-def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
-    """Write every sentence as a record with its label and, where known, which words are salient.
-
-    Raises DataError naming the line with a wrong label or an empty text.
-    """
-    losses = Losses()
-    splits = {
-        split: _sentences(options, by_name(files, file), losses)
-        for split, file in options.by_split.items()
-    }
-    if options.protocol == "attention_learning":
-        splits["dev"] = splits["test"] = at_most(HELD_OUT, splits["test"], losses)
-    write_prepared(out, splits, losses, salient_words(options, files))
-
-
-def _sentences(options: Options, path: Path, losses: Losses) -> list[Example]:
-    """Return the sentences of a file that belong to the task, in its order."""
-    others = options.protocol == "attention_learning"
-    labels = LABELS["fine" if others else options.classes]
-    sentences: list[Example] = []
-    for place, line in read_decoded(path, "utf-8", losses):
-        label, text = _labelled(place, line, labels)
-        if not others:
-            words = [word for word in text.split(" ") if word.strip()]
-            sentences += worded(place, text, words, label, losses)
-        elif label in ATTENTION_LEARNING:
-            words = plain_words(text)
-            sentences += worded(place, text, words, ATTENTION_LEARNING[label], losses)
-        else:
-            losses.dropped[f"label {label}"] += 1
-    return sentences
+    def _sentences(self, path: Path, losses: Losses) -> list[Example]:
+        """Return the sentences of a file that belong to the task, in its order."""
+        others = self.protocol == "attention_learning"
+        labels = LABELS["fine" if others else self.classes]
+        sentences: list[Example] = []
+        for place, line in read_decoded(path, "utf-8", losses):
+            label, text = _labelled(place, line, labels)
+            if not others:
+                words = [word for word in text.split(" ") if word.strip()]
+                sentences += worded(place, text, words, label, losses)
+            elif label in ATTENTION_LEARNING:
+                words = plain_words(text)
+                sentences += worded(place, text, words, ATTENTION_LEARNING[label], losses)
+            else:
+                losses.dropped[f"label {label}"] += 1
+        return sentences
 
 
 def _labelled(place: str, line: str, labels: int) -> tuple[int, str]:

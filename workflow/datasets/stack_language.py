@@ -1,10 +1,11 @@
 """The stack language: generated sequences whose true dependencies are known."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from workflow.datasets.dataset import Dataset
 from workflow.datasets.errors import DataError
 from workflow.datasets.files import (
     SPLITS,
@@ -15,15 +16,18 @@ from workflow.datasets.files import (
     write_lines,
     write_records,
 )
-from workflow.datasets.recipe import require_at_least
 
 if TYPE_CHECKING:  # numpy is loaded by the stages only: planning needs the options alone
     from workflow.datasets.stack_grammar import Grammar, Symbols
 
 
 @dataclass(frozen=True)
-class Options:
+class Data(Dataset):
     """What a stack language is made from; the defaults are the paper's."""
+
+    files = tuple(f"{split}.txt" for split in SPLITS)
+    generated = True
+    columns = ("span_start",)
 
     grammar: Literal["uniform", "half_digits"] = "uniform"
     """Weights of the legal symbols: equal, or digit .5 and each parenthesis .25, renormalised."""
@@ -43,92 +47,74 @@ class Options:
     """Seed of the generator; every split has its own stream of it."""
 
     def __post_init__(self) -> None:
-        sizes = {"train": self.train, "dev": self.dev, "test": self.test}
-        shape = {"max_depth": self.max_depth, "length": self.length}
-        require_at_least("stack_language", 1, {**shape, **sizes})
-        require_at_least("stack_language", 0, {"seed": self.seed})
+        self.require_at_least(1, "max_depth", "length", *SPLITS)
+        self.require_at_least(0, "seed")
 
+    def synthesise(self, out: Path) -> None:
+        """Write one sequence a line, its symbols separated by spaces, for every split."""
+        import numpy as np
 
-def sources(options: Options) -> list[str]:
-    """Return the files to fetch: none, the language is generated."""
-    return []
+        from workflow.datasets.stack_grammar import sample, symbol_names
 
+        grammar = self._grammar()
+        names = np.array(symbol_names(grammar), dtype=object)
+        for stream, split in enumerate(SPLITS):
+            generator = np.random.default_rng([self.seed, stream])
+            symbols = sample(grammar, getattr(self, split), generator)
+            write_lines(out / f"{split}.txt", map(" ".join, names[symbols].tolist()))
 
-def raw(options: Options) -> list[str]:
-    """Return the files that `synthesise` writes."""
-    return [f"{split}.txt" for split in SPLITS]
+    def prepare(self, files: Sequence[Path], out: Path) -> None:
+        """Check every sequence against the grammar and write it as a record.
 
+        Raises DataError naming the line of an illegal sequence, or a file with too few of them.
+        """
+        from workflow.datasets.stack_grammar import illegal
 
-def columns(options: Options) -> list[str]:
-    """Return the columns that `encode` writes beside the tokens."""
-    return ["span_start"]
+        grammar = self._grammar()
+        for split in SPLITS:
+            path = by_name(files, f"{split}.txt")
+            lines = read_generated(path, getattr(self, split), "sequences")
+            texts = [text for _, text in lines]
+            wrong = illegal(grammar, _symbols(grammar, path, texts)).any(axis=1)
+            if wrong.any():
+                raise DataError(
+                    f"{path}, line {wrong.argmax() + 1}: this sequence breaks the grammar; "
+                    "delete the file and generate it again."
+                )
+            write_records(out / f"{split}.jsonl", ({"text": text} for text in texts))
 
+    def encode(self, prepared: Path, out: Path) -> None:
+        """Write the sequences as arrays, with `span_start` per token.
 
-def synthesise(options: Options, out: Path) -> None:
-    """Write one sequence a line, its symbols separated by spaces, for every split."""
-    import numpy as np
+        The manifest has the exact entropy floor.
+        """
+        import numpy as np
 
-    from workflow.datasets.stack_grammar import sample, symbol_names
+        from workflow.datasets.encoding import RESERVED, Split, write_encoded
+        from workflow.datasets.stack_grammar import entropy_floor, span_starts, symbol_names
 
-    grammar = _grammar(options)
-    names = np.array(symbol_names(grammar), dtype=object)
-    for stream, split in enumerate(SPLITS):
-        generator = np.random.default_rng([options.seed, stream])
-        symbols = sample(grammar, getattr(options, split), generator)
-        write_lines(out / f"{split}.txt", map(" ".join, names[symbols].tolist()))
-
-
-def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
-    """Check every sequence against the grammar and write it as a record.
-
-    Raises DataError naming the line of an illegal sequence, or a file with too few of them.
-    """
-    from workflow.datasets.stack_grammar import illegal
-
-    grammar = _grammar(options)
-    for split in SPLITS:
-        path = by_name(files, f"{split}.txt")
-        lines = read_generated(path, getattr(options, split), "sequences")
-        texts = [text for _, text in lines]
-        wrong = illegal(grammar, _symbols(grammar, path, texts)).any(axis=1)
-        if wrong.any():
-            raise DataError(
-                f"{path}, line {wrong.argmax() + 1}: this sequence breaks the grammar; "
-                "delete the file and generate it again."
+        grammar = self._grammar()
+        splits = {}
+        sequences = {}
+        for split in SPLITS:
+            path = prepared / f"{split}.jsonl"
+            sequences[split] = [record["text"] for record in read_records(path)]
+            symbols = _symbols(grammar, path, sequences[split])
+            splits[split] = Split(
+                tokens=symbols.ravel() + len(RESERVED),
+                lengths=np.full(len(symbols), grammar.length),
+                columns={"span_start": span_starts(symbols).ravel().astype(np.int32)},
             )
-        write_records(out / f"{split}.jsonl", ({"text": text} for text in texts))
+        statistics = {
+            "entropy_floor": entropy_floor(grammar),
+            "duplicates": duplicates(sequences),
+        }
+        write_encoded(out, self.name, self.options, symbol_names(grammar), splits, statistics)
 
+    def _grammar(self) -> "Grammar":
+        from workflow.datasets.stack_grammar import WEIGHTS, Grammar
 
-def encode(options: Options, prepared: Path, out: Path) -> None:
-    """Write the sequences as arrays, with `span_start` per token and the exact entropy floor."""
-    import numpy as np
-
-    from workflow.datasets.encoding import RESERVED, Split, write_encoded
-    from workflow.datasets.stack_grammar import entropy_floor, span_starts, symbol_names
-
-    grammar = _grammar(options)
-    splits = {}
-    sequences = {}
-    for split in SPLITS:
-        path = prepared / f"{split}.jsonl"
-        sequences[split] = [record["text"] for record in read_records(path)]
-        symbols = _symbols(grammar, path, sequences[split])
-        splits[split] = Split(
-            tokens=symbols.ravel() + len(RESERVED),
-            lengths=np.full(len(symbols), grammar.length),
-            columns={"span_start": span_starts(symbols).ravel().astype(np.int32)},
-        )
-    statistics = {
-        "entropy_floor": entropy_floor(grammar),
-        "duplicates": duplicates(sequences),
-    }
-    write_encoded(out, "stack_language", asdict(options), symbol_names(grammar), splits, statistics)
-
-
-def _grammar(options: Options) -> "Grammar":
-    from workflow.datasets.stack_grammar import WEIGHTS, Grammar
-
-    return Grammar(WEIGHTS[options.grammar], options.balanced, options.max_depth, options.length)
+        return Grammar(WEIGHTS[self.grammar], self.balanced, self.max_depth, self.length)
 
 
 def _symbols(grammar: "Grammar", path: Path, texts: Sequence[str]) -> "Symbols":

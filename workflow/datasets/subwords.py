@@ -18,7 +18,7 @@ from workflow.datasets.files import replacing, write_lines
 from workflow.datasets.parallel_text import (
     CODES,
     SOURCE_VOCABULARY,
-    PairOptions,
+    ParallelText,
     prepared_lines,
 )
 
@@ -66,31 +66,31 @@ def _ids(numbers: list[int]) -> bytes:
     return np.array(numbers, dtype=ID).tobytes()
 
 
-def build(options: PairOptions, prepared: Path, out: Path) -> dict[str, Side]:
+def build(corpus: ParallelText, prepared: Path, out: Path) -> dict[str, Side]:
     """Return how each side is encoded; write the codes and the vocabularies.
 
     Raises DataError when the codes are not the corpus's, or a vocabulary is too large for its ids.
     """
     counts = {name: _count_words(prepared / f"train.{name}.txt") for name in SIDES}
-    codes = _codes(options, prepared, counts)
+    codes = _codes(corpus, prepared, counts)
     allowed: dict[str, frozenset[str] | None] = dict.fromkeys(SIDES)
     words, pieces = {}, {}
     for name in SIDES:
         words[name], pieces[name] = _split(counts[name], codes[name])
-        if options.threshold > 1:
-            often = frozenset(p for p, n in pieces[name].items() if n >= options.threshold)
+        if corpus.threshold > 1:
+            often = frozenset(p for p, n in pieces[name].items() if n >= corpus.threshold)
             allowed[name] = often
             words[name], pieces[name] = _split(counts[name], codes[name], often)
         del counts[name]
-    if options.given_codes:
+    if corpus.given_codes:
         byte_pairs.check_codes(prepared / CODES, codes["source"], chain(*pieces.values()))
     both = pieces["source"] + pieces["target"]
     sides = {}
     for name in SIDES:
-        vocabulary = _vocabulary(options, both if options.joint else pieces[name])
+        vocabulary = _vocabulary(corpus, both if corpus.joint else pieces[name])
         sides[name] = Side(codes[name], allowed[name], vocabulary, words[name])
         sides[name].renumber(pieces[name])
-    _write(options, sides, out)
+    _write(corpus, sides, out)
     return sides
 
 
@@ -111,13 +111,13 @@ def _split(
     return words, pieces
 
 
-def _write(options: PairOptions, sides: Mapping[str, Side], out: Path) -> None:
+def _write(corpus: ParallelText, sides: Mapping[str, Side], out: Path) -> None:
     """Write the vocabularies and the codes."""
     write_lines(out / "vocabulary.txt", sides["target"].vocabulary)
-    if not options.joint:
+    if not corpus.joint:
         write_lines(out / SOURCE_VOCABULARY, sides["source"].vocabulary)
     for name, side in sides.items():
-        with replacing(out / (CODES if options.joint else f"{name}_{CODES}")) as stream:
+        with replacing(out / (CODES if corpus.joint else f"{name}_{CODES}")) as stream:
             stream.write(side.codes.encode())
 
 
@@ -130,36 +130,36 @@ def _count_words(path: Path) -> Counter[str]:
 
 
 def _codes(
-    options: PairOptions, prepared: Path, counts: Mapping[str, Counter[str]]
+    corpus: ParallelText, prepared: Path, counts: Mapping[str, Counter[str]]
 ) -> dict[str, str]:
     """Return the merges of each side: those that came with the corpus, else learned from it."""
-    if options.given_codes:
-        given = byte_pairs.read_codes(prepared / CODES, options.merges)
+    if corpus.given_codes:
+        given = byte_pairs.read_codes(prepared / CODES, corpus.merges)
         return dict.fromkeys(SIDES, given)
-    if options.joint:
+    if corpus.joint:
         both = byte_pairs.most_frequent(counts["source"] + counts["target"])
-        return dict.fromkeys(SIDES, byte_pairs.learn(both, options.merges))
+        return dict.fromkeys(SIDES, byte_pairs.learn(both, corpus.merges))
     return {
-        name: byte_pairs.learn(byte_pairs.most_frequent(counts[name]), options.merges)
+        name: byte_pairs.learn(byte_pairs.most_frequent(counts[name]), corpus.merges)
         for name in SIDES
     }
 
 
-def _vocabulary(options: PairOptions, pieces: Mapping[str, int]) -> list[str]:
+def _vocabulary(corpus: ParallelText, pieces: Mapping[str, int]) -> list[str]:
     """Return the reserved names and the pieces, the most frequent first.
 
     Raises DataError when none is frequent enough, or there are too many of them for an id.
     """
-    kept = [p for p, n in pieces.items() if n >= options.threshold and p not in RESERVED]
+    kept = [p for p, n in pieces.items() if n >= corpus.threshold and p not in RESERVED]
     if not kept:
         raise DataError(
-            f"No sub-word of dataset `{options.dataset}` comes {options.threshold} times in the "
+            f"No sub-word of dataset `{corpus.name}` comes {corpus.threshold} times in the "
             "texts to train on; lower `threshold`."
         )
     vocabulary = [*RESERVED, *sorted(kept, key=lambda piece: (-pieces[piece], piece))]
     if len(vocabulary) - 1 > np.iinfo(ID).max:
         raise DataError(
-            f"The vocabulary of dataset `{options.dataset}` has {len(vocabulary)} entries, and "
+            f"The vocabulary of dataset `{corpus.name}` has {len(vocabulary)} entries, and "
             f"{ID.name} holds ids up to {np.iinfo(ID).max}; lower `merges` or raise `threshold`."
         )
     return vocabulary

@@ -2,15 +2,16 @@
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from workflow.datasets.archives import members
 from workflow.datasets.errors import FETCH_AGAIN, DataError
 from workflow.datasets.files import by_name
 from workflow.datasets.losses import Losses
 from workflow.datasets.moses import Moses, Pair
-from workflow.datasets.parallel_text import clean, read_sides, whole
+from workflow.datasets.parallel_text import ParallelText, read_sides, whole
 
 
 class Part(NamedTuple):
@@ -20,38 +21,43 @@ class Part(NamedTuple):
     name: str
 
 
-def read(
-    options: Any,
-    train: Sequence[Part],
-    held_out: Mapping[str, str],
-    endings: Mapping[str, str],
-    files: Sequence[Path],
-    out: Path,
-    losses: Losses,
-) -> Iterator[tuple[str, Pair]]:
-    """Yield every pair and its split.
+@dataclass(frozen=True)
+class SharedTask(ParallelText):
+    """The texts of a shared task, in words by Moses."""
 
-    Args:
-        options: of the dataset.
-        train: where the pairs to train on are.
-        held_out: the two files of a split, without their ending.
-        endings: of the files of a split, by language.
-        files: the official files.
-        out: folder in which archives are unpacked, one at a time.
-        losses: what could not be taken over.
-    """
-    moses = Moses(options.languages, options.lowercase)
-    out.mkdir(parents=True, exist_ok=True)
-    for part in train:
-        path = by_name(files, part.archive)
-        with tempfile.TemporaryDirectory(prefix=".unpacked.", dir=out) as folder:
-            names = [f"{part.name}.{language}" for language in options.languages]
-            sides = read_sides(*_unpack(path, names, Path(folder)), losses)
-            yield from (("train", pair) for pair in clean(options, moses.pairs(sides), losses))
-    for split, name in held_out.items():
-        source, target = (by_name(files, f"{name}.{endings[one]}") for one in options.languages)
-        pairs = moses.pairs(read_sides(source, target, losses))
-        yield from ((split, pair) for pair in whole(pairs, str(source)))
+    archives: ClassVar[Sequence[Part]]
+    """Where the pairs to train on are."""
+    held_out: ClassVar[Mapping[str, str]]
+    """The two files of a split, without their ending."""
+    endings: ClassVar[Mapping[str, str]]
+    """Of the files of a split, by language."""
+
+    lowercase: bool = False
+    """Whether all words are in lower case."""
+
+    @property
+    def files(self) -> Sequence[str]:
+        """Names of the official files."""
+        endings = self.endings.values()
+        held_out = [f"{name}.{ending}" for name in self.held_out.values() for ending in endings]
+        return [*(part.archive for part in self.archives), *held_out]
+
+    def pairs(self, files: Sequence[Path], losses: Losses, out: Path) -> Iterator[tuple[str, Pair]]:
+        """Yield every pair and its split; archives are unpacked one at a time."""
+        moses = Moses(self.languages, self.lowercase)
+        out.mkdir(parents=True, exist_ok=True)
+        for part in self.archives:
+            path = by_name(files, part.archive)
+            with tempfile.TemporaryDirectory(prefix=".unpacked.", dir=out) as folder:
+                names = [f"{part.name}.{language}" for language in self.languages]
+                sides = read_sides(*_unpack(path, names, Path(folder)), losses)
+                yield from (("train", pair) for pair in self.clean(moses.pairs(sides), losses))
+        for split, name in self.held_out.items():
+            source, target = (
+                by_name(files, f"{name}.{self.endings[one]}") for one in self.languages
+            )
+            pairs = moses.pairs(read_sides(source, target, losses))
+            yield from ((split, pair) for pair in whole(pairs, str(source)))
 
 
 def _unpack(path: Path, names: Sequence[str], folder: Path) -> tuple[Path, Path]:

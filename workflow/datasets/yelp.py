@@ -11,25 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import ClassVar
 
 from workflow.datasets.errors import FETCH_AGAIN, DataError
 from workflow.datasets.files import by_name
-from workflow.datasets.labelled_text import (
-    Example,
-    TextOptions,
-    columns,
-    encode,
-    hold_out,
-    plain_words,
-    raw,
-    sources,
-    worded,
-    write_prepared,
-)
+from workflow.datasets.labelled_text import Example, LabelledText, hold_out, plain_words, worded
 from workflow.datasets.losses import Losses, read_decoded
-
-__all__ = ["Options", "columns", "encode", "prepare", "raw", "sources"]
 
 FILE = "yelp_academic_dataset_review.json"
 LINES = 200_000
@@ -38,28 +24,25 @@ LABELS = {1: 0, 2: 0, 3: None, 4: 1, 5: 1}
 
 
 @dataclass(frozen=True)
-class Options(TextOptions):
+class Data(LabelledText):
     """How the reviews are encoded."""
 
-    dataset: ClassVar[str] = "yelp"
-    files: ClassVar[Sequence[str]] = (FILE,)
+    files = (FILE,)
 
+    def examples(self, files: Sequence[Path], losses: Losses) -> dict[str, list[Example]]:
+        """Return a sample of the reviews.
 
-def prepare(options: Options, files: Sequence[Path], out: Path) -> None:
-    """Write a sample of the reviews as records with their labels.
-
-    Raises DataError naming a line that is no review, has other stars or an empty text.
-    """
-    losses = Losses()
-    reviews: list[Example] = []
-    for place, line in islice(read_decoded(by_name(files, FILE), "utf-8", losses), LINES):
-        stars, text = _review(place, line)
-        label = LABELS[stars]
-        if label is None:
-            losses.dropped["3 stars"] += 1
-        else:
-            reviews += worded(place, text, plain_words(text), label, losses)
-    write_prepared(out, hold_out(reviews, TRAIN, HELD_OUT, losses), losses)
+        Raises DataError naming a line that is no review, has other stars or an empty text.
+        """
+        reviews: list[Example] = []
+        for place, line in islice(read_decoded(by_name(files, FILE), "utf-8", losses), LINES):
+            stars, text = _review(place, line)
+            label = LABELS[stars]
+            if label is None:
+                losses.dropped["3 stars"] += 1
+            else:
+                reviews += worded(place, text, plain_words(text), label, losses)
+        return hold_out(reviews, TRAIN, HELD_OUT, losses)
 
 
 def _review(place: str, line: str) -> tuple[int, str]:

@@ -19,8 +19,7 @@ def main() -> None:
     given = parser.parse_args()
     use(given.threads)
     with one_sentence():
-        recipe = load(given.recipe)
-        recipe.module.encode(recipe.options, given.prepared, given.out)
+        load(given.recipe).encode(given.prepared, given.out)
 
 
 if __name__ == "__main__":

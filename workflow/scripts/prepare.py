@@ -22,11 +22,11 @@ def main() -> None:
     given = parser.parse_args()
     use(given.threads)
     with one_sentence():
-        recipe = load(given.recipe)
+        dataset = load(given.recipe)
         listed = load_sources()
-        for file in recipe.module.sources(recipe.options):
-            verify(by_name(given.sources, file), listed[recipe.dataset, file])
-        recipe.module.prepare(recipe.options, given.sources, given.out)
+        for file in dataset.sources:
+            verify(by_name(given.sources, file), listed[dataset.name, file])
+        dataset.prepare(given.sources, given.out)
 
 
 if __name__ == "__main__":

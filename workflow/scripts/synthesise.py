@@ -16,10 +16,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder to write to")
     given = parser.parse_args()
     with one_sentence():
-        recipe = load(given.recipe)
-        if not recipe.module.raw(recipe.options):
-            raise DataError(f"Dataset `{recipe.dataset}` is not generated here: fetch its files.")
-        recipe.module.synthesise(recipe.options, given.out)
+        dataset = load(given.recipe)
+        if not dataset.generated:
+            raise DataError(f"Dataset `{dataset.name}` is not generated here: fetch its files.")
+        dataset.synthesise(given.out)
 
 
 if __name__ == "__main__":
