@@ -122,7 +122,7 @@ def _distinct(items: Iterable[_Item], test: Iterable[_Item], losses: Losses) -> 
 
 @dataclass(frozen=True)
 class Data(GenerableText):
-    """What the items are made from; the defaults are the Discrete Transformer's.
+    """The news items; the defaults are the Discrete Transformer's.
 
     Items that repeat stay, as released, but for those of the reduced train set: they are left out.
     `jain_wallace`: a tenth of the train items for dev. `attention_learning`: all of them for train,

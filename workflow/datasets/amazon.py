@@ -50,7 +50,7 @@ LONGEST = 400
 
 @dataclass(frozen=True)
 class Data(LabelledText):
-    """What the reviews are made from."""
+    """The reviews."""
 
     source: Literal["official", "tokenized"] = "official"
     """The official archive, or tokenized files with more of the categories."""

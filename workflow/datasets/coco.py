@@ -22,7 +22,7 @@ KARPATHY: Mapping[str, str] = {"train": "train", "restval": "train", "val": "dev
 
 @dataclass(frozen=True)
 class Data(CaptionedImages):
-    """How the captions and the features are read."""
+    """The captions, and the features of the images."""
 
     files = (ARCHIVE,)
     features = (FEATURES,)

@@ -23,7 +23,7 @@ CHUNK = re.compile(r"O|[BI]-[A-Z]+")
 
 @dataclass(frozen=True)
 class Data(Dataset):
-    """Where the sentences come from."""
+    """The sentences."""
 
     splits = SPLITS
     files = tuple(f"{split}.txt" for split in SPLITS)

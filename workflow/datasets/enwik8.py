@@ -26,7 +26,7 @@ USABLE = 4_154_399
 
 @dataclass(frozen=True)
 class Data(ByteText):
-    """How much of enwik8 there is; the default is Explicit Sparse Transformer's."""
+    """The text, or its beginning; the default is Explicit Sparse Transformer's."""
 
     source: Literal["official", "prefix"] = "official"
     """The official archive, or a file that begins with the first 4,154,399 bytes of it."""

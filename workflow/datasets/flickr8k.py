@@ -27,7 +27,7 @@ PART = {"train": 1200, "dev": 200, "test": 200}
 
 @dataclass(frozen=True)
 class Data(CaptionedImages):
-    """What is read and how."""
+    """The photos, or drawings in their place, and the captions."""
 
     columns = ("pixels",)
 

@@ -37,7 +37,7 @@ TEST = 4363
 
 @dataclass(frozen=True)
 class Data(GenerableText):
-    """What the reviews are made from; the defaults are the Discrete Transformer's.
+    """The reviews; the defaults are the Discrete Transformer's.
 
     `jain_wallace`: reviews of fewer than 400 words, a fifth of the official train half for dev,
     and a random 4,363 of the official test half. `attention_learning`: the whole train half, and a

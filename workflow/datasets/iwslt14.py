@@ -36,7 +36,7 @@ SENTENCE = re.compile(r'<seg id="[0-9]*">\s*|\s*</seg>\s*')
 
 @dataclass(frozen=True)
 class Data(ParallelText):
-    """How the talks are prepared and encoded; the defaults are the Discrete Transformer's."""
+    """The talks; the defaults are the Discrete Transformer's."""
 
     files = (ARCHIVE,)
 

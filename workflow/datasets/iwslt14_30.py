@@ -37,7 +37,7 @@ LANGUAGES = ("de", "en")
 
 @dataclass(frozen=True)
 class Data(ParallelText):
-    """How the talks are encoded; the defaults are the Discrete Transformer's."""
+    """The talks; the defaults are the Discrete Transformer's."""
 
     files = (
         *(f"{name}.{side}" for name in (*SAMPLES, *HELD_OUT.values()) for side in LANGUAGES),

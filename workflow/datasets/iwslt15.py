@@ -20,7 +20,7 @@ NAMES = {"train": "train", "dev": "tst2012", "test": "tst2013"}
 
 @dataclass(frozen=True)
 class Data(ParallelText):
-    """How the talks are encoded; the defaults are those of Explicit Sparse Transformer's code."""
+    """The talks; the defaults are those of Explicit Sparse Transformer's code."""
 
     files = tuple(f"{name}.{language}" for name in NAMES.values() for language in ("en", "vi"))
     longest = 250

@@ -24,7 +24,7 @@ KEYWORD = 1
 
 @dataclass(frozen=True)
 class Data(Dataset):
-    """What the sequences are drawn from; the defaults are the paper's."""
+    """The sequences; the defaults are the paper's."""
 
     files = tuple(f"{split}.txt" for split in SPLITS)
     generated = True

@@ -30,7 +30,7 @@ NAMES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Data(ParallelText):
-    """What the descriptions are made from and how; the defaults are Attention Learning's."""
+    """The descriptions; the defaults are Attention Learning's."""
 
     ratio = inf
 

@@ -39,7 +39,7 @@ READERS = {"infix": parse_infix, "prefix": parse_prefix}
 
 @dataclass(frozen=True)
 class Data(Dataset):
-    """What the expressions are drawn from; the defaults are the paper's where it names them."""
+    """The expressions; the defaults are the paper's where it names them."""
 
     files = tuple(f"{split}.{notation}.txt" for split in SPLITS for notation in WRITERS)
     generated = True

@@ -23,7 +23,7 @@ TRAIN = 0.9
 
 @dataclass(frozen=True)
 class Data(ParallelText):
-    """How the commentaries are encoded; the defaults are Attention Learning's."""
+    """The commentaries; the defaults are Attention Learning's."""
 
     splits = ("train", "dev")
     longest = 1000

@@ -35,7 +35,7 @@ QUOTE = re.compile(r"writes in|writes:|wrote:|says:|said:|^In article|^Quoted fr
 
 @dataclass(frozen=True)
 class Data(GenerableText):
-    """What the messages are made from; the defaults are the Discrete Transformer's.
+    """The messages; the defaults are the Discrete Transformer's.
 
     `jain_wallace`: messages without headers, footers and quotes, which give the group away; both
     halves of the archive together, a fifth of them for test and a fifth of the rest for dev.

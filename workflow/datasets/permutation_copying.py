@@ -25,7 +25,7 @@ END = "<end>"
 
 @dataclass(frozen=True)
 class Data(Dataset):
-    """What the sequences are drawn from; the defaults are the paper's permutations of 40 symbols.
+    """The sequences; the defaults are the paper's permutations of 40 symbols.
 
     Its control is `symbols: 60`, its mixture of permutations `symbols: 80` with `sets: 2`.
     """

@@ -22,7 +22,7 @@ from workflow.datasets.files import SPLITS, by_name, replacing
 
 @dataclass(frozen=True)
 class Data(ByteText):
-    """What the text is drawn from."""
+    """The text."""
 
     files = tuple(f"{split}.txt" for split in SPLITS)
     generated = True

@@ -20,7 +20,7 @@ TRAIN, HELD_OUT = 3500, 2072
 
 @dataclass(frozen=True)
 class Data(LabelledText):
-    """How the messages are encoded."""
+    """The messages."""
 
     files = (FILE,)
 

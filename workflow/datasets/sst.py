@@ -34,7 +34,7 @@ ATTENTION_LEARNING = {1: 0, 2: 0, 4: 1}
 
 @dataclass(frozen=True)
 class Data(GenerableText):
-    """What the sentences are made from; the defaults are the Discrete Transformer's.
+    """The sentences; the defaults are the Discrete Transformer's.
 
     `jain_wallace`: the official splits. `attention_learning`: the official train file, and at most
     4,000 sentences of the test file as both dev and test.

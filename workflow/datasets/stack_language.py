@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # numpy is loaded by the stages only: planning needs the opti
 
 @dataclass(frozen=True)
 class Data(Dataset):
-    """What a stack language is made from; the defaults are the paper's."""
+    """The sequences of a stack language; the defaults are the paper's."""
 
     files = tuple(f"{split}.txt" for split in SPLITS)
     generated = True

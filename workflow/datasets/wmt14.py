@@ -13,7 +13,7 @@ from workflow.datasets.wmt import Part, SharedTask
 
 @dataclass(frozen=True)
 class Data(SharedTask):
-    """How the texts are prepared and encoded; the defaults are Explicit Sparse Transformer's."""
+    """The texts; the defaults are Explicit Sparse Transformer's."""
 
     archives = (
         Part("training-parallel-europarl-v7.tgz", "europarl-v7.de-en"),

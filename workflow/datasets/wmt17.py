@@ -14,7 +14,7 @@ from workflow.datasets.wmt import Part, SharedTask
 
 @dataclass(frozen=True)
 class Data(SharedTask):
-    """How the texts are prepared and encoded; the defaults are those of role interaction."""
+    """The texts; the defaults are those of role interaction."""
 
     archives = (
         Part("training-parallel-ep-v8.tgz", "europarl-v8.fi-en"),

@@ -25,7 +25,7 @@ LABELS = {1: 0, 2: 0, 3: None, 4: 1, 5: 1}
 
 @dataclass(frozen=True)
 class Data(LabelledText):
-    """How the reviews are encoded."""
+    """The reviews."""
 
     files = (FILE,)
 
