@@ -13,7 +13,7 @@ from workflow.datasets.encoding import Split, write_encoded
 
 def write(out: Path, tokens: list[int], statistics: dict[str, Any] | None = None) -> dict[str, Any]:
     split = Split(np.array(tokens), np.array([len(tokens)]))
-    write_encoded(out, "toy", {"a": 1, "b": None}, ["x", "y"], {"train": split}, statistics or {})
+    write_encoded(out, "toy", {"a": 1}, ["x", "y"], {"train": split}, statistics or {})
     manifest: dict[str, Any] = json.loads((out / "manifest.json").read_text())
     return manifest
 

@@ -84,7 +84,7 @@ def write_manifest(
     manifest = {
         "schema": SCHEMA,
         "dataset": dataset,
-        "options": {name: value for name, value in options.items() if value is not None},
+        "options": dict(options),
         "files": files,
         "digest": digest(files),
         **known,
