@@ -265,7 +265,7 @@ def test_planning_loads_no_numpy() -> None:
 
 
 def test_a_dataset_of_ones_own_is_found_and_changes_the_code_of_no_other(tmp_path: Path) -> None:
-    for package in ("model", "workflow/datasets", "workflow/planning", "workflow/scripts"):
+    for package in ("model", "workflow"):
         shutil.copytree(ROOT / package, tmp_path / package)
     stages = ("synthesise", "prepare", "encode")
     code = {

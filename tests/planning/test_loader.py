@@ -74,7 +74,7 @@ def test_a_truth_value_may_be_a_text(written):
         ({"seeds": -1}, "here: seeds: -1 must be at least 1"),
         ({"seeds": []}, "here: seeds: must not be empty"),
         ({"seeds": [0, -1]}, "here: seeds.1: -1 must be at least 0"),
-        ({"seeds": {}}, "here: seeds: expected null (the scale's own), a whole number"),
+        ({"seeds": {}}, "here: seeds: expected null (each variant's own), a number of them"),
         (
             {"overlay": {"name": "Mine!", "experiments": {"a": {}}}},
             'overlay.name: "Mine!" is not a name',

@@ -2,9 +2,9 @@
 
 Most tests are paired: the pairs are the runs of two variants with the same seed, or the examples
 that both measured, each averaged over those seeds. The sides of a claim over proportions count as
-independent groups of runs: single seeds differ by nature there. (Runs of one seed may share initial
-values, and all share their data; what they have in common makes the interval too wide rather than
-too narrow.)
+independent groups of runs: single seeds differ by nature there. (What the two sides have in common,
+initial values of one seed or their data, makes the interval too wide rather than too narrow. The data
+that all runs of one side share are drawn once, and what varies by them is not in the interval.)
 """
 
 from collections.abc import Mapping, Sequence
