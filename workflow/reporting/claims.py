@@ -3,8 +3,8 @@
 Most tests are paired: the pairs are the runs of two variants with the same seed, or the examples
 that both measured, each averaged over those seeds. The sides of a claim over proportions count as
 independent groups of runs: single seeds differ by nature there. (What the two sides have in common,
-initial values of one seed or their data, makes the interval too wide rather than too narrow. The data
-that all runs of one side share are drawn once, and what varies by them is not in the interval.)
+initial values of one seed or their data, makes the interval too wide rather than too narrow. The
+data that all runs of one side share are drawn once; what varies by them is not in the interval.)
 """
 
 from collections.abc import Mapping, Sequence
