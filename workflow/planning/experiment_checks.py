@@ -122,19 +122,14 @@ def _check_records(
 ) -> None:
     for name, read in records(settings["evaluators"]).items():
         key = f"{at}: evaluators.{name}"
-        origin = read.get("experiment", experiment.name)
-        if origin not in experiments:
-            raise unknown(key, "experiment", origin, experiments)
-        known = experiments[origin].definition["variants"]
-        if read["variant"] not in known:
-            raise unknown(key, f"variant of {origin}", read["variant"], known)
+        origin = _origin(read, key, experiment, experiments)
         if not isinstance(read.get("offset", 0), int):
             raise InputError(f"{key}: offset is {read['offset']}; give a whole number of seeds")
         for scale in SCALES:
-            if "record" not in experiments[origin].resolve(read["variant"], scale):
+            if "record" not in origin.resolve(read["variant"], scale):
                 raise InputError(
-                    f"{key}: {origin}/{read['variant']} has no record at scale {scale}; give it "
-                    f"one, or take the argument away"
+                    f"{key}: {origin.name}/{read['variant']} has no record at scale {scale}; "
+                    f"give it one, or take the argument away"
                 )
 
 
@@ -147,16 +142,26 @@ def _check_parents(
 ) -> None:
     for name, parent in settings["parents"].items():
         key = f"{at}: parents.{name}"
-        origin = parent.get("experiment", experiment.name)
-        if origin not in experiments:
-            raise unknown(key, "experiment", origin, experiments)
-        known = experiments[origin].definition["variants"]
-        if parent["variant"] not in known:
-            raise unknown(key, f"variant of {origin}", parent["variant"], known)
-        step = (origin, parent["variant"])
+        origin = _origin(parent, key, experiment, experiments)
+        step = (origin.name, parent["variant"])
         if step in descendants:
-            raise InputError(f"{key}: {origin}/{parent['variant']} is its own ancestor")
+            raise InputError(f"{key}: {origin.name}/{parent['variant']} is its own ancestor")
         for scale in SCALES:
-            further = experiments[origin].resolve(parent["variant"], scale)
-            below = (*descendants, step)
-            _check_parents(further, at, experiments[origin], experiments, below)
+            further = origin.resolve(parent["variant"], scale)
+            _check_parents(further, at, origin, experiments, (*descendants, step))
+
+
+def _origin(
+    other: Mapping[str, Any],
+    key: str,
+    experiment: Experiment,
+    experiments: Mapping[str, Experiment],
+) -> Experiment:
+    """Return the experiment of a parent or a record; InputError where it or its variant is none."""
+    name = other.get("experiment", experiment.name)
+    if name not in experiments:
+        raise unknown(key, "experiment", name, experiments)
+    known = experiments[name].definition["variants"]
+    if other["variant"] not in known:
+        raise unknown(key, f"variant of {name}", other["variant"], known)
+    return experiments[name]

@@ -42,7 +42,7 @@ class PaperTargets:
         self._paper = Paper(name, plan.papers, plan.mechanisms)
         self._paper.check()
         self.tables, self.figures = self._paper.tables, self._paper.figures
-        self.claims, self.corpora = self._paper.claims, self._paper.corpora
+        self.claims = self._paper.claims
 
     @property
     def experiments(self) -> list[str]:
@@ -89,16 +89,17 @@ class PaperTargets:
 
     def mechanisms(self, table: str) -> list[str]:
         """Return the names of the user's own mechanisms, if a table has rows for them."""
-        return list(self._plan.mechanisms) if "mechanisms" in self.tables["tables"][table] else []
+        definition = self._paper.items("tables")[table]
+        return list(self._plan.mechanisms) if "mechanisms" in definition else []
 
     def described(self, name: str) -> dict[str, Corpus]:
         """Return the corpora of a table of `corpora.yaml` by the id of their rows."""
         where = f"{self.folder / 'corpora.yaml'}: tables.{name}"
-        return corpora(self._plan, self.corpora["tables"][name], where)
+        return corpora(self._plan, self._paper.items("corpora")[name], where)
 
     def code(self, kind: str, name: str) -> list[str]:
         """Return the modules that a table, figure or claim is made by, beside the script."""
-        return parts(self.figures["figures"][name]) if kind == "figures" else []
+        return parts(self._paper.items("figures")[name]) if kind == "figures" else []
 
 
 class Targets:
@@ -114,7 +115,7 @@ class Targets:
         self.papers = {name: PaperTargets(name, plan) for name in names}
         for paper in self.papers.values():
             self._check_pairs(paper)
-            for name in paper.corpora["tables"]:
+            for name in paper.items("corpora"):
                 paper.described(name)
 
     @cached_property
@@ -170,7 +171,7 @@ class Targets:
             found |= {data_folder(made): made for made in run.further_data.values()}
             waiting += self.plan.parents(run).values()
         for paper in self._whole:
-            for name in paper.corpora["tables"]:
+            for name in paper.items("corpora"):
                 for corpus in paper.described(name).values():
                     if corpus.recipe and not corpus.missing:
                         found[corpus.folder] = corpus.recipe
@@ -218,7 +219,7 @@ class Targets:
         return {
             corpus.folder: corpus.recipe
             for paper in self.papers.values()
-            for name in paper.corpora["tables"]
+            for name in paper.items("corpora")
             for corpus in paper.described(name).values()
             if corpus.recipe
         }
@@ -237,7 +238,7 @@ class Targets:
 
     def _corpora(self, paper: PaperTargets) -> list[str]:
         """Return the files of a paper's tables of corpora."""
-        return [f for name in paper.corpora["tables"] for f in self.outputs(paper, "tables", name)]
+        return [f for name in paper.items("corpora") for f in self.outputs(paper, "tables", name)]
 
     def _drawn_from(self, paper: PaperTargets, experiments: set[str]) -> list[str]:
         """Return the tables and figures of a paper that need some of these experiments alone."""

@@ -27,10 +27,10 @@ def write_outputs(
     # Matplotlib is slow to import; only what draws figures waits for it.
     from workflow.reporting.drawing import plot
 
-    for name in paper.tables["tables"]:
+    for name in paper.items("tables"):
         before = base / "tables" / paper.name / f"{name}.csv" if base else None
         tabulate(paper, name, scale, measures, to / "tables" / paper.name / name, before)
-    for name in paper.figures["figures"]:
+    for name in paper.items("figures"):
         plot(paper, name, scale, measures, to / "figures" / paper.name / name)
     if paper.claims["claims"]:
         write_json(to / "claims" / f"{paper.name}.json", judge(paper, scale, measures))
@@ -38,7 +38,7 @@ def write_outputs(
 
 def write_corpora(paper: Paper, plan: Plan, known: Known, to: Path) -> None:
     """Make a paper's tables of corpora below `to`, with facts of today's recipes."""
-    for name, definition in paper.corpora["tables"].items():
+    for name, definition in paper.items("corpora").items():
         rows = corpora(plan, definition, f"{paper.name}, {name}")
         facts = known(name, rows)
         for row, corpus in rows.items():

@@ -110,17 +110,17 @@ def _paper(paper: Paper, given: Given) -> dict[str, Any]:
         "claims": [_claim(claim) for claim in read_json(decided)["claims"]] if decided else [],
         "tables": [
             _table(paper, name, given.tables[paper.name, name])
-            for name in paper.tables["tables"]
+            for name in paper.items("tables")
             if (paper.name, name) in given.tables
         ]
         + [
             _corpora(paper, name, given.tables[paper.name, name])
-            for name in paper.corpora["tables"]
+            for name in paper.items("corpora")
             if (paper.name, name) in given.tables
         ],
         "figures": [
             _figure(name, given.figures[paper.name, name])
-            for name in paper.figures["figures"]
+            for name in paper.items("figures")
             if (paper.name, name) in given.figures
         ],
     }

@@ -289,6 +289,6 @@ def _titles(papers: Iterable[Paper]) -> dict[str, str]:
     return {
         f"{paper.name}/{name}": definition["title"]
         for paper in papers
-        for kind in (paper.tables["tables"], paper.corpora["tables"], paper.figures["figures"])
+        for kind in map(paper.items, ("tables", "corpora", "figures"))
         for name, definition in kind.items()
     }

@@ -41,7 +41,7 @@ os.environ.update(
 
 # The tables that are made from the data alone, as an expression for `<paper>/<table>.`.
 CORPORA = "|".join(
-    f"{n}/{t}" for n, paper in TARGETS.papers.items() for t in paper.corpora["tables"]
+    f"{n}/{t}" for n, paper in TARGETS.papers.items() for t in paper.items("corpora")
 )
 CORPORA = rf"(?:{CORPORA})\."
 

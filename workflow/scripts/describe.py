@@ -17,7 +17,7 @@ def main() -> None:
     parser.add_argument("--scale", required=True, help="the scale, or <scale>+<overlay>")
     parser.add_argument("--data", type=Path, required=True, help="the results' folder of data")
     parser.add_argument(
-        *("--corpora",),
+        "--corpora",
         type=json.loads,
         required=True,
         help="by row: its recipe, and its folder below --data or why it is missing, as JSON",

@@ -23,12 +23,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--results", type=Path, default=Path("results"), help="results folder")
     parser.add_argument("--scale", help="the scale to publish")
-    parser.add_argument(
-        *("--configfile",), type=Path, nargs="*", default=[], help="your own changes"
-    )
+    parser.add_argument("--configfile", type=Path, nargs="*", default=[], help="your own changes")
     parser.add_argument("--to", type=Path, default=Path("docs/reproduction"), help="where to")
     parser.add_argument(
-        *("--check",),
+        "--check",
         action="store_true",
         help="only say which published runs are stale, and fail if the README's summary is",
     )
