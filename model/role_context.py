@@ -32,7 +32,10 @@ class LSTMContext(nn.Module):
     def __init__(self, width: int, causal: bool, inclusive: bool) -> None:
         super().__init__()
         if width % 2 and not causal:
-            raise ValueError(f"two directions of an LSTM can't share a width of {width}.")
+            raise ValueError(
+                f"width: two directions of an LSTM can't share {width}: make it even, or give the "
+                f"roles a window."
+            )
         self.exclusive = causal and not inclusive
         self.rightward = SymbolLSTM(width, width if causal else width // 2)
         self.leftward = None if causal else SymbolLSTM(width, width // 2)

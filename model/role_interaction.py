@@ -41,7 +41,7 @@ class Roles:
 
     Raises:
         ValueError: no role; an unknown combination, or one that needs the residual without it; a
-            window that is even.
+            window that is even; an assignment that is no module.
     """
 
     def __init__(
@@ -54,16 +54,24 @@ class Roles:
         inclusive: bool = True,
     ) -> None:
         if number < 1:
-            raise ValueError(f"a layer needs at least one role, not {number}.")
+            raise ValueError(f"roles.number: a layer needs at least one role, not {number}.")
         if combination not in COMBINATIONS:
             raise ValueError(
-                f"combination must be one of {', '.join(COMBINATIONS)}, not '{combination}'."
+                f"roles.combination: {', '.join(COMBINATIONS)} are known, not '{combination}'."
             )
         if combination != "full" and not residual:
-            raise ValueError(f"combination '{combination}' always adds the token: leave residual.")
+            raise ValueError(
+                f"roles.residual: combination '{combination}' always adds the token: take it away."
+            )
         if window is not None and (window < 1 or window % 2 == 0):
             raise ValueError(
-                f"a convolution of width {window} has no token in its middle: make it odd."
+                f"roles.window: a convolution of width {window} has no token in its middle: give a "
+                f"positive odd number."
+            )
+        if assignment is not None and not isinstance(assignment, nn.Module):
+            raise ValueError(
+                f"roles.assignment: '{assignment}' is no part: name one by its path, such as "
+                f"model.normalizers.softmax:Softmax, or none for dense roles."
             )
         self.number, self.assignment, self.combination = number, assignment, combination
         self.residual, self.window, self.inclusive = residual, window, inclusive

@@ -1,10 +1,10 @@
-"""The sum over roles of a role's transformation (002, equation 5), without a tensor (N, R, D).
+"""The sum over roles of a role's transformation (002, equation 5); no tensor (N, R, D) is kept.
 
     y_n = sum_i r_ni U_i e_n
 
 One product per chunk of tokens: row n of Z holds r_ni e_n for every role, and y = Z [U_1 .. U_R].
-Z, R times as large as e, lives in the cache of the CPU for one chunk, and is made anew for the
-gradients.
+Z, R times as large as a chunk of e, is made anew for the gradients: on a CPU it lives in the cache;
+on a GPU a chunk may be the whole batch, and Z fills memory for the length of one product.
 """
 
 from __future__ import annotations

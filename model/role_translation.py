@@ -54,16 +54,22 @@ class RoleTranslation:
         """How the training loop is to draw batches of pairs; see `PairSampler`."""
         found = PairSampler(split, batch, seed)
         self.updates_per_epoch = found.updates_per_epoch
-        self.longest = float(found.lengths.max())
+        self.longest = float(found.lengths.max(axis=0).min())
         return found
 
     def loss(self, model: RoleEncoderDecoder, batch: PairBatch, epoch: float) -> Loss:
         """Loss of a batch of pairs, see `Translation`.
 
         Raises:
-            ValueError: a convolution is wider than the longest sentence of the training split; a
-                temperature for a model without the Gumbel-softmax.
+            ValueError: a model without roles; a convolution that is wider than the longest sentence
+                of a side of the training split; a temperature for a model without the
+                Gumbel-softmax.
         """
+        if not isinstance(model, RoleEncoderDecoder):
+            raise ValueError(
+                f"objective: RoleTranslation trains a RoleEncoderDecoder, not a "
+                f"{type(model).__name__}: take model.translation:Translation."
+            )
         window = model.roles.window
         if window is not None and window > self.longest:
             check_window(window, int(self.longest), "the training split's has")

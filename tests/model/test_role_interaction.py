@@ -225,11 +225,12 @@ def test_parameters_are_those_counted_by_hand(kind, combination, causal):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"number": 0}, "at least one role, not 0"),
-        ({"number": 2, "combination": "rank_2"}, "one of full, rank_1, added, not 'rank_2'"),
+        ({"number": 0}, "roles.number: a layer needs at least one role, not 0"),
+        ({"number": 2, "combination": "rank_2"}, "full, rank_1, added are known, not 'rank_2'"),
         ({"number": 2, "combination": "added", "residual": False}, "always adds the token"),
-        ({"number": 2, "window": 6}, "width 6 has no token in its middle: make it odd"),
-        ({"number": 2, "window": -1}, "make it odd"),
+        ({"number": 2, "window": 6}, "width 6 has no token in its middle: give a positive odd"),
+        ({"number": 2, "assignment": "softmax"}, "roles.assignment: 'softmax' is no part"),
+        ({"number": 2, "window": -1}, "width -1 .* give a positive odd"),
     ],
 )
 def test_impossible_settings_are_refused(settings, message):
@@ -238,7 +239,7 @@ def test_impossible_settings_are_refused(settings, message):
 
 
 def test_an_odd_width_cannot_be_shared_by_two_directions():
-    with pytest.raises(ValueError, match="can't share a width of 5"):
+    with pytest.raises(ValueError, match="width: two directions of an LSTM can't share 5"):
         RoleInteraction(5, Roles(2), causal=False, dropout=0.0)
 
 

@@ -106,6 +106,31 @@ def layer_parameters(d: int, r: int) -> int:
     return both_ways + one_way + 2 * (r * d + r + r * r + r * d * d)
 
 
+def all_layer_parameters(d: int, r: int) -> dict[str, int]:
+    """The same of every kind: what it has instead, by hand."""
+    softmax, scores, matrices = layer_parameters(d, r), 2 * r * r, 2 * r * d * d
+    half = d // 2
+    lstms = 2 * (4 * half * (d + half) + 8 * half) + 4 * d * (d + d) + 8 * d
+    dense = softmax - scores
+    return {
+        "softmax": softmax, "plain": softmax, "onehot": softmax, "exclusive": softmax,
+        "dense": dense,
+        "rank 1": dense - matrices + 2 * (r * d + 2 * d * d),
+        "contextualised": dense - matrices + 2 * r * d,
+        "convolution": softmax - lstms + 2 * (3 * d * d + d),
+        "exclusive convolution": dense - lstms + 2 * (3 * d * d + d),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("r", [16, 32])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_the_parameters_counted_by_hand(kind, r):
+    shape = {"width": 256, "hidden": 512, "layers": 3, "heads": 4, "normalizer": Softmax()}
+    found = parameters(RoleEncoderDecoder, 10_000, **shape, roles=Roles(r, **KINDS[kind]))
+    plain_count = parameters(EncoderDecoder, 10_000, **shape)
+    assert found - plain_count == all_layer_parameters(256, r)[kind]
+
+
 @pytest.mark.parametrize(("vocabulary", "r"), [(10_000, 32), (10_000, 16), (9_000, 32)])
 def test_the_small_shape_has_the_parameters_counted_by_hand(vocabulary, r):
     d, ff = 256, 512
@@ -239,12 +264,12 @@ GUMBEL = {"assignment": {"path": "model.normalizers.gumbel:Gumbel"}}
 COOLING = {"temperature": 5, "decay": 0.9, "lowest": 0.5}
 
 
-def pairs(folder, longest=6):
+def pairs(folder, longest=6, repeats=1):
     random = np.random.default_rng(0)
     splits, columns = {}, {}
     for split, number in (("train", 60), ("dev", 6)):
         texts = [random.integers(4, 9, random.integers(1, longest)).tolist() for _ in range(number)]
-        splits[split] = [[*text, EOS, *text, EOS] for text in texts]
+        splits[split] = [[*text, EOS, *(text * repeats), EOS] for text in texts]
         columns[split] = {"source": [len(text) + 1 for text in texts]}
     return write_corpus(folder, splits, 9, {}, columns)
 
@@ -303,10 +328,17 @@ def test_a_temperature_needs_the_gumbel_softmax(tmp_path):
 
 
 def test_a_window_that_no_sentence_fills_is_refused(tmp_path):
-    corpus = pairs(tmp_path / "pairs", longest=4)
-    run(spec_of(roles={"window": 3}, epochs=1), corpus)
-    with pytest.raises(ValueError, match=r"width 5 .* longest sentence \(the training split's has"):
-        run(spec_of(roles={"window": 5}, epochs=1), corpus)
+    run(spec_of(roles={"window": 3}, epochs=1), pairs(tmp_path / "fitting", longest=4))
+    for folder, repeats in (("pairs", 1), ("longer_targets", 3)):
+        corpus = pairs(tmp_path / folder, longest=4, repeats=repeats)
+        with pytest.raises(ValueError, match=r"width 5 .* sentence \(the training split's has 4\)"):
+            run(spec_of(roles={"window": 5}, epochs=1), corpus)
+
+
+@pytest.mark.parametrize("kind", [EncoderDecoder, MatchedEncoderDecoder])
+def test_the_objective_refuses_a_model_without_roles(kind):
+    with pytest.raises(ValueError, match=f"a RoleEncoderDecoder, not a {kind.__name__}"):
+        RoleTranslation().loss(kind.__new__(kind), None, 0)
 
 
 def test_a_search_without_beams_to_follow_starts_anew():

@@ -113,6 +113,22 @@ def test_parents_share_seed_scale_and_overlay(project):
     assert parent.settings["training"]["updates"] == 4
 
 
+def test_weights_are_handed_on_to_the_same_model_alone(project):
+    softmax = {"normalizer": {"path": "model.normalizers.softmax:Softmax"}, "dropout": 0.1}
+    model = project.experiments["one"]["model"] | softmax
+    sampled = {"normalizer": {"path": "model.normalizers.gumbel:Gumbel"}, "dropout": 0.0}
+    project.write("model/network.py", "class Network:\n    def __init__(self, **settings): ...\n")
+    for name in ("softmax", "gumbel"):
+        project.write(f"model/normalizers/{name}.py", f"class {name.title()}: ...\n")
+    project.experiments["one"]["model"] = model | {"inner": {"residual": True}}
+    project.experiments["two"]["model"] = model | {"inner": {"residual": True}} | sampled
+    made = plan(project)
+    assert made.parents(made.run("two", "tuned", 0))
+    project.experiments["two"]["model"]["inner"] = {"residual": False}
+    told = "two/tuned/seed-0: training.start_from: model.inner.residual is not that of one/small"
+    assert told in refused(project)
+
+
 def test_an_overlay_changes_only_its_experiment(project):
     overlay = {"name": "mine", "experiments": {"one": {"training": {"optimizer": {"lr": "2e-3"}}}}}
     base, made = plan(project), plan(project, overlay=overlay)

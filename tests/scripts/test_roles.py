@@ -58,7 +58,10 @@ def trained(tmp_path_factory: pytest.TempPathFactory, pairs: Path) -> Job:
     ("roles", "says"),
     [
         ({"number": 100_000}, "100000 roles are more than the vocabulary's"),
-        ({"window": 4}, "a convolution of width 4 has no token in its middle: make it odd."),
+        (
+            {"window": 4},
+            "a convolution of width 4 has no token in its middle: give a positive odd number.",
+        ),
         ({"window": 999}, "a convolution of width 999 is wider than the longest sentence"),
     ],
 )

@@ -104,6 +104,34 @@ def _check_settings(settings: Mapping[str, Any], at: str, root: Path) -> None:
         raise unknown(f"{at}: training.start_from", "parent", start, settings["parents"])
 
 
+def check_start(run: str, model: Mapping[str, Any], parent: str, origin: Mapping[str, Any]) -> None:
+    """Check that weights mean the same in the model that starts from them as where they are from.
+
+    Normalisers and dropout have no weights and may differ.
+
+    Raises InputError naming the first key that differs.
+    """
+    own, other = _weighty(model), _weighty(origin)
+    for key in sorted({*own, *other}):
+        if own.get(key) != other.get(key):
+            raise InputError(
+                f"{run}: training.start_from: model.{key} is not that of {parent}, whose weights "
+                f"would mean something else here; make it the same"
+            )
+
+
+def _weighty(node: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return the values below a node by key, without those of normalisers and dropout."""
+    found: dict[str, Any] = {}
+    for name, value in node.items():
+        if isinstance(value, Mapping):
+            if not str(value.get("path", "")).startswith("model.normalizers."):
+                found |= _weighty(value, f"{prefix}{name}.")
+        elif not name.endswith("dropout"):
+            found[f"{prefix}{name}"] = value
+    return found
+
+
 def _check_checkpoints(settings: Mapping[str, Any], at: str) -> None:
     last = settings["training"].get("updates")
     beyond = [step for step in settings["checkpoints"] if last is not None and step > last]

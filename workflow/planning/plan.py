@@ -9,7 +9,7 @@ from typing import Any
 
 from workflow.planning.closure import code_hash
 from workflow.planning.errors import InputError, unknown
-from workflow.planning.experiment_checks import check_experiment
+from workflow.planning.experiment_checks import check_experiment, check_start
 from workflow.planning.experiments import (
     Experiment,
     further_data,
@@ -155,10 +155,17 @@ class Plan:
         return self._runs[key]
 
     def parents(self, run: Run) -> dict[str, Run]:
-        """Return the parents of a run by name; they share its scale, overlay and seed."""
+        """Return the parents of a run by name; they share its scale, overlay and seed.
+
+        Raises InputError where the run starts from the weights of a parent with another model.
+        """
         own, found = run.experiment.name, {}
         for name, parent in sorted(run.settings["parents"].items()):
             found[name] = self.run(parent.get("experiment", own), parent["variant"], run.seed)
+        start = run.settings["training"].get("start_from")
+        if start is not None:
+            origin = found[start]
+            check_start(run.key, run.settings["model"], origin.key, origin.settings["model"])
         return found
 
     def evaluators(self, run: Run) -> dict[str, Any]:
