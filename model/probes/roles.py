@@ -17,7 +17,15 @@ from model.corpus import REBUILD, Corpus, Split
 from model.pairs import EOS, pairs_in_order
 from model.probes.measure import Measured, Subject, scalar
 from model.probes.translation_scores import read_lines
-from model.probes.words import CONTINUED, frequent_words, plain, vocabulary
+from model.probes.words import (
+    CONTINUED,
+    SubWords,
+    english_side,
+    frequent_words,
+    plain,
+    unigram_tags,
+    vocabulary,
+)
 
 LEXICON = "lexicon.tsv"
 OTHER = "other"
@@ -25,6 +33,15 @@ NONE = "–"
 """In the place of a list that is empty."""
 FREQUENT_WORDS = 100
 """So many of the most frequent words are a class of their own where no lexicon is known."""
+PARTS_OF_SPEECH = {
+    "NN": "noun", "VB": "verb", "MD": "verb", "JJ": "adjective", "RB": "adverb", "WRB": "adverb",
+    "DT": "determiner", "PDT": "determiner", "WDT": "determiner", "PRP": "pronoun",
+    "WP": "pronoun", "EX": "pronoun", "IN": "preposition", "TO": "preposition",
+    "CC": "conjunction", "CD": "number", "RP": "particle", "POS": "particle",
+}  # fmt: skip
+"""Parts of speech by how tags of the Penn Treebank begin; `IN` has some conjunctions too."""
+DRAWS = 20
+"""Permutations that tell what roles seem to know by chance."""
 MARK, NUMBER = re.compile(r"(&\S+;|[^\w&])+"), re.compile(r"[\d.,]*\d[\d.,]*")
 
 
@@ -51,11 +68,12 @@ def roles(
     typical: int = 8,
     examples: int = 3,
     around: int = 2,
+    tagged: Corpus | None = None,
 ) -> Measured:
     """Roles of one side's tokens: how often, which tokens, where, and of which classes.
 
     A token's class is that of its word: in a corpus with a lexicon the one that stands there, else
-    one that the form tells (see `word_classes`).
+    its part of speech where `tagged` knows it, else one that the form tells (see `word_classes`).
 
     Args:
         subject: a trained `RoleEncoderDecoder` and its data; a token that has several roles counts
@@ -65,12 +83,15 @@ def roles(
         typical: tokens of each role, by their share in the mutual information of tokens and roles.
         examples: of each role's most typical tokens in their sentences.
         around: tokens before and after each of them.
+        tagged: English text with the column `pos`, for a side that is English; a word's part of
+            speech is its most frequent one there.
 
     Returns:
         Scalars `used`, the roles that some token takes, and `class_information`, the mutual
         information of roles and classes divided by the mean of their entropies, and, in a corpus
         with a lexicon, `context_information`, the share of what the tokens leave open of their
-        classes that the roles tell: 0 for roles that the token alone decides. Arrays by rank, the
+        classes that the roles tell beyond chance: 0 for roles that the token alone decides, and
+        about 0 for roles at random. Arrays by rank, the
         most frequent role first: `word`, the rank itself, and lists of text for each, `role`,
         `frequency`, `typical`, `examples`, their token between `›` and `‹`, and `classes`. For a
         figure `class`, the most frequent first, and `class_counts`, for each of them how many
@@ -78,7 +99,7 @@ def roles(
     """
     symbols = vocabulary(subject.corpus, side)
     found = assigned(subject, split, side)
-    of_token = word_classes(subject.corpus, found, split, side)
+    of_token = word_classes(subject.corpus, found, split, side, tagged)
     classes = [name for name, _ in Counter(of_token).most_common()]
     numbers = np.array([classes.index(name) for name in of_token])
     counts = np.bincount(found.roles, minlength=found.number)
@@ -196,15 +217,29 @@ def assigned(subject: Subject, split: str, side: str, tokens: int = 4096) -> Ass
     return Assigned(ids, largest, offsets, model.roles.number)
 
 
-def word_classes(corpus: Corpus, found: Assigned, split: str, side: str) -> list[str]:
+def word_classes(
+    corpus: Corpus, found: Assigned, split: str, side: str, tagged: Corpus | None = None
+) -> list[str]:
     """The class of every token.
 
     In a corpus with a lexicon it is that of the token's word there; of several the first whose
     translation stands in the other side's sentence. Without one it is told by the form: `mark`,
-    `number`, `prefix`, `infix` or `suffix` of a word in several pieces; any other is a `frequent
-    word`, one of the hundred most frequent, or a `rarer word`.
+    `number`, `prefix`, `infix` or `suffix` of a word in several pieces; any other has its part of
+    speech in `tagged`, or is a `frequent word`, one of the hundred most frequent, or a `rarer
+    word`.
+
+    Raises:
+        ValueError: `tagged` is no tagged corpus, or is given for a side that is not English.
     """
     symbols, path = vocabulary(corpus, side), corpus.folder / LEXICON
+    parts: dict[str, str] = {}
+    if tagged is not None:
+        if english_side(corpus) != side:
+            raise ValueError(
+                f"tagged: the words of the {side} are not English: take it away, or ask for the "
+                f"roles of the other side."
+            )
+        parts = _parts_of_speech(tagged, SubWords(corpus, side))
     known, others = None, [""] * (len(found.offsets) - 1)
     if path.is_file():
         known = _lexicon(path.read_text("utf-8"), side)
@@ -224,8 +259,18 @@ def word_classes(corpus: Corpus, found: Assigned, split: str, side: str) -> list
                 classes += ["prefix", *["infix"] * (len(pieces) - 2), "suffix"]
             else:
                 usual = "frequent word" if pieces[0] in frequent else "rarer word"
-                classes.append(_form(pieces[0]) or usual)
+                classes.append(_form(pieces[0]) or parts.get(pieces[0], usual))
     return classes
+
+
+def _parts_of_speech(tagged: Corpus, subwords: SubWords) -> dict[str, str]:
+    """The part of speech of every word of a tagged corpus that has a common one."""
+    found = {}
+    for word, tag in unigram_tags(tagged, subwords).items():
+        begin = next((begin for begin in PARTS_OF_SPEECH if tag.startswith(begin)), None)
+        if begin is not None:
+            found[word] = PARTS_OF_SPEECH[begin]
+    return found
 
 
 def _form(word: str) -> str:
@@ -273,7 +318,14 @@ def table(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> np.n
 
 
 def information(counts: np.ndarray) -> np.ndarray:
-    """What each pair contributes to the mutual information of rows and columns, in nats."""
+    """What each pair adds to the mutual information of rows and columns, in nats.
+
+    Args:
+        counts: how often each pair occurs, (rows, columns).
+
+    Returns:
+        (rows, columns); a part may be negative, their sum is not.
+    """
     p = counts / counts.sum()
     independent = p.sum(1, keepdims=True) * p.sum(0, keepdims=True)
     ratio = np.divide(p, independent, out=np.ones_like(p), where=p > 0)
@@ -282,16 +334,39 @@ def information(counts: np.ndarray) -> np.ndarray:
 
 
 def normalised_information(counts: np.ndarray) -> float | None:
-    """Mutual information divided by the mean of the entropies; None where both are 0."""
+    """Mutual information of rows and columns by the mean of their entropies; None where both are 0.
+
+    It is the "arithmetic" one of Vinh et al. (2010), between 0 and 1; counts are (rows, columns).
+    """
     mean = float(entropy(counts.sum(0)) + entropy(counts.sum(1))) / 2
     return float(information(counts).sum()) / mean if mean else None
 
 
 def context_information(tokens: np.ndarray, roles: np.ndarray, classes: np.ndarray) -> float | None:
-    """I(role; class | token) / H(class | token); None where the token leaves nothing open."""
+    """I(role; class | token) / H(class | token), each less what roles tell by chance.
+
+    With many roles and few tokens any roles tell something of the classes. By chance is what they
+    tell, in the mean, when the roles are permuted among the places of each token.
+
+    Args:
+        tokens: (M,) ids.
+        roles: (M,) numbers.
+        classes: (M,) numbers.
+
+    Returns:
+        At most 1; None where the token, or chance, leaves nothing open.
+    """
     left_open = _joint_entropy(classes, tokens) - _joint_entropy(tokens)
-    with_roles = _joint_entropy(classes, tokens, roles) - _joint_entropy(tokens, roles)
-    return 1 - with_roles / left_open if left_open > 1e-9 else None
+    told = left_open - _joint_entropy(classes, tokens, roles) + _joint_entropy(tokens, roles)
+    random, places = np.random.default_rng(0), np.argsort(tokens, kind="stable")
+    by_chance = np.empty(DRAWS)
+    for draw in range(DRAWS):
+        permuted = np.empty_like(roles)
+        permuted[places] = roles[np.lexsort((random.random(len(tokens)), tokens))]
+        with_roles = _joint_entropy(classes, tokens, permuted) - _joint_entropy(tokens, roles)
+        by_chance[draw] = left_open - with_roles
+    possible = left_open - by_chance.mean()
+    return float((told - by_chance.mean()) / possible) if possible > 1e-9 else None
 
 
 def _joint_entropy(*columns: np.ndarray) -> float:
@@ -320,6 +395,6 @@ def _first(found: Assigned, token: int, role: int) -> int:
 
 
 def _largest(parts: np.ndarray) -> list[int]:
-    """The classes that make up most of a role, at most three, none below a twentieth."""
+    """The classes that make up most of a role, of shares (C,) in %: at most three, none below 5."""
     order = np.argsort(-parts, kind="stable")[:3]
     return [int(c) for c in order if parts[c] >= 5]

@@ -6,6 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import normalized_mutual_info_score
+from sklearn.metrics.cluster import expected_mutual_information
 from torch import nn
 
 from model.corpus import Corpus
@@ -28,6 +29,7 @@ from model.probes.roles import (
 from model.role_interaction import Roles
 from model.role_translator import MatchedEncoderDecoder, RoleEncoderDecoder
 from tests.model.corpora import write_corpus
+from tests.model.parallel import write_parallel, write_tagged
 
 SYMBOLS = [
     "<pad>", "<bos>", "<eos>", "<unk>", "der", "mann", "seh@@", "en", ".", "12", "gro@@", "ß@@",
@@ -103,10 +105,30 @@ def test_roles_that_the_token_decides_tell_nothing_of_its_context():
     classes = np.array([0, 0, 1, 1, 0, 1, 0, 1, 2, 2])
     assert context_information(tokens, tokens % 2, classes) == pytest.approx(0)
     assert context_information(tokens, classes, classes) == pytest.approx(1)
-    # Of the two tokens that leave a bit open, each with two in five of the places, one is told.
-    half = np.where(tokens == 0, classes, 5)
-    assert context_information(tokens, half, classes) == pytest.approx(0.5)
     assert context_information(tokens, classes, tokens) is None
+    # Of two tokens that leave a bit open one is told; there are too many places for chance.
+    tokens, classes = np.repeat([0, 1], 10_000), np.tile([0, 1], 10_000)
+    half = np.where(tokens == 0, classes, 5)
+    assert context_information(tokens, half, classes) == pytest.approx(0.5, abs=1e-4)
+
+
+@pytest.mark.parametrize("number", [4, 32])
+def test_what_roles_tell_by_chance_is_taken_off(number):
+    """Against scikit-learn's exact expectation, token by token."""
+    random = np.random.default_rng(0)
+    tokens, classes = random.integers(0, 12, 600), random.integers(0, 3, 600)
+    at_random, telling = random.integers(0, number, 600), 3 * random.integers(0, 5, 600) + classes
+    assert context_information(tokens, at_random, classes) == pytest.approx(0, abs=0.05)
+    told = left_open = expected = 0.0
+    for token in range(12):
+        own, roles_of = classes[tokens == token], telling[tokens == token] % number
+        counts = table(own, roles_of, (3, number))
+        told += len(own) * information(counts).sum()
+        left_open += len(own) * information(np.diag(np.bincount(own))).sum()
+        used = counts[counts.any(1)][:, counts.any(0)]
+        expected += len(own) * expected_mutual_information(used, len(own))
+    found = context_information(tokens, telling % number, classes)
+    assert found == pytest.approx((told - expected) / (left_open - expected), abs=0.01)
 
 
 def test_a_model_without_roles_is_told(tmp_path):
@@ -128,6 +150,23 @@ def test_a_word_of_several_classes_has_that_of_its_translation(tmp_path):
     corpus = a_corpus(tmp_path / "c", lexicon)
     found = word_classes(corpus, assigned(subject_of(corpus), "dev", "source"), "dev", "source")
     assert [found[place] for place in (0, 9, 10)] == ["article", "pronoun", "pronoun"]
+
+
+def test_english_words_have_their_parts_of_speech(tmp_path):
+    """Pieces of a word and marks are told by their form, words that nobody tagged by frequency."""
+    pairs = [("the dog run@@ s , it", "der hund"), ("a dog barks 12 odd", "ein hund")]
+    corpus = write_parallel(tmp_path / "c", {"train": pairs, "dev": pairs})
+    tags = {"the": "DT", "dog": "NN", "runs": "VBZ", "it": "PRP", "barks": "VBZ", "odd": "$",
+            "12": "CD"}  # fmt: skip
+    tagged = write_tagged(tmp_path / "t", {"train": [[(w, t, "O") for w, t in tags.items()]]})
+    subject = Subject(ByToken({}, 2), corpus, CPU, 0)
+    found = word_classes(corpus, assigned(subject, "dev", "source"), "dev", "source", tagged)
+    assert found[:6] == ["determiner", "noun", "prefix", "suffix", "mark", "pronoun"]
+    assert found[6:] == ["frequent word", "noun", "verb", "number", "frequent word"]
+    measured = roles(subject, tagged=tagged)
+    assert set(measured.arrays["class"]) == set(found)
+    with pytest.raises(ValueError, match="tagged: the words of the target are not English"):
+        roles(subject, side="target", tagged=tagged)
 
 
 def test_a_lexicon_without_its_columns_is_refused(tmp_path):

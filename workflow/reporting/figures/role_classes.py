@@ -10,13 +10,14 @@ from matplotlib.image import AxesImage
 from workflow.reporting.figures.panels import Panel, Series, arrays, lowest
 from workflow.reporting.figures.style import footnote, grid, nothing
 
-EVALUATOR = "roles"
+COUNTS = "roles.class_counts"
 
 
 def draw(panels: Sequence[Panel]) -> Figure:
     """Draw a map a panel, of the lowest seed of its first series: a row a class, a column a role.
 
-    A cell is the share of the class that takes the role; black is the highest share of all maps.
+    A cell is the share of the class that takes the role; black is the highest share of all maps. A
+    series' `array` says which counts are drawn, `roles.class_counts` unless told.
     Panels without a run are left out.  Raises ReportingError for an array that is missing.
     """
     shown = [panel for panel in panels if panel.drawn]
@@ -38,7 +39,8 @@ def draw(panels: Sequence[Panel]) -> Figure:
 
 
 def _map(axes: Axes, series: Series) -> AxesImage:
-    names = (f"{EVALUATOR}.{name}" for name in ("class", "class_counts", "role"))
+    evaluator = series.options.get("array", COUNTS).partition(".")[0]
+    names = (f"{evaluator}.{name}" for name in ("class", "class_counts", "role"))
     classes, counts, roles = arrays(series.behind[0], *names)
     table = np.array(counts, dtype=float)
     table = table[:, table.any(axis=0)]
