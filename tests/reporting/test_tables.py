@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.reporting.synthetic import FLOORS, STACK, Results, with_tables
+from tests.reporting.synthetic import FLOORS, STACK, Results, one_run, scalar, with_tables
 from workflow.reporting import tables
 from workflow.reporting.counting import comparisons
 from workflow.reporting.files import ReportingError
@@ -268,6 +268,7 @@ def test_sidecar_names_the_runs_behind_every_cell(made: Path, lite: Results) -> 
         ("demo", {}, "demo scale"),
         ("lite+mine", {}, "overlay 'mine'"),
         ("lite", {"train": 2000}, "fewer training sequences"),
+        ("lite", {"grammar": "half_digits"}, "second reading of the grammar"),
     ],
 )
 def test_what_cannot_be_compared(
@@ -289,6 +290,21 @@ def test_generated_texts_cannot_be_compared(paper: Paper, results: Results, tmp_
     found = pick(rows(tmp_path / "t"), row="gradient norm: SST", column="TRANSFORMER")
     assert {one["verdict"] for one in found} == {"not comparable"}
     assert "stands in" in found[0]["note"]
+
+
+def test_expressions_of_an_unknown_sampler_cannot_be_compared(paper: Paper, tmp_path: Path) -> None:
+    at_depths = {f"infix_{of}": scalar(50, "%", n=1000) for of in ("all", "depth_1", "depth_3")}
+    labels = {"experiment": "multiview_arithmetic", "variant": "infix", "scale": "lite"}
+    infix = replace(
+        one_run("infix", 0),
+        run={**labels, "seed": 0, "data": {"dataset": "multiview_arithmetic"}},
+        evaluators={"depths": {"scalars": at_depths, "arrays": {}}},
+    )
+    tabulate(paper, "table_6_5", "lite", Measures([infix]), tmp_path / "t")
+    found = [one for one in rows(tmp_path / "t") if one["mean"] and one["expected"]]
+    assert [one["expected"] for one in found] == ["66.0", "97.6", "36.8"]
+    assert {one["verdict"] for one in found} == {"not comparable"}
+    assert all("does not say how its expressions are drawn" in one["note"] for one in found)
 
 
 def test_without_run_json_nothing_is_compared(
