@@ -26,7 +26,10 @@ def write(folder: Path, name: str, records: list[tuple[str, str, str]], **sideca
         for n, one in enumerate(records)
     ]
     tolerances = {"accuracy": {"seed_std": 1}, "size": {"seed_std": 0}}
-    cells = [{"runs": [] if verdict == "not run" else ["run"]} for _, _, verdict in records]
+    cells = [
+        {"runs": [] if verdict == "not run" else ["run"], "wide": metric == "speed"}
+        for metric, _, verdict in records
+    ]
     write_text(path.with_suffix(".csv"), csv_text(("source", "mean", *columns), named))
     write_json(path.with_suffix(".json"), {"tolerances": tolerances, "cells": cells, **sidecar})
 
@@ -36,7 +39,7 @@ def test_comparisons_are_with_printed_numbers_and_count_once(tmp_path: Path) -> 
     write(tmp_path, "b", [("accuracy", "1", "quoted"), ("size", "2", "reproduced")])
     write(tmp_path, "c", [("accuracy", "1", "close")], repeats="a")
     write(tmp_path, "d", [("train #", "9", "differs")], corpora={})
-    write(tmp_path, "e", [("speed", "3", "not run")], repeats=None, wide=["speed"])
+    write(tmp_path, "e", [("speed", "3", "not run")], repeats=None)
     assert comparisons(tmp_path) == [
         Comparison("000", True, "close", measurement=("run", "accuracy", "0")),
         Comparison("000", False, "reproduced", measurement=("run", "size", "1")),

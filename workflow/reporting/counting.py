@@ -38,7 +38,7 @@ class Comparison:
     """Whether it depends on a training; sizes and untrained baselines do not."""
     verdict: str
     wide: bool = False
-    """Whether nearly any run meets its tolerance."""
+    """Whether nearly any run meets its tolerance, or chance does."""
     measurement: Hashable = None
     """What was measured: the runs, the metric and its value; of data and what was not run None."""
 
@@ -50,16 +50,17 @@ def comparisons(folder: Path) -> list[Comparison]:
         sidecar = read_json(path.with_suffix(".json"))
         if sidecar.get("repeats"):
             continue
-        runs = [cell.get("runs", []) for cell in sidecar["cells"]]
         found += [
             Comparison(
                 source=record["source"],
                 trained=trained(sidecar, record["metric"]),
                 verdict=record["verdict"],
-                wide=record["metric"] in sidecar.get("wide", []),
-                measurement=(*behind, record["metric"], record["mean"]) if behind else None,
+                wide=cell.get("wide", False),
+                measurement=(*cell["runs"], record["metric"], record["mean"])
+                if cell.get("runs")
+                else None,
             )
-            for record, behind in zip(read_csv(path), runs, strict=True)
+            for record, cell in zip(read_csv(path), sidecar["cells"], strict=True)
             if record["expected"] and record["verdict"] in WORDS
         ]
     return found

@@ -94,9 +94,9 @@ def build(
         behind = [] if row.get("quoted") else measures.of(experiment, variant)
         runs.update({measure.identity: provenance(measure) for measure in behind})
         for metric in needs.metrics_of(row, column):
-            for record in _records(context, row, column, metric, behind):
+            for record, wide in _records(context, row, column, metric, behind):
                 records.append(record)
-                cells.append(_cell(context, record, behind))
+                cells.append({**_cell(context, record, behind), "wide": wide})
     sidecar = {
         "schema": 1,
         "paper": paper.name,
@@ -107,7 +107,6 @@ def build(
         "tolerances": {
             metric: rule["tolerance"] for metric, rule in metrics.items() if "tolerance" in rule
         },
-        "wide": [metric for metric, rule in metrics.items() if rule.get("wide")],
         "runs": runs,
         "cells": cells,
     }
@@ -133,8 +132,11 @@ def _records(
     column: Mapping[str, Any],
     name: str,
     behind: Sequence[Measure],
-) -> list[Record]:
-    """Return a cell's records for one metric: one a source, and one more for the other spread."""
+) -> list[tuple[Record, bool]]:
+    """Return a cell's records for one metric: one a source, and one more for the other spread.
+
+    With each, whether its tolerance is so wide that nearly any run meets it, or chance does.
+    """
     paper, table = context.paper, context.table
     metric = paper.tables["metrics"][name]
     if "of" in metric:
@@ -149,15 +151,18 @@ def _records(
     why += ["our value is undefined"] if ours.mean == UNDEFINED else []
     by_runs = _over_outcomes(metric, ours, behind) if share else _over_runs(ours)
     statistics = _over_examples(metric, ours, scalars, behind) or by_runs
+    chance = _chance(metric, behind)
     records = []
     for number in printed:
         tolerance = Tolerance.of(metric["tolerance"]) if "tolerance" in metric else None
         misprint = ["the printed number is a misprint"] if number.flag == "misprint" else []
         star = _one_star(metric, number, behind)
         verdict = judge(ours, number.printed, tolerance, [*why, *misprint, *star])
+        by_chance = chance is not None and verdict.met_by(chance, number.printed)
         seeds = ", ".join(str(measure.seed) for measure in behind)
         notes = [
             "" if row.get("quoted") else verdict.reason,
+            f"chance ({chance:.3g}) lies within the tolerance" if by_chance else "",
             f"seeds {seeds}" if behind else "",
             number.note,
         ]
@@ -182,14 +187,22 @@ def _records(
         difference = _difference(context, record)
         if difference:
             notes.append(f"{base_scale(context.scale)}: difference {difference}")
-        records.append({**record, "note": "; ".join(note for note in notes if note)})
+        record["note"] = "; ".join(note for note in notes if note)
+        records.append((record, by_chance or "wide" in metric))
     if statistics is not by_runs and ours.runs:
         unknown = dict.fromkeys(("std", "ci_low", "ci_high"), "")
-        other = {**records[0], **unknown, **by_runs, "verdict": "not comparable", "flag": ""}
+        other = {**records[0][0], **unknown, **by_runs, "verdict": "not comparable", "flag": ""}
         other |= {"expected": "", "expected_std": "", "source": table["source"]}
         other["note"] = "spread over runs; the paper's is over examples"
-        records.append(other)
+        records.append((other, False))
     return records
+
+
+def _chance(metric: Mapping[str, Any], behind: Sequence[Measure]) -> float | None:
+    """Return what chance has in place of a metric: its measure with `_chance` behind its name."""
+    found = [measure.scalar(f"{metric['measure']}_chance") for measure in behind]
+    values = [float(scalar["value"]) for scalar in found if scalar is not None]
+    return sum(values) / len(values) if values else None
 
 
 def _one_star(metric: Mapping[str, Any], number: Expected, behind: Sequence[Measure]) -> list[str]:

@@ -102,6 +102,12 @@ class Verdict:
     reason: str
     tolerance: float | None = None
 
+    def met_by(self, value: float, printed: Printed) -> bool:
+        """Return whether a value, such as that of chance, lies within the tolerance applied."""
+        if self.tolerance is None or printed.value is None:
+            return False
+        return abs(value - printed.value) <= self.tolerance
+
 
 def judge(
     ours: Ours, printed: Printed, tolerance: Tolerance | None, hindrances: Sequence[str] = ()
