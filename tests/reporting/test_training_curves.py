@@ -18,7 +18,7 @@ from workflow.planning.loader import check
 from workflow.reporting.drawing import plot
 from workflow.reporting.figures import curves
 from workflow.reporting.figures.panels import Panel, Series
-from workflow.reporting.figures.style import LOOKS, styled
+from workflow.reporting.figures.style import LOOKS, looks_by_label, styled
 from workflow.reporting.files import ReportingError
 from workflow.reporting.measures import Measure, Measures
 from workflow.reporting.paper import Paper
@@ -82,6 +82,29 @@ def test_the_median_is_pythons(values: list[list[float]]) -> None:
         (middle,) = bold(figure.axes[0])
         expected = [statistics.median(at) for at in zip(*values, strict=True)]
         assert list(middle.get_ydata()) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_few_runs_are_drawn_in_the_place_of_a_band(runs: bool) -> None:
+    with styled():
+        figure = drawn([Panel("same", [series(FIVE[:4])])], runs=runs)
+        (axes,) = figure.axes
+        (middle,) = bold(axes)
+        assert list(middle.get_ydata()) == [1.5, 15, 98.5]
+        thin = [line for line in axes.lines if line is not middle]
+        assert [list(line.get_ydata()) for line in thin] == [[s, 10 * s, 100 - s] for s in range(4)]
+        assert not axes.collections
+        said = "Bold lines: median over runs; thin lines: single runs; seeds 0, 1, 2, 3."
+        assert words(figure) == said
+
+
+def test_few_runs_beside_many() -> None:
+    with styled():
+        figure = drawn([Panel("p", [series(FIVE), series(FIVE[:2], "other")])], runs=False)
+        (axes,) = figure.axes
+        assert (len(axes.lines), len(axes.collections)) == (4, 1)
+        said = "median over runs; bands: quartiles (25 to 75 %); thin lines: single runs; seeds"
+        assert said in words(figure)
 
 
 def test_without_single_runs_only_medians_are_drawn() -> None:
@@ -215,6 +238,21 @@ def test_a_label_looks_the_same_in_all_panels() -> None:
             drawn(eight)
 
 
+@pytest.mark.parametrize(
+    ("figure", "blue", "red", "green"),
+    [
+        ("figure_2", "control", "same symbols", "mixture"),
+        ("figure_2_multihead", "one good", "all bad", "random"),
+    ],
+)
+def test_figure_2_of_004_has_the_papers_colours(
+    figure: str, blue: str, red: str, green: str
+) -> None:
+    panels = Paper("attention_learning").definition("figures", figure)["panels"]
+    looks = looks_by_label(series["label"] for panel in panels for series in panel["series"])
+    assert looks == dict(zip((blue, red, green), LOOKS, strict=False))
+
+
 def test_marks_are_few_on_a_long_line() -> None:
     steps = list(range(100))
     with styled():
@@ -224,7 +262,7 @@ def test_marks_are_few_on_a_long_line() -> None:
 
 
 def test_what_values_are_held_against_is_a_thin_line() -> None:
-    runs = [run(seed, [9, 8, 7]) for seed in range(3)]
+    runs = [run(seed, [9, 8, 7]) for seed in range(5)]
     for seed, one in enumerate(runs):
         one.evaluators["probe"]["arrays"]["random"] = [seed, 10 * seed, 5]
     baseline = {"probe.accuracy": "probe.random"}
@@ -232,16 +270,16 @@ def test_what_values_are_held_against_is_a_thin_line() -> None:
         figure = drawn([Panel("p", [series(runs)])], runs=False, baseline=baseline)
         middle, thin = figure.axes[0].lines
         assert list(middle.get_ydata()) == [9, 8, 7]
-        assert (list(thin.get_xdata()), list(thin.get_ydata())) == (STEPS, [1, 10, 5])
+        assert (list(thin.get_xdata()), list(thin.get_ydata())) == (STEPS, [2, 20, 5])
         assert thin.get_color() == middle.get_color() and thin.get_linewidth() < 1
-        assert "; thin dashed lines: medians of the baseline; seeds 0, 1, 2." in words(figure)
+        assert "; thin dashed lines: medians of the baseline; seeds 0, 1, 2, 3, 4." in words(figure)
         del runs[1].evaluators["probe"]["arrays"]["random"]
         (axes,) = drawn([Panel("p", [series(runs)])], runs=False, baseline=baseline).axes
         assert len(axes.lines) == 1
 
 
 def test_what_has_one_value_a_run_is_a_level_line() -> None:
-    runs = [run(seed, [9, 8, 7]) for seed in range(3)]
+    runs = [run(seed, [9, 8, 7]) for seed in range(5)]
     for seed, one in enumerate(runs):
         one.evaluators["probe"]["scalars"]["chance"] = {"value": 4 + seed}
     level = {"probe.accuracy": "probe.chance"}
@@ -249,7 +287,7 @@ def test_what_has_one_value_a_run_is_a_level_line() -> None:
         (axes,) = drawn([Panel("p", [series(runs)])], runs=False, baseline=level).axes
         assert [list(axes.lines[1].get_xdata()), list(axes.lines[1].get_ydata())] == [
             STEPS,
-            [5] * 3,
+            [6] * 3,
         ]
         for one in runs:
             one.evaluators["probe"]["arrays"]["chance"] = [1, 2, 3]

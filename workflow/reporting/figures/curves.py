@@ -1,4 +1,4 @@
-"""Curves over training: every run, the median over runs, and the middle half of them."""
+"""Curves over training: every run, the median over runs, and the middle half of them if many."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -23,6 +23,8 @@ from workflow.reporting.measures import Measure
 
 Curve = Mapping[float, float]
 """The values of one run, by the point (step or epoch) at which each was measured."""
+FEW = 5
+"""Fewer runs than these have no quartiles worth a band: each is drawn instead."""
 MARKS = 8
 """At most so many marks tell a line from the others without its colour."""
 LEGEND = 46
@@ -42,7 +44,8 @@ def draw(
 ) -> Figure:
     """Draw each series as the median over its runs, in a band from quartile to quartile.
 
-    Both are taken at the points that all runs of the series have; a single run has its line only.
+    Both are taken at the points that all runs of the series have; a few runs are drawn in the place
+    of the band, and a single run has its line only.
     A label looks the same in all panels. Panels of one column that draw the same arrays have the
     same vertical axis, and panels of the same variants the same horizontal one. Where only some of
     the panels' arrays exist at a scale, the others count as not run. A row and a column of panels
@@ -54,7 +57,7 @@ def draw(
         axis: label of the horizontal axis, with its unit.
         label: label of the vertical axis, with its unit; by panel, where panels differ.
         columns: number of panels side by side.
-        runs: whether every run is drawn too, as a thin line.
+        runs: whether every run is drawn beside a band too, as a thin line.
         low: lower end of the vertical axis, moved further where a line lies beyond it; by panel,
             where panels differ.
         high: upper end, likewise.
@@ -89,9 +92,7 @@ def draw(
         _legend(axes)
     _same_width(places, shown)
     _same_height(places, shown, columns)
-    thin = "thin lines: single runs; " if runs else ""
-    thin += "thin dashed lines: medians of the baseline; " if baseline else ""
-    footnote(figure, panels, _about(panels, thin, shortened))
+    footnote(figure, panels, _about(panels, runs, bool(baseline), shortened))
     return figure
 
 
@@ -153,11 +154,12 @@ def _series(axes: Axes, look: Look, panel: Panel, series: Series, x: str, runs: 
             "them at the same points."
         )
     values = np.array([[curve[point] for point in points] for curve in curves])
-    color, many = look["color"], len(curves) > 1
-    if many and runs:
+    color, many, banded = look["color"], len(curves) > 1, len(curves) >= FEW
+    if many and (runs or not banded):
+        thin: Any = {"linewidth": 0.5, "alpha": 0.3} if banded else {"linewidth": 0.8, "alpha": 0.6}
         for curve in curves:
-            axes.plot(list(curve), list(curve.values()), color=color, linewidth=0.5, alpha=0.3)
-    if many:
+            axes.plot(list(curve), list(curve.values()), color=color, **thin)
+    if banded:
         low, high = np.percentile(values, [25, 75], axis=0)
         axes.fill_between(points, low, high, color=color, alpha=0.18, linewidth=0)
     name = f"{series.label} ({len(curves)} seed{'s' if many else ''})"
@@ -241,12 +243,18 @@ def _same_height(places: Sequence[Axes], shown: Sequence[Panel], columns: int) -
             axes.set_ylim(min(ends), max(ends))
 
 
-def _about(panels: Sequence[Panel], thin: str, shortened: bool) -> str:
+def _about(panels: Sequence[Panel], runs: bool, baseline: bool, shortened: bool) -> str:
     """Say what the lines and the band are, and which seeds are behind them."""
     drawn = series_of(panels)
-    if all(len(series.behind) == 1 for series in drawn):
+    sizes = {len(series.behind) for series in drawn}
+    if sizes == {1}:
         return f"Lines: single runs of {seeds(drawn)}."
     where = ", where all runs of a line were measured" if shortened else ""
-    return (
-        f"Bold lines: median over runs{where}; bands: quartiles (25 to 75 %); {thin}{seeds(drawn)}."
-    )
+    said = {
+        f"Bold lines: median over runs{where}": True,
+        "bands: quartiles (25 to 75 %)": max(sizes) >= FEW,
+        "thin lines: single runs": runs or any(1 < size < FEW for size in sizes),
+        "thin dashed lines: medians of the baseline": baseline,
+        f"{seeds(drawn)}.": True,
+    }
+    return "; ".join(text for text, holds in said.items() if holds)
