@@ -240,6 +240,7 @@ def test_a_row_may_be_of_another_experiment_and_a_star_stands_where_a_value_is_a
         ["model", "50.0*"],
         ["other", "40.0"],
     ]
-    none = tables.build(with_tables(made), "toy", "lite", Measures([]))
-    grid = layout.grid(made, "toy", none.records, none.sidecar)
-    assert grid.rows[0][1].text == "not run"
+    one = tables.build(with_tables(made), "toy", "lite", Measures(runs))
+    grid = layout.grid(made, "toy", one.records, one.sidecar)
+    assert [row[0].text for row in grid.rows] == ["model"]
+    assert grid.below[0] == "Not run: other."

@@ -1,17 +1,16 @@
 """A table in its paper's own layout: ours with its spread, the paper's beside it, the verdict."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from workflow.reporting.footnotes import not_run, runs_behind, trained_on, unequal
 from workflow.reporting.needs import cells, format_of, metrics_of, row_name
 from workflow.reporting.tables import UNDEFINED, Record
 
 Kind = Literal["label", "ours", "paper", "verdict"]
 MISSING = "–"
-NAMED = 8
-"""So many cells with fewer runs than their row are named; more are not."""
+NO_ROW = "None of its rows was run; they stand in the CSV, with what the paper prints."
 
 
 @dataclass(frozen=True)
@@ -32,8 +31,9 @@ class Grid:
     columns: tuple[tuple[str, tuple[Kind, ...]], ...]
     """(label, kinds of its sub-columns) of each column."""
     rows: tuple[tuple[Cell, ...], ...]
-    runs: str
-    """How many runs are behind the cells, and on what they were trained; empty without any."""
+    """Of which anything was run, or that the paper quotes."""
+    below: tuple[str, ...]
+    """Which rows were not run, how many runs are behind the cells, and how they were trained."""
 
 
 class Shown:
@@ -81,7 +81,10 @@ def grid(
     records: Sequence[Record],
     sidecar: Mapping[str, Any],
 ) -> Grid:
-    """Lay out a table's records; its sidecar has an overlay's differences and the runs behind."""
+    """Lay out a table's records; its sidecar has an overlay's differences and the runs behind.
+
+    Rows of which nothing was run are named below the table, and not laid out.
+    """
     table = definitions["tables"][name]
     differences: dict[tuple[str, ...], str] = {
         (cell["row"], cell["column"], cell["metric"]): str(cell["difference"])
@@ -104,8 +107,12 @@ def grid(
         for column in table["columns"]
     ]
     existing = {(row_name(row), column["label"]) for row, column in cells(table)}
+    absent = {row_name(row) for row in table["rows"]}
+    absent -= {record["row"] for record in records if record["verdict"] != "not run"}
     rows = []
     for row in table["rows"]:
+        if row_name(row) in absent:
+            continue
         line = [Cell(str(row[part]), "label") for part in ("group", "label") if part in row]
         for column, (label, kinds) in zip(table["columns"], columns, strict=True):
             if (row_name(row), label) not in existing:
@@ -116,62 +123,13 @@ def grid(
             }
             line += _cells(definitions["metrics"], format_of(row, column), here, kinds, differences)
         rows.append(tuple(line))
-    behind = ""
-    if "corpora" not in sidecar:
-        behind = f"{runs_behind(records)} {trained_on(sidecar['runs'])}".strip()
-    return Grid(tuple(table["labels"]), tuple(columns), tuple(rows), behind)
-
-
-def trained_on(runs: Mapping[str, Mapping[str, Any]]) -> str:
-    """Say on what and in which precision the runs behind a table were trained."""
-    kinds = Counter(
-        f"{run['cpu'] if run['device'] == 'cpu' else run['device']} in {run['precision']}"
-        for run in runs.values()
-    )
-    if len(kinds) < 2:
-        return "".join(f"Trained on {kind}." for kind in kinds)
-    return f"Trained on {', '.join(f'{kind} ({count})' for kind, count in kinds.most_common())}."
-
-
-def runs_behind(records: Sequence[Record]) -> str:
-    """Say how many runs are behind the cells of a table that were run."""
-    behind: dict[str, dict[str, int]] = {}
-    for record in records:
-        if record["spread_over"] == "runs" and record["n"]:
-            row, runs = behind.setdefault(record["row"], {}), int(record["n"])
-            row[record["column"]] = max(row.get(record["column"], 0), runs)
-    most = {row: max(columns.values()) for row, columns in behind.items()}
-    if not most:
-        return ""
-    ((usual, _),) = Counter(most.values()).most_common(1)
-    others: dict[int, list[str]] = {}
-    for row, runs in most.items():
-        if runs != usual:
-            others.setdefault(runs, []).append(row)
-    fewer: dict[tuple[str, int], list[str]] = {}
-    for row, columns in behind.items():
-        for column, runs in columns.items():
-            if runs < most[row]:
-                fewer.setdefault((column, runs), []).append(row)
-    but = [f"{_named('row', rows)} over {runs}" for runs, rows in sorted(others.items())]
-    few = ""
-    if sum(map(len, fewer.values())) > NAMED:
-        few = " Some cells are over fewer, where a run has no value: `n` in the CSV."
-    else:
-        alike: dict[tuple[tuple[str, ...], int], list[str]] = {}
-        for (column, runs), rows in fewer.items():
-            alike.setdefault((tuple(rows), runs), []).append(column)
-        but += [
-            f"{_named('column', columns)} of {_named('row', rows)} over {runs}"
-            for (rows, runs), columns in alike.items()
-        ]
-    rest = f", but {'; '.join(but)}" if but else ""
-    return f"Each cell of ours is over {usual} run{'s' * (usual != 1)}{rest}.{few}"
-
-
-def _named(kind: str, names: Sequence[str]) -> str:
-    """Return names in quotes, with what they are of (`rows “a”, “b”`)."""
-    return f"{kind}{'s' * (len(names) != 1)} {', '.join(f'“{name}”' for name in names)}"
+    below: list[str] = []
+    if "corpora" not in sidecar:  # whose notes say of each what is missing
+        missing = [row_name(row) for row in table["rows"] if row_name(row) in absent]
+        below += [not_run(missing)] if rows else []
+        said = (runs_behind(records), unequal(records), trained_on(sidecar["runs"]))
+        below += [" ".join(filter(None, said))]
+    return Grid(tuple(table["labels"]), tuple(columns), tuple(rows), tuple(filter(None, below)))
 
 
 def _cells(
@@ -188,13 +146,19 @@ def _cells(
     ours = form.format_map(
         {
             name: Shown(
-                it["mean"], it["std"], digits[name], (it["ci_low"], it["ci_high"]), best_of[name]
+                it["mean"],
+                _spread(metrics[name], it),
+                digits[name],
+                (it["ci_low"], it["ci_high"]),
+                best_of[name],
             )
             for name, it in first.items()
         }
     )
     if all(record["verdict"] == "not run" for record in first.values()):
         ours = "not run"
+    elif all(record["mean"] == UNDEFINED for record in first.values()):
+        ours = MISSING
     changes = [differences.get((it["row"], it["column"], name)) for name, it in first.items()]
     if any(changes):
         ours += f" [Δ {', '.join(change for change in changes if change)}]"
@@ -220,6 +184,12 @@ def _cells(
     return [by_kind[kind] for kind in kinds]
 
 
+def _spread(metric: Mapping[str, Any], record: Record) -> str:
+    """Return a cell's deviation, but none of 0 where no training changes the metric (a count)."""
+    fixed = metric.get("tolerance", {}).get("seed_std") == 0
+    return "" if fixed and record["std"] == "0" else record["std"]
+
+
 def _verdicts(label: str, by_source: Mapping[str, str]) -> list[str]:
     """Return a metric's verdict, or one a text where they differ."""
     words = set(by_source.values())
@@ -241,9 +211,8 @@ HEADERS: dict[Kind, str] = {"ours": "ours", "paper": "paper", "verdict": "verdic
 
 
 def notes(definitions: Mapping[str, Any], name: str, shown: Grid) -> list[str]:
-    """Return what stands below a table: its runs, spreads and readings."""
-    written = [str(note) for note in definitions["tables"][name].get("notes", [])]
-    return [note for note in (shown.runs, *written) if note]
+    """Return what stands below a table: what was not run, its runs, spreads and readings."""
+    return [*shown.below, *map(str, definitions["tables"][name].get("notes", []))]
 
 
 def markdown(definitions: Mapping[str, Any], name: str, shown: Grid, scale: str) -> str:
@@ -255,9 +224,10 @@ def markdown(definitions: Mapping[str, Any], name: str, shown: Grid, scale: str)
     lines = [header, ["---"] * len(header)]
     lines += [[cell.text for cell in row] for row in shown.rows]
     body = "\n".join("| " + " | ".join(_pipe(text) for text in line) + " |" for line in lines)
+    body = body if shown.rows else NO_ROW
     below = "\n".join(f"- {note}" for note in notes(definitions, name, shown))
     title = f"## {table['title']} (scale {scale})"
-    return f"{title}\n\n{table['caption']}\n\n{body}\n\n{below}"
+    return f"{title}\n\n{table['caption']}\n\n{body}\n\n{below}".rstrip()
 
 
 def _pipe(text: str) -> str:
@@ -316,7 +286,7 @@ def latex(definitions: Mapping[str, Any], name: str, shown: Grid, scale: str) ->
         "".join(rules),
         " & ".join(tex_escape(text) for text in below) + r" \\",
         r"\midrule",
-        *body,
+        *(body or [rf"\multicolumn{{{at}}}{{l}}{{{NO_ROW}}} \\"]),
         r"\bottomrule",
         r"\end{tabular}",
     ]
