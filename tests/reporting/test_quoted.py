@@ -99,3 +99,16 @@ def test_a_list_of_words_is_a_cell() -> None:
     assert [one["mean"] for one in built(made, runs).records] == [""] * 4
     made["metrics"]["bleu"]["of"] = "never"  # the first run was measured, and has no such word
     assert [one["mean"] for one in built(made, runs).records] == ["", "", "–", ""]
+
+
+def test_a_text_is_that_of_one_run() -> None:
+    made = definitions()
+    metric = {"measure": "probe.near", "of": "a", "label": "near", "unit": "words", "digits": 0}
+    made["metrics"]["bleu"] = metric
+    arrays: dict[str, Any] = {"word": ["a"], "near": [["an"]]}
+    runs = [one_run("en_de_soft", seed, {}, arrays if seed else {}) for seed in range(3)]
+    table = built(made, runs)
+    record, cell = table.records[2], table.sidecar["cells"][2]
+    assert (record["mean"], record["n"]) == ("an", "1") and "seeds 1" in record["note"]
+    assert (cell["runs"], cell["seeds"], cell["measure"]) == (["en_de_soft-1"], [1], "probe.near")
+    assert list(table.sidecar["runs"]) == ["en_de_soft-1"]

@@ -13,6 +13,7 @@ import pytest
 
 from tests.reporting.synthetic import FLOORS, STACK, Results, one_run, scalar, with_tables
 from workflow.reporting import tables
+from workflow.reporting.cell_statistics import text
 from workflow.reporting.counting import comparisons
 from workflow.reporting.files import ReportingError
 from workflow.reporting.layout import NO_ROW, grid, latex, tex_escape
@@ -211,7 +212,7 @@ def test_what_no_training_changes_has_no_deviation(seed_std: int, shown: str) ->
      (-3.0, "-3"), (1234567.25, "1.23457e+06"), ("undefined", "undefined")],
 )  # fmt: skip
 def test_counts_are_written_in_full(value: float | str | None, said: str) -> None:
-    assert tables.text(value) == said
+    assert text(value) == said
 
 
 def test_latex_escapes() -> None:

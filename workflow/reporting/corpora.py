@@ -11,12 +11,13 @@ from typing import Any
 
 from workflow.datasets import origins
 from workflow.datasets.recipe import files
+from workflow.reporting.cell_statistics import text
 from workflow.reporting.comparability import hindrances_of_scale
 from workflow.reporting.expected import Expected
 from workflow.reporting.files import read_json
 from workflow.reporting.paper import Paper
 from workflow.reporting.tables import COLUMNS as RECORD
-from workflow.reporting.tables import Table, text
+from workflow.reporting.tables import Table
 from workflow.reporting.tabulating import write_table
 from workflow.reporting.verdict import Verdict
 

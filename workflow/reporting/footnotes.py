@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from workflow.reporting.tables import Record
+from workflow.reporting.cell_statistics import Record
 
 NAMED = 8
 """So many cells with fewer runs than their row are named; more are not."""

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from workflow.reporting.cell_statistics import UNDEFINED, Record
 from workflow.reporting.footnotes import not_run, runs_behind, trained_on, unequal
 from workflow.reporting.needs import cells, format_of, metrics_of, row_name
-from workflow.reporting.tables import UNDEFINED, Record
 
 Kind = Literal["label", "ours", "paper", "verdict"]
 MISSING = "–"

@@ -8,12 +8,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workflow.reporting import intervals, needs
+from workflow.reporting import needs
+from workflow.reporting.cell_statistics import (
+    UNDEFINED,
+    Record,
+    ours_of,
+    over_examples,
+    over_outcomes,
+    over_runs,
+    text,
+)
 from workflow.reporting.comparability import base_scale, hindrances
 from workflow.reporting.expected import Expected
 from workflow.reporting.measures import Measure, Measures
 from workflow.reporting.paper import Paper
-from workflow.reporting.verdict import Ours, Printed, Tolerance, judge
+from workflow.reporting.verdict import Printed, Tolerance, judge
 
 COLUMNS = (
     "paper",
@@ -38,11 +47,8 @@ COLUMNS = (
 )
 IDENTITY = ("source", "row", "column", "metric", "spread_over")
 """What tells a record from all others of its table."""
-UNDEFINED = "undefined"
 QUOTED = "quoted"
 """In the place of a verdict, for what the paper itself quotes from others and nobody runs."""
-Record = dict[str, str]
-"""One line of the long form; every value as text, empty where there is none."""
 
 
 @dataclass(frozen=True)
@@ -92,11 +98,12 @@ def build(
         variant = needs.cell_variant(table, row, column)
         experiment = needs.row_experiment(table, row)
         behind = [] if row.get("quoted") else measures.of(experiment, variant)
-        runs.update({measure.identity: provenance(measure) for measure in behind})
-        for metric in needs.metrics_of(row, column):
-            for record, wide in _records(context, row, column, metric, behind):
+        for metric in (_metric(metrics, one, row) for one in needs.metrics_of(row, column)):
+            shown = _shown(metric, behind)
+            runs.update({measure.identity: provenance(measure) for measure in shown})
+            for record, wide in _records(context, row, column, metric, shown):
                 records.append(record)
-                cells.append({**_cell(context, record, behind), "wide": wide})
+                cells.append({**_cell(context, record, metric, shown), "wide": wide})
     sidecar = {
         "schema": 1,
         "paper": paper.name,
@@ -111,6 +118,26 @@ def build(
         "cells": cells,
     }
     return Table(records, sidecar)
+
+
+def _metric(metrics: Mapping[str, Any], name: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a metric with its `name`, and with the word of the row where it is the list of one."""
+    metric = {**metrics[name], "name": name}
+    if "of" in metric:
+        metric["of"] = str(metric["of"]).format(row=row["id"])
+    return metric
+
+
+def _shown(metric: Mapping[str, Any], behind: Sequence[Measure]) -> Sequence[Measure]:
+    """Return the runs that a cell shows: of a number all of them, of a text the first that has it.
+
+    Texts have no mean.
+    """
+    for measure in behind:
+        found = measure.of_metric(metric)
+        if found is not None:
+            return [measure] if isinstance(found["value"], str) else behind
+    return behind
 
 
 def provenance(measure: Measure) -> dict[str, Any]:
@@ -130,7 +157,7 @@ def _records(
     context: Context,
     row: Mapping[str, Any],
     column: Mapping[str, Any],
-    name: str,
+    metric: Mapping[str, Any],
     behind: Sequence[Measure],
 ) -> list[tuple[Record, bool]]:
     """Return a cell's records for one metric: one a source, and one more for the other spread.
@@ -138,19 +165,16 @@ def _records(
     With each, whether its tolerance is so wide that nearly any run meets it, or chance does.
     """
     paper, table = context.paper, context.table
-    metric = paper.tables["metrics"][name]
-    if "of" in metric:
-        metric = {**metric, "of": str(metric["of"]).format(row=row["id"])}
     share = bool(metric.get("proportion"))
     statistic = metric.get("statistic", table.get("statistic", "mean"))
-    ours, scalars = _ours(metric, statistic, behind)
+    ours, scalars = ours_of(metric, statistic, behind)
     places = needs.printed_places(table, row, column) if "printed" in metric else []
     unprinted = Expected(table["source"], Printed(""), metric["unit"], "", "")
     printed = paper.expected.all_at(places, metric.get("printed", "")) or [unprinted]
     why = hindrances(context.scale, paper.tables.get("not_comparable", []), behind)
     why += ["our value is undefined"] if ours.mean == UNDEFINED else []
-    by_runs = _over_outcomes(metric, ours, behind) if share else _over_runs(ours)
-    statistics = _over_examples(metric, ours, scalars, behind) or by_runs
+    by_runs = over_outcomes(metric, ours, behind) if share else over_runs(ours)
+    statistics = over_examples(metric, ours, scalars, behind) or by_runs
     chance = _chance(metric, behind)
     records = []
     for number in printed:
@@ -177,7 +201,7 @@ def _records(
             "table": context.name,
             "row": needs.row_name(row),
             "column": str(column["label"]),
-            "metric": name,
+            "metric": metric["name"],
             "unit": metric["unit"],
             "expected": number.printed.text,
             "expected_std": text(number.printed.std),
@@ -228,93 +252,6 @@ def _lacking(metric: Mapping[str, Any], behind: Sequence[Measure]) -> list[str]:
     ]
 
 
-def _ours(
-    metric: Mapping[str, Any], statistic: str, behind: Sequence[Measure]
-) -> tuple[Ours, list[Mapping[str, Any]]]:
-    """Return our value over the runs that have the metric, and their scalars.
-
-    The value is `UNDEFINED` where the metric was measured, but has a value in no run.  That of a
-    proportion is the fraction of runs, in a table of best runs too, and its sample are the runs.
-    """
-    share = bool(metric.get("proportion"))
-    found = [measure.of_metric(metric) for measure in behind]
-    scalars = [scalar for scalar in found if scalar is not None]
-    if not scalars:
-        undefined = sum(measure.undefined(metric["measure"]) for measure in behind)
-        return (Ours(undefined, UNDEFINED, statistic="single") if undefined else Ours(0)), []
-    if isinstance(scalars[0]["value"], str):
-        return Ours(len(scalars), scalars[0]["value"], statistic="single"), scalars
-    values = [float(scalar["value"]) for scalar in scalars]
-    statistic = "mean" if share else statistic
-    mean = max(values) if statistic == "max" else sum(values) / len(values)
-    sizes = [int(scalar["n"]) for scalar in scalars if scalar.get("n")]
-    sizes = [len(values)] if share else sizes
-    shown = statistic if len(values) > 1 else "single"
-    examples = min(sizes) if sizes else None
-    return Ours(len(values), mean, intervals.spread(values), shown, examples), scalars
-
-
-def _over_runs(ours: Ours) -> Record:
-    """Return the statistics of a cell whose spread is over runs."""
-    statistics = {"statistic": ours.statistic, "spread_over": "runs", "mean": text(ours.mean)}
-    if isinstance(ours.mean, float) and ours.statistic == "mean":
-        statistics["std"] = text(ours.std)
-        low, high = intervals.interval(ours.mean, ours.std, ours.runs) or (None, None)
-        statistics |= {"ci_low": text(low), "ci_high": text(high)}
-    return {**statistics, "n": str(ours.runs) if ours.runs else ""}
-
-
-def _over_outcomes(metric: Mapping[str, Any], ours: Ours, behind: Sequence[Measure]) -> Record:
-    """Return the statistics of a proportion: no deviation, and Wilson's interval from one run on.
-
-    Raises ReportingError when the measure of a run is neither 0 nor 1.
-    """
-    found = [measure.outcome(metric["measure"]) for measure in behind]
-    outcomes = [outcome for outcome in found if outcome is not None]
-    low, high = intervals.wilson(sum(outcomes), len(outcomes)) if outcomes else (None, None)
-    return {
-        "statistic": ours.statistic,
-        "spread_over": "runs",
-        "mean": text(ours.mean),
-        "n": str(ours.runs) if ours.runs else "",
-        "ci_low": text(low),
-        "ci_high": text(high),
-    }
-
-
-def _over_examples(
-    metric: Mapping[str, Any],
-    ours: Ours,
-    scalars: Sequence[Mapping[str, Any]],
-    behind: Sequence[Measure],
-) -> Record | None:
-    """Return the statistics of a metric whose spread is over examples, or None for other metrics.
-
-    The standard deviation is pooled over runs; the interval is of the per-example values averaged
-    over runs, or from the pooled deviation where the per-example values were not kept.
-    """
-    if metric.get("spread_over", "runs") != "examples":
-        return None
-    if not isinstance(ours.mean, float):
-        return {"statistic": ours.statistic, "spread_over": "examples", "mean": text(ours.mean)}
-    std = intervals.pooled([scalar.get("std") for scalar in scalars])
-    arrays = [measure.array(metric["measure"]) for measure in behind]
-    bounds = intervals.interval(ours.mean, std, ours.examples or 0)
-    if arrays and all(arrays):
-        means = intervals.over_seeds(arrays)
-        bounds = intervals.interval(ours.mean, intervals.spread(means.tolist()), len(means))
-    low, high = bounds or (None, None)
-    return {
-        "statistic": ours.statistic,
-        "spread_over": "examples",
-        "mean": text(ours.mean),
-        "std": text(std),
-        "n": text(ours.examples),
-        "ci_low": text(low),
-        "ci_high": text(high),
-    }
-
-
 def _difference(context: Context, record: Record) -> str:
     """Return an overlay's difference to the scale it stands on, or nothing."""
     base = context.base.get(key(record))
@@ -324,18 +261,15 @@ def _difference(context: Context, record: Record) -> str:
         return ""
 
 
-def _cell(context: Context, record: Record, behind: Sequence[Measure]) -> dict[str, Any]:
+def _cell(
+    context: Context, record: Record, metric: Mapping[str, Any], behind: Sequence[Measure]
+) -> dict[str, Any]:
+    """Return a record's entry in the sidecar: what was measured, and on which runs."""
     return {
         **{name: record[name] for name in IDENTITY},
+        "measure": metric["measure"],
         "difference": _difference(context, record) or None,
         "seeds": [measure.seed for measure in behind],
         "runs": [measure.identity for measure in behind],
         "measures": [measure.path.as_posix() for measure in behind],
     }
-
-
-def text(value: float | str | None) -> str:
-    """Return a value of a record as text: whole numbers exactly, else six significant digits."""
-    if value is None or isinstance(value, str):
-        return value or ""
-    return str(int(value)) if float(value).is_integer() else f"{value:.6g}"

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow.reporting import layout, tables
+from workflow.reporting.cell_statistics import Record
 from workflow.reporting.comparability import base_scale
 from workflow.reporting.files import csv_text, read_csv, write_json, write_text
 from workflow.reporting.measures import Measures
@@ -18,7 +19,7 @@ def tabulate(
 
     `base` is the same table's CSV of the scale that an overlay stands on; it need not exist.
     """
-    before: Sequence[tables.Record] = read_csv(base) if base and base.is_file() else []
+    before: Sequence[Record] = read_csv(base) if base and base.is_file() else []
     table = tables.build(paper, name, scale, measures, before)
     said = scale
     if any(cell["difference"] for cell in table.sidecar["cells"]):
