@@ -176,3 +176,11 @@ def test_runs_on_different_examples_are_refused(paper: Paper, results: Results) 
     soft[0] = replace(soft[0], evaluators=evaluators)
     with pytest.raises(ReportingError, match="measured 1821 and 2 examples"):
         judge(paper, "lite", read)
+
+
+@pytest.mark.parametrize(
+    ("seeds", "verdict"), [([-26.0], "undecided"), ([-26.0] * 2, "undecided"),
+                           ([-26.0] * 3, "holds"), ([-26.0, -25.99], "holds")],
+)  # fmt: skip
+def test_few_seeds_that_agree_exactly_decide_nothing(seeds: list[float], verdict: str) -> None:
+    assert decide(seeds, seeds, "less", 0.0).verdict == verdict

@@ -88,6 +88,8 @@ def test_a_margin_is_shown(direction: str, margin: float, asked: str) -> None:
         ({"seeds": [0], "ci_low": None, "ci_high": None}, "one seed"),
         ({}, "interval contains the margin"),
         ({"ci_low": 0.5}, "seeds disagree"),
+        ({"seeds": [0, 1], "ci_low": 2, "ci_high": 2}, "seeds without spread"),
+        ({"seeds": [0, 1, 2], "ci_low": 2, "ci_high": 2}, "seeds disagree"),
         ({"estimate": None, "ci_low": None}, "undefined"),
         ({"ci_high": -0.5}, "seeds disagree; points against the claim"),
         (

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from workflow.reporting.decisions import without_spread
+
 MOST_DIGITS = 9
 COUNTED = {"runs": "run", "examples": "example", "resampled": "example", "corpora": "sentence"}
 """What one pair is, by what a claim is over."""
@@ -122,6 +124,8 @@ def _doubt(claim: Mapping[str, Any]) -> str:
         return "one run" if alone else "interval contains the margin"
     if len(claim["seeds"]) < 2:
         return "one seed"
+    if without_spread(claim["ci_low"], claim["ci_high"], len(claim["seeds"])):
+        return "seeds without spread"
     if claim["ci_low"] <= claim["margin"] <= claim["ci_high"]:
         return "interval contains the margin"
     return "seeds disagree"

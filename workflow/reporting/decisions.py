@@ -15,6 +15,9 @@ from scipy import special
 
 from workflow.reporting import bootstrap, intervals
 
+SPREAD = 3
+"""So many seeds that agree exactly are believed to; of fewer it may be chance."""
+
 
 @dataclass(frozen=True)
 class Decision:
@@ -71,11 +74,18 @@ def _by_seeds(
     below = bounds[1] < margin and all(seed < margin for seed in per_seed)
     if len(per_seed) < 2:
         return "undecided", "one seed says nothing about other trainings"
+    if without_spread(*bounds, len(per_seed)):
+        return "undecided", "so few seeds without any spread may agree by chance"
     if above or below:
         verdict = "holds" if above == (direction == "greater") else "does not hold"
         side = "above" if above else "below"
         return verdict, f"the interval and every seed lie {side} {margin:g}"
     return "undecided", "the interval contains the margin or the seeds disagree"
+
+
+def without_spread(low: float, high: float, seeds: int) -> bool:
+    """Say whether an interval is a point only because too few seeds happen to agree."""
+    return low == high and seeds < SPREAD
 
 
 def decide_corpora(
