@@ -14,6 +14,8 @@ from workflow.reporting.current import planned
 from workflow.reporting.files import write_json
 from workflow.reporting.published_page import scale_page
 from workflow.reporting.publishing import publish
+from workflow.reporting.summary import WORDS
+from workflow.reporting.verdict import RULE
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +65,12 @@ def test_what_was_not_run_takes_a_line(page: str) -> None:
         assert last.startswith("Not run at this scale: ") and "\n" not in last
         assert ran in "".join(shown) and ran not in last
         assert absent in last and absent not in "".join(shown)
+
+
+def test_rules_and_names_stand_before_what_they_are_of(page: str) -> None:
+    for title, text, first in (("Tables", RULE, "- ["), ("Claims", WORDS, "###")):
+        section = part(page, title)
+        assert 0 <= section.index(text) < section.index(first)
 
 
 def test_claims_have_a_block_a_paper_with_its_json(page: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workflow.reporting.verdict import WORDS, Ours, Printed, Tolerance, judge
+from workflow.reporting.verdict import CLOSE, RULE, WORDS, Ours, Printed, Tolerance, judge
 
 ACCURACY = Tolerance(seed_std=0.8, sampling="binomial", full=100)
 TAU = Tolerance(seed_std=0.02, sampling="examples")
@@ -32,6 +32,14 @@ def test_examples_tolerance_by_hand() -> None:
     # tau .69 +- .11 over 1821 examples: .11 / sqrt(1821) = .002578; seeds .02 * sqrt(1.5) = .024495
     width = TAU.width(ours(0.7, runs=2, std=0.01), Printed("0.69", 0.11))
     assert width == pytest.approx(2 * math.hypot(0.002578, 0.024495) + 0.005, abs=1e-5)
+
+
+def test_the_tolerance_is_what_readers_are_told() -> None:
+    formula = RULE.split("`2 * ")[1].split("`")[0].replace("^", "**")
+    known = {"sampling": 0.11 / math.sqrt(1821), "seed_std": 0.02, "n": 3, "sqrt": math.sqrt}
+    told = 2 * eval(formula, known) + 0.005
+    assert TAU.width(ours(0.7), Printed("0.69", 0.11)) == pytest.approx(told)
+    assert f"`close` within {CLOSE}," in RULE
 
 
 @pytest.mark.parametrize(

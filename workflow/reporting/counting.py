@@ -40,7 +40,7 @@ class Comparison:
     wide: bool = False
     """Whether nearly any run meets its tolerance, or chance does."""
     measurement: Hashable = None
-    """What was measured: the runs, the metric and its value; of data and what was not run None."""
+    """What was measured, see `measurement`; of data and what was not run None."""
 
 
 def comparisons(folder: Path) -> list[Comparison]:
@@ -56,14 +56,30 @@ def comparisons(folder: Path) -> list[Comparison]:
                 trained=trained(sidecar, record["metric"]),
                 verdict=record["verdict"],
                 wide=cell.get("wide", False),
-                measurement=(*cell["runs"], record["metric"], record["mean"])
-                if cell.get("runs")
-                else None,
+                measurement=measurement(sidecar, cell, record),
             )
             for record, cell in zip(read_csv(path), sidecar["cells"], strict=True)
             if record["expected"] and record["verdict"] in WORDS
         ]
     return found
+
+
+def measurement(
+    sidecar: Mapping[str, Any], cell: Mapping[str, Any], record: Mapping[str, str]
+) -> Hashable:
+    """Return what tells a cell's measurement from others: runs, quantity and value; None of data.
+
+    One quantity may be measured by several evaluators, in one table as a fraction and in percent in
+    another.
+    """
+    if not cell.get("runs"):
+        return None
+    try:
+        full = sidecar["tolerances"].get(record["metric"], {}).get("full", 1)
+        value = f"{float(record['mean']) / full:.5g}"
+    except ValueError:
+        value = record["mean"]
+    return (*cell["runs"], cell["measure"].partition(".")[2], value)
 
 
 def once(found: Iterable[Comparison]) -> list[Comparison]:
@@ -89,7 +105,7 @@ def said(found: Sequence[Comparison]) -> str:
         words = [f"{counted[word]} {word.removesuffix('s')}" for word in COMPARED]
         return sum(counted[word] for word in COMPARED), ", ".join(words)
 
-    models, of_models = of(lambda one: one.trained and not one.wide)
+    models, of_models = of(_compared)
     others, of_others = of(lambda one: not one.trained)
     wide, of_wide = of(lambda one: one.wide)
     rest = Counter(one.verdict for one in found)
@@ -97,7 +113,8 @@ def said(found: Sequence[Comparison]) -> str:
         f"{models} comparisons of trained models with printed numbers: {of_models}; "
         f"{others} of data and baselines: {of_others}; "
         f"{wide} whose tolerance is so wide that nearly any run meets it: {of_wide}. "
-        f"{rest['not comparable']} more are not comparable, and {rest['not run']} were not run."
+        f"{rest['not comparable']} more are not comparable, and {rest['not run']} were not run. "
+        "What several tables show of one measurement counts once, by its worst verdict."
     )
 
 
@@ -111,14 +128,19 @@ def claims_said(claims: Sequence[Mapping[str, Any]]) -> str:
     leaning, against = (sum(map(said_so, made)) for said_so in (leans_against, points_against))
     return (
         f"Of {len(made)} claims {counted['holds']} hold, {counted['does not hold']} do not, "
-        f"{counted['undecided']} are undecided ({leaning} lean against the claim, in {against} of "
-        f"these the whole interval does), and {counted['not run']} were not run. "
+        f"{counted['undecided']} are undecided (in {leaning} our difference is on the other side "
+        f"of what is claimed, in {against} of these with its whole interval), and "
+        f"{counted['not run']} were not run. "
         f"Of {checks.total()} checks of our own {checks['holds']} hold."
     )
 
 
 def by_paper(claims: Sequence[Mapping[str, Any]], found: Sequence[Comparison]) -> str:
-    """Return a Markdown table of what was decided and compared of each paper."""
+    """Return a Markdown table of what was decided and compared of each paper.
+
+    What two papers print counts in the row of each, and it is said how often.
+    """
+    every = sum(map(_compared, once(found)))
     lines = [
         "| paper | claims decided | comparisons of trained models: reproduced / close / differ "
         "| not run |",
@@ -130,9 +152,16 @@ def by_paper(claims: Sequence[Mapping[str, Any]], found: Sequence[Comparison]) -
         ]
         decided = sum(claim["verdict"] in DECIDED for claim in own)
         printed = once(one for one in found if one.source == number)
-        counted = Counter(one.verdict for one in printed if one.trained and not one.wide)
+        counted = Counter(one.verdict for one in printed if _compared(one))
+        every -= counted.total()
         compared = " / ".join(str(counted[word]) for word in COMPARED)
-        lines.append(
-            f"| {number} {title} | {decided} of {len(own)} | {compared} | {counted['not run']} |"
-        )
-    return "\n".join(lines)
+        absent = sum(one.verdict == "not run" for one in printed)
+        lines.append(f"| {number} {title} | {decided} of {len(own)} | {compared} | {absent} |")
+    table = "\n".join(lines)
+    twice = f"Of these comparisons {-every} count in two rows: both papers print the number."
+    return f"{table}\n\n{twice}" if every else table
+
+
+def _compared(one: Comparison) -> bool:
+    """Return whether a trained model was compared, with a tolerance that means something."""
+    return one.trained and not one.wide and one.verdict in COMPARED

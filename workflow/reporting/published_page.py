@@ -7,7 +7,8 @@ from workflow.reporting import following
 from workflow.reporting.claims_table import claims_table
 from workflow.reporting.comparability import base_scale
 from workflow.reporting.files import read_csv, read_json
-from workflow.reporting.summary import ABOUT_CLAIMS, counts
+from workflow.reporting.summary import ABOUT_CLAIMS, WORDS, counts
+from workflow.reporting.verdict import RULE
 
 
 def scale_page(
@@ -24,9 +25,9 @@ def scale_page(
     parts = [f"# Published results, scale {scale}"]
     if base_scale(scale) != scale:
         parts.append(f"An overlay on `{base_scale(scale)}`: its settings are not the papers'.")
-    parts += [counts(folder), "## Claims", ABOUT_CLAIMS, *_claims(folder)]
+    parts += [counts(folder), "## Claims", ABOUT_CLAIMS, WORDS, *_claims(folder)]
     parts += ["## Follow one number", following.section(folder, titles)]
-    parts += ["## Tables", *_tables(folder, titles), "## Figures", *_figures(folder)]
+    parts += ["## Tables", RULE, *_tables(folder, titles), "## Figures", *_figures(folder)]
     if stale:
         runs = [f"- `{run}`: {why}" for run, why in sorted(stale.items())]
         parts += ["## Stale measures", "Kept, but in no table, figure or claim:", "\n".join(runs)]

@@ -18,6 +18,14 @@ ABOUT_CLAIMS = (
     "may differ."
 )
 """What a reader of claims must know."""
+WORDS = (
+    "A claim of more than a sign has its margin behind `asked`. tau is Kendall's rank correlation; "
+    "A(u, v) is how often (%) the place that u ranks highest is among the highest 5 % of v, and "
+    "A-hat is A of a random order. Here u and v are alpha, attention (alpha_fr: learned while all "
+    "else is frozen), beta, the lexical probe (beta_uf: under uniform attention, beta_px: of the "
+    "bag-of-words proxy), and Delta, the influence of words by gradient."
+)
+"""What the names in claims and tables mean."""
 
 
 def published_claims(folder: Path) -> list[dict[str, Any]]:
@@ -41,7 +49,7 @@ def block(published: Path) -> str:
         place = folder.as_posix()
         parts.append(
             f"**Scale `{scale}`**. {counts(folder)}\n\n"
-            f"The papers' main claims. {ABOUT_CLAIMS}\n\n"
+            f"The papers' main claims. {ABOUT_CLAIMS}\n\n{WORDS}\n\n"
             f"{claims_table(headlines)}\n\n"
             f"[All claims, tables and figures, and how to follow a number to its training]"
             f"({place}/README.md); the claims as [JSON]({place}/claims)."

@@ -1,10 +1,8 @@
 """The verdict on a number beside the paper's: one pure function, with its tolerance as data.
 
-The tolerance answers one question: could the paper's number be one more training of the same
-model?  It is `2 * sqrt(sampling^2 + seed_std^2 * (1 + 1/n))` plus half a unit of the paper's last
-printed digit, where `sampling` is the standard error at the size of the test set and `seed_std`
-the spread over trainings, fixed per metric before the runs.  The spread of the runs themselves
-never widens it, or an unstable model would pass more easily than a stable one.
+The tolerance (see `RULE`) answers one question: could the paper's number be one more training of
+the same model?  The spread of the runs themselves never widens it, or an unstable model would pass
+more easily than a stable one.
 """
 
 import math
@@ -16,6 +14,15 @@ Word = Literal["reproduced", "close", "differs", "not comparable", "not run"]
 WORDS: tuple[Word, ...] = ("reproduced", "close", "differs", "not comparable", "not run")
 CLOSE = 2
 """`close` reaches to this many tolerances."""
+RULE = (
+    "A number of ours is `reproduced` within one tolerance of the printed one, `close` within "
+    f"{CLOSE}, else it `differs`. The tolerance is `2 * sqrt(sampling^2 + seed_std^2 * (1 + 1/n))` "
+    "plus half a unit of the last printed digit: `sampling` is the standard error at the size of "
+    "the test set, n our number of runs, and `seed_std` the spread over trainings, a fixed rule of "
+    "the metric in `tolerances.json`. What is trained is at most `close` with one seed, or where "
+    "the standard error of our mean over seeds exceeds the tolerance."
+)
+"""The rule as a reader sees it."""
 
 
 @dataclass(frozen=True)
