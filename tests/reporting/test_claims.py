@@ -13,7 +13,7 @@ from workflow.reporting.claims import judge
 from workflow.reporting.claims_table import claims_table
 from workflow.reporting.decisions import decide
 from workflow.reporting.files import ReportingError
-from workflow.reporting.measures import Measures
+from workflow.reporting.measures import Measure, Measures
 from workflow.reporting.paper import Paper
 
 
@@ -184,3 +184,18 @@ def test_runs_on_different_examples_are_refused(paper: Paper, results: Results) 
 )  # fmt: skip
 def test_few_seeds_that_agree_exactly_decide_nothing(seeds: list[float], verdict: str) -> None:
     assert decide(seeds, seeds, "less", 0.0).verdict == verdict
+
+
+def test_runs_that_a_measure_was_compared_with_are_named(paper: Paper, measures: Measures) -> None:
+    def with_partner(run: Measure) -> Measure:
+        read = {"attention_importance.one": [f"e/{run.run['variant']}/seed-{run.seed + 100}"]}
+        return replace(run, records=read)
+
+    runs = [with_partner(run) for group in measures.groups.values() for run in group]
+    found = judge(paper, "lite", Measures(runs))
+    assert claim(found, "tau_sst")["partners"] == [
+        f"e/{name}/seed-{seed}"
+        for name in ("sst_soft", "sst_two_stream")
+        for seed in (100, 101, 102)
+    ]
+    assert claim(found, "accuracy_sst")["partners"] == []

@@ -1,11 +1,12 @@
 """Reading measures: broken and double files are named."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.reporting.synthetic import Results
+from tests.reporting.synthetic import Results, one_run
 from workflow.reporting.files import ReportingError
 from workflow.reporting.measures import Measures
 
@@ -52,3 +53,20 @@ def test_seeds_are_in_order_and_settings_are_found(results: Results) -> None:
     assert group[0].setting("training.optimizer.lr") == 0.002
     assert group[0].setting("data.nothing") is None
     assert group[0].scalar("receptive_field.nothing") is None
+
+
+def test_partners_are_the_other_runs_that_an_evaluator_read() -> None:
+    own, other, uniform = "toy/model/seed-0", "toy/model/seed-1", "toy/uniform/seed-100"
+    read = {"probe.record": [own], "probe.others": [other], "probe.uniform": [uniform]}
+    run = replace(one_run("model", 0), records={**read, "accuracy.uniform": ["toy/a/seed-7"]})
+    assert run.partners("probe.agreement") == [other, uniform]
+    assert run.partners("accuracy.accuracy") == ["toy/a/seed-7"]
+    assert run.partners("prob.agreement") == []
+
+
+def test_measures_files_name_the_records_that_were_read(results: Results) -> None:
+    path = results.add("stack_language", "uniform_soft", 0)
+    assert Measures.read([path]).of("stack_language", "uniform_soft")[0].records == {}
+    write(path, {**json.loads(path.read_text()), "records": {"e.one": ["a/b/seed-1"]}})
+    (run,) = Measures.read([path]).of("stack_language", "uniform_soft")
+    assert run.partners("e.value") == ["a/b/seed-1"]

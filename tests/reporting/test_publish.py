@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,6 +26,7 @@ from workflow.reporting.publishing import (
     published,
     refuse_dirty,
     stale_now,
+    with_records,
 )
 from workflow.reporting.summary import BEGIN, END, block, replaced
 
@@ -459,3 +461,24 @@ def test_changes_of_tolerance_are_told() -> None:
         "p accuracy (not yet published): from seed_std 0.8 to seed_std 1.5"
     ]
     assert tolerances.changes([], one) == []
+
+
+def test_measures_that_name_no_records_get_those_of_the_plan(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path)
+    here = "classification_learning/sst_"
+    known = [f"{here}attention/seed-{seed}" for seed in (0, 1)]
+    known += [f"{here}{name}" for name in ("uniform/seed-100", "uniform/seed-101", "proxy/seed-0")]
+    entries: dict[str, Any] = {key: {"stale": None, "measures": {}} for key in known}
+    records = with_records(plan, known[0], entries)["measures"]["records"]
+    assert {name.partition(".")[0] for name in records} == {"validation", "training", "regression"}
+    assert [len(found) for name, found in records.items() if name.startswith("regression")] == [
+        1,
+        1,
+    ]
+    assert records["validation.others"] == [known[1]]
+    assert records["validation.uniform"] == [known[2]]
+    assert records["validation.proxy"] == [known[4]]
+    assert records["validation.frozen"] == []  # it is not published
+    assert with_records(plan, known[4], entries) == entries[known[4]]
+    for kept in ({"stale": None, "measures": {"records": {}}}, {"stale": GONE, "measures": {}}):
+        assert with_records(plan, known[0], {known[0]: kept}) == kept

@@ -95,8 +95,11 @@ def test_a_number_is_followed_to_its_run(folder: Path, page: str) -> None:
         and one["spread_over"] == "runs"
     )
     (measures,) = re.findall(r"\]\((measures/[^)]+)\)", text)
-    (run,) = re.findall(r"\]\((runs/[^)]+)\)", text)
+    run, *others = re.findall(r"\]\((runs/[^)]+)\)", text)
     assert cell["measures"][0].endswith(f"lite/{measures}") and run == f"runs{measures[8:]}"
+    named = [json.loads((folder / one).read_text())["identity"] for one in (run, *others)]
+    assert named == cell["runs"] and len(named) == 2
+    assert f"(`{cell['measure']}`)" in text
     assert json.loads((folder / measures).read_text())["identity"] == identity
     record = json.loads((folder / run).read_text())
     assert record["identity"] == identity
@@ -114,6 +117,7 @@ def write(folder: Path, name: str, verdict: str, repeats: str = "", **changes: A
     path.with_suffix(".csv").write_text(f"{','.join(record)}\n{','.join(record.values())}\n")
     run = {"commit": "c" * 40, "cpu": "a CPU", "device": "cpu", "data": "d" * 64}
     cell = {"measures": [f"docs/lite/measures/e/v/{name}.json"], "runs": ["i" * 16]}
+    cell |= {"measure": "probe.m", "partners": ["e/uniform/1", "e/v/2"] if name == "e" else []}
     sidecar = {"tolerances": {"m": {"seed_std": 1}, "size": {"seed_std": 0}}, "repeats": repeats}
     write_json(path.with_suffix(".json"), {**sidecar, "cells": [cell], "runs": {"i" * 16: run}})
 
@@ -126,12 +130,14 @@ def test_the_example_is_reproduced_if_any_is(tmp_path: Path) -> None:
     assert following.section(tmp_path, {}) == following.FILES
     write(tmp_path, "c", "differs")
     write(tmp_path, "d", "close")
-    assert "In [c](tables/p/c.md), row “c”" in following.section(tmp_path, {})
+    alone = following.section(tmp_path, {})
+    assert "In [c](tables/p/c.md), row “c”" in alone and "beside" not in alone
     write(tmp_path, "e", "reproduced")
     write(tmp_path, "f", "reproduced")
     text = following.section(tmp_path, {"p/e": "Table 5"})
     assert "In [Table 5](tables/p/e.md), row “e”, column “c”, `m` is 1 % in one run" in text
-    assert "[runs/e/v/e.json](runs/e/v/e.json)" in text
+    assert "is of the runs [e/v/e](runs/e/v/e.json), measured beside their `partners`: " in text
+    assert "[e/uniform/1](runs/e/uniform/1.json), [e/v/2](runs/e/v/2.json). These" in text
 
 
 def test_stale_runs_and_overlays_are_told(tmp_path: Path) -> None:

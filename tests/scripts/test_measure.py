@@ -130,6 +130,11 @@ def test_an_evaluator_gets_the_records_that_it_names(measuring, tmp_path):
     found = measuring.found["seen"]
     assert found["arrays"] == {"own": [[1]], "others": [[2], [3]]}
     assert found["recorded"] == "r"
+    last = tmp_path.parts[-2:]
+    assert json.loads(measuring.out.read_text())["records"] == {
+        "seen.record": ["/".join((*last, "1"))],
+        "seen.others": ["/".join((*last, n)) for n in ("2", "3")],
+    }
     assert ran(measuring.measure(*given)) == []
     recorded(Path(files[0]), 9)
     assert ran(measuring.measure(*given)) == ["seen"]

@@ -28,7 +28,7 @@ from workflow.reporting.expected import ExpectedValues
 from workflow.reporting.files import ReportingError
 from workflow.reporting.measures import Measure, Measures
 from workflow.reporting.paper import Paper
-from workflow.reporting.tables import provenance
+from workflow.reporting.tables import partners, provenance
 
 CHECK = "A check, no claim of the paper: "
 """What a claim of ours begins with."""
@@ -75,6 +75,12 @@ def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
                 "hindrances": hindrances(scale, conditions, behind),
                 "measures": [measure.path.as_posix() for measure in behind],
                 "runs": [measure.identity for measure in behind],
+                "partners": partners(
+                    (measure, _measure(claim, side))
+                    for side, used in (("left", ones), ("right", others))
+                    for measure in used
+                    if "value" not in claim[side]
+                ),
             }
         )
     return {"schema": 1, "paper": paper.name, "scale": scale, "claims": found, "runs": runs}

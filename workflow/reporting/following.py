@@ -1,6 +1,6 @@
-"""How a reader follows a published number to the training behind it, shown by a real cell."""
+"""How a reader follows a published number to the trainings behind it, shown by a real cell."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -12,6 +12,9 @@ FILES = """\
 count. [`tolerances.json`](tolerances.json) has the rules behind the verdicts, each time they \
 changed. `texts/` has the long lists of texts that measures name: translations and their \
 references, from which BLEU is computed."""
+PARTNERS = """\
+What compares several runs has the others among its `partners`: those whose records its evaluator \
+read, of the same variant those of other seeds. Claims name `runs` and `partners` alike."""
 
 
 def section(folder: Path, titles: Mapping[str, str]) -> str:
@@ -23,19 +26,30 @@ def section(folder: Path, titles: Mapping[str, str]) -> str:
     table, cell, record, run = max(found, key=lambda one: one[2]["verdict"] == "reproduced")
     link = table.relative_to(folder).with_suffix("")
     title = titles.get(f"{table.parent.name}/{table.stem}", table.stem)
-    measure = "/".join(PurePosixPath(cell["measures"][0]).parts[-4:])
-    made = "/".join(("runs", *PurePosixPath(measure).parts[1:]))
-    runs = f"over {len(cell['runs'])} runs" if len(cell["runs"]) > 1 else "in one run"
+    measures = ["/".join(PurePosixPath(one).parts[-4:]) for one in cell["measures"]]
+    keys = [one.removeprefix("measures/").removesuffix(".json") for one in measures]
+    runs = f"over {len(keys)} runs" if len(keys) > 1 else "in one run"
+    compared = ""
+    if cell["partners"]:
+        compared = f", measured beside their `partners`: {_records(cell['partners'])}"
     return (
         f"In [{title}]({link}.md), row “{record['row']}”, column “{record['column']}”, "
         f"`{record['metric']}` is {record['mean']} {record['unit']} {runs}, where the paper "
         f"prints {record['expected']}: {record['verdict']}. "
-        f"The cell's entry in the table's [JSON]({link}.json) (`cells`) names its `measures`, such "
-        f"as [{measure}]({measure}), and by identity its `runs`, such as `{cell['runs'][0]}`. "
-        f"[{made}]({made}) is that run's record: made at commit `{str(run['commit'])[:10]}` on "
+        f"The cell's entry in the table's [JSON]({link}.json) (`cells`) names what was measured "
+        f"(`{cell['measure']}`), its `measures`, such as [{measures[0]}]({measures[0]}), and by "
+        f"identity its `runs`, such as `{cell['runs'][0]}`. The number is of the runs "
+        f"{_records(keys)}{compared}. "
+        f"These are their records: the first was made at commit `{str(run['commit'])[:10]}` on "
         f"{run['cpu']} ({run['device']}), from data with the digest `{str(run['data'])[:10]}…`; "
-        f"its `spec` is the whole configuration, from data to seed.\n\n{FILES}"
+        f"its `spec` is the whole configuration, from data to seed, with its parents.\n\n"
+        f"{PARTNERS}\n\n{FILES}"
     )
+
+
+def _records(keys: Iterable[str]) -> str:
+    """Return links to the records of runs."""
+    return ", ".join(f"[{key}](runs/{key}.json)" for key in keys)
 
 
 def _cells(

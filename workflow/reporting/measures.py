@@ -1,6 +1,6 @@
 """The measures of runs, grouped by variant, with the provenance of each run."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,13 @@ class Measure:
     evaluators: Mapping[str, Any]
     provenance: Mapping[str, Any] = field(default_factory=dict)
     """The run's `run.json`; empty when it was not given."""
+    records: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The runs whose records were read, by `<evaluator>.<argument>`."""
+
+    @property
+    def key(self) -> str:
+        """The run as `<experiment>/<variant>/seed-<n>`."""
+        return f"{self.run['experiment']}/{self.run['variant']}/seed-{self.seed}"
 
     @property
     def seed(self) -> int:
@@ -75,6 +82,17 @@ class Measure:
             self.evaluators.get(evaluator, {}).get("scalars", {}).get(metric)
         )
         return found
+
+    def partners(self, name: str) -> list[str]:
+        """Return the other runs whose records the evaluator of `evaluator.metric` read."""
+        evaluator = name.partition(".")[0]
+        read = [
+            key
+            for argument, keys in self.records.items()
+            if argument.partition(".")[0] == evaluator
+            for key in keys
+        ]
+        return [key for key in dict.fromkeys(read) if key != self.key]
 
     def array(self, name: str) -> Any:
         """Return the array `evaluator.name` (a list, or a mapping of lists), or None."""
@@ -139,4 +157,5 @@ def read_measure(path: Path, provenance: Mapping[Any, Mapping[str, Any]]) -> Mea
     if missing:
         raise ReportingError(f"{path}: {', '.join(sorted(missing))} missing; measure it again.")
     identity, evaluators = content["identity"], put_back(content, path)["evaluators"]
-    return Measure(path, identity, content["run"], evaluators, provenance.get(identity, {}))
+    run = provenance.get(identity, {})
+    return Measure(path, identity, content["run"], evaluators, run, content.get("records", {}))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow.planning.corpora import Corpus
-from workflow.planning.plan import Plan
+from workflow.planning.plan import Plan, named
 from workflow.reporting import tolerances
 from workflow.reporting.comparability import base_scale
 from workflow.reporting.current import Now, Traits, outdated, traits
@@ -201,6 +201,7 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
     """
     scale, folder = plan.scale, to / plan.scale
     entries = judged(merge(published(folder), given(plan, now)), now)
+    entries = {key: with_records(plan, key, entries) for key in entries}
     if not entries:
         where = Path(plan.folder) / "measures"
         raise ReportingError(f"{where}: nothing was measured; run this scale first.")
@@ -244,6 +245,21 @@ def stale_now(plan: Plan, to: Path, now: Now) -> dict[str, str]:
     before = published(to / plan.scale)
     after = {key: entry["stale"] for key, entry in judged(before, now).items()}
     return {key: why for key, why in after.items() if why and not before[key]["stale"]}
+
+
+def with_records(plan: Plan, key: str, entries: Mapping[str, Entry]) -> Entry:
+    """Return a run's entry with the published runs whose records its evaluators read.
+
+    Measures made before they named these get them from the plan; a stale run may be in none.
+    """
+    entry = entries[key]
+    if entry["stale"] or "records" in entry["measures"]:
+        return entry
+    read = plan.records(plan.run(*named(key)))
+    if not read:
+        return entry
+    records = {n: [one.key for one in runs if one.key in entries] for n, runs in read.items()}
+    return {**entry, "measures": {**entry["measures"], "records": records}}
 
 
 def _write_runs(aside: Path, entries: Mapping[str, Entry]) -> None:

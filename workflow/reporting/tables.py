@@ -4,7 +4,7 @@ Tables are defined in `tables.yaml` of their paper: rows, columns, and per colum
 shows.  The variant behind a cell is a template of the row's and the column's id.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -140,6 +140,14 @@ def _shown(metric: Mapping[str, Any], behind: Sequence[Measure]) -> Sequence[Mea
     return behind
 
 
+def partners(behind: Iterable[tuple[Measure, str]]) -> list[str]:
+    """Return the runs that others were compared with; of each of these its measure and the name.
+
+    They are `<experiment>/<variant>/seed-<n>`: the runs whose records the evaluators read.
+    """
+    return sorted({key for measure, name in behind for key in measure.partners(name)})
+
+
 def provenance(measure: Measure) -> dict[str, Any]:
     """Return where a run comes from: its labels, code, data, commit and hardware."""
     run = measure.provenance
@@ -272,4 +280,5 @@ def _cell(
         "seeds": [measure.seed for measure in behind],
         "runs": [measure.identity for measure in behind],
         "measures": [measure.path.as_posix() for measure in behind],
+        "partners": partners((measure, metric["measure"]) for measure in behind),
     }

@@ -27,6 +27,7 @@ def main() -> None:
                 "identity": spec["identity"],
                 "run": spec["run"],
                 "evaluators": _evaluate(spec, given),
+                "records": _named(given.record),
             }
             write_atomically(given.out, (json.dumps(measures, sort_keys=True) + "\n").encode())
         except Mistake:  # a whole sentence already
@@ -78,6 +79,15 @@ def _records(given: list[str], name: str) -> list[tuple[str, Path]]:
             if not Path(file).is_file():
                 raise ValueError(f"{file} does not exist: record that run first.")
             found.append((argument, Path(file)))
+    return found
+
+
+def _named(given: list[str]) -> dict[str, list[str]]:
+    """The runs whose records are read, as `<experiment>/<variant>/seed-<n>`, by argument."""
+    found: dict[str, list[str]] = {}
+    for text in given:
+        key, _, file = text.partition("=")
+        found.setdefault(key, []).append("/".join(Path(file).with_suffix("").parts[-3:]))
     return found
 
 
