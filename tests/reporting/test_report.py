@@ -122,6 +122,16 @@ def test_claims_that_were_not_run_are_folded_into_a_list(results: Results, paper
     assert claims.count('<span class="badge') == 0 and claims.count("<li>") == count
 
 
+def test_rows_that_were_not_run_are_named_below_their_table(results: Results, paper: Paper) -> None:
+    results.add("text_classification", "sst_soft", 0)
+    page = html.unescape(fill(results, paper))
+    table = page.partition('<h3 id="discrete_transformer-table_6_1"')[2].partition("<h3")[0]
+    assert '<th scope="row">SST</th>' in table and '<th scope="row">IMDB</th>' not in table
+    assert "<li>Not run: gradient norm: IMDB; " in table
+    table = page.partition('<h3 id="discrete_transformer-table_6_5"')[2].partition("<h3")[0]
+    assert table.count("<td") == 1 and "None of its rows was run." in table
+
+
 def test_text_from_files_is_escaped(results: Results, paper: Paper) -> None:
     path = results.add("text_classification", "sst_soft", 0)
     run = path.parents[3] / "runs/text_classification/sst_soft/seed-0/run.json"
