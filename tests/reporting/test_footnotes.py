@@ -9,11 +9,12 @@ from workflow.reporting.footnotes import not_run, runs_behind, trained_on, unequ
     ("absent", "said"),
     [
         ([], ""),
-        (["a", "b: c"], "Not run: a; b: c."),
-        (["1", "2", "3", "5", "a", "7", "8"], "Not run: 1 to 3; 5; a; 7 to 8."),
+        ([("", "a"), ("", "b: c")], "Not run: a; b: c."),
+        ([("", name) for name in "1235a78"], "Not run: 1 to 3; 5; a; 7 to 8."),
+        ([("x", "a"), ("y, z", "a"), ("x", "b")], "Not run of x: a; b. Not run of y, z: a."),
     ],
 )
-def test_rows_that_were_not_run_are_named_shortly(absent: list[str], said: str) -> None:
+def test_rows_that_were_not_run_are_named_shortly(absent: list[tuple[str, str]], said: str) -> None:
     assert not_run(absent) == said
 
 

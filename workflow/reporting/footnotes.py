@@ -1,7 +1,7 @@
 """What a table says below itself of the runs behind it: which, how many, and how trained."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from workflow.reporting.cell_statistics import Record
@@ -14,16 +14,29 @@ UNEQUAL = (
 )
 
 
-def not_run(rows: Sequence[str]) -> str:
-    """Name the rows that were not run, numbers in a row as `3 to 9`; nothing without any."""
-    stretches: list[list[str]] = []
-    for row in rows:
-        if stretches and _follows(stretches[-1][-1], row):
-            stretches[-1].append(row)
+def not_run(rows: Iterable[tuple[str, str]]) -> str:
+    """Name the rows (group or nothing, label) that were not run; nothing without any.
+
+    A group has a sentence of its own, and numbers in a row are named as `3 to 9`.
+    """
+    groups: dict[str, list[str]] = {}
+    for group, label in rows:
+        groups.setdefault(group, []).append(label)
+    return " ".join(
+        f"Not run{f' of {group}' if group else ''}: {'; '.join(_stretches(labels))}."
+        for group, labels in groups.items()
+    )
+
+
+def _stretches(labels: Sequence[str]) -> list[str]:
+    """Return labels, those of consecutive numbers as one."""
+    found: list[list[str]] = []
+    for label in labels:
+        if found and _follows(found[-1][-1], label):
+            found[-1].append(label)
         else:
-            stretches.append([row])
-    named = [" to ".join(dict.fromkeys((one[0], one[-1]))) for one in stretches]
-    return f"Not run: {'; '.join(named)}." if named else ""
+            found.append([label])
+    return [" to ".join(dict.fromkeys((one[0], one[-1]))) for one in found]
 
 
 def _follows(one: str, other: str) -> bool:

@@ -125,8 +125,9 @@ def grid(
         rows.append(tuple(line))
     below: list[str] = []
     if "corpora" not in sidecar:  # whose notes say of each what is missing
-        missing = [row_name(row) for row in table["rows"] if row_name(row) in absent]
-        below += [not_run(missing)] if rows else []
+        missing = [row for row in table["rows"] if row_name(row) in absent]
+        named = [(str(row.get("group", "")), str(row["label"])) for row in missing]
+        below += [not_run(named)] if rows else []
         said = (runs_behind(records), unequal(records), trained_on(sidecar["runs"]))
         below += [" ".join(filter(None, said))]
     return Grid(tuple(table["labels"]), tuple(columns), tuple(rows), tuple(filter(None, below)))
