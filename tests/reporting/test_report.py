@@ -108,7 +108,7 @@ def test_claims_come_first_and_everything_is_there(text: str, paper: Paper, lite
         assert " ".join(claim["claim"].split())[:40] in said
     assert text.count('<svg class="curves"') == len({path.parent.parent for path in lite.runs})
     assert "AMD EPYC &lt;test&gt;" in text
-    assert "<li>Table 6.1" in text and "gradient norm: IMDB; gradient norm: 20 News" in text
+    assert "<li>Table 6.1" in text and "Not run of gradient norm: IMDB; 20 News" in text
     assert "the binomial error" in text
     assert "lr: 0.002" in text
 
@@ -127,7 +127,7 @@ def test_rows_that_were_not_run_are_named_below_their_table(results: Results, pa
     page = html.unescape(fill(results, paper))
     table = page.partition('<h3 id="discrete_transformer-table_6_1"')[2].partition("<h3")[0]
     assert '<th scope="row">SST</th>' in table and '<th scope="row">IMDB</th>' not in table
-    assert "<li>Not run: gradient norm: IMDB; " in table
+    assert "<li>Not run of gradient norm: IMDB; " in table
     table = page.partition('<h3 id="discrete_transformer-table_6_5"')[2].partition("<h3")[0]
     assert table.count("<td") == 1 and "None of its rows was run." in table
 

@@ -11,6 +11,7 @@ from workflow.reporting.needs import cells, format_of, metrics_of, row_name
 Kind = Literal["label", "ours", "paper", "verdict"]
 MISSING = "–"
 NO_ROW = "None of its rows was run; they stand in the CSV, with what the paper prints."
+IN_CSV = " What the paper prints there stands in the CSV."
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,8 @@ def grid(
     if "corpora" not in sidecar:  # whose notes say of each what is missing
         missing = [row for row in table["rows"] if row_name(row) in absent]
         named = [(str(row.get("group", "")), str(row["label"])) for row in missing]
-        below += [not_run(named)] if rows else []
+        printed_too = any(one["expected"] for one in records if one["row"] in absent)
+        below += [not_run(named) + IN_CSV * printed_too] if rows else []
         said = (runs_behind(records), unequal(records), trained_on(sidecar["runs"]))
         below += [" ".join(filter(None, said))]
     return Grid(tuple(table["labels"]), tuple(columns), tuple(rows), tuple(filter(None, below)))
