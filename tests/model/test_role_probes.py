@@ -24,8 +24,8 @@ from model.probes.roles import (
     roles,
     table,
     token_roles,
-    word_classes,
 )
+from model.probes.word_classes import word_classes
 from model.role_interaction import Roles
 from model.role_translator import MatchedEncoderDecoder, RoleEncoderDecoder
 from tests.model.corpora import write_corpus
@@ -67,6 +67,11 @@ OF_TOKEN = {4: 2, 5: 1, 6: 1, 7: 1, 8: 3, 9: 3, 10: 1, 11: 1}
 
 def subject_of(corpus: Corpus) -> Subject:
     return Subject(ByToken(OF_TOKEN, 5), corpus, CPU, 0)
+
+
+def classes_of(subject: Subject, tagged: Corpus | None = None) -> list[str]:
+    found = assigned(subject, "dev", "source")
+    return word_classes(subject.corpus, found.tokens, found.offsets, "dev", "source", tagged)
 
 
 def test_every_token_has_its_role_in_the_order_of_the_split(tmp_path):
@@ -140,7 +145,7 @@ def test_a_model_without_roles_is_told(tmp_path):
 def test_classes_are_those_of_the_lexicon_where_there_is_one(tmp_path):
     lexicon = "source\ttarget\tclass\nder\tthe\tarticle\nmann\tman\tnoun\nsehen\tsee\tverb\n"
     corpus = a_corpus(tmp_path / "c", lexicon)
-    found = word_classes(corpus, assigned(subject_of(corpus), "dev", "source"), "dev", "source")
+    found = classes_of(subject_of(corpus))
     assert found[:5] == ["article", "noun", "verb", "verb", "other"]
     assert found[5:9] == ["noun", "other", "other", "other"]
 
@@ -148,7 +153,7 @@ def test_classes_are_those_of_the_lexicon_where_there_is_one(tmp_path):
 def test_a_word_of_several_classes_has_that_of_its_translation(tmp_path):
     lexicon = "source\ttarget\tclass\nder\tmen\tpronoun\nder\tthe\tarticle\nder\tof\tother\n"
     corpus = a_corpus(tmp_path / "c", lexicon)
-    found = word_classes(corpus, assigned(subject_of(corpus), "dev", "source"), "dev", "source")
+    found = classes_of(subject_of(corpus))
     assert [found[place] for place in (0, 9, 10)] == ["article", "pronoun", "pronoun"]
 
 
@@ -160,7 +165,7 @@ def test_english_words_have_their_parts_of_speech(tmp_path):
             "12": "CD"}  # fmt: skip
     tagged = write_tagged(tmp_path / "t", {"train": [[(w, t, "O") for w, t in tags.items()]]})
     subject = Subject(ByToken({}, 2), corpus, CPU, 0)
-    found = word_classes(corpus, assigned(subject, "dev", "source"), "dev", "source", tagged)
+    found = classes_of(subject, tagged)
     assert found[:6] == ["determiner", "noun", "prefix", "suffix", "mark", "pronoun"]
     assert found[6:] == ["frequent word", "noun", "verb", "number", "frequent word"]
     measured = roles(subject, tagged=tagged)

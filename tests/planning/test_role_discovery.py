@@ -8,14 +8,8 @@ import torch
 
 from model.corpus import Corpus
 from model.probes.measure import Subject
-from model.probes.roles import (
-    Assigned,
-    context_information,
-    normalised_information,
-    roles,
-    table,
-    word_classes,
-)
+from model.probes.roles import context_information, normalised_information, roles, table
+from model.probes.word_classes import word_classes
 from model.training import build_model, load_weights, train
 from tests.model.corpora import MemoryKeeper
 from tests.reporting.synthetic import plan_of
@@ -63,8 +57,7 @@ def test_what_the_note_says_of_roles_that_the_token_alone_decides(tmp_path: Path
         for o, n in zip(split.offsets[:-1], split.columns["source"], strict=True)
     ]
     tokens = np.concatenate(of_source)
-    some = Assigned(tokens, np.zeros_like(tokens), ends, 1)
-    names = word_classes(corpus, some, "dev", "source")
+    names = word_classes(corpus, tokens, ends, "dev", "source")
     classes = np.unique(names, return_inverse=True)[1]
     words = [corpus.vocabulary[token] for token in tokens]
     decided = np.where([word in HOMOGRAPHS for word in words], 0, 1 + classes)
