@@ -1,4 +1,4 @@
-"""Which tokens take which roles (002, Tables 3 to 5), and how much these know of classes of words."""
+"""Which tokens take which roles (002, Tables 3 to 5), and what these tell of classes of words."""
 
 from __future__ import annotations
 
