@@ -11,7 +11,7 @@ from workflow.reporting.needs import cells, format_of, metrics_of, row_name
 Kind = Literal["label", "ours", "paper", "verdict"]
 MISSING = "–"
 NO_ROW = "None of its rows was run; they stand in the CSV, with what the paper prints."
-IN_CSV = " What the paper prints there stands in the CSV."
+IN_CSV = "What the paper prints there stands in the CSV."
 
 
 @dataclass(frozen=True)
@@ -126,12 +126,13 @@ def grid(
         rows.append(tuple(line))
     below: list[str] = []
     if "corpora" not in sidecar:  # whose notes say of each what is missing
-        missing = [row for row in table["rows"] if row_name(row) in absent]
-        named = [(str(row.get("group", "")), str(row["label"])) for row in missing]
-        printed_too = any(one["expected"] for one in records if one["row"] in absent)
-        below += [not_run(named) + IN_CSV * printed_too] if rows else []
+        if rows:
+            missing = (row for row in table["rows"] if row_name(row) in absent)
+            named = not_run((str(row.get("group", "")), str(row["label"])) for row in missing)
+            printed_too = any(one["expected"] for one in records if one["row"] in absent)
+            below.append(f"{named} {IN_CSV}" if printed_too else named)
         said = (runs_behind(records), unequal(records), trained_on(sidecar["runs"]))
-        below += [" ".join(filter(None, said))]
+        below.append(" ".join(filter(None, said)))
     return Grid(tuple(table["labels"]), tuple(columns), tuple(rows), tuple(filter(None, below)))
 
 

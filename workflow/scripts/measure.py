@@ -61,8 +61,7 @@ def _evaluate(spec: dict[str, Any], given: argparse.Namespace) -> dict[str, Any]
 
 def _further_data(given: list[str], name: str) -> dict[str, Path]:
     """The folders of what an evaluator reads beside the run's data, by argument."""
-    pairs = (text.partition("=") for text in given)
-    found = {key.partition("."): Path(folder) for key, _, folder in pairs}
+    found = {key.partition("."): folder for key, folder in _pairs(given)}
     return {argument: folder for (of, _, argument), folder in found.items() if of == name}
 
 
@@ -72,23 +71,27 @@ def _records(given: list[str], name: str) -> list[tuple[str, Path]]:
     Raises ValueError when one is not there.
     """
     found = []
-    for text in given:
-        key, _, file = text.partition("=")
+    for key, file in _pairs(given):
         evaluator, _, argument = key.partition(".")
         if evaluator == name:
-            if not Path(file).is_file():
+            if not file.is_file():
                 raise ValueError(f"{file} does not exist: record that run first.")
-            found.append((argument, Path(file)))
+            found.append((argument, file))
     return found
 
 
 def _named(given: list[str]) -> dict[str, list[str]]:
     """The runs whose records are read, as `<experiment>/<variant>/seed-<n>`, by argument."""
     found: dict[str, list[str]] = {}
-    for text in given:
-        key, _, file = text.partition("=")
-        found.setdefault(key, []).append("/".join(Path(file).with_suffix("").parts[-3:]))
+    for key, file in _pairs(given):
+        found.setdefault(key, []).append("/".join(file.with_suffix("").parts[-3:]))
     return found
+
+
+def _pairs(given: list[str]) -> list[tuple[str, Path]]:
+    """Key, `<evaluator>.<argument>`, and path of each `key=path`."""
+    pairs = (text.partition("=") for text in given)
+    return [(key, Path(path)) for key, _, path in pairs]
 
 
 def _history(run: Path) -> list[dict[str, Any]]:
