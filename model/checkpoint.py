@@ -7,7 +7,7 @@ import io
 import json
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -16,6 +16,7 @@ import torch
 from safetensors import torch as safetensors
 from torch import Tensor
 
+from model.checksums import Damaged
 from model.files import write_atomically
 from model.store import Claim
 
@@ -23,8 +24,9 @@ from model.store import Claim
 class StateKeeper:
     """Keeps a run's states in its place in the store.
 
-    A state file is the SHA-256 of what follows, then the state as torch writes it. It is loaded
-    with `weights_only=True`, so a file from elsewhere can run no code.
+    A state file is the SHA-256 of what follows, then the state as torch writes it; so are weights
+    that are kept, in the form of safetensors. A state is loaded with `weights_only=True`, so a file
+    from elsewhere can run no code.
 
     Args:
         claim: the right to write; it is checked before every save.
@@ -84,9 +86,8 @@ class StateKeeper:
         self.asked_to_save = False
         buffer = io.BytesIO()
         torch.save(state, buffer)
-        content = buffer.getvalue()
         path = self.folder / f"state-{state['progress']['update']:012d}.pt"
-        write_atomically(path, hashlib.sha256(content).digest() + content)
+        write_atomically(path, _stamped(buffer.getvalue()))
         for old in self._states()[:-2]:
             old.unlink(missing_ok=True)
         self.saved = time.monotonic()
@@ -102,11 +103,20 @@ class StateKeeper:
     def keep(self, update: int, weights: dict[str, Tensor]) -> None:
         """Keep the weights of an update, for measuring or for the average."""
         self.claim.check()
-        write_atomically(self._kept(update), safetensors.save(weights))
+        write_atomically(self._kept(update), _stamped(safetensors.save(weights)))
 
     def weights_of(self, update: int) -> dict[str, Tensor]:
-        """The kept weights of an update."""
-        return safetensors.load(self._kept(update).read_bytes())
+        """The kept weights of an update; Damaged where they are not as they were kept."""
+        return safetensors.load(self._content(self._kept(update)))
+
+    def kept(self) -> Iterator[tuple[str, bytes]]:
+        """Name and content of a file of safetensors for each update whose weights are kept.
+
+        Raises:
+            Damaged: one is not as it was kept.
+        """
+        for path in sorted((self.folder / "kept").glob("step-*")):
+            yield path.name, self._content(path)
 
     def drop(self, update: int) -> None:
         """Drop the weights of an update if they are kept."""
@@ -116,6 +126,13 @@ class StateKeeper:
         """Append the newest row to the history that can be watched."""
         with (self.folder / "history.jsonl").open("w" if len(rows) == 1 else "a") as stream:
             stream.write(json.dumps(rows[-1]) + "\n")
+
+    def _content(self, path: Path) -> bytes:
+        """What a stamped file holds; where it is damaged, all of the unfinished run has to go."""
+        content = _unstamped(path)
+        if content is None:
+            raise Damaged(self.folder, f"{path}, of a run that is not finished, is damaged")
+        return content
 
     def _kept(self, update: int) -> Path:
         return self.folder / "kept" / f"step-{update}.safetensors"
@@ -157,10 +174,20 @@ class Onlooker:
 
 def _read(path: Path) -> tuple[dict[str, Any] | None, str]:
     """Read a state file; None, and what is wrong with it, where it is none."""
-    content = path.read_bytes()
-    if hashlib.sha256(content[32:]).digest() != content[:32]:
+    content = _unstamped(path)
+    if content is None:
         return None, "is damaged"
     try:
-        return torch.load(io.BytesIO(content[32:]), map_location="cpu", weights_only=True), ""
+        return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True), ""
     except UnpicklingError:
         return None, "may hold code, was not loaded"
+
+
+def _stamped(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest() + content
+
+
+def _unstamped(path: Path) -> bytes | None:
+    content = path.read_bytes()
+    stamp, content = content[:32], content[32:]
+    return content if hashlib.sha256(content).digest() == stamp else None

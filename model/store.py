@@ -10,6 +10,7 @@ declared to the workflow; what the workflow declares is copied out of it.
                        segments.json      where and when processes worked on the run
                        failed.json        why the run can't be trained
                        result/            the finished run, complete or absent
+                       result.damaged/    the same, where it was found damaged, till the run is done
                        records/           what is kept of checkpoints, by the code that made it
                        measures/          what probes found, by their own code hash
 """
@@ -20,13 +21,14 @@ import json
 import os
 import shutil
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from model.checksums import Damaged, check_files, listed, read_sealed, sealed, set_aside
 from model.files import aside, flush, write_atomically
 
 
@@ -48,8 +50,27 @@ class Entry:
         self.result = self.folder / "result"
 
     def finished(self) -> bool:
-        """Whether the store holds the run's result."""
+        """Whether the store holds the run's result, damaged or not."""
         return self.result.is_dir()
+
+    def whole(self, say: Callable[[str], None]) -> bool:
+        """Whether the store holds the run's result as it was written.
+
+        What is damaged is set aside, which `say` is told, and the run counts as not finished.
+        """
+        if not os.path.lexists(self.result):
+            return False
+        try:
+            found = read_result(self.result)["identity"]
+            if found == self.identity:
+                return True
+            fault = f"{self.result} is of run {found}"
+        except NotADirectoryError:
+            fault = f"{self.result} is no folder"
+        except (Damaged, OSError) as error:
+            fault = str(error)
+        say(f"{fault}; it is now {set_aside(self.result)}, and the run counts as not finished.")
+        return False
 
     def claim(self) -> Claim:
         """Take the run over from whoever worked on it: the newest claim wins."""
@@ -92,9 +113,8 @@ class Entry:
             elif source.is_file() and source.name != "run.json":
                 with aside(out / source.relative_to(self.result)) as target:
                     shutil.copyfile(source, target)
-        record = json.loads((self.result / "run.json").read_text()) | {"spec": spec}
-        text = json.dumps(record, indent=2, sort_keys=True) + "\n"
-        write_atomically(out / "run.json", text.encode())
+        record = read_sealed(self.result / "run.json") | {"spec": spec}
+        write_atomically(out / "run.json", sealed(record, indent=2, sort_keys=True))
 
 
 @dataclass(frozen=True)
@@ -127,15 +147,23 @@ class Claim:
         write_atomically(self.entry.folder / "failed.json", json.dumps(marker).encode())
 
     @contextmanager
-    def result(self) -> Iterator[Path]:
+    def result(self, record: Mapping[str, Any]) -> Iterator[Path]:
         """A folder to write to; unless there is an error, it becomes the run's result.
 
         Then what only an unfinished run needs is dropped.
+
+        Args:
+            record: what `run.json` says of the run, beside the checksums of the files.
         """
         files = self.entry.folder / f".result.{self.generation}"
-        files.mkdir()
+        (files / "checkpoints").mkdir(parents=True)
         try:
             yield files
+            names = [path.name for path in files.iterdir() if path.is_file()]
+            steps = [f"checkpoints/{path.name}" for path in (files / "checkpoints").iterdir()]
+            sums = {"files": listed(files, names), "checkpoints": listed(files, steps)}
+            content = sealed({**record, **sums}, indent=2, sort_keys=True)
+            (files / "run.json").write_bytes(content)
             for path in files.rglob("*"):
                 flush(path)
             self.check()
@@ -148,14 +176,30 @@ class Claim:
         finally:
             shutil.rmtree(files, ignore_errors=True)
         for path in self.entry.folder.iterdir():
-            kept = ("result", "records", "measures")
-            if path.name in kept or path.name.startswith("generation-"):
+            kept = path.name in ("result", "records", "measures")
+            if kept or path.name.startswith("generation-"):
                 continue
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 with suppress(OSError):
                     path.unlink()
+
+
+def read_result(folder: Path) -> dict[str, Any]:
+    """What `run.json` of a folder of results says, once every file there is as it was written.
+
+    Of the weights along training only those that are left are looked at.
+
+    Raises:
+        Damaged: one is another one, or missing; it names that one.
+        OSError: one can't be read.
+    """
+    record = read_sealed(folder / "run.json")
+    left = {name: told for name, told in record["checkpoints"].items() if (folder / name).exists()}
+    check_files(folder, record["files"])
+    check_files(folder, left)
+    return record
 
 
 def drop_checkpoints(*folders: Path) -> None:

@@ -18,9 +18,9 @@ import urllib.request
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from model.checksums import sha256
 from model.files import flush
 from workflow.datasets.errors import DataError
-from workflow.datasets.files import sha256
 from workflow.datasets.origins import Origin
 from workflow.datasets.sources import Source
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import io
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workflow.datasets.files import replacing, sha256, write_lines
+from model.checksums import listed, sealed
+from workflow.datasets.files import replacing, write_lines
 
 SCHEMA = 1
 RESERVED = ("<pad>", "<bos>", "<unk>")
@@ -77,10 +77,7 @@ def write_manifest(
     known: Mapping[str, Any],
 ) -> None:
     """Write `manifest.json`: checksums of the files `names`, and what else is known of the data."""
-    files = {
-        name: {"sha256": sha256(out / name), "bytes": (out / name).stat().st_size}
-        for name in sorted(names)
-    }
+    files = listed(out, names)
     manifest = {
         "schema": SCHEMA,
         "dataset": dataset,
@@ -90,7 +87,7 @@ def write_manifest(
         **known,
     }
     with replacing(out / "manifest.json") as stream:
-        stream.write(json.dumps(manifest, indent=2, sort_keys=True).encode() + b"\n")
+        stream.write(sealed(manifest, indent=2, sort_keys=True))
 
 
 def digest(files: Mapping[str, Mapping[str, Any]]) -> str:

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from model.checksums import sha256
 from model.files import DISK_FULL
 from workflow.datasets import mirrors
 from workflow.datasets.downloading import PAUSES, download
 from workflow.datasets.errors import DataError
-from workflow.datasets.files import replacing, sha256
+from workflow.datasets.files import replacing
 from workflow.datasets.origins import Origin
 from workflow.datasets.sources import Source
 

@@ -1,6 +1,5 @@
 """Files of a dataset: written aside, then renamed; read with errors that name the line."""
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,12 +23,6 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
     """Write text lines, each ended by a newline, as UTF-8."""
     with replacing(path) as stream:
         stream.writelines(f"{line}\n".encode() for line in lines)
-
-
-def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes, in hexadecimal."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def read_lines(path: Path) -> Iterator[tuple[str, str]]:

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
+from model.checksums import sha256
 from workflow.datasets.errors import DataError
-from workflow.datasets.files import replacing, sha256
+from workflow.datasets.files import replacing
 from workflow.datasets.origins import Origin
 from workflow.datasets.sources import Source, mismatch, read_table
 

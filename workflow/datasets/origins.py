@@ -4,16 +4,16 @@ A file that stands for the listed one (a bundle of a mirror), or that a person g
 checksum of its own. It is recorded when the file is fetched, so that nobody can swap it unseen.
 """
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from model.checksums import Damaged, read_sealed, sealed, sha256
 from workflow.datasets.errors import DataError
-from workflow.datasets.files import replacing, sha256
+from workflow.datasets.files import replacing
 from workflow.datasets.sources import Source, mismatch
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 @dataclass(frozen=True)
@@ -35,28 +35,28 @@ def record(path: Path) -> Path:
 
 def write(path: Path, origin: Origin) -> None:
     """Write the record of the file at `path`."""
-    values = asdict(origin)
-    content = {"schema": SCHEMA, "from": values.pop("kind"), **values}
+    files = {path.name: {"sha256": origin.sha256, "bytes": origin.bytes}}
+    content = {"schema": SCHEMA, "from": origin.kind, "note": origin.note, "files": files}
     with replacing(record(path)) as stream:
-        stream.write(json.dumps(content, indent=2).encode() + b"\n")
+        stream.write(sealed(content, indent=2))
 
 
 def read(path: Path) -> Origin | None:
-    """Return the record of the file at `path`, if it has one."""
+    """Return the record of the file at `path`, if it has one; raise Damaged if it was changed."""
     if not record(path).is_file():
         return None
-    try:
-        values = json.loads(record(path).read_bytes())
-        return Origin(values["from"], values["sha256"], values["bytes"], values["note"])
-    except (ValueError, KeyError, TypeError):
-        raise DataError(
-            f"{record(path)}: this is not a record of where {path.name} came from; delete both "
-            "files and fetch again."
-        ) from None
+    values = read_sealed(record(path))
+    file = values["files"][path.name]
+    return Origin(values["from"], file["sha256"], file["bytes"], values["note"])
 
 
 def verify(path: Path, source: Source) -> None:
-    """Raise DataError unless `path` has the bytes of `source`, or of what it was fetched as."""
+    """Make sure that `path` has the bytes of `source`, or of what it was fetched as.
+
+    Raises:
+        DataError: there is no file, or nothing tells where it came from.
+        Damaged: its bytes are others.
+    """
     if not path.is_file():
         raise DataError(f"{path}: this file does not exist; fetch {source.name} again.")
     origin = read(path)
@@ -70,4 +70,4 @@ def verify(path: Path, source: Source) -> None:
         )
     difference = mismatch(expected, (sha256(path), path.stat().st_size))
     if difference:
-        raise DataError(f"{path}: {difference}; delete the file and fetch it again.")
+        raise Damaged(path, f"{path}: {difference}")

@@ -1,12 +1,12 @@
 """What the jobs that Snakemake would run cost, by experiment, and whether the budget allows it."""
 
-import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from model.checksums import read_sealed, sealed
 from model.files import write_atomically
 from workflow.planning.errors import InputError
 from workflow.planning.estimate import Estimate, Estimator
@@ -143,14 +143,13 @@ def remember(plan: Plan, found: Iterable[Cost]) -> None:
     Plans of runs that are not to be trained now are kept.
     """
     path = Path(plan.folder) / "plan.json"
-    runs = json.loads(path.read_text(encoding="utf-8"))["runs"] if path.is_file() else {}
+    runs = read_sealed(path)["runs"] if path.is_file() else {}
     at = datetime.now(UTC).isoformat(timespec="seconds")
     for cost in found:
         for key, one in cost.runs.items():
             if one.source != "store":
                 runs[key] = {**asdict(one), "at": at}
-    text = json.dumps({"schema": 1, "runs": runs}, indent=1, sort_keys=True) + "\n"
-    write_atomically(path, text.encode())
+    write_atomically(path, sealed({"schema": 1, "runs": runs}, indent=1, sort_keys=True))
 
 
 def _hours(hours: float) -> str:

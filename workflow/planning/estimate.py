@@ -19,6 +19,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from model.checksums import Damaged, read_sealed
 from workflow.datasets.recipe import files
 from workflow.datasets.sources import load as load_sources
 from workflow.planning.errors import InputError
@@ -258,9 +259,8 @@ def _memory(record: Mapping[str, Any]) -> float:
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    """Return the content of a JSON file, None where there is none that can be read."""
+    """Return the content of a JSON file, None where there is none, or it is damaged."""
     try:
-        value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return read_sealed(path)
+    except (OSError, Damaged):
         return None
-    return value

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from workflow.datasets import origins
+from workflow.datasets.checksums import read_manifest
 from workflow.datasets.recipe import files
 from workflow.reporting.cell_statistics import text
 from workflow.reporting.comparability import hindrances_of_scale
 from workflow.reporting.expected import Expected
-from workflow.reporting.files import read_json
 from workflow.reporting.paper import Paper
 from workflow.reporting.tables import COLUMNS as RECORD
 from workflow.reporting.tables import Table
@@ -128,7 +128,7 @@ def facts_of(recipe: Mapping[str, Any], encoded: Path, fetched: Path) -> Facts:
         encoded: folder of its encoded data.
         fetched: folder of its dataset's fetched files, each with a record of its origin.
     """
-    manifest = read_json(encoded / "manifest.json")
+    manifest = read_manifest(encoded)
     names = files(recipe)["sources"]
     form = str(recipe.get("source", "official")) if names else "generated"
     read = [origins.read(fetched / name) for name in names]

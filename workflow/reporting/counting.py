@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow.reporting.claims_table import leans_against, points_against
-from workflow.reporting.files import read_csv, read_json
+from workflow.reporting.files import read_csv, read_sidecar
 from workflow.reporting.verdict import WORDS
 
 PAPERS = {
@@ -47,7 +47,7 @@ def comparisons(folder: Path) -> list[Comparison]:
     """Return the comparisons below a scale's folder, without tables that repeat another."""
     found = []
     for path in sorted((folder / "tables").glob("*/*.csv")):
-        sidecar = read_json(path.with_suffix(".json"))
+        sidecar = read_sidecar(path)
         if sidecar.get("repeats"):
             continue
         found += [

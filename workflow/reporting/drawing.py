@@ -8,10 +8,12 @@ from typing import Any
 from model.files import write_atomically
 from workflow.reporting.figures.panels import Panel, missing, panels
 from workflow.reporting.figures.style import rendered, styled
-from workflow.reporting.files import ReportingError, write_json
+from workflow.reporting.files import ReportingError, write_sidecar
 from workflow.reporting.measures import Measures
 from workflow.reporting.paper import Paper
 from workflow.reporting.tables import provenance
+
+KINDS = ("pdf", "png")
 
 
 def plot(paper: Paper, name: str, scale: str, measures: Measures, prefix: Path) -> None:
@@ -28,9 +30,9 @@ def plot(paper: Paper, name: str, scale: str, measures: Measures, prefix: Path) 
             figure = draw(found, **definition.get("options", {}))
         except ReportingError as error:
             raise ReportingError(f"{_where(paper, name)}: {error}") from None
-        for kind in ("pdf", "png"):
+        for kind in KINDS:
             write_atomically(prefix.with_suffix(f".{kind}"), rendered(figure, kind))
-    write_json(prefix.with_suffix(".json"), _sidecar(paper, name, scale, found))
+    write_sidecar(prefix, _sidecar(paper, name, scale, found), KINDS)
 
 
 def _drawer(paper: Paper, name: str, definition: dict[str, Any]) -> Any:

@@ -2,11 +2,11 @@
 
 import csv
 import io
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from model.checksums import check_files, listed, read_sealed, sealed
 from model.files import write_atomically
 from workflow.planning.errors import InputError
 
@@ -21,29 +21,32 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, value: Any, *, compact: bool = False) -> None:
-    """Write JSON: indented for a reader, or `compact` for large arrays; NaN is refused."""
+    """Write sealed JSON: indented for a reader, or `compact` for large arrays; NaN is refused."""
     layout: dict[str, Any] = {"separators": (",", ":")} if compact else {"indent": 1}
-    write_text(path, json.dumps(value, ensure_ascii=False, allow_nan=False, **layout))
+    write_atomically(path, sealed(value, **layout))
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Read a JSON object, NaN and infinities (which JSON does not have) as null.
-
-    Raises ReportingError when the file is missing, broken or not an object.
-    """
+    """Read sealed JSON; raise ReportingError when it is missing, Damaged when it was changed."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"), parse_constant=lambda _: None)
+        return read_sealed(path)
     except FileNotFoundError:
         raise ReportingError(
             f"{path}: this file does not exist; run the job that writes it."
         ) from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ReportingError(
-            f"{path}: not valid JSON ({error}); delete it and run the job that writes it again."
-        ) from None
-    if not isinstance(value, dict):
-        raise ReportingError(f"{path}: expected a JSON object; delete it and write it again.")
-    return value
+
+
+def write_sidecar(prefix: Path, value: Mapping[str, Any], kinds: Iterable[str]) -> None:
+    """Write `<prefix>.json` with what is told of a table or figure, and of its files, by kind."""
+    names = [f"{prefix.name}.{kind}" for kind in kinds]
+    write_json(prefix.with_suffix(".json"), {**value, "files": listed(prefix.parent, names)})
+
+
+def read_sidecar(file: Path) -> dict[str, Any]:
+    """Read what is told of a table or figure; raise Damaged when one of its files was changed."""
+    sidecar = read_json(file.with_suffix(".json"))
+    check_files(file.parent, sidecar["files"])
+    return sidecar
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:

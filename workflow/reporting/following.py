@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from workflow.reporting.counting import trained
-from workflow.reporting.files import read_csv, read_json
+from workflow.reporting.files import read_csv, read_sidecar
 
 FILES = """\
 [`index.json`](index.json) lists the published runs with their identities, and why some no longer \
@@ -57,7 +57,7 @@ def _cells(
 ) -> Iterator[tuple[Path, Mapping[str, Any], Mapping[str, str], Mapping[str, Any]]]:
     """Yield each cell of trained models beside a printed number: table, cell, record, first run."""
     for table in sorted((folder / "tables").glob("*/*.json")):
-        sidecar = read_json(table)
+        sidecar = read_sidecar(table)
         if sidecar.get("repeats"):
             continue
         records = read_csv(table.with_suffix(".csv"))

@@ -14,7 +14,7 @@ from workflow.reporting import corpora, layout, page_runs, tolerances
 from workflow.reporting.charts import whisker
 from workflow.reporting.claims_table import counted, difference, sides
 from workflow.reporting.comparability import base_scale
-from workflow.reporting.files import read_csv, read_json
+from workflow.reporting.files import read_csv, read_json, read_sidecar
 from workflow.reporting.paper import Paper
 from workflow.reporting.verdict import CLOSE, Tolerance
 
@@ -147,12 +147,12 @@ def _claim(claim: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _table(paper: Paper, name: str, file: Path) -> dict[str, Any]:
-    return _shown(paper.tables, name, read_csv(file), read_json(file.with_suffix(".json")))
+    return _shown(paper.tables, name, read_csv(file), read_sidecar(file))
 
 
 def _corpora(paper: Paper, name: str, file: Path) -> dict[str, Any]:
     """Return a table that is made from the data alone, in the form of the others."""
-    sidecar = read_json(file.with_suffix(".json"))
+    sidecar = read_sidecar(file)
     definitions = corpora.as_tables(paper, name, sidecar["corpora"])
     return _shown(definitions, name, read_csv(file), sidecar)
 
@@ -205,7 +205,7 @@ def _not_run(records: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def _figure(name: str, file: Path) -> dict[str, Any]:
-    sidecar = read_json(file.with_suffix(".json"))
+    sidecar = read_sidecar(file)
     image = base64.b64encode(file.read_bytes()).decode()
     return {**sidecar, "name": name, "image": Markup(f"data:image/png;base64,{image}")}
 

@@ -8,11 +8,14 @@ from typing import Any
 import yaml
 from markupsafe import Markup
 
+from model.checksums import check_files
 from workflow.datasets import sources
 from workflow.datasets.errors import RecipeError
 from workflow.datasets.recipe import files
 from workflow.reporting.charts import Curve, chart
 from workflow.reporting.files import read_json
+
+HISTORY = "history.jsonl"
 
 
 def variants(runs: Mapping[Path, Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -43,11 +46,12 @@ def variants(runs: Mapping[Path, Mapping[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def _curves(folders: Iterable[Path], variant: str) -> str:
+def _curves(folders: Mapping[Path, Mapping[str, Any]], variant: str) -> str:
     """Return a chart of the loss on training and development split, one line a seed each."""
     curves = []
-    for folder in folders:
-        rows = _history(folder / "history.jsonl")
+    for folder, run in folders.items():
+        check_files(folder, {HISTORY: run["files"][HISTORY]})
+        rows = _history(folder)
         for split in ("train", "dev"):
             points = [
                 (float(row["step"]), float(row["loss"]))
@@ -58,15 +62,10 @@ def _curves(folders: Iterable[Path], variant: str) -> str:
     return chart(curves, f"Loss of {variant} by step, on the training and the dev split", "step")
 
 
-def _history(path: Path) -> list[dict[str, Any]]:
-    """Return a run's history; a missing one, or a line cut short, is left out."""
-    rows = []
-    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
-        try:
-            rows.append(json.loads(line))
-        except json.JSONDecodeError:
-            continue
-    return rows
+def _history(folder: Path) -> list[dict[str, Any]]:
+    """Return a run's history."""
+    text = (folder / HISTORY).read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
 
 
 def _thinned(

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from model.checksums import check_files, listed
 from workflow.planning.corpora import Corpus
 from workflow.planning.plan import Plan, named
 from workflow.reporting import tolerances
@@ -30,8 +31,12 @@ LIMIT = 1 << 20
 """Largest published file, in bytes."""
 DIGITS = 4
 """Decimals kept of per-example arrays."""
+SUMS = ("files", "checkpoints")
+"""The checksums of a run's results, which stay with whoever trained it."""
 WITHHELD = ("pictures",)
 """Per-example arrays that are published empty: photos belong to those who took them."""
+INDEX = "index.json"
+"""Tells of each published run, and the checksum of what is not sealed itself."""
 MADE = ("tables", "figures", "claims", FOLDER)
 
 Entry = dict[str, Any]
@@ -102,11 +107,16 @@ def measured(plan: Plan, key: str) -> Entry | None:
 
 
 def published(folder: Path) -> dict[str, Entry]:
-    """Return the runs published below `docs/reproduction/<scale>`; empty before the first time."""
-    if not (folder / "index.json").is_file():
+    """Return the runs published below `docs/reproduction/<scale>`; empty before the first time.
+
+    Raises Damaged when a file is not what was published.
+    """
+    if not (folder / INDEX).is_file():
         return {}
     entries = {}
-    for key, entry in read_json(folder / "index.json")["runs"].items():
+    index = read_json(folder / INDEX)
+    check_files(folder, index["files"])
+    for key, entry in index["runs"].items():
         path = folder / "measures" / f"{key}.json"
         entries[key] = {
             "measures": put_back(read_json(path), path),
@@ -177,7 +187,9 @@ def publishable(entry: Entry) -> Entry:
         evaluator: {**one, "arrays": {n: of(n, a) for n, a in one.get("arrays", {}).items()}}
         for evaluator, one in measures["evaluators"].items()
     }
-    return {**entry, "measures": measures}
+    run = {name: value for name, value in entry["run"].items() if name not in SUMS}
+    sums = {name: told for kind in SUMS for name, told in entry["run"][kind].items()}
+    return {**entry, "measures": measures, "run": {**run, "results": sums}}
 
 
 def _round(value: Any) -> Any:
@@ -222,6 +234,7 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
             write_corpora(paper, plan, facts, aside)
         stale = {key: entry["stale"] for key, entry in entries.items() if entry["stale"]}
         write_text(aside / "README.md", scale_page(aside, scale, _titles(papers), stale))
+        _write_index(aside, entries)
         made = [path for path in sorted(aside.rglob("*")) if path.is_file()]
         for path in made:
             if path.stat().st_size > LIMIT:
@@ -267,11 +280,16 @@ def _write_runs(aside: Path, entries: Mapping[str, Entry]) -> None:
         path = aside / "measures" / f"{key}.json"
         write_json(path, put_apart(entry["measures"], path), compact=True)
         write_json(aside / "runs" / f"{key}.json", entry["run"])
-    index = {
+
+
+def _write_index(aside: Path, entries: Mapping[str, Entry]) -> None:
+    runs = {
         key: {"identity": entry["measures"]["identity"], "stale": entry["stale"]}
         for key, entry in entries.items()
     }
-    write_json(aside / "index.json", {"schema": 1, "runs": index})
+    texts = [f"{FOLDER}/{path.name}" for path in (aside / FOLDER).glob("*")]
+    files = listed(aside, ["README.md", *texts])
+    write_json(aside / INDEX, {"schema": 1, "runs": runs, "files": files})
 
 
 def _measures(aside: Path, folder: Path, entries: Mapping[str, Entry]) -> Measures:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from model.checksums import Damaged
 from workflow.planning.corpora import Corpus
 from workflow.planning.plan import Plan
 from workflow.reporting.comparability import base_scale
@@ -89,7 +90,7 @@ def _counting(plan: Plan, now: Now) -> tuple[dict[str, Entry], list[str]]:
     for key in planned_runs(plan):
         try:
             entry = measured(plan, key)
-        except ReportingError as error:
+        except (ReportingError, Damaged) as error:
             left_out.append(str(error))
             continue
         if entry:

@@ -7,7 +7,7 @@ from typing import Any
 from workflow.reporting import layout, tables
 from workflow.reporting.cell_statistics import Record
 from workflow.reporting.comparability import base_scale
-from workflow.reporting.files import csv_text, read_csv, write_json, write_text
+from workflow.reporting.files import csv_text, read_csv, read_sidecar, write_sidecar, write_text
 from workflow.reporting.measures import Measures
 from workflow.reporting.paper import Paper
 
@@ -19,7 +19,10 @@ def tabulate(
 
     `base` is the same table's CSV of the scale that an overlay stands on; it need not exist.
     """
-    before: Sequence[Record] = read_csv(base) if base and base.is_file() else []
+    before: Sequence[Record] = []
+    if base and base.is_file():
+        read_sidecar(base)
+        before = read_csv(base)
     table = tables.build(paper, name, scale, measures, before)
     said = scale
     if any(cell["difference"] for cell in table.sidecar["cells"]):
@@ -43,4 +46,4 @@ def write_table(
     write_text(prefix.with_suffix(".csv"), csv_text(tables.COLUMNS, table.records))
     write_text(prefix.with_suffix(".md"), layout.markdown(definitions, name, grid, scale))
     write_text(prefix.with_suffix(".tex"), layout.latex(definitions, name, grid, scale))
-    write_json(prefix.with_suffix(".json"), table.sidecar)
+    write_sidecar(prefix, table.sidecar, ("csv", "md", "tex"))

@@ -4,6 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
+from workflow.datasets.checksums import check_checksums
 from workflow.datasets.multicore import use
 from workflow.datasets.recipe import load
 from workflow.scripts.failure import one_sentence
@@ -19,6 +20,7 @@ def main() -> None:
     given = parser.parse_args()
     use(given.threads)
     with one_sentence():
+        check_checksums(given.prepared)
         load(given.recipe).encode(given.prepared, given.out)
 
 

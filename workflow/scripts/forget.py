@@ -4,10 +4,10 @@ import argparse
 import shutil
 from pathlib import Path
 
+from model.checksums import ASIDE, read_sealed
 from model.store import Entry
 from workflow.errors import Mistake
 from workflow.scripts.failure import one_sentence
-from workflow.scripts.job import read_json
 
 OUTPUTS = ("weights.safetensors", "history.jsonl", "run.json", "checkpoints")
 """What `train` copies out of the store into a run's folder."""
@@ -21,7 +21,7 @@ def main() -> None:
     which.add_argument("--run", help="the identity of the run to forget, as its run.json states it")
     which.add_argument("--unused", action="store_true", help="all runs that no spec.json names")
     given = parser.parse_args()
-    with one_sentence():
+    with one_sentence(given.results):
         if given.unused:
             forget_unused(given.results)
         else:
@@ -29,13 +29,20 @@ def main() -> None:
 
 
 def forget_unused(results: Path) -> None:
-    """Remove the runs from the store that no spec names."""
+    """Remove the runs from the store that nothing names, and what was found damaged and set aside.
+
+    A run is named by its spec and by its result, of which the one may have been set aside.
+    """
     named = folders(results)
     entries = [one for one in sorted((results / "store").glob("*")) if one.name not in named]
     for entry in entries:
-        shutil.rmtree(entry)
+        remove(entry)
         print(f"forgot {entry.name}")
-    print(f"{len(entries)} runs removed from the store")
+    aside = sorted(results.rglob(f"*{ASIDE}"))
+    for path in aside:
+        remove(path)
+        print(f"removed {path}")
+    print(f"{len(entries)} runs removed from the store, and {len(aside)} damaged files")
 
 
 def forget(run: str, results: Path) -> None:
@@ -58,10 +65,12 @@ def forget(run: str, results: Path) -> None:
 
 
 def folders(results: Path) -> dict[str, list[Path]]:
-    """The run folders of all scales by the identity that their spec names."""
+    """The run folders of all scales by the identity that their spec, or their run.json, names."""
     found: dict[str, list[Path]] = {}
-    for spec in sorted(results.glob("*/runs/*/*/seed-*/spec.json")):
-        found.setdefault(read_json(spec).get("identity", ""), []).append(spec.parent)
+    for folder in sorted(results.glob("*/runs/*/*/seed-*")):
+        files = [path for name in ("spec.json", "run.json") if (path := folder / name).is_file()]
+        for identity in {str(read_sealed(path)["identity"]) for path in files}:
+            found.setdefault(identity, []).append(folder)
     return found
 
 

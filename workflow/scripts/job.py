@@ -3,12 +3,15 @@
 What is refused, or can't be read, raises Mistake with its sentence.
 """
 
-import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
-from workflow.datasets.files import sha256
+from model.checksums import Damaged, check_files, listed, read_sealed, sealed
+from model.files import write_atomically
+from model.store import Entry, read_result
+from workflow.datasets.checksums import read_manifest
 from workflow.errors import Mistake
 from workflow.paths import ROOT
 from workflow.planning.closure import code_hash
@@ -16,31 +19,11 @@ from workflow.planning.identity import identity, run_modules
 
 
 def read_spec(path: Path) -> dict[str, Any]:
-    """Read a run's spec; one that was edited after it was resolved is refused."""
-    spec = read_json(path)
-    try:
-        found = identity(spec)
-    except (KeyError, TypeError, AttributeError):
-        raise Mistake(
-            f"{path} is not the spec of a run; delete it and run again to rebuild it."
-        ) from None
-    if found != spec.get("identity"):
-        raise Mistake(
-            f"{path} has been edited since it was resolved; delete it, and change the "
-            f"experiment or write an overlay instead."
-        )
+    """Read a run's spec; one that was changed after it was resolved is refused."""
+    spec = read_sealed(path)
+    if spec.get("identity") != identity(spec):
+        raise Damaged(path, f"{path} is not the spec of a run")
     return spec
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """Read a JSON file that the workflow wrote."""
-    try:
-        value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise Mistake(
-            f"{path} cannot be read ({error}); delete it and run again to rebuild it."
-        ) from None
-    return value
 
 
 def check_code(of: str, modules: list[str], planned: str) -> None:
@@ -63,23 +46,13 @@ def check_run_code(spec: dict[str, Any]) -> None:
 
 def check_data(spec: dict[str, Any], folder: Path) -> None:
     """Refuse data that is not what was planned, or whose files have changed since."""
-    manifest = read_json(folder / "manifest.json")
+    manifest = read_manifest(folder)
     if manifest["digest"] != spec["data"]["digest"]:
         raise Mistake(
             f"the data in {folder} is not what run {spec['identity']} was planned with; "
             f"start snakemake again to plan it anew."
         )
-    for name, file in manifest["files"].items():
-        path = folder / name
-        try:
-            whole = sha256(path) == file["sha256"]
-        except FileNotFoundError:
-            whole = False
-        if not whole:
-            raise Mistake(
-                f"{path} is missing, cut short or damaged; delete {folder} and run again to "
-                f"rebuild it."
-            )
+    check_files(folder, manifest["files"], whole=True)
     _check_sides(spec, folder, manifest)
 
 
@@ -96,15 +69,40 @@ def _check_sides(spec: dict[str, Any], folder: Path, manifest: dict[str, Any]) -
         )
 
 
-def check_run(of: str, folder: Path, planned: str) -> None:
-    """Refuse a folder of results that are not those of the run that was planned."""
+def check_run(of: str, folder: Path, planned: str, store: Path) -> None:
+    """Refuse a folder of results that are not those of the run that was planned, each whole.
+
+    What is not is restored from the store, where that has it whole.
+    """
     if not (folder / "run.json").is_file():
         raise Mistake(f"{of} does not exist: {folder} holds no run.json; train it first.")
-    found = read_json(folder / "run.json")["identity"]
-    if found != planned:
-        raise Mistake(
-            f"{of} in {folder} is run {found}, not run {planned} as planned; train it again."
-        )
+    try:
+        found = read_result(folder)["identity"]
+        if found != planned:
+            fault = f"{of} in {folder} is run {found}, not run {planned} as planned"
+            raise Damaged(folder / "run.json", fault)
+    except Damaged as error:
+        entry = Entry(store, planned)
+        if not entry.whole(say):
+            raise
+        say(f"{error}; it is restored from the store.")
+        entry.copy_result(folder, read_spec(folder / "spec.json"))
+
+
+def write_record(path: Path, content: bytes) -> None:
+    """Write a record of a run and then, beside it, its checksum."""
+    write_atomically(path, content)
+    write_atomically(path.with_suffix(".json"), sealed({"files": listed(path.parent, [path.name])}))
+
+
+def record_digest(path: Path) -> str:
+    """The SHA-256 of a record, once it was compared with it."""
+    try:
+        told = read_sealed(path.with_suffix(".json"))["files"]
+    except FileNotFoundError:
+        raise Damaged(path, f"{path} has no checksum beside it") from None
+    check_files(path.parent, told)
+    return str(told[path.name]["sha256"])
 
 
 def load_weights(path: Path) -> dict[str, Any]:
@@ -115,10 +113,7 @@ def load_weights(path: Path) -> dict[str, Any]:
     try:
         weights: dict[str, Any] = load_file(path)
     except (OSError, SafetensorError) as error:
-        raise Mistake(
-            f"{path} cannot be read ({error}); delete it and run again to restore it from "
-            f"the store."
-        ) from None
+        raise Damaged(path, f"{path} cannot be read ({error})") from None
     return weights
 
 
@@ -135,11 +130,16 @@ def pick_device(name: str) -> Any:
     return device
 
 
-def load_subject(spec: dict[str, Any], run: Path, data: Path, device: str) -> Any:
-    """The trained model of a run and its data, after everything was checked to be as planned."""
+def load_subject(spec: dict[str, Any], given: Any) -> Any:
+    """The trained model of a run and its data, after everything was checked to be as planned.
+
+    Args:
+        spec: of the run.
+        given: folders of the trained `run`, its `data` and the `store`; `device` to compute on.
+    """
     check_run_code(spec)
-    check_run("the trained run", run, spec["identity"])
-    check_data(spec, data)
+    check_run("the trained run", given.run, spec["identity"], given.store)
+    check_data(spec, given.data)
 
     from model import training
     from model.corpus import Corpus
@@ -148,10 +148,10 @@ def load_subject(spec: dict[str, Any], run: Path, data: Path, device: str) -> An
 
     keep_freed_memory()
     training.set_numerics(spec["training"])
-    where = pick_device(device)
-    corpus = Corpus(data)
+    where = pick_device(given.device)
+    corpus = Corpus(given.data)
     model = training.build_model(spec, corpus)
-    path = run / "weights.safetensors"
+    path = given.run / "weights.safetensors"
     try:
         training.load_weights(model, load_weights(path), str(path))
     except training.TrainingFailed as error:
@@ -162,3 +162,8 @@ def load_subject(spec: dict[str, Any], run: Path, data: Path, device: str) -> An
 def is_first() -> bool:
     """Whether this process is the only one of its run, or the first of those torchrun started."""
     return int(os.environ.get("RANK", 0)) == 0
+
+
+def say(line: str) -> None:
+    """Say a line in the log at once."""
+    print(line, file=sys.stderr, flush=True)

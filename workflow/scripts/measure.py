@@ -2,18 +2,25 @@
 
 import argparse
 import json
-import sys
+import math
 import time
 from pathlib import Path
 from typing import Any
 
+from model.checksums import Damaged, check_files, read_sealed, sealed, set_aside
 from model.files import write_atomically
 from model.store import Entry
-from workflow.datasets.files import sha256
+from workflow.datasets.checksums import read_manifest
 from workflow.errors import Mistake
 from workflow.planning.identity import digest, parts
 from workflow.scripts.failure import one_sentence
-from workflow.scripts.job import check_code, load_subject, read_json, read_spec
+from workflow.scripts.job import (
+    check_code,
+    load_subject,
+    read_spec,
+    record_digest,
+    say,
+)
 
 
 def main() -> None:
@@ -29,7 +36,7 @@ def main() -> None:
                 "evaluators": _evaluate(spec, given),
                 "records": _named(given.record),
             }
-            write_atomically(given.out, (json.dumps(measures, sort_keys=True) + "\n").encode())
+            write_atomically(given.out, sealed(measures, sort_keys=True))
         except Mistake:  # a whole sentence already
             raise
         except (OSError, ValueError) as error:
@@ -39,24 +46,52 @@ def main() -> None:
 def _evaluate(spec: dict[str, Any], given: argparse.Namespace) -> dict[str, Any]:
     """What each evaluator finds, or found when it ran before."""
     cache = Entry(given.store, spec["identity"]).folder / "measures"
-    statistics = digest(read_json(given.data / "manifest.json")["statistics"])
+    statistics = digest(read_manifest(given.data)["statistics"])
     found, subject, history = {}, None, []
     for name, node in given.evaluators.items():
         further = _further_data(given.further, name)
         records = _records(given.record, name)
-        digests = [read_json(folder / "manifest.json")["digest"] for folder in further.values()]
-        digests += [sha256(file) for _, file in records]
+        digests = [_further_digest(folder) for folder in further.values()]
+        digests += [record_digest(file) for _, file in records]
         path = cache / f"{name}-{digest([node, statistics, *digests])[:16]}.json"
-        if not path.is_file():
+        known = _known(path)
+        if known is None:
             check_code(f"evaluator '{name}'", parts(node), node["code"])
             if subject is None:
-                folders = (given.run, given.data)
-                subject = load_subject(spec, *folders, given.device)
+                subject = load_subject(spec, given)
                 history = _history(given.run)
-            result = _measure(name, node, spec, subject, history, further, records)
-            write_atomically(path, json.dumps(result).encode())
-        found[name] = read_json(path)
+            made = _measure(name, node, spec, subject, history, further, records)
+            write_atomically(path, sealed(plain(made)))
+            known = read_sealed(path)
+        found[name] = known
     return found
+
+
+def _known(path: Path) -> dict[str, Any] | None:
+    """What an evaluator found when it ran before; one that is damaged is set aside."""
+    try:
+        return read_sealed(path)
+    except FileNotFoundError:
+        return None
+    except Damaged as error:
+        say(f"{error}; it is now {set_aside(path)}, and measured again.")
+        return None
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can hold it: NaN and infinities, which it does not have, as null."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _further_digest(folder: Path) -> str:
+    """The digest of data that an evaluator reads beside the run's, once its files are checked."""
+    manifest = read_manifest(folder)
+    check_files(folder, manifest["files"], whole=True)
+    return str(manifest["digest"])
 
 
 def _further_data(given: list[str], name: str) -> dict[str, Path]:
@@ -96,11 +131,7 @@ def _pairs(given: list[str]) -> list[tuple[str, Path]]:
 
 def _history(run: Path) -> list[dict[str, Any]]:
     """The rows that training recorded."""
-    path = run / "history.jsonl"
-    try:
-        return [json.loads(line) for line in path.read_text().splitlines()]
-    except ValueError as error:
-        raise ValueError(f"{path} is damaged ({error}); delete it and run again.") from error
+    return [json.loads(line) for line in (run / "history.jsonl").read_text().splitlines()]
 
 
 def _measure(
@@ -128,7 +159,7 @@ def _measure(
     evaluator = build(arguments, history=history, spec=spec)
     scalars, arrays = evaluator(subject)
     seconds = round(time.monotonic() - begun, 3)
-    print(f"{name}: {seconds:.1f} s", file=sys.stderr)
+    say(f"{name}: {seconds:.1f} s")
     return {**made_of, "seconds": seconds, "scalars": scalars, "arrays": arrays}
 
 

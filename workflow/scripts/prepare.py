@@ -4,6 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
+from workflow.datasets.checksums import check_checksums, write_checksums
 from workflow.datasets.files import by_name
 from workflow.datasets.multicore import use
 from workflow.datasets.origins import verify
@@ -26,7 +27,10 @@ def main() -> None:
         listed = load_sources()
         for file in dataset.sources:
             verify(by_name(given.sources, file), listed[dataset.name, file])
+        if dataset.raw:
+            check_checksums(given.sources[0].parent)
         dataset.prepare(given.sources, given.out)
+        write_checksums(given.out)
 
 
 if __name__ == "__main__":

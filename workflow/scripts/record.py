@@ -6,19 +6,27 @@ They stay where SACCADE_KEEP_CHECKPOINTS is set (`keep_checkpoints` of the confi
 import argparse
 import json
 import os
-import sys
 import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from model.files import write_atomically
+from model.checksums import Damaged, read_sealed, set_aside
 from model.store import Entry, drop_checkpoints
 from workflow.errors import Mistake
 from workflow.planning.identity import digest, parts
 from workflow.scripts.failure import one_sentence
-from workflow.scripts.job import check_code, check_run, load_subject, load_weights, read_spec
+from workflow.scripts.job import (
+    check_code,
+    check_run,
+    load_subject,
+    load_weights,
+    read_spec,
+    record_digest,
+    say,
+    write_record,
+)
 
 
 def main() -> None:
@@ -26,14 +34,14 @@ def main() -> None:
     given = _arguments()
     with one_sentence():
         spec = read_spec(given.spec)
-        check_run("the run to record", given.run, spec["identity"])
+        check_run("the run to record", given.run, spec["identity"], given.store)
         entry = Entry(given.store, spec["identity"])
         kept = entry.folder / "records" / f"{digest(given.recorder)[:16]}.npz"
         try:
-            if not kept.is_file():
+            if not _whole(kept):
                 check_code("the record", parts(given.recorder), given.recorder["code"])
-                write_atomically(kept, _record(spec, given))
-            write_atomically(given.out, kept.read_bytes())
+                write_record(kept, _record(spec, given))
+            write_record(given.out, kept.read_bytes())
         except Mistake:  # a whole sentence already
             raise
         except (OSError, ValueError) as error:
@@ -42,11 +50,22 @@ def main() -> None:
             drop_checkpoints(given.run, entry.result)
 
 
+def _whole(kept: Path) -> bool:
+    """Whether the store holds the record; one that is damaged is set aside."""
+    if not kept.is_file():
+        return False
+    try:
+        return bool(record_digest(kept))
+    except Damaged as error:
+        say(f"{error}; it is now {set_aside(kept)}, and recorded again.")
+        return False
+
+
 def _record(spec: dict[str, Any], given: argparse.Namespace) -> bytes:
     """Probe every checkpoint; a run without any is recorded with the weights that it ended with."""
     begun = time.monotonic()
     files = _checkpoints(spec, given.run)
-    subject = load_subject(spec, given.run, given.data, given.device)
+    subject = load_subject(spec, given)
 
     from model.build import build
     from model.record import Record
@@ -55,16 +74,13 @@ def _record(spec: dict[str, Any], given: argparse.Namespace) -> bytes:
         checkpoints: dict[int, Callable[[], Any]] = {0: _initial(spec, subject)}
         checkpoints |= {step: _loader(file) for step, file in files.items()}
     else:
-        ended = json.loads((given.run / "run.json").read_text())["best_step"]
+        ended = read_sealed(given.run / "run.json")["best_step"]
         checkpoints = {ended: _loader(given.run / "weights.safetensors")}
     node = {key: value for key, value in given.recorder.items() if key != "code"}
     record: Record = build(node)(subject, _counted(checkpoints))
     content = record.content()
-    print(
-        f"{len(checkpoints)} checkpoints, {len(content) / 1e6:.1f} MB: "
-        f"{time.monotonic() - begun:.1f} s",
-        file=sys.stderr,
-    )
+    seconds = time.monotonic() - begun
+    say(f"{len(checkpoints)} checkpoints, {len(content) / 1e6:.1f} MB: {seconds:.1f} s")
     return content
 
 
@@ -75,7 +91,7 @@ def _counted(checkpoints: dict[int, Callable[[], Any]]) -> dict[int, Callable[[]
     def counted(at: int, step: int, load: Callable[[], Any]) -> Any:
         left = (time.monotonic() - begun) / at * (count - at) if at else 0
         time_left = f", {int(left) // 60}:{int(left) % 60:02d} left" * (at > 0)
-        print(f"checkpoint {at + 1} of {count}, update {step}{time_left}", file=sys.stderr)
+        say(f"checkpoint {at + 1} of {count}, update {step}{time_left}")
         return load()
 
     return {
@@ -89,7 +105,7 @@ def _checkpoints(spec: dict[str, Any], run: Path) -> dict[int, Path]:
 
     Raises ValueError when one is missing.
     """
-    last = json.loads((run / "run.json").read_text())["steps"]
+    last = read_sealed(run / "run.json")["steps"]
     found = {}
     for step in spec["checkpoints"]:
         found[step] = run / "checkpoints" / f"step-{step}.safetensors"

@@ -4,10 +4,13 @@ import argparse
 import json
 from pathlib import Path
 
+from model.checksums import sealed
 from model.files import write_atomically
+from workflow.datasets.checksums import read_manifest
+from workflow.errors import Mistake
 from workflow.planning.identity import complete
 from workflow.scripts.failure import one_sentence
-from workflow.scripts.job import read_json
+from workflow.scripts.job import read_spec
 
 
 def main() -> None:
@@ -19,13 +22,13 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="file to write")
     given = parser.parse_args()
     with one_sentence():
-        digest = read_json(given.manifest)["digest"]
-        parents = {}
-        for item in given.parent:
-            name, _, path = item.partition("=")
-            parents[name] = read_json(Path(path))["identity"]
+        if not isinstance(given.spec, dict):
+            raise Mistake(f"--spec is {json.dumps(given.spec)}, and not the draft of a run.")
+        digest = read_manifest(given.manifest.parent)["digest"]
+        named = (item.partition("=") for item in given.parent)
+        parents = {name: read_spec(Path(path))["identity"] for name, _, path in named}
         spec = complete(given.spec, digest, parents)
-        write_atomically(given.out, (json.dumps(spec, indent=2, sort_keys=True) + "\n").encode())
+        write_atomically(given.out, sealed(spec, indent=2, sort_keys=True))
 
 
 if __name__ == "__main__":

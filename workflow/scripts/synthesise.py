@@ -4,6 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
+from workflow.datasets.checksums import write_checksums
 from workflow.datasets.errors import DataError
 from workflow.datasets.recipe import load
 from workflow.scripts.failure import one_sentence
@@ -20,6 +21,7 @@ def main() -> None:
         if not dataset.generated:
             raise DataError(f"Dataset `{dataset.name}` is not generated here: fetch its files.")
         dataset.synthesise(given.out)
+        write_checksums(given.out)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ import argparse
 import json
 import math
 import os
-import shutil
 import signal
 import socket
 import sys
@@ -14,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from model.files import write_atomically
-from model.store import Claim, Entry, Fenced, now
+from model.store import Entry, Fenced, now
+from workflow.datasets.checksums import read_manifest
 from workflow.errors import Mistake
 from workflow.paths import ROOT
 from workflow.scripts.failure import one_sentence
@@ -25,8 +25,8 @@ from workflow.scripts.job import (
     is_first,
     load_weights,
     pick_device,
-    read_json,
     read_spec,
+    say,
 )
 
 CONTINUE = 75
@@ -54,10 +54,10 @@ def main() -> None:
         check_run_code(spec)
         entry = Entry(given.store, spec["identity"])
         try:
-            if entry.finished():
+            if entry.whole(say):
                 print(f"run {entry.identity} is in the store: nothing to train")
             else:
-                parents = _parents(spec, given.parent)
+                parents = _parents(spec, given)
                 check_data(spec, given.data)
                 _check_failure(entry)
                 _train(spec, entry, parents, given, deadline)
@@ -126,7 +126,7 @@ def _train(
         _help(spec, given, device, weights, workers)
         return
     claim = entry.claim()
-    keeper = StateKeeper(claim, given.save_every, _say, deadline)
+    keeper = StateKeeper(claim, given.save_every, say, deadline)
     _heed_signals(keeper)
     keeper.load()  # drops damaged states: the newest one is now that which training resumes from
     segments = _begin_segment(entry, device, keeper.newest(), workers.size)
@@ -135,10 +135,10 @@ def _train(
         check_mechanisms(spec["model"], device)
         check_longest_pair(spec["model"], corpus)
         check_last_checkpoint(spec, corpus)
-        trained = train(spec, corpus, keeper, device, weights, _say, workers)
+        trained = train(spec, corpus, keeper, device, weights, say, workers)
     except Interrupted as error:
         cause = "" if keeper.asked_to_stop else "the job's time limit is near: "
-        _say(f"{cause}{error}")
+        say(f"{cause}{error}")
         raise SystemExit(CONTINUE) from None
     except (TrainingFailed, ValueError) as error:
         claim.fail(str(error), _invocation())
@@ -152,9 +152,9 @@ def _train(
         said = "".join(traceback.format_exception(error)).rstrip()
         reason = f"run {spec['identity']} fails in its own code: {said.splitlines()[-1]}"
         claim.fail(f"{said}\n{reason}", _invocation())
-        _say(said)
+        say(said)
         sys.exit(f"error: {reason}")
-    _put_result(spec, claim, trained, segments, device, workers.size)
+    _put_result(spec, keeper, trained, segments, device, workers.size)
 
 
 def _help(
@@ -188,7 +188,7 @@ def _heed_signals(keeper: Any) -> None:
 
 def _put_result(
     spec: dict[str, Any],
-    claim: Claim,
+    keeper: Any,
     trained: Any,
     segments: list[dict[str, Any]],
     device: Any,
@@ -225,14 +225,12 @@ def _put_result(
         "continuations": segments[1:],
         "finished": now(),
     }
-    with claim.result() as files:
+    with keeper.claim.result(record) as files:
         (files / "weights.safetensors").write_bytes(save(trained.weights))
         rows = "".join(json.dumps(row) + "\n" for row in progress.rows)
         (files / "history.jsonl").write_text(rows)
-        (files / "checkpoints").mkdir()
-        for path in (claim.entry.folder / "kept").glob("step-*"):
-            shutil.copyfile(path, files / "checkpoints" / path.name)
-        (files / "run.json").write_text(json.dumps(record, indent=2, sort_keys=True) + "\n")
+        for name, content in keeper.kept():
+            (files / "checkpoints" / name).write_bytes(content)
 
 
 def _begin_segment(entry: Entry, device: Any, update: int, processes: int) -> list[dict[str, Any]]:
@@ -262,14 +260,15 @@ def _begin_segment(entry: Entry, device: Any, update: int, processes: int) -> li
     return segments
 
 
-def _parents(spec: dict[str, Any], named: list[str]) -> dict[str, Path]:
+def _parents(spec: dict[str, Any], given: argparse.Namespace) -> dict[str, Path]:
     """The weights files of the parent runs, each checked to be of the run that the spec names."""
-    folders = {name: Path(path) for name, _, path in (item.partition("=") for item in named)}
+    named = (item.partition("=") for item in given.parent)
+    folders = {name: Path(path) for name, _, path in named}
     for name, identity in spec["parents"].items():
         parent = f"parent '{name}' of run {spec['identity']}"
         if name not in folders:
             raise Mistake(f"{parent} is not given; add --parent {name}=FOLDER of run {identity}.")
-        check_run(parent, folders[name], identity)
+        check_run(parent, folders[name], identity, given.store)
     return {name: folders[name] / "weights.safetensors" for name in spec["parents"]}
 
 
@@ -278,7 +277,7 @@ def _check_vocabulary(spec: dict[str, Any], parents: dict[str, Any], data: Path)
     start = spec["training"].get("start_from")
     if start is None:
         return
-    words = read_json(data / "manifest.json")["vocabulary_size"]
+    words = read_manifest(data)["vocabulary_size"]
     for name, tensor in parents[start].items():
         known = spec["model"].get("source_vocabulary_size") if "source" in name else None
         if name.endswith("token.weight") and len(tensor) not in (words, known):
@@ -295,17 +294,13 @@ def _check_failure(entry: Entry) -> None:
     if failure is not None and failure["invocation"] == _invocation():
         said, _, reason = failure["reason"].rpartition("\n")
         if said:
-            _say(said)
+            say(said)
         raise Mistake(f"{reason} (found at {failure['at']}, not tried again)")
 
 
 def _invocation() -> str:
     """Names the snakemake invocation that this job belongs to; a job by hand is its own."""
     return os.environ.get("SACCADE_INVOCATION", f"{os.getpid()}@{now()}")
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 def _arguments() -> argparse.Namespace:

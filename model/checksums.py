@@ -1,0 +1,110 @@
+"""Files that tell when they are damaged: JSON with its own SHA-256, and that of files beside it.
+
+    {"sha256": "<of all bytes behind this comma>",
+     "files": {"weights.safetensors": {"sha256": "...", "bytes": 821928}}, ...}
+
+Only the standard library is used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+ASIDE = ".damaged"
+"""Behind the name of what was found damaged and set aside."""
+HEAD = '{"sha256": "%s",'
+LENGTH = len(HEAD % ("0" * 64))
+
+Files = Mapping[str, Mapping[str, Any]]
+"""SHA-256 and size of files, by their path below a folder."""
+
+
+class Damaged(Exception):
+    """A file is not what was written; `path` is what has to go for it to be made again."""
+
+    def __init__(self, path: Path, fault: str) -> None:
+        super().__init__(fault)
+        self.path = path
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def sealed(value: Mapping[str, Any], **layout: Any) -> bytes:
+    """JSON that begins with the SHA-256 of the rest.
+
+    Args:
+        value: at least one key, none of them `sha256`.
+        layout: of `json.dumps`.
+
+    Raises:
+        ValueError: there is a NaN or an infinity, which JSON does not have.
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, **layout)
+    rest = f"{text[1:]}\n".encode()
+    return (HEAD % hashlib.sha256(rest).hexdigest()).encode() + rest
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """What `sealed` wrote, without the checksum.
+
+    Raises:
+        Damaged: any byte is another one.
+        OSError: the file can't be read.
+    """
+    content = path.read_bytes()
+    head, rest = content[:LENGTH], content[LENGTH:]
+    if head != (HEAD % hashlib.sha256(rest).hexdigest()).encode():
+        raise Damaged(path, f"{path} is damaged, or was changed by hand")
+    value: dict[str, Any] = json.loads(b"{" + rest)
+    return value
+
+
+def listed(folder: Path, names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """What a sealed file says of the files beside it, or below."""
+    return {
+        name: {"sha256": sha256(folder / name), "bytes": (folder / name).stat().st_size}
+        for name in sorted(names)
+    }
+
+
+def check_files(folder: Path, files: Files, whole: bool = False) -> None:
+    """Compare files with what a sealed file says of them.
+
+    Args:
+        folder: that they are in.
+        files: by name.
+        whole: whether the folder is made as a whole, so that it has to go as one.
+
+    Raises:
+        Damaged: a file is another one, or missing.
+    """
+    for name, told in files.items():
+        path = folder / name
+        try:
+            fault = "" if sha256(path) == told["sha256"] else "is damaged"
+        except OSError as error:
+            fault = "is missing" if isinstance(error, FileNotFoundError) else str(error.strerror)
+        if fault:
+            raise Damaged(folder if whole else path, f"{path} {fault}")
+
+
+def set_aside(path: Path) -> Path:
+    """Rename what is damaged, over what was set aside of it before; where it is now."""
+    target = path.with_name(path.name + ASIDE)
+    if target.is_dir() and not target.is_symlink():
+        shutil.rmtree(target)
+    else:
+        target.unlink(missing_ok=True)
+    if os.path.lexists(path):
+        os.replace(path, target)
+    return target
