@@ -28,7 +28,7 @@ SYSTEM_SITE = include-system-site-packages = $(if $(VENV_OPTION),true,false)
 # An option for a variable that was given; without it config.yaml counts.
 given = $(if $(filter command environment,$(origin $(1))),$(2) "$($(1))")
 
-.PHONY: help demo plan mirror so-far test lint unit dry-runs offline slurm bench publish forget gc clean
+.PHONY: help demo plan mirror so-far test lint unit dry-runs offline slurm bench publish verify mend forget gc clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 12
@@ -105,6 +105,13 @@ publish: $(READY)  ## Copy a scale's results into docs/reproduction: make publis
 	$(VENV)/bin/python -m workflow.scripts.publish \
 		$(call given,SCALE,--scale) --results "$(RESULTS)" \
 		$(if $(OVERLAY),--configfile "$(OVERLAY)") --to docs/reproduction
+
+verify: $(READY)  ## Compare data, store, outputs and what is published with their checksums
+	@$(VENV)/bin/python -m workflow.scripts.verify --results "$(RESULTS)"
+
+mend: $(READY)  ## Set aside what is damaged, and make it anew: make mend [OVERLAY=file]
+	@$(VENV)/bin/python -m workflow.scripts.verify --results "$(RESULTS)" --mend \
+		$(if $(OVERLAY),--configfile "$(OVERLAY)")
 
 forget: $(READY)  ## Remove a run and its outputs, so that it trains again: make forget RUN=<identity>
 	$(VENV)/bin/python -m workflow.scripts.forget --results "$(RESULTS)" --run "$(RUN)"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import math
@@ -16,7 +15,7 @@ import torch
 from safetensors import torch as safetensors
 from torch import Tensor
 
-from model.checksums import Damaged
+from model.checksums import Damaged, read_stamped, stamped
 from model.files import write_atomically
 from model.store import Claim
 
@@ -59,14 +58,16 @@ class StateKeeper:
         """The newest state that can be read; others are removed. None for a new run."""
         states = self._states()
         for path in reversed(states):
-            state, fault = _read(path)
-            if state is not None:
-                rows = "".join(json.dumps(row) + "\n" for row in state["progress"]["rows"])
-                write_atomically(self.folder / "history.jsonl", rows.encode())
-                return state
-            # Left in place, it would count as one of the newest two and push out a whole one.
-            path.unlink(missing_ok=True)
-            self.say(f"{path} {fault} and was removed; going back to the state before it.")
+            try:
+                state = _read(path)
+            except Damaged as error:
+                # Left in place, it would count as one of the newest two and push out a whole one.
+                path.unlink(missing_ok=True)
+                self.say(f"{error} and was removed; going back to the state before it.")
+                continue
+            rows = "".join(json.dumps(row) + "\n" for row in state["progress"]["rows"])
+            write_atomically(self.folder / "history.jsonl", rows.encode())
+            return state
         if states:
             self.say("no whole state is left; training begins anew.")
         return None
@@ -87,7 +88,7 @@ class StateKeeper:
         buffer = io.BytesIO()
         torch.save(state, buffer)
         path = self.folder / f"state-{state['progress']['update']:012d}.pt"
-        write_atomically(path, _stamped(buffer.getvalue()))
+        write_atomically(path, stamped(buffer.getvalue()))
         for old in self._states()[:-2]:
             old.unlink(missing_ok=True)
         self.saved = time.monotonic()
@@ -103,11 +104,11 @@ class StateKeeper:
     def keep(self, update: int, weights: dict[str, Tensor]) -> None:
         """Keep the weights of an update, for measuring or for the average."""
         self.claim.check()
-        write_atomically(self._kept(update), _stamped(safetensors.save(weights)))
+        write_atomically(self._kept(update), stamped(safetensors.save(weights)))
 
     def weights_of(self, update: int) -> dict[str, Tensor]:
-        """The kept weights of an update; Damaged where they are not as they were kept."""
-        return safetensors.load(self._content(self._kept(update)))
+        """The kept weights of an update; raises Damaged where they are not as they were kept."""
+        return safetensors.load(read_stamped(self._kept(update)))
 
     def kept(self) -> Iterator[tuple[str, bytes]]:
         """Name and content of a file of safetensors for each update whose weights are kept.
@@ -116,7 +117,7 @@ class StateKeeper:
             Damaged: one is not as it was kept.
         """
         for path in sorted((self.folder / "kept").glob("step-*")):
-            yield path.name, self._content(path)
+            yield path.name, read_stamped(path)
 
     def drop(self, update: int) -> None:
         """Drop the weights of an update if they are kept."""
@@ -126,13 +127,6 @@ class StateKeeper:
         """Append the newest row to the history that can be watched."""
         with (self.folder / "history.jsonl").open("w" if len(rows) == 1 else "a") as stream:
             stream.write(json.dumps(rows[-1]) + "\n")
-
-    def _content(self, path: Path) -> bytes:
-        """What a stamped file holds; where it is damaged, all of the unfinished run has to go."""
-        content = _unstamped(path)
-        if content is None:
-            raise Damaged(self.folder, f"{path}, of a run that is not finished, is damaged")
-        return content
 
     def _kept(self, update: int) -> Path:
         return self.folder / "kept" / f"step-{update}.safetensors"
@@ -172,22 +166,11 @@ class Onlooker:
         """Leave it to the first."""
 
 
-def _read(path: Path) -> tuple[dict[str, Any] | None, str]:
-    """Read a state file; None, and what is wrong with it, where it is none."""
-    content = _unstamped(path)
-    if content is None:
-        return None, "is damaged"
+def _read(path: Path) -> dict[str, Any]:
+    """Read a state file; raise Damaged where it is none."""
+    content = io.BytesIO(read_stamped(path))
     try:
-        return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True), ""
+        state: dict[str, Any] = torch.load(content, map_location="cpu", weights_only=True)
     except UnpicklingError:
-        return None, "may hold code, was not loaded"
-
-
-def _stamped(content: bytes) -> bytes:
-    return hashlib.sha256(content).digest() + content
-
-
-def _unstamped(path: Path) -> bytes | None:
-    content = path.read_bytes()
-    stamp, content = content[:32], content[32:]
-    return content if hashlib.sha256(content).digest() == stamp else None
+        raise Damaged(path, f"{path} may hold code, was not loaded") from None
+    return state

@@ -26,7 +26,7 @@ Files = Mapping[str, Mapping[str, Any]]
 
 
 class Damaged(Exception):
-    """A file is not what was written; `path` is what has to go for it to be made again."""
+    """A file, `path`, is not what was written."""
 
     def __init__(self, path: Path, fault: str) -> None:
         super().__init__(fault)
@@ -77,16 +77,11 @@ def listed(folder: Path, names: Iterable[str]) -> dict[str, dict[str, Any]]:
     }
 
 
-def check_files(folder: Path, files: Files, whole: bool = False) -> None:
-    """Compare files with what a sealed file says of them.
-
-    Args:
-        folder: that they are in.
-        files: by name.
-        whole: whether the folder is made as a whole, so that it has to go as one.
+def check_files(folder: Path, files: Files) -> None:
+    """Compare the files of a folder with what a sealed file says of them.
 
     Raises:
-        Damaged: a file is another one, or missing.
+        Damaged: one is another one, or missing.
     """
     for name, told in files.items():
         path = folder / name
@@ -95,7 +90,21 @@ def check_files(folder: Path, files: Files, whole: bool = False) -> None:
         except OSError as error:
             fault = "is missing" if isinstance(error, FileNotFoundError) else str(error.strerror)
         if fault:
-            raise Damaged(folder if whole else path, f"{path} {fault}")
+            raise Damaged(path, f"{path} {fault}")
+
+
+def stamped(content: bytes) -> bytes:
+    """The SHA-256 of bytes, and then these."""
+    return hashlib.sha256(content).digest() + content
+
+
+def read_stamped(path: Path) -> bytes:
+    """The bytes that were stamped; raises Damaged where they are not those that are there."""
+    content = path.read_bytes()
+    stamp, content = content[:32], content[32:]
+    if hashlib.sha256(content).digest() != stamp:
+        raise Damaged(path, f"{path} is damaged")
+    return content
 
 
 def set_aside(path: Path) -> Path:

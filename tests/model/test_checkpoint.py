@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load
 
 from model.checkpoint import StateKeeper
+from model.checksums import Damaged
 from model.store import Entry, Fenced
 
 
@@ -121,9 +122,21 @@ def test_a_state_runs_no_code(keeper, said):
 
 def test_kept_weights_can_be_read(keeper):
     keeper.keep(7, state(7)["model"])
-    [path] = (keeper.folder / "kept").iterdir()
-    assert path.name == "step-7.safetensors"
-    assert torch.equal(load_file(path)["weight"], state(7)["model"]["weight"])
+    assert torch.equal(keeper.weights_of(7)["weight"], state(7)["model"]["weight"])
+    [(name, content)] = keeper.kept()
+    assert name == "step-7.safetensors"
+    assert torch.equal(load(content)["weight"], state(7)["model"]["weight"])
+
+
+def test_kept_weights_that_were_damaged_are_not_used(keeper):
+    keeper.keep(7, state(7)["model"])
+    path = keeper.folder / "kept" / "step-7.safetensors"
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    for use in (lambda: keeper.weights_of(7), lambda: list(keeper.kept())):
+        with pytest.raises(Damaged, match=r"step-7.safetensors is damaged"):
+            use()
 
 
 def test_the_history_that_can_be_watched_goes_back_with_the_state(keeper):

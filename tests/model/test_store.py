@@ -1,7 +1,6 @@
 """The store: claims fence older processes, and nothing half-written is ever taken for whole."""
 
 import errno
-import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from model.files import write_atomically
-from model.store import Claim, Entry, Fenced, drop_checkpoints
+from model.store import Claim, Entry, Fenced, drop_checkpoints, read_result
 
 
 @pytest.fixture
@@ -20,11 +19,9 @@ def entry(tmp_path: Path) -> Entry:
 
 def put(claim: Claim, weights: str = "weights") -> None:
     """Write a result with one checkpoint."""
-    with claim.result() as files:
-        (files / "checkpoints").mkdir()
+    with claim.result({"identity": claim.entry.identity, "spec": {"run": "theirs"}}) as files:
         (files / "checkpoints" / "step-1.safetensors").write_text("kept")
         (files / "weights.safetensors").write_text(weights)
-        (files / "run.json").write_text(json.dumps({"identity": "i", "spec": {"run": "theirs"}}))
 
 
 def tree(folder: Path) -> dict[str, str]:
@@ -75,19 +72,19 @@ def test_a_result_is_there_as_a_whole_and_what_it_needed_is_gone(entry):
                  "history.jsonl", "segments.json", "measures/accuracy.json"):  # fmt: skip
         write_atomically(entry.folder / name, b"x")
     claim.fail("it failed once", "invocation")
-    with claim.result() as files:
+    with claim.result({}) as files:
         (files / "weights.safetensors").write_text("half")
         assert not entry.finished()
     assert entry.finished() and entry.failure() is None
     assert sorted(tree(entry.folder)) == [
-        "generation-1", "measures/accuracy.json", "result/weights.safetensors"
+        "generation-1", "measures/accuracy.json", "result/run.json", "result/weights.safetensors"
     ]  # fmt: skip
 
 
 def test_an_error_while_the_result_is_written_leaves_none(entry):
     claim = entry.claim()
     write_atomically(entry.folder / "state-1.pt", b"x")
-    with pytest.raises(OSError, match="No space"), claim.result() as files:
+    with pytest.raises(OSError, match="No space"), claim.result({}) as files:
         (files / "weights.safetensors").write_text("half")
         full_disk()
     assert not entry.finished()
@@ -116,8 +113,11 @@ def test_a_copy_is_whole_and_bears_the_askers_name(entry, tmp_path):
     write_atomically(out / "checkpoints" / "step-9.safetensors", b"of another run")
     entry.copy_result(out, {"run": "mine"})
     entry.copy_result(out, {"run": "mine"})
-    found = tree(out)
-    assert json.loads(found.pop("run.json")) == {"identity": "i", "spec": {"run": "mine"}}
+    record = read_result(out)
+    assert record["identity"] == entry.identity and record["spec"] == {"run": "mine"}
+    assert {"weights.safetensors"} == set(record["files"])
+    assert {"checkpoints/step-1.safetensors"} == set(record["checkpoints"])
+    found = {name: text for name, text in tree(out).items() if name != "run.json"}
     assert found == {"checkpoints/step-1.safetensors": "kept", "weights.safetensors": "weights"}
 
 

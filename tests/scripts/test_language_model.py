@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from model.checksums import sha256
 from tests.model.corpora import write_corpus
 from tests.scripts.conftest import Job, seal
 from tests.scripts.processes import ROOT, kill
 from workflow.datasets.encoding import digest
-from workflow.datasets.files import sha256
 from workflow.planning.closure import code_hash
 from workflow.planning.identity import run_modules
 

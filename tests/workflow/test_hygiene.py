@@ -1,7 +1,6 @@
 """Nothing from elsewhere is executed, paths are quoted, and files have the modes a person chose."""
 
 import ast
-import json
 import os
 import re
 from pathlib import Path
@@ -9,7 +8,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from model.files import write_atomically
 from model.store import Entry
 from workflow.planning import loader
 from workflow.planning.errors import InputError
@@ -132,8 +130,7 @@ def test_what_is_renamed_into_place_has_the_modes_of_the_umask(tmp_path, umask, 
     root = tmp_path / "results"
     claim = Entry(root / "store", "0123456789abcdef").claim()
     claim.fail("it failed once", "invocation")
-    with claim.result() as files:
-        write_atomically(files / "run.json", json.dumps({"identity": "i"}).encode())
+    with claim.result({"identity": "0123456789abcdef"}) as files:
         (files / "weights.safetensors").write_bytes(b"weights")
     claim.entry.copy_result(root / "out", {})
     assert modes(root) == {("folder", folder), ("file", file)}

@@ -1,7 +1,4 @@
-"""The checksums of each stage of a dataset, which the next compares the files with.
-
-Where one differs the whole folder has to go, for a folder is what a stage makes.
-"""
+"""The checksums of a stage of a dataset, which the next stage compares its files with."""
 
 from pathlib import Path
 from typing import Any
@@ -10,6 +7,7 @@ from model.checksums import Damaged, check_files, listed, read_sealed, sealed
 from workflow.datasets.files import replacing
 
 NAME = "checksums.json"
+"""Of raw and of prepared files; of encoded ones the manifest tells them."""
 
 
 def write_checksums(folder: Path) -> None:
@@ -20,19 +18,13 @@ def write_checksums(folder: Path) -> None:
 
 
 def check_checksums(folder: Path) -> None:
-    """Raise Damaged, for the folder as a whole, unless its files are those that were written."""
-    try:
-        files = read_sealed(folder / NAME)["files"]
-    except FileNotFoundError:
-        raise Damaged(folder, f"{folder} has no {NAME}") from None
-    except Damaged as error:
-        raise Damaged(folder, str(error)) from None
-    check_files(folder, files, whole=True)
+    """Raise Damaged unless the files of a stage are those that were written."""
+    path = folder / NAME
+    if not path.is_file():
+        raise Damaged(path, f"{path} is missing")
+    check_files(folder, read_sealed(path)["files"])
 
 
 def read_manifest(encoded: Path) -> dict[str, Any]:
-    """What a folder of encoded data says of itself; raise Damaged, for the folder, if changed."""
-    try:
-        return read_sealed(encoded / "manifest.json")
-    except Damaged as error:
-        raise Damaged(encoded, str(error)) from None
+    """What a folder of encoded data says of itself; raise Damaged where that was changed."""
+    return read_sealed(encoded / "manifest.json")

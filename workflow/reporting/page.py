@@ -14,7 +14,7 @@ from workflow.reporting import corpora, layout, page_runs, tolerances
 from workflow.reporting.charts import whisker
 from workflow.reporting.claims_table import counted, difference, sides
 from workflow.reporting.comparability import base_scale
-from workflow.reporting.files import read_csv, read_json, read_sidecar
+from workflow.reporting.files import read_csv, read_json, read_sidecar, write_sidecar, write_text
 from workflow.reporting.paper import Paper
 from workflow.reporting.verdict import CLOSE, Tolerance
 
@@ -77,6 +77,12 @@ def render(
         commits=sorted({str(run["commit"])[:10] for run in records.values() if run.get("commit")}),
     )
     return str(page)
+
+
+def write_page(path: Path, page: str) -> None:
+    """Write a page, and beside it its checksum."""
+    write_text(path, page)
+    write_sidecar(path.with_suffix(""), {"schema": 1}, ["html"])
 
 
 def prose(text: str) -> Markup:

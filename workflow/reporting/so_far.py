@@ -12,10 +12,10 @@ from workflow.planning.plan import Plan
 from workflow.reporting.comparability import base_scale
 from workflow.reporting.corpora import facts_of
 from workflow.reporting.current import Now
-from workflow.reporting.files import ReportingError, write_text
+from workflow.reporting.files import ReportingError
 from workflow.reporting.measures import Measures, read_measure
 from workflow.reporting.outputs import write_corpora, write_outputs
-from workflow.reporting.page import render
+from workflow.reporting.page import render, write_page
 from workflow.reporting.paper import Paper
 from workflow.reporting.publishing import Entry, judged, measured, measures_of, planned_runs
 
@@ -75,7 +75,7 @@ def write_so_far(plan: Plan, now: Now, say: Callable[[str], None]) -> SoFar:
             plan=folder / "plan.json",
             so_far=f"{len(runs)} of {len(keys)} planned runs",
         )
-        write_text(aside / "report.html", page)
+        write_page(aside / "report.html", page)
         made = folder / NAME
         if made.exists():
             made.rename(Path(name) / "old")

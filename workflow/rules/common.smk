@@ -202,6 +202,7 @@ def inputs_of_measure(wildcards):
         "data": data_folder(run_of(wildcards)),
         "further": sorted(set(further)),
         "records": sorted({file for _, file in records_of(wildcards)}),
+        "checksums": sorted({file.replace(".npz", ".json") for _, file in records_of(wildcards)}),
     }
 
 

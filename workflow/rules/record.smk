@@ -13,7 +13,8 @@ rule record:
         run=f"{RUN}/run.json",
         checkpoints=f"{RUN}/checkpoints",
     output:
-        f"{SCALE}/records/{RUN_NAME}.npz",
+        record=f"{SCALE}/records/{RUN_NAME}.npz",
+        checksum=f"{SCALE}/records/{RUN_NAME}.json",
     log:
         f"{SCALE}/logs/record/{RUN_NAME}.log",
     benchmark:
@@ -34,7 +35,7 @@ rule record:
     shell:
         "exec python -m workflow.scripts.record --spec {input.spec:q} --run {params.folder:q}"
         ' --data {input.data:q} --store "$SACCADE_STORE" --recorder {params.recorder:q}'
-        ' --device "$SACCADE_DEVICE" --out {output:q} > {log:q} 2>&1'
+        ' --device "$SACCADE_DEVICE" --out {output.record:q} > {log:q} 2>&1'
 
 
 use rule record as record_locally with:

@@ -133,7 +133,8 @@ rule report:
         lambda wildcards: TARGETS.selected,
         page=[os.path.relpath(ROOT / "workflow" / "report" / name) for name in PAGE_FILES],
     output:
-        f"{SCALE}/report.html",
+        page=f"{SCALE}/report.html",
+        checksum=f"{SCALE}/report.json",
     log:
         f"{SCALE}/logs/report.log",
     benchmark:
@@ -155,5 +156,5 @@ rule report:
     shell:
         "exec python -m workflow.scripts.report --scale {params.scale:q} --runs {params.runs:q}"
         " --tables {params.tables:q} --figures {params.figures:q} --claims {params.claims:q}"
-        " --mechanisms {params.mechanisms:q} --plan {params.plan:q} --out {output:q}"
+        " --mechanisms {params.mechanisms:q} --plan {params.plan:q} --out {output.page:q}"
         " > {log:q} 2>&1"

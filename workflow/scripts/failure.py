@@ -42,4 +42,24 @@ def _remedy(damaged: Path, results: Path | None) -> str:
         return f"restore it: git restore {damaged}"
     if results is None or not damaged.absolute().is_relative_to(results.absolute()):
         return "it is not below the folder of results, and was left as it is"
-    return f"it is now {set_aside(damaged)}: run the same command again to make it anew"
+    aside = set_aside(made_with(damaged, results))
+    return f"{aside} is what was set aside: run the same command again to make it anew"
+
+
+def made_with(path: Path, results: Path) -> Path:
+    """Return what has to go with a damaged file below `results` for a rule to make it anew.
+
+    The files of a stage of data are one output of a rule, and so are weights along training; a
+    result in the store counts as a whole, and so does a run that is not finished.
+    """
+    parts = path.absolute().relative_to(results.absolute()).parts
+    match parts:
+        case ("store", run, "result", *_):
+            return results / "store" / run / "result"
+        case ("store", run, "kept", *_):
+            return results / "store" / run
+        case ("data", dataset, recipe, "raw" | "prepared" | "encoded" as stage, *_):
+            return results / "data" / dataset / recipe / stage
+        case (*_, "checkpoints", _):
+            return path.parent
+    return path

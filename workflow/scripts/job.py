@@ -52,7 +52,7 @@ def check_data(spec: dict[str, Any], folder: Path) -> None:
             f"the data in {folder} is not what run {spec['identity']} was planned with; "
             f"start snakemake again to plan it anew."
         )
-    check_files(folder, manifest["files"], whole=True)
+    check_files(folder, manifest["files"])
     _check_sides(spec, folder, manifest)
 
 

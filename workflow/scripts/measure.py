@@ -90,7 +90,7 @@ def plain(value: Any) -> Any:
 def _further_digest(folder: Path) -> str:
     """The digest of data that an evaluator reads beside the run's, once its files are checked."""
     manifest = read_manifest(folder)
-    check_files(folder, manifest["files"], whole=True)
+    check_files(folder, manifest["files"])
     return str(manifest["digest"])
 
 

@@ -3,8 +3,7 @@
 import argparse
 from pathlib import Path
 
-from workflow.reporting.files import write_text
-from workflow.reporting.page import render
+from workflow.reporting.page import render, write_page
 from workflow.scripts.failure import one_sentence
 
 SHOWN = {
@@ -28,7 +27,7 @@ def main() -> None:
     with one_sentence():
         files = {name: getattr(given, name) for name in SHOWN}
         page = render(given.scale, **files, mechanisms=given.mechanisms, plan=given.plan)
-        write_text(given.out, page)
+        write_page(given.out, page)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,132 @@
+"""Compare all that was made with its checksums: data, store, outputs, and what is published.
+
+With --mend what is damaged among the results is set aside, and Snakemake makes the outputs anew;
+data and runs in the store are made anew when a run needs them.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+from model.checksums import Damaged, check_files, read_sealed, read_stamped, set_aside
+from model.store import read_result
+from workflow.paths import PUBLISHED
+from workflow.scripts.failure import made_with, one_sentence
+from workflow.scripts.job import say
+
+SEALED = (
+    *("data/sources/*/*.origin.json", "data/*/*/*/checksums.json", "data/*/*/*/manifest.json"),
+    *("store/*/records/*.json", "store/*/measures/*.json"),
+    *("*/plan.json", "*/runs/*/*/*/spec.json", "*/records/*/*/*.json", "*/measures/*/*/*.json"),
+)
+MADE = ("report.json", "tables/*/*.json", "figures/*/*.json", "claims/*.json")
+"""Below the folder of a scale, and below that of what is done of it so far."""
+EVERY = 5
+"""Seconds between lines of progress."""
+
+Check = tuple[Path, Callable[[Path], object]]
+
+
+def main() -> None:
+    """Run from the command line, in the root of the project."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--results", type=Path, default=Path("results"), help="results folder")
+    parser.add_argument("--published", type=Path, default=PUBLISHED, help="what is published")
+    parser.add_argument("--mend", action="store_true", help="set aside, and make outputs anew")
+    parser.add_argument("--configfile", type=Path, nargs="*", default=[], help="your own changes")
+    given = parser.parse_args()
+    with one_sentence(given.results):
+        checks = [*of_results(given.results), *of_published(given.published)]
+        damaged = verify(checks)
+    for error in damaged:
+        print(error)
+    print(f"{len(damaged)} of {len(checks)} results, data and tables damaged")
+    if not damaged:
+        return
+    published = [error.path for error in damaged if error.path.is_relative_to(given.published)]
+    outputs = [error.path for error in damaged if error.path not in published]
+    if published:
+        print(f"Restore what is published: git restore {' '.join(map(str, published))}")
+    if outputs and not given.mend:
+        print("Mend the results: make mend")
+    sys.exit(mend(outputs, given.results, given.configfile) if given.mend else 1)
+
+
+def of_results(results: Path) -> Iterator[Check]:
+    """Yield what there is to check below a folder of results, and how."""
+    for pattern in (*SEALED, *(f"*/{name}" for name in MADE), *(f"*/so_far/{n}" for n in MADE)):
+        yield from ((path, _sealed) for path in results.glob(pattern))
+    for pattern in ("store/*/result", "*/runs/*/*/*/run.json"):
+        yield from ((path, _result) for path in results.glob(pattern))
+    for pattern in ("store/*/state-*.pt", "store/*/kept/step-*"):
+        yield from ((path, read_stamped) for path in results.glob(pattern))
+
+
+def of_published(published: Path) -> Iterator[Check]:
+    """Yield what there is to check of what is published, all of whose JSON is sealed."""
+    return ((path, _sealed) for path in published.glob("*/**/*.json"))
+
+
+def verify(checks: Sequence[Check]) -> list[Damaged]:
+    """Return what is damaged, in the order of the names; on all cores, saying how far it is."""
+    begun = said = time.monotonic()
+    found = []
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        running = [pool.submit(_fault, check, path) for path, check in checks]
+        for done, one in enumerate(as_completed(running), start=1):
+            if (fault := one.result()) is not None:
+                found.append(fault)
+            if (now := time.monotonic()) - said >= EVERY:
+                said, left = now, (now - begun) / done * (len(checks) - done)
+                say(f"{done} of {len(checks)} verified, about {left:.0f} s left")
+    return sorted(found, key=lambda error: error.path)
+
+
+def mend(damaged: Sequence[Path], results: Path, changes: Sequence[Path]) -> int:
+    """Set aside what is damaged, and have Snakemake make the outputs anew; its exit status."""
+    scales: dict[str, list[str]] = {}
+    for path in damaged:
+        gone = made_with(path, results)
+        print(f"set aside: {set_aside(gone)}")
+        scale = path.relative_to(results).parts[0]
+        if scale not in ("store", "data") and "so_far" not in path.parts:
+            scales.setdefault(scale, []).append(str(gone))
+    status = 0
+    for scale, targets in scales.items():
+        command = [sys.executable, "-m", "snakemake", "--cores", "all", *targets]
+        command += ["--quiet", "rules", "--config", f"results={results}"]
+        command += [f"scale={scale.partition('+')[0]}"]
+        if "+" in scale:
+            command += ["--configfile", *map(str, changes)]
+        status |= subprocess.run(command, check=False).returncode
+    return status
+
+
+def _fault(check: Callable[[Path], object], path: Path) -> Damaged | None:
+    """Return what is wrong, None where nothing is; what is gone meanwhile is nobody's fault."""
+    try:
+        check(path)
+    except Damaged as error:
+        return error
+    except FileNotFoundError:
+        return Damaged(path, f"{path}: run.json is missing") if path.name == "result" else None
+    except OSError as error:
+        return Damaged(path, f"{path}: {error.strerror}")
+    return None
+
+
+def _sealed(path: Path) -> None:
+    check_files(path.parent, read_sealed(path).get("files", {}))
+
+
+def _result(path: Path) -> None:
+    read_result(path if path.name == "result" else path.parent)
+
+
+if __name__ == "__main__":
+    main()
