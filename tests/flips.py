@@ -1,0 +1,275 @@
+"""Flip single bits of the results of a finished demo, and see that none reaches a table unseen.
+
+    python -m tests.flips RESULTS [--flips 500] [--seed 0]
+
+Of each kind of file some are drawn, and of each a bit. `make verify` has to name the file, and a
+job that reads it, run on its own, has to refuse, or to make what it made before. What no job reads
+and nothing verifies must be of a kind that is known to be so.
+"""
+
+import argparse
+import contextlib
+import io
+import json
+import os
+import random
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from tests.sealing import flip
+from workflow.scripts import verify
+
+KINDS = {
+    "raw data": "data/*/*/raw/*",
+    "prepared data": "data/*/*/prepared/*",
+    "encoded data": "data/*/*/encoded/*",
+    "stored weights": "store/*/result/weights.safetensors",
+    "stored weights along training": "store/*/result/checkpoints/*",
+    "stored history": "store/*/result/history.jsonl",
+    "stored run.json": "store/*/result/run.json",
+    "stored records": "store/*/records/*",
+    "stored measures": "store/*/measures/*",
+    "claims on a run in the store": "store/*/generation-*",
+    "specs": "*/runs/*/*/*/spec.json",
+    "weights": "*/runs/*/*/*/weights.safetensors",
+    "weights along training": "*/runs/*/*/*/checkpoints/*",
+    "history": "*/runs/*/*/*/history.jsonl",
+    "run.json": "*/runs/*/*/*/run.json",
+    "records": "*/records/*/*/*",
+    "measures": "*/measures/*/*/*",
+    "tables": "*/tables/*/*",
+    "figures": "*/figures/*/*",
+    "claims": "*/claims/*",
+    "report": "*/report.*",
+    "logs": "**/logs/**/*.log",
+    "benchmarks": "**/benchmarks/**/*.tsv",
+    "times of Snakemake": "**/.snakemake_timestamp",
+    "the folder's README": "README.md",
+}
+UNREAD = (
+    *("claims on a run in the store", "logs", "benchmarks", "times of Snakemake"),
+    "the folder's README",
+)
+"""Kinds of which nothing is made, and that need no checksum."""
+READS = {"result": "train", "records": "record", "measures": "measure"}
+"""What reads a folder of the store."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job of the workflow: what it reads and makes, and its program's command line."""
+
+    rule: str
+    reads: tuple[Path, ...]
+    makes: tuple[Path, ...]
+    command: tuple[str, ...]
+
+    def option(self, name: str) -> str:
+        """The value of an option of the program, empty without it."""
+        return self.command[self.command.index(name) + 1] if name in self.command else ""
+
+
+def jobs_of(results: Path) -> list[Job]:
+    """The jobs behind a finished demo, from a dry run of all of them."""
+    asked = ["--dry-run", "--forceall", "--printshellcmds", "--nolock", "--cores", "1"]
+    config = ["--config", "scale=demo", f"results={results}"]
+    said = subprocess.run(
+        [sys.executable, "-m", "snakemake", *asked, *config],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    found = []
+    block = r"^(?:local)?rule (\w+):\n((?:    .*\n)+)Shell command: (.*)$"
+    for rule, lines, shell in re.findall(block, said.stdout + said.stderr, re.M):
+        told = dict(re.findall(r"^    (input|output): (.*)$", lines, re.M))
+        reads, makes = (
+            tuple(Path(name) for name in told.get(key, "").split(", ") if name)
+            for key in ("input", "output")
+        )
+        shell = re.sub(r"\$\{SLURM[^}]*\}", "", shell).replace("$SACCADE_DEVICE", "cpu")
+        command = [word for word in shlex.split(shell) if word != "exec"]
+        if "-m" not in command:
+            continue
+        module, end = command.index("-m") + 1, command.index(">")
+        found.append(Job(rule, reads, makes, tuple(command[module:end])))
+    return found
+
+
+class Demo:
+    """A finished demo, whose files are damaged and made whole again."""
+
+    def __init__(self, results: Path, seed: int) -> None:
+        self.results = results
+        self.random = random.Random(seed)
+        self.jobs = jobs_of(results)
+        self.checks = [*verify.of_results(results)]
+        every = {path for path in results.rglob("*") if path.is_file()}
+        self.files: dict[str, list[Path]] = {}
+        for kind, pattern in reversed(KINDS.items()):
+            mine = sorted(every & set(results.glob(pattern)))
+            every -= set(mine)
+            self.files[kind] = [path for path in mine if path.stat().st_size]
+        assert not every, f"of no known kind: {sorted(every)[:5]}"
+
+    def readers(self, path: Path) -> list[Job]:
+        """The jobs that read a file, or a folder that it is in."""
+        parts = path.relative_to(self.results).parts
+        if parts[0] == "store":
+            rule = READS.get(parts[2], "")
+            return [
+                job
+                for job in self.jobs
+                if job.rule.removesuffix("_locally") == rule and self.identity(job) == parts[1]
+            ]
+        above = {path, *path.parents}
+        return [job for job in self.jobs if above & set(job.reads) and job.rule != "all"]
+
+    def identity(self, job: Job) -> str:
+        """The identity of a job's run."""
+        return str(json.loads(Path(job.option("--spec")).read_bytes())["identity"])
+
+    @contextlib.contextmanager
+    def damaged(self, path: Path) -> Iterator[None]:
+        """Flip a bit of a file for a while; its times stay."""
+        whole, times = path.read_bytes(), path.stat()
+        flip(path, self.random.randrange(8 * len(whole)))
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+        try:
+            yield
+        finally:
+            path.write_bytes(whole)
+            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    def verified(self, path: Path) -> bool:
+        """Whether `make verify` names a file that was damaged."""
+        near = [one for one in self.checks if path.is_relative_to(one[0].parent)]
+        return any(path == error.path for error in verify.verify(near))
+
+    def outcome(self, job: Job, path: Path) -> str:
+        """Run a job on what is damaged: whether it refuses, makes the same, or something else."""
+        with tempfile.TemporaryDirectory() as name:
+            aside = Path(name)
+            out = aside / "out"
+            command = list(job.command)
+            for option in ("--out", "--out-prefix"):
+                if option in command:
+                    old = Path(job.option(option))
+                    command[command.index(option) + 1] = str(out / old.name)
+            if "--store" in command:
+                command[command.index("--store") + 1] = str(aside / "store")
+                if path.is_relative_to(self.results / "store"):
+                    run = path.relative_to(self.results / "store").parts[0]
+                    shutil.copytree(self.results / "store" / run, aside / "store" / run)
+            refused = _run(command, path)
+            if refused:
+                return refused
+            weights = [made for made in job.makes if made.name == "weights.safetensors"]
+            whole = all(_same(made, out / made.name, out) for made in weights or job.makes)
+            return "made the same" if whole else "REACHED WHAT IT MAKES"
+
+
+def _run(command: list[str], path: Path) -> str:
+    """Run a program in a process of its own; `refused` where it ends with an error, else empty."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(reading)
+        said = io.StringIO()
+        os.environ.pop("SACCADE_STORE", None)
+        os.environ["SACCADE_KEEP_CHECKPOINTS"] = "1"
+        sys.argv = command
+        status = "ended"
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            try:
+                import_module(command[0]).main()
+            except SystemExit as error:
+                status = "refused" if str(error.code).startswith("error: ") else "ended"
+                print(error.code)
+            except BaseException as error:
+                print(f"{type(error).__name__}: {error}")
+                status = "refused"
+        told = f"{status}\n{said.getvalue()}"
+        os.write(writing, told.encode()[:60000])
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as stream:
+        told = stream.read().decode(errors="replace")
+    os.waitpid(child, 0)
+    status, _, said = told.partition("\n")
+    if status != "refused":
+        return ""
+    named = path.name in said or any(part in said for part in (path.parent.name,))
+    return "refused" if named and "Traceback" not in said else f"refused, unclear: {said[-300:]}"
+
+
+def _same(old: Path, new: Path, out: Path) -> bool:
+    """Whether a file or folder was made again with the same contents, but for what tells time."""
+    if not new.exists():
+        new = out / old.parent.name / old.name
+    if old.is_dir():
+        names = [path.relative_to(old) for path in old.rglob("*") if path.is_file()]
+        names = [name for name in names if name.name != ".snakemake_timestamp"]
+        return all(_same(old / name, new / name, out) for name in names)
+    if not new.is_file():
+        return False
+    if old.suffix == ".json":
+        return _timeless(json.loads(old.read_bytes())) == _timeless(json.loads(new.read_bytes()))
+    return old.read_bytes() == new.read_bytes()
+
+
+def _timeless(value: Any) -> Any:
+    """A value of JSON without seconds and the checksum over them."""
+    if isinstance(value, dict):
+        return {k: _timeless(v) for k, v in value.items() if k not in ("sha256", "seconds")}
+    return [_timeless(item) for item in value] if isinstance(value, list) else value
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("results", type=Path, help="folder of results of a finished demo")
+    parser.add_argument("--flips", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    import model.training  # noqa: F401 (once, before processes are made of this one)
+
+    demo = Demo(given.results, given.seed)
+    kinds = [kind for kind, files in demo.files.items() if files]
+    counts: dict[str, Counter[str]] = {kind: Counter() for kind in kinds}
+    wrong = []
+    for number in range(given.flips):
+        kind = kinds[number % len(kinds)]
+        path = demo.random.choice(demo.files[kind])
+        readers = demo.readers(path)
+        with demo.damaged(path):
+            named = demo.verified(path)
+            job = demo.random.choice(readers) if readers else None
+            found = demo.outcome(job, path) if job else "no job reads it"
+        counts[kind]["flips"] += 1
+        counts[kind]["verify names it" if named else "verify is silent"] += 1
+        counts[kind][found if not found.startswith("refused, ") else "refused, unclear"] += 1
+        harmless = kind in UNREAD and found in ("no job reads it", "made the same")
+        if found.startswith(("REACHED", "refused, unclear")) or not (named or harmless):
+            wrong.append(f"{path} ({job.rule if job else 'unread'}): {found}, verified: {named}")
+    print("| kind of file | files | flips | verify names it | a job refuses | makes the same |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for kind, count in counts.items():
+        cells = (len(demo.files[kind]), *(count[name] for name in COLUMNS))
+        print(f"| {kind} | {' | '.join(map(str, cells))} |")
+    print("\n".join(wrong))
+    print(f"{len(wrong)} of {given.flips} flips were not noticed where they should have been")
+    sys.exit(bool(wrong))
+
+
+COLUMNS = ("flips", "verify names it", "refused", "made the same")
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,229 @@
+"""What is damaged is named, set aside and made anew, as it was, by the same command."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.sealing import flip
+
+SOFT = "toy_language/soft/seed-0"
+TUNED = "toy_tuning/tuned/seed-0"
+
+
+def identity(project, run: str) -> str:
+    """The identity of a run."""
+    told = json.loads((project.root / f"results/demo/runs/{run}/spec.json").read_text())
+    return str(told["identity"])
+
+
+def entry(project, run: str) -> Path:
+    """The folder of a run in the store."""
+    return project.root / "results/store" / identity(project, run)
+
+
+def outputs(project, run: str) -> Path:
+    """The folder of a run's outputs."""
+    return project.root / "results/demo/runs" / run
+
+
+def drop_outputs(project, run: str) -> None:
+    """Delete what was trained and measured of a run; its spec stays."""
+    for name in ("weights.safetensors", "history.jsonl", "run.json"):
+        (outputs(project, run) / name).unlink()
+    drop_measures(project, run)
+
+
+def drop_measures(project, run: str) -> None:
+    """Delete what was measured of a run, in the store too."""
+    (project.root / f"results/demo/measures/{run}.json").unlink()
+    shutil.rmtree(entry(project, run) / "measures")
+
+
+def measured(project, run: str) -> object:
+    """What was measured of a run, without what tells the time."""
+    told = json.loads((project.root / f"results/demo/measures/{run}.json").read_text())
+    return [(one["scalars"], one["arrays"]) for one in told["evaluators"].values()]
+
+
+def exponent(path: Path) -> None:
+    """Flip a bit of the exponent of the last weight."""
+    flip(path, 8 * (path.stat().st_size - 1) + 3)
+
+
+def sign(path: Path) -> None:
+    """Flip the sign of the last weight."""
+    flip(path, 8 * (path.stat().st_size - 1) + 7)
+
+
+def early(path: Path) -> None:
+    """Flip a bit near the beginning."""
+    flip(path, 8 * 20 + 2)
+
+
+def halve(path: Path) -> None:
+    """Cut a file in half."""
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def empty(path: Path) -> None:
+    """Leave nothing of a file."""
+    path.write_bytes(b"")
+
+
+def as_a_file(path: Path) -> None:
+    """Put a file in the place of a folder."""
+    shutil.rmtree(path)
+    path.write_text("no folder")
+
+
+STAGES = ("raw", "prepared", "encoded")
+WEIGHTS = "weights.safetensors"
+STORED: list[tuple[str, Callable[[Path], object]]] = [
+    (WEIGHTS, exponent), (WEIGHTS, sign), (WEIGHTS, halve), (WEIGHTS, empty),
+    (WEIGHTS, Path.unlink), ("run.json", early), ("run.json", Path.unlink),
+    ("history.jsonl", early), ("", as_a_file),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "damage"), STORED)
+def test_a_damaged_result_in_the_store_is_trained_again(project, name, damage):
+    weights, before = project.weights(SOFT), measured(project, SOFT)
+    drop_outputs(project, SOFT)
+    damage(entry(project, SOFT) / "result" / name)
+    done = project.snakemake("toy_language")
+    assert f"train {SOFT}" in done.jobs
+    assert "and the run counts as not finished" in project.log("train", SOFT)
+    assert project.weights(SOFT) == weights
+    assert measured(project, SOFT) == before
+    assert not list(entry(project, SOFT).glob("*.damaged")), "gone once there is a new one"
+
+
+def test_the_result_of_another_run_is_not_taken_for_this_ones(project):
+    weights = project.weights(SOFT)
+    drop_outputs(project, SOFT)
+    shutil.rmtree(entry(project, SOFT) / "result")
+    shutil.copytree(entry(project, TUNED) / "result", entry(project, SOFT) / "result")
+    project.snakemake("toy_language")
+    assert f"is of run {identity(project, TUNED)}" in project.log("train", SOFT)
+    assert project.weights(SOFT) == weights
+
+
+def test_a_child_of_a_damaged_parent_has_the_weights_that_it_had(project):
+    weights = project.weights(TUNED)
+    drop_outputs(project, SOFT)
+    exponent(entry(project, SOFT) / "result" / WEIGHTS)
+    project.script("forget", "--results", "results", "--run", identity(project, TUNED))
+    project.snakemake("toy")
+    assert project.weights(TUNED) == weights
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [(WEIGHTS, sign), (WEIGHTS, halve), ("history.jsonl", early), ("run.json", early)],
+)
+def test_a_damaged_output_is_restored_from_the_store(project, name, damage):
+    path, before = outputs(project, SOFT) / name, measured(project, SOFT)
+    whole = path.read_bytes()
+    drop_measures(project, SOFT)
+    damage(path)
+    project.snakemake("toy_language")
+    assert "it is restored from the store" in project.log("measure", SOFT)
+    assert path.read_bytes() == whole
+    assert measured(project, SOFT) == before
+
+
+def test_what_is_damaged_in_both_places_is_set_aside_and_trained_by_the_same_command(project):
+    weights, before = project.weights(SOFT), measured(project, SOFT)
+    drop_measures(project, SOFT)
+    for folder in (outputs(project, SOFT), entry(project, SOFT) / "result"):
+        sign(folder / WEIGHTS)
+    said = project.snakemake("toy_language", fails=True).said
+    aside = f"results/demo/runs/{SOFT}/{WEIGHTS}.damaged"
+    assert f"{aside} is what was set aside: run the same command again to make it anew" in said
+    done = project.snakemake("toy_language")
+    assert done.trained == [SOFT]
+    assert project.weights(SOFT) == weights
+    assert measured(project, SOFT) == before
+
+
+def test_a_damaged_measure_in_the_store_is_measured_again(project):
+    before = measured(project, SOFT)
+    [kept] = (entry(project, SOFT) / "measures").iterdir()
+    kept.write_text(kept.read_text().replace('"nll"', '"mll"'))
+    (project.root / f"results/demo/measures/{SOFT}.json").unlink()
+    project.snakemake("toy_language")
+    assert "and measured again" in project.log("measure", SOFT)
+    assert measured(project, SOFT) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "forced"),
+    [(f"runs/{SOFT}/spec.json", "measure"), (f"runs/{SOFT}/run.json", "tabulate"),
+     (f"measures/{SOFT}.json", "tabulate")],
+)  # fmt: skip
+def test_a_damaged_file_that_a_table_or_measure_reads_is_made_anew(project, name, forced):
+    path = project.root / "results/demo" / name
+    table = project.root / "results/demo/tables/toy/losses.csv"
+    whole, before = path.read_bytes(), table.read_bytes()
+    early(path)
+    said = project.snakemake("toy_language", "--forcerun", forced, fails=True).said
+    assert f"{path.relative_to(project.root)}.damaged is what was set aside" in said
+    project.snakemake("toy_language")
+    assert path.read_bytes() == whole
+    assert table.read_bytes() == before
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_damaged_data_are_made_anew(project, stage):
+    told = json.loads((outputs(project, SOFT) / "spec.json").read_text())
+    folder = project.root / f"results/data/stack_language/{told['data']['recipe']}/{stage}"
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    weights = project.weights(SOFT)
+    largest = max(folder.iterdir(), key=lambda path: path.stat().st_size)
+    early(largest)
+    project.script("forget", "--results", "results", "--run", identity(project, SOFT))
+    for later in STAGES[STAGES.index(stage) + 1 :]:
+        shutil.rmtree(folder.with_name(later))
+    said = project.snakemake("toy_language", fails=True).said
+    assert f"{folder.relative_to(project.root)}.damaged is what was set aside" in said
+    project.snakemake("toy_language")
+    after = {name: (folder / name).read_bytes() for name in before}
+    assert after == before
+    assert project.weights(SOFT) == weights
+
+
+def test_unused_runs_are_told_by_their_results_where_a_spec_was_set_aside(project):
+    spec = outputs(project, SOFT) / "spec.json"
+    store = entry(project, SOFT)
+    early(spec)
+    said = project.script("forget", "--results", "results", "--unused", fails=True)
+    assert f"{spec.relative_to(project.root)}.damaged is what was set aside" in said
+    project.script("forget", "--results", "results", "--unused")
+    assert (store / "result/run.json").is_file()
+    assert not list(project.root.rglob("*.damaged"))
+
+
+def test_verify_names_what_is_damaged_and_mend_makes_it_anew(project):
+    def verify(*more: str, fails: bool = False) -> str:
+        return project.script("verify", "--results", "results", *more, fails=fails)
+
+    assert verify().startswith("0 of ")
+    results, weights = project.root / "results", project.weights(SOFT)
+    table = results / "demo/tables/toy/losses.csv"
+    text = table.read_text()
+    damaged = [table, outputs(project, SOFT) / WEIGHTS, entry(project, TUNED) / "result" / WEIGHTS]
+    for path in damaged:
+        sign(path)
+    said = verify(fails=True)
+    for path in damaged:
+        assert f"{path.relative_to(project.root)} is damaged" in said
+    assert said.endswith("results, data and tables damaged\nMend the results: make mend\n")
+    assert "\n3 of " in said
+    assert all(path.exists() for path in damaged), "only told"
+    verify("--mend")
+    assert table.read_text() == text
+    assert project.weights(SOFT) == weights
+    assert verify().startswith("0 of ")
