@@ -4,8 +4,10 @@ A mistake is reported as one sentence that names the file, the key, what was exp
 misspelt name, the nearest valid one.
 """
 
+import json
 import math
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -190,6 +192,11 @@ def _sentence(error: jsonschema.ValidationError) -> str:
             return f"{at}{_written(value)} must be {_BOUNDS[error.validator]} {expected}"
         case "minItems" | "minProperties" | "minLength":
             return f"{at}must not be empty"
+        case "maxItems" | "maxLength":
+            of = "entries" if error.validator == "maxItems" else "letters"
+            return f"{at}{_written(value)} has more than {expected} {of}"
+        case "uniqueItems":
+            return f"{at}{_written(value)} names one twice"
         case "pattern":
             wanted = rules.get("description", f"a text like {expected}")
             return f"{at}{_written(value)} is not {wanted}"
@@ -208,9 +215,12 @@ def _choice(error: jsonschema.ValidationError) -> str:
 
 
 def _written(value: Any) -> str:
-    """Write a value as in YAML, cut short."""
-    text = yaml.safe_dump(value, default_flow_style=True, width=1000).removesuffix("\n...\n")
-    text = text.strip() if not isinstance(value, str) else f'"{value}"'
+    """Write a value as in YAML, in one line, cut short."""
+    if isinstance(value, str):
+        text = json.dumps(value, ensure_ascii=False)
+    else:
+        text = yaml.safe_dump(value, default_flow_style=True, width=1000)
+        text = " ".join(text.removesuffix("\n...\n").split())
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -218,10 +228,17 @@ def _is_number(checker: jsonschema.TypeChecker, value: Any) -> bool:
     return _Standard.TYPE_CHECKER.is_type(value, "number") and math.isfinite(value)
 
 
+def _fits(validator: Any, pattern: str, value: Any, schema: Any) -> Iterator[Exception]:
+    if isinstance(value, str) and not re.fullmatch(pattern, value):
+        yield jsonschema.ValidationError(f"{value!r} does not match {pattern!r}")
+
+
 _Standard = jsonschema.Draft202012Validator
-# To which NaN and infinities, which JSON can't write, are no numbers.
+# NaN and infinities, which JSON can't write, are no numbers, and `$` in a pattern is the very end.
 _Validator: Any = jsonschema.validators.extend(
-    _Standard, type_checker=_Standard.TYPE_CHECKER.redefine("number", _is_number)
+    _Standard,
+    {"pattern": _fits},
+    type_checker=_Standard.TYPE_CHECKER.redefine("number", _is_number),
 )
 
 # Ten times as fast where PyYAML was built with libyaml, as its wheels are.
