@@ -11,8 +11,10 @@ SHELL := /bin/bash
 
 VENV ?= .venv
 TORCH ?= $(if $(wildcard $(VENV)/.ready-keep-*),keep,lock)
-# As config.yaml has it; read where a recipe uses it, when there is a Python that can.
-RESULTS ?= $(shell $(VENV)/bin/python -c 'import yaml; print(yaml.safe_load(open("config.yaml"))["results"])')
+# As config.yaml has it; read where a recipe uses it, when there is a Python that can. What is wrong
+# with that file, the programs say.
+RESULTS ?= $(shell $(VENV)/bin/python -c \
+	'import yaml; print(yaml.safe_load(open("config.yaml"))["results"])' 2> /dev/null)
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null && echo $$p && break; \
 	done)

@@ -93,6 +93,15 @@ def test_run_reads_the_file_of_changes_before_snakemake_does(fresh, tmp_path):
     assert not (fresh.root / "results").exists()
 
 
+def test_a_configuration_that_cannot_be_read_is_named(fresh, tmp_path):
+    venv = Environment(fresh, tmp_path / "venv", "lock")
+    with (fresh.root / "config.yaml").open("ab") as config:
+        config.write(b"# caf\xe9\n")
+    for target in ("run", "plan"):
+        (line, _) = venv.make(target, fails=True).splitlines()
+        assert re.search(r"^error: .*config\.yaml, line \d+: not valid YAML: a byte", line)
+
+
 def test_run_asks_for_targets_before_the_file_of_changes(fresh, tmp_path):
     venv = Environment(fresh, tmp_path / "venv", "lock")
     (fresh.root / "mine.yaml").write_text("seeds: [3]\n")
