@@ -35,10 +35,10 @@ def test_results_have_one_path_whoever_writes_it(here, given, path):
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ("-x", "'-x' begins with \"-\" or has a control character; name another folder"),
-        ("./-x", "'./-x' begins with"),
-        ("a\nb", "'a\\nb' begins with \"-\" or has a control character"),
-        ("a\0b", "'a\\x00b' begins with"),
+        ("-x", '"-x" begins with "-" or has a control character; name another folder'),
+        ("./-x", '"./-x" begins with'),
+        ("a\nb", '"a\\nb" begins with "-" or has a control character'),
+        ("a\0b", '"a\\u0000b" begins with'),
         (".", '"." holds the project itself; name a folder in it, or elsewhere'),
         ("../..", '"../.." holds the project itself'),
         ("../project", '"../project" holds the project itself'),

@@ -1,5 +1,6 @@
 """The folders that everything is written to, looked at before anything is."""
 
+import json
 import os
 import tempfile
 from pathlib import Path
@@ -18,8 +19,8 @@ def results_folder(given: str, root: Path) -> str:
     path = os.path.normpath(os.path.expanduser(given))
     if path.startswith("-") or not path.isprintable():
         raise InputError(
-            f'config: results: {given!r} begins with "-" or has a control character; name another '
-            f"folder"
+            f'config: results: {json.dumps(given)} begins with "-" or has a control character; '
+            f"name another folder"
         )
     reason = unwritable(Path(path))
     if reason:
