@@ -11,8 +11,10 @@ SHELL := /bin/bash
 
 VENV ?= .venv
 TORCH ?= $(if $(wildcard $(VENV)/.ready-keep-*),keep,lock)
-# As config.yaml has it; read where a recipe uses it, when there is a Python that can.
-RESULTS ?= $(shell $(VENV)/bin/python -c 'import yaml; print(yaml.safe_load(open("config.yaml"))["results"])')
+# As config.yaml has it; read where a recipe uses it, when there is a Python that can. What is wrong
+# with that file, the programs say.
+RESULTS ?= $(shell $(VENV)/bin/python -c \
+	'import yaml; print(yaml.safe_load(open("config.yaml"))["results"])' 2> /dev/null)
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null && echo $$p && break; \
 	done)
@@ -28,7 +30,8 @@ SYSTEM_SITE = include-system-site-packages = $(if $(VENV_OPTION),true,false)
 # An option for a variable that was given; without it config.yaml counts.
 given = $(if $(filter command environment,$(origin $(1))),$(2) "$($(1))")
 
-.PHONY: help demo plan mirror so-far test lint unit dry-runs offline slurm bench publish verify mend forget gc clean
+.PHONY: help demo plan run mirror so-far test lint unit dry-runs offline slurm bench publish verify \
+	mend forget gc clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 12
@@ -45,6 +48,11 @@ plan: $(READY)  ## Say what would run and what it takes: make plan SCALE=lite [O
 		$(if $(DEVICE),--device $(DEVICE)) $(if $(PARALLEL),--parallel $(PARALLEL)) \
 		$(if $(MIRROR),--mirror "$(MIRROR)") $(if $(OVERLAY),--configfile "$(OVERLAY)") \
 		$(if $(LIST),--jobs)
+
+run: $(READY)  ## Run what is asked for: make run SCALE=lite [ONLY=target OVERLAY=file PROFILE=slurm]
+	@$(VENV)/bin/python -m workflow.scripts.run $(ONLY) \
+		$(call given,SCALE,--scale) --results "$(RESULTS)" \
+		$(if $(PROFILE),--profile "$(PROFILE)") $(if $(OVERLAY),--configfile "$(OVERLAY)")
 
 mirror: $(READY)  ## Gather what a scale downloads in a folder: make mirror TO=DIR SCALE=lite
 	@$(VENV)/bin/python -m workflow.scripts.mirror --to "$(TO)" \

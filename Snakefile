@@ -4,7 +4,7 @@
 include: "workflow/rules/config.smk"
 
 
-configfile: "config.yaml"
+configfile: str(ROOT / "config.yaml")
 
 
 include: "workflow/rules/common.smk"

@@ -55,8 +55,23 @@ def test_settings_count_whatever_the_files_say(root):
     assert (plan.scale, plan.config["seeds"]) == ("lite+mine", 1)
 
 
-@pytest.mark.parametrize("text", ["- a\n", "text", "a: b: c\n"])
-def test_a_file_that_is_no_mapping_is_named(root, text):
-    (root / "mine.yaml").write_text(text)
-    with pytest.raises(InputError, match=r"mine\.yaml: not a YAML mapping; correct it"):
+def test_a_file_that_cannot_be_used_is_named(root):
+    (root / "mine.yaml").write_text("- a\n")
+    with pytest.raises(InputError, match=r"mine\.yaml: expected a mapping, found \[a\]"):
         configured(root, [root / "mine.yaml"])
+    with pytest.raises(InputError, match=r"none\.yaml: cannot be read"):
+        configured(root, [root / "none.yaml"])
+
+
+def test_two_overlays_would_hide_under_one_name(root):
+    files = [root / "second.yaml", root / "mine.yaml"]
+    other = {"name": "other", "experiments": {"one": {"seeds": 1}}}
+    files[1].write_text(yaml.safe_dump({"overlay": other}))
+    with pytest.raises(InputError) as caught:
+        configured(root, files)
+    assert str(caught.value) == (
+        f'{files[1]}: overlay.name: "other", where {files[0]} has the overlay "mine"; write both '
+        "into one file, or give both one name"
+    )
+    files[1].write_text(yaml.safe_dump({"overlay": {**other, "name": "mine"}}))
+    assert configured(root, files).overlay["one"]["seeds"] == 1

@@ -3,7 +3,7 @@
 import pytest
 
 from workflow.planning.errors import InputError
-from workflow.planning.loader import check, load_yaml
+from workflow.planning.loader import check, load_yaml, read_yaml
 
 CONFIG = {"scale": "demo", "experiments": "all", "results": "results", "device": "auto"}
 
@@ -74,11 +74,28 @@ def test_a_truth_value_may_be_a_text(written):
         ({"seeds": -1}, "here: seeds: -1 must be at least 1"),
         ({"seeds": []}, "here: seeds: must not be empty"),
         ({"seeds": [0, -1]}, "here: seeds.1: -1 must be at least 0"),
+        ({"seeds": [1, 0, 1]}, "here: seeds: [1, 0, 1] names one twice"),
+        ({"seeds": 1001}, "here: seeds: 1001 must be at most 1000"),
+        ({"seeds": list(range(1001))}, "... has more than 1000 entries"),
+        ({"seeds": [0, 2**31]}, "here: seeds.1: 2147483648 must be at most 2147483647"),
         ({"seeds": {}}, "here: seeds: expected null (each variant's own), a number of them"),
         (
             {"overlay": {"name": "Mine!", "experiments": {"a": {}}}},
             'overlay.name: "Mine!" is not a name',
         ),
+        (
+            {"overlay": {"name": "x\n", "experiments": {"a": {}}}},
+            'overlay.name: "x\\n" is not a name',
+        ),
+        (
+            {"overlay": {"name": "x" * 101, "experiments": {"a": {}}}},
+            f'overlay.name: "{"x" * 56}... has more than 100 letters',
+        ),
+        (
+            {"mechanisms": {"x" * 101: "a:b"}},
+            f'mechanisms: "{"x" * 56}... has more than 100 letters',
+        ),
+        ({"mechanisms": {"x\n": "a:b"}}, 'mechanisms: "x\\n" is not a name of lower-case letters'),
         ({"overlay": {"name": "mine"}}, 'here: overlay: the key "experiments" is missing'),
         ({"overlay": "mine"}, "here: overlay: expected null, or a mapping with the keys name"),
     ],
@@ -100,6 +117,9 @@ def test_a_mistake_in_the_configuration(change, says):
         ("{optimizer: {betas: [.9, 1]}}", "training.optimizer.betas.1: 1 must be less than 1"),
         ("{select: {metric: lss, mode: min}}", 'did you mean "loss"?'),
         ("{schedule: {name: cosin}}", 'did you mean "cosine"?'),
+        ("{}\nseeds: 1001", "seeds: 1001 must be at most 1000"),
+        ("{}\nseeds: [0, 4294967296]", "seeds.1: 4294967296 must be at most 2147483647"),
+        ("{}\nseeds: [0, 0]", "seeds: [0, 0] names one twice"),
         ("{thread: 1}", 'unknown key "thread"'),
         ("[]", "training: expected a mapping, found []"),
     ],
@@ -110,13 +130,68 @@ def test_a_mistake_in_training(tmp_path, text, says):
     assert says in str(caught.value)
 
 
-def test_a_file_that_is_missing_broken_or_says_things_twice(tmp_path):
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"a: 1\n b: [", ", line 2: not valid YAML: mapping values are not allowed"),
+        (b"a:\n\tb: 1\n", ", line 2: not valid YAML: found character that cannot start any token"),
+        (b"a: 1\nb: *nowhere\n", ", line 2: not valid YAML: found undefined alias"),
+        (b"a: !!python/name:os.mkdir\n", ", line 1: not valid YAML: could not determine a const"),
+        (b"a: 1\nb: 2 # caf\xe9\n", ", line 2: not valid YAML: a byte that is not UTF-8"),
+        ("a: é\nb: \a\n".encode(), ", line 2: not valid YAML: a control character"),
+        (b"a: 1\n\nb: \0\n", ", line 3: not valid YAML: a control character"),
+        (
+            b"a: 1\nb: &x {c: *x}\n",
+            ", line 2: not valid YAML: it holds itself; take the alias away",
+        ),
+        (b"a: 1\nb: {c: 1,\n c: 2}\n", ', line 3: not valid YAML: the key "c" stands twice'),
+        (b"a: 1\nyes: 2\n", ", line 2: not valid YAML: the key true is no text; put it in quotes"),
+        (b"[a]: 2\n", ", line 1: not valid YAML: the key [a] is no text; put it in quotes"),
+        (b"a: 2026-13-13\n", ", line 1: not valid YAML: 2026-13-13 is no such value; put it in q"),
+        (b"{a: " * 999 + b"1" + b"}" * 999, ": not valid YAML: nested too deeply"),
+        (b"", ": expected a mapping, found nothing"),
+        (b"# nothing\n", ": expected a mapping, found nothing"),
+        (b"- a\n", ": expected a mapping, found [a]"),
+        (b"text\n", ': expected a mapping, found "text"'),
+    ],
+)
+def test_a_file_that_is_no_mapping_in_yaml_is_named_with_the_line(tmp_path, content, says):
+    file = tmp_path / "file.yaml"
+    file.write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        read_yaml(file)
+    assert str(caught.value).startswith(f"{file}{says}")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_missing_or_not_by_its_schema(tmp_path):
     with pytest.raises(InputError, match=r"absent\.yaml: cannot be read \(No such file"):
         load_yaml(tmp_path / "absent.yaml", "config")
-    with pytest.raises(InputError, match=r"file\.yaml, line 2: not valid YAML"):
-        load(tmp_path, "a: 1\n b: [")
-    with pytest.raises(InputError, match=r'line 2: not valid YAML: the key "scale" stands twice'):
-        load(tmp_path, "scale: demo\nscale: lite")
+    with pytest.raises(InputError, match=r'file\.yaml: top level: unknown key "a"'):
+        load(tmp_path, "a: 1\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            "training: {optimizer: {lr: .nan}}",
+            "training.optimizer.lr: expected a number, found .nan",
+        ),
+        (
+            "training: {optimizer: {lr: 1e999}}",
+            "training.optimizer.lr: expected a number, found .inf",
+        ),
+        ("training: {epochs: -.inf}", "training.epochs: expected a whole number or null, found -"),
+        ("model: {deep: [.nan]}", "model.deep.0: expected a number or a text or"),
+        ("data: {dataset: x, noise: .inf}", "data.noise: expected a number or a text or"),
+        ("evaluators: {one: {path: 'a:b', at: .nan}}", "evaluators.one.at: expected a number or"),
+    ],
+)
+def test_a_number_that_is_not_finite_is_none(tmp_path, text, says):
+    with pytest.raises(InputError) as caught:
+        load(tmp_path, text, "experiments#overlay")
+    assert says in str(caught.value)
 
 
 def test_yaml_merge_keys_work(tmp_path):

@@ -31,12 +31,13 @@ def test_configuration(fresh, config, says):
     [
         ("scale: demo\n\tmirror: x\n", "config.yaml, line 2: not valid YAML"),
         ("scale: demo\nscale: lite\n", 'key "scale"'),
+        ("scale: demo\n# caf\xe9\n", "config.yaml, line 2: not valid YAML: a byte that is not"),
         ("", "config.yaml"),
         ("scale", "config.yaml"),
     ],
 )
 def test_a_damaged_config_yaml_is_named(fresh, text, says):
-    (fresh.root / "config.yaml").write_text(text)
+    (fresh.root / "config.yaml").write_text(text, encoding="latin-1")
     error = fresh.snakemake("--dry-run", fails=True).error
     assert "config.yaml" in error and says in error
 
@@ -105,6 +106,47 @@ def test_overlay(fresh, changes, says):
     error = fresh.snakemake("--dry-run", "--configfile", "mine.yaml", fails=True).error
     for part in ("overlay: experiments", *says):
         assert part in error
+
+
+@pytest.mark.parametrize(
+    ("texts", "says"),
+    [
+        (["seeds: 1\nseeds: 2\n"], 'a.yaml, line 2: not valid YAML: the key "seeds" stands twice'),
+        (["seeds: 1\n2: 3\n"], "a.yaml, line 2: not valid YAML: the key 2 is no text"),
+        (
+            ["budget: {gpu_hours: .inf}\n"],
+            "budget.gpu_hours: expected a number or null, found .inf",
+        ),
+        (
+            [f"overlay: {{name: {name}, experiments: {{toy_tuning: {{}}}}}}\n" for name in "xy"],
+            'b.yaml: overlay.name: "y", where ',
+        ),
+    ],
+)
+def test_a_file_of_changes(fresh, texts, says):
+    files = [f"{letter}.yaml" for letter, _ in zip("ab", texts, strict=False)]
+    for file, text in zip(files, texts, strict=True):
+        (fresh.root / file).write_text(text)
+    assert says in fresh.snakemake("--dry-run", "--configfile", *files, fails=True).error
+
+
+def test_an_experiment_in_another_encoding(fresh):
+    with (fresh.root / EXPERIMENTS).open("ab") as file:
+        file.write(b"# \xff\n")
+    error = fresh.snakemake("--dry-run", fails=True).error
+    assert EXPERIMENTS in error and "not valid YAML: a byte that is not UTF-8" in error
+
+
+def test_a_working_folder_that_cannot_be_written(fresh):
+    (fresh.root / ".snakemake").touch()
+    error = fresh.snakemake("--dry-run", fails=True).error
+    assert "--directory FOLDER --snakefile" in error
+
+
+def test_a_folder_of_temporary_files_that_cannot_be_written(fresh, monkeypatch):
+    monkeypatch.setenv("TMPDIR", "/proc/self")
+    error = fresh.snakemake("--dry-run", fails=True).error
+    assert error.startswith('TMPDIR: nothing can be written to "/proc/self" (')
 
 
 def test_a_module_that_is_not_python(fresh):

@@ -70,10 +70,53 @@ def test_results_lie_where_the_configuration_has_them(fresh, tmp_path):
     venv = Environment(fresh, tmp_path / "venv", "lock")
     config = fresh.root / "config.yaml"
     config.write_text(re.sub(r"(?m)^results: results", "results: my results", config.read_text()))
-    for target in ("demo", "plan", "mirror", "so-far", "publish", "forget", "gc"):
+    for target in ("demo", "plan", "run", "mirror", "so-far", "publish", "forget", "gc"):
         assert '"my results"' in venv.make("-n", target)
         assert '"theirs"' in venv.make("-n", target, "RESULTS=theirs")
     assert "my results/store holds no run 'x'" in venv.make("forget", "RUN=x", fails=True)
+
+
+def test_run_reads_the_file_of_changes_before_snakemake_does(fresh, tmp_path):
+    venv = Environment(fresh, tmp_path / "venv", "lock")
+    mine = fresh.root / "mine.yaml"
+    for content, says in (
+        (b"seeds: 1\n\tscale: lite\n", "mine.yaml, line 2: not valid YAML: "),
+        (b"# caf\xe9\n", "mine.yaml, line 1: not valid YAML: a byte that is not UTF-8"),
+        (b"seeds: &a [*a]\n", "mine.yaml, line 1: not valid YAML: it holds itself"),
+        (b"", "mine.yaml: expected a mapping, found nothing"),
+        (None, "mine.yaml: cannot be read (No such file or directory)"),
+    ):
+        mine.unlink() if content is None else mine.write_bytes(content)
+        for target in ("run", "plan", "so-far"):
+            (line,) = venv.make(target, "OVERLAY=mine.yaml", fails=True).splitlines()[:1]
+            assert line.startswith(f"error: {says}"), (target, line)
+    assert not (fresh.root / "results").exists()
+
+
+def test_a_configuration_that_cannot_be_read_is_named(fresh, tmp_path):
+    venv = Environment(fresh, tmp_path / "venv", "lock")
+    with (fresh.root / "config.yaml").open("ab") as config:
+        config.write(b"# caf\xe9\n")
+    for target in ("run", "plan"):
+        (line, _) = venv.make(target, fails=True).splitlines()
+        assert re.search(r"^error: .*config\.yaml, line \d+: not valid YAML: a byte", line)
+
+
+def test_run_asks_for_targets_before_the_file_of_changes(fresh, tmp_path):
+    venv = Environment(fresh, tmp_path / "venv", "lock")
+    (fresh.root / "mine.yaml").write_text("seeds: [3]\n")
+    run = "results/lite/runs/toy_language/soft/seed-3"
+    venv.make("run", "SCALE=lite", f"ONLY={run}/spec.json {run}/run.json", "OVERLAY=mine.yaml")
+    assert (fresh.root / run / "run.json").is_file()
+    said = venv.make("-n", "run", "ONLY=toy", "PROFILE=slurm")
+    assert "workflow.scripts.run toy " in said and '--profile "slurm"' in said
+
+
+@pytest.mark.parametrize("parallel", ["0", "-3"])
+def test_a_plan_is_of_one_run_at_once_or_more(fresh, tmp_path, parallel):
+    venv = Environment(fresh, tmp_path / "venv", "lock")
+    said = venv.make("plan", f"PARALLEL={parallel}", fails=True).splitlines()[0]
+    assert said == f"error: --parallel: {parallel} must be at least 1"
 
 
 def test_the_scale_is_the_configured_one_but_nothing_is_published_unnamed(fresh, tmp_path):

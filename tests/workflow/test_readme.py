@@ -41,7 +41,9 @@ def test_the_commands_are_found():
 
 @pytest.mark.parametrize("command", [*COMMANDS, *INLINE])
 def test_a_command_can_be_planned(prepared, tmp_path, command):
-    program, *arguments = shlex.split(command.replace("FOLDER", shlex.quote(f"{tmp_path}/FOLDER")))
+    for name, path in (("FOLDER", tmp_path / "FOLDER"), ("CHECKOUT", prepared.root)):
+        command = command.replace(name, shlex.quote(str(path)))
+    program, *arguments = shlex.split(command)
     assert program == "snakemake"
     assert prepared.plan(*arguments).trained
 

@@ -2,6 +2,8 @@
 
 import json
 
+from tests.workflow.conftest import Project
+
 
 def spec(project, run):
     """The spec of a run."""
@@ -54,3 +56,18 @@ def test_every_scale_and_the_slurm_profile_can_be_planned(fresh):
     for scale in ("demo", "lite", "paper"):
         assert fresh.plan(config=(f"scale={scale}",)).trained
     fresh.plan("--profile", "slurm")
+
+
+def test_a_checkout_is_only_read_by_who_works_in_another_folder(fresh, tmp_path):
+    def files():
+        paths = (path for path in fresh.root.rglob("*") if path.is_file())
+        return sorted(path for path in paths if "__pycache__" not in path.parts)
+
+    before = files()
+    own = Project(tmp_path / "own")
+    own.root.mkdir()
+    measures = "results/demo/measures/toy_language/soft/seed-0.json"
+    table = "results/demo/tables/toy/corpora.md"
+    own.snakemake("--snakefile", str(fresh.root / "Snakefile"), measures, table)
+    assert (own.root / measures).is_file() and (own.root / table).is_file()
+    assert files() == before

@@ -4,10 +4,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from workflow.planning.errors import InputError
-from workflow.planning.loader import load_yaml
+from workflow.planning.loader import load_yaml, read_yaml
 from workflow.planning.plan import Plan
 
 
@@ -21,14 +19,36 @@ def configured(root: Path, files: Iterable[Path] = (), **settings: Any) -> Plan:
             `<scale>+<name>`, which a file has to bring.
 
     Raises:
-        InputError: a file is no mapping, or the plan can't be made.
+        InputError: a file can't be used, or the plan can't be made.
     """
-    config = load_yaml(root / "config.yaml", "config")
-    for file in files:
-        config = laid_over(config, _changes(file))
+    config: dict[str, Any] = {}
+    for found in read_files(root, files):
+        config = laid_over(config, found)
     if "scale" in settings:
         settings["scale"] = settings["scale"].partition("+")[0]
     return Plan({**config, **settings}, root)
+
+
+def read_files(root: Path, changes: Iterable[Path] = ()) -> list[dict[str, Any]]:
+    """Return what `config.yaml` says, and each file of changes to it.
+
+    Raises InputError when one can't be read, or when two have overlays of different names: what
+    both change would stand under the last name.
+    """
+    files = [root / "config.yaml", *changes]
+    found = [load_yaml(files[0], "config"), *map(read_yaml, files[1:])]
+    named: dict[str, Path] = {}
+    for file, said in zip(files, found, strict=True):
+        overlay = said.get("overlay")
+        if isinstance(overlay, Mapping) and "name" in overlay:
+            named.setdefault(str(overlay["name"]), file)
+    if len(named) > 1:
+        (first, other), (second, file), *_ = named.items()
+        raise InputError(
+            f'{file}: overlay.name: "{second}", where {other} has the overlay "{first}"; write '
+            f"both into one file, or give both one name"
+        )
+    return found
 
 
 def laid_over(config: Any, changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -40,14 +60,3 @@ def laid_over(config: Any, changes: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in changes.items():
         joined[key] = laid_over(joined.get(key), value) if isinstance(value, Mapping) else value
     return joined
-
-
-def _changes(file: Path) -> Mapping[str, Any]:
-    """Read a file of changes."""
-    try:
-        changes = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
-    except (yaml.YAMLError, UnicodeDecodeError):
-        changes = None
-    if not isinstance(changes, Mapping):
-        raise InputError(f"{file}: not a YAML mapping; correct it")
-    return changes

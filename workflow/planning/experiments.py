@@ -114,7 +114,7 @@ def _layers(definition: Changes, variant: str, scale: Changes, overlay: Changes)
 
 def numbered(seeds: int | Sequence[int]) -> list[int]:
     """Return the seeds that a number of them, from 0 on, or a list of them stands for."""
-    return list(range(seeds)) if isinstance(seeds, int) else sorted(set(seeds))
+    return list(range(seeds)) if isinstance(seeds, int) else sorted(seeds)
 
 
 def merge(base: Any, change: Any) -> Any:

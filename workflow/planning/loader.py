@@ -4,7 +4,10 @@ A mistake is reported as one sentence that names the file, the key, what was exp
 misspelt name, the nearest valid one.
 """
 
+import json
+import math
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -38,18 +41,43 @@ _BOUNDS = {
 def load_yaml(path: Path, schema: str) -> Any:
     """Read a YAML file and return it checked and coerced by the schema of that name.
 
-    Raises InputError when the file is missing, is not YAML, repeats a key or breaks the schema.
+    Raises InputError when it can't be read by `read_yaml` or breaks the schema.
     """
+    return check(read_yaml(path), schema, str(path))
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """Read a YAML file that holds one mapping.
+
+    Raises InputError, with the line where there is one, when the file is missing, is not YAML in
+    UTF-8, repeats a key, has a key that is no text, or holds no mapping.
+    """
+    line, reason = 0, ""
     try:
-        text = path.read_text(encoding="utf-8")
+        content = path.read_bytes()
+        value = yaml.load(content.decode(), Loader=_Loader)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    try:
-        value = yaml.load(text, Loader=_Loader)
+    except UnicodeDecodeError as error:
+        line, reason = _line(content, error.start), "a byte that is not UTF-8"
+    except yaml.reader.ReaderError as error:
+        line, reason = _line(content, error.position), "a control character"
     except yaml.MarkedYAMLError as error:
-        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise InputError(f"{path}{line}: not valid YAML: {error.problem}") from None
-    return check(value, schema, str(path))
+        line = error.problem_mark.line + 1 if error.problem_mark else 0
+        reason = error.problem or str(error)
+    except RecursionError:
+        reason = "nested too deeply"
+    if reason:
+        where = f"{path}, line {line}" if line else str(path)
+        raise InputError(f"{where}: not valid YAML: {reason}")
+    if not isinstance(value, dict):
+        found = "nothing" if value is None else _written(value)
+        raise InputError(f"{path}: expected a mapping, found {found}")
+    return value
+
+
+def _line(content: bytes, at: int) -> int:
+    return content.count(b"\n", 0, at) + 1
 
 
 def check(value: Any, schema: str, where: str) -> Any:
@@ -59,7 +87,7 @@ def check(value: Any, schema: str, where: str) -> Any:
     """
     rules = read_schema(schema)
     value = coerce(value, rules, rules)
-    errors = jsonschema.Draft202012Validator(rules).iter_errors(value)
+    errors = _Validator(rules).iter_errors(value)
     first = min(errors, key=_order, default=None)
     if first is not None:
         raise InputError(f"{where}: {_sentence(first)}")
@@ -164,6 +192,11 @@ def _sentence(error: jsonschema.ValidationError) -> str:
             return f"{at}{_written(value)} must be {_BOUNDS[error.validator]} {expected}"
         case "minItems" | "minProperties" | "minLength":
             return f"{at}must not be empty"
+        case "maxItems" | "maxLength":
+            of = "entries" if error.validator == "maxItems" else "letters"
+            return f"{at}{_written(value)} has more than {expected} {of}"
+        case "uniqueItems":
+            return f"{at}{_written(value)} names one twice"
         case "pattern":
             wanted = rules.get("description", f"a text like {expected}")
             return f"{at}{_written(value)} is not {wanted}"
@@ -182,28 +215,60 @@ def _choice(error: jsonschema.ValidationError) -> str:
 
 
 def _written(value: Any) -> str:
-    """Write a value as in YAML, cut short."""
-    text = yaml.safe_dump(value, default_flow_style=True, width=1000).removesuffix("\n...\n")
-    text = text.strip() if not isinstance(value, str) else f'"{value}"'
+    """Write a value as in YAML, in one line, cut short."""
+    if isinstance(value, str):
+        text = json.dumps(value, ensure_ascii=False)
+    else:
+        text = yaml.safe_dump(value, default_flow_style=True, width=1000)
+        text = " ".join(text.removesuffix("\n...\n").split())
     return text if len(text) <= 60 else text[:57] + "..."
 
+
+def _is_number(checker: jsonschema.TypeChecker, value: Any) -> bool:
+    return _Standard.TYPE_CHECKER.is_type(value, "number") and math.isfinite(value)
+
+
+def _fits(validator: Any, pattern: str, value: Any, schema: Any) -> Iterator[Exception]:
+    if isinstance(value, str) and not re.fullmatch(pattern, value):
+        yield jsonschema.ValidationError(f"{value!r} does not match {pattern!r}")
+
+
+_Standard = jsonschema.Draft202012Validator
+# NaN and infinities, which JSON can't write, are no numbers, and `$` in a pattern is the very end.
+_Validator: Any = jsonschema.validators.extend(
+    _Standard,
+    {"pattern": _fits},
+    type_checker=_Standard.TYPE_CHECKER.redefine("number", _is_number),
+)
 
 # Ten times as fast where PyYAML was built with libyaml, as its wheels are.
 _Fastest: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Loader(_Fastest):
-    """YAML that refuses a key written twice in one mapping."""
+    """YAML whose keys are texts, each once in its mapping, and in which nothing holds itself."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        if node in self.recursive_objects:
+            raise _fault(node, "it holds itself; take the alias away")
+        try:
+            return super().construct_object(node, deep=True)
+        except (ValueError, LookupError):
+            raise _fault(node, f"{node.value} is no such value; put it in quotes") from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[Any] = set()
+        seen: set[str] = set()
         for key_node, _ in node.value:
             if key_node.tag.endswith(":merge"):
                 continue
-            key = self.construct_object(key_node, deep=True)
+            key = self.construct_object(key_node)
+            if not isinstance(key, str):
+                raise _fault(key_node, f"the key {_written(key)} is no text; put it in quotes")
             if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f'the key "{key}" stands twice', key_node.start_mark
-                )
+                raise _fault(key_node, f'the key "{key}" stands twice')
             seen.add(key)
         return super().construct_mapping(node, deep)
+
+
+def _fault(node: yaml.Node, problem: str) -> yaml.constructor.ConstructorError:
+    return yaml.constructor.ConstructorError(None, None, problem, node.start_mark)

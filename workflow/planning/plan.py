@@ -1,6 +1,6 @@
 """The plan: the configuration, checked, and every run that it asks for."""
 
-import tempfile
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -18,6 +18,7 @@ from workflow.planning.experiments import (
     recipe,
     records,
 )
+from workflow.planning.folders import results_folder
 from workflow.planning.identity import data_folder, digest, parts, recipe_hash, run_modules
 from workflow.planning.loader import check
 from workflow.planning.mechanisms import mechanisms, with_variants
@@ -112,7 +113,7 @@ class Plan:
         self.root = root
         self.config = check(dict(config), "config", "config")
         self.papers = root / "workflow" / "papers"
-        self.results = str(Path(self.config["results"]).expanduser())
+        self.results = results_folder(self.config["results"], root)
         self.mechanisms = mechanisms(self.config, root)
         self.experiments = {
             name: with_variants(experiment, self.mechanisms)
@@ -130,7 +131,6 @@ class Plan:
         self._settings: dict[tuple[str, str], dict[str, Any]] = {}
         self._kind_of: dict[tuple[str, str], str] = {}
         self._equal = self._kinds()
-        check_writable(Path(self.results))
         self.mirror = check_mirror(self.config.get("mirror"))
         self.selected = self._selected()
 
@@ -301,19 +301,6 @@ def _code(modules: tuple[str, ...], root: Path) -> str:
     return code_hash(modules, root)
 
 
-def check_writable(results: Path) -> None:
-    """Raise InputError when nothing could be written below `results`."""
-    folder = next(path for path in (results, *results.absolute().parents) if path.exists())
-    try:
-        with tempfile.TemporaryFile(dir=folder):
-            return
-    except OSError as error:
-        raise InputError(
-            f'config: results: nothing can be written to "{results}" ({error.strerror}); '
-            f"name another folder"
-        ) from None
-
-
 def check_mirror(mirror: str | None) -> str:
     """Return the mirror's path, empty without one.
 
@@ -321,7 +308,7 @@ def check_mirror(mirror: str | None) -> str:
     """
     if mirror is None:
         return ""
-    folder = Path(mirror).expanduser()
+    folder = Path(os.path.expanduser(mirror))
     if not (folder / "SOURCES.tsv").is_file():
         state = "has no index SOURCES.tsv" if folder.is_dir() else "is not a folder"
         raise InputError(

@@ -63,7 +63,7 @@ wildcard_constraints:
     recipe="[0-9a-f]{12}",
     experiment="[a-z][a-z0-9_]*",
     variant="[a-z][a-z0-9_]*",
-    seed="[0-9]+",
+    seed="[0-9]{1,10}",
     paper="[a-z][a-z0-9_]*",
     table="[a-z][a-z0-9_]*",
     figure="[a-z][a-z0-9_]*",

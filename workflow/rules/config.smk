@@ -1,5 +1,6 @@
-# Where the project is, and a first look at its config.yaml: Snakemake, which reads it next, would say
-# neither file nor line of a mistake in it.
+# Where the project is, and a first look at what a person gave: of a mistake in a file of the
+# configuration Snakemake would say neither file nor line, and of a folder that is read-only or full
+# no sentence.
 
 import sys
 from pathlib import Path
@@ -7,8 +8,10 @@ from pathlib import Path
 sys.path.insert(0, workflow.basedir)
 
 from workflow.paths import PUBLISHED, ROOT
-from workflow.planning.loader import load_yaml
+from workflow.planning.configured import read_files
+from workflow.planning.folders import check_surroundings
 from workflow.scripts.failure import one_sentence
 
 with one_sentence():
-    load_yaml(ROOT / "config.yaml", "config")
+    check_surroundings(ROOT)
+    read_files(ROOT, workflow.configfiles)

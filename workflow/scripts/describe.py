@@ -1,11 +1,11 @@
 """Write a table of corpora: what each holds, from the manifests of its data."""
 
 import argparse
-import json
 from pathlib import Path
 
 from workflow.reporting.corpora import Facts, describe, facts_of
 from workflow.reporting.paper import Paper
+from workflow.scripts import command
 from workflow.scripts.failure import one_sentence
 
 
@@ -18,7 +18,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="the results' folder of data")
     parser.add_argument(
         "--corpora",
-        type=json.loads,
+        type=command.mappings("recipe", "folder", "missing"),
         required=True,
         help="by row: its recipe, and its folder below --data or why it is missing, as JSON",
     )

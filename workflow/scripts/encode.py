@@ -1,19 +1,21 @@
 """Turn prepared text into integer arrays, a vocabulary and a manifest."""
 
 import argparse
-import json
 from pathlib import Path
 
 from workflow.datasets.checksums import check_checksums
 from workflow.datasets.multicore import use
 from workflow.datasets.recipe import load
+from workflow.scripts import command
 from workflow.scripts.failure import one_sentence
 
 
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--recipe", type=json.loads, required=True, help="the recipe, as JSON")
+    parser.add_argument(
+        "--recipe", type=command.mapping("dataset"), required=True, help="the recipe"
+    )
     parser.add_argument("--prepared", type=Path, required=True, help="folder of the .jsonl files")
     parser.add_argument("--out", type=Path, required=True, help="folder to write to")
     parser.add_argument("--threads", type=int, default=1, help="cores to work with, where it helps")

@@ -13,6 +13,7 @@ from model.store import Entry
 from workflow.datasets.checksums import read_manifest
 from workflow.errors import Mistake
 from workflow.planning.identity import digest, parts
+from workflow.scripts import command
 from workflow.scripts.failure import one_sentence
 from workflow.scripts.job import (
     check_code,
@@ -169,7 +170,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--run", type=Path, required=True, help="folder of the trained run")
     parser.add_argument("--data", type=Path, required=True, help="folder of the encoded corpus")
     parser.add_argument("--store", type=Path, required=True, help="the store of runs")
-    parser.add_argument("--evaluators", type=json.loads, required=True, help="nodes by name, JSON")
+    parser.add_argument(
+        "--evaluators", type=command.mappings("path", "code"), required=True, help="by name"
+    )
     parser.add_argument(
         "--further",
         action="append",

@@ -27,8 +27,10 @@ from workflow.planning.budget import (
     uses_gpu,
 )
 from workflow.planning.configured import configured
+from workflow.planning.errors import InputError
 from workflow.planning.estimate import WITHIN, Estimator
 from workflow.planning.plan import Plan
+from workflow.scripts import command
 from workflow.scripts.failure import one_sentence
 
 SETTINGS = ("scale", "results", "device", "mirror")
@@ -40,16 +42,17 @@ def main() -> None:
     """Run from the command line, in the root of the project."""
     given = _arguments()
     settings = {name: value for name in SETTINGS if (value := getattr(given, name))}
-    config = ["--config", *(f"{n}={value}" for n, value in settings.items())] if settings else []
-    files = ["--configfile", *map(str, given.configfile)] if given.configfile else []
-    jobs = dry_run([*given.targets, *config, *files])
+    with one_sentence():
+        if given.parallel < 1:
+            raise InputError(f"--parallel: {given.parallel} must be at least 1")
+        plan = configured(ROOT, given.configfile, **settings)
+    jobs = dry_run(command.asked(given.targets, settings, given.configfile))
     if given.jobs:
         for job in jobs:
             print(f"{job.rule:11} {'/'.join(_named(job))}".rstrip())
         print(f"{len(jobs)} jobs would run")
         return
     with one_sentence():
-        plan = configured(ROOT, given.configfile, **settings)
         gpu = uses_gpu(plan.config["device"])
         found = costs(plan, jobs, Estimator(plan, gpu, PUBLISHED))
         unit = "GPU-hours" if gpu else "core-hours"
@@ -64,9 +67,9 @@ def dry_run(arguments: Sequence[str]) -> list[Job]:
 
     Where it finds a mistake, this program ends with what it said.
     """
-    command = [sys.executable, "-m", "snakemake", "--cores", "all", "--dry-run", *arguments]
+    dry = [sys.executable, "-m", "snakemake", "--cores", "all", "--dry-run", *arguments]
     done = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        dry, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
     )
     if done.returncode:
         sys.exit(done.stdout.strip())

@@ -1,7 +1,6 @@
 """Turn raw or fetched files into train.jsonl, dev.jsonl and test.jsonl."""
 
 import argparse
-import json
 from pathlib import Path
 
 from workflow.datasets.checksums import check_checksums, write_checksums
@@ -10,13 +9,16 @@ from workflow.datasets.multicore import use
 from workflow.datasets.origins import verify
 from workflow.datasets.recipe import load
 from workflow.datasets.sources import load as load_sources
+from workflow.scripts import command
 from workflow.scripts.failure import one_sentence
 
 
 def main() -> None:
     """Run from the command line; a fetched file is verified again, whoever put it there."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--recipe", type=json.loads, required=True, help="the recipe, as JSON")
+    parser.add_argument(
+        "--recipe", type=command.mapping("dataset"), required=True, help="the recipe"
+    )
     parser.add_argument("--sources", type=Path, nargs="+", required=True, help="the raw files")
     parser.add_argument("--out", type=Path, required=True, help="folder to write to")
     parser.add_argument("--threads", type=int, default=1, help="cores to work with, where it helps")

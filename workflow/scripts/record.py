@@ -4,7 +4,6 @@ They stay where SACCADE_KEEP_CHECKPOINTS is set (`keep_checkpoints` of the confi
 """
 
 import argparse
-import json
 import os
 import time
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from model.checksums import Damaged, read_sealed, set_aside
 from model.store import Entry, drop_checkpoints
 from workflow.errors import Mistake
 from workflow.planning.identity import digest, parts
+from workflow.scripts import command
 from workflow.scripts.failure import one_sentence
 from workflow.scripts.job import (
     check_code,
@@ -146,7 +146,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--run", type=Path, required=True, help="folder of the trained run")
     parser.add_argument("--data", type=Path, required=True, help="folder of the encoded corpus")
     parser.add_argument("--store", type=Path, required=True, help="the store of runs")
-    parser.add_argument("--recorder", type=json.loads, required=True, help="its node, JSON")
+    parser.add_argument(
+        "--recorder", type=command.mapping("path", "code"), required=True, help="its node"
+    )
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     parser.add_argument("--out", type=Path, required=True, help="file to write")
     return parser.parse_args()

@@ -1,14 +1,13 @@
 """Write a run's spec: its draft, completed by the digest of its data and its parents."""
 
 import argparse
-import json
 from pathlib import Path
 
 from model.checksums import sealed
 from model.files import write_atomically
 from workflow.datasets.checksums import read_manifest
-from workflow.errors import Mistake
 from workflow.planning.identity import complete
+from workflow.scripts import command
 from workflow.scripts.failure import one_sentence
 from workflow.scripts.job import read_spec
 
@@ -16,14 +15,14 @@ from workflow.scripts.job import read_spec
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--spec", type=json.loads, required=True, help="the draft, as JSON")
+    parser.add_argument(
+        "--spec", type=command.mapping("run", "data"), required=True, help="the draft"
+    )
     parser.add_argument("--manifest", type=Path, required=True, help="manifest of the data")
     parser.add_argument("--parent", action="append", default=[], help="name=path of its spec")
     parser.add_argument("--out", type=Path, required=True, help="file to write")
     given = parser.parse_args()
     with one_sentence():
-        if not isinstance(given.spec, dict):
-            raise Mistake(f"--spec is {json.dumps(given.spec)}, and not the draft of a run.")
         digest = read_manifest(given.manifest.parent)["digest"]
         named = (item.partition("=") for item in given.parent)
         parents = {name: read_spec(Path(path))["identity"] for name, _, path in named}

@@ -1,19 +1,21 @@
 """Generate the raw files of a dataset that needs no download."""
 
 import argparse
-import json
 from pathlib import Path
 
 from workflow.datasets.checksums import write_checksums
 from workflow.datasets.errors import DataError
 from workflow.datasets.recipe import load
+from workflow.scripts import command
 from workflow.scripts.failure import one_sentence
 
 
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--recipe", type=json.loads, required=True, help="the recipe, as JSON")
+    parser.add_argument(
+        "--recipe", type=command.mapping("dataset"), required=True, help="the recipe"
+    )
     parser.add_argument("--out", type=Path, required=True, help="folder to write to")
     given = parser.parse_args()
     with one_sentence():

@@ -1,0 +1,62 @@
+"""The folders that everything is written to, looked at before anything is."""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+from workflow.planning.errors import InputError
+
+ENOUGH = 4096
+"""Bytes that show whether a disk is full: many a full one still takes an empty file."""
+
+
+def results_folder(given: str, root: Path) -> str:
+    """Return the path of the results as Snakemake is to see it: in one form, whoever writes it.
+
+    Raises InputError when it can't be part of a command, holds the project, or can't be written.
+    """
+    path = os.path.normpath(os.path.expanduser(given))
+    if path.startswith("-") or not path.isprintable():
+        raise InputError(
+            f'config: results: {json.dumps(given)} begins with "-" or has a control character; '
+            f"name another folder"
+        )
+    reason = unwritable(Path(path))
+    if reason:
+        raise InputError(
+            f'config: results: nothing can be written to "{path}" ({reason}); name another folder'
+        )
+    if root.resolve().is_relative_to(Path(path).resolve()):
+        raise InputError(
+            f'config: results: "{path}" holds the project itself; name a folder in it, or elsewhere'
+        )
+    return path
+
+
+def check_surroundings(root: Path) -> None:
+    """Raise InputError when Snakemake can't write to the working folder or to temporary files."""
+    reason = unwritable(Path(".snakemake"))
+    if reason:
+        raise InputError(
+            f'nothing can be written to the working folder "{Path.cwd()}" ({reason}); work in one '
+            f"of your own: snakemake --directory FOLDER --snakefile {root / 'Snakefile'}"
+        )
+    temporary = Path(os.environ.get("TMPDIR", "/tmp"))
+    reason = unwritable(temporary) if temporary.is_dir() else ""
+    if reason:
+        raise InputError(
+            f'TMPDIR: nothing can be written to "{temporary}" ({reason}); make room there, or name '
+            f"another folder"
+        )
+
+
+def unwritable(folder: Path) -> str:
+    """Return why nothing can be written below a folder, be it there or not; empty if it can."""
+    there = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
+    try:
+        with tempfile.TemporaryFile(dir=there) as file:
+            file.write(bytes(ENOUGH))
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
