@@ -166,13 +166,12 @@ def _measure(
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
+    nodes = command.mappings("path", "code")
     parser.add_argument("--spec", type=Path, required=True, help="the resolved spec.json")
     parser.add_argument("--run", type=Path, required=True, help="folder of the trained run")
     parser.add_argument("--data", type=Path, required=True, help="folder of the encoded corpus")
     parser.add_argument("--store", type=Path, required=True, help="the store of runs")
-    parser.add_argument(
-        "--evaluators", type=command.mappings("path", "code"), required=True, help="by name"
-    )
+    parser.add_argument("--evaluators", type=nodes, required=True, help="by name")
     parser.add_argument(
         "--further",
         action="append",

@@ -15,9 +15,8 @@ from workflow.scripts.job import read_spec
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--spec", type=command.mapping("run", "data"), required=True, help="the draft"
-    )
+    draft = command.mapping("run", "data")
+    parser.add_argument("--spec", type=draft, required=True, help="the draft")
     parser.add_argument("--manifest", type=Path, required=True, help="manifest of the data")
     parser.add_argument("--parent", action="append", default=[], help="name=path of its spec")
     parser.add_argument("--out", type=Path, required=True, help="file to write")

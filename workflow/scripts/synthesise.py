@@ -13,9 +13,8 @@ from workflow.scripts.failure import one_sentence
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--recipe", type=command.mapping("dataset"), required=True, help="the recipe"
-    )
+    recipe = command.mapping("dataset")
+    parser.add_argument("--recipe", type=recipe, required=True, help="the recipe")
     parser.add_argument("--out", type=Path, required=True, help="folder to write to")
     given = parser.parse_args()
     with one_sentence():
