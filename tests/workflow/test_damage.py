@@ -1,7 +1,9 @@
 """What is damaged is named, set aside and made anew, as it was, by the same command."""
 
 import json
+import os
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -204,6 +206,16 @@ def test_unused_runs_are_told_by_their_results_where_a_spec_was_set_aside(projec
     project.script("forget", "--results", "results", "--unused")
     assert (store / "result/run.json").is_file()
     assert not list(project.root.rglob("*.damaged"))
+
+
+def test_a_time_in_the_future_is_told_and_mended(project):
+    spec = outputs(project, SOFT) / "spec.json"
+    os.utime(spec, (time.time() + 9000,) * 2)
+    said = project.script("verify", "--results", "results", fails=True)
+    assert f"results/demo/runs/{SOFT}/spec.json has a time in the future" in said
+    project.script("verify", "--results", "results", "--mend")
+    assert spec.stat().st_mtime <= time.time()
+    project.snakemake("toy_language", "--forcerun", "measure")
 
 
 def test_verify_names_what_is_damaged_and_mend_makes_it_anew(project):

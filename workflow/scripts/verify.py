@@ -28,6 +28,8 @@ MADE = ("report.json", "tables/*/*.json", "figures/*/*.json", "claims/*.json")
 """Below the folder of a scale, and below that of what is done of it so far."""
 EVERY = 5
 """Seconds between lines of progress."""
+SKEW = 60
+"""Seconds that the clocks of two machines may differ."""
 
 Check = tuple[Path, Callable[[Path], object]]
 
@@ -43,18 +45,25 @@ def main() -> None:
     with one_sentence(given.results):
         checks = [*of_results(given.results), *of_published(given.published)]
         damaged = verify(checks)
+    early = from_the_future(given.results)
     for error in damaged:
         print(error)
+    for path in early:
+        print(f"{path} has a time in the future: Snakemake takes what is made of it for outdated")
     print(f"{len(damaged)} of {len(checks)} results, data and tables damaged")
-    if not damaged:
+    if not damaged and not early:
         return
     published = [error.path for error in damaged if error.path.is_relative_to(given.published)]
     outputs = [error.path for error in damaged if error.path not in published]
     if published:
         print(f"Restore what is published: git restore {' '.join(map(str, published))}")
-    if outputs and not given.mend:
-        print("Mend the results: make mend")
-    sys.exit(mend(outputs, given.results, given.configfile) if given.mend else 1)
+    if not given.mend:
+        if outputs or early:
+            print("Mend the results: make mend")
+        sys.exit(1)
+    for path in early:
+        os.utime(path)
+    sys.exit(mend(outputs, given.results, given.configfile))
 
 
 def of_results(results: Path) -> Iterator[Check]:
@@ -85,6 +94,12 @@ def verify(checks: Sequence[Check]) -> list[Damaged]:
                 said, left = now, (now - begun) / done * (len(checks) - done)
                 say(f"{done} of {len(checks)} verified, about {left:.0f} s left")
     return sorted(found, key=lambda error: error.path)
+
+
+def from_the_future(results: Path) -> list[Path]:
+    """Return the files that were written later than now, as after a clock was set back."""
+    now = time.time()
+    return sorted(path for path in results.rglob("*") if path.lstat().st_mtime > now + SKEW)
 
 
 def mend(damaged: Sequence[Path], results: Path, changes: Sequence[Path]) -> int:
