@@ -41,6 +41,18 @@ FAULTS = {
         "torch.manual_seed(0)",
         "model/test_training.py::test_seeds_give_different_runs_and_one_seed_the_same",
     ),
+    "files of a result not compared": (
+        "model/store.py",
+        'check_files(folder, record["files"])',
+        "pass",
+        "model/test_store.py::test_a_damaged_result_is_set_aside_and_counts_as_not_finished",
+    ),
+    "a checksum over another part": (
+        "model/checksums.py",
+        "head, rest = content[:LENGTH], content[LENGTH:]",
+        "head, rest = content[:LENGTH], content[LENGTH + 1 :]",
+        "model/test_checksums.py",
+    ),
     "identity without data": (
         "workflow/planning/identity.py",
         'counted["data"] = {key: value for key, value in spec["data"].items() if key != "recipe"}',

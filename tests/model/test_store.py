@@ -9,6 +9,7 @@ import pytest
 
 from model.files import write_atomically
 from model.store import Claim, Entry, Fenced, drop_checkpoints, read_result
+from tests.sealing import flip
 
 
 @pytest.fixture
@@ -176,3 +177,39 @@ def test_a_write_that_fails_changes_nothing(tmp_path, monkeypatch, step):
     with pytest.raises(OSError, match="No space"):
         write_atomically(path, b"after")
     assert tree(tmp_path) == {"file": "before"}
+
+
+@pytest.mark.parametrize(
+    "name", ["weights.safetensors", "run.json", "checkpoints/step-1.safetensors"]
+)
+@pytest.mark.parametrize(
+    "damage", [lambda path: flip(path, 13), lambda path: path.write_bytes(b"")]
+)
+def test_a_damaged_result_is_set_aside_and_counts_as_not_finished(entry, name, damage):
+    put(entry.claim())
+    assert entry.whole(pytest.fail)
+    damage(entry.result / name)
+    said: list[str] = []
+    assert entry.finished() and not entry.whole(said.append)
+    assert f"{name} is damaged" in said[0] and "counts as not finished" in said[0]
+    assert not entry.finished() and (entry.folder / "result.damaged").is_dir()
+    put(entry.claim())
+    assert entry.whole(pytest.fail) and not (entry.folder / "result.damaged").exists()
+
+
+def test_a_result_without_weights_is_not_whole_and_one_without_checkpoints_is(entry):
+    put(entry.claim())
+    drop_checkpoints(entry.result)
+    assert entry.whole(pytest.fail)
+    (entry.result / "weights.safetensors").unlink()
+    assert not entry.whole(lambda line: None)
+
+
+def test_a_result_of_another_run_is_not_whole(entry):
+    put(entry.claim())
+    other = Entry(entry.folder.parent, "fedcba9876543210")
+    other.folder.mkdir()
+    entry.result.rename(other.result)
+    said: list[str] = []
+    assert not other.whole(said.append) and not entry.whole(said.append)
+    assert "is of run 0123456789abcdef" in said[0] and len(said) == 1
