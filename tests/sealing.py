@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from model.checksums import read_sealed, sealed
+from model.checksums import listed, read_sealed, sealed
 
 
 def put(path: Path, value: dict[str, Any]) -> Path:
@@ -19,6 +19,11 @@ def change(path: Path, edit: Callable[[dict[str, Any]], Any]) -> None:
     value = read_sealed(path)
     edit(value)
     put(path, value)
+
+
+def relist(file: Path) -> None:
+    """Let a sealed file tell the files that it lists as they are now."""
+    change(file, lambda value: value.update(files=listed(file.parent, value["files"])))
 
 
 def flip(path: Path, bit: int) -> None:

@@ -1,11 +1,11 @@
 """Where a fetched file came from is recorded, and a file that was swapped is found out."""
 
 import hashlib
-import json
 from pathlib import Path
 
 import pytest
 
+from model.checksums import Damaged, check_files, read_sealed
 from workflow.datasets.errors import DataError
 from workflow.datasets.origins import Origin, read, record, verify, write
 from workflow.datasets.sources import Source
@@ -29,13 +29,13 @@ def put(path: Path, content: bytes, kind: str) -> None:
 
 def test_the_record_lies_beside_the_file(tmp_path: Path) -> None:
     put(tmp_path / "a.tar.gz", BUNDLE, "bundle")
-    assert json.loads((tmp_path / "a.tar.gz.origin.json").read_text()) == {
-        "schema": 1,
+    assert read_sealed(tmp_path / "a.tar.gz.origin.json") == {
+        "schema": 2,
         "from": "bundle",
-        "sha256": checksum(BUNDLE),
-        "bytes": len(BUNDLE),
         "note": "from somewhere",
+        "files": {"a.tar.gz": {"sha256": checksum(BUNDLE), "bytes": len(BUNDLE)}},
     }
+    check_files(tmp_path, read_sealed(tmp_path / "a.tar.gz.origin.json")["files"])
     origin = Origin("bundle", checksum(BUNDLE), len(BUNDLE), "from somewhere")
     assert read(tmp_path / "a.tar.gz") == origin and read(tmp_path / "b") is None
 
@@ -58,15 +58,16 @@ def test_a_file_is_verified_as_what_it_was_fetched_as(
     put(path, content, kind)
     verify(path, source)
     path.write_bytes(content.upper())
-    message = f"a: expected sha256 {checksum(content)} .{len(content)} bytes., found .*; delete"
-    with pytest.raises(DataError, match=message):
+    message = f"a: expected sha256 {checksum(content)} .{len(content)} bytes., found"
+    with pytest.raises(Damaged, match=message) as error:
         verify(path, source)
+    assert error.value.path == path
 
 
 @pytest.mark.parametrize("kind", ["url", "mirror"])
 def test_a_record_does_not_excuse_other_bytes_than_the_listed(tmp_path: Path, kind: str) -> None:
     put(tmp_path / "a", BUNDLE, kind)
-    with pytest.raises(DataError, match=f"a: expected sha256 {SOURCE.sha256} .5 bytes., found"):
+    with pytest.raises(Damaged, match=f"a: expected sha256 {SOURCE.sha256} .5 bytes., found"):
         verify(tmp_path / "a", SOURCE)
 
 
@@ -84,5 +85,17 @@ def test_a_file_without_a_record_has_the_listed_bytes(tmp_path: Path) -> None:
 def test_a_broken_record_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "a").write_bytes(RIGHT)
     record(tmp_path / "a").write_text(text)
-    with pytest.raises(DataError, match="this is not a record of where a came from"):
+    with pytest.raises(Damaged, match=r"a\.origin\.json is damaged, or was changed") as error:
+        verify(tmp_path / "a", SOURCE)
+    assert error.value.path == record(tmp_path / "a")
+
+
+def test_a_record_that_was_changed_is_found_out(tmp_path: Path) -> None:
+    """It would let a swapped file pass."""
+    put(tmp_path / "a", BUNDLE, "bundle")
+    other = BUNDLE.upper()
+    (tmp_path / "a").write_bytes(other)
+    told = record(tmp_path / "a")
+    told.write_text(told.read_text().replace(checksum(BUNDLE), checksum(other)))
+    with pytest.raises(Damaged, match=r"a\.origin\.json is damaged, or was changed"):
         verify(tmp_path / "a", SOURCE)

@@ -6,11 +6,15 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from model.checksums import read_sealed
+from tests.sealing import flip
 from workflow.datasets import byte_pairs, multicore
+from workflow.datasets.checksums import NAME, read_manifest, write_checksums
 from workflow.datasets.recipe import files, load
 from workflow.datasets.recipe import threads as recipe_threads
 from workflow.scripts import encode, prepare
@@ -33,8 +37,39 @@ def test_the_chain_writes_a_manifest(
     }.items():
         result = script(name, "--recipe", text, *arguments)
         assert (result.returncode, result.stderr) == (0, "")
-    manifest = json.loads((tmp_path / "encoded" / "manifest.json").read_text())
+    manifest = read_manifest(tmp_path / "encoded")
     assert manifest["splits"]["train"]["examples"] == 9
+
+
+@pytest.mark.parametrize("stage", ["raw", "prepared"])
+@pytest.mark.parametrize("damage", [partial(flip, bit=99), Path.unlink], ids=["flip", "unlink"])
+def test_a_damaged_stage_is_set_aside_and_not_read(
+    script: Script,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    stage: str,
+    damage: Callable[[Path], None],
+) -> None:
+    monkeypatch.setenv("SACCADE_STORE", str(tmp_path / "store"))
+    data, text, dataset = tmp_path / "data/sst/0123456789ab", json.dumps(GENERATED), load(GENERATED)
+    raw = [data / "raw" / name for name in files(GENERATED)["raw"]]
+    dataset.synthesise(data / "raw")
+    write_checksums(data / "raw")
+    dataset.prepare(raw, data / "prepared")
+    write_checksums(data / "prepared")
+    path = next(file for file in (data / stage).iterdir() if file.name != NAME)
+    damage(path)
+    arguments = {
+        "raw": ("prepare", "--sources", *raw, "--out", tmp_path / "out"),
+        "prepared": ("encode", "--prepared", data / "prepared", "--out", tmp_path / "out"),
+    }[stage]
+    sentence = refused(script(*arguments, "--recipe", text))
+    assert sentence == (
+        f"error: {path} is {'missing' if damage is Path.unlink else 'damaged'}; "
+        f"{data / stage}.damaged is what was set aside: run the same command again to make it "
+        "anew.\n"
+    )
+    assert not (data / stage).exists() and not (tmp_path / "out").exists()
 
 
 def test_the_number_of_threads_changes_no_byte(
@@ -45,6 +80,8 @@ def test_the_number_of_threads_changes_no_byte(
     recipe |= {"train": 60, "dev": 9, "test": 9}
     made = load(recipe)
     made.synthesise(tmp_path / "raw")
+    write_checksums(tmp_path / "raw")
+    raw = [tmp_path / "raw" / name for name in files(recipe)["raw"]]
     monkeypatch.setattr("workflow.datasets.moses.CHUNK", 6)
     monkeypatch.setattr("workflow.datasets.byte_pairs.CHUNK", 20)
     monkeypatch.setattr(multicore, "_cores", 1)
@@ -59,7 +96,7 @@ def test_the_number_of_threads_changes_no_byte(
     for threads in (1, 2):
         prepared, encoded = (tmp_path / f"{stage}{threads}" for stage in ("prepared", "encoded"))
         for program, arguments in (
-            (prepare, ["--sources", *(tmp_path / "raw").iterdir(), "--out", prepared]),
+            (prepare, ["--sources", *raw, "--out", prepared]),
             (encode, ["--prepared", prepared, "--out", encoded]),
         ):
             line = ["--recipe", json.dumps(recipe), *arguments, "--threads", threads]
@@ -101,8 +138,9 @@ def test_an_official_file_put_by_hand_is_verified(script: Script, tmp_path: Path
         path.write_text("1 good\n")
     arguments = ["--sources", *paths, "--out", tmp_path / "prepared"]
     sentence = refused(script("prepare", "--recipe", '{"dataset": "sst"}', *arguments))
-    assert f"{paths[0]}: expected sha256 " in sentence and "(7 bytes); delete the file" in sentence
-    assert not (tmp_path / "prepared").exists()
+    assert f"{paths[0]}: expected sha256 " in sentence
+    assert "(7 bytes); it is not below the folder of results, and was left as it is" in sentence
+    assert paths[0].is_file() and not (tmp_path / "prepared").exists()
 
 
 def test_a_file_that_is_not_listed_and_a_mirror_that_is_none(
@@ -129,8 +167,8 @@ def test_a_file_got_by_hand_is_recorded(script: Script, tmp_path: Path) -> None:
     result = script("fetch", *arguments)
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
     assert (tmp_path / name).read_text() == "{}\n"
-    origin = json.loads((tmp_path / f"{name}.origin.json").read_text())
-    assert (origin["from"], origin["bytes"]) == ("manual", 3)
+    origin = read_sealed(tmp_path / f"{name}.origin.json")
+    assert (origin["from"], origin["files"][name]["bytes"]) == ("manual", 3)
 
 
 def test_a_folder_that_cannot_be_written_is_named(script: Script, tmp_path: Path) -> None:
@@ -162,8 +200,10 @@ def test_sides_that_do_not_fit_are_refused(
     dataset.synthesise(tmp_path / "raw")
     text = b"".join(line + b"\n" for line in lines)
     (tmp_path / "raw" / "val.en.gz").write_bytes(gzip.compress(text))
+    write_checksums(tmp_path / "raw")
     out = tmp_path / "prepared"
-    arguments = ["--sources", *(tmp_path / "raw").iterdir(), "--out", out]
+    raw = [tmp_path / "raw" / name for name in files(PAIRS)["raw"]]
+    arguments = ["--sources", *raw, "--out", out]
     sentence = refused(script("prepare", "--recipe", json.dumps(PAIRS), *arguments))
     for part in (*says, "; delete the file and fetch it again"):
         assert part in sentence
@@ -185,6 +225,7 @@ def test_codes_of_another_corpus_are_refused(script: Script, tmp_path: Path) -> 
     dataset.prepare(list((tmp_path / "raw").iterdir()), prepared)
     words = {"хорошо": 5, "хороший": 4, "плохо": 3, "плохой": 3}
     (prepared / "codes.txt").write_text(byte_pairs.learn(words, 10))
+    write_checksums(prepared)
     text = json.dumps({"dataset": "iwslt14_30", "merges": 10})
     arguments = ["--prepared", prepared, "--out", out]
     sentence = refused(script("encode", "--recipe", text, *arguments))

@@ -12,6 +12,7 @@ import sentencepiece
 
 from model.corpus import Corpus
 from model.probes.words import UNKNOWN, plain
+from workflow.datasets.checksums import write_checksums
 from workflow.datasets.errors import DataError, RecipeError
 from workflow.datasets.parallel_text import prepared_lines
 from workflow.datasets.recipe import complete, files, load
@@ -100,6 +101,7 @@ def test_too_large_a_vocabulary_ends_the_program_with_the_sentence(
     build: Build, script: Callable[..., Any], tmp_path: Path
 ) -> None:
     out = build(RECIPE)
+    write_checksums(out / "prepared")
     recipe = str({**RECIPE, "vocabulary": 8000}).replace("'", '"').replace("False", "false")
     arguments = ["--recipe", recipe, "--prepared", out / "prepared", "--out", tmp_path / "none"]
     said = script("encode", *arguments)

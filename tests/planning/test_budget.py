@@ -1,10 +1,10 @@
 """Costs by experiment, and the sentence that refuses them."""
 
-import json
 from pathlib import Path
 
 import pytest
 
+from model.checksums import read_sealed
 from tests.planning.conftest import CONFIG
 from workflow.planning.budget import (
     Cost,
@@ -158,7 +158,7 @@ def test_plans_of_other_runs_are_kept(tmp_path):
     remember(plan, [Cost("x", 2, {"x/a/seed-0": one, "x/b/seed-0": one})])
     two, free = Estimate(20, 20, 1, 1, "measured"), Estimate(0, 0, 0, 0, "store")
     remember(plan, [Cost("x", 2, {"x/a/seed-0": two, "x/b/seed-0": free})])
-    runs = json.loads(path.read_text())["runs"]
+    runs = read_sealed(path)["runs"]
     assert {key: one["seconds"] for key, one in runs.items()} == {
         "x/a/seed-0": 20,
         "x/b/seed-0": 10,

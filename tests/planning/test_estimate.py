@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from model.checksums import read_sealed
 from tests.planning.conftest import CONFIG
+from tests.sealing import flip, put
 from workflow.planning.estimate import RATES, Data, Estimator, parameters, tokens_read
 from workflow.planning.plan import Plan, Run
 
@@ -29,7 +31,7 @@ def published() -> Iterator[dict[str, Any]]:
     paths = sorted(PUBLISHED.glob("lite/runs/stack_language/*/*.json"))
     assert paths
     for path in paths:
-        yield json.loads(path.read_text())
+        yield read_sealed(path)
 
 
 def record(run: Run, name: str, seconds: float, **others: Any) -> dict[str, Any]:
@@ -43,9 +45,7 @@ def record(run: Run, name: str, seconds: float, **others: Any) -> dict[str, Any]
 def publish(folder: Path, *records: dict[str, Any]) -> Path:
     """Write records where published runs lie."""
     for number, one in enumerate(records):
-        path = folder / f"lite/runs/any/variant/seed-{number}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(one))
+        put(folder / f"lite/runs/any/variant/seed-{number}.json", one)
     return folder
 
 
@@ -87,6 +87,13 @@ def test_a_run_read_once_is_not_counted_twice(plan, tmp_path):
     once, twice = record(run, "a", 10.0), record(run, "b", 20.0)
     folder = publish(tmp_path / "published", once, twice, twice, twice)
     assert Estimator(plan, False, folder).estimate(run).seconds == 15.0
+
+
+def test_a_damaged_record_is_left_out(plan, tmp_path):
+    run = plan.run("stack_language", "uniform_soft", 0)
+    folder = publish(tmp_path / "published", record(run, "a", 10.0), record(run, "b", 20.0))
+    flip(folder / "lite/runs/any/variant/seed-1.json", 999)
+    assert Estimator(plan, False, folder).estimate(run).seconds == 10.0
 
 
 def test_other_data_is_scaled_by_tokens(plan, tmp_path):
@@ -170,10 +177,9 @@ def test_what_the_store_has_costs_nothing(plan, tmp_path):
     estimator = Estimator(plan, False, tmp_path / "none")
     assert estimator.identity(run) is None
     encoded = Path(plan.results) / "data" / run.data / "encoded"
-    encoded.mkdir(parents=True)
     splits = {"train": {"examples": 10, "tokens": 300}}
     manifest = {"digest": "d", "splits": splits, "vocabulary_size": SYMBOLS}
-    (encoded / "manifest.json").write_text(json.dumps(manifest))
+    put(encoded / "manifest.json", manifest)
     assert estimator.data(run.recipe) == Data(10, 310, SYMBOLS)
     assert estimator.estimate(run).source == "FLOPs"
     name = estimator.identity(run)
@@ -189,7 +195,6 @@ def test_a_published_identity_is_found_again(plan):
     labels = one["spec"]["run"]
     run = plan.run(labels["experiment"], labels["variant"], labels["seed"])
     encoded = Path(plan.results) / "data" / run.data / "encoded"
-    encoded.mkdir(parents=True)
     digest = one["spec"]["data"]["digest"]
-    (encoded / "manifest.json").write_text(json.dumps({"digest": digest}))
+    put(encoded / "manifest.json", {"digest": digest})
     assert Estimator(plan, False, PUBLISHED).identity(run) == one["identity"]

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from model.checksums import listed
+from tests.sealing import put
 from workflow.planning.loader import load_yaml
 from workflow.planning.plan import Plan
 from workflow.reporting.measures import Measure
@@ -247,11 +249,12 @@ class Results:
             for name, node in run.evaluators(ROOT).items()
         }
         where = self.folder / "runs" / key
-        self._write(where / "run.json", json.dumps(record))
-        self._write(where / "history.jsonl", "\n".join(map(json.dumps, history(seed))) + "\n")
-        out = self.folder / "measures" / f"{key}.json"
-        self._write(out, json.dumps(measures))
-        return out
+        where.mkdir(parents=True, exist_ok=True)
+        rows = "\n".join(map(json.dumps, history(seed))) + "\n"
+        (where / "history.jsonl").write_text(rows, encoding="utf-8")
+        record |= {"files": listed(where, ["history.jsonl"]), "checkpoints": {}}
+        put(where / "run.json", record)
+        return put(self.folder / "measures" / f"{key}.json", measures)
 
     def fill(self, seeds: int = 3) -> None:
         """Write every variant of both experiments."""
@@ -273,8 +276,3 @@ class Results:
     def runs(self) -> list[Path]:
         """Return all run.json files."""
         return sorted((self.folder / "runs").rglob("run.json"))
-
-    @staticmethod
-    def _write(path: Path, text: str) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")

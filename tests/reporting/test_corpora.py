@@ -1,12 +1,13 @@
 """Tables made from the data alone: facts, verdicts, files, and publishing without the data."""
 
 import gzip
-import json
 from pathlib import Path
 
 import pytest
 import yaml
 
+from tests.sealing import put
+from workflow.datasets import origins
 from workflow.datasets.recipe import complete, load
 from workflow.reporting import page, tolerances
 from workflow.reporting.corpora import describe, facts_of, judge
@@ -207,12 +208,10 @@ def test_parallel_corpora(paper: Paper, tmp_path: Path) -> None:
 
 def test_facts_say_where_the_files_came_from(tmp_path: Path) -> None:
     encoded, fetched = tmp_path / "encoded", tmp_path / "fetched"
-    encoded.mkdir()
+    put(encoded / "manifest.json", MANIFEST)
     fetched.mkdir()
-    (encoded / "manifest.json").write_text(json.dumps(MANIFEST))
     for kind, form in (("mirror", "official"), ("bundle", "official, bundle")):
-        origin = {"schema": 1, "from": kind, "sha256": "0" * 64, "bytes": 1, "note": ""}
-        (fetched / "aclImdb_v1.tar.gz.origin.json").write_text(json.dumps(origin))
+        origins.write(fetched / "aclImdb_v1.tar.gz", origins.Origin(kind, "0" * 64, 1, ""))
         facts = facts_of({"dataset": "imdb", "source": "official"}, encoded, fetched)
         assert facts["form"] == form
         assert facts["splits"] == MANIFEST["splits"] and "files" not in facts

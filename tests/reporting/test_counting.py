@@ -16,7 +16,7 @@ from workflow.reporting.counting import (
     once,
     said,
 )
-from workflow.reporting.files import csv_text, write_json, write_text
+from workflow.reporting.files import csv_text, write_sidecar, write_text
 from workflow.reporting.measures import Measures
 from workflow.reporting.paper import Paper
 from workflow.reporting.tabulating import tabulate
@@ -43,7 +43,7 @@ def write(folder: Path, name: str, records: list[tuple[str, str, str]], **sideca
         for metric, _, verdict in records
     ]
     write_text(path.with_suffix(".csv"), csv_text(("source", "mean", *columns), named))
-    write_json(path.with_suffix(".json"), {"tolerances": tolerances, "cells": cells, **sidecar})
+    write_sidecar(path, {"tolerances": tolerances, "cells": cells, **sidecar}, ["csv"])
 
 
 def test_comparisons_are_with_printed_numbers_and_count_once(tmp_path: Path) -> None:

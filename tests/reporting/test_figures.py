@@ -1,6 +1,5 @@
 """Figures: their files, what they say was not run, and that they can be read in grey."""
 
-import json
 import re
 import statistics
 import struct
@@ -16,12 +15,14 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from model.checksums import read_sealed
 from tests.reporting.synthetic import Results, outcomes
+from tests.sealing import put
 from workflow.reporting.drawing import plot
 from workflow.reporting.figures import exact_spans, histograms, receptive_fields, sweep
 from workflow.reporting.figures.panels import Panel, Series, missing, not_run, panels, seeds
 from workflow.reporting.figures.style import IN_GREY, LOOKS, looks_by_label, styled
-from workflow.reporting.files import ReportingError
+from workflow.reporting.files import ReportingError, read_sidecar
 from workflow.reporting.measures import Measures
 from workflow.reporting.paper import Paper
 from workflow.reporting.tables import build
@@ -60,7 +61,7 @@ def test_files_and_sidecar(paper: Paper, measures: Measures, tmp_path: Path, nam
     plot(paper, name, "lite", measures, tmp_path / name)
     assert min(png_size(tmp_path / f"{name}.png")) > 300
     assert (tmp_path / f"{name}.pdf").read_bytes().startswith(b"%PDF")
-    sidecar = json.loads((tmp_path / f"{name}.json").read_text())
+    sidecar = read_sidecar(tmp_path / f"{name}.png")
     assert sidecar["schema"] == 1 and sidecar["runs"]
     for panel in sidecar["panels"]:
         seeds = 0 if panel["label"] in sidecar["not_run"] else 3
@@ -77,7 +78,7 @@ def test_files_and_sidecar(paper: Paper, measures: Measures, tmp_path: Path, nam
 @pytest.mark.parametrize("name", NAMES)
 def test_without_any_run_a_figure_says_so(paper: Paper, tmp_path: Path, name: str) -> None:
     plot(paper, name, "lite", Measures([]), tmp_path / name)
-    assert json.loads((tmp_path / f"{name}.json").read_text())["not_run"]
+    assert read_sidecar(tmp_path / f"{name}.png")["not_run"]
     with styled():
         figure = drawn(paper, name, Measures([]))
         assert "Not run: " in words(figure)
@@ -135,13 +136,13 @@ def test_figure_6_1_marks_the_papers_means(paper: Paper, measures: Measures) -> 
 def test_figure_6_1_says_what_table_6_1_says(paper: Paper, results: Results) -> None:
     for seed in (0, 1):
         path = results.add("text_classification", "sst_soft", seed)
-        measures = json.loads(path.read_text())
+        measures = read_sealed(path)
         importance = measures["evaluators"]["attention_importance"]
         taus = [-0.2, 0.2] if seed else [0.4, 1.0]  # within a seed they differ less than together
         importance["arrays"]["tau_norm"] = taus
         mean, std = statistics.mean(taus), statistics.stdev(taus)
         importance["scalars"]["tau_norm"] |= {"value": mean, "std": std, "n": 2}
-        path.write_text(json.dumps(measures))
+        put(path, measures)
     read = Measures.read(results.measures)
     records = build(paper, "table_6_1", "lite", read).records
     (cell,) = (
@@ -159,10 +160,10 @@ def test_figure_6_1_says_what_table_6_1_says(paper: Paper, results: Results) -> 
 
 def test_figure_6_1_widens_its_axis_rather_than_hide_values(paper: Paper, results: Results) -> None:
     path = results.add("text_classification", "sst_soft", 0)
-    measures = json.loads(path.read_text())
+    measures = read_sealed(path)
     taus = measures["evaluators"]["attention_importance"]["arrays"]["tau_norm"]
     taus[:2] = [-0.73, -0.5]
-    path.write_text(json.dumps(measures))
+    put(path, measures)
     with styled():
         figure = drawn(paper, "figure_6_1", Measures.read(results.measures))
         (axes,) = figure.axes

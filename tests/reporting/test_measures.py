@@ -1,35 +1,39 @@
 """Reading measures: broken and double files are named."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from model.checksums import Damaged
 from tests.reporting.synthetic import Results, one_run
+from tests.sealing import change, flip, put
 from workflow.reporting.files import ReportingError
 from workflow.reporting.measures import Measures
-
-
-def write(path: Path, value: object) -> Path:
-    path.write_text(value if isinstance(value, str) else json.dumps(value))
-    return path
 
 
 @pytest.mark.parametrize(
     ("value", "sentence"),
     [
-        ("{", "not valid JSON"),
-        ("[1]", "expected a JSON object"),
         ({"schema": 2}, "expected schema 1"),
         ({"schema": 1, "identity": "a", "run": {"seed": 0}}, "evaluators, experiment, variant"),
     ],
 )
-def test_broken_measures_are_named(tmp_path: Path, value: object, sentence: str) -> None:
-    path = write(tmp_path / "seed-0.json", value)
+def test_broken_measures_are_named(tmp_path: Path, value: dict[str, Any], sentence: str) -> None:
+    path = put(tmp_path / "seed-0.json", value)
     with pytest.raises(ReportingError, match=sentence) as error:
         Measures.read([path])
     assert str(path) in str(error.value)
+
+
+@pytest.mark.parametrize("bit", [0, 100, 5000])
+def test_damaged_measures_are_named(results: Results, bit: int) -> None:
+    path = results.add("stack_language", "uniform_soft", 0)
+    flip(path, bit)
+    with pytest.raises(Damaged, match=r"seed-0\.json is damaged, or was changed by hand") as error:
+        Measures.read([path])
+    assert error.value.path == path
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
@@ -67,6 +71,6 @@ def test_partners_are_the_other_runs_that_an_evaluator_read() -> None:
 def test_measures_files_name_the_records_that_were_read(results: Results) -> None:
     path = results.add("stack_language", "uniform_soft", 0)
     assert Measures.read([path]).of("stack_language", "uniform_soft")[0].records == {}
-    write(path, {**json.loads(path.read_text()), "records": {"e.one": ["a/b/seed-1"]}})
+    change(path, lambda measures: measures.update(records={"e.one": ["a/b/seed-1"]}))
     (run,) = Measures.read([path]).of("stack_language", "uniform_soft")
     assert run.partners("e.value") == ["a/b/seed-1"]

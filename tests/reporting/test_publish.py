@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from model.checksums import Damaged, read_sealed
+from tests import sealing
 from tests.reporting.synthetic import Results, plan_of
 from tests.reporting.test_claims_table import claim
 from workflow.planning.plan import Plan
@@ -29,6 +31,7 @@ from workflow.reporting.publishing import (
     with_records,
 )
 from workflow.reporting.summary import BEGIN, END, block, replaced
+from workflow.scripts.measure import plain
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -170,9 +173,38 @@ def test_the_same_identity_is_kept(results: Results, docs: Path) -> None:
     put(results, docs)
     kept = published(docs / "lite")
     for path in results.folder.rglob("run.json"):
-        path.write_text(path.read_text().replace("AMD EPYC", "another CPU"))
+        sealing.change(path, lambda run: run.update(cpu="another CPU"))
     put(results, docs)
     assert published(docs / "lite") == kept
+
+
+def test_a_published_run_tells_the_checksums_of_its_results_once(
+    results: Results, docs: Path
+) -> None:
+    """They are no files of the published folder, also when it is published again."""
+    add(results, 0)
+    (path,) = (path for path in results.runs if "sst_soft" in str(path))
+    made = read_sealed(path)
+    for _ in range(2):
+        put(results, docs)
+        run = read_sealed(docs / "lite/runs/text_classification/sst_soft/seed-0.json")
+        assert run["results"] == made["files"] and not {"files", "checkpoints"} & set(run)
+        shutil.rmtree(results.folder, ignore_errors=True)
+
+
+@pytest.mark.parametrize(
+    "name", ["README.md", "index.json", "runs/text_classification/sst_soft/seed-0.json"]
+)
+def test_what_was_published_and_is_damaged_is_not_used(
+    results: Results, docs: Path, name: str
+) -> None:
+    add(results, 0)
+    put(results, docs)
+    path = docs / "lite" / name
+    sealing.flip(path, 1000)
+    with pytest.raises(Damaged, match=f"{name} is damaged") as error:
+        put(results, docs)
+    assert error.value.path == path
 
 
 def test_seeds_of_other_code_become_stale_and_leave_the_tables(
@@ -250,7 +282,7 @@ def test_the_variants_that_a_scale_leaves_out_are_gone(results: Results) -> None
 def test_data_with_other_contents_are_stale_for_good(results: Results, docs: Path) -> None:
     add(results, 0, digest="e")
     for path in results.folder.rglob("run.json"):
-        path.write_text(path.read_text().replace("2026-11-20", "2026-11-19"))
+        sealing.change(path, lambda run: run.update(finished="2026-11-19T10:00:00+00:00"))
     put(results, docs)
     shutil.rmtree(results.folder)
     add(results, 1)
@@ -308,7 +340,8 @@ def test_stale_runs_are_told_and_are_no_error(clone: Path, monkeypatch: pytest.M
     readme = Path("README.md")
     readme.write_text(replaced(readme.read_text(), block(docs)))
     run = docs / "lite/runs/text_classification/sst_soft/seed-0.json"
-    run.write_text(run.read_text().replace('"code": "', '"code": "x'))
+    sealing.change(run, lambda value: value.update(code="x"))
+    sealing.change(run, lambda value: value["spec"].update(code="x"))
     done = command(clone, "--check")
     assert done.returncode == 0, done.stderr
     assert done.stderr == "stale: lite: text_classification/sst_soft/seed-0: of other code\n"
@@ -320,8 +353,7 @@ def test_the_readme_shows_the_headlines_and_counts_all_claims(tmp_path: Path) ->
         claim(claim=f"claim {n}", verdict=verdict, headline=n in (1, 2, 5))
         for n, verdict in enumerate(verdicts)
     ]
-    (tmp_path / "lite/claims").mkdir(parents=True)
-    (tmp_path / "lite/claims/one.json").write_text(json.dumps({"claims": claims}))
+    sealing.put(tmp_path / "lite/claims/one.json", {"claims": claims})
     text = block(tmp_path)
     assert re.findall(r"claim (\d) ", text) == ["1", "2", "5"]
     assert "Of 7 claims 2 hold, 1 do not, 2 are undecided" in text and "and 2 were not run." in text
@@ -331,10 +363,10 @@ def test_the_readme_shows_the_headlines_and_counts_all_claims(tmp_path: Path) ->
 def test_undefined_measures_can_be_published(results: Results, docs: Path) -> None:
     add(results, 0, 1)
     for path in results.measures:
-        measures = json.loads(path.read_text())
+        measures = read_sealed(path)
         found = measures["evaluators"]["attention_importance"]["scalars"]
-        found["tau_norm"] = {"value": float("nan"), "unit": "tau", "n": 0}
-        path.write_text(json.dumps(measures))
+        found["tau_norm"] = plain({"value": float("nan"), "unit": "tau", "n": 0})
+        sealing.put(path, measures)
     put(results, docs)
     table = (docs / "lite/tables/discrete_transformer/table_6_1.md").read_text()
     assert "undefined (" in table
@@ -355,7 +387,8 @@ def test_arrays_are_rounded(results: Results, docs: Path) -> None:
 
 def test_photos_are_not_published() -> None:
     shown = {"arrays": {"names": ["a.jpg"], "pictures": ["iVBORw0KGgo="]}, "scalars": {}}
-    entry = {"measures": {"evaluators": {"pictures": shown}}, "run": {}, "stale": None}
+    run: dict[str, Any] = {"files": {}, "checkpoints": {}}
+    entry = {"measures": {"evaluators": {"pictures": shown}}, "run": run, "stale": None}
     found = publishable(entry)["measures"]["evaluators"]["pictures"]
     assert found == {"arrays": {"names": ["a.jpg"], "pictures": [""]}, "scalars": {}}
     assert shown["arrays"]["pictures"] == ["iVBORw0KGgo="]
@@ -376,9 +409,7 @@ def test_a_file_that_is_too_large_leaves_everything_as_it_was(
     [
         (lambda path: path.unlink(), r"run\.json: this file does not exist"),
         (
-            lambda path: path.write_text(
-                path.read_text().replace('"identity": "', '"identity": "x')
-            ),
+            lambda path: sealing.change(path, lambda run: run.update(identity="x")),
             "are of different runs",
         ),
     ],
@@ -397,6 +428,19 @@ def test_nothing_measured_is_refused(results: Results, docs: Path) -> None:
     with pytest.raises(ReportingError, match="nothing was measured"):
         put(results, docs)
     assert not docs.exists()
+
+
+def test_the_command_says_when_nothing_is_new(clone: Path) -> None:
+    results = Results(clone / "results", "lite")
+    add(results, 0, 1)
+    given = ("--results", "results", "--scale", "lite", "--to", "docs/reproduction")
+    assert "published docs/reproduction/lite; review" in command(clone, *given).stdout
+    git(clone, "add", ".")
+    git(clone, "commit", "-qm", "published")
+    shutil.rmtree(clone / "results")
+    done = command(clone, *given)
+    said = "no run of results/lite was measured: made anew docs/reproduction/lite; review"
+    assert done.returncode == 0 and said in done.stdout, done.stderr
 
 
 def test_without_new_results_all_is_made_anew_from_what_is_published(
@@ -432,17 +476,16 @@ def test_corpora_stay_published_without_their_data(results: Results, docs: Path)
         "statistics": {},
     }
     found = results.folder / "tables/attention_learning/table_8.json"
-    found.parent.mkdir(parents=True)
-    found.write_text(json.dumps({"corpora": facts}))
+    sealing.put(found, {"corpora": facts})
     for _ in range(2):
         put(results, docs)
         assert "| SMS | 9 | 3500 | differs |" in table.with_suffix(".md").read_text()
         assert "| Yelp |" not in table.with_suffix(".md").read_text()
         found.unlink(missing_ok=True)
     assert "Table 8: sizes of the classification corpora" in (docs / "lite/README.md").read_text()
-    old = json.loads(table.with_suffix(".json").read_text())
+    old = read_sealed(table.with_suffix(".json"))
     old["corpora"]["sms_spam"]["recipe"]["min_count"] = 2
-    table.with_suffix(".json").write_text(json.dumps(old))
+    sealing.put(table.with_suffix(".json"), old)
     put(results, docs)
     assert "| SMS |" not in table.with_suffix(".md").read_text()
 

@@ -11,7 +11,7 @@ from tests.reporting.synthetic import Results, plan_of
 from tests.reporting.test_claims_table import claim
 from workflow.reporting import following
 from workflow.reporting.current import planned
-from workflow.reporting.files import write_json
+from workflow.reporting.files import write_json, write_sidecar
 from workflow.reporting.published_page import scale_page
 from workflow.reporting.publishing import publish
 from workflow.reporting.summary import WORDS
@@ -119,7 +119,7 @@ def write(folder: Path, name: str, verdict: str, repeats: str = "", **changes: A
     cell = {"measures": [f"docs/lite/measures/e/v/{name}.json"], "runs": ["i" * 16]}
     cell |= {"measure": "probe.m", "partners": ["e/uniform/1", "e/v/2"] if name == "e" else []}
     sidecar = {"tolerances": {"m": {"seed_std": 1}, "size": {"seed_std": 0}}, "repeats": repeats}
-    write_json(path.with_suffix(".json"), {**sidecar, "cells": [cell], "runs": {"i" * 16: run}})
+    write_sidecar(path, {**sidecar, "cells": [cell], "runs": {"i" * 16: run}}, ["csv"])
 
 
 def test_the_example_is_reproduced_if_any_is(tmp_path: Path) -> None:

@@ -2,18 +2,22 @@
 
 import html
 import re
+import shutil
 from html.parser import HTMLParser
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from model.checksums import Damaged, check_files, read_sealed
 from tests.reporting.synthetic import Results, outcomes
+from tests.sealing import change, flip
 from workflow.reporting.charts import Curve, chart, ticks, whisker
 from workflow.reporting.claims import judge
 from workflow.reporting.drawing import plot
 from workflow.reporting.files import write_json
 from workflow.reporting.measures import Measures
-from workflow.reporting.page import prose, render
+from workflow.reporting.page import prose, render, write_page
 from workflow.reporting.paper import Paper
 from workflow.reporting.tabulating import tabulate
 
@@ -135,7 +139,8 @@ def test_rows_that_were_not_run_are_named_below_their_table(results: Results, pa
 def test_text_from_files_is_escaped(results: Results, paper: Paper) -> None:
     path = results.add("text_classification", "sst_soft", 0)
     run = path.parents[3] / "runs/text_classification/sst_soft/seed-0/run.json"
-    run.write_text(run.read_text().replace("sst soft", "<script>alert(1)</script>&"))
+    script = "<script>alert(1)</script>&"
+    change(run, lambda record: record["spec"]["run"].update(label=script))
     text = fill(results, paper)
     assert "<script>alert" not in text
     assert "&lt;script&gt;alert(1)&lt;/script&gt;&amp;" in text
@@ -173,11 +178,35 @@ def test_demo_and_overlay_say_what_they_are(results: Results, paper: Paper) -> N
     assert "settings differ from those of the scale lite" in fill(results, paper, "lite+mine")
 
 
-def test_a_history_cut_short_is_read_as_far_as_it_goes(results: Results, paper: Paper) -> None:
+def test_a_damaged_or_missing_history_is_not_shown(results: Results) -> None:
     results.add("stack_language", "uniform_soft", 0)
+    assert '<svg class="curves"' in show(results)
     (history,) = results.folder.rglob("history.jsonl")
     history.write_text(history.read_text() + '{"step": 12')
-    assert '<svg class="curves"' in fill(results, paper)
+    with pytest.raises(Damaged, match=r"history\.jsonl is damaged"):
+        show(results)
+    history.unlink()
+    with pytest.raises(Damaged, match=r"history\.jsonl is missing"):
+        show(results)
+
+
+@pytest.mark.parametrize("name", ["table_6_1.csv", "table_6_1.md", "table_6_1.json"])
+def test_a_damaged_table_is_not_shown(results: Results, paper: Paper, name: str) -> None:
+    results.add("text_classification", "sst_soft", 0)
+    fill(results, paper)
+    path = results.folder / "tables" / paper.name / name
+    flip(path, 1000)
+    with pytest.raises(Damaged, match=f"{name} is damaged") as error:
+        show(results)
+    assert error.value.path == path
+
+
+def test_a_page_has_its_checksum_beside_it(tmp_path: Path) -> None:
+    write_page(tmp_path / "report.html", render("lite"))
+    check_files(tmp_path, read_sealed(tmp_path / "report.json")["files"])
+    flip(tmp_path / "report.html", 999)
+    with pytest.raises(Damaged, match=r"report\.html is damaged"):
+        check_files(tmp_path, read_sealed(tmp_path / "report.json")["files"])
 
 
 def test_a_claim_over_proportions_shows_its_runs(results: Results) -> None:
@@ -242,8 +271,8 @@ def test_a_run_of_two_experiments_costs_once(results: Results) -> None:
     once = render("lite", results.runs)
     (record,) = results.runs
     copy = record.parents[2] / "again" / "seed-0" / "run.json"
-    copy.parent.mkdir(parents=True)
-    copy.write_text(record.read_text().replace('"variant": "sst_soft"', '"variant": "again"'))
+    shutil.copytree(record.parent, copy.parent)
+    change(copy, lambda run: run["spec"]["run"].update(variant="again"))
     twice = render("lite", results.runs)
     assert path and "text_classification: again" in twice
 

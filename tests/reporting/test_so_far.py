@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.reporting.synthetic import ROOT, Results, plan_of
+from tests.sealing import change, flip, put
 from workflow.datasets.encoding import digest
 from workflow.planning.corpora import corpora
 from workflow.reporting import drawing, so_far
@@ -117,15 +118,25 @@ def test_what_does_not_count_today_is_left_out(results: Results) -> None:
 def test_a_run_beside_measures_of_another_is_left_out(results: Results) -> None:
     add(results, 0)
     (run,) = (path for path in results.runs if SOFT in str(path))
-    run.write_text(run.read_text().replace('"identity": "', '"identity": "x'))
+    change(run, lambda record: record.update(identity="x"))
     (said,) = look(results).left_out
     assert said.endswith(f"{SOFT}/seed-0/run.json are of different runs; run the job again.")
+
+
+def test_what_is_damaged_is_left_out_and_not_touched(results: Results) -> None:
+    add(results, 0, 1)
+    path = results.folder / f"measures/{SOFT}/seed-1.json"
+    flip(path, 999)
+    made = look(results)
+    assert made.runs == 3 and accuracy(made)["n"] == "1"
+    assert made.left_out == [f"{path} is damaged, or was changed by hand"]
+    assert path.is_file()
 
 
 def test_seeds_of_data_with_other_contents_are_left_out(results: Results) -> None:
     add(results, 0, digest="e")
     for path in results.runs:
-        path.write_text(path.read_text().replace("2026-11-20", "2026-11-19"))
+        change(path, lambda run: run.update(finished="2026-11-19T10:00:00+00:00"))
     add(results, 1)
     made = look(results)
     assert made.runs == 2
@@ -149,8 +160,7 @@ def test_corpora_are_described_once_their_data_are_there(results: Results) -> No
     splits = {split: {"examples": 1234, "tokens": 9} for split in ("train", "dev", "test")}
     manifest = {"digest": digest({}), "splits": splits, "vocabulary_size": 5, "statistics": {}}
     encoded = results.folder.parent / "data" / corpus.folder / "encoded"
-    encoded.mkdir(parents=True)
-    (encoded / "manifest.json").write_text(json.dumps(manifest))
+    put(encoded / "manifest.json", manifest)
     folder = look(results).page.parent
     facts = json.loads((folder / f"tables/{paper.name}/{name}.json").read_text())["corpora"]
     assert facts[row]["vocabulary_size"] == 5

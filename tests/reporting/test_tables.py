@@ -1,7 +1,6 @@
 """Tables: the long form by hand-computed statistics, and the layouts by reading them back."""
 
 import csv
-import json
 import re
 import statistics
 from dataclasses import replace
@@ -11,15 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from model.checksums import Damaged, read_sealed
 from tests.reporting.synthetic import FLOORS, STACK, Results, one_run, scalar, with_tables
+from tests.sealing import flip, put
 from workflow.reporting import tables
 from workflow.reporting.cell_statistics import text
 from workflow.reporting.counting import comparisons
-from workflow.reporting.files import ReportingError
+from workflow.reporting.files import ReportingError, read_sidecar, write_sidecar
 from workflow.reporting.layout import NO_ROW, grid, latex, tex_escape
 from workflow.reporting.measures import Measures
 from workflow.reporting.paper import Paper
 from workflow.reporting.tabulating import tabulate
+from workflow.scripts.measure import plain
 
 HEADER = (
     "paper,source,table,row,column,metric,unit,statistic,spread_over,expected,expected_std,flag,"
@@ -221,7 +223,7 @@ def test_latex_escapes() -> None:
 
 def test_sidecar_names_the_runs_behind_every_cell(made: Path, lite: Results) -> None:
     for name in ("stack_language", "table_6_1"):
-        sidecar = json.loads(made.joinpath(f"{name}.json").read_text())
+        sidecar = read_sidecar(made / f"{name}.csv")
         records = rows(made / name)
         assert sidecar["schema"] == 1
         assert [tables.key(cell) for cell in sidecar["cells"]] == [tables.key(r) for r in records]
@@ -229,7 +231,7 @@ def test_sidecar_names_the_runs_behind_every_cell(made: Path, lite: Results) -> 
             assert len(cell["measures"]) == len(cell["runs"]) == len(cell["seeds"])
             assert bool(cell["runs"]) == (record["verdict"] != "not run")
             for identity, measure in zip(cell["runs"], cell["measures"], strict=True):
-                assert json.loads(Path(measure).read_text())["identity"] == identity
+                assert read_sealed(Path(measure))["identity"] == identity
                 run = sidecar["runs"][identity]
                 assert run["commit"] and run["cpu"] and run["scale"] == "lite"
                 assert run["data"] == "d" * 64 and "cuda" in run
@@ -328,6 +330,7 @@ def test_an_overlay_shows_the_difference_to_its_scale(
         writer = csv.DictWriter(stream, tables.COLUMNS)
         writer.writeheader()
         writer.writerows(shifted)
+    write_sidecar(base.with_suffix(""), {"schema": 1}, ["csv"])
     tabulate(paper, "table_6_1", "lite+mine", measures, tmp_path / "t", base)
     header, *body = markdown(tmp_path / "t")
     sst = dict(zip(header, body[0], strict=True))
@@ -335,6 +338,9 @@ def test_an_overlay_shows_the_difference_to_its_scale(
     assert "difference +0.5" in rows(tmp_path / "t")[0]["note"]
     tabulate(paper, "table_6_1", "lite+mine", measures, tmp_path / "t", tmp_path / "none.csv")
     assert "Δ" not in (tmp_path / "t.md").read_text()
+    flip(base, 800)
+    with pytest.raises(Damaged, match=r"base\.csv is damaged"):
+        tabulate(paper, "table_6_1", "lite+mine", measures, tmp_path / "t", base)
 
 
 def damaged(results: Results, *metrics: str, value: object, seeds: tuple[int, ...]) -> Measures:
@@ -342,11 +348,11 @@ def damaged(results: Results, *metrics: str, value: object, seeds: tuple[int, ..
     for seed in (0, 1):
         path = results.add("text_classification", "sst_soft", seed)
         for metric in metrics if seed in seeds else ():
-            measures = json.loads(path.read_text())
+            measures = read_sealed(path)
             evaluator, name = metric.split(".")
-            scalar = {"value": value, "unit": "x", "n": 0}
+            scalar = plain({"value": value, "unit": "x", "n": 0})
             measures["evaluators"][evaluator]["scalars"][name] = scalar
-            path.write_text(json.dumps(measures))
+            put(path, measures)
     return Measures.read(results.measures, results.runs)
 
 
@@ -394,10 +400,10 @@ def test_runs_on_different_examples_end_in_a_sentence(
 ) -> None:
     for seed in (0, 1):
         path = results.add("text_classification", "sst_soft", seed)
-        measures = json.loads(path.read_text())
+        measures = read_sealed(path)
         arrays = measures["evaluators"]["attention_importance"]["arrays"]
         arrays["tau_norm"] = arrays["tau_norm"][seed:]
-        path.write_text(json.dumps(measures))
+        put(path, measures)
     read = Measures.read(results.measures, results.runs)
     with pytest.raises(ReportingError, match=r"different numbers of examples \(\[1820, 1821\]\)"):
         tabulate(paper, "table_6_1", "lite", read, tmp_path / "t")

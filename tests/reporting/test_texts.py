@@ -1,11 +1,12 @@
 """Published texts: kept once, read back as they were, and refused when they are others."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from model.checksums import Damaged, read_sealed
+from tests import sealing
 from tests.reporting.synthetic import Results, plan_of
 from workflow.reporting import drawing
 from workflow.reporting.current import planned
@@ -25,11 +26,11 @@ def translated(seed: int, code: str = "") -> list[str]:
 def add(results: Results, seed: int, code: str = "") -> None:
     """Write a run that keeps translations."""
     path = results.add("text_classification", "sst_soft", seed, code=code)
-    measures = json.loads(path.read_text())
+    measures = read_sealed(path)
     arrays = {"hypotheses": translated(seed, code), "references": REFERENCES}
     arrays |= {"words": ["a", "b"], "lines": ["a\nb"] * LEAST, "numbers": [0.5] * LEAST}
     measures["evaluators"]["accuracy"]["arrays"] = arrays
-    path.write_text(json.dumps(measures))
+    sealing.put(path, measures)
 
 
 def texts_of(docs: Path, seed: int) -> dict[str, Any]:
@@ -98,7 +99,11 @@ def test_texts_that_were_edited_or_lost_are_named(docs: Path) -> None:
     path = next(path for path in (docs / "lite/texts").iterdir() if b"Satz 7" in path.read_bytes())
     path.write_bytes(path.read_bytes().replace(b"Satz 7\n", b"Satz 8\n"))
     with pytest.raises(ReportingError, match=r"texts/\w+.txt has been edited since it was publ"):
+        texts_of(docs, 0)
+    with pytest.raises(Damaged, match=r"texts/\w+.txt is damaged"):
         published(docs / "lite")
     path.unlink()
     with pytest.raises(ReportingError, match=r"\w+.txt: No such file or directory; restore it"):
+        texts_of(docs, 0)
+    with pytest.raises(Damaged, match=r"texts/\w+.txt is missing"):
         published(docs / "lite")

@@ -1,6 +1,5 @@
 """Curves over training: medians and quartiles by hand, what is aligned, and what is refused."""
 
-import json
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +18,7 @@ from workflow.reporting.drawing import plot
 from workflow.reporting.figures import curves
 from workflow.reporting.figures.panels import Panel, Series
 from workflow.reporting.figures.style import LOOKS, looks_by_label, styled
-from workflow.reporting.files import ReportingError
+from workflow.reporting.files import ReportingError, read_sidecar
 from workflow.reporting.measures import Measure, Measures
 from workflow.reporting.paper import Paper
 
@@ -367,19 +366,19 @@ def toy() -> Paper:
 
 
 def test_files_are_written_and_equal_for_equal_runs(toy: Paper, tmp_path: Path) -> None:
-    one, two = tmp_path / "one", tmp_path / "two"
+    one, two = tmp_path / "one/toy", tmp_path / "two/toy"
     for prefix in (one, two):
         plot(toy, "toy", "lite", Measures(FIVE), prefix)
     for kind in (".pdf", ".png", ".json"):
         first = one.with_suffix(kind).read_bytes()
         assert first == two.with_suffix(kind).read_bytes() and len(first) > 100
-    (panel,) = json.loads((tmp_path / "one.json").read_text())["panels"]
+    (panel,) = read_sidecar(tmp_path / "one/toy.png")["panels"]
     assert panel["series"][0]["seeds"] == [0, 1, 2, 3, 4]
 
 
 def test_without_any_run_a_figure_says_so(toy: Paper, tmp_path: Path) -> None:
     plot(toy, "toy", "lite", Measures([]), tmp_path / "none")
-    assert json.loads((tmp_path / "none.json").read_text())["not_run"] == ["same"]
+    assert read_sidecar(tmp_path / "none.png")["not_run"] == ["same"]
 
 
 def test_a_mistake_names_the_figure(toy: Paper, tmp_path: Path) -> None:

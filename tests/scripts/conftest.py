@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from model.checksums import sha256
+from model.checksums import read_sealed, sha256
 from tests.model.corpora import write_corpus
 from tests.scripts.processes import ROOT, Interference, Outcome, Running, command
+from tests.sealing import put
+from workflow.datasets.checksums import read_manifest
 from workflow.datasets.encoding import digest
 from workflow.planning.closure import code_hash
 from workflow.planning.identity import identity, run_modules
@@ -49,7 +51,7 @@ class Job:
 
     @property
     def record(self) -> dict[str, Any]:
-        return json.loads((self.out / "run.json").read_text())
+        return read_sealed(self.out / "run.json")
 
     @property
     def weights(self) -> bytes:
@@ -68,9 +70,7 @@ class Job:
 
     def written(self) -> Path:
         """The file of its spec."""
-        path = self.folder / "spec.json"
-        path.write_text(json.dumps(self.spec))
-        return path
+        return put(self.folder / "spec.json", self.spec)
 
     def arguments(self, *more: str) -> list[str]:
         """The command line of `train`."""
@@ -126,7 +126,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, file in manifest["files"].items():
         file["sha256"] = sha256(folder / name)
     manifest["digest"] = digest(manifest["files"])
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    put(folder / "manifest.json", manifest)
     return folder
 
 
@@ -143,7 +143,7 @@ def spec(data: Path) -> dict[str, Any]:
         "seed": 0,
         "data": {
             "dataset": "keywords", "recipe": "0" * 12,
-            "digest": json.loads((data / "manifest.json").read_text())["digest"],
+            "digest": read_manifest(data)["digest"],
         },
         "model": {"path": "model.classifier:Classifier", "classes": 2, "encoder": encoder},
         "objective": {"path": "model.classifier:Classification"},

@@ -79,7 +79,7 @@ def command(script: str, arguments: list[str], torch: bool = True, **more: str) 
     done = subprocess.run(
         [sys.executable, *call, *arguments],
         cwd=ROOT,
-        env=os.environ | more,
+        env=os.environ | _environment(arguments) | more,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -130,11 +130,18 @@ def _child(script: str, arguments: list[str], said: Path, before: Interference |
     os.dup2(handle, 1)
     os.dup2(handle, 2)
     os.chdir(ROOT)
+    os.environ |= _environment(arguments)
     sys.argv = [script, *arguments]
     module = importlib.import_module(f"workflow.scripts.{script}")
     if before is not None:
         before()
     module.main()
+
+
+def _environment(arguments: list[str]) -> dict[str, str]:
+    """The variable in which the workflow says where the store is."""
+    given = dict(itertools.pairwise(arguments))
+    return {"SACCADE_STORE": given["--store"]} if "--store" in given else {}
 
 
 def _at_update(after: int, save_every: int, action: Callable[[], None]) -> None:

@@ -1,13 +1,14 @@
 """Captioning as processes: killed in the middle of an epoch, measured, told what does not fit."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from model.checksums import read_sealed
 from tests.scripts.conftest import Job, seal
 from tests.scripts.processes import ROOT, command, kill
+from workflow.datasets.checksums import read_manifest
 from workflow.datasets.recipe import load
 from workflow.planning.closure import code_hash
 from workflow.planning.identity import canonical, parts, run_modules
@@ -52,7 +53,7 @@ def captioning(folder: Path, data: Path, model: Any = MODEL) -> Job:
         "seed": 0,
         "data": {
             "dataset": "flickr8k", "recipe": "0" * 12,
-            "digest": json.loads((data / "manifest.json").read_text())["digest"],
+            "digest": read_manifest(data)["digest"],
         },
         "model": model,
         "objective": {"path": "model.captioning:Captioning"},
@@ -100,7 +101,7 @@ def test_everything_that_a_report_needs_is_measured(undisturbed: Job, tmp_path: 
     }  # fmt: skip
     arguments = [text for name, value in given.items() for text in (f"--{name}", str(value))]
     assert command("measure", arguments).status == 0
-    found = json.loads((tmp_path / "measures.json").read_text())["evaluators"]
+    found = read_sealed(tmp_path / "measures.json")["evaluators"]
     assert len(found["scores"]["arrays"]["hypotheses"]) == 6
     assert len(found["pictures"]["arrays"]["pictures"]) == 2
     assert found["frequent"]["scalars"]["cider"]["n"] == 6

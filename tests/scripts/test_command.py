@@ -42,3 +42,21 @@ def test_targets_stand_before_files() -> None:
     made = asked(["a", "b"], {"scale": "lite"}, [Path("x.yaml"), Path("y.yaml")])
     assert made == ["a", "b", "--config", "scale=lite", "--configfile", "x.yaml", "y.yaml"]
     assert asked([], {}, []) == []
+
+
+@pytest.mark.parametrize(
+    ("script", "name", "text"),
+    [
+        ("resolve", "--spec", "[]"),
+        ("resolve", "--spec", "{}"),
+        ("measure", "--evaluators", "[1]"),
+        ("measure", "--evaluators", '{"a": {}}'),
+        ("record", "--recorder", "{}"),
+        ("encode", "--recipe", "[]"),
+        ("prepare", "--recipe", "3"),
+        ("synthesise", "--recipe", "{}"),
+    ],
+)
+def test_a_program_of_a_run_refuses_what_is_none(script: str, name: str, text: str) -> None:
+    done = command(script, [name, text], torch=False)
+    assert done.status == 2 and f"argument {name}: expected " in done.said.splitlines()[-1]

@@ -8,26 +8,38 @@ from pathlib import Path
 
 import pytest
 
+from model.checksums import Damaged
 from model.files import aside
 from tests.scripts.processes import command
+from tests.sealing import flip, put
 from workflow.datasets.errors import RecipeError
 from workflow.datasets.files import write_lines
 from workflow.errors import Mistake
+from workflow.paths import PUBLISHED
 from workflow.reporting.files import ReportingError, write_json
-from workflow.scripts.failure import one_sentence
-from workflow.scripts.job import read_json
+from workflow.scripts.failure import made_with, one_sentence
+from workflow.scripts.job import check_run, read_spec
 
 WRITERS: dict[str, Callable[[Path], None]] = {
     "a dataset's lines": lambda path: write_lines(path, ["a"]),
-    "a report's JSON": lambda path: write_json(path, {}),
+    "a report's JSON": lambda path: write_json(path, {"schema": 1}),
 }
 
 
-def said(act: Callable[[], object]) -> object:
+def said(act: Callable[[], object], results: Path | None = None) -> object:
     """What a command line says that fails."""
-    with pytest.raises(SystemExit) as end, one_sentence():
+    with pytest.raises(SystemExit) as end, one_sentence(results):
         act()
     return end.value.code
+
+
+def damaged(path: Path) -> Callable[[], None]:
+    """What finds a file damaged."""
+
+    def act() -> None:
+        raise Damaged(path, f"{path} is damaged")
+
+    return act
 
 
 @pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
@@ -53,7 +65,7 @@ def test_another_failed_write_of_known_content_names_its_file(
 
     monkeypatch.setattr("model.files.flush", broken)
     path = tmp_path / "file"
-    assert said(lambda: write_json(path, {})) == f"error: Input/output error ({path})."
+    assert said(lambda: write_json(path, {"schema": 1})) == f"error: Input/output error ({path})."
 
 
 def test_an_error_of_what_is_read_meanwhile_does_not_name_the_file_written(tmp_path: Path) -> None:
@@ -85,17 +97,69 @@ def test_mistakes_of_every_stage_get_their_sentence(error: Exception, sentence: 
 
 def test_what_a_program_cannot_write_or_read_gets_its_sentence(tmp_path: Path) -> None:
     manifest, file = tmp_path / "manifest.json", tmp_path / "file"
-    manifest.write_text(json.dumps({"digest": "d"}))
+    put(manifest, {"digest": "d"})
     file.touch()
     draft = json.dumps({"data": {}, "run": {}})
     given = ("--spec", draft, "--manifest", str(manifest), "--out", str(file / "spec.json"))
     assert f"({file})" in command("resolve", [*given], torch=False).error
-    spec = tmp_path / "results/demo/runs/experiment/variant/seed-0/spec.json"
-    spec.mkdir(parents=True)
-    forget = ("--results", str(tmp_path / "results"), "--unused")
-    assert f"{spec} cannot be read" in command("forget", [*forget], torch=False).error
+    given = ("--spec", draft, "--manifest", str(tmp_path / "absent/manifest.json"), *given[4:])
+    assert f"({tmp_path}/absent/manifest.json)" in command("resolve", [*given], torch=False).error
 
 
 def test_a_library_raises_and_leaves_the_end_to_the_program(tmp_path: Path) -> None:
-    with pytest.raises(Mistake, match="cannot be read"):
-        read_json(tmp_path / "none.json")
+    with pytest.raises(Mistake, match="does not exist"):
+        check_run("the run", tmp_path, "i", tmp_path)
+    spec = put(tmp_path / "spec.json", {"identity": "i", "data": {}})
+    with pytest.raises(Damaged, match="is not the spec of a run"):
+        read_spec(spec)
+    flip(spec, 800)
+    with pytest.raises(Damaged, match="is damaged, or was changed by hand"):
+        read_spec(spec)
+
+
+@pytest.mark.parametrize("given", [True, False], ids=["results", "store"])
+def test_what_is_damaged_among_the_results_is_set_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: bool
+) -> None:
+    monkeypatch.setenv("SACCADE_STORE", str(tmp_path / "else" if given else tmp_path / "store"))
+    path = put(tmp_path / "demo/plan.json", {"schema": 1})
+    aside = path.with_name("plan.json.damaged")
+    assert said(damaged(path), tmp_path if given else None) == (
+        f"error: {path} is damaged; {aside} is what was set aside: "
+        "run the same command again to make it anew."
+    )
+    assert aside.is_file() and not path.exists()
+
+
+def test_what_is_damaged_elsewhere_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = put(tmp_path / "plan.json", {"schema": 1})
+    sentence = (
+        f"error: {path} is damaged; it is not below the folder of results, and was left as it is."
+    )
+    assert said(damaged(path), tmp_path / "results") == sentence
+    monkeypatch.delenv("SACCADE_STORE", raising=False)
+    assert said(damaged(path)) == sentence
+    assert path.is_file()
+
+
+def test_what_is_damaged_of_what_is_published_is_restored_by_git() -> None:
+    path = PUBLISHED / "lite/index.json"
+    assert said(damaged(path)) == f"error: {path} is damaged; restore it: git restore {path}."
+    assert path.is_file()
+
+
+@pytest.mark.parametrize(
+    ("path", "goes"),
+    [
+        ("store/i/result/checkpoints/step-1.safetensors", "store/i/result"),
+        ("store/i/kept/step-1.safetensors", "store/i"),
+        ("store/i/measures/accuracy-0.json", "store/i/measures/accuracy-0.json"),
+        ("data/sst/0/raw/train.txt", "data/sst/0/raw"),
+        ("data/sst/0/encoded/manifest.json", "data/sst/0/encoded"),
+        ("data/sources/sst/a.origin.json", "data/sources/sst/a.origin.json"),
+        ("lite/runs/e/v/seed-0/checkpoints/step-1.safetensors", "lite/runs/e/v/seed-0/checkpoints"),
+        ("lite/runs/e/v/seed-0/run.json", "lite/runs/e/v/seed-0/run.json"),
+    ],
+)
+def test_what_a_rule_makes_together_goes_together(path: str, goes: str, tmp_path: Path) -> None:
+    assert made_with(tmp_path / path, tmp_path) == tmp_path / goes

@@ -1,6 +1,5 @@
 """Training a language model on streams as a process: what is killed, and what cannot begin."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,8 @@ from model.checksums import sha256
 from tests.model.corpora import write_corpus
 from tests.scripts.conftest import Job, seal
 from tests.scripts.processes import ROOT, kill
+from tests.sealing import put
+from workflow.datasets.checksums import read_manifest
 from workflow.datasets.encoding import digest
 from workflow.planning.closure import code_hash
 from workflow.planning.identity import run_modules
@@ -31,7 +32,7 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, file in manifest["files"].items():
         file["sha256"] = sha256(folder / name)
     manifest["digest"] = digest(manifest["files"])
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    put(folder / "manifest.json", manifest)
     return folder
 
 
@@ -44,7 +45,7 @@ def reader(folder: Path, text: Path, **training: Any) -> Job:
         "seed": 0,
         "data": {
             "dataset": "text", "recipe": "0" * 12,
-            "digest": json.loads((text / "manifest.json").read_text())["digest"],
+            "digest": read_manifest(text)["digest"],
         },
         "model": {
             "path": "model.transformer_xl:TransformerXL", "width": 8, "hidden": 16, "layers": 2,

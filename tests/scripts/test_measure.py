@@ -1,6 +1,5 @@
 """Measuring as a process: every evaluator runs once, and mistakes are told in one sentence."""
 
-import json
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,11 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from model.checksums import listed, read_sealed
 from model.record import Record
 from tests.scripts.conftest import Job, seal
 from tests.scripts.processes import ROOT, Interference, Outcome, Running, command, new_code
+from tests.sealing import flip, put, relist
 from workflow.planning.closure import code_hash
 from workflow.planning.identity import canonical, parts
+from workflow.scripts.job import write_record
 
 pytestmark = pytest.mark.xdist_group("scripts")
 
@@ -31,7 +33,7 @@ class Measuring:
 
     @property
     def found(self) -> dict[str, Any]:
-        return json.loads(self.out.read_text())["evaluators"]
+        return read_sealed(self.out)["evaluators"]
 
     @property
     def cached(self) -> dict[str, int]:
@@ -113,11 +115,15 @@ def test_an_evaluator_that_names_further_data_gets_it(measuring, tmp_path):
     assert ran(measuring.measure(*given)) == []
     assert ran(measuring.measure("--further", f"words.tagged={other}")) == ["words"]
     assert measuring.found["words"]["arrays"]["words"] == ["other_a", "other_b"]
+    flip(one / "vocabulary.txt", 3)
+    error = measuring.measure(*given).error
+    assert error.startswith(f"{one / 'vocabulary.txt'} is damaged; it is not below the folder of")
 
 
-def test_an_evaluator_gets_the_records_that_it_names(measuring, tmp_path):
+def test_an_evaluator_gets_the_records_that_it_names(measuring):
     """It is measured again when one of them changes, and with none where a seed is not run."""
-    files = [recorded(tmp_path / f"{n}.npz", n) for n in (1, 2, 3)]
+    folder = measuring.job.folder / "demo/records"
+    files = [recorded(folder / f"{n}.npz", n) for n in (1, 2, 3)]
     node = {
         "path": "tests.scripts.probes:seen",
         "record": {"variant": "discrete"},
@@ -130,10 +136,9 @@ def test_an_evaluator_gets_the_records_that_it_names(measuring, tmp_path):
     found = measuring.found["seen"]
     assert found["arrays"] == {"own": [[1]], "others": [[2], [3]]}
     assert found["recorded"] == "r"
-    last = tmp_path.parts[-2:]
-    assert json.loads(measuring.out.read_text())["records"] == {
-        "seen.record": ["/".join((*last, "1"))],
-        "seen.others": ["/".join((*last, n)) for n in ("2", "3")],
+    assert read_sealed(measuring.out)["records"] == {
+        "seen.record": ["demo/records/1"],
+        "seen.others": ["demo/records/2", "demo/records/3"],
     }
     assert ran(measuring.measure(*given)) == []
     recorded(Path(files[0]), 9)
@@ -141,15 +146,19 @@ def test_an_evaluator_gets_the_records_that_it_names(measuring, tmp_path):
     assert measuring.found["seen"]["arrays"]["own"] == [[9]]
     assert ran(measuring.measure()) == ["seen"]
     assert measuring.found["seen"]["arrays"] == {"own": [None], "others": []}
-    absent = measuring.measure("--record", f"seen.record={tmp_path}/absent.npz").error
-    assert absent.endswith(f"{tmp_path}/absent.npz does not exist: record that run first.")
-    Path(files[1]).write_bytes(b"PK")
+    absent = measuring.measure("--record", f"seen.record={folder}/absent.npz").error
+    assert absent.endswith(f"{folder}/absent.npz does not exist: record that run first.")
+    write_record(Path(files[1]), b"PK")
     assert f"{files[1]} is no record of a run" in measuring.measure(*given).error
+    flip(Path(files[0]), 99)
+    error = measuring.measure(*given).error
+    assert error.startswith(f"{files[0]} is damaged; {files[0]}.damaged is what was set aside")
+    assert not Path(files[0]).exists()
 
 
 def recorded(path: Path, step: int) -> str:
     """A record with nothing in it but the update of its checkpoint."""
-    path.write_bytes(Record(np.array([step]), {}).content())
+    write_record(path, Record(np.array([step]), {}).content())
     return str(path)
 
 
@@ -158,14 +167,44 @@ def further(folder: Path, name: str) -> Path:
     folder.mkdir()
     words = ["<pad>", "<bos>", "<unk>", *(f"{name}_{letter}" for letter in "abc")]
     (folder / "vocabulary.txt").write_text("\n".join(words) + "\n")
-    (folder / "manifest.json").write_text(json.dumps({"digest": name}))
+    put(folder / "manifest.json", {"digest": name, "files": listed(folder, ["vocabulary.txt"])})
     return folder
 
 
-def test_a_damaged_history_is_told(measuring):
-    path = measuring.job.out / "history.jsonl"
-    path.write_text(path.read_text()[:-20])
-    assert f"{path} is damaged" in measuring.measure().error
+@pytest.mark.parametrize("name", ["history.jsonl", "weights.safetensors", "run.json"])
+def test_a_damaged_result_is_restored_from_the_store(measuring, whole, name):
+    job, path = measuring.job, measuring.job.out / name
+    put(job.out / "spec.json", job.spec)
+    flip(path, 2000)
+    outcome = measuring.measure()
+    assert outcome.status == 0 and "it is restored from the store" in outcome.said
+    assert f"{path} is damaged" in outcome.said
+    assert job.like(whole) and job.record == whole.record
+
+
+@pytest.mark.parametrize("name", ["history.jsonl", "weights.safetensors"])
+def test_a_result_that_is_damaged_in_the_store_too_is_told(measuring, name):
+    path, result = measuring.job.out / name, measuring.job.entry / "result"
+    for damaged in (path, result / name):
+        flip(damaged, 2000)
+    error = measuring.light().error
+    assert error == (
+        f"{path} is damaged; {path}.damaged is what was set aside: "
+        f"run the same command again to make it anew."
+    )
+    assert not measuring.out.exists() and not measuring.cached
+    assert not path.exists() and not result.exists()
+    assert result.with_name("result.damaged").is_dir()
+
+
+def test_what_was_found_and_is_damaged_is_measured_again(measuring):
+    assert measuring.measure().status == 0
+    (path,) = (measuring.job.entry / "measures").glob("accuracy-*.json")
+    flip(path, 999)
+    outcome = measuring.measure()
+    assert outcome.status == 0 and f"it is now {path}.damaged, and measured again" in outcome.said
+    assert [line.partition(":")[0] for line in outcome.said.splitlines()[1:]] == ["accuracy"]
+    assert read_sealed(path) == measuring.found["accuracy"]
 
 
 def test_new_code_of_one_evaluator_runs_that_one(measuring):
@@ -209,7 +248,8 @@ def test_a_run_that_is_not_there_is_told(measuring):
 
 def test_a_missing_manifest_is_told(measuring):
     other = replace(measuring.job, data=measuring.job.folder / "absent")
-    assert "absent/manifest.json cannot be read" in Measuring(other, measuring.evaluators).refused()
+    error = Measuring(other, measuring.evaluators).refused()
+    assert "cannot be measured: " in error and f"No such file or directory: '{other.data}" in error
 
 
 def test_weights_of_another_architecture_are_told(measuring):
@@ -219,17 +259,19 @@ def test_weights_of_another_architecture_are_told(measuring):
     weights = load_file(path)
     weights["output.weight"] = weights["output.weight"][:, :8].contiguous()
     save_file(weights, path)
+    relist(measuring.job.out / "run.json")
     error = measuring.measure().error
     assert f"{path} belong to another architecture" in error and "'output.weight'" in error
     assert not measuring.out.exists() and not measuring.cached
 
 
-def test_weights_that_are_cut_short_are_told(measuring):
+def test_weights_that_are_none_are_told(measuring):
     path = measuring.job.out / "weights.safetensors"
     path.write_bytes(path.read_bytes()[:-100])
+    relist(measuring.job.out / "run.json")
     error = measuring.measure().error
-    assert f"{path} cannot be read" in error and "delete it" in error
-    assert not measuring.out.exists()
+    assert f"{path} cannot be read" in error and f"{path}.damaged is what was set aside" in error
+    assert not measuring.out.exists() and not path.exists()
 
 
 def test_a_gpu_that_is_not_there_is_told(measuring, monkeypatch):

@@ -1,6 +1,5 @@
 """Recording as a process: what is kept, what is dropped, and what a person is told."""
 
-import json
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from model.record import Record
 from tests.scripts.conftest import Job, seal
 from tests.scripts.processes import ROOT, Outcome, command
+from tests.sealing import change, flip
 from workflow.planning.closure import code_hash
 from workflow.planning.identity import canonical, parts
 
@@ -122,10 +122,9 @@ def test_weights_that_were_dropped_are_told(recording):
 def test_a_checkpoint_beyond_the_last_update_is_told(recording):
     spec = seal(recording.job.spec | {"checkpoints": [4, 13, 9999]})
     job = replace(recording.job, spec=spec)
-    run = json.loads((job.out / "run.json").read_text())
-    (job.out / "run.json").write_text(json.dumps(run | {"identity": spec["identity"]}))
+    change(job.out / "run.json", lambda run: run.update(identity=spec["identity"]))
     error = replace(recording, job=job).record().error
-    assert f"checkpoint 9999 is beyond its last update, {run['steps']}" in error
+    assert f"checkpoint 9999 is beyond its last update, {job.record['steps']}" in error
 
 
 def test_a_run_that_has_not_finished_is_told(recording):
@@ -144,7 +143,31 @@ def test_other_code_than_planned_is_refused(recording):
 def test_a_run_without_checkpoints_is_recorded_as_it_ended(recording):
     spec = seal(recording.job.spec | {"checkpoints": []})
     job = replace(recording.job, spec=spec)
-    run = json.loads((job.out / "run.json").read_text())
-    (job.out / "run.json").write_text(json.dumps(run | {"identity": spec["identity"]}))
+    change(job.out / "run.json", lambda run: run.update(identity=spec["identity"]))
     assert replace(recording, job=job).record().status == 0
-    assert Record.read(recording.out).steps.tolist() == [run["best_step"]]
+    assert Record.read(recording.out).steps.tolist() == [job.record["best_step"]]
+
+
+def test_a_record_that_is_damaged_in_the_store_is_made_again(recording):
+    keep = {"SACCADE_KEEP_CHECKPOINTS": "1"}
+    assert recording.record(**keep).status == 0
+    written = recording.out.read_bytes()
+    (kept,) = (recording.job.entry / "records").glob("*.npz")
+    for damaged in (kept, kept.with_suffix(".json")):
+        flip(damaged, 99)
+        outcome = recording.record(**keep)
+        assert outcome.status == 0
+        first = outcome.said.splitlines()[0]
+        assert first.startswith(f"{damaged} is damaged")
+        assert first.endswith(f"; it is now {kept}.damaged, and recorded again.")
+        assert recording.out.read_bytes() == written == kept.read_bytes()
+        assert recording.record(torch=False, **keep).status == 0
+
+
+def test_a_checkpoint_that_is_damaged_is_not_recorded(recording):
+    for folder in (recording.job.out, recording.job.entry / "result"):
+        flip(folder / "checkpoints/step-4.safetensors", 999)
+    error = recording.record(torch=False).error
+    checkpoints = recording.job.out / "checkpoints"
+    assert error.startswith(f"{checkpoints}/step-4.safetensors is damaged; {checkpoints}.damaged")
+    assert not checkpoints.exists() and not recording.out.exists()

@@ -1,6 +1,5 @@
 """Training as processes that are killed, stopped, overtaken, misled and run out of disk."""
 
-import hashlib
 import io
 import json
 import math
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 
+from model.checksums import stamped
 from model.store import Entry
 from tests.scripts.conftest import Job, seal
 from tests.scripts.processes import (
@@ -26,6 +26,7 @@ from tests.scripts.processes import (
     terminate,
     wait_for,
 )
+from tests.sealing import put, relist
 from workflow.scripts.train import margin
 
 pytestmark = pytest.mark.xdist_group("scripts")
@@ -226,6 +227,17 @@ def test_a_restored_run_bears_the_name_under_which_it_was_asked_for(whole, copie
     assert job.record["identity"] == whole.spec["identity"]
 
 
+@pytest.mark.parametrize("name", ["weights.safetensors", "run.json"])
+def test_a_result_that_is_damaged_in_the_store_is_trained_again(whole, copied, name):
+    job = copied(whole)
+    flip(job.entry / "result" / name)
+    outcome = job.train()
+    assert outcome.status == 0 and f"result/{name} is damaged" in outcome.said
+    assert "result.damaged, and the run counts as not finished." in outcome.said
+    assert job.like(whole)
+    assert [path.name for path in job.entry.glob("result*")] == ["result"]
+
+
 def truncate(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-100])
 
@@ -256,8 +268,7 @@ def test_a_state_that_holds_code_is_not_loaded_and_the_one_before_is(stopped, co
     job = copied(stopped)
     buffer = io.BytesIO()
     torch.save({"model": Malicious()}, buffer)
-    content = buffer.getvalue()
-    job.states[-1].write_bytes(hashlib.sha256(content).digest() + content)
+    job.states[-1].write_bytes(stamped(buffer.getvalue()))
     outcome = job.train("--save-every", "0")
     assert outcome.status == 0 and "Traceback" not in outcome.said
     assert "state-000000000018.pt may hold code, was not loaded and was removed" in outcome.said
@@ -280,23 +291,25 @@ def test_with_every_state_damaged_training_begins_anew(stopped, copied, whole):
 @pytest.fixture
 def own_data(job):
     """The run, not yet begun, with data of its own to damage."""
-    shutil.copytree(job.data, job.folder / "data")
-    return replace(job, data=job.folder / "data")
+    data = job.folder / "data/keywords/0123456789ab/encoded"
+    shutil.copytree(job.data, data)
+    return replace(job, data=data)
 
 
 @pytest.mark.parametrize("damage", [truncate, flip, Path.unlink])
-def test_damaged_data_is_refused(own_data, damage):
-    damage(own_data.data / "train.tokens.npy")
+@pytest.mark.parametrize("name", ["train.tokens.npy", "manifest.json"])
+def test_damaged_data_is_set_aside_as_a_whole(own_data, damage, name):
+    data = own_data.data
+    damage(data / name)
     error = own_data.refused()
-    assert "train.tokens.npy is missing, cut short or damaged; delete" in error
+    if (name, damage) == ("manifest.json", Path.unlink):
+        assert error.startswith(f"No such file or directory ({data / name})")
+    else:
+        fault = "missing" if damage is Path.unlink else "damaged"
+        assert error.startswith(f"{data / name} is {fault}")
+        assert f"; {data}.damaged is what was set aside: run the same command again" in error
+        assert not data.exists()
     assert own_data.untouched()
-
-
-@pytest.mark.parametrize("content", [None, "{"])
-def test_a_missing_or_broken_manifest_is_refused(own_data, content):
-    path = own_data.data / "manifest.json"
-    path.unlink() if content is None else path.write_text(content)
-    assert f"{path} cannot be read" in own_data.refused()
 
 
 def test_other_data_than_planned_is_refused(job):
@@ -318,14 +331,21 @@ def test_a_module_that_is_gone_is_told(job):
 
 def test_a_spec_that_was_edited_is_refused(job):
     job.spec["training"]["optimizer"]["lr"] = 1e-4
-    assert "spec.json has been edited since it was resolved" in job.refused()
+    path = job.folder / "spec.json"
+    assert job.refused() == (
+        f"{path} is not the spec of a run; {path}.damaged is what was set aside: "
+        f"run the same command again to make it anew."
+    )
+    assert not path.exists()
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"identity": "x"}'])
 def test_a_file_that_is_no_spec_is_refused(job, content):
     arguments = job.arguments()
     (job.folder / "spec.json").write_text(content)
-    assert "spec.json" in command("train", arguments, torch=False).error
+    error = command("train", arguments, torch=False).error
+    assert f"{job.folder}/spec.json is damaged, or was changed by hand" in error
+    assert (job.folder / "spec.json.damaged").read_text() == content
 
 
 def child(job: Job, parent: Job, **changes: object) -> Job:
@@ -372,9 +392,22 @@ def test_a_parent_of_another_architecture_is_told(job, whole):
 
 def test_a_parent_whose_weights_are_cut_short_is_told(job, whole, copied):
     parent = copied(whole)
+    path = parent.out / "weights.safetensors"
+    content = path.read_bytes()[:-100]
+    path.write_bytes(content)
+    assert f"{path} is damaged" in child(job, parent).refused()
+    path.write_bytes(content)
+    relist(parent.out / "run.json")
+    assert f"{path} cannot be read" in child(job, parent).train().error
+
+
+def test_a_damaged_parent_is_restored_from_the_store(whole, copied):
+    parent = copied(whole)
+    put(parent.out / "spec.json", parent.spec)
     truncate(parent.out / "weights.safetensors")
-    error = child(job, parent).train().error
-    assert "weights.safetensors cannot be read" in error and "restore it from the store" in error
+    outcome = child(parent, parent).train()
+    assert outcome.status == 0
+    assert "weights.safetensors is damaged; it is restored from the store." in outcome.said
 
 
 def test_a_checkpoint_beyond_the_last_epoch_is_told_before_the_first_update(job, whole):
@@ -427,3 +460,20 @@ def test_a_disk_too_full_to_copy_out_leaves_no_run_json(whole, copied):
     job.out.write_text("in the way")
     assert f"({job.out}" in command("train", job.arguments(), torch=False).error
     assert Entry(job.store, job.spec["identity"]).finished()
+
+
+def leave() -> None:
+    """Let training end where the code of a run, such as a mechanism, calls sys.exit."""
+    os.environ["SACCADE_INVOCATION"] = "first"
+    from model import mechanism
+
+    def build(*_: Any) -> None:
+        raise SystemExit(0)
+
+    mechanism.build = build
+
+
+def test_code_of_a_run_that_calls_exit_is_named(job):
+    outcome = job.train(before=leave)
+    reason = f"error: run {job.spec['identity']} fails in its own code: SystemExit: 0"
+    assert outcome.status == 1 and outcome.said.endswith(reason + "\n"), outcome.said

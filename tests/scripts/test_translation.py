@@ -1,7 +1,6 @@
 """Translation as processes: killed in the middle of an epoch, and told what does not fit."""
 
 import io
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from subword_nmt.apply_bpe import BPE
 
 from tests.scripts.conftest import Job, seal
 from tests.scripts.processes import ROOT, command, kill
+from workflow.datasets.checksums import read_manifest
 from workflow.datasets.recipe import load
 from workflow.planning.closure import code_hash
 from workflow.planning.identity import canonical, parts, run_modules
@@ -46,7 +46,7 @@ def encoded(folder: Path, **options: Any) -> Path:
 
 def translating(folder: Path, data: Path, model: Any = MODEL, training: Any = TRAINING) -> Job:
     """A run that is not yet begun."""
-    digest = json.loads((data / "manifest.json").read_text())["digest"]
+    digest = read_manifest(data)["digest"]
     spec = {
         "schema": 1,
         "run": {"paper": "toy", "experiment": "pairs", "variant": "two_stream", "seed": 0},

@@ -5,7 +5,6 @@ one, and returns what it measured. Its docstring says what is promised.
 """
 
 import hashlib
-import json
 import os
 import shlex
 import signal
@@ -14,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from model.checksums import read_sealed
 from tests.slurm.bench import Bench
 from tests.slurm.cluster import GRACE, KILL_WAIT, NODES
 from tests.slurm.processes import Failed, wait
@@ -289,7 +289,7 @@ def require(holds: object, complaint: str) -> None:
 
 def measured(file: Path) -> dict[str, Any]:
     """What a run's evaluators found, but for the time that they took."""
-    evaluators = json.loads(file.read_text())["evaluators"]
+    evaluators = read_sealed(file)["evaluators"]
     return {
         name: {key: value for key, value in found.items() if key != "seconds"}
         for name, found in evaluators.items()

@@ -1,6 +1,5 @@
 """Copies of the project, run by the real `snakemake --profile slurm`."""
 
-import json
 import os
 import shutil
 import signal
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from model.checksums import read_sealed
 from tests.slurm.processes import PATIENCE, Failed, wait
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -176,7 +176,7 @@ class Project:
     @property
     def record(self) -> dict[str, Any]:
         """The run's `run.json`."""
-        return json.loads((self.run / "run.json").read_text())
+        return read_sealed(self.run / "run.json")
 
     @property
     def weights(self) -> bytes:
@@ -192,7 +192,7 @@ class Project:
     @property
     def store(self) -> Path:
         """The run's folder in the store."""
-        identity = json.loads((self.run / "spec.json").read_text())["identity"]
+        identity = read_sealed(self.run / "spec.json")["identity"]
         return self.folder / "results" / "store" / identity
 
 

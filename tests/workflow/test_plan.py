@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from tests.planning.conftest import CONFIG
+from tests.sealing import put
 from workflow.planning.budget import Job
 from workflow.planning.plan import Plan
 from workflow.reporting.page import render
@@ -82,7 +83,7 @@ def test_planned_and_spent_stand_side_by_side(finished, tmp_path):
     assert "No plan was made" in render("demo", runs, plan=tmp_path / "none.json")
     plan = tmp_path / "plan.json"
     entry = {"seconds": 7200.0, "units": 7200.0, "source": "FLOPs"}
-    plan.write_text(json.dumps({"schema": 1, "runs": {"toy_language/soft/seed-0": entry}}))
+    put(plan, {"schema": 1, "runs": {"toy_language/soft/seed-0": entry}})
     page = render("demo", runs, plan=plan)
     (section,) = re.findall(r"Planned and spent(.*?)</table>", page, re.S)
     cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", section.partition("<tbody>")[2])

@@ -11,7 +11,13 @@ from workflow.planning.plan import Plan
 from workflow.reporting.comparability import base_scale
 from workflow.reporting.current import planned
 from workflow.reporting.files import ReportingError, write_text
-from workflow.reporting.publishing import publish, refuse_dirty, stale_now
+from workflow.reporting.publishing import (
+    measures_of,
+    planned_runs,
+    publish,
+    refuse_dirty,
+    stale_now,
+)
 from workflow.reporting.summary import block, replaced
 from workflow.scripts.failure import one_sentence
 
@@ -44,7 +50,9 @@ def main() -> None:
         plan = plan_of(given.results, given.scale, given.configfile)
         stale = publish(plan, given.to, planned(plan))
         write_text(README, summarised(given.to))
-    print(f"published {given.to / given.scale}; review it and commit")
+    measured = any(measures_of(plan, key).is_file() for key in planned_runs(plan))
+    made = "published" if measured else f"no run of {plan.folder} was measured: made anew"
+    print(f"{made} {given.to / given.scale}; review it and commit")
     say_stale(given.scale, stale)
 
 

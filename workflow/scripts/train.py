@@ -33,7 +33,7 @@ CONTINUE = 75
 """Exit status of a run that stopped with its state saved: the same command continues it."""
 MISTAKES = (
     *(ArithmeticError, AssertionError, AttributeError, LookupError, NameError),
-    *(NotImplementedError, TypeError),
+    *(NotImplementedError, SystemExit, TypeError),
 )
 """What only the code of a run raises, so that another attempt ends in the same way.
 
