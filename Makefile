@@ -30,8 +30,7 @@ SYSTEM_SITE = include-system-site-packages = $(if $(VENV_OPTION),true,false)
 # An option for a variable that was given; without it config.yaml counts.
 given = $(if $(filter command environment,$(origin $(1))),$(2) "$($(1))")
 
-.PHONY: help demo plan run mirror so-far test lint unit dry-runs offline slurm bench publish verify \
-	mend forget gc clean
+.PHONY: help demo plan run mirror so-far test lint unit dry-runs offline slurm bench publish verify mend forget gc clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 12

@@ -110,10 +110,11 @@ def read_stamped(path: Path) -> bytes:
 def set_aside(path: Path) -> Path:
     """Rename what is damaged, over what was set aside of it before; where it is now."""
     target = path.with_name(path.name + ASIDE)
+    if not os.path.lexists(path):
+        return target
     if target.is_dir() and not target.is_symlink():
         shutil.rmtree(target)
     else:
         target.unlink(missing_ok=True)
-    if os.path.lexists(path):
-        os.replace(path, target)
+    os.replace(path, target)
     return target

@@ -139,7 +139,7 @@ def test_an_official_file_put_by_hand_is_verified(script: Script, tmp_path: Path
     arguments = ["--sources", *paths, "--out", tmp_path / "prepared"]
     sentence = refused(script("prepare", "--recipe", '{"dataset": "sst"}', *arguments))
     assert f"{paths[0]}: expected sha256 " in sentence
-    assert "(7 bytes); it is not below the folder of results, and was left as it is" in sentence
+    assert "(7 bytes); where it is one of the results, make mend makes it anew" in sentence
     assert paths[0].is_file() and not (tmp_path / "prepared").exists()
 
 

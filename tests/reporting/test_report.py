@@ -195,7 +195,7 @@ def test_a_damaged_table_is_not_shown(results: Results, paper: Paper, name: str)
     results.add("text_classification", "sst_soft", 0)
     fill(results, paper)
     path = results.folder / "tables" / paper.name / name
-    flip(path, 1000)
+    flip(path, 999)
     with pytest.raises(Damaged, match=f"{name} is damaged") as error:
         show(results)
     assert error.value.path == path

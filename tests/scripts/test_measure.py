@@ -117,7 +117,7 @@ def test_an_evaluator_that_names_further_data_gets_it(measuring, tmp_path):
     assert measuring.found["words"]["arrays"]["words"] == ["other_a", "other_b"]
     flip(one / "vocabulary.txt", 3)
     error = measuring.measure(*given).error
-    assert error.startswith(f"{one / 'vocabulary.txt'} is damaged; it is not below the folder of")
+    assert error.startswith(f"{one / 'vocabulary.txt'} is damaged; where it is one of the")
 
 
 def test_an_evaluator_gets_the_records_that_it_names(measuring):
@@ -249,7 +249,7 @@ def test_a_run_that_is_not_there_is_told(measuring):
 def test_a_missing_manifest_is_told(measuring):
     other = replace(measuring.job, data=measuring.job.folder / "absent")
     error = Measuring(other, measuring.evaluators).refused()
-    assert "cannot be measured: " in error and f"No such file or directory: '{other.data}" in error
+    assert error.startswith(f"{other.data / 'manifest.json'} is missing")
 
 
 def test_weights_of_another_architecture_are_told(measuring):

@@ -159,7 +159,7 @@ def test_a_record_that_is_damaged_in_the_store_is_made_again(recording):
         assert outcome.status == 0
         first = outcome.said.splitlines()[0]
         assert first.startswith(f"{damaged} is damaged")
-        assert first.endswith(f"; it is now {kept}.damaged, and recorded again.")
+        assert first.endswith(f"; it is now {kept}.damaged, and has to be recorded again.")
         assert recording.out.read_bytes() == written == kept.read_bytes()
         assert recording.record(torch=False, **keep).status == 0
 

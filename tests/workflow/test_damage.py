@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from model.checksums import set_aside
 from tests.sealing import flip
 
 SOFT = "toy_language/soft/seed-0"
@@ -197,13 +198,18 @@ def test_damaged_data_are_made_anew(project, stage):
     assert project.weights(SOFT) == weights
 
 
-def test_unused_runs_are_told_by_their_results_where_a_spec_was_set_aside(project):
+def test_nothing_is_forgotten_while_it_is_not_known_which_runs_are_named(project):
     spec = outputs(project, SOFT) / "spec.json"
-    store = entry(project, SOFT)
+    store, whole = entry(project, SOFT), spec.read_bytes()
+    unused = ("forget", "--results", "results", "--unused")
     early(spec)
-    said = project.script("forget", "--results", "results", "--unused", fails=True)
-    assert f"{spec.relative_to(project.root)}.damaged is what was set aside" in said
-    project.script("forget", "--results", "results", "--unused")
+    assert "nothing was forgotten: mend it first (make mend)" in project.script(*unused, fails=True)
+    set_aside(spec)
+    (outputs(project, SOFT) / "run.json").unlink()
+    assert "start snakemake, then try again" in project.script(*unused, fails=True)
+    project.snakemake("toy_language")
+    assert spec.read_bytes() == whole
+    project.script(*unused)
     assert (store / "result/run.json").is_file()
     assert not list(project.root.rglob("*.damaged"))
 

@@ -19,12 +19,15 @@ def write_checksums(folder: Path) -> None:
 
 def check_checksums(folder: Path) -> None:
     """Raise Damaged unless the files of a stage are those that were written."""
-    path = folder / NAME
-    if not path.is_file():
-        raise Damaged(path, f"{path} is missing")
-    check_files(folder, read_sealed(path)["files"])
+    check_files(folder, _read(folder / NAME)["files"])
 
 
 def read_manifest(encoded: Path) -> dict[str, Any]:
     """What a folder of encoded data says of itself; raise Damaged where that was changed."""
-    return read_sealed(encoded / "manifest.json")
+    return _read(encoded / "manifest.json")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise Damaged(path, f"{path} is missing")
+    return read_sealed(path)

@@ -153,7 +153,8 @@ def _claim(claim: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _table(paper: Paper, name: str, file: Path) -> dict[str, Any]:
-    return _shown(paper.tables, name, read_csv(file), read_sidecar(file))
+    sidecar = read_sidecar(file)
+    return _shown(paper.tables, name, read_csv(file), sidecar)
 
 
 def _corpora(paper: Paper, name: str, file: Path) -> dict[str, Any]:

@@ -4,10 +4,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from model.checksums import Damaged
 from workflow.reporting import layout, tables
 from workflow.reporting.cell_statistics import Record
 from workflow.reporting.comparability import base_scale
-from workflow.reporting.files import csv_text, read_csv, read_sidecar, write_sidecar, write_text
+from workflow.reporting.files import (
+    ReportingError,
+    csv_text,
+    read_csv,
+    read_sidecar,
+    write_sidecar,
+    write_text,
+)
 from workflow.reporting.measures import Measures
 from workflow.reporting.paper import Paper
 
@@ -21,7 +29,7 @@ def tabulate(
     """
     before: Sequence[Record] = []
     if base and base.is_file():
-        read_sidecar(base)
+        _check(base)
         before = read_csv(base)
     table = tables.build(paper, name, scale, measures, before)
     said = scale
@@ -47,3 +55,11 @@ def write_table(
     write_text(prefix.with_suffix(".md"), layout.markdown(definitions, name, grid, scale))
     write_text(prefix.with_suffix(".tex"), layout.latex(definitions, name, grid, scale))
     write_sidecar(prefix, table.sidecar, ("csv", "md", "tex"))
+
+
+def _check(base: Path) -> None:
+    try:
+        read_sidecar(base)
+    except Damaged as error:
+        where = "it is of the scale that the overlay stands on"
+        raise ReportingError(f"{error}; {where}: make mend makes it anew.") from None

@@ -36,12 +36,12 @@ def one_sentence(results: Path | None = None) -> Iterator[None]:
 
 def _remedy(damaged: Path, results: Path | None) -> str:
     """Set aside what is damaged, where it is among the results, and say how to get it anew."""
-    if results is None and "SACCADE_STORE" in os.environ:
-        results = Path(os.environ["SACCADE_STORE"]).parent
     if damaged.absolute().is_relative_to(PUBLISHED):
         return f"restore it: git restore {damaged}"
+    if results is None and "SACCADE_STORE" in os.environ:
+        results = Path(os.environ["SACCADE_STORE"]).parent
     if results is None or not damaged.absolute().is_relative_to(results.absolute()):
-        return "it is not below the folder of results, and was left as it is"
+        return "where it is one of the results, make mend makes it anew"
     aside = set_aside(made_with(damaged, results))
     return f"{aside} is what was set aside: run the same command again to make it anew"
 

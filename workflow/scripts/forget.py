@@ -4,7 +4,7 @@ import argparse
 import shutil
 from pathlib import Path
 
-from model.checksums import ASIDE, read_sealed
+from model.checksums import ASIDE, Damaged, read_sealed
 from model.store import Entry
 from workflow.errors import Mistake
 from workflow.scripts.failure import one_sentence
@@ -31,8 +31,14 @@ def main() -> None:
 def forget_unused(results: Path) -> None:
     """Remove the runs from the store that nothing names, and what was found damaged and set aside.
 
-    A run is named by its spec and by its result, of which the one may have been set aside.
+    Raises Mistake when a spec was set aside and not yet made anew: it may name a run.
     """
+    for lost in results.glob(f"*/runs/*/*/seed-*/spec.json{ASIDE}"):
+        if not lost.with_name("spec.json").is_file():
+            raise Mistake(
+                f"{lost} was set aside and not made anew; nothing was forgotten: start snakemake, "
+                f"then try again."
+            )
     named = folders(results)
     entries = [one for one in sorted((results / "store").glob("*")) if one.name not in named]
     for entry in entries:
@@ -69,7 +75,11 @@ def folders(results: Path) -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {}
     for folder in sorted(results.glob("*/runs/*/*/seed-*")):
         files = [path for name in ("spec.json", "run.json") if (path := folder / name).is_file()]
-        for identity in {str(read_sealed(path)["identity"]) for path in files}:
+        try:
+            named = {str(read_sealed(path)["identity"]) for path in files}
+        except Damaged as error:
+            raise Mistake(f"{error}; nothing was forgotten: mend it first (make mend).") from None
+        for identity in named:
             found.setdefault(identity, []).append(folder)
     return found
 

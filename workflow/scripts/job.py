@@ -21,7 +21,7 @@ from workflow.planning.identity import identity, run_modules
 def read_spec(path: Path) -> dict[str, Any]:
     """Read a run's spec; one that was changed after it was resolved is refused."""
     spec = read_sealed(path)
-    if spec.get("identity") != identity(spec):
+    if "data" not in spec or spec.get("identity") != identity(spec):
         raise Damaged(path, f"{path} is not the spec of a run")
     return spec
 
@@ -74,19 +74,22 @@ def check_run(of: str, folder: Path, planned: str, store: Path) -> None:
 
     What is not is restored from the store, where that has it whole.
     """
-    if not (folder / "run.json").is_file():
-        raise Mistake(f"{of} does not exist: {folder} holds no run.json; train it first.")
     try:
         found = read_result(folder)["identity"]
         if found != planned:
             fault = f"{of} in {folder} is run {found}, not run {planned} as planned"
             raise Damaged(folder / "run.json", fault)
-    except Damaged as error:
-        entry = Entry(store, planned)
-        if not entry.whole(say):
+    except (Damaged, FileNotFoundError) as error:
+        entry, spec = Entry(store, planned), folder / "spec.json"
+        if entry.whole(say) and spec.is_file():
+            say(f"{error}; it is restored from the store.")
+            entry.copy_result(folder, read_spec(spec))
+        elif isinstance(error, Damaged):
             raise
-        say(f"{error}; it is restored from the store.")
-        entry.copy_result(folder, read_spec(folder / "spec.json"))
+        else:
+            raise Mistake(
+                f"{of} does not exist: {folder} holds no run.json; train it first."
+            ) from None
 
 
 def write_record(path: Path, content: bytes) -> None:

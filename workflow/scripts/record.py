@@ -57,7 +57,7 @@ def _whole(kept: Path) -> bool:
     try:
         return bool(record_digest(kept))
     except Damaged as error:
-        say(f"{error}; it is now {set_aside(kept)}, and recorded again.")
+        say(f"{error}; it is now {set_aside(kept)}, and has to be recorded again.")
         return False
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from model.checksums import Damaged, check_files, read_sealed, read_stamped, set_aside
+from model.checksums import ASIDE, Damaged, check_files, read_sealed, read_stamped, set_aside
 from model.store import read_result
 from workflow.paths import PUBLISHED
 from workflow.scripts.failure import made_with, one_sentence
@@ -67,7 +67,13 @@ def main() -> None:
 
 
 def of_results(results: Path) -> Iterator[Check]:
-    """Yield what there is to check below a folder of results, and how."""
+    """Yield what there is to check below a folder of results, and how; not what was set aside."""
+    for path, check in _of_patterns(results):
+        if not any(part.endswith(ASIDE) for part in path.relative_to(results).parts):
+            yield path, check
+
+
+def _of_patterns(results: Path) -> Iterator[Check]:
     for pattern in (*SEALED, *(f"*/{name}" for name in MADE), *(f"*/so_far/{n}" for n in MADE)):
         yield from ((path, _sealed) for path in results.glob(pattern))
     for pattern in ("store/*/result", "*/runs/*/*/*/run.json"):
