@@ -6,7 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workflow.planning.identity import canonical, digest, identity, parts, recipe_hash, run_modules
+from workflow.planning.identity import (
+    TRAINING,
+    canonical,
+    digest,
+    identity,
+    measuring_roots,
+    nameless,
+    parts,
+    paths,
+    recipe_hash,
+    run_roots,
+)
 
 SPEC = {
     "schema": 1,
@@ -41,7 +52,6 @@ def changed(path, value):
         ("data", "digest"),
         ("model", "width"),
         ("model", "part", "rate"),
-        ("objective", "path"),
         ("training", "optimizer", "lr"),
         ("checkpoints",),
         ("parents", "first"),
@@ -53,10 +63,11 @@ def test_everything_that_can_change_the_weights_counts(path):
 
 
 LABELS = [("run", "label"), ("run", "scale"), ("data", "recipe"), ("identity",)]
+NAMES = [("model", "path"), ("model", "part", "path"), ("objective", "path")]
 
 
-@pytest.mark.parametrize("path", LABELS)
-def test_labels_and_the_recipe_do_not_count(path):
+@pytest.mark.parametrize("path", [*LABELS, *NAMES])
+def test_labels_the_recipe_and_names_of_code_do_not_count(path):
     assert changed(path, "other") == identity(SPEC)
 
 
@@ -107,7 +118,10 @@ def test_parts_are_found_in_nested_nodes_and_lists():
         "path2": 1,
     }
     assert parts(node) == ["a", "b", "c"]
-    assert run_modules(SPEC) == ["model.training", "model.a", "model.b", "model.c"]
+    assert paths(node) == ["a:A", "b:B", "c:C", "a:D"]
+    assert run_roots(SPEC) == (*TRAINING, "model.a:A", "model.b:B", "model.c:C")
+    assert measuring_roots(node)[-4:] == ("a:A", "b:B", "c:C", "a:D")
+    assert nameless(node)["y"] == [{"path": ""}, {"path": ""}]
 
 
 def test_hashes_have_their_lengths():

@@ -18,8 +18,8 @@ from tests.scripts.processes import ROOT, Interference, Outcome, Running, comman
 from tests.sealing import put
 from workflow.datasets.checksums import read_manifest
 from workflow.datasets.encoding import digest
-from workflow.planning.closure import code_hash
-from workflow.planning.identity import identity, run_modules
+from workflow.planning.code import Project
+from workflow.planning.identity import identity, run_roots
 
 _numbers = itertools.count()
 
@@ -154,7 +154,7 @@ def spec(data: Path) -> dict[str, Any]:
         },
         "checkpoints": [4, 13], "parents": {},
     }  # fmt: skip
-    return seal(spec | {"code": code_hash(run_modules(spec), ROOT)})
+    return seal(spec | {"code": Project(ROOT).hash(run_roots(spec))})
 
 
 @pytest.fixture

@@ -17,6 +17,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
+
+from workflow.planning.code import Project
+from workflow.planning.identity import measuring_roots
 
 ROOT = Path(__file__).resolve().parents[2]
 NEVER = 10**9
@@ -29,6 +33,11 @@ import importlib, sys
 sys.modules["torch"] = None
 importlib.import_module(sys.argv.pop(1)).main()
 """
+
+
+def coded(node: dict[str, Any]) -> dict[str, Any]:
+    """A node of an evaluator or a recorder with the hash of its code."""
+    return node | {"code": Project(ROOT).hash(measuring_roots(node))}
 
 
 @dataclass(frozen=True)
@@ -193,8 +202,10 @@ def _signal(number: int) -> None:
 def _rehash(module: str) -> None:
     from workflow.scripts import job
 
-    known = job.code_hash
-    job.code_hash = lambda modules, root: "new" if modules == [module] else known(modules, root)
+    known = job.Project.hash
+    job.Project.hash = lambda project, roots: (
+        "new" if any(root.startswith(f"{module}:") for root in roots) else known(project, roots)
+    )
 
 
 def _limit_files(limit: int) -> None:

@@ -7,11 +7,11 @@ import pytest
 
 from model.checksums import read_sealed
 from tests.scripts.conftest import Job, seal
-from tests.scripts.processes import ROOT, command, kill
+from tests.scripts.processes import ROOT, coded, command, kill
 from workflow.datasets.checksums import read_manifest
 from workflow.datasets.recipe import load
-from workflow.planning.closure import code_hash
-from workflow.planning.identity import canonical, parts, run_modules
+from workflow.planning.code import Project
+from workflow.planning.identity import canonical, run_roots
 
 pytestmark = pytest.mark.xdist_group("scripts")
 
@@ -61,7 +61,7 @@ def captioning(folder: Path, data: Path, model: Any = MODEL) -> Job:
         "checkpoints": [], "parents": {},
     }  # fmt: skip
     folder.mkdir()
-    return Job(folder, seal(spec | {"code": code_hash(run_modules(spec), ROOT)}), data)
+    return Job(folder, seal(spec | {"code": Project(ROOT).hash(run_roots(spec))}), data)
 
 
 @pytest.fixture(scope="session")
@@ -91,9 +91,7 @@ def test_everything_that_a_report_needs_is_measured(undisturbed: Job, tmp_path: 
         "pictures": {"path": "model.probes.caption_pictures:caption_pictures", "pictures": 2},
         "speed": {"path": "model.probes.speed:training_speed", "updates": 4},
     }
-    evaluators = {
-        name: node | {"code": code_hash(parts(node), ROOT)} for name, node in probes.items()
-    }
+    evaluators = {name: coded(node) for name, node in probes.items()}
     given = {
         "spec": undisturbed.written(), "run": undisturbed.out, "data": undisturbed.data,
         "store": undisturbed.store, "out": tmp_path / "measures.json",

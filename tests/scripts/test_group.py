@@ -14,8 +14,8 @@ from safetensors.numpy import load
 
 from tests.scripts.conftest import seal
 from tests.scripts.processes import ROOT
-from workflow.planning.closure import code_hash
-from workflow.planning.identity import run_modules
+from workflow.planning.code import Project
+from workflow.planning.identity import run_roots
 
 GROUP = ("--processes", "2")
 
@@ -36,7 +36,7 @@ def soft(job, spec):
     encoder = changed["model"]["encoder"]
     encoder |= {"dropout": 0, "normalizer": {"path": "model.normalizers.softmax:Softmax"}}
     del changed["identity"]
-    changed["code"] = code_hash(run_modules(changed), ROOT)
+    changed["code"] = Project(ROOT).hash(run_roots(changed))
     job.spec.clear()
     job.spec.update(seal(changed))
     return job

@@ -13,8 +13,8 @@ from tests.scripts.processes import ROOT, kill
 from tests.sealing import put
 from workflow.datasets.checksums import read_manifest
 from workflow.datasets.encoding import digest
-from workflow.planning.closure import code_hash
-from workflow.planning.identity import run_modules
+from workflow.planning.code import Project
+from workflow.planning.identity import run_roots
 
 pytestmark = pytest.mark.xdist_group("scripts")
 
@@ -60,7 +60,7 @@ def reader(folder: Path, text: Path, **training: Any) -> Job:
         },
         "checkpoints": [], "parents": {},
     }  # fmt: skip
-    return Job(folder, seal(spec | {"code": code_hash(run_modules(spec), ROOT)}), text)
+    return Job(folder, seal(spec | {"code": Project(ROOT).hash(run_roots(spec))}), text)
 
 
 def test_killed_and_resumed_it_ends_bit_for_bit_as_undisturbed(tmp_path: Path, text: Path) -> None:

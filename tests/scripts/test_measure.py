@@ -11,10 +11,10 @@ import pytest
 from model.checksums import listed, read_sealed
 from model.record import Record
 from tests.scripts.conftest import Job, seal
-from tests.scripts.processes import ROOT, Interference, Outcome, Running, command, new_code
+from tests.scripts.processes import ROOT, Interference, Outcome, Running, coded, command, new_code
 from tests.sealing import flip, put, relist
-from workflow.planning.closure import code_hash
-from workflow.planning.identity import canonical, parts
+from workflow.planning.code import Project
+from workflow.planning.identity import canonical, measuring_roots
 from workflow.scripts.job import write_record
 
 pytestmark = pytest.mark.xdist_group("scripts")
@@ -71,7 +71,7 @@ def measuring(whole: Job, copied: Any) -> Measuring:
         "accuracy": {"path": "model.probes.accuracy:accuracy"},
         "importance": {"path": "model.probes.importance:attention_importance", "tokens": 500},
     }
-    nodes = {name: node | {"code": code_hash(parts(node), ROOT)} for name, node in nodes.items()}
+    nodes = {name: coded(node) for name, node in nodes.items()}
     return Measuring(copied(whole), nodes)
 
 
@@ -98,7 +98,7 @@ def test_each_evaluator_runs_once(measuring):
 
 def test_an_evaluator_that_names_the_history_gets_it(measuring):
     node = {"path": "tests.scripts.probes:steps"}
-    measuring.evaluators["steps"] = node | {"code": code_hash(parts(node), ROOT)}
+    measuring.evaluators["steps"] = coded(node)
     assert "steps" in ran(measuring.measure())
     expected = [row["step"] for row in measuring.job.history]
     assert len(expected) > 2 and measuring.found["steps"]["arrays"]["step"] == expected
@@ -108,7 +108,7 @@ def test_an_evaluator_that_names_further_data_gets_it(measuring, tmp_path):
     """It is measured again when these data change, and then only."""
     one, other = (further(tmp_path / name, name) for name in ("one", "other"))
     node = {"path": "tests.scripts.probes:words", "tagged": {"dataset": "it"}, "count": 2}
-    measuring.evaluators["words"] = node | {"code": code_hash(parts(node), ROOT)}
+    measuring.evaluators["words"] = coded(node)
     given = ("--further", f"words.tagged={one}")
     assert "words" in ran(measuring.measure(*given))
     assert measuring.found["words"]["arrays"]["words"] == ["one_a", "one_b"]
@@ -129,7 +129,10 @@ def test_an_evaluator_gets_the_records_that_it_names(measuring):
         "record": {"variant": "discrete"},
         "others": {"variant": "discrete", "others": True},
     }
-    measuring.evaluators["seen"] = node | {"code": code_hash(parts(node), ROOT), "recorded": "r"}
+    measuring.evaluators["seen"] = node | {
+        "code": Project(ROOT).hash(measuring_roots(node)),
+        "recorded": "r",
+    }
     names = ("seen.record", "seen.others", "seen.others")
     given = [x for pair in zip(names, files, strict=True) for x in ("--record", "=".join(pair))]
     assert "seen" in ran(measuring.measure(*given))
@@ -220,7 +223,7 @@ def test_new_code_of_one_evaluator_runs_that_one(measuring):
 
 def test_what_was_found_before_a_mistake_is_kept(measuring):
     node = {"path": "model.probes.importance:absent"}
-    measuring.evaluators["importance"] = node | {"code": code_hash(parts(node), ROOT)}
+    measuring.evaluators["importance"] = coded(node)
     error = measuring.measure().said.splitlines()[-1]
     assert error.startswith("error: ") and "'model.probes.importance:absent'" in error
     assert len(measuring.cached) == 1 and not measuring.out.exists()

@@ -10,10 +10,9 @@ import pytest
 
 from model.record import Record
 from tests.scripts.conftest import Job, seal
-from tests.scripts.processes import ROOT, Outcome, command
+from tests.scripts.processes import Outcome, coded, command
 from tests.sealing import change, flip
-from workflow.planning.closure import code_hash
-from workflow.planning.identity import canonical, parts
+from workflow.planning.identity import canonical
 
 pytestmark = pytest.mark.xdist_group("scripts")
 
@@ -60,7 +59,7 @@ def recording(whole: Job, copied: Any) -> Recording:
         "values": {"path": "tests.scripts.probes:said"},
         "dev": 7,
     }
-    return Recording(copied(whole), node | {"code": code_hash(parts(node), ROOT)})
+    return Recording(copied(whole), coded(node))
 
 
 def test_checkpoints_are_recorded_and_dropped_and_the_record_is_made_once(recording):

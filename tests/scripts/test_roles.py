@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from tests.scripts.conftest import Job, seal
-from tests.scripts.processes import ROOT, command
+from tests.scripts.processes import ROOT, coded, command
 from tests.scripts.test_translation import TRAINING, encoded, translating
-from workflow.planning.closure import code_hash
-from workflow.planning.identity import canonical, parts, run_modules
+from workflow.planning.code import Project
+from workflow.planning.identity import canonical, run_roots
 
 pytestmark = pytest.mark.xdist_group("scripts")
 
@@ -28,7 +28,7 @@ def with_roles(folder: Path, data: Path, training: Any = SHORT, **roles: Any) ->
     }  # fmt: skip
     job = translating(folder, data, model, training)
     spec = job.spec | {"objective": {"path": "model.role_translation:RoleTranslation"}}
-    return replace(job, spec=seal(spec | {"code": code_hash(run_modules(spec), ROOT)}))
+    return replace(job, spec=seal(spec | {"code": Project(ROOT).hash(run_roots(spec))}))
 
 
 def tuned(folder: Path, parent: Job, **roles: Any) -> Job:
@@ -97,7 +97,7 @@ def test_fine_tuning_from_a_run_that_has_not_finished_is_told(pairs: Path, tmp_p
 
 def test_a_token_that_is_not_in_the_vocabulary_is_told(trained: Job, tmp_path: Path) -> None:
     node = {"path": "model.probes.roles:token_roles", "token": "derr"}
-    evaluators = {"token_roles": node | {"code": code_hash(parts(node), ROOT)}}
+    evaluators = {"token_roles": coded(node)}
     given = {
         "spec": trained.written(), "run": trained.out, "data": trained.data,
         "store": trained.store, "out": tmp_path / "measures.json",

@@ -10,11 +10,11 @@ import pytest
 from subword_nmt.apply_bpe import BPE
 
 from tests.scripts.conftest import Job, seal
-from tests.scripts.processes import ROOT, command, kill
+from tests.scripts.processes import ROOT, coded, command, kill
 from workflow.datasets.checksums import read_manifest
 from workflow.datasets.recipe import load
-from workflow.planning.closure import code_hash
-from workflow.planning.identity import canonical, parts, run_modules
+from workflow.planning.code import Project
+from workflow.planning.identity import canonical, run_roots
 
 pytestmark = pytest.mark.xdist_group("scripts")
 
@@ -58,7 +58,7 @@ def translating(folder: Path, data: Path, model: Any = MODEL, training: Any = TR
         "checkpoints": [], "parents": {},
     }  # fmt: skip
     folder.mkdir()
-    return Job(folder, seal(spec | {"code": code_hash(run_modules(spec), ROOT)}), data)
+    return Job(folder, seal(spec | {"code": Project(ROOT).hash(run_roots(spec))}), data)
 
 
 @pytest.fixture(scope="session")
@@ -156,7 +156,7 @@ def test_a_search_without_a_beam_is_told(undisturbed: Job, tmp_path: Path) -> No
     """Where it got past the plan, which refuses it too."""
     search = {"path": "model.decoding:Beam", "beam": 0}
     node = {"path": "model.probes.translation_scores:translation_scores", "search": search}
-    evaluators = {"scores": node | {"code": code_hash(parts(node), ROOT)}}
+    evaluators = {"scores": coded(node)}
     given = {
         "spec": undisturbed.written(), "run": undisturbed.out, "data": undisturbed.data,
         "store": undisturbed.store, "out": tmp_path / "measures.json",

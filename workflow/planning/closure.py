@@ -1,6 +1,7 @@
-"""Which first-party modules a piece of code can reach, and a hash of what they do.
+"""Which first-party modules a job of data or of reporting can reach, and a hash of what they do.
 
-Only the standard library is used: a training job imports this file without Snakemake or YAML.
+The code of runs and measures is told more closely, by `workflow.planning.code`. Only the standard
+library is used: a training job imports this file without Snakemake or YAML.
 """
 
 import ast
@@ -11,10 +12,6 @@ from pathlib import Path
 
 from workflow.planning.errors import InputError
 
-EQUIVALENT = "model/equivalent.tsv"
-"""Modules rewritten without a change of any result; the last field says how that is known."""
-NOTHING = "-"
-"""What a part counts as that an older module had in it."""
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _IGNORED_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 
@@ -51,39 +48,12 @@ def closure(modules: Iterable[str], root: Path) -> dict[str, Path]:
 def code_hash(modules: Iterable[str], root: Path) -> str:
     """Return 16 hex digits that change exactly when code in the closure of `modules` does.
 
-    Comments, docstrings, layout and the version of Python (3.11 to 3.14) do not count, and a file
-    that `EQUIVALENT` lists counts as the one whose results it was seen to give, bit for bit.
+    Comments, docstrings, layout and the version of Python (3.11 to 3.14) do not count.
     """
-    counts_as = equivalents(root)
     total = hashlib.sha256()
     for name, path in closure(modules, root).items():
-        digest = _parsed(path).digest
-        digest = counts_as.get((name, digest), digest)
-        if digest != NOTHING:
-            total.update(f"{name}\n{digest}\n".encode())
+        total.update(f"{name}\n{_parsed(path).digest}\n".encode())
     return total.hexdigest()[:16]
-
-
-def equivalents(root: Path) -> dict[tuple[str, str], str]:
-    """What a module with a digest counts as: another digest, or `NOTHING`.
-
-    Raises InputError when a line of the file does not have four fields.
-    """
-    path = root / EQUIVALENT
-    found = {}
-    for line in path.read_text(encoding="utf-8").splitlines()[1:] if path.is_file() else []:
-        fields = line.split("\t")
-        if len(fields) != 4:
-            raise InputError(f"{path}: {line!r} does not have four fields, separated by tabs")
-        module, digest, counts_as, _ = fields
-        found[module, digest] = counts_as
-    return found
-
-
-def module_digest(module: str, root: Path) -> str:
-    """Return the digest (64 hex digits) of one module's code."""
-    path = closure([module], root)[module]
-    return _parsed(path).digest
 
 
 def module_file(module: str, root: Path) -> Path | None:

@@ -7,7 +7,10 @@ import hashlib
 import json
 from typing import Any
 
-TRAINER = "model.training"
+TRAINING = ("model.training:train", "model.corpus:Corpus", "model.workers:join")
+"""What computes every run, beside the parts that its spec names."""
+MEASURING = ("model.probes.measure:Subject", "model.corpus:Corpus", "model.record:Record")
+"""What every evaluator and recorder is given."""
 _LABELS = ("run", "identity")
 
 
@@ -51,20 +54,47 @@ def parts(node: Any) -> list[str]:
     return sorted(found)
 
 
-def run_modules(spec: dict[str, Any]) -> list[str]:
-    """Return the modules whose import closure is the code of a run."""
-    return [TRAINER, *parts([spec["model"], spec["objective"]])]
+def paths(node: Any) -> list[str]:
+    """Return every `path: "module:Name"` in nested nodes, in the order of canonical JSON."""
+    if isinstance(node, list):
+        return [path for child in node for path in paths(child)]
+    if not isinstance(node, dict):
+        return []
+    own = node.get("path")
+    inner = [path for key in sorted(node) for path in paths(node[key])]
+    return [own, *inner] if isinstance(own, str) else inner
+
+
+def run_roots(spec: dict[str, Any]) -> tuple[str, ...]:
+    """Return the definitions whose reach is the code of a run."""
+    return (*TRAINING, *paths([spec["model"], spec["objective"]]))
+
+
+def measuring_roots(node: dict[str, Any]) -> tuple[str, ...]:
+    """Return the definitions whose reach is the code of an evaluator or a recorder."""
+    return (*MEASURING, *paths(node))
+
+
+def nameless(value: Any) -> Any:
+    """Return a value without what its paths name, which the hash of the code tells.
+
+    So a part that is moved or renamed is the same part.
+    """
+    if isinstance(value, dict):
+        return {key: "" if key == "path" else nameless(item) for key, item in value.items()}
+    return [nameless(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def identity(spec: dict[str, Any]) -> str:
     """Return the 16 hex digits that name a run in the store.
 
-    Labels (paper, experiment, variant, scale) do not count, and of the data only its name and
-    the digest of its contents do: the same bytes made by another recipe are the same data.
+    Labels (paper, experiment, variant, scale) do not count, nor do names of code, whose hash does.
+    Of the data only its name and the digest of its contents count: the same bytes made by another
+    recipe are the same data.
     """
     counted = {key: value for key, value in spec.items() if key not in _LABELS}
     counted["data"] = {key: value for key, value in spec["data"].items() if key != "recipe"}
-    return digest(counted)[:16]
+    return digest(nameless(counted))[:16]
 
 
 def complete(draft: dict[str, Any], contents: str, parents: dict[str, str]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from workflow.planning.closure import code_hash
+from workflow.planning.code import Project
 from workflow.planning.errors import InputError, unknown
 from workflow.planning.experiment_checks import check_experiment, check_start
 from workflow.planning.experiments import (
@@ -19,7 +19,14 @@ from workflow.planning.experiments import (
     records,
 )
 from workflow.planning.folders import results_folder
-from workflow.planning.identity import data_folder, digest, parts, recipe_hash, run_modules
+from workflow.planning.identity import (
+    data_folder,
+    digest,
+    measuring_roots,
+    nameless,
+    recipe_hash,
+    run_roots,
+)
 from workflow.planning.loader import check
 from workflow.planning.mechanisms import mechanisms, with_variants
 
@@ -72,7 +79,7 @@ class Run:
             "parents": {},
         }
         spec |= {n: self.settings[n] for n in ("model", "objective", "training", "checkpoints")}
-        return spec | {"code": _code(tuple(run_modules(spec)), root)}
+        return spec | {"code": _code(run_roots(spec), root)}
 
     def recorder(self, root: Path) -> dict[str, Any]:
         """Return the node that makes the run's record, with the hash of its code.
@@ -82,12 +89,12 @@ class Run:
         node = self.settings.get("record")
         if node is None:
             raise InputError(f"{self.key}: this variant has no record; give it one")
-        return {**node, "code": _code(tuple(parts(node)), root)}
+        return {**node, "code": _code(measuring_roots(node), root)}
 
     def evaluators(self, root: Path) -> dict[str, Any]:
         """Return the evaluators' nodes, each with the hash of its own code."""
         nodes = self.settings["evaluators"].items()
-        return {name: {**node, "code": _code(tuple(parts(node)), root)} for name, node in nodes}
+        return {name: {**node, "code": _code(measuring_roots(node), root)} for name, node in nodes}
 
 
 def named(key: str) -> tuple[str, str, int]:
@@ -110,6 +117,7 @@ class Plan:
 
     def __init__(self, config: Mapping[str, Any], root: Path) -> None:
         _code.cache_clear()
+        _project.cache_clear()
         self.root = root
         self.config = check(dict(config), "config", "config")
         self.papers = root / "workflow" / "papers"
@@ -175,7 +183,8 @@ class Plan:
             evaluator = name.partition(".")[0]
             draft = {n: v for n, v in other.draft(self.root).items() if n not in ("run", "seed")}
             before = nodes[evaluator].get("recorded", "")
-            nodes[evaluator]["recorded"] = digest([before, draft, other.recorder(self.root)])[:16]
+            made_by = nameless([before, draft, other.recorder(self.root)])
+            nodes[evaluator]["recorded"] = digest(made_by)[:16]
         return nodes
 
     def records(self, run: Run) -> dict[str, list[Run]]:
@@ -296,9 +305,14 @@ class Plan:
 
 
 @cache
-def _code(modules: tuple[str, ...], root: Path) -> str:
-    """Return the hash of the code behind modules, read once for all runs of a plan."""
-    return code_hash(modules, root)
+def _code(roots: tuple[str, ...], root: Path) -> str:
+    """Return the hash of the code that roots reach, read once for all runs of a plan."""
+    return _project(root).hash(roots)
+
+
+@cache
+def _project(root: Path) -> Project:
+    return Project(root)
 
 
 def check_mirror(mirror: str | None) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from workflow.planning.identity import digest
+from workflow.planning.identity import digest, nameless
 from workflow.planning.plan import Plan, named
 
 SETTINGS = ("model", "objective", "training", "checkpoints")
@@ -19,7 +19,7 @@ def traits(spec: Mapping[str, Any], evaluators: Mapping[str, Mapping[str, Any]])
     """Return the traits of a run from its spec and its evaluators (with their `code`)."""
     return {
         "code": spec["code"],
-        "settings": {name: spec[name] for name in SETTINGS},
+        "settings": nameless({name: spec[name] for name in SETTINGS}),
         "data": {name: spec["data"][name] for name in ("dataset", "recipe")},
         "measuring code": {name: _measured_by(one) for name, one in evaluators.items()},
     }

@@ -5,6 +5,7 @@ What is refused, or can't be read, raises Mistake with its sentence.
 
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,8 @@ from model.store import Entry, read_result
 from workflow.datasets.checksums import read_manifest
 from workflow.errors import Mistake
 from workflow.paths import ROOT
-from workflow.planning.closure import code_hash
-from workflow.planning.identity import identity, run_modules
+from workflow.planning.code import Project
+from workflow.planning.identity import identity, run_roots
 
 
 def read_spec(path: Path) -> dict[str, Any]:
@@ -26,10 +27,10 @@ def read_spec(path: Path) -> dict[str, Any]:
     return spec
 
 
-def check_code(of: str, modules: list[str], planned: str) -> None:
+def check_code(of: str, roots: Iterable[str], planned: str) -> None:
     """Refuse to run other code than was planned."""
     try:
-        found = code_hash(modules, ROOT)
+        found = Project(ROOT).hash(roots)
     except Mistake as error:
         raise Mistake(f"the code of {of} cannot be read: {error}.") from None
     if found != planned:
@@ -41,7 +42,7 @@ def check_code(of: str, modules: list[str], planned: str) -> None:
 
 def check_run_code(spec: dict[str, Any]) -> None:
     """Refuse to build a run's model from other code than was planned."""
-    check_code(f"run {spec['identity']}", run_modules(spec), spec["code"])
+    check_code(f"run {spec['identity']}", run_roots(spec), spec["code"])
 
 
 def check_data(spec: dict[str, Any], folder: Path) -> None:

@@ -12,7 +12,7 @@ from model.files import write_atomically
 from model.store import Entry
 from workflow.datasets.checksums import read_manifest
 from workflow.errors import Mistake
-from workflow.planning.identity import digest, parts
+from workflow.planning.identity import digest, measuring_roots, nameless
 from workflow.scripts import command
 from workflow.scripts.failure import one_sentence
 from workflow.scripts.job import (
@@ -54,10 +54,10 @@ def _evaluate(spec: dict[str, Any], given: argparse.Namespace) -> dict[str, Any]
         records = _records(given.record, name)
         digests = [_further_digest(folder) for folder in further.values()]
         digests += [record_digest(file) for _, file in records]
-        path = cache / f"{name}-{digest([node, statistics, *digests])[:16]}.json"
+        path = cache / f"{name}-{digest([nameless(node), statistics, *digests])[:16]}.json"
         known = _known(path)
         if known is None:
-            check_code(f"evaluator '{name}'", parts(node), node["code"])
+            check_code(f"evaluator '{name}'", measuring_roots(node), node["code"])
             if subject is None:
                 subject = load_subject(spec, given)
                 history = _history(given.run)

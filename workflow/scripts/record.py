@@ -14,7 +14,7 @@ from typing import Any
 from model.checksums import Damaged, read_sealed, set_aside
 from model.store import Entry, drop_checkpoints
 from workflow.errors import Mistake
-from workflow.planning.identity import digest, parts
+from workflow.planning.identity import digest, measuring_roots, nameless
 from workflow.scripts import command
 from workflow.scripts.failure import one_sentence
 from workflow.scripts.job import (
@@ -36,10 +36,10 @@ def main() -> None:
         spec = read_spec(given.spec)
         check_run("the run to record", given.run, spec["identity"], given.store)
         entry = Entry(given.store, spec["identity"])
-        kept = entry.folder / "records" / f"{digest(given.recorder)[:16]}.npz"
+        kept = entry.folder / "records" / f"{digest(nameless(given.recorder))[:16]}.npz"
         try:
             if not _whole(kept):
-                check_code("the record", parts(given.recorder), given.recorder["code"])
+                check_code("the record", measuring_roots(given.recorder), given.recorder["code"])
                 write_record(kept, _record(spec, given))
             write_record(given.out, kept.read_bytes())
         except Mistake:  # a whole sentence already

@@ -1,0 +1,328 @@
+"""The code behind a run: the definitions that its names reach, and a hash of what they do.
+
+From functions and classes, its roots, every name is followed to the function, class or constant
+that it means, in whatever file that stands. What a definition does is its syntax tree, in which the
+names of other definitions are numbers, in the order of their discovery. So no file, folder, import
+line or name of a definition counts, nor do comments, docstrings and annotations; and a definition
+beside those that are reached disturbs none.
+
+What a module does when it is imported, beyond defining names, counts for each of its definitions.
+What is reached by `getattr` or another text than `module:Name` is not seen.
+
+Only the standard library is used: a training job imports this file without Snakemake or YAML.
+"""
+
+import ast
+import hashlib
+import itertools
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from workflow.planning.closure import module_file, parse
+from workflow.planning.errors import InputError
+
+Key = tuple[str, str]
+"""Module and name of a definition."""
+Text = list[str | Key]
+"""What a definition does; where another is meant, its key stands."""
+
+REST = ""
+"""In the place of a name: what a module does when it is imported, beyond defining names."""
+_PATH = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_IGNORED = frozenset({"ctx", "kind", "type_comment", "type_ignores", "annotation", "returns"})
+_FIELDS = ("ClassVar", "InitVar", "KW_ONLY")
+"""Annotations that a dataclass heeds."""
+
+
+class Project:
+    """The code of a project as it is now: each file is read once.
+
+    Args:
+        root: the project's folder.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._modules: dict[str, _Module | None] = {}
+        self._texts: dict[Key, Text] = {}
+
+    def hash(self, roots: Iterable[str]) -> str:
+        """Return 16 hex digits that change exactly when what the roots do does.
+
+        Args:
+            roots: each as `module:Name`, in an order that means something.
+
+        Raises:
+            InputError: a root has no definition in the project, or a file is not valid Python.
+        """
+        numbers: dict[Key, int] = {}
+
+        def number(key: Key) -> str:
+            return f"#{numbers.setdefault(key, len(numbers))}"
+
+        asked = [self.find(path) for path in roots]
+        first = [one if isinstance(one, str) else number(one) for one in asked]
+        total = hashlib.sha256(" ".join(first).encode())
+        done = 0
+        while done < len(numbers):
+            text = self.text([*numbers][done])
+            words = [piece if isinstance(piece, str) else number(piece) for piece in text]
+            total.update(f"\n{''.join(words)}".encode())
+            done += 1
+        return total.hexdigest()[:16]
+
+    def reached(self, roots: Iterable[str]) -> set[Key]:
+        """Return the definitions that roots reach; arguments and errors are those of `hash`."""
+        found: set[Key] = set()
+        waiting: Text = [self.find(path) for path in roots]
+        while waiting:
+            key = waiting.pop()
+            if not isinstance(key, str) and key not in found:
+                found.add(key)
+                waiting += self.text(key)
+        return found
+
+    def find(self, path: str) -> Key | str:
+        """Return what `module:Name` means, as `meaning` does, of a module of the project.
+
+        Raises InputError where it means nothing.
+        """
+        module, _, name = path.partition(":")
+        if self.module(module) is None:
+            file = module.replace(".", "/")
+            raise InputError(f'module "{module}" has no file {file}.py in the project')
+        found = self.meaning(module, name)
+        if found is None:
+            raise InputError(f'module "{module}" defines no "{name}"')
+        return found
+
+    def meaning(self, module: str, name: str) -> Key | str | None:
+        """Return what a name of a module means, None for what Python itself or nobody defines.
+
+        That is a definition, or as a text `module:Name` of a library, or `module.` for a whole one.
+        """
+        found = self.module(module)
+        if found and name in found.defined:
+            return module, name
+        if found is None or name not in found.imported:
+            inner = f"{module}.{name}"
+            return f"{inner}." if self.module(inner) else None if found else f"{module}:{name}"
+        origin, attribute = found.imported[name]
+        return f"{origin}." if attribute is None else self.meaning(origin, attribute)
+
+    def module(self, name: str) -> "_Module | None":
+        """Return a module of the project, None for another."""
+        if name not in self._modules:
+            path = module_file(name, self.root)
+            self._modules[name] = _Module(name, path) if path else None
+        return self._modules[name]
+
+    def text(self, key: Key) -> Text:
+        """Return what a definition does."""
+        if key not in self._texts:
+            module = self.module(key[0])
+            assert module is not None, key
+            text = Text()
+            for statement in module.defined[key[1]]:
+                _Writer(self, *key, statement).write(statement, frozenset(), text)
+            if key[1] != REST and REST in module.defined:
+                text.append((key[0], REST))
+            self._texts[key] = _joined(text)
+        return self._texts[key]
+
+
+class _Module:
+    """What the names of a module mean.
+
+    Attributes:
+        defined: the statements that define each name; under `REST` those that define none.
+        imported: module and name behind each imported name, the latter None for a whole module.
+    """
+
+    def __init__(self, name: str, path: Path) -> None:
+        tree = parse(path)
+        package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+        self.defined: dict[str, list[ast.stmt]] = {}
+        self.imported: dict[str, tuple[str, str | None]] = {}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    whole = alias.name if alias.asname else alias.name.partition(".")[0]
+                    self.imported[alias.asname or whole] = (whole, None)
+            elif isinstance(node, ast.ImportFrom):
+                above = package[: len(package) - node.level + 1] if node.level else []
+                origin = ".".join([*above, *filter(None, [node.module])])
+                for alias in node.names:
+                    if alias.name == "*" and origin != "__future__":
+                        where = f"{path}, line {node.lineno}"
+                        raise InputError(f"{where}: import * hides what is used; import it by name")
+                    self.imported[alias.asname or alias.name] = (origin, alias.name)
+        for statement in _code_of(tree.body):
+            for bound in _defines(statement):
+                self.defined.setdefault(bound, []).append(statement)
+
+
+def _defines(statement: ast.stmt) -> list[str]:
+    """Return the names that a statement of a module defines; `REST` where it does more."""
+    match statement:
+        case ast.Import() | ast.ImportFrom():
+            return []
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return [name]
+    names = [node.id for node in _targets(statement) if isinstance(node, ast.Name)]
+    return names if len(names) == len(_targets(statement)) > 0 else [REST]
+
+
+def _targets(statement: ast.stmt) -> list[ast.expr]:
+    """Return what a statement assigns to, tuples taken apart."""
+    match statement:
+        case ast.Assign(targets=targets):
+            waiting: list[ast.expr] = [*targets]
+        case ast.AnnAssign(target=annotated):
+            waiting = [annotated]
+        case _:
+            waiting = []
+    found: list[ast.expr] = []
+    while waiting:
+        target = waiting.pop()
+        inner = target.elts if isinstance(target, ast.Tuple | ast.List) else []
+        waiting += inner
+        found += [] if inner else [target]
+    return found
+
+
+class _Writer:
+    """Writes what a definition does, with keys in the place of names of definitions."""
+
+    def __init__(self, project: Project, module: str, name: str, statement: ast.stmt) -> None:
+        self.project, self.module, self.name = project, module, name
+        self.targets = {id(target) for target in _targets(statement)}
+
+    def write(self, value: object, local: frozenset[str], to: Text) -> None:
+        """Write a part of a syntax tree; `local` are the names that its functions have bound."""
+        match value:
+            case ast.Name(id=name) if id(value) in self.targets:
+                to.append("@" if name == self.name else "_")
+            case ast.Name() | ast.Attribute() if self._means(value, local, to):
+                return
+            case ast.Constant(value=str(path)) if _PATH.fullmatch(path) and self._finds(path, to):
+                return
+            case ast.AST():
+                self._node(value, local, to)
+            case list():
+                to.append("[")
+                for item in value:
+                    self.write(item, local, to)
+                    to.append(",")
+                to.append("]")
+            case _:
+                to.append(f"{type(value).__name__}:{value!r}")
+
+    def _node(self, node: ast.AST, local: frozenset[str], to: Text) -> None:
+        to.append(f"({type(node).__name__}")
+        inner = local | _bound(node)
+        for name, part in ast.iter_fields(node):
+            if isinstance(node, ast.JoinedStr) and name == "values":
+                part = [one for one in part if not _is_empty_text(one)]
+            if name == "body" and isinstance(part, list):
+                part = _code_of(part)
+            if name == "name" and part == self.name and isinstance(node, _DEFINITIONS):
+                part = None
+            if name in _IGNORED:
+                part = _field_kind(part) if name == "annotation" else None
+            if part is not None and part != []:
+                outside = name in ("decorator_list", "args", "bases", "keywords")
+                to.append(f" {name}=")
+                self.write(part, local if outside else inner, to)
+        to.append(")")
+
+    def _means(self, node: ast.Name | ast.Attribute, local: frozenset[str], to: Text) -> bool:
+        """Write what a name, or a name of a module that it is of, means, if it is global."""
+        found = self._meaning(node, local)
+        if found is None:
+            return False
+        if isinstance(found, str) and found.endswith("."):
+            module = self.project.module(found[:-1])
+            names = module.defined if module else {}
+            to += [found, *((found[:-1], name) for name in names)] if names else [found]
+        else:
+            to.append(found)
+        return True
+
+    def _meaning(self, node: ast.expr, local: frozenset[str]) -> Key | str | None:
+        if isinstance(node, ast.Name):
+            own = node.id in local or isinstance(node.ctx, ast.Store)
+            return None if own else self.project.meaning(self.module, node.id)
+        if isinstance(node, ast.Attribute):
+            whole = self._meaning(node.value, local)
+            if isinstance(whole, str) and whole.endswith("."):
+                return self.project.meaning(whole[:-1], node.attr)
+        return None
+
+    def _finds(self, path: str, to: Text) -> bool:
+        """Write the definition that a text names, as `module:Name`, if it names one."""
+        try:
+            to.append(self.project.find(path))
+        except InputError:
+            return False
+        return True
+
+
+def _bound(node: ast.AST) -> frozenset[str]:
+    """Return the names that a function or a comprehension binds for itself and what is in it."""
+    if isinstance(node, _COMPREHENSIONS):
+        targets = [one.target for one in node.generators]
+        return frozenset(
+            n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)
+        )
+    if not isinstance(node, _FUNCTIONS):
+        return frozenset()
+    names = {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
+    waiting: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else [*node.body]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, _DEFINITIONS):
+            names.add(part.name)
+        elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            names.add(part.id)
+        elif (isinstance(part, ast.ExceptHandler) and part.name) or (
+            isinstance(part, ast.MatchAs | ast.MatchStar) and part.name
+        ):
+            names.add(part.name)
+        if not isinstance(part, (*_DEFINITIONS, ast.Lambda, *_COMPREHENSIONS)):
+            waiting += ast.iter_child_nodes(part)
+    return frozenset(names)
+
+
+def _joined(text: Text) -> Text:
+    """Return the same with texts that follow each other in one."""
+    found: Text = []
+    for plain, pieces in itertools.groupby(text, lambda piece: isinstance(piece, str)):
+        group = [*pieces]
+        found += ["".join(map(str, group))] if plain else group
+    return found
+
+
+def _code_of(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Return statements without texts that stand alone, which document."""
+    return [
+        one
+        for one in body
+        if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))
+        or not isinstance(one.value.value, str)
+    ]
+
+
+def _field_kind(annotation: ast.expr | None) -> str | None:
+    """Return what a dataclass heeds of an annotation, None for nothing."""
+    names = {getattr(node, "id", "") for node in ast.walk(annotation)} if annotation else set()
+    return next((name for name in _FIELDS if name in names), None)
+
+
+def _is_empty_text(part: ast.expr) -> bool:
+    """Whether this part of an f-string is the empty text that only Python 3.12 puts there."""
+    return isinstance(part, ast.Constant) and part.value == ""
