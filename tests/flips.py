@@ -19,8 +19,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import traceback
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -61,6 +62,8 @@ UNREAD = (
     "the folder's README",
 )
 """Kinds of which nothing is made, and that need no checksum."""
+SHORT = 0.75
+"""How many of the runs that would be trained again are not."""
 READS = {"result": "train", "records": "record", "measures": "measure"}
 """What reads a folder of the store."""
 
@@ -169,7 +172,7 @@ class Demo:
                 if path.is_relative_to(self.results / "store"):
                     run = path.relative_to(self.results / "store").parts[0]
                     shutil.copytree(self.results / "store" / run, aside / "store" / run)
-            refused = _run(command, path)
+            refused = _run(command, path, self.random.random() < SHORT)
             if refused:
                 return refused
             weights = [made for made in job.makes if made.name == "weights.safetensors"]
@@ -177,38 +180,68 @@ class Demo:
             return "made the same" if whole else "REACHED WHAT IT MAKES"
 
 
-def _run(command: list[str], path: Path) -> str:
-    """Run a program in a process of its own; `refused` where it ends with an error, else empty."""
+def _run(command: list[str], path: Path, short: bool) -> str:
+    """Run a program on what is damaged; `refused` where it ends with an error, else empty.
+
+    A `short` one that begins to train a run again, which takes long, counts as such.
+    """
+
+    def begin() -> None:
+        if short and command[0].endswith(".train"):
+            import_module(command[0])._train = _stop
+
+    status, said, _ = forked(command, begin, lambda: None)
+    if not status:
+        return ""
+    named = path.name in said or path.parent.name in said
+    return "refused" if named and "Traceback" not in said else f"refused, unclear: {said[-300:]}"
+
+
+def _stop(*_: object) -> None:
+    sys.exit("error: it is trained again")
+
+
+def forked(
+    command: Sequence[str], begin: Callable[[], None], end: Callable[[], Any]
+) -> tuple[int, str, Any]:
+    """Run a program in a process that is forked from this one, with all that it has loaded.
+
+    Args:
+        command: its module and its arguments.
+        begin: called in the new process before the program.
+        end: likewise, after it.
+
+    Returns:
+        The exit status, what was said, and what `end` returned.
+    """
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
         os.close(reading)
-        said = io.StringIO()
+        said, status = io.StringIO(), 0
         os.environ.pop("SACCADE_STORE", None)
         os.environ["SACCADE_KEEP_CHECKPOINTS"] = "1"
-        sys.argv = command
-        status = "ended"
+        sys.argv = [*command]
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             try:
+                begin()
                 import_module(command[0]).main()
             except SystemExit as error:
-                status = "refused" if str(error.code).startswith("error: ") else "ended"
+                status = error.code if isinstance(error.code, int) else 1
                 print(error.code)
-            except BaseException as error:
-                print(f"{type(error).__name__}: {error}")
-                status = "refused"
-        told = f"{status}\n{said.getvalue()}"
-        os.write(writing, told.encode()[:60000])
+            except BaseException:
+                status = 1
+                traceback.print_exc()
+            returned = end()
+        with os.fdopen(writing, "wb") as stream:
+            stream.write(json.dumps([status, said.getvalue()[-9000:], returned]).encode())
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading, "rb") as stream:
-        told = stream.read().decode(errors="replace")
+        told = stream.read()
     os.waitpid(child, 0)
-    status, _, said = told.partition("\n")
-    if status != "refused":
-        return ""
-    named = path.name in said or any(part in said for part in (path.parent.name,))
-    return "refused" if named and "Traceback" not in said else f"refused, unclear: {said[-300:]}"
+    status, text, returned = json.loads(told)
+    return status, text, returned
 
 
 def _same(old: Path, new: Path, out: Path) -> bool:

@@ -1,5 +1,6 @@
 """What runs again after a change, and what does not: real invocations of Snakemake."""
 
+import ast
 import json
 
 import pytest
@@ -12,7 +13,7 @@ def test_a_second_invocation_runs_no_job(project):
     assert project.plan("toy").jobs == []
 
 
-def test_editing_a_module_reruns_exactly_the_runs_whose_closure_contains_it(project):
+def test_editing_a_class_reruns_exactly_the_runs_that_reach_it(project):
     project.edit(
         "model/normalizers/gumbel.py",
         "def forward(self",
@@ -21,19 +22,47 @@ def test_editing_a_module_reruns_exactly_the_runs_whose_closure_contains_it(proj
     assert project.plan("toy").trained == [GUMBEL]
 
 
-def test_editing_a_module_of_all_runs_reruns_all(project):
-    with (project.root / "model/training.py").open("a") as file:
-        file.write("\nADDED = 1\n")
+def test_editing_what_all_runs_reach_reruns_all(project):
+    project.edit("model/training.py", "EVALUATED = ", "EVALUATED = 0 + ")
     assert project.plan("toy").trained == [GUMBEL, SOFT, TUNED]
 
 
 def test_an_evaluator_that_changes_is_measured_again_without_training(project):
-    with (project.root / "model/probes/likelihood.py").open("a") as file:
-        file.write("\nADDED = 1\n")
+    project.edit("model/probes/likelihood.py", "total, count = 0.0, 0", "total, count = 0.0, -0")
     jobs = project.plan("toy").jobs
     assert [job for job in jobs if job.startswith(("measure", "train"))] == [
         f"measure {run}" for run in (GUMBEL, SOFT, TUNED)
     ]
+
+
+def test_a_class_beside_those_that_are_used_reruns_nothing(project):
+    for path in ("model/training.py", "model/transformer.py", "model/probes/likelihood.py"):
+        with (project.root / path).open("a") as file:
+            file.write("\n\nclass Unused:\n    pass\n")
+    assert project.plan("toy").jobs == []
+
+
+def test_splitting_a_file_reruns_nothing(project):
+    path = project.root / "model/normalizers/gumbel.py"
+    text = path.read_text()
+    (project.root / "model/noise.py").write_text(text)
+    nodes = [one for one in ast.parse(text).body if not isinstance(one, ast.FunctionDef)]
+    left = "\n".join(filter(None, (ast.get_source_segment(text, node) for node in nodes)))
+    path.write_text(f"{left}\n\nfrom model.noise import gumbel_noise, one_hot_argmax\n")
+    assert project.plan("toy").jobs == []
+
+
+def test_renaming_a_module_and_a_class_trains_nothing(project):
+    weights, folder = project.weights(GUMBEL), project.root / "model/normalizers"
+    text = (folder / "gumbel.py").read_text()
+    (folder / "discrete.py").write_text(text.replace("class Gumbel", "class Discrete"))
+    (folder / "gumbel.py").unlink()
+    old, new = "model.normalizers.gumbel:Gumbel", "model.normalizers.discrete:Discrete"
+    project.edit("workflow/papers/toy/experiments.yaml", old, new)
+    assert project.snakemake("toy").trained in ([GUMBEL], [])
+    assert "nothing to train" in project.log("train", GUMBEL)
+    assert project.weights(GUMBEL) == weights
+    assert project.plan("toy").jobs == []
 
 
 def test_adding_a_normaliser_reruns_nothing(project):
