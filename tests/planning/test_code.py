@@ -103,6 +103,19 @@ def test_what_a_function_binds_is_its_own(tmp_path):
     assert reached(tmp_path, "module:A") == {("module", "A"), ("module", "a")}
 
 
+def test_what_a_comprehension_goes_through_is_not_its_own(tmp_path):
+    write(tmp_path, module="x = [1]\ndef f(): return [x for x in x]")
+    assert reached(tmp_path, "module:f") == {("module", "f"), ("module", "x")}
+
+
+def test_what_a_module_does_beyond_defining_counts_for_who_uses_it(tmp_path):
+    user = "from other import late\ndef f(): return late"
+    write(tmp_path, module=user, other="try:\n    late = 1\nexcept ImportError:\n    late = 2")
+    before = code(tmp_path)
+    write(tmp_path, other="try:\n    late = 1\nexcept ImportError:\n    late = 3 ")
+    assert code(tmp_path) != before
+
+
 def test_definitions_that_name_each_other_end(tmp_path):
     write(tmp_path, a="import b\ndef f(): return b.g", b="import a\ndef g(): return a.f")
     assert reached(tmp_path, "a:f") == {("a", "f"), ("b", "g")}

@@ -105,14 +105,17 @@ class Project:
 
         That is a definition, or as a text `module:Name` of a library, or `module.` for a whole one.
         """
-        found = self.module(module)
+        found, inner = self.module(module), f"{module}.{name}"
         if found and name in found.defined:
             return module, name
-        if found is None or name not in found.imported:
-            inner = f"{module}.{name}"
-            return f"{inner}." if self.module(inner) else None if found else f"{module}:{name}"
-        origin, attribute = found.imported[name]
-        return f"{origin}." if attribute is None else self.meaning(origin, attribute)
+        if found and name in found.imported:
+            origin, attribute = found.imported[name]
+            return f"{origin}." if attribute is None else self.meaning(origin, attribute)
+        if self.module(inner):
+            return f"{inner}."
+        if found is None:
+            return f"{module}:{name}"
+        return (module, REST) if REST in found.defined else None
 
     def module(self, name: str) -> "_Module | None":
         """Return a module of the project, None for another."""
@@ -225,6 +228,8 @@ class _Writer:
     def _node(self, node: ast.AST, local: frozenset[str], to: Text) -> None:
         to.append(f"({type(node).__name__}")
         inner = local | _bound(node)
+        if isinstance(node, _COMPREHENSIONS):  # what it goes through is not its own
+            self.write(node.generators[0].iter, local, to)
         for name, part in ast.iter_fields(node):
             if isinstance(node, ast.JoinedStr) and name == "values":
                 part = [one for one in part if not _is_empty_text(one)]
