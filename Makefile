@@ -85,7 +85,7 @@ dry-runs: $(READY)  ## Plan every scale without running anything
 		echo "scale $$scale can be planned with profile $$profile"; \
 	done; done
 
-offline: $(TEST_READY)  ## Run the demo without a network, and flip bits of what it made
+offline: $(TEST_READY)  ## Run the demo without a network, flip bits of it, and see which code it calls
 	@alone=; \
 	if unshare -rn true 2> /dev/null; then alone="unshare -rn"; \
 	elif [ -n "$${CI:-}" ]; then \
@@ -95,6 +95,7 @@ offline: $(TEST_READY)  ## Run the demo without a network, and flip bits of what
 	$$alone $(MAKE) --no-print-directory demo RESULTS="$$folder/fresh results"; \
 	test -s "$$folder/fresh results/demo/report.html"; \
 	$(VENV)/bin/python -m tests.flips "$$folder/fresh results" --flips 500; \
+	$(VENV)/bin/python -m tests.executed "$$folder/fresh results"; \
 	rm -r "$$folder"
 
 slurm: $(TEST_READY)  ## Run the faults of docs/reliability.md on a real Slurm (Debian, as root)
