@@ -178,6 +178,19 @@ def test_the_same_identity_is_kept(results: Results, docs: Path) -> None:
     assert published(docs / "lite") == kept
 
 
+def test_a_run_that_reads_records_of_more_runs_is_published_anew(
+    results: Results, docs: Path
+) -> None:
+    add(results, 0)
+    (path,) = (path for path in results.measures if "sst_soft" in str(path))
+    for number, read in enumerate((["e/v/seed-1"], ["e/v/seed-1", "e/v/seed-2"], ["e/v/seed-2"])):
+        sealing.change(path, lambda told, read=read: told.update(records={"a.others": read}))
+        sealing.change(path, lambda told, number=number: told.update(made=number))
+        put(results, docs)
+    made = published(docs / "lite")["text_classification/sst_soft/seed-0"]["measures"]["made"]
+    assert made == 1, "the last reads nothing that the second did not"
+
+
 def test_a_published_run_tells_the_checksums_of_its_results_once(
     results: Results, docs: Path
 ) -> None:

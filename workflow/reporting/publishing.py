@@ -134,7 +134,8 @@ def made_of(entry: Entry) -> Traits:
 def merge(old: Mapping[str, Entry], new: Mapping[str, Entry]) -> dict[str, Entry]:
     """Return what is published once `new` has joined `old`; neither is changed.
 
-    A run that is published already with the same identity and measuring code is kept as it is.
+    A run that is published already with the same identity and measuring code is kept as it is,
+    unless its evaluators have read records of more runs now.
     """
     merged = dict(old)
     for key, entry in new.items():
@@ -142,10 +143,17 @@ def merge(old: Mapping[str, Entry], new: Mapping[str, Entry]) -> dict[str, Entry
         same = before is not None and (
             before["measures"]["identity"] == entry["measures"]["identity"]
             and made_of(before)["measuring code"] == made_of(entry)["measuring code"]
+            and _read_by(entry) <= _read_by(before)
         )
         if not same:
             merged[key] = publishable(entry)
     return dict(sorted(merged.items()))
+
+
+def _read_by(entry: Entry) -> set[tuple[str, str]]:
+    """Return which runs' records the evaluators of a run read, each with its argument."""
+    records = entry["measures"].get("records", {})
+    return {(argument, key) for argument, keys in records.items() for key in keys}
 
 
 def judged(entries: Mapping[str, Entry], now: Now) -> dict[str, Entry]:
