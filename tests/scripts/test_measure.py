@@ -222,10 +222,11 @@ def test_new_code_of_one_evaluator_runs_that_one(measuring):
 
 
 def test_what_was_found_before_a_mistake_is_kept(measuring):
-    node = {"path": "model.probes.importance:absent"}
-    measuring.evaluators["importance"] = coded(node)
+    node = {"path": "model.probes.importance:absent", "code": "0" * 16}
+    measuring.evaluators["importance"] = node
     error = measuring.measure().said.splitlines()[-1]
-    assert error.startswith("error: ") and "'model.probes.importance:absent'" in error
+    assert error.startswith("error: the code of evaluator 'importance' cannot be read")
+    assert 'defines no "absent"' in error
     assert len(measuring.cached) == 1 and not measuring.out.exists()
 
 

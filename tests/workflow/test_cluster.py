@@ -93,8 +93,7 @@ def test_what_jobs_ask_for_is_no_reason_to_rerun(project):
 def test_a_job_that_starts_after_the_code_was_edited_refuses(project):
     spec = f"results/demo/runs/{SOFT}/spec.json"
     data = json.loads((project.root / spec).read_text())["data"]
-    with (project.root / "model/training.py").open("a") as file:
-        file.write("\nADDED = 1\n")
+    project.edit("model/training.py", "EVALUATED = ", "EVALUATED = 0 + ")
     paths = ("--data", f"results/data/{data['dataset']}/{data['recipe']}/encoded")
     paths += ("--store", "results/store", "--out", "out")
     said = project.script("train", "--spec", spec, *paths, fails=True)

@@ -41,7 +41,7 @@ def test_the_mechanisms_of_the_page_become_rows(project):
     assert all(0 < float(loss) < 10 for loss in found.values())
     project.edit("my_attention.py", "torch.randn_like(scores)", "2 * torch.randn_like(scores)")
     edited = project.plan("toy_losses", "--configfile", "mine.yaml")
-    assert edited.trained == outcome.trained
+    assert edited.trained == ["toy_language/own_noisy/seed-0"], "no other reaches what was edited"
     project.snakemake("toy_losses")
     assert losses(project) == before
 

@@ -79,11 +79,15 @@ def test_a_comment_or_docstring_reruns_nothing(project):
 
 
 @pytest.mark.parametrize(
-    "path", ["workflow/scripts/train.py", "model/checkpoint.py", "model/store.py"]
+    ("path", "old", "new"),
+    [
+        ("workflow/scripts/train.py", "CONTINUE = 75", "CONTINUE = 76"),
+        ("model/checkpoint.py", "self._states()[:-2]", "self._states()[:-3]"),
+        ("model/store.py", "indent=2", "indent=1"),
+    ],
 )
-def test_code_that_cannot_change_weights_trains_nothing(project, path):
-    with (project.root / path).open("a") as file:
-        file.write("\nADDED = 1\n")
+def test_code_that_cannot_change_weights_trains_nothing(project, path, old, new):
+    project.edit(path, old, new)
     assert project.plan("toy").trained == []
 
 
