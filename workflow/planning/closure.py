@@ -127,7 +127,7 @@ def _serialise(value: object) -> Iterator[str]:
             if name == "body" and isinstance(value, _DOCUMENTED):
                 field = _without_docstring(field)
             if isinstance(value, ast.JoinedStr):
-                field = [part for part in field if not _is_empty_text(part)]
+                field = [part for part in field if not is_empty_text(part)]
             if name in _IGNORED_FIELDS or field is None or field == []:
                 continue
             yield f" {name}="
@@ -150,6 +150,6 @@ def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
     return body
 
 
-def _is_empty_text(part: ast.expr) -> bool:
+def is_empty_text(part: ast.expr) -> bool:
     """Whether this part of an f-string is the empty text that only Python 3.12 puts there."""
     return isinstance(part, ast.Constant) and part.value == ""

@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from workflow.planning.closure import module_file, parse
+from workflow.planning.closure import is_empty_text, module_file, parse
 from workflow.planning.errors import InputError
 
 Key = tuple[str, str]
@@ -232,7 +232,7 @@ class _Writer:
             self.write(node.generators[0].iter, local, to)
         for name, part in ast.iter_fields(node):
             if isinstance(node, ast.JoinedStr) and name == "values":
-                part = [one for one in part if not _is_empty_text(one)]
+                part = [one for one in part if not is_empty_text(one)]
             if name == "body" and isinstance(part, list):
                 part = _code_of(part)
             if name == "name" and part == self.name and isinstance(node, _DEFINITIONS):
@@ -326,8 +326,3 @@ def _field_kind(annotation: ast.expr | None) -> str | None:
     """Return what a dataclass heeds of an annotation, None for nothing."""
     names = {getattr(node, "id", "") for node in ast.walk(annotation)} if annotation else set()
     return next((name for name in _FIELDS if name in names), None)
-
-
-def _is_empty_text(part: ast.expr) -> bool:
-    """Whether this part of an f-string is the empty text that only Python 3.12 puts there."""
-    return isinstance(part, ast.Constant) and part.value == ""
