@@ -14,11 +14,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from benchmarks.plain_search import Found, plain_search
-from model.batching import PAD
-from model.decoding import Beam
-from model.encoder_decoder import EncoderDecoder
-from model.pairs import PairBatch
-from model.transformer import sinusoids
+from model.architectures.translation.beam_search import Beam
+from model.architectures.translation.encoder_decoder import EncoderDecoder
+from model.batches.batching import PAD
+from model.batches.pairs import PairBatch
+from model.layers.blocks import sinusoids
 
 
 class TorchTransformer(nn.Module):

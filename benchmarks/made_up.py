@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from model.corpus import Split
-from model.pairs import EOS
+from model.batches.corpus import Split
+from model.batches.pairs import EOS
 
 PAIRS, VOCABULARY = 40_000, 10_000
 

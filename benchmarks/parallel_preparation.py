@@ -30,8 +30,8 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
-from workflow.datasets.multicore import MOST, use
-from workflow.datasets.recipe import load
+from workflow.datasets.io.multicore import MOST, use
+from workflow.datasets.kinds.recipe import load
 
 WHOLE = 4_500_000  # pairs
 WORDS = 26  # of a sentence

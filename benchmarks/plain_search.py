@@ -1,7 +1,8 @@
 """Beam search as plainly as it can be said, one sentence and one hypothesis at a time.
 
-It has the rules of `model.decoding` and none of its means: no cache, no ancestors, every prefix is
-read anew. The tests compare with it, and the baseline decodes with it.
+It has the rules of `model.architectures.translation.beam_search` and none of its means: no cache,
+no ancestors, every prefix is read anew. The tests compare with it, and the baseline decodes with
+it.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from model.batching import BOS, PAD
-from model.decoding import Beam
-from model.pairs import EOS
+from model.architectures.translation.beam_search import Beam
+from model.batches.batching import BOS, PAD
+from model.batches.pairs import EOS
 
 
 class Found(NamedTuple):

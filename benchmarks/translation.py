@@ -5,9 +5,9 @@
     python -m benchmarks.translation mechanisms --shape small
 
 `train` and `decode` compare with the baseline in torch's default mode of matrix products and in
-the one that training here uses on CPUs (`model.training.set_numerics`); `mechanisms` compares whole
-training steps with those of softmax. Everything has one thread, single precision, the same weights
-and the same batches; dropout is on in training. Results go to `benchmarks/results/`.
+the one that training here uses on CPUs (`model.training.loop.set_numerics`); `mechanisms` compares
+whole training steps with those of softmax. Everything has one thread, single precision, the same
+weights and the same batches; dropout is on in training. Results go to `benchmarks/results/`.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from torch import nn
 from benchmarks.baseline import TorchTransformer, same_weights
 from benchmarks.made_up import VOCABULARY, made_up_pairs
 from benchmarks.race import Job, Turn, Work, machine, race, summary
+from model.architectures.translation.beam_search import Beam
+from model.batches.pairs import PairBatch, PairSampler, collate_pairs, pair_lengths
 from model.build import build
-from model.decoding import Beam
-from model.memory import keep_freed_memory
-from model.pairs import PairBatch, PairSampler, collate_pairs, pair_lengths
-from model.training import set_numerics
-from model.translation import Translation
+from model.objectives.translation import Translation
+from model.training.loop import set_numerics
+from model.training.process import keep_freed_memory
 
 SHAPES = {
     "iwslt": {"width": 512, "hidden": 1024, "layers": 6, "heads": 4},
@@ -38,8 +38,8 @@ SHAPES = {
 DROPOUT = 0.3
 TOKENS = 4096
 SENTENCES, FEW = 128, 8
-ONE = "model.encoder_decoder:EncoderDecoder"
-TWO = "model.two_stream_translation:TwoStreamEncoderDecoder"
+ONE = "model.architectures.translation.encoder_decoder:EncoderDecoder"
+TWO = "model.architectures.translation.two_stream:TwoStreamEncoderDecoder"
 MECHANISMS: dict[str, tuple[str, dict[str, Any]]] = {
     "softmax": (ONE, {"path": "model.normalizers.softmax:Softmax"}),
     "top-k": (ONE, {"path": "model.normalizers.topk:TopK", "k": 8}),

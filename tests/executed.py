@@ -18,7 +18,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from model.checksums import read_sealed, sealed
+from model.store.checksums import read_sealed, sealed
 from tests.flips import Job, forked, jobs_of
 from tests.sealing import change, put
 from workflow.paths import ROOT
@@ -115,7 +115,7 @@ def called(command: list[str], stopped: bool = False) -> set[Key]:
 
     def begin() -> None:
         if stopped:
-            from model.checkpoint import StateKeeper
+            from model.training.state import StateKeeper
 
             StateKeeper.stopping = lambda keeper: keeper.newest() >= 2  # type: ignore[method-assign]
         sys.setprofile(calls)

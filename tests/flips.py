@@ -276,7 +276,7 @@ def main() -> None:
     parser.add_argument("--flips", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
-    import model.training  # noqa: F401 (once, before processes are made of this one)
+    import model.training.loop  # noqa: F401 (once, before processes are made of this one)
 
     demo = Demo(given.results, given.seed)
     kinds = [kind for kind, files in demo.files.items() if files]

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from model.checksums import listed, read_sealed, sealed
+from model.store.checksums import listed, read_sealed, sealed
 
 
 def put(path: Path, value: dict[str, Any]) -> Path:

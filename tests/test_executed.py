@@ -4,7 +4,7 @@ import sys
 
 import torch
 
-from model.dropout import Dropout
+from model.kernels.dropout import Dropout
 from tests.executed import Calls, unseen
 from workflow.planning.identity import TRAINING
 
@@ -17,10 +17,14 @@ def test_what_is_called_is_noted_by_module_and_outermost_name():
         dropout(torch.ones(2, 2))
     finally:
         sys.setprofile(None)
-    assert calls.found == {("model.dropout", "Dropout")}
+    assert calls.found == {("model.kernels.dropout", "Dropout")}
 
 
 def test_a_call_that_no_root_reaches_is_told():
-    called = {("model.training", "train"), ("model.dropout", "Dropout"), ("model.corpus", "Corpus")}
-    assert unseen(called, TRAINING) == {("model.dropout", "Dropout")}
-    assert unseen(called, [*TRAINING, "model.transformer:Transformer"]) == set()
+    called = {
+        ("model.training.loop", "train"),
+        ("model.kernels.dropout", "Dropout"),
+        ("model.batches.corpus", "Corpus"),
+    }
+    assert unseen(called, TRAINING) == {("model.kernels.dropout", "Dropout")}
+    assert unseen(called, [*TRAINING, "model.architectures.transformer:Transformer"]) == set()

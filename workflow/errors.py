@@ -1,5 +1,39 @@
-"""What the mistakes of a person have in common, whatever finds them (standard library only)."""
+"""Mistakes of a person, each said in one sentence (standard library only)."""
+
+import difflib
+from collections.abc import Iterable
+
+FETCH_AGAIN = "delete the file and fetch it again (one got by hand: replace it under data/manual)"
 
 
 class Mistake(ValueError):
     """Something that a person can mend; the message is one sentence for them."""
+
+
+class InputError(Mistake):
+    """Something that a person wrote cannot be used."""
+
+
+def nearest(name: str, allowed: Iterable[str]) -> str:
+    """Return `; did you mean "x"?` for the allowed name nearest to `name`, else the empty text."""
+    close = difflib.get_close_matches(str(name), [str(a) for a in allowed], n=1, cutoff=0.55)
+    return f'; did you mean "{close[0]}"?' if close else ""
+
+
+def unknown(where: str, kind: str, name: str, allowed: Iterable[str]) -> InputError:
+    """Return the error for a name that is not one of `allowed`."""
+    names = sorted(allowed)
+    known = ", ".join(names) if names else "none"
+    return InputError(f'{where}: unknown {kind} "{name}" (known: {known}){nearest(name, names)}')
+
+
+class DataError(Mistake):
+    """A file or a recipe of a dataset that can't be used; the message is one whole sentence."""
+
+
+class RecipeError(DataError):
+    """A dataset's recipe with an unknown or impossible option."""
+
+
+class ReportingError(InputError):
+    """A file or a definition that can't be used; the message is one sentence with the way out."""

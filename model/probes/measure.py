@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-from model.corpus import Corpus
+from model.batches.corpus import Corpus
 
 
 class Subject(NamedTuple):

@@ -15,7 +15,7 @@ from benchmarks.translation import (
     training,
     training_batches,
 )
-from model.pairs import EOS, pair_lengths
+from model.batches.pairs import EOS, pair_lengths
 
 TINY = {"width": 16, "hidden": 16, "layers": 1, "heads": 4}
 

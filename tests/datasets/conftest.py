@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from workflow.datasets.recipe import load
+from workflow.datasets.kinds.recipe import load
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from workflow.datasets.sources import Source
+from workflow.datasets.fetched.sources import Source
 
 CONTENT = b"".join(b"%d good\n%d dull\n" % (n, n) for n in range(9000))  # 3 chunks of a download
 WRONG = CONTENT.replace(b"good", b"fine")

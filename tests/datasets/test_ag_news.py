@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from workflow.datasets.ag_news import SUBSETS
-from workflow.datasets.errors import DataError
-from workflow.datasets.files import SPLITS, read_records
-from workflow.datasets.recipe import files
+from workflow.datasets.io.files import SPLITS, read_records
+from workflow.datasets.kinds.recipe import files
+from workflow.errors import DataError
 
 Take = Callable[..., dict[str, Any]]
 NAMES = {

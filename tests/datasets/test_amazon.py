@@ -8,10 +8,10 @@ import pytest
 
 from tests.datasets.conftest import tar
 from workflow.datasets.amazon import ARCHIVE, TOKENIZED
-from workflow.datasets.archives import members
-from workflow.datasets.errors import DataError
-from workflow.datasets.files import SPLITS, read_records
-from workflow.datasets.recipe import files
+from workflow.datasets.io.archives import members
+from workflow.datasets.io.files import SPLITS, read_records
+from workflow.datasets.kinds.recipe import files
+from workflow.errors import DataError
 
 Take = Callable[..., dict[str, Any]]
 TOKENIZED_RECIPE = {"dataset": "amazon", "source": "tokenized"}

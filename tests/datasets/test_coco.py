@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from model.corpus import Corpus
+from model.batches.corpus import Corpus
 from tests.datasets.test_scripts import refused
-from workflow.datasets import feature_files, origins
-from workflow.datasets.captioned_images import FEATURES
-from workflow.datasets.errors import DataError
-from workflow.datasets.image_features import find, open_features, write_index
-from workflow.datasets.origins import Origin
+from workflow.datasets.fetched import origins
+from workflow.datasets.fetched.origins import Origin
+from workflow.datasets.kinds import feature_files
+from workflow.datasets.kinds.captioned_images import FEATURES
+from workflow.datasets.kinds.image_features import find, open_features, write_index
+from workflow.errors import DataError
 
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
 RECIPE = {"dataset": "coco", "regions": 3, "threshold": 1}

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workflow.datasets.chunk_grammar import chunk_tags, part_of_speech
-from workflow.datasets.errors import DataError, RecipeError
-from workflow.datasets.recipe import complete, files, load
+from workflow.datasets.grammars.chunk_grammar import chunk_tags, part_of_speech
+from workflow.datasets.kinds.recipe import complete, files, load
+from workflow.errors import DataError, RecipeError
 
 Take = Callable[..., dict[str, Any]]
 Build = Callable[..., Path]
@@ -128,9 +128,9 @@ def test_the_real_files_have_the_tasks_sizes_and_baseline(
     take: Take, mirror: Path, tmp_path: Path
 ) -> None:
     """The baseline of the shared task and of the thesis, Table 6.4, exact to its last digit."""
-    from model.corpus import Corpus
-    from model.probes.chunking import baseline
-    from model.probes.conlleval import conlleval
+    from model.batches.corpus import Corpus
+    from model.probes.words.chunking import baseline
+    from model.probes.words.conlleval import conlleval
 
     real = {f"{split}.txt": mirror / "conll2000" / f"{split}.txt" for split in ("train", "test")}
     manifest = take({"dataset": "conll2000"}, real)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from workflow.datasets import enwik8
-from workflow.datasets.errors import DataError
+from workflow.errors import DataError
 
 Take = Callable[..., dict[str, Any]]
 TEXT = "".join(f"<page {n}>caf\u00e9 {n * n}\n" for n in range(30)).encode()

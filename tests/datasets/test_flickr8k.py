@@ -11,15 +11,16 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from model.captions import collate_captions
-from model.corpus import Corpus
+from model.batches.captions import collate_captions
+from model.batches.corpus import Corpus
 from tests.datasets.conftest import tar
-from workflow.datasets import flickr8k, mirrors, origins
-from workflow.datasets.errors import DataError, RecipeError
-from workflow.datasets.origins import Origin
-from workflow.datasets.recipe import load
-from workflow.datasets.shape_pictures import COLOURS
-from workflow.datasets.sources import load as load_sources
+from workflow.datasets import flickr8k
+from workflow.datasets.fetched import mirrors, origins
+from workflow.datasets.fetched.origins import Origin
+from workflow.datasets.fetched.sources import load as load_sources
+from workflow.datasets.kinds.recipe import load
+from workflow.datasets.kinds.shape_pictures import COLOURS
+from workflow.errors import DataError, RecipeError
 
 Take = Callable[..., dict[str, Any]]
 Script = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from tests.datasets.conftest import tar
-from workflow.datasets.archives import members
-from workflow.datasets.errors import DataError
-from workflow.datasets.files import SPLITS, read_records
+from workflow.datasets.grammars.sentiment_grammar import salient_words
 from workflow.datasets.imdb import ARCHIVE, MEMBER
-from workflow.datasets.sentiment_grammar import salient_words
+from workflow.datasets.io.archives import members
+from workflow.datasets.io.files import SPLITS, read_records
+from workflow.errors import DataError
 
 Take = Callable[..., dict[str, Any]]
 

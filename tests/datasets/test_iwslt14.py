@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.datasets.conftest import tar
-from workflow.datasets.errors import DataError
+from workflow.datasets.encoded.prepared import prepared_lines
 from workflow.datasets.iwslt14 import TEST
-from workflow.datasets.parallel_text import prepared_lines
+from workflow.errors import DataError
 
 Take = Callable[..., dict[str, Any]]
 LANGUAGES = ("de", "en")

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from workflow.datasets import byte_pairs, iwslt14_30
-from workflow.datasets.errors import DataError
+from workflow.datasets import iwslt14_30
+from workflow.datasets.encoded import byte_pairs
+from workflow.datasets.encoded.prepared import prepared_lines
+from workflow.datasets.fetched.sources import load
 from workflow.datasets.iwslt14_30 import SAMPLES
-from workflow.datasets.parallel_text import prepared_lines
-from workflow.datasets.sources import load
+from workflow.errors import DataError
 
 Take = Callable[..., dict[str, Any]]
 Files = dict[str, bytes]

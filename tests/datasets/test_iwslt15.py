@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from workflow.datasets.errors import DataError
-from workflow.datasets.parallel_text import prepared_lines
+from workflow.datasets.encoded.prepared import prepared_lines
+from workflow.errors import DataError
 
 Take = Callable[..., dict[str, Any]]
 RECIPE = {"dataset": "iwslt15", "merges": 20}

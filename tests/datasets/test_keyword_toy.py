@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from workflow.datasets.errors import DataError, RecipeError
-from workflow.datasets.files import SPLITS
-from workflow.datasets.recipe import files, load
+from workflow.datasets.io.files import SPLITS
+from workflow.datasets.kinds.recipe import files, load
+from workflow.errors import DataError, RecipeError
 
 SMALL = {"dataset": "keyword_toy", "words": 5, "length": 4, "train": 60, "dev": 21, "test": 10}
 Build = Callable[..., Path]

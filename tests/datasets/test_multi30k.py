@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from workflow.datasets.errors import DataError, RecipeError
+from workflow.datasets.encoded.prepared import prepared_lines
+from workflow.datasets.kinds.recipe import complete, files, load
 from workflow.datasets.multi30k import NAMES
-from workflow.datasets.parallel_text import prepared_lines
-from workflow.datasets.recipe import complete, files, load
+from workflow.errors import DataError, RecipeError
 
 Take = Callable[..., dict[str, Any]]
 RECIPE = {"dataset": "multi30k", "merges": 20}

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workflow.datasets.errors import DataError
-from workflow.datasets.files import SPLITS
-from workflow.datasets.recipe import files, load
+from workflow.datasets.io.files import SPLITS
+from workflow.datasets.kinds.recipe import files, load
+from workflow.errors import DataError
 
 SMALL = {"dataset": "multiview_arithmetic", "train": 90, "dev": 30, "test": 12}
 VIEWS = ("infix", "prefix", "both")

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from workflow.datasets.errors import DataError, RecipeError
-from workflow.datasets.parallel_text import prepared_lines
-from workflow.datasets.recipe import complete, files
+from workflow.datasets.encoded.prepared import prepared_lines
+from workflow.datasets.kinds.recipe import complete, files
+from workflow.errors import DataError, RecipeError
 
 Take = Callable[..., dict[str, Any]]
 NAME = "news-commentary-v14.en-nl.tsv.gz"

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.datasets.conftest import tar
-from workflow.datasets.errors import DataError
-from workflow.datasets.files import SPLITS, read_records
+from workflow.datasets.io.files import SPLITS, read_records
 from workflow.datasets.newsgroups import ARCHIVE, own_words
+from workflow.errors import DataError
 
 Take = Callable[..., dict[str, Any]]
 MESSAGE = """From: fan@x.edu

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from workflow.datasets.errors import DataError
-from workflow.datasets.files import SPLITS
-from workflow.datasets.recipe import files, load
+from workflow.datasets.io.files import SPLITS
+from workflow.datasets.kinds.recipe import files, load
+from workflow.errors import DataError
 
 SMALL = {"dataset": "permutation_copying", "train": 60, "dev": 20, "test": 10}
 SAME = {**SMALL, "symbols": 6, "length": 6}

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from workflow.datasets.errors import DataError, RecipeError
-from workflow.datasets.recipe import load
+from workflow.datasets.kinds.recipe import load
+from workflow.errors import DataError, RecipeError
 
 Build = Callable[..., Path]
 RECIPE = {

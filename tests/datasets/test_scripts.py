@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from model.checksums import read_sealed
+from model.store.checksums import read_sealed
 from tests.sealing import flip
-from workflow.datasets import byte_pairs, multicore
-from workflow.datasets.checksums import NAME, read_manifest, write_checksums
-from workflow.datasets.recipe import files, load
-from workflow.datasets.recipe import threads as recipe_threads
+from workflow.datasets.encoded import byte_pairs
+from workflow.datasets.io import multicore
+from workflow.datasets.io.checksums import NAME, read_manifest, write_checksums
+from workflow.datasets.kinds.recipe import files, load
+from workflow.datasets.kinds.recipe import threads as recipe_threads
 from workflow.scripts import encode, prepare
 
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -82,8 +83,8 @@ def test_the_number_of_threads_changes_no_byte(
     made.synthesise(tmp_path / "raw")
     write_checksums(tmp_path / "raw")
     raw = [tmp_path / "raw" / name for name in files(recipe)["raw"]]
-    monkeypatch.setattr("workflow.datasets.moses.CHUNK", 6)
-    monkeypatch.setattr("workflow.datasets.byte_pairs.CHUNK", 20)
+    monkeypatch.setattr("workflow.datasets.encoded.moses.CHUNK", 6)
+    monkeypatch.setattr("workflow.datasets.encoded.byte_pairs.CHUNK", 20)
     monkeypatch.setattr(multicore, "_cores", 1)
     pools = []
 

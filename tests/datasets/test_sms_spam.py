@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from workflow.datasets.errors import DataError
-from workflow.datasets.files import SPLITS, read_records
+from workflow.datasets.io.files import SPLITS, read_records
 from workflow.datasets.sms_spam import FILE
+from workflow.errors import DataError
 
 Take = Callable[..., dict[str, Any]]
 LINES = [f"{label}\tText {label} {n}, OK?" for n in range(20) for label in ("ham", "spam")]

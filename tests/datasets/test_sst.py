@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workflow.datasets.errors import DataError
-from workflow.datasets.files import SPLITS, read_records
-from workflow.datasets.recipe import files, load
-from workflow.datasets.sentiment_grammar import salient_words
+from workflow.datasets.grammars.sentiment_grammar import salient_words
+from workflow.datasets.io.files import SPLITS, read_records
+from workflow.datasets.kinds.recipe import files, load
+from workflow.errors import DataError
 
 GENERATED = {
     "dataset": "sst",

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from workflow.datasets.errors import DataError
-from workflow.datasets.files import SPLITS
-from workflow.datasets.recipe import files, load
+from workflow.datasets.io.files import SPLITS
+from workflow.datasets.kinds.recipe import files, load
+from workflow.errors import DataError
 
 SMALL = {"dataset": "stack_language", "length": 9, "train": 60, "dev": 20, "test": 10}
 Build = Callable[..., Path]

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.datasets.conftest import tar
-from workflow.datasets.errors import DataError
-from workflow.datasets.parallel_text import prepared_lines
+from workflow.datasets.encoded.prepared import prepared_lines
+from workflow.errors import DataError
 
 Take = Callable[..., dict[str, Any]]
 

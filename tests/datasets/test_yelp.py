@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from workflow.datasets.errors import DataError
-from workflow.datasets.files import SPLITS, read_records
+from workflow.datasets.io.files import SPLITS, read_records
 from workflow.datasets.yelp import FILE
+from workflow.errors import DataError
 
 Take = Callable[..., dict[str, Any]]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from model.corpus import Corpus
+from model.batches.corpus import Corpus
 
 WORDS = ["<pad>", "<bos>", "<eos>", "<unk>", "a", "red", "blue", "dog", "cat", "runs"]
 EOS = WORDS.index("<eos>")

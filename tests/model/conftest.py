@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from model.corpus import Corpus
+from model.batches.corpus import Corpus
 from tests.model.corpora import write_corpus
 
 BRACKETS = 9
@@ -55,13 +55,15 @@ def keywords(tmp_path: Path) -> Corpus:
 def classifier_spec() -> dict[str, Any]:
     """A tiny two-stream classifier's spec."""
     encoder = {
-        "path": "model.two_stream:TwoStreamTransformer", "width": 16, "hidden": 32, "layers": 2,
+        "path": "model.architectures.two_stream:TwoStreamTransformer",
+        "width": 16, "hidden": 32, "layers": 2,
         "heads": 2, "normalizer": {"path": "model.normalizers.gumbel:Gumbel"}, "dropout": 0.1,
     }  # fmt: skip
     return {
         "seed": 0,
-        "model": {"path": "model.classifier:Classifier", "classes": 2, "encoder": encoder},
-        "objective": {"path": "model.classifier:Classification"},
+        "model": {"path": "model.architectures.classifier:Classifier",
+                "classes": 2, "encoder": encoder},
+        "objective": {"path": "model.objectives.classification:Classification"},
         "training": {
             "epochs": 3, "batch": {"tokens": 200}, "optimizer": {"lr": 1e-2, "betas": [0.9, 0.98]},
             "schedule": {"name": "cosine", "warmup": 10}, "clip": 1.0, "precision": "fp32",
@@ -75,15 +77,16 @@ def classifier_spec() -> dict[str, Any]:
 def language_spec() -> dict[str, Any]:
     """A tiny discrete language model's spec, with the sparsity regulariser."""
     decoder = {
-        "path": "model.transformer:Transformer", "width": 16, "hidden": 32, "layers": 2,
+        "path": "model.architectures.transformer:Transformer",
+        "width": 16, "hidden": 32, "layers": 2,
         "heads": 2, "normalizer": {"path": "model.normalizers.gumbel:Gumbel"},
         "positions": "learned", "max_length": 16,
     }  # fmt: skip
     return {
         "seed": 0,
-        "model": {"path": "model.language_model:LanguageModel", "decoder": decoder},
-        "objective": {"path": "model.language_model:LanguageModelling", "sparsity": 0.01,
-                      "ramp_epochs": 1},
+        "model": {"path": "model.architectures.language_model:LanguageModel", "decoder": decoder},
+        "objective": {"path": "model.objectives.language_modelling:LanguageModelling",
+                      "sparsity": 0.01, "ramp_epochs": 1},
         "training": {
             "epochs": 4, "batch": {"examples": 32}, "optimizer": {"lr": 1e-2, "betas": [0.9, 0.98]},
             "schedule": {"name": "cosine", "warmup": 10}, "clip": 1.0, "precision": "fp32",

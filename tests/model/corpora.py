@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from model.corpus import Corpus
-from model.training import train
+from model.batches.corpus import Corpus
+from model.training.loop import train
 
 
 def write_corpus(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from model.corpus import Corpus
+from model.batches.corpus import Corpus
 
 RESERVED = ["<pad>", "<bos>", "<eos>", "<unk>"]
 Pair = tuple[str, str]

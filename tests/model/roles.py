@@ -4,10 +4,10 @@ from typing import Any
 
 from torch import nn
 
+from model.architectures.translation.with_roles import RoleEncoderDecoder
+from model.layers.role_interaction import Roles
 from model.normalizers.gumbel import Gumbel
 from model.normalizers.softmax import Softmax
-from model.role_interaction import Roles
-from model.role_translator import RoleEncoderDecoder
 from tests.model.translators import SIZES
 
 KINDS: dict[str, dict[str, Any]] = {

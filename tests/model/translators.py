@@ -8,18 +8,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.corpus import Split
-from model.encoder_decoder import EncoderDecoder
+from model.architectures.translation.encoder_decoder import EncoderDecoder
+from model.architectures.translation.translator import Translator
+from model.architectures.translation.two_stream import TwoStreamEncoderDecoder
+from model.batches.corpus import Split
+from model.batches.pairs import EOS
+from model.layers.packing import Layout
 from model.normalizers.entmax15 import Entmax15
 from model.normalizers.entmax_alpha import EntmaxAlpha
 from model.normalizers.gumbel import Gumbel
 from model.normalizers.softmax import Softmax
 from model.normalizers.sparsemax import Sparsemax
 from model.normalizers.topk import TopK
-from model.packing import Layout
-from model.pairs import EOS
-from model.translator import Translator
-from model.two_stream_translation import TwoStreamEncoderDecoder
 
 MECHANISMS = {
     "softmax": (EncoderDecoder, Softmax),

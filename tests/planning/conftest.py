@@ -11,14 +11,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 PARTS = {
     "model/__init__.py": "",
-    "model/training.py": "from model.loop import STEPS\ndef train(): return STEPS\n",
-    "model/corpus.py": "class Corpus: ...\n",
-    "model/workers.py": "def join(): ...\n",
-    "model/record.py": "class Record: ...\n",
+    "model/training/loop.py": "from model.loop import STEPS\ndef train(): return STEPS\n",
+    "model/batches/corpus.py": "class Corpus: ...\n",
+    "model/training/process_group.py": "def join(): ...\n",
+    "model/store/record.py": "class Record: ...\n",
     "model/probes/measure.py": "class Subject: ...\n",
     "model/loop.py": "STEPS = 1\n",
     "model/network.py": "class Network:\n    def __init__(self, width, layers=1): ...\n",
-    "model/loss.py": "def loss(weight: float = 1.0, *, sign: int = 1): ...\n",
+    "model/objectives/loss.py": "def loss(weight: float = 1.0, *, sign: int = 1): ...\n",
     "model/probe.py": "def probe(subject, **options): ...\n",
 }
 
@@ -37,7 +37,7 @@ EXPERIMENT: dict[str, Any] = {
     "source": "nowhere",
     "data": {"dataset": "stack_language", "length": 8, "train": 10, "dev": 5, "test": 5},
     "model": {"path": "model.network:Network", "width": 4},
-    "objective": {"path": "model.loss:loss"},
+    "objective": {"path": "model.objectives.loss:loss"},
     "training": TRAINING,
     "evaluators": {"probe": {"path": "model.probe:probe"}},
     "seeds": 3,

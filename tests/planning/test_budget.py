@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from model.checksums import read_sealed
+from model.store.checksums import read_sealed
 from tests.planning.conftest import CONFIG
+from workflow.errors import InputError
 from workflow.planning.budget import (
     Cost,
     Job,
@@ -16,7 +17,6 @@ from workflow.planning.budget import (
     too_long,
     uses_gpu,
 )
-from workflow.planning.errors import InputError
 from workflow.planning.estimate import Estimate, Estimator
 from workflow.planning.plan import Plan
 

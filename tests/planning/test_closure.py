@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from workflow.errors import InputError
 from workflow.planning.closure import closure, code_hash
-from workflow.planning.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -165,7 +165,7 @@ def test_the_hash_is_the_same_on_every_supported_python_of_this_machine():
         pytest.skip("this machine has one supported Python, and the hash is compared between two")
     program = (
         "from pathlib import Path; from workflow.planning.closure import code_hash; "
-        "print(code_hash(['model.training', 'workflow.scripts.train'], Path('.')))"
+        "print(code_hash(['model.training.loop', 'workflow.scripts.train'], Path('.')))"
     )
     hashes = set()
     for python in pythons:

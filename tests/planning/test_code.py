@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from workflow.errors import InputError
 from workflow.planning.code import Project
-from workflow.planning.errors import InputError
 from workflow.planning.identity import measuring_roots, run_roots
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -260,7 +260,7 @@ def test_the_hash_is_the_same_on_every_supported_python_of_this_machine():
     if len(pythons) < 2:
         pytest.skip("this machine has one supported Python, and the hash is compared between two")
     roots = [list(run_roots(run["spec"])) for run in PUBLISHED[::40]]
-    roots += [list(measuring_roots({"path": "model.probes.spans:spans"}))]
+    roots += [list(measuring_roots({"path": "model.probes.fields.spans:spans"}))]
     program = (
         "from pathlib import Path; from workflow.planning.code import Project; "
         f"project = Project(Path('.')); print([project.hash(roots) for roots in {roots}])"

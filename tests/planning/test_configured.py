@@ -6,8 +6,8 @@ import pytest
 import yaml
 from snakemake.utils import update_config
 
+from workflow.errors import InputError
 from workflow.planning.configured import configured, laid_over
-from workflow.planning.errors import InputError
 
 
 @pytest.fixture
@@ -17,7 +17,9 @@ def root(project):
     own = {"mechanisms": {"base": {"path": "model.network:Network", "width": 4}}, "seeds": 2}
     changes = {"name": "mine", "experiments": {"one": {"seeds": 4}}}
     project.write("config.yaml", yaml.safe_dump(project.config | own))
-    project.write("first.yaml", yaml.safe_dump({"mechanisms": {"mine": "model.loss:loss"}}))
+    project.write(
+        "first.yaml", yaml.safe_dump({"mechanisms": {"mine": "model.objectives.loss:loss"}})
+    )
     project.write("second.yaml", yaml.safe_dump({"seeds": None, "overlay": changes}))
     return project.root
 

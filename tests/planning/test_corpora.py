@@ -4,10 +4,10 @@ import pytest
 import yaml
 
 from tests.planning.test_targets import targets
-from workflow.datasets import sources
-from workflow.planning.errors import InputError
+from workflow.datasets.fetched import sources
+from workflow.definitions.expected import COLUMNS
+from workflow.errors import InputError
 from workflow.planning.identity import recipe_hash
-from workflow.reporting.expected import COLUMNS
 
 DATA = {"dataset": "stack_language", "train": 30, "dev": 5, "test": 5}
 YELP = {"dataset": "yelp"}

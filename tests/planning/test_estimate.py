@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from model.checksums import read_sealed
+from model.store.checksums import read_sealed
 from tests.planning.conftest import CONFIG
 from tests.sealing import flip, put
 from workflow.planning.estimate import RATES, Data, Estimator, parameters, tokens_read

@@ -5,14 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from workflow.planning.errors import InputError
+from workflow.errors import InputError
 from workflow.planning.experiment_checks import check_experiment
-from workflow.planning.experiments import (
-    Experiment,
-    load_experiments,
-    merge,
-    resolve,
-)
+from workflow.planning.experiments import Experiment, load_experiments, merge, resolve
 from workflow.planning.plan import Plan
 from workflow.planning.resources import Resources
 
@@ -177,7 +172,7 @@ def test_papers_are_found_and_names_must_differ(project, tmp_path):
             "model.network:Ntwork",
             ('"Network"?',),
         ),
-        (("objective", "sing"), -1, ("model.loss:loss", '"sign"?')),
+        (("objective", "sing"), -1, ("model.objectives.loss:loss", '"sign"?')),
         (("evaluators", "probe", "path"), "model.prob:probe", ("evaluators.probe.path",)),
         (("evaluators", "other"), {"x": 1}, ('evaluators.other: the key "path" is missing',)),
         (("data", "dataset"), "stack_languag", ("data: ", "stack_language")),

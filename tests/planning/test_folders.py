@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workflow.planning.errors import InputError
+from workflow.errors import InputError
 from workflow.planning.folders import check_surroundings, results_folder, unwritable
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.planning.test_targets import targets
-from workflow.planning.errors import InputError
+from workflow.errors import InputError
 from workflow.planning.identity import data_folder
 
 OFFICIAL = {"dataset": "conll2000", "source": "official"}

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 import torch
 
+from model.batches.corpus import Corpus
 from model.build import build
-from model.corpus import Corpus
 from model.probes.measure import Subject
-from model.training import build_model, load_weights, train
+from model.training.loop import build_model, load_weights, train
 from tests.model.corpora import MemoryKeeper
-from workflow.datasets.recipe import load
+from workflow.datasets.kinds.recipe import load
 from workflow.planning.experiments import Experiment, load_experiments
 
 PAPERS = Path(__file__).resolve().parents[2] / "workflow" / "papers"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workflow.planning.errors import InputError
+from workflow.errors import InputError
 from workflow.planning.nodes import check_nodes, signature
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,12 +72,12 @@ def test_required_arguments(tmp_path, name, required):
 @pytest.mark.parametrize(
     "path",
     [
-        "model.language_model:LanguageModel",
-        "model.language_model:LanguageModelling",
-        "model.transformer:Transformer",
+        "model.architectures.language_model:LanguageModel",
+        "model.objectives.language_modelling:LanguageModelling",
+        "model.architectures.transformer:Transformer",
         "model.normalizers.gumbel:Gumbel",
         "model.normalizers.softmax:Softmax",
-        "model.probes.accuracy:accuracy",
+        "model.probes.quality.accuracy:accuracy",
     ],
 )
 def test_real_parts_have_the_signature_that_python_sees(path):

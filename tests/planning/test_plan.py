@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from workflow.planning.errors import InputError
+from workflow.errors import InputError
 from workflow.planning.identity import identity
 from workflow.planning.plan import Plan
 
@@ -89,7 +89,9 @@ def test_an_evaluator_has_the_hash_of_its_own_code(project):
 
     before = evaluators()
     assert before["probe"]["path"] == "model.probe:probe"
-    project.write("model/loss.py", "def loss(weight: float = 2.0, *, sign: int = 1): ...\n")
+    project.write(
+        "model/objectives/loss.py", "def loss(weight: float = 2.0, *, sign: int = 1): ...\n"
+    )
     assert evaluators() == before
     project.write("model/probe.py", PART)
     assert evaluators() != before

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.planning.test_targets import targets
-from workflow.planning.errors import InputError
-from workflow.reporting.current import traits
+from workflow.errors import InputError
+from workflow.reporting.publication.current import traits
 
 
 def made(project, **config):

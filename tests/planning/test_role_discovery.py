@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-from model.corpus import Corpus
+from model.batches.corpus import Corpus
 from model.probes.measure import Subject
-from model.probes.roles import context_information, normalised_information, roles, table
-from model.probes.word_classes import word_classes
-from model.training import build_model, load_weights, train
+from model.probes.words.roles import context_information, normalised_information, roles, table
+from model.probes.words.word_classes import word_classes
+from model.training.loop import build_model, load_weights, train
 from tests.model.corpora import MemoryKeeper
 from tests.reporting.synthetic import plan_of
-from workflow.datasets.homograph_grammar import HOMOGRAPHS
-from workflow.datasets.recipe import load
+from workflow.datasets.grammars.homograph_grammar import HOMOGRAPHS
+from workflow.datasets.kinds.recipe import load
 from workflow.planning.plan import Plan
 
 CPU = torch.device("cpu")

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import torch
 
+from model.architectures.translation.with_roles import MatchedEncoderDecoder
 from model.build import build
-from model.role_translation import RoleTranslation
-from model.role_translator import MatchedEncoderDecoder
+from model.objectives.role_translation import RoleTranslation
 from tests.reporting.synthetic import plan_of
 from workflow.planning.plan import Plan
 

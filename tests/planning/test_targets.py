@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from workflow.planning.errors import InputError
+from workflow.definitions.expected import COLUMNS
+from workflow.errors import InputError
 from workflow.planning.plan import Plan
 from workflow.planning.targets import Targets
-from workflow.reporting.expected import COLUMNS
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = {

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.reporting.synthetic import plan_of
+from workflow.definitions import needs
+from workflow.definitions.paper import Paper
 from workflow.planning.plan import Plan
-from workflow.reporting import needs
-from workflow.reporting.paper import Paper
 
 SHARED = {
     "iwslt_30_softmax": "iwslt_30_soft",

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.reporting.synthetic import Results
+from workflow.definitions.paper import Paper
 from workflow.reporting.measures import Measures
-from workflow.reporting.paper import Paper
 
 
 @pytest.fixture(scope="session")

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from model.checksums import listed
+from model.store.checksums import listed
 from tests.sealing import put
-from workflow.planning.loader import load_yaml
+from workflow.definitions.loader import load_yaml
+from workflow.definitions.paper import Paper
 from workflow.planning.plan import Plan
 from workflow.reporting.measures import Measure
-from workflow.reporting.paper import Paper
 
 ROOT = Path(__file__).resolve().parents[2]
 STACK = {

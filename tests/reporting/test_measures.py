@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from model.checksums import Damaged
+from model.store.checksums import Damaged
 from tests.reporting.synthetic import Results, one_run
 from tests.sealing import change, flip, put
-from workflow.reporting.files import ReportingError
+from workflow.errors import ReportingError
 from workflow.reporting.measures import Measures
 
 

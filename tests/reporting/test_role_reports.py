@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from tests.reporting.synthetic import one_run
+from workflow.definitions.paper import Paper
+from workflow.errors import ReportingError
 from workflow.reporting.figures.panels import Panel, Series
 from workflow.reporting.figures.role_classes import draw
 from workflow.reporting.figures.style import styled
-from workflow.reporting.files import ReportingError
 from workflow.reporting.measures import Measure, Measures
-from workflow.reporting.paper import Paper
-from workflow.reporting.tables import build
+from workflow.reporting.tables.long_form import build
 
 
 def panel(label: str, runs: list[Measure]) -> Panel:

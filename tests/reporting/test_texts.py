@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from model.checksums import Damaged, read_sealed
+from model.store.checksums import Damaged, read_sealed
 from tests import sealing
 from tests.reporting.synthetic import Results, plan_of
-from workflow.reporting import drawing
-from workflow.reporting.current import planned
-from workflow.reporting.files import ReportingError
+from workflow.errors import ReportingError
+from workflow.reporting.figures import drawing
 from workflow.reporting.measures import Measures
-from workflow.reporting.publishing import publish, published
+from workflow.reporting.publication.current import planned
+from workflow.reporting.publication.publishing import publish, published
 from workflow.reporting.texts import LEAST
 
 KEY = "text_classification/sst_soft/seed-{}"

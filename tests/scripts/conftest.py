@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from model.checksums import read_sealed, sha256
+from model.store.checksums import read_sealed, sha256
 from tests.model.corpora import write_corpus
 from tests.scripts.processes import ROOT, Interference, Outcome, Running, command
 from tests.sealing import put
-from workflow.datasets.checksums import read_manifest
-from workflow.datasets.encoding import digest
+from workflow.datasets.encoded.encoding import digest
+from workflow.datasets.io.checksums import read_manifest
 from workflow.planning.code import Project
 from workflow.planning.identity import identity, run_roots
 
@@ -134,7 +134,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def spec(data: Path) -> dict[str, Any]:
     """A discrete classifier with dropout, whose best weights are selected."""
     encoder = {
-        "path": "model.two_stream:TwoStreamTransformer", "width": 16, "hidden": 32, "layers": 2,
+        "path": "model.architectures.two_stream:TwoStreamTransformer",
+        "width": 16, "hidden": 32, "layers": 2,
         "heads": 2, "normalizer": {"path": "model.normalizers.gumbel:Gumbel"}, "dropout": 0.1,
     }  # fmt: skip
     spec = {
@@ -145,8 +146,9 @@ def spec(data: Path) -> dict[str, Any]:
             "dataset": "keywords", "recipe": "0" * 12,
             "digest": read_manifest(data)["digest"],
         },
-        "model": {"path": "model.classifier:Classifier", "classes": 2, "encoder": encoder},
-        "objective": {"path": "model.classifier:Classification"},
+        "model": {"path": "model.architectures.classifier:Classifier",
+                "classes": 2, "encoder": encoder},
+        "objective": {"path": "model.objectives.classification:Classification"},
         "training": {
             "epochs": 3, "batch": {"tokens": 100}, "optimizer": {"lr": 1e-2, "betas": [0.9, 0.98]},
             "schedule": {"name": "cosine", "warmup": 5}, "clip": 1.0, "precision": "fp32",

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from model.corpus import Corpus, Split
-from model.probes.learning_record import Values
+from model.batches.corpus import Corpus, Split
+from model.probes.learning.learning_record import Values
 from model.probes.measure import Measured, Subject
-from model.record import Record
+from model.store.record import Record
 
 
 def steps(subject: Subject, history: Sequence[Mapping[str, Any]]) -> Measured:

@@ -27,7 +27,9 @@ NEVER = 10**9
 Interference = Callable[[], None]
 
 _fork = multiprocessing.get_context("forkserver")
-_fork.set_forkserver_preload(["pytest", "torch._dynamo", "model.checkpoint", "model.training"])
+_fork.set_forkserver_preload(
+    ["pytest", "torch._dynamo", "model.training.state", "model.training.loop"]
+)
 _WITHOUT_TORCH = """
 import importlib, sys
 sys.modules["torch"] = None
@@ -159,7 +161,7 @@ def _at_update(after: int, save_every: int, action: Callable[[], None]) -> None:
 
 
 def _at_updates(actions: Mapping[int, Callable[[], None]], save_every: int) -> None:
-    from model.checkpoint import StateKeeper
+    from model.training.state import StateKeeper
 
     counter = itertools.count(1)
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from model.checksums import read_sealed
+from model.store.checksums import read_sealed
 from tests.scripts.conftest import Job, seal
 from tests.scripts.processes import ROOT, coded, command, kill
-from workflow.datasets.checksums import read_manifest
-from workflow.datasets.recipe import load
+from workflow.datasets.io.checksums import read_manifest
+from workflow.datasets.kinds.recipe import load
 from workflow.planning.code import Project
 from workflow.planning.identity import canonical, run_roots
 
@@ -20,11 +20,12 @@ DRAWINGS = {
     **{"train": 40, "dev": 4, "test": 6, "seed": 0},
 }
 IMAGES = {
-    "path": "model.image_encoders:Convolution", "width": 8, "pixels": 16, "channels": [8, 8],
+    "path": "model.layers.image_encoders:Convolution", "width": 8, "pixels": 16, "channels": [8, 8],
     "dropout": 0.1, "shift": 2, "flip": True,
 }  # fmt: skip
 MODEL = {
-    "path": "model.captioning:Captioner", "images": IMAGES, "width": 8, "hidden": 12, "layers": 1,
+    "path": "model.architectures.translation.captioner:Captioner",
+    "images": IMAGES, "width": 8, "hidden": 12, "layers": 1,
     "heads": 2, "normalizer": {"path": "model.normalizers.topk:TopK", "k": 3}, "dropout": 0.2,
 }  # fmt: skip
 TRAINING = {
@@ -32,7 +33,12 @@ TRAINING = {
     "schedule": {"name": "cosine", "warmup": 4}, "clip": 1.0, "precision": "fp32",
     "threads": 1, "matmul": "highest", "select": {"metric": "loss", "mode": "min"},
 }  # fmt: skip
-SEARCH = {"path": "model.decoding:Beam", "beam": 2, "length_ratio": 0, "length_extra": 12}
+SEARCH = {
+    "path": "model.architectures.translation.beam_search:Beam",
+    "beam": 2,
+    "length_ratio": 0,
+    "length_extra": 12,
+}
 
 
 @pytest.fixture(scope="session")
@@ -56,7 +62,7 @@ def captioning(folder: Path, data: Path, model: Any = MODEL) -> Job:
             "digest": read_manifest(data)["digest"],
         },
         "model": model,
-        "objective": {"path": "model.captioning:Captioning"},
+        "objective": {"path": "model.objectives.captioning:Captioning"},
         "training": TRAINING,
         "checkpoints": [], "parents": {},
     }  # fmt: skip
@@ -86,10 +92,13 @@ def test_killed_in_the_middle_of_an_epoch_it_ends_bit_for_bit_as_undisturbed(
 
 def test_everything_that_a_report_needs_is_measured(undisturbed: Job, tmp_path: Path) -> None:
     probes = {
-        "scores": {"path": "model.probes.caption_scores:caption_scores", "search": SEARCH},
-        "frequent": {"path": "model.probes.caption_scores:frequent_caption"},
-        "pictures": {"path": "model.probes.caption_pictures:caption_pictures", "pictures": 2},
-        "speed": {"path": "model.probes.speed:training_speed", "updates": 4},
+        "scores": {"path": "model.probes.quality.caption_scores:caption_scores", "search": SEARCH},
+        "frequent": {"path": "model.probes.quality.caption_scores:frequent_caption"},
+        "pictures": {
+            "path": "model.probes.quality.caption_pictures:caption_pictures",
+            "pictures": 2,
+        },
+        "speed": {"path": "model.probes.cost.speed:training_speed", "updates": 4},
     }
     evaluators = {name: coded(node) for name, node in probes.items()}
     given = {
@@ -110,7 +119,7 @@ def test_images_that_are_not_what_the_model_reads_are_told(drawings: Path, tmp_p
     larger = MODEL | {"images": IMAGES | {"pixels": 32}}
     error = captioning(tmp_path / "larger", drawings, larger).train().error
     assert "the corpus has images of shape (3, 16, 16), and the model reads (3, 32, 32)" in error
-    boxes = {"path": "model.image_encoders:Regions", "width": 8, "features": 4}
+    boxes = {"path": "model.layers.image_encoders:Regions", "width": 8, "features": 4}
     job = captioning(tmp_path / "boxes", drawings, MODEL | {"images": boxes})
     assert "reads features of regions, and the corpus has pixels" in job.train().error
     assert job.untouched()

@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from model.checksums import Damaged
-from model.files import aside
+from model.store.checksums import Damaged
+from model.store.files import aside
 from tests.scripts.processes import command
 from tests.sealing import flip, put
-from workflow.datasets.errors import RecipeError
-from workflow.datasets.files import write_lines
-from workflow.errors import Mistake
+from workflow.datasets.io.files import write_lines
+from workflow.errors import Mistake, RecipeError, ReportingError
+from workflow.files import write_json
 from workflow.paths import PUBLISHED
-from workflow.reporting.files import ReportingError, write_json
 from workflow.scripts.failure import made_with, one_sentence
 from workflow.scripts.job import check_run, read_spec
 
@@ -50,7 +49,7 @@ def test_a_full_disk_is_told_with_the_file_and_the_remedy(
     def full(_: Path) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr("model.files.flush", full)
+    monkeypatch.setattr("model.store.files.flush", full)
     path = tmp_path / "file"
     expected = f"error: {os.strerror(number)} ({path}); make room and run again."
     assert said(lambda: write(path)) == expected
@@ -63,7 +62,7 @@ def test_another_failed_write_of_known_content_names_its_file(
     def broken(_: Path) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr("model.files.flush", broken)
+    monkeypatch.setattr("model.store.files.flush", broken)
     path = tmp_path / "file"
     assert said(lambda: write_json(path, {"schema": 1})) == f"error: Input/output error ({path})."
 

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from model.checksums import sha256
+from model.store.checksums import sha256
 from tests.model.corpora import write_corpus
 from tests.scripts.conftest import Job, seal
 from tests.scripts.processes import ROOT, kill
 from tests.sealing import put
-from workflow.datasets.checksums import read_manifest
-from workflow.datasets.encoding import digest
+from workflow.datasets.encoded.encoding import digest
+from workflow.datasets.io.checksums import read_manifest
 from workflow.planning.code import Project
 from workflow.planning.identity import run_roots
 
@@ -48,11 +48,12 @@ def reader(folder: Path, text: Path, **training: Any) -> Job:
             "digest": read_manifest(text)["digest"],
         },
         "model": {
-            "path": "model.transformer_xl:TransformerXL", "width": 8, "hidden": 16, "layers": 2,
+            "path": "model.architectures.transformer_xl:TransformerXL",
+            "width": 8, "hidden": 16, "layers": 2,
             "heads": 2, "normalizer": {"path": "model.normalizers.topk_of_many:TopKOfMany", "k": 3},
             "memory": 6, "streams": 4, "dropout": 0.1,
         },
-        "objective": {"path": "model.stream_modelling:StreamModelling", "segment": 5},
+        "objective": {"path": "model.objectives.stream_modelling:StreamModelling", "segment": 5},
         "training": {
             "updates": 30, "batch": {"tokens": 20}, "optimizer": {"lr": 1e-2, "betas": [0.9, 0.98]},
             "schedule": {"name": "cosine"}, "precision": "fp32", "threads": 1, "matmul": "highest",
@@ -76,7 +77,10 @@ def test_killed_and_resumed_it_ends_bit_for_bit_as_undisturbed(tmp_path: Path, t
 @pytest.mark.parametrize(
     ("batch", "says"),
     [
-        ({"tokens": 25}, "training.batch.tokens makes more streams than model.streams, which is 4"),
+        (
+            {"tokens": 25},
+            "training.batch.tokens makes more streams than model.streams, which is 4",
+        ),
         ({"tokens": 18}, "training.batch.tokens is 18; give a multiple of the segment's 5"),
         ({"examples": 4}, "training.batch.tokens is missing; give a multiple of the segment's 5"),
         ({"tokens": 2000}, "the text of 400 characters is too short for 400 segments of 5"),

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from model.checksums import listed, read_sealed
-from model.record import Record
+from model.store.checksums import listed, read_sealed
+from model.store.record import Record
 from tests.scripts.conftest import Job, seal
 from tests.scripts.processes import ROOT, Interference, Outcome, Running, coded, command, new_code
 from tests.sealing import flip, put, relist
@@ -68,8 +68,11 @@ class Measuring:
 def measuring(whole: Job, copied: Any) -> Measuring:
     """The finished run, not yet measured."""
     nodes = {
-        "accuracy": {"path": "model.probes.accuracy:accuracy"},
-        "importance": {"path": "model.probes.importance:attention_importance", "tokens": 500},
+        "accuracy": {"path": "model.probes.quality.accuracy:accuracy"},
+        "importance": {
+            "path": "model.probes.importance.classification:attention_importance",
+            "tokens": 500,
+        },
     }
     nodes = {name: coded(node) for name, node in nodes.items()}
     return Measuring(copied(whole), nodes)
@@ -214,7 +217,7 @@ def test_new_code_of_one_evaluator_runs_that_one(measuring):
     assert ran(measuring.measure()) == ["accuracy", "importance"]
     before, old = measuring.cached, measuring.found
     measuring.evaluators["accuracy"]["code"] = "new"
-    assert ran(measuring.measure(before=new_code("model.probes.accuracy"))) == ["accuracy"]
+    assert ran(measuring.measure(before=new_code("model.probes.quality.accuracy"))) == ["accuracy"]
     assert before.items() < measuring.cached.items() and len(measuring.cached) == 3
     assert measuring.found["importance"] == old["importance"]
     assert measuring.found["accuracy"]["code"] == "new"
@@ -222,7 +225,7 @@ def test_new_code_of_one_evaluator_runs_that_one(measuring):
 
 
 def test_what_was_found_before_a_mistake_is_kept(measuring):
-    node = {"path": "model.probes.importance:absent", "code": "0" * 16}
+    node = {"path": "model.probes.importance.classification:absent", "code": "0" * 16}
     measuring.evaluators["importance"] = node
     error = measuring.measure().said.splitlines()[-1]
     assert error.startswith("error: the code of evaluator 'importance' cannot be read")

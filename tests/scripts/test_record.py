@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from model.record import Record
+from model.store.record import Record
 from tests.scripts.conftest import Job, seal
 from tests.scripts.processes import Outcome, coded, command
 from tests.sealing import change, flip
@@ -55,7 +55,7 @@ EVERY = [f"{place}/step-{n}.safetensors" for place in ("out", "result") for n in
 def recording(whole: Job, copied: Any) -> Recording:
     """The finished run, not yet recorded."""
     node = {
-        "path": "model.probes.learning_record:learning_record",
+        "path": "model.probes.learning.learning_record:learning_record",
         "values": {"path": "tests.scripts.probes:said"},
         "dev": 7,
     }
@@ -92,8 +92,8 @@ def test_checkpoints_are_recorded_and_dropped_and_the_record_is_made_once(record
 
 
 def test_update_0_is_what_the_seed_tells(recording):
-    from model.corpus import Corpus
-    from model.training import build_model
+    from model.batches.corpus import Corpus
+    from model.training.loop import build_model
 
     assert recording.record().status == 0
     job = recording.job

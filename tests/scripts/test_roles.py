@@ -21,13 +21,14 @@ SHORT = {name: value for name, value in TRAINING.items() if name != "average"} |
 
 def with_roles(folder: Path, data: Path, training: Any = SHORT, **roles: Any) -> Job:
     """A run with the layer that is not yet begun."""
-    node = {"path": "model.role_interaction:Roles", "number": 4} | roles
+    node = {"path": "model.layers.role_interaction:Roles", "number": 4} | roles
     model = {
-        "path": "model.role_translator:RoleEncoderDecoder", "width": 8, "hidden": 12, "layers": 1,
+        "path": "model.architectures.translation.with_roles:RoleEncoderDecoder",
+        "width": 8, "hidden": 12, "layers": 1,
         "heads": 2, "normalizer": SOFTMAX, "roles": node,
     }  # fmt: skip
     job = translating(folder, data, model, training)
-    spec = job.spec | {"objective": {"path": "model.role_translation:RoleTranslation"}}
+    spec = job.spec | {"objective": {"path": "model.objectives.role_translation:RoleTranslation"}}
     return replace(job, spec=seal(spec | {"code": Project(ROOT).hash(run_roots(spec))}))
 
 
@@ -96,7 +97,7 @@ def test_fine_tuning_from_a_run_that_has_not_finished_is_told(pairs: Path, tmp_p
 
 
 def test_a_token_that_is_not_in_the_vocabulary_is_told(trained: Job, tmp_path: Path) -> None:
-    node = {"path": "model.probes.roles:token_roles", "token": "derr"}
+    node = {"path": "model.probes.words.roles:token_roles", "token": "derr"}
     evaluators = {"token_roles": coded(node)}
     given = {
         "spec": trained.written(), "run": trained.out, "data": trained.data,

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import torch
 
-from model.checksums import stamped
-from model.store import Entry
+from model.store.checksums import stamped
+from model.store.runs import Entry
 from tests.scripts.conftest import Job, seal
 from tests.scripts.processes import (
     NEVER,
@@ -152,7 +152,7 @@ def fill_the_device() -> None:
     """Let training meet a full GPU."""
     import torch
 
-    from model import training
+    from model.training import loop as training
 
     def train(*_: Any) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.\nSee docs.")
@@ -171,7 +171,7 @@ def test_a_device_that_is_too_small_is_told(job):
 def stumble() -> None:
     """Let training end at a mistake in the code of a run."""
     os.environ["SACCADE_INVOCATION"] = "first"
-    from model import training
+    from model.training import loop as training
 
     def train(*_: Any) -> None:
         {}["missing"]
@@ -182,7 +182,7 @@ def stumble() -> None:
 def lose_a_process() -> None:
     """Let training end at an error that another attempt may not meet."""
     os.environ["SACCADE_INVOCATION"] = "first"
-    from model import training
+    from model.training import loop as training
 
     def train(*_: Any) -> None:
         raise RuntimeError("NCCL error: remote process exited or there was a network error")
@@ -462,7 +462,7 @@ def test_a_disk_too_full_to_copy_out_leaves_no_run_json(whole, copied):
 def leave() -> None:
     """Let training end where the code of a run, such as a mechanism, calls sys.exit."""
     os.environ["SACCADE_INVOCATION"] = "first"
-    from model import mechanism
+    from model.training import preflight as mechanism
 
     def build(*_: Any) -> None:
         raise SystemExit(0)

@@ -11,8 +11,8 @@ from subword_nmt.apply_bpe import BPE
 
 from tests.scripts.conftest import Job, seal
 from tests.scripts.processes import ROOT, coded, command, kill
-from workflow.datasets.checksums import read_manifest
-from workflow.datasets.recipe import load
+from workflow.datasets.io.checksums import read_manifest
+from workflow.datasets.kinds.recipe import load
 from workflow.planning.code import Project
 from workflow.planning.identity import canonical, run_roots
 
@@ -23,7 +23,8 @@ PAIRS = {
     **{"train": 150, "dev": 8, "test": 8, "seed": 0},
 }
 MODEL = {
-    "path": "model.two_stream_translation:TwoStreamEncoderDecoder", "width": 8, "hidden": 12,
+    "path": "model.architectures.translation.two_stream:TwoStreamEncoderDecoder",
+    "width": 8, "hidden": 12,
     "layers": 1, "heads": 2, "normalizer": {"path": "model.normalizers.gumbel:Gumbel"},
     "dropout": 0.2,
 }  # fmt: skip
@@ -53,7 +54,7 @@ def translating(folder: Path, data: Path, model: Any = MODEL, training: Any = TR
         "seed": 0,
         "data": {"dataset": "multi30k", "recipe": "0" * 12, "digest": digest},
         "model": model,
-        "objective": {"path": "model.translation:Translation"},
+        "objective": {"path": "model.objectives.translation:Translation"},
         "training": training,
         "checkpoints": [], "parents": {},
     }  # fmt: skip
@@ -154,8 +155,8 @@ def test_a_pair_that_is_too_long_for_the_model_is_told_before_the_first_update(
 
 def test_a_search_without_a_beam_is_told(undisturbed: Job, tmp_path: Path) -> None:
     """Where it got past the plan, which refuses it too."""
-    search = {"path": "model.decoding:Beam", "beam": 0}
-    node = {"path": "model.probes.translation_scores:translation_scores", "search": search}
+    search = {"path": "model.architectures.translation.beam_search:Beam", "beam": 0}
+    node = {"path": "model.probes.quality.translation_scores:translation_scores", "search": search}
     evaluators = {"scores": coded(node)}
     given = {
         "spec": undisturbed.written(), "run": undisturbed.out, "data": undisturbed.data,

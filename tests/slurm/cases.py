@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from model.checksums import read_sealed
+from model.store.checksums import read_sealed
 from tests.slurm.bench import Bench
 from tests.slurm.cluster import GRACE, KILL_WAIT, NODES
 from tests.slurm.processes import Failed, wait

@@ -9,9 +9,10 @@ import os
 import time
 from pathlib import Path
 
-from model.batching import Batch
-from model.language_model import LanguageModel, LanguageModelling
-from model.loss import Loss
+from model.architectures.language_model import LanguageModel
+from model.batches.batching import Batch
+from model.objectives.language_modelling import LanguageModelling
+from model.objectives.loss import Loss
 
 
 class Paced(LanguageModelling):

@@ -8,7 +8,7 @@ from tests.slurm.bench import Plant
 from tests.slurm.cases import LEAVING
 
 UNFENCED = (
-    "model/checkpoint.py",
+    "model/training/state.py",
     "        self.claim.check()\n        self.asked",
     "        self.asked",
 )
@@ -18,13 +18,13 @@ PLANTS: dict[str, Plant] = {
     "demo": ("workflow/rules/measure.smk", "gpu=one_gpu", "gpu=0"),
     "deadline": ("workflow/scripts/train.py", "- margin(arguments.time_limit)", "+ 600"),
     "time_limit": ("workflow/scripts/train.py", "setattr(keeper, wish, True)", "None"),
-    "requeue": ("model/checkpoint.py", "states = self._states()\n", "states = []\n"),
+    "requeue": ("model/training/state.py", "states = self._states()\n", "states = []\n"),
     "node": UNFENCED,
     "killed_main": UNFENCED,
     "cancelled": ("slurm/config.yaml", "retries: 3", "retries: 0"),
     "two_people": ("slurm/config.yaml", "retries: 3", "retries: 3\nnolock: true"),
     "two_jobs": UNFENCED,
     "disk_full": ("workflow/scripts/train.py", "except OSError as", "except LookupError as"),
-    "damaged_state": ("model/checkpoint.py", ".digest() != content[:32]", ".digest() is None"),
+    "damaged_state": ("model/training/state.py", ".digest() != content[:32]", ".digest() is None"),
     "preempted": ("workflow/scripts/train.py", *LEAVING),
 }

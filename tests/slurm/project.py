@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from model.checksums import read_sealed
+from model.store.checksums import read_sealed
 from tests.slurm.processes import PATIENCE, Failed, wait
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -150,9 +150,9 @@ def test_a_folder_of_temporary_files_that_cannot_be_written(fresh, monkeypatch):
 
 
 def test_a_module_that_is_not_python(fresh):
-    fresh.edit("model/training.py", "import math", "import math math")
+    fresh.edit("model/training/loop.py", "import math", "import math math")
     error = fresh.snakemake("--dry-run", fails=True).error
-    assert "model/training.py, line" in error
+    assert "model/training/loop.py, line" in error
     assert "not valid Python" in error
 
 

@@ -93,7 +93,7 @@ def test_what_jobs_ask_for_is_no_reason_to_rerun(project):
 def test_a_job_that_starts_after_the_code_was_edited_refuses(project):
     spec = f"results/demo/runs/{SOFT}/spec.json"
     data = json.loads((project.root / spec).read_text())["data"]
-    project.edit("model/training.py", "EVALUATED = ", "EVALUATED = 0 + ")
+    project.edit("model/training/loop.py", "EVALUATED = ", "EVALUATED = 0 + ")
     paths = ("--data", f"results/data/{data['dataset']}/{data['recipe']}/encoded")
     paths += ("--store", "results/store", "--out", "out")
     said = project.script("train", "--spec", spec, *paths, fails=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from model.checksums import set_aside
+from model.store.checksums import set_aside
 from tests.sealing import flip
 
 SOFT = "toy_language/soft/seed-0"

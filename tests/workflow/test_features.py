@@ -6,8 +6,8 @@ import shutil
 import numpy as np
 import yaml
 
-from workflow.datasets.captioned_images import FEATURES
-from workflow.datasets.recipe import complete
+from workflow.datasets.kinds.captioned_images import FEATURES
+from workflow.datasets.kinds.recipe import complete
 from workflow.planning.identity import data_folder
 
 INDEX = f"results/data/features/coco/{FEATURES}"

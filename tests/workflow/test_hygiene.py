@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from model.store import Entry
-from workflow.planning import loader
-from workflow.planning.errors import InputError
+from model.store.runs import Entry
+from workflow.definitions import loader
+from workflow.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = [*sorted((ROOT / "model").rglob("*.py")), *sorted((ROOT / "workflow").rglob("*.py"))]

@@ -7,8 +7,8 @@ import shutil
 import pytest
 
 from tests.datasets.loopback import Answer, Server
-from workflow.datasets.recipe import complete
-from workflow.datasets.sources import COLUMNS
+from workflow.datasets.fetched.sources import COLUMNS
+from workflow.datasets.kinds.recipe import complete
 from workflow.planning.identity import recipe_hash
 
 RECIPE = complete({"dataset": "sst"})

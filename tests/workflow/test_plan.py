@@ -8,7 +8,7 @@ from tests.planning.conftest import CONFIG
 from tests.sealing import put
 from workflow.planning.budget import Job
 from workflow.planning.plan import Plan
-from workflow.reporting.page import render
+from workflow.reporting.page.page import render
 from workflow.scripts.plan import downloads
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workflow.datasets import mirrors
+from workflow.datasets.fetched import mirrors
 
 README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.M | re.S)

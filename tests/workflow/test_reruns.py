@@ -23,12 +23,14 @@ def test_editing_a_class_reruns_exactly_the_runs_that_reach_it(project):
 
 
 def test_editing_what_all_runs_reach_reruns_all(project):
-    project.edit("model/training.py", "EVALUATED = ", "EVALUATED = 0 + ")
+    project.edit("model/training/loop.py", "EVALUATED = ", "EVALUATED = 0 + ")
     assert project.plan("toy").trained == [GUMBEL, SOFT, TUNED]
 
 
 def test_an_evaluator_that_changes_is_measured_again_without_training(project):
-    project.edit("model/probes/likelihood.py", "total, count = 0.0, 0", "total, count = 0.0, -0")
+    project.edit(
+        "model/probes/quality/likelihood.py", "total, count = 0.0, 0", "total, count = 0.0, -0"
+    )
     jobs = project.plan("toy").jobs
     assert [job for job in jobs if job.startswith(("measure", "train"))] == [
         f"measure {run}" for run in (GUMBEL, SOFT, TUNED)
@@ -36,7 +38,11 @@ def test_an_evaluator_that_changes_is_measured_again_without_training(project):
 
 
 def test_a_class_beside_those_that_are_used_reruns_nothing(project):
-    for path in ("model/training.py", "model/transformer.py", "model/probes/likelihood.py"):
+    for path in (
+        "model/training/loop.py",
+        "model/architectures/transformer.py",
+        "model/probes/quality/likelihood.py",
+    ):
         with (project.root / path).open("a") as file:
             file.write("\n\nclass Unused:\n    pass\n")
     assert project.plan("toy").jobs == []
@@ -71,8 +77,8 @@ def test_adding_a_normaliser_reruns_nothing(project):
 
 
 def test_a_comment_or_docstring_reruns_nothing(project):
-    project.edit("model/training.py", '"""', '"""Written otherwise: ')
-    for path in ("model/training.py", "workflow/datasets/stack_language.py"):
+    project.edit("model/training/loop.py", '"""', '"""Written otherwise: ')
+    for path in ("model/training/loop.py", "workflow/datasets/stack_language.py"):
         with (project.root / path).open("a") as file:
             file.write("# A comment.\n")
     assert project.plan("toy").jobs == []
@@ -82,8 +88,8 @@ def test_a_comment_or_docstring_reruns_nothing(project):
     ("path", "old", "new"),
     [
         ("workflow/scripts/train.py", "CONTINUE = 75", "CONTINUE = 76"),
-        ("model/checkpoint.py", "self._states()[:-2]", "self._states()[:-3]"),
-        ("model/store.py", "indent=2", "indent=1"),
+        ("model/training/state.py", "self._states()[:-2]", "self._states()[:-3]"),
+        ("model/store/runs.py", "indent=2", "indent=1"),
     ],
 )
 def test_code_that_cannot_change_weights_trains_nothing(project, path, old, new):

@@ -4,7 +4,7 @@ import re
 
 from tests.planning.conftest import CONFIG
 from tests.workflow.conftest import Project
-from workflow.datasets.recipe import threads
+from workflow.datasets.kinds.recipe import threads
 from workflow.planning.plan import Plan
 
 

@@ -11,10 +11,10 @@ AGAIN = """
     source: no paper
     data: {dataset: stack_language, train: 64, dev: 16, test: 16, length: 8, max_depth: 2}
     model: *model
-    objective: {path: "model.language_model:LanguageModelling"}
+    objective: {path: "model.objectives.language_modelling:LanguageModelling"}
     training: *training
     evaluators:
-      receptive_field: {path: "model.probes.spans:receptive_fields"}
+      receptive_field: {path: "model.probes.fields.spans:receptive_fields"}
     seeds: 1
     variants:
       same: {label: the same}

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from workflow.datasets.errors import FETCH_AGAIN, DataError
-from workflow.datasets.files import by_name
-from workflow.datasets.labelled_text import (
+from workflow.datasets.io.files import by_name
+from workflow.datasets.io.left_out import Losses
+from workflow.datasets.kinds.labelled_text import (
     HELD_OUT,
     Example,
     GenerableText,
@@ -29,7 +29,7 @@ from workflow.datasets.labelled_text import (
     tokenise,
     without_integers,
 )
-from workflow.datasets.losses import Losses
+from workflow.errors import FETCH_AGAIN, DataError
 
 WORLD, BUSINESS, OTHER = 0, 1, None
 LETTERS = 60
@@ -144,7 +144,7 @@ class Data(GenerableText):
 
     def synthesise(self, out: Path) -> None:
         """Write generated items in the official format, and the list of their salient words."""
-        from workflow.datasets.generated_text import write_ag_news
+        from workflow.datasets.kinds.generated_text import write_ag_news
 
         write_ag_news(out, train=self.train + self.dev, test=self.test, seed=self.seed)
 

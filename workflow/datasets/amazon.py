@@ -17,11 +17,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from workflow.datasets.archives import members
-from workflow.datasets.errors import FETCH_AGAIN, DataError
-from workflow.datasets.files import by_name
-from workflow.datasets.labelled_text import Example, LabelledText, hold_out, plain_words, worded
-from workflow.datasets.losses import Losses, read_decoded
+from workflow.datasets.io.archives import members
+from workflow.datasets.io.files import by_name
+from workflow.datasets.io.left_out import Losses, read_decoded
+from workflow.datasets.kinds.labelled_text import (
+    Example,
+    LabelledText,
+    hold_out,
+    plain_words,
+    worded,
+)
+from workflow.errors import FETCH_AGAIN, DataError
 
 ARCHIVE = "domain_sentiment_data.tar.gz"
 MEMBER = re.compile(r"sorted_data_acl/[^/]+/(negative|positive)\.review")

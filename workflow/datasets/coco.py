@@ -11,10 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from workflow.datasets.archives import members
-from workflow.datasets.captioned_images import FEATURES, Captioned, CaptionedImages, write_captions
-from workflow.datasets.errors import FETCH_AGAIN, DataError
-from workflow.datasets.files import SPLITS, by_name
+from workflow.datasets.io.archives import members
+from workflow.datasets.io.files import SPLITS, by_name
+from workflow.datasets.kinds.captioned_images import (
+    FEATURES,
+    Captioned,
+    CaptionedImages,
+    write_captions,
+)
+from workflow.errors import FETCH_AGAIN, DataError
 
 ARCHIVE, MEMBER = "caption_datasets.zip", "dataset_coco.json"
 KARPATHY: Mapping[str, str] = {"train": "train", "restval": "train", "val": "dev", "test": "test"}
@@ -41,7 +46,7 @@ class Data(CaptionedImages):
         Raises DataError when the list of images is damaged, names another split or an image without
         captions or features, or features are of different widths.
         """
-        from workflow.datasets.image_features import open_features, write_features
+        from workflow.datasets.kinds.image_features import open_features, write_features
 
         images = _images(by_name(files, ARCHIVE))
         splits: dict[str, list[Captioned]] = {split: [] for split in SPLITS}

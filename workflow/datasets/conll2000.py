@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from workflow.datasets.dataset import Dataset
-from workflow.datasets.errors import FETCH_AGAIN, DataError, RecipeError
-from workflow.datasets.files import by_name, read_lines, read_records, write_records
+from workflow.datasets.io.files import by_name, read_lines, read_records, write_records
+from workflow.datasets.kinds.dataset import Dataset
+from workflow.errors import FETCH_AGAIN, DataError, RecipeError
 
 SPLITS = ("train", "test")
 COLUMNS = ("pos", "chunk")
@@ -57,7 +57,7 @@ class Data(Dataset):
 
     def synthesise(self, out: Path) -> None:
         """Write generated sentences in the official format."""
-        from workflow.datasets.chunk_grammar import write_tagged
+        from workflow.datasets.grammars.chunk_grammar import write_tagged
 
         sizes = {f"{split}.txt": getattr(self, split) for split in SPLITS}
         write_tagged(out, sizes, self.seed)
@@ -82,7 +82,7 @@ class Data(Dataset):
         """
         import numpy as np
 
-        from workflow.datasets.encoding import RESERVED, Split, write_encoded
+        from workflow.datasets.encoded.encoding import RESERVED, Split, write_encoded
 
         records = {split: list(read_records(prepared / f"{split}.jsonl")) for split in SPLITS}
         every = [record for split in SPLITS for record in records[split]]

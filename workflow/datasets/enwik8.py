@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from workflow.datasets.archives import members
-from workflow.datasets.byte_text import ByteText, write_prepared
-from workflow.datasets.errors import FETCH_AGAIN, DataError
-from workflow.datasets.files import by_name
+from workflow.datasets.io.archives import members
+from workflow.datasets.io.files import by_name
+from workflow.datasets.kinds.byte_text import ByteText, write_prepared
+from workflow.errors import FETCH_AGAIN, DataError
 
 ARCHIVE, MEMBER = "enwik8.zip", "enwik8"
 BYTES = 100_000_000

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from model.caption_words import caption_words
-from workflow.datasets.captioned_images import Captioned, CaptionedImages, write_captions
-from workflow.datasets.errors import FETCH_AGAIN, DataError, RecipeError
-from workflow.datasets.files import SPLITS, by_name, read_lines
+from model.batches.caption_words import caption_words
+from workflow.datasets.io.files import SPLITS, by_name, read_lines
+from workflow.datasets.kinds.captioned_images import Captioned, CaptionedImages, write_captions
+from workflow.errors import FETCH_AGAIN, DataError, RecipeError
 
 CAPTIONS = "Flickr8k.token.txt"
 LISTS: Mapping[str, str] = {
@@ -69,7 +69,7 @@ class Data(CaptionedImages):
 
     def synthesise(self, out: Path) -> None:
         """Write drawings of shapes and their captions in the official format."""
-        from workflow.datasets.shape_pictures import write_flickr8k
+        from workflow.datasets.kinds.shape_pictures import write_flickr8k
 
         sizes = {LISTS[split]: getattr(self, split) for split in SPLITS}
         write_flickr8k(out, sizes, self.seed, CAPTIONS, PHOTOS[self.photos])
@@ -80,7 +80,7 @@ class Data(CaptionedImages):
         Raises DataError when an image is in two lists, or has no captions, no photo, or one that
         can't be read.
         """
-        from workflow.datasets.photos import write_pixels
+        from workflow.datasets.kinds.photos import write_pixels
 
         captions = _captions(by_name(files, CAPTIONS))
         splits = self._splits(files)

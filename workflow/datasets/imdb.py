@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workflow.datasets.archives import members
-from workflow.datasets.errors import FETCH_AGAIN, DataError
-from workflow.datasets.files import by_name
-from workflow.datasets.labelled_text import (
+from workflow.datasets.io.archives import members
+from workflow.datasets.io.files import by_name
+from workflow.datasets.io.left_out import Losses
+from workflow.datasets.kinds.labelled_text import (
     HELD_OUT,
     Example,
     GenerableText,
@@ -24,7 +24,7 @@ from workflow.datasets.labelled_text import (
     shuffled,
     worded,
 )
-from workflow.datasets.losses import Losses
+from workflow.errors import FETCH_AGAIN, DataError
 
 ARCHIVE = "aclImdb_v1.tar.gz"
 MEMBER = re.compile(r"aclImdb/(train|test)/(neg|pos)/(\d+_\d+)\.txt")
@@ -48,7 +48,7 @@ class Data(GenerableText):
 
     def synthesise(self, out: Path) -> None:
         """Write generated reviews in the official format, and the list of their salient words."""
-        from workflow.datasets.generated_text import write_imdb
+        from workflow.datasets.kinds.generated_text import write_imdb
 
         write_imdb(out, train=self.train + self.dev, test=self.test, seed=self.seed)
 

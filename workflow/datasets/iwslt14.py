@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from workflow.datasets.archives import members
-from workflow.datasets.errors import FETCH_AGAIN, DataError
-from workflow.datasets.files import by_name
-from workflow.datasets.losses import Losses
-from workflow.datasets.moses import Moses, Pair
-from workflow.datasets.parallel_text import ParallelText, aligned, whole
+from workflow.datasets.encoded.moses import Moses, Pair
+from workflow.datasets.encoded.prepared import aligned
+from workflow.datasets.io.archives import members
+from workflow.datasets.io.files import by_name
+from workflow.datasets.io.left_out import Losses
+from workflow.datasets.kinds.parallel_text import ParallelText, whole
+from workflow.errors import FETCH_AGAIN, DataError
 
 ARCHIVE = "de-en.tgz"
 LANGUAGES = ("de", "en")

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from workflow.datasets.errors import FETCH_AGAIN, DataError
-from workflow.datasets.files import by_name
-from workflow.datasets.losses import Losses
-from workflow.datasets.moses import Pair
-from workflow.datasets.parallel_text import CODES, ParallelText, read_sides, read_text, whole
+from workflow.datasets.encoded.moses import Pair
+from workflow.datasets.encoded.prepared import CODES
+from workflow.datasets.io.files import by_name
+from workflow.datasets.io.left_out import Losses
+from workflow.datasets.kinds.parallel_text import ParallelText, read_sides, read_text, whole
+from workflow.errors import FETCH_AGAIN, DataError
 
 REAL = 9_999
 """Pairs of a sample that is not used whole."""

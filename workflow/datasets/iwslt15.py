@@ -10,10 +10,10 @@ from math import inf
 from pathlib import Path
 from typing import Literal
 
-from workflow.datasets.files import by_name
-from workflow.datasets.losses import Losses
-from workflow.datasets.moses import Pair
-from workflow.datasets.parallel_text import ParallelText, read_sides, whole
+from workflow.datasets.encoded.moses import Pair
+from workflow.datasets.io.files import by_name
+from workflow.datasets.io.left_out import Losses
+from workflow.datasets.kinds.parallel_text import ParallelText, read_sides, whole
 
 NAMES = {"train": "train", "dev": "tst2012", "test": "tst2013"}
 

@@ -7,9 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workflow.datasets.dataset import Dataset
-from workflow.datasets.errors import DataError
-from workflow.datasets.files import (
+from workflow.datasets.io.files import (
     SPLITS,
     by_name,
     duplicates,
@@ -17,7 +15,9 @@ from workflow.datasets.files import (
     write_lines,
     write_records,
 )
-from workflow.datasets.numbered import names, numbered, sequences_of
+from workflow.datasets.io.numbered import names, numbered, sequences_of
+from workflow.datasets.kinds.dataset import Dataset
+from workflow.errors import DataError
 
 KEYWORD = 1
 
@@ -86,7 +86,7 @@ class Data(Dataset):
         """Write every sequence with its label, and where its keyword is, as arrays."""
         import numpy as np
 
-        from workflow.datasets.encoding import RESERVED, Split, write_encoded
+        from workflow.datasets.encoded.encoding import RESERVED, Split, write_encoded
 
         splits = {}
         sequences = {}

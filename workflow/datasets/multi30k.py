@@ -13,10 +13,11 @@ from math import inf
 from pathlib import Path
 from typing import Literal
 
-from workflow.datasets.files import SPLITS, by_name, read_lines, write_lines
-from workflow.datasets.losses import Losses
-from workflow.datasets.moses import Moses, Pair
-from workflow.datasets.parallel_text import LEXICON, ParallelText, as_written, read_sides, whole
+from workflow.datasets.encoded.moses import Moses, Pair
+from workflow.datasets.encoded.prepared import LEXICON
+from workflow.datasets.io.files import SPLITS, by_name, read_lines, write_lines
+from workflow.datasets.io.left_out import Losses
+from workflow.datasets.kinds.parallel_text import ParallelText, as_written, read_sides, whole
 
 NAMES: Mapping[str, str] = {
     "train": "train",
@@ -73,7 +74,7 @@ class Data(ParallelText):
 
     def synthesise(self, out: Path) -> None:
         """Write generated descriptions in the official format, and their lexicon."""
-        from workflow.datasets.generated_translation import write_multi30k
+        from workflow.datasets.kinds.generated_translation import write_multi30k
 
         sizes = {NAMES[split]: getattr(self, split) for split in SPLITS}
         write_multi30k(out, sizes, self.seed, homographs=self.source == "homographs")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from workflow.datasets.arithmetic_expressions import (
+from workflow.datasets.grammars.arithmetic_expressions import (
     HIGHEST,
     SAMPLERS,
     SYMBOLS,
@@ -22,9 +22,7 @@ from workflow.datasets.arithmetic_expressions import (
     prefix,
     value,
 )
-from workflow.datasets.dataset import Dataset
-from workflow.datasets.errors import DataError, RecipeError
-from workflow.datasets.files import (
+from workflow.datasets.io.files import (
     SPLITS,
     by_name,
     read_generated,
@@ -32,6 +30,8 @@ from workflow.datasets.files import (
     write_lines,
     write_records,
 )
+from workflow.datasets.kinds.dataset import Dataset
+from workflow.errors import DataError, RecipeError
 
 WRITERS = {"infix": infix, "prefix": prefix}
 READERS = {"infix": parse_infix, "prefix": parse_prefix}
@@ -145,7 +145,7 @@ class Data(Dataset):
         """
         import numpy as np
 
-        from workflow.datasets.encoding import RESERVED, Split, write_encoded
+        from workflow.datasets.encoded.encoding import RESERVED, Split, write_encoded
 
         numbers = {symbol: number for number, symbol in enumerate(SYMBOLS, start=len(RESERVED))}
         records = {split: list(read_records(prepared / f"{split}.jsonl")) for split in SPLITS}

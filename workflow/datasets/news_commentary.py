@@ -12,10 +12,10 @@ from math import inf
 from pathlib import Path
 from typing import Literal
 
-from workflow.datasets.errors import FETCH_AGAIN, DataError
-from workflow.datasets.losses import Losses
-from workflow.datasets.moses import Pair
-from workflow.datasets.parallel_text import ParallelText, as_written, read_text
+from workflow.datasets.encoded.moses import Pair
+from workflow.datasets.io.left_out import Losses
+from workflow.datasets.kinds.parallel_text import ParallelText, as_written, read_text
+from workflow.errors import FETCH_AGAIN, DataError
 
 TRAIN = 0.9
 """Share of the pairs to train on."""

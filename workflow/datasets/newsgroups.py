@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workflow.datasets.archives import members
-from workflow.datasets.errors import FETCH_AGAIN, DataError
-from workflow.datasets.files import by_name
-from workflow.datasets.labelled_text import (
+from workflow.datasets.io.archives import members
+from workflow.datasets.io.files import by_name
+from workflow.datasets.io.left_out import Losses
+from workflow.datasets.kinds.labelled_text import (
     HELD_OUT,
     Example,
     GenerableText,
@@ -24,7 +24,7 @@ from workflow.datasets.labelled_text import (
     tokenise,
     without_integers,
 )
-from workflow.datasets.losses import Losses
+from workflow.errors import FETCH_AGAIN, DataError
 
 ARCHIVE = "20news-bydate.tar.gz"
 MEMBER = re.compile(r"20news-bydate-(train|test)/rec\.sport\.(baseball|hockey)/\d+")
@@ -47,7 +47,7 @@ class Data(GenerableText):
 
     def synthesise(self, out: Path) -> None:
         """Write generated messages in the official format, and the list of their salient words."""
-        from workflow.datasets.generated_text import write_newsgroups
+        from workflow.datasets.kinds.generated_text import write_newsgroups
 
         write_newsgroups(out, total=self.train + self.dev + self.test, seed=self.seed)
 

@@ -8,9 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workflow.datasets.dataset import Dataset
-from workflow.datasets.errors import DataError, RecipeError
-from workflow.datasets.files import (
+from workflow.datasets.io.files import (
     SPLITS,
     by_name,
     duplicates,
@@ -18,7 +16,9 @@ from workflow.datasets.files import (
     write_lines,
     write_records,
 )
-from workflow.datasets.numbered import names, numbered, sequences_of
+from workflow.datasets.io.numbered import names, numbered, sequences_of
+from workflow.datasets.kinds.dataset import Dataset
+from workflow.errors import DataError, RecipeError
 
 END = "<end>"
 
@@ -103,7 +103,7 @@ class Data(Dataset):
         """
         import numpy as np
 
-        from workflow.datasets.encoding import RESERVED, Split, write_encoded
+        from workflow.datasets.encoded.encoding import RESERVED, Split, write_encoded
 
         end = len(RESERVED)
         splits = {}

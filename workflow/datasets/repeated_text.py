@@ -15,9 +15,9 @@ from math import log
 from pathlib import Path
 from string import ascii_lowercase
 
-from workflow.datasets.byte_text import ByteText, write_prepared
-from workflow.datasets.errors import DataError, RecipeError
-from workflow.datasets.files import SPLITS, by_name, replacing
+from workflow.datasets.io.files import SPLITS, by_name, replacing
+from workflow.datasets.kinds.byte_text import ByteText, write_prepared
+from workflow.errors import DataError, RecipeError
 
 
 @dataclass(frozen=True)

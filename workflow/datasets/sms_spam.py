@@ -8,10 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workflow.datasets.errors import FETCH_AGAIN, DataError
-from workflow.datasets.files import by_name
-from workflow.datasets.labelled_text import Example, LabelledText, hold_out, plain_words, worded
-from workflow.datasets.losses import Losses, read_decoded
+from workflow.datasets.io.files import by_name
+from workflow.datasets.io.left_out import Losses, read_decoded
+from workflow.datasets.kinds.labelled_text import (
+    Example,
+    LabelledText,
+    hold_out,
+    plain_words,
+    worded,
+)
+from workflow.errors import FETCH_AGAIN, DataError
 
 FILE = "SMSSpamCollection"
 LABELS = {"ham": 0, "spam": 1}

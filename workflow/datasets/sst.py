@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from workflow.datasets.errors import FETCH_AGAIN, DataError, RecipeError
-from workflow.datasets.files import SPLITS, by_name, write_lines
-from workflow.datasets.labelled_text import (
+from workflow.datasets.io.files import SPLITS, by_name, write_lines
+from workflow.datasets.io.left_out import Losses, read_decoded
+from workflow.datasets.kinds.labelled_text import (
     HELD_OUT,
     SALIENT_WORDS,
     Example,
@@ -26,7 +26,7 @@ from workflow.datasets.labelled_text import (
     plain_words,
     worded,
 )
-from workflow.datasets.losses import Losses, read_decoded
+from workflow.errors import FETCH_AGAIN, DataError, RecipeError
 
 LABELS = {"binary": 2, "fine": 5}
 ATTENTION_LEARNING = {1: 0, 2: 0, 4: 1}
@@ -70,7 +70,7 @@ class Data(GenerableText):
 
     def synthesise(self, out: Path) -> None:
         """Write generated sentences in the official format, and the list of their salient words."""
-        from workflow.datasets import sentiment_grammar
+        from workflow.datasets.grammars import sentiment_grammar
 
         for split, file in self.by_split.items():
             generator = random.Random(f"{self.seed} {split}")

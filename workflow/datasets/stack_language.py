@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from workflow.datasets.dataset import Dataset
-from workflow.datasets.errors import DataError
-from workflow.datasets.files import (
+from workflow.datasets.io.files import (
     SPLITS,
     by_name,
     duplicates,
@@ -16,9 +14,11 @@ from workflow.datasets.files import (
     write_lines,
     write_records,
 )
+from workflow.datasets.kinds.dataset import Dataset
+from workflow.errors import DataError
 
 if TYPE_CHECKING:  # numpy is loaded by the stages only: planning needs the options alone
-    from workflow.datasets.stack_grammar import Grammar, Symbols
+    from workflow.datasets.grammars.stack_grammar import Grammar, Symbols
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Data(Dataset):
         """Write one sequence a line, its symbols separated by spaces, for every split."""
         import numpy as np
 
-        from workflow.datasets.stack_grammar import sample, symbol_names
+        from workflow.datasets.grammars.stack_grammar import sample, symbol_names
 
         grammar = self._grammar()
         names = np.array(symbol_names(grammar), dtype=object)
@@ -68,7 +68,7 @@ class Data(Dataset):
 
         Raises DataError naming the line of an illegal sequence, or a file with too few of them.
         """
-        from workflow.datasets.stack_grammar import illegal
+        from workflow.datasets.grammars.stack_grammar import illegal
 
         grammar = self._grammar()
         for split in SPLITS:
@@ -90,8 +90,12 @@ class Data(Dataset):
         """
         import numpy as np
 
-        from workflow.datasets.encoding import RESERVED, Split, write_encoded
-        from workflow.datasets.stack_grammar import entropy_floor, span_starts, symbol_names
+        from workflow.datasets.encoded.encoding import RESERVED, Split, write_encoded
+        from workflow.datasets.grammars.stack_grammar import (
+            entropy_floor,
+            span_starts,
+            symbol_names,
+        )
 
         grammar = self._grammar()
         splits = {}
@@ -112,7 +116,7 @@ class Data(Dataset):
         write_encoded(out, self.name, self.options, symbol_names(grammar), splits, statistics)
 
     def _grammar(self) -> "Grammar":
-        from workflow.datasets.stack_grammar import WEIGHTS, Grammar
+        from workflow.datasets.grammars.stack_grammar import WEIGHTS, Grammar
 
         return Grammar(WEIGHTS[self.grammar], self.balanced, self.max_depth, self.length)
 
@@ -121,7 +125,7 @@ def _symbols(grammar: "Grammar", path: Path, texts: Sequence[str]) -> "Symbols":
     """Return the numbers (count, length) of the symbols that are written in `texts`."""
     import numpy as np
 
-    from workflow.datasets.stack_grammar import symbol_names
+    from workflow.datasets.grammars.stack_grammar import symbol_names
 
     numbers = {name: number for number, name in enumerate(symbol_names(grammar))}
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from workflow.datasets.wmt import Part, SharedTask
+from workflow.datasets.kinds.wmt import Part, SharedTask
 
 
 @dataclass(frozen=True)

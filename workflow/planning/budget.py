@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from model.checksums import read_sealed, sealed
-from model.files import write_atomically
-from workflow.planning.errors import InputError
+from model.store.checksums import read_sealed, sealed
+from model.store.files import write_atomically
+from workflow.errors import InputError
 from workflow.planning.estimate import Estimate, Estimator
 from workflow.planning.plan import Plan, Run, named
 from workflow.planning.resources import Resources

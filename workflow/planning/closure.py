@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-from workflow.planning.errors import InputError
+from workflow.errors import InputError
 
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _IGNORED_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores"})

@@ -19,8 +19,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from workflow.errors import InputError
 from workflow.planning.closure import is_empty_text, module_file, parse
-from workflow.planning.errors import InputError
 
 Key = tuple[str, str]
 """Module and name of a definition."""

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from workflow.planning.errors import InputError
-from workflow.planning.loader import load_yaml, read_yaml
+from workflow.definitions.loader import load_yaml, read_yaml
+from workflow.errors import InputError
 from workflow.planning.plan import Plan
 
 

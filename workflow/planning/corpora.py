@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workflow.datasets import sources
-from workflow.datasets.fetching import at_hand
-from workflow.datasets.recipe import files
-from workflow.planning.errors import InputError, unknown
+from workflow.datasets.fetched import sources
+from workflow.datasets.fetched.fetching import at_hand
+from workflow.datasets.kinds.recipe import files
+from workflow.errors import InputError, unknown
 from workflow.planning.experiments import SCALES, merge, recipe
 from workflow.planning.identity import data_folder
 from workflow.planning.plan import Plan

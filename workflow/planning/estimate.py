@@ -19,10 +19,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from model.checksums import Damaged, read_sealed
-from workflow.datasets.recipe import files
-from workflow.datasets.sources import load as load_sources
-from workflow.planning.errors import InputError
+from model.store.checksums import Damaged, read_sealed
+from workflow.datasets.fetched.sources import load as load_sources
+from workflow.datasets.kinds.recipe import files
+from workflow.errors import InputError
 from workflow.planning.identity import canonical, complete, parts, recipe_hash
 from workflow.planning.nodes import check_nodes
 from workflow.planning.plan import Plan, Run

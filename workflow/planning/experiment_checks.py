@@ -4,15 +4,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from workflow.planning.errors import InputError, unknown
-from workflow.planning.experiments import (
-    SCALES,
-    Changes,
-    Experiment,
-    further_data,
-    recipe,
-    records,
-)
+from workflow.errors import InputError, unknown
+from workflow.planning.experiments import SCALES, Changes, Experiment, further_data, recipe, records
 from workflow.planning.nodes import check_nodes
 
 REQUIRED = ("batch", "optimizer", "schedule", "precision", "threads", "matmul")

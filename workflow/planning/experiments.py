@@ -7,11 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from workflow.datasets.errors import RecipeError
-from workflow.datasets.recipe import complete
-from workflow.planning.errors import InputError, unknown
+from workflow.datasets.kinds.recipe import complete
+from workflow.definitions.loader import load_yaml
+from workflow.errors import InputError, RecipeError, unknown
 from workflow.planning.identity import canonical
-from workflow.planning.loader import load_yaml
 
 SCALES = ("demo", "lite", "paper")
 TRAINED = ("data", "model", "objective", "training", "parents", "checkpoints")

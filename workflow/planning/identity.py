@@ -7,9 +7,17 @@ import hashlib
 import json
 from typing import Any
 
-TRAINING = ("model.training:train", "model.corpus:Corpus", "model.workers:join")
+TRAINING = (
+    "model.training.loop:train",
+    "model.batches.corpus:Corpus",
+    "model.training.process_group:join",
+)
 """What computes every run, beside the parts that its spec names."""
-MEASURING = ("model.probes.measure:Subject", "model.corpus:Corpus", "model.record:Record")
+MEASURING = (
+    "model.probes.measure:Subject",
+    "model.batches.corpus:Corpus",
+    "model.store.record:Record",
+)
 """What every evaluator and recorder is given."""
 _LABELS = ("run", "identity")
 

@@ -6,18 +6,16 @@ follow: `mechanisms: {at: model.encoder.normalizer, like: {sst: sst_softmax}}` m
 `mechanisms: {"sst_{mechanism}": sst_softmax}` makes the row `sst_mine`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from workflow.planning.errors import InputError, unknown
+from workflow.errors import InputError, unknown
 from workflow.planning.experiments import Experiment, merge
 from workflow.planning.nodes import check_nodes, signature
 
 Node = Mapping[str, Any]
 """A part of a model: its `path` and its arguments."""
-KEPT = ("group", "variant", "metrics", "format")
-"""What a new row of a table has of the row that it follows."""
 
 
 def mechanisms(config: Mapping[str, Any], root: Path) -> dict[str, Node]:
@@ -82,24 +80,6 @@ def with_variants(experiment: Experiment, own: Mapping[str, Node]) -> Experiment
     return Experiment(experiment.name, experiment.paper, experiment.file, definition)
 
 
-def with_rows(table: Mapping[str, Any], own: Iterable[str]) -> dict[str, Any]:
-    """Return a table with a row for each mechanism and each row to follow.
-
-    A new row stands after the last one of its group. It has no printed number.
-    """
-    made = dict(table)
-    for name in own:
-        for template, followed in table.get("mechanisms", {}).items():
-            (row,) = (row for row in table["rows"] if row["id"] == followed)
-            kept = {key: row[key] for key in KEPT if key in row}
-            new = {"id": template.format(mechanism=name), "label": name, **kept, "printed": []}
-            rows = list(made["rows"])
-            last = max(at for at, one in enumerate(rows) if one.get("group") == row.get("group"))
-            made["rows"] = [*rows[: last + 1], new, *rows[last + 1 :]]
-            made["columns"] = [_with_row(one, followed, new["id"]) for one in made["columns"]]
-    return made
-
-
 def _twin(definition: Mapping[str, Any], variant: str) -> str:
     """Return another variant that differs from this one in its label alone; empty if none."""
 
@@ -128,9 +108,3 @@ def _following(
         if followed in scale.get("variants", {}):
             scales[name]["variants"] = among(scale["variants"])
     return {**definition, "variants": among(definition["variants"]), "scales": scales}
-
-
-def _with_row(column: Mapping[str, Any], followed: str, new: str) -> Mapping[str, Any]:
-    """Return the column with the new row among its rows, if it has the one to follow."""
-    rows = column.get("rows", [])
-    return {**column, "rows": [*rows, new]} if followed in rows else column

@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from workflow.errors import InputError, nearest, unknown
 from workflow.planning.closure import module_file, parse
-from workflow.planning.errors import InputError, nearest, unknown
 
 
 @dataclass(frozen=True)

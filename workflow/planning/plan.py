@@ -7,8 +7,9 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from workflow.definitions.loader import check
+from workflow.errors import InputError, unknown
 from workflow.planning.code import Project
-from workflow.planning.errors import InputError, unknown
 from workflow.planning.experiment_checks import check_experiment, check_start
 from workflow.planning.experiments import (
     Experiment,
@@ -27,7 +28,6 @@ from workflow.planning.identity import (
     recipe_hash,
     run_roots,
 )
-from workflow.planning.loader import check
 from workflow.planning.mechanisms import mechanisms, with_variants
 
 

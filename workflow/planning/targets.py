@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
+from workflow.definitions.needs import claim_runs, figure_runs, table_runs
+from workflow.definitions.paper import Paper
+from workflow.errors import InputError, unknown
 from workflow.planning.corpora import Corpus, corpora
-from workflow.planning.errors import InputError, unknown
 from workflow.planning.identity import canonical, data_folder, parts
 from workflow.planning.plan import Plan, Run
-from workflow.reporting.needs import claim_runs, figure_runs, table_runs
-from workflow.reporting.paper import Paper
 
 TABLE_FORMATS = ("csv", "md", "tex", "json")
 FIGURE_FORMATS = ("pdf", "png", "json")

@@ -1,1 +1,5 @@
-"""What becomes of measures: tables, verdicts, claims, figures, the report and what is published."""
+"""From measures to tables, figures, claims and pages.
+
+From the ground up: `texts` and `measures`, `statistics`, `tables` and `claims`, `figures`, `page`,
+`publication`.
+"""

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from workflow.reporting.files import ReportingError, read_json
+from workflow.errors import ReportingError
+from workflow.files import read_json
 from workflow.reporting.texts import put_back
 
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from model.files import write_atomically
-from workflow.reporting.files import ReportingError
+from model.store.files import write_atomically
+from workflow.errors import ReportingError
 
 FOLDER = "texts"
 LEAST = 100

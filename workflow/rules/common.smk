@@ -7,12 +7,12 @@ import uuid
 
 from snakemake.settings.types import DeploymentMethod
 
-from workflow.datasets.captioned_images import FEATURES
-from workflow.datasets.feature_files import state as features_state
-from workflow.datasets.recipe import files as recipe_files
-from workflow.datasets.recipe import threads as recipe_threads
+from workflow.datasets.kinds.captioned_images import FEATURES
+from workflow.datasets.kinds.feature_files import state as features_state
+from workflow.datasets.kinds.recipe import files as recipe_files
+from workflow.datasets.kinds.recipe import threads as recipe_threads
 from workflow.planning.closure import code_hash
-from workflow.planning.errors import unknown
+from workflow.errors import unknown
 from workflow.planning.failures import failures
 from workflow.planning.identity import canonical
 from workflow.planning.identity import data_folder as folder_of

@@ -36,7 +36,7 @@ rule fetch:
 
 
 # Features of images are got by hand. A rule of your own in its place may make them: it writes the
-# same index, see workflow/datasets/image_features.py.
+# same index, see workflow/datasets/kinds/image_features.py.
 rule index_features:
     output:
         f"{RESULTS}/data/features/{{dataset}}/{FEATURES}",

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from workflow.reporting.claims import judge
-from workflow.reporting.files import write_json
+from workflow.definitions.paper import Paper
+from workflow.files import write_json
+from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measures
-from workflow.reporting.paper import Paper
 from workflow.scripts import command
 from workflow.scripts.failure import one_sentence
 

@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from workflow.reporting.corpora import Facts, describe, facts_of
-from workflow.reporting.paper import Paper
+from workflow.definitions.paper import Paper
+from workflow.reporting.tables.corpora import Facts, describe, facts_of
 from workflow.scripts import command
 from workflow.scripts.failure import one_sentence
 

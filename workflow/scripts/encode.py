@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from workflow.datasets.checksums import check_checksums
-from workflow.datasets.multicore import use
-from workflow.datasets.recipe import load
+from workflow.datasets.io.checksums import check_checksums
+from workflow.datasets.io.multicore import use
+from workflow.datasets.kinds.recipe import load
 from workflow.scripts import command
 from workflow.scripts.failure import one_sentence
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from model.checksums import Damaged, set_aside
-from model.files import DISK_FULL
+from model.store.checksums import Damaged, set_aside
+from model.store.files import DISK_FULL
 from workflow.errors import Mistake
 from workflow.paths import PUBLISHED
 

@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
-from workflow.datasets import origins
-from workflow.datasets.errors import DataError
-from workflow.datasets.fetching import fetch
-from workflow.datasets.sources import SOURCES, load
+from workflow.datasets.fetched import origins
+from workflow.datasets.fetched.fetching import fetch
+from workflow.datasets.fetched.sources import SOURCES, load
+from workflow.errors import DataError
 from workflow.scripts.failure import one_sentence
 
 

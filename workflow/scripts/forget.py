@@ -4,8 +4,8 @@ import argparse
 import shutil
 from pathlib import Path
 
-from model.checksums import ASIDE, Damaged, read_sealed
-from model.store import Entry
+from model.store.checksums import ASIDE, Damaged, read_sealed
+from model.store.runs import Entry
 from workflow.errors import Mistake
 from workflow.scripts.failure import one_sentence
 

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from workflow.datasets.image_features import find, write_index
+from workflow.datasets.kinds.image_features import find, write_index
 from workflow.scripts.failure import one_sentence
 
 

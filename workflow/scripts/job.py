@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from model.checksums import Damaged, check_files, listed, read_sealed, sealed
-from model.files import write_atomically
-from model.store import Entry, read_result
-from workflow.datasets.checksums import read_manifest
+from model.store.checksums import Damaged, check_files, listed, read_sealed, sealed
+from model.store.files import write_atomically
+from model.store.runs import Entry, read_result
+from workflow.datasets.io.checksums import read_manifest
 from workflow.errors import Mistake
 from workflow.paths import ROOT
 from workflow.planning.code import Project
@@ -145,10 +145,10 @@ def load_subject(spec: dict[str, Any], given: Any) -> Any:
     check_run("the trained run", given.run, spec["identity"], given.store)
     check_data(spec, given.data)
 
-    from model import training
-    from model.corpus import Corpus
-    from model.memory import keep_freed_memory
+    from model.batches.corpus import Corpus
     from model.probes.measure import Subject
+    from model.training import loop as training
+    from model.training.process import keep_freed_memory
 
     keep_freed_memory()
     training.set_numerics(spec["training"])

@@ -7,21 +7,15 @@ import time
 from pathlib import Path
 from typing import Any
 
-from model.checksums import Damaged, check_files, read_sealed, sealed, set_aside
-from model.files import write_atomically
-from model.store import Entry
-from workflow.datasets.checksums import read_manifest
+from model.store.checksums import Damaged, check_files, read_sealed, sealed, set_aside
+from model.store.files import write_atomically
+from model.store.runs import Entry
+from workflow.datasets.io.checksums import read_manifest
 from workflow.errors import Mistake
 from workflow.planning.identity import digest, measuring_roots, nameless
 from workflow.scripts import command
 from workflow.scripts.failure import one_sentence
-from workflow.scripts.job import (
-    check_code,
-    load_subject,
-    read_spec,
-    record_digest,
-    say,
-)
+from workflow.scripts.job import check_code, load_subject, read_spec, record_digest, say
 
 
 def main() -> None:
@@ -145,9 +139,9 @@ def _measure(
     records: list[tuple[str, Path]],
 ) -> dict[str, Any]:
     """Run one evaluator; it gets the history and the spec if it names them."""
+    from model.batches.corpus import Corpus
     from model.build import build
-    from model.corpus import Corpus
-    from model.record import Record
+    from model.store.record import Record
 
     begun = time.monotonic()
     made_of = {key: node[key] for key in ("code", "recorded") if key in node}

@@ -4,11 +4,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from workflow.datasets import recipe
-from workflow.datasets.fetching import fetch
-from workflow.datasets.mirroring import build
-from workflow.datasets.origins import Origin
-from workflow.datasets.sources import SOURCES, Source, load
+from workflow.datasets.fetched.fetching import fetch
+from workflow.datasets.fetched.mirroring import build
+from workflow.datasets.fetched.origins import Origin
+from workflow.datasets.fetched.sources import SOURCES, Source, load
+from workflow.datasets.kinds import recipe
 from workflow.errors import Mistake
 from workflow.paths import ROOT
 from workflow.planning.configured import configured

@@ -13,8 +13,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from workflow.datasets import sources
-from workflow.datasets.fetching import at_hand
+from workflow.datasets.fetched import sources
+from workflow.datasets.fetched.fetching import at_hand
+from workflow.errors import InputError
 from workflow.paths import PUBLISHED, ROOT
 from workflow.planning.budget import (
     Cost,
@@ -27,7 +28,6 @@ from workflow.planning.budget import (
     uses_gpu,
 )
 from workflow.planning.configured import configured
-from workflow.planning.errors import InputError
 from workflow.planning.estimate import WITHIN, Estimator
 from workflow.planning.plan import Plan
 from workflow.scripts import command

@@ -15,8 +15,8 @@ def main() -> None:
         "--out-prefix", type=Path, required=True, help="path without .pdf, .png, .json"
     )
     given = parser.parse_args()
-    from workflow.reporting.drawing import plot
-    from workflow.reporting.paper import Paper
+    from workflow.definitions.paper import Paper
+    from workflow.reporting.figures.drawing import plot
 
     with one_sentence():
         measures = Measures.read(given.measures, given.runs)

@@ -3,12 +3,12 @@
 import argparse
 from pathlib import Path
 
-from workflow.datasets.checksums import check_checksums, write_checksums
-from workflow.datasets.files import by_name
-from workflow.datasets.multicore import use
-from workflow.datasets.origins import verify
-from workflow.datasets.recipe import load
-from workflow.datasets.sources import load as load_sources
+from workflow.datasets.fetched.origins import verify
+from workflow.datasets.fetched.sources import load as load_sources
+from workflow.datasets.io.checksums import check_checksums, write_checksums
+from workflow.datasets.io.files import by_name
+from workflow.datasets.io.multicore import use
+from workflow.datasets.kinds.recipe import load
 from workflow.scripts import command
 from workflow.scripts.failure import one_sentence
 

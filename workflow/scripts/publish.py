@@ -5,20 +5,21 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from workflow.errors import ReportingError
+from workflow.files import write_text
 from workflow.paths import ROOT
 from workflow.planning.configured import configured
 from workflow.planning.plan import Plan
-from workflow.reporting.comparability import base_scale
-from workflow.reporting.current import planned
-from workflow.reporting.files import ReportingError, write_text
-from workflow.reporting.publishing import (
+from workflow.reporting.publication.current import planned
+from workflow.reporting.publication.publishing import (
     measures_of,
     planned_runs,
     publish,
     refuse_dirty,
     stale_now,
 )
-from workflow.reporting.summary import block, replaced
+from workflow.reporting.publication.summary import block, replaced
+from workflow.reporting.statistics.comparability import base_scale
 from workflow.scripts.failure import one_sentence
 
 README = Path("README.md")

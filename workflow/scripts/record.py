@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from model.checksums import Damaged, read_sealed, set_aside
-from model.store import Entry, drop_checkpoints
+from model.store.checksums import Damaged, read_sealed, set_aside
+from model.store.runs import Entry, drop_checkpoints
 from workflow.errors import Mistake
 from workflow.planning.identity import digest, measuring_roots, nameless
 from workflow.scripts import command
@@ -68,7 +68,7 @@ def _record(spec: dict[str, Any], given: argparse.Namespace) -> bytes:
     subject = load_subject(spec, given)
 
     from model.build import build
-    from model.record import Record
+    from model.store.record import Record
 
     if files:
         checkpoints: dict[int, Callable[[], Any]] = {0: _initial(spec, subject)}
@@ -131,7 +131,7 @@ def _initial(spec: dict[str, Any], subject: Any) -> Callable[[], Any]:
     if "start_from" in spec["training"]:
         raise ValueError("it began with the weights of another run; its seed does not tell them.")
 
-    from model.training import build_model
+    from model.training.loop import build_model
 
     return lambda: build_model(spec, subject.corpus).state_dict()
 

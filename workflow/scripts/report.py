@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from workflow.reporting.page import render, write_page
+from workflow.reporting.page.page import render, write_page
 from workflow.scripts.failure import one_sentence
 
 SHOWN = {

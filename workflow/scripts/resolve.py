@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from model.checksums import sealed
-from model.files import write_atomically
-from workflow.datasets.checksums import read_manifest
+from model.store.checksums import sealed
+from model.store.files import write_atomically
+from workflow.datasets.io.checksums import read_manifest
 from workflow.planning.identity import complete
 from workflow.scripts import command
 from workflow.scripts.failure import one_sentence

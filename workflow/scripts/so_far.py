@@ -4,11 +4,11 @@ import argparse
 import sys
 from pathlib import Path
 
+from workflow.errors import ReportingError
 from workflow.paths import ROOT
 from workflow.planning.configured import configured
-from workflow.reporting.current import planned
-from workflow.reporting.files import ReportingError
-from workflow.reporting.so_far import write_so_far
+from workflow.reporting.publication.current import planned
+from workflow.reporting.publication.so_far import write_so_far
 from workflow.scripts.failure import one_sentence
 
 SETTINGS = ("scale", "results")

@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from workflow.datasets.checksums import write_checksums
-from workflow.datasets.errors import DataError
-from workflow.datasets.recipe import load
+from workflow.datasets.io.checksums import write_checksums
+from workflow.datasets.kinds.recipe import load
+from workflow.errors import DataError
 from workflow.scripts import command
 from workflow.scripts.failure import one_sentence
 

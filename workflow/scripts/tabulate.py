@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from workflow.definitions.paper import Paper
 from workflow.reporting.measures import Measures
-from workflow.reporting.paper import Paper
-from workflow.reporting.tabulating import tabulate
+from workflow.reporting.tables.tabulating import tabulate
 from workflow.scripts import command
 from workflow.scripts.failure import one_sentence
 

@@ -12,9 +12,9 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from model.files import write_atomically
-from model.store import Entry, Fenced, now
-from workflow.datasets.checksums import read_manifest
+from model.store.files import write_atomically
+from model.store.runs import Entry, Fenced, now
+from workflow.datasets.io.checksums import read_manifest
 from workflow.errors import Mistake
 from workflow.paths import ROOT
 from workflow.scripts.failure import one_sentence
@@ -105,15 +105,12 @@ def _train(
     """Train to the end and put the result into the store."""
     from torch import OutOfMemoryError
 
-    from model.checkpoint import StateKeeper
-    from model.corpus import Corpus
-    from model.last_checkpoint import check_last_checkpoint
-    from model.longest_pair import check_longest_pair
-    from model.mechanism import check_mechanisms
-    from model.memory import keep_freed_memory
-    from model.startup import leave_compiler_out
-    from model.training import Interrupted, TrainingFailed, train
-    from model.workers import join
+    from model.batches.corpus import Corpus
+    from model.training.loop import Interrupted, TrainingFailed, train
+    from model.training.preflight import check_last_checkpoint, check_longest_pair, check_mechanisms
+    from model.training.process import keep_freed_memory, leave_compiler_out
+    from model.training.process_group import join
+    from model.training.state import StateKeeper
 
     keep_freed_memory()
     if not spec["training"].get("compile"):
@@ -161,9 +158,9 @@ def _help(
     spec: dict[str, Any], given: argparse.Namespace, device: Any, weights: Any, workers: Any
 ) -> None:
     """Train as a process that is not the first of its group: it keeps and says nothing."""
-    from model.checkpoint import Onlooker
-    from model.corpus import Corpus
-    from model.training import Interrupted, TrainingFailed, train
+    from model.batches.corpus import Corpus
+    from model.training.loop import Interrupted, TrainingFailed, train
+    from model.training.state import Onlooker
 
     keeper = Onlooker()
     _heed_signals(keeper)
@@ -198,8 +195,8 @@ def _put_result(
     import torch
     from safetensors.torch import save
 
-    from model.precision import uses_bf16
-    from model.provenance import environment, peak_memory_mb
+    from model.store.provenance import environment, peak_memory_mb
+    from model.training.optimization import uses_bf16
 
     progress = trained.progress
     record = {
@@ -240,7 +237,7 @@ def _begin_segment(entry: Entry, device: Any, update: int, processes: int) -> li
     """
     import torch
 
-    from model.provenance import commit, cpu_name
+    from model.store.provenance import commit, cpu_name
 
     path = entry.folder / "segments.json"
     segments = json.loads(path.read_text()) if path.is_file() else []

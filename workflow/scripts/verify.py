@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from model.checksums import ASIDE, Damaged, check_files, read_sealed, read_stamped, set_aside
-from model.store import read_result
+from model.store.checksums import ASIDE, Damaged, check_files, read_sealed, read_stamped, set_aside
+from model.store.runs import read_result
 from workflow.paths import PUBLISHED
 from workflow.scripts.failure import made_with, one_sentence
 from workflow.scripts.job import say

@@ -1,1 +1,4 @@
-"""Figures: one module per kind; each draws the panels that `figures.yaml` lists."""
+"""Figures, a file per kind, and how they are drawn.
+
+They import statistics.
+"""

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from workflow.errors import ReportingError
 from workflow.reporting.figures.panels import Panel, Series, arrays, lowest, series_of
 from workflow.reporting.figures.style import footnote, looks, nothing, plt
-from workflow.reporting.files import ReportingError
 
 EVALUATOR = "attention_maps"
 PITCH = 0.12

@@ -7,9 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
+from workflow.errors import ReportingError
 from workflow.reporting.figures.panels import Panel, Series, arrays, lowest
 from workflow.reporting.figures.style import footnote, nothing, plt, say
-from workflow.reporting.files import ReportingError
 
 LABELLED = 12
 """About as many symbols are named along an axis."""

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from workflow.errors import ReportingError
 from workflow.reporting.figures.panels import Panel, Series, arrays, seeds, series_of
 from workflow.reporting.figures.style import (
     Look,
@@ -18,7 +19,6 @@ from workflow.reporting.figures.style import (
     refuse_many,
     say,
 )
-from workflow.reporting.files import ReportingError
 from workflow.reporting.measures import Measure
 
 Curve = Mapping[float, float]

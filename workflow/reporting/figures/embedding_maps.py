@@ -6,9 +6,9 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from workflow.errors import ReportingError
 from workflow.reporting.figures.panels import Panel, Series, arrays, lowest
 from workflow.reporting.figures.style import footnote, grid, nothing, say
-from workflow.reporting.files import ReportingError
 
 EVALUATOR = "embedding_map"
 LOOKS: tuple[Mapping[str, Any], ...] = tuple(

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from workflow.reporting.figures.panels import Panel, Series, seeds, series_of
 from workflow.reporting.figures.style import footnote, looks, nothing, plt, say
-from workflow.reporting.intervals import numbers, pooled
+from workflow.reporting.statistics.intervals import numbers, pooled
 
 
 def draw(panels: Sequence[Panel], measure: str, label: str, low: float, high: float) -> Figure:

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from workflow.reporting.expected import Expected, ExpectedValues
-from workflow.reporting.files import ReportingError
+from workflow.definitions.expected import Expected, ExpectedValues
+from workflow.errors import ReportingError
 from workflow.reporting.measures import Measure, Measures
 
 MANY = 5

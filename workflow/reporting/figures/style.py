@@ -12,8 +12,8 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from workflow.errors import ReportingError
 from workflow.reporting.figures.panels import Panel, not_run
-from workflow.reporting.files import ReportingError
 
 Drawn = TypeVar("Drawn")
 Look = Mapping[str, Any]

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
+from workflow.errors import ReportingError
 from workflow.reporting.figures.panels import Panel, arrays, lowest
 from workflow.reporting.figures.style import footnote, nothing, plt, say
-from workflow.reporting.files import ReportingError
 
 
 def draw(

@@ -1,0 +1,1 @@
+"""How copying and the keyword toy are learned."""

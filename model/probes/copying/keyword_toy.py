@@ -1,0 +1,112 @@
+"""Where a classifier with uniform attention keeps what it knows of a keyword (004, section 6.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from model.batches.batching import in_order
+from model.objectives.keyword_toy import PLACES, places
+from model.probes.measure import Measured, Subject, scalar
+
+Gammas = Mapping[str, float | None]
+"""Mean log-odds by place, None where no sequence of a batch has the keyword."""
+
+IN_A_ROW = 3
+"""Recorded rows in a row that a hypothesis must hold in to count as seen."""
+
+
+def keyword_toy(
+    subject: Subject, history: Sequence[Mapping[str, Any]], tokens: int = 8192
+) -> Measured:
+    """Log-odds at the keyword, next to it, at the ends and on average, and the way there.
+
+    Args:
+        subject: a trained `LSTMClassifier` and its data.
+        history: of the run. In the first epoch each training batch is new to the model, so what it
+            says before the update is what it says of the test distribution.
+        tokens: most tokens in a batch.
+
+    Returns:
+        Scalars on the test split: `accuracy` (%); `gamma_keyword`, `gamma_next`, `gamma_mean`,
+        `gamma_last`, `gamma_first` and `gamma_end`, the higher of the last two; `excess`,
+        gamma_keyword - gamma_mean, whose spread is over examples, and `reversed`, 1 where it is
+        negative; `end_excess`, gamma_end - gamma_keyword.
+        Scalars of the way: `hypothesis_2_at`, the first update from which hypothesis 2 holds in
+        three recorded rows in a row (None if there is none), `hypothesis_2`, whether there is one,
+        and `reversed_at`, the first update recorded after that where the keyword is below the mean.
+        Arrays `step` and `keyword_curve`, ..., `first_curve`, one value a recorded row, and
+        `excess`, one value an example.
+    """
+    right, read = [], []
+    for batch in in_order(subject.corpus.split("test"), tokens, subject.device):
+        real = batch.real[:, 1:]
+        with torch.no_grad():
+            logits, _, log_odds = subject.model(batch.tokens[:, 1:], real)
+        right.append((logits > 0) == batch.columns["label"].bool())
+        read.append(places(log_odds.double(), batch.columns["keyword"][:, 1:], real))
+    found = {name: torch.cat([one[name] for one in read]) for name in PLACES}
+    gamma = {name: float(values.mean()) for name, values in found.items()}
+    gamma["end"] = max(gamma["last"], gamma["first"])
+    excess, n = found["keyword"] - found["mean"], len(found["keyword"])
+    accuracy = float(torch.cat(right).double().mean())
+    rows = [row for row in history if row["split"] == "train"]
+    curves = [_gammas(row) for row in rows]
+    steps = [row["step"] for row in rows]
+    seen = _seen(curves)
+    after = () if seen is None else range(seen, len(rows))
+    below = (i for i in after if _below(curves[i]))
+    return Measured(
+        {
+            "accuracy": scalar(100 * accuracy, "%", n=len(subject.corpus.split("test"))),
+            **{f"gamma_{name}": scalar(value, "nats", n=n) for name, value in gamma.items()},
+            "excess": scalar(float(excess.mean()), "nats", float(excess.std()), n),
+            "reversed": scalar(float(excess.mean() < 0), "fraction"),
+            "end_excess": scalar(gamma["end"] - gamma["keyword"], "nats", n=n),
+            "hypothesis_2": scalar(float(seen is not None), "fraction"),
+            "hypothesis_2_at": scalar(None if seen is None else steps[seen], "updates"),
+            "reversed_at": scalar(next((steps[i] for i in below), None), "updates"),
+        },
+        {
+            "step": steps,
+            **{f"{name}_curve": [gammas[name] for gammas in curves] for name in PLACES},
+            "excess": excess.tolist(),
+        },
+    )
+
+
+def hypothesis_2(gamma: Gammas) -> bool:
+    """Whether gamma_keyword >> gamma_next >> gamma_mean ~ gamma_last (004, equation 20).
+
+    Read as: both steps down, and that to the higher of the last two, are larger than the difference
+    of the last two; and the first is larger than 0.1 nats, which untrained models stay below.
+    """
+    keyword, beside, mean, last = (gamma[name] for name in PLACES[:4])
+    if keyword is None or beside is None or mean is None or last is None:
+        return False
+    apart = abs(mean - last)
+    return keyword - beside > max(apart, 0.1) and beside - max(mean, last) > apart
+
+
+def _gammas(row: Mapping[str, Any]) -> Gammas:
+    """The mean log-odds of a row of the history."""
+    located = row["located"]
+    return {name: row[name] / located if located else None for name in PLACES}
+
+
+def _seen(curves: Sequence[Gammas]) -> int | None:
+    """The first row from which hypothesis 2 holds often enough."""
+    held = 0
+    for i, gammas in enumerate(curves):
+        held = held + 1 if hypothesis_2(gammas) else 0
+        if held == IN_A_ROW:
+            return i - IN_A_ROW + 1
+    return None
+
+
+def _below(gamma: Gammas) -> bool:
+    """Whether the keyword's log-odds are below the mean over all positions."""
+    keyword, mean = gamma["keyword"], gamma["mean"]
+    return keyword is not None and mean is not None and keyword < mean

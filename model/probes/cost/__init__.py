@@ -1,0 +1,1 @@
+"""What a model costs: parameters, speed of training and of decoding."""

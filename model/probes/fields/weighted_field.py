@@ -1,0 +1,76 @@
+"""How well the weighted receptive fields of soft attention match known dependencies (003, 7.1)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from model.batches.batching import in_order
+from model.layers.receptive_field import receptive_field
+from model.probes.fields.spans import true_spans
+from model.probes.measure import Measured, Subject, scalar
+
+
+def weighted_fields(subject: Subject, tokens: int = 4096) -> Measured:
+    """Cut the weighted fields of the test split into sets and compare these with `span_start`.
+
+    Equation (1) has no heads, so its field is read in three ways: with their weights summed, as
+    `model.layers.receptive_field` does, averaged, or joined as independent chances are
+    (`probabilistic`). Each is cut at the threshold with the best F1 of all thresholds, on the very
+    split that is measured, and the best of the three counts: no cut of these fields does better.
+    Positions and targets are those of `model.probes.fields.spans`, and so is the micro average.
+
+    Args:
+        subject: a trained `LanguageModel` and its data.
+        tokens: most tokens in a batch.
+
+    Returns:
+        Scalars `precision`, `recall`, `f1` and `threshold` of the best reading, and `f1_<reading>`.
+    """
+    fields: dict[str, list[Tensor]] = {"summed": [], "averaged": [], "probabilistic": []}
+    members: list[Tensor] = []
+    for batch in in_order(subject.corpus.split("test"), tokens, subject.device):
+        with torch.no_grad():
+            weights = subject.model(batch.tokens[:, :-1], batch.real[:, :-1]).weights
+        real = batch.real[:, 2:]
+        span = true_spans(batch.columns["span_start"][:, 1:-1])
+        read = {
+            "summed": receptive_field(weights),
+            "averaged": receptive_field([z.mean(dim=1, keepdim=True) for z in weights]),
+            "probabilistic": receptive_field(weights, union="probabilistic"),
+        }
+        members.append(span[real].flatten().bool())
+        for name, field in read.items():
+            fields[name].append(field[:, 1:, 1:][real].flatten())
+    member = torch.cat(members)
+    cuts = {name: best_cut(torch.cat(values), member) for name, values in fields.items()}
+    best = max(cuts.values(), key=lambda cut: cut["f1"])
+    scalars = best | {f"f1_{name}": cut["f1"] for name, cut in cuts.items()}
+    return Measured({name: scalar(value, "fraction") for name, value in scalars.items()}, {})
+
+
+def best_cut(values: Tensor, member: Tensor) -> dict[str, float]:
+    """The set {values >= threshold > 0} with the best F1 against the true set.
+
+    Args:
+        values: (N,) how strongly each candidate is in the field, 0 if not at all.
+        member: (N,) whether it should be.
+
+    Returns:
+        `precision`, `recall`, `f1` and `threshold`; all 0 where no candidate is in the field.
+    """
+    inside = values > 0
+    if not inside.any():
+        return dict.fromkeys(("precision", "recall", "f1", "threshold"), 0.0)
+    order = values[inside].argsort(descending=True)
+    ranked, hits = values[inside][order], member[inside][order].double().cumsum(0)
+    last = torch.cat([ranked[1:] < ranked[:-1], ranked.new_ones(1, dtype=torch.bool)])
+    sizes, total = torch.arange(1, len(ranked) + 1, device=hits.device), member.sum()
+    f1 = 2 * hits / (sizes + total)
+    at = int(torch.where(last, f1, -1.0).argmax())
+    return {
+        "precision": float(hits[at] / sizes[at]),
+        "recall": float(hits[at] / total),
+        "f1": float(f1[at]),
+        "threshold": float(ranked[at]),
+    }

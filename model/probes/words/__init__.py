@@ -1,0 +1,1 @@
+"""Words behind sub-words: their classes, roles, neighbours, chunks."""

@@ -1,0 +1,176 @@
+"""Resume states on disk: atomic, checked when read, the newest two kept."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+
+import torch
+from safetensors import torch as safetensors
+from torch import Tensor
+
+from model.store.checksums import Damaged, read_stamped, stamped
+from model.store.files import write_atomically
+from model.store.runs import Claim
+
+
+class StateKeeper:
+    """Keeps a run's states in its place in the store.
+
+    A state file is the SHA-256 of what follows, then the state as torch writes it; so are weights
+    that are kept, in the form of safetensors. A state is loaded with `weights_only=True`, so a file
+    from elsewhere can run no code.
+
+    Args:
+        claim: the right to write; it is checked before every save.
+        interval: seconds between saves.
+        say: receives a sentence when a state cannot be read.
+        deadline: the `time.monotonic()` from which training is to stop.
+
+    Attributes:
+        asked_to_save: set it to have a state saved after the update under way.
+        asked_to_stop: set it to have training stop as well.
+    """
+
+    def __init__(
+        self,
+        claim: Claim,
+        interval: float,
+        say: Callable[[str], None],
+        deadline: float = math.inf,
+    ) -> None:
+        self.claim = claim
+        self.folder = claim.entry.folder
+        self.interval = interval
+        self.say = say
+        self.deadline = deadline
+        self.saved = time.monotonic()
+        self.asked_to_save = False
+        self.asked_to_stop = False
+
+    def load(self) -> dict[str, Any] | None:
+        """The newest state that can be read; others are removed. None for a new run."""
+        states = self._states()
+        for path in reversed(states):
+            try:
+                state = _read(path)
+            except Damaged as error:
+                # Left in place, it would count as one of the newest two and push out a whole one.
+                path.unlink(missing_ok=True)
+                self.say(f"{error} and was removed; going back to the state before it.")
+                continue
+            rows = "".join(json.dumps(row) + "\n" for row in state["progress"]["rows"])
+            write_atomically(self.folder / "history.jsonl", rows.encode())
+            return state
+        if states:
+            self.say("no whole state is left; training begins anew.")
+        return None
+
+    def newest(self) -> int:
+        """The update of the newest state, 0 for a new run."""
+        return max((int(path.stem.partition("-")[2]) for path in self._states()), default=0)
+
+    def save(self, state: dict[str, Any]) -> None:
+        """Keep a state and drop all but the newest two.
+
+        Raises:
+            Fenced: a newer process has taken the run over.
+            OSError: the state cannot be written; those before it are whole.
+        """
+        self.claim.check()
+        self.asked_to_save = False
+        buffer = io.BytesIO()
+        torch.save(state, buffer)
+        path = self.folder / f"state-{state['progress']['update']:012d}.pt"
+        write_atomically(path, stamped(buffer.getvalue()))
+        for old in self._states()[:-2]:
+            old.unlink(missing_ok=True)
+        self.saved = time.monotonic()
+
+    def due(self) -> bool:
+        """Whether a save was asked for, or the interval has passed since the last one."""
+        return self.asked_to_save or time.monotonic() - self.saved >= self.interval
+
+    def stopping(self) -> bool:
+        """Whether the process was asked to stop, or its time is over."""
+        return self.asked_to_stop or time.monotonic() >= self.deadline
+
+    def keep(self, update: int, weights: dict[str, Tensor]) -> None:
+        """Keep the weights of an update, for measuring or for the average."""
+        self.claim.check()
+        write_atomically(self._kept(update), stamped(safetensors.save(weights)))
+
+    def weights_of(self, update: int) -> dict[str, Tensor]:
+        """The kept weights of an update; raises Damaged where they are not as they were kept."""
+        return safetensors.load(read_stamped(self._kept(update)))
+
+    def kept(self) -> Iterator[tuple[str, bytes]]:
+        """Name and content of a file of safetensors for each update whose weights are kept.
+
+        Raises:
+            Damaged: one is not as it was kept.
+        """
+        for path in sorted((self.folder / "kept").glob("step-*")):
+            yield path.name, read_stamped(path)
+
+    def drop(self, update: int) -> None:
+        """Drop the weights of an update if they are kept."""
+        self._kept(update).unlink(missing_ok=True)
+
+    def record(self, rows: list[dict[str, Any]]) -> None:
+        """Append the newest row to the history that can be watched."""
+        with (self.folder / "history.jsonl").open("w" if len(rows) == 1 else "a") as stream:
+            stream.write(json.dumps(rows[-1]) + "\n")
+
+    def _kept(self, update: int) -> Path:
+        return self.folder / "kept" / f"step-{update}.safetensors"
+
+    def _states(self) -> list[Path]:
+        return sorted(self.folder.glob("state-*.pt"))
+
+
+class Onlooker:
+    """The keeper of a process that is not the first of its group: it keeps nothing."""
+
+    def load(self) -> None:
+        """Nothing: the first process sends what it has loaded."""
+
+    def save(self, state: dict[str, Any]) -> None:
+        """Leave it to the first."""
+
+    def due(self) -> bool:
+        """Never."""
+        return False
+
+    def stopping(self) -> bool:
+        """Not of its own accord."""
+        return False
+
+    def keep(self, update: int, weights: dict[str, Tensor]) -> None:
+        """Leave it to the first."""
+
+    def weights_of(self, update: int) -> dict[str, Tensor]:
+        """Not asked of it."""
+        raise LookupError(update)
+
+    def drop(self, update: int) -> None:
+        """Leave it to the first."""
+
+    def record(self, rows: list[dict[str, Any]]) -> None:
+        """Leave it to the first."""
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Read a state file; raise Damaged where it is none."""
+    content = io.BytesIO(read_stamped(path))
+    try:
+        state: dict[str, Any] = torch.load(content, map_location="cpu", weights_only=True)
+    except UnpicklingError:
+        raise Damaged(path, f"{path} may hold code, was not loaded") from None
+    return state

@@ -1,0 +1,273 @@
+"""Downloading from a server on this machine: resumed, tried again, and only the right bytes."""
+
+import hashlib
+from collections.abc import Iterator
+from email.utils import formatdate
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tests.datasets.loopback import (
+    CHECKSUM,
+    CONTENT,
+    NO_PAUSES,
+    WRONG,
+    Answer,
+    Server,
+    source,
+)
+from workflow.datasets.fetched import downloading
+from workflow.datasets.fetched.downloading import Part, download
+from workflow.errors import DataError
+
+SIZE = len(CONTENT)
+CUT = 50_000
+GOOD = Answer(body=CONTENT)
+MISSING = Answer(404, b"not here")
+BUSY = Answer(503)
+OTHER = Answer(body=WRONG)
+SHORT = Answer(body=CONTENT[:1000])
+BROKEN_OFF = Answer(body=CONTENT, sent=CUT)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server.running() as running:
+        yield running
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_download_is_verified_and_written(server: Server, tmp_path: Path) -> None:
+    url = server.url("a", GOOD)
+    origin = download(source(url), tmp_path / "new" / "out")
+    assert (tmp_path / "new" / "out").read_bytes() == CONTENT
+    assert names(tmp_path / "new") == ["out"]
+    assert (origin.kind, origin.sha256, origin.bytes) == ("url", CHECKSUM, SIZE)
+    assert origin.note == url
+
+
+@pytest.mark.parametrize("passing", [BUSY, Answer(429), Answer(500)])
+def test_a_passing_fault_is_tried_again(server: Server, tmp_path: Path, passing: Answer) -> None:
+    url = server.url("a", passing, passing, GOOD)
+    download(source(url), tmp_path / "out", NO_PAUSES)
+    assert (tmp_path / "out").read_bytes() == CONTENT
+    assert server.requests == ["/a"] * 3
+
+
+def test_a_broken_download_is_resumed_by_range(server: Server, tmp_path: Path) -> None:
+    steps = [Answer(body=CONTENT, sent=CUT * n) for n in (1, 2, 3)]
+    url = server.url("a", *steps, GOOD)
+    download(source(url), tmp_path / "out", NO_PAUSES)
+    assert (tmp_path / "out").read_bytes() == CONTENT
+    assert server.requests == ["/a", *(f"/a bytes={CUT * n}-" for n in (1, 2, 3))]
+    assert names(tmp_path) == ["out"]
+
+
+def test_what_has_arrived_outlives_the_program(server: Server, tmp_path: Path) -> None:
+    url = server.url("a", BROKEN_OFF, MISSING, GOOD)
+    with pytest.raises(DataError, match="404 Not Found"):
+        download(source(url), tmp_path / "out", NO_PAUSES)
+    assert names(tmp_path) == [".out.part", ".out.part.json"]
+    download(source(url), tmp_path / "out", NO_PAUSES)
+    assert (tmp_path / "out").read_bytes() == CONTENT
+    assert server.requests[-1] == f"/a bytes={CUT}-"
+
+
+def test_every_bit_of_progress_earns_new_attempts(server: Server, tmp_path: Path) -> None:
+    steps = [Answer(body=CONTENT, sent=1 + 25_000 * n) for n in range(7)]
+    url = server.url("a", *steps, GOOD)
+    download(source(url), tmp_path / "out", (0.0,))
+    assert (tmp_path / "out").read_bytes() == CONTENT
+    assert len(server.requests) == len(steps) + 1
+
+
+@pytest.mark.parametrize("length", [True, False], ids=["announced", "unknown"])
+def test_a_server_without_ranges_starts_over(server: Server, tmp_path: Path, length: bool) -> None:
+    cut = Answer(body=CONTENT, sent=CUT, ranges=False, length=length)
+    url = server.url("a", cut, Answer(body=CONTENT, ranges=False, length=length))
+    download(source(url), tmp_path / "out", NO_PAUSES)
+    assert (tmp_path / "out").read_bytes() == CONTENT
+    assert server.requests == ["/a", f"/a bytes={CUT}-"]
+
+
+def test_a_server_that_always_breaks_off_is_given_up(server: Server, tmp_path: Path) -> None:
+    url = server.url("a", Answer(body=CONTENT, sent=CUT, ranges=False))
+    with pytest.raises(DataError, match=rf"it broke off after {CUT} of {SIZE} bytes"):
+        download(source(url), tmp_path / "out", NO_PAUSES)
+    assert len(server.requests) == 3
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("mark", ["ETag", "Last-Modified", "length"])
+def test_a_file_that_changed_between_attempts_is_not_glued(
+    server: Server, tmp_path: Path, mark: str
+) -> None:
+    old = {} if mark == "length" else {mark: '"old"'}
+    new = {} if mark == "length" else {mark: '"new"'}
+    before = WRONG + b"!" if mark == "length" else WRONG
+    cut = Answer(body=before, sent=CUT, headers=old)
+    url = server.url("a", cut, Answer(body=CONTENT, headers=new))
+    download(source(url), tmp_path / "out", NO_PAUSES)
+    assert (tmp_path / "out").read_bytes() == CONTENT
+    assert server.requests == ["/a", f"/a bytes={CUT}-", "/a"]
+    assert names(tmp_path) == ["out"]
+
+
+def test_pieces_of_two_versions_are_found_out_by_their_checksum(
+    server: Server, tmp_path: Path
+) -> None:
+    url = server.url("a", Answer(body=WRONG, sent=CUT), GOOD)
+    download(source(url), tmp_path / "out", NO_PAUSES)
+    assert (tmp_path / "out").read_bytes() == CONTENT
+    assert server.requests == ["/a", f"/a bytes={CUT}-", "/a"]
+
+
+def test_a_file_that_is_now_shorter_is_begun_again(server: Server, tmp_path: Path) -> None:
+    longer = Answer(body=CONTENT + b"more", sent=SIZE - 1)
+    url = server.url("a", longer, Answer(416), GOOD)
+    download(source(url), tmp_path / "out", NO_PAUSES)
+    assert (tmp_path / "out").read_bytes() == CONTENT
+    assert server.requests == ["/a", f"/a bytes={SIZE - 1}-", "/a"]
+
+
+def test_a_range_from_elsewhere_is_not_taken(server: Server, tmp_path: Path) -> None:
+    url = server.url("a", BROKEN_OFF, Answer(body=CONTENT, shift=1), GOOD)
+    download(source(url), tmp_path / "out", NO_PAUSES)
+    assert (tmp_path / "out").read_bytes() == CONTENT
+    assert server.requests == ["/a", f"/a bytes={CUT}-", "/a"]
+
+
+def test_a_part_of_another_address_is_not_continued(server: Server, tmp_path: Path) -> None:
+    first = server.url("a", Answer(body=WRONG, sent=CUT), MISSING)
+    second = server.url("b", GOOD)
+    download(source(first, second), tmp_path / "out", NO_PAUSES)
+    assert (tmp_path / "out").read_bytes() == CONTENT
+    assert server.requests == ["/a", f"/a bytes={CUT}-", "/b"]
+
+
+def test_a_part_that_is_whole_needs_no_request(server: Server, tmp_path: Path) -> None:
+    url = server.url("a", MISSING)
+    Part(tmp_path / "out").begin({"url": url})
+    (tmp_path / ".out.part").write_bytes(CONTENT)
+    download(source(url), tmp_path / "out")
+    assert (tmp_path / "out").read_bytes() == CONTENT and server.requests == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "requests", "reason"),
+    [
+        (MISSING, 1, "404 Not Found"),
+        (BUSY, 3, "503 Service Unavailable"),
+        (OTHER, 1, f"found {hashlib.sha256(WRONG).hexdigest()} ({len(WRONG)} bytes)"),
+        (SHORT, 1, f"found {hashlib.sha256(CONTENT[:1000]).hexdigest()} (1000 bytes)"),
+        (Answer(body=CONTENT * 9), 1, f"({SIZE + 1} bytes)"),
+    ],
+    ids=["404", "503", "wrong", "short", "long"],
+)
+def test_a_wrong_answer_is_never_accepted(
+    server: Server, tmp_path: Path, answer: Answer, requests: int, reason: str
+) -> None:
+    url = server.url("a", answer)
+    with pytest.raises(DataError) as error:
+        download(source(url), tmp_path / "out", NO_PAUSES)
+    message = str(error.value)
+    assert message.startswith("toy/toy.train could not be downloaded") and url in message
+    assert reason in message and "set `mirror` in the configuration" in message
+    assert not (tmp_path / "out").exists()
+    assert server.requests == ["/a"] * requests
+    if answer in (MISSING, BUSY):
+        assert names(tmp_path) == []
+    else:
+        assert f"expected sha256 {CHECKSUM} ({SIZE} bytes)" in message
+        assert f"kept as {tmp_path / 'out.wrong'}" in message
+        assert names(tmp_path) == ["out.wrong"]
+        assert (tmp_path / "out.wrong").read_bytes() == answer.body[: SIZE + 1]
+
+
+def test_a_wrong_file_leaves_the_right_one_alone(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "out").write_bytes(CONTENT)
+    with pytest.raises(DataError):
+        download(source(server.url("a", OTHER)), tmp_path / "out", NO_PAUSES)
+    assert (tmp_path / "out").read_bytes() == CONTENT
+
+
+def test_the_other_address_is_tried_next(server: Server, tmp_path: Path) -> None:
+    first, second = server.url("a", OTHER), server.url("b", GOOD)
+    origin = download(source(first, second), tmp_path / "out", NO_PAUSES)
+    assert (tmp_path / "out").read_bytes() == CONTENT and origin.note == second
+    assert server.requests == ["/a", "/b"]
+
+
+def test_a_redirect_is_followed_also_when_resuming(server: Server, tmp_path: Path) -> None:
+    there = server.url("there", BROKEN_OFF, GOOD)
+    url = server.url("a", Answer(302, headers={"Location": there}))
+    download(source(url), tmp_path / "out", NO_PAUSES)
+    assert (tmp_path / "out").read_bytes() == CONTENT
+    assert server.requests == ["/a", "/there", f"/a bytes={CUT}-", f"/there bytes={CUT}-"]
+
+
+def test_a_server_that_is_gone_gets_a_sentence(tmp_path: Path) -> None:
+    with Server.running() as server:
+        url = server.url("a", GOOD)
+    with pytest.raises(DataError, match=r"Connection refused.*check the network"):
+        download(source(url), tmp_path / "out", NO_PAUSES)
+
+
+def test_a_server_that_says_nothing_gets_a_sentence(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(downloading, "TIMEOUT", 0.2)
+    server.shutdown()
+    with pytest.raises(DataError, match="timed out"):
+        download(source(server.url("a", GOOD)), tmp_path / "out", (0.0,))
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [("7", 7), (formatdate(1_000_030, usegmt=True), 30), (formatdate(5, usegmt=True), 0)],
+    ids=["seconds", "date", "past"],
+)
+def test_a_server_says_when_to_come_back(
+    server: Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    value: str,
+    seconds: int,
+) -> None:
+    waited: list[float] = []
+    clock = SimpleNamespace(sleep=waited.append, time=lambda: 1_000_000, monotonic=lambda: 0)
+    monkeypatch.setattr(downloading, "time", clock)
+    url = server.url("a", Answer(503, headers={"Retry-After": value}), GOOD)
+    download(source(url), tmp_path / "out", (2.0,))
+    assert waited == [max(2, seconds)]
+    assert (
+        f"503 Service Unavailable; trying again in {max(2, seconds)} s" in capsys.readouterr().err
+    )
+
+
+def test_too_long_a_wait_is_not_waited_for(server: Server, tmp_path: Path) -> None:
+    url = server.url("a", Answer(429, headers={"Retry-After": "86400"}))
+    with pytest.raises(DataError, match="429 Too Many Requests, to be asked again in 86400 s"):
+        download(source(url), tmp_path / "out")
+    assert server.requests == ["/a"]
+
+
+def test_a_long_download_says_how_far_it_is(
+    server: Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    seconds = count(step=5)
+    monkeypatch.setattr(downloading, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    monkeypatch.setattr(downloading, "CHUNK", 50_000)
+    download(source(server.url("a", GOOD)), tmp_path / "out")
+    line = capsys.readouterr().err.splitlines()[0]
+    assert line.startswith("toy/toy.train: ") and f" of {SIZE / 1e6:.1f} MB, " in line
+    assert line.endswith(" s left")

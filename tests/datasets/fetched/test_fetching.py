@@ -1,0 +1,98 @@
+"""Fetching: the mirror first, then by hand or from the address."""
+
+import errno
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.datasets.loopback import CONTENT, NO_PAUSES, WRONG, Answer, Server, mirror, source
+from workflow.datasets.fetched import downloading
+from workflow.datasets.fetched.fetching import at_hand, fetch
+from workflow.errors import DataError
+
+GOOD = Answer(body=CONTENT)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server.running() as running:
+        yield running
+
+
+def test_the_mirror_comes_first(server: Server, tmp_path: Path) -> None:
+    url = server.url("a", GOOD)
+    folder = mirror(tmp_path / "mirror", CONTENT, url=url)
+    origin = fetch(source(url), folder, tmp_path / "manual", tmp_path / "out")
+    assert (tmp_path / "out").read_bytes() == CONTENT
+    assert origin.kind == "mirror" and server.requests == []
+
+
+@pytest.mark.parametrize("kind", ["the url's bytes", "bundle", "another kind"])
+def test_what_the_mirror_lacks_is_downloaded(server: Server, tmp_path: Path, kind: str) -> None:
+    url = server.url("a", GOOD)
+    folder = mirror(tmp_path / "mirror", WRONG, url="http://x", kind=kind)
+    origin = fetch(source(url), folder, tmp_path / "manual", tmp_path / "out")
+    assert (tmp_path / "out").read_bytes() == CONTENT
+    assert origin.kind == "url" and server.requests == ["/a"]
+
+
+def test_a_wrong_file_of_the_mirror_is_not_made_up_for_by_a_download(
+    server: Server, tmp_path: Path
+) -> None:
+    url = server.url("a", GOOD)
+    folder = mirror(tmp_path / "mirror", WRONG, url=url)
+    with pytest.raises(DataError, match=r"is not toy/toy\.train"):
+        fetch(source(url), folder, tmp_path / "manual", tmp_path / "out")
+    assert not (tmp_path / "out").exists() and server.requests == []
+
+
+def test_a_file_without_a_checksum_is_never_downloaded(server: Server, tmp_path: Path) -> None:
+    url = server.url("a", GOOD)
+    item = source(url, checksum="")
+    with pytest.raises(DataError) as error:
+        fetch(item, None, tmp_path / "manual", tmp_path / "out")
+    message = str(error.value)
+    assert message.startswith(f"{item.advice} whose index") and "free for all" in message
+    assert f"get it from {url} and put it into the results folder" in item.advice
+    place = tmp_path / "manual" / "toy" / "toy.train"
+    assert not at_hand(item, None, tmp_path / "manual")
+    assert not (tmp_path / "out").exists() and server.requests == []
+    place.parent.mkdir(parents=True)
+    place.write_bytes(WRONG)
+    assert at_hand(item, None, tmp_path / "manual")
+    assert not at_hand(source(url), None, tmp_path / "manual")
+    origin = fetch(item, None, tmp_path / "manual", tmp_path / "out")
+    assert (tmp_path / "out").read_bytes() == WRONG
+    assert origin.kind == "manual" and origin.bytes == len(WRONG)
+    assert origin.sha256 == hashlib.sha256(WRONG).hexdigest() and str(place) in origin.note
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_gets_a_sentence_and_the_download_goes_on_later(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    url = server.url("a", Answer(body=CONTENT, sent=50_000), GOOD)
+
+    def full(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    sentence = (
+        rf"the disk is full; make room for toy/toy.train .{len(CONTENT)} bytes. and run again"
+    )
+    folder = mirror(tmp_path / "mirror", CONTENT, url=url)
+    with monkeypatch.context() as patch:
+        patch.setattr("model.store.files.flush", full)
+        with pytest.raises(DataError, match=rf"{sentence}\.$"):
+            fetch(source(url), folder, tmp_path, tmp_path / "out")
+    sentence += ", the download goes on where it stopped"
+    with monkeypatch.context() as patch:
+        patch.setattr(downloading, "flush", full)
+        with pytest.raises(DataError, match=sentence):
+            fetch(source(url), None, tmp_path, tmp_path / "out", NO_PAUSES)
+    assert not (tmp_path / "out").exists()
+    fetch(source(url), None, tmp_path, tmp_path / "out", NO_PAUSES)
+    assert (tmp_path / "out").read_bytes() == CONTENT
+    assert server.requests == ["/a", "/a bytes=50000-"]

@@ -1,0 +1,188 @@
+"""The stack grammar against slow loops, enumeration of all sequences, and Monte Carlo."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workflow.datasets.grammars.stack_grammar import (
+    CLOSE,
+    DIGIT,
+    OPEN,
+    WEIGHTS,
+    Grammar,
+    depths,
+    entropy_floor,
+    illegal,
+    sample,
+    span_starts,
+    symbol_names,
+)
+
+grammars = st.builds(
+    Grammar,
+    weights=st.sampled_from(list(WEIGHTS.values())),
+    balanced=st.booleans(),
+    max_depth=st.integers(1, 6),
+    length=st.integers(1, 24),
+)
+
+
+def choices(grammar: Grammar, position: int, depth: int) -> dict[str, float]:
+    """The rules, written once more: the legal symbols' chances after `position` symbols."""
+    digit, opening, closing = (
+        grammar.weights[DIGIT],
+        grammar.weights[OPEN],
+        grammar.weights[CLOSE],
+    )
+    left = grammar.length - position - 1
+    options = {}
+    if not grammar.balanced or depth <= left:
+        options[str(depth)] = digit
+    if depth < grammar.max_depth and (not grammar.balanced or depth + 1 <= left):
+        options["("] = opening
+    if depth > 0:
+        options[")"] = closing
+    total = sum(options.values())
+    return {symbol: weight / total for symbol, weight in options.items()}
+
+
+def enumerate_all(
+    grammar: Grammar, prefix: tuple[str, ...] = (), depth: int = 0, chance: float = 1.0
+) -> Iterator[tuple[tuple[str, ...], float]]:
+    """Yield every sequence of the language with its probability."""
+    if len(prefix) == grammar.length:
+        yield prefix, chance
+        return
+    for symbol, p in choices(grammar, len(prefix), depth).items():
+        moved = depth + {"(": 1, ")": -1}.get(symbol, 0)
+        yield from enumerate_all(grammar, (*prefix, symbol), moved, chance * p)
+
+
+@pytest.mark.parametrize(
+    ("weights", "balanced", "expected"),
+    [
+        ("uniform", False, 0.9595),
+        ("uniform", True, 0.8841),
+        ("half_digits", False, 0.8854),
+        ("half_digits", True, 0.8149),
+    ],
+)
+def test_entropy_floor_of_the_papers_language(
+    weights: str, balanced: bool, expected: float
+) -> None:
+    grammar = Grammar(WEIGHTS[weights], balanced, max_depth=4, length=30)
+    assert entropy_floor(grammar) == pytest.approx(expected, abs=5e-5)
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("balanced", [False, True])
+@pytest.mark.parametrize("max_depth", [1, 3])
+def test_entropy_floor_equals_that_of_all_sequences(
+    weights: str, balanced: bool, max_depth: int
+) -> None:
+    grammar = Grammar(WEIGHTS[weights], balanced, max_depth, length=8)
+    chances = [chance for _, chance in enumerate_all(grammar)]
+    assert sum(chances) == pytest.approx(1.0)
+    entropy = -sum(chance * math.log(chance) for chance in chances)
+    assert entropy_floor(grammar) == pytest.approx(entropy / grammar.length, rel=1e-12)
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("balanced", [False, True])
+def test_samples_follow_the_exact_distribution(weights: str, balanced: bool) -> None:
+    grammar = Grammar(WEIGHTS[weights], balanced, max_depth=2, length=5)
+    expected = dict(enumerate_all(grammar))
+    count = 40_000
+    symbols = sample(grammar, count, np.random.default_rng(1))
+    names = np.array(symbol_names(grammar), dtype=object)
+    found: dict[tuple[str, ...], int] = {}
+    for row in names[symbols].tolist():
+        found[tuple(row)] = found.get(tuple(row), 0) + 1
+    assert set(found) <= set(expected)
+    for text, chance in expected.items():
+        error = 5 * math.sqrt(chance * (1 - chance) / count) + 1 / count
+        assert found.get(text, 0) / count == pytest.approx(chance, abs=error)
+
+
+def test_sampled_log_probability_estimates_the_floor() -> None:
+    grammar = Grammar(WEIGHTS["half_digits"], balanced=True, max_depth=4, length=30)
+    names = symbol_names(grammar)
+    rates = []
+    for row in sample(grammar, 3000, np.random.default_rng(2)):
+        depth, total = 0, 0.0
+        for position, symbol in enumerate(row):
+            total -= math.log(choices(grammar, position, depth)[names[symbol]])
+            depth += {"(": 1, ")": -1}.get(names[symbol], 0)
+        rates.append(total / grammar.length)
+    error = 4 * float(np.std(rates)) / math.sqrt(len(rates))
+    assert np.mean(rates) == pytest.approx(entropy_floor(grammar), abs=error)
+
+
+@given(grammars, st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None)
+def test_every_sample_obeys_the_grammar(grammar: Grammar, seed: int) -> None:
+    symbols = sample(grammar, 20, np.random.default_rng(seed))
+    names = symbol_names(grammar)
+    assert symbols.shape == (20, grammar.length)
+    assert not illegal(grammar, symbols).any()
+    for row, in_depth in zip(symbols, depths(symbols), strict=True):
+        depth = 0
+        for symbol, counted in zip(row, in_depth[:-1], strict=True):
+            assert counted == depth
+            name = names[symbol]
+            if name == "(":
+                depth += 1
+            elif name == ")":
+                depth -= 1
+            else:
+                assert int(name) == depth
+            assert 0 <= depth <= grammar.max_depth
+        assert in_depth[-1] == depth
+        if grammar.balanced:
+            assert depth == 0
+
+
+@given(grammars, st.integers(0, 2**32))
+@settings(max_examples=40, deadline=None)
+def test_samples_depend_on_the_seed_only(grammar: Grammar, seed: int) -> None:
+    first, again = (sample(grammar, 8, np.random.default_rng(seed)) for _ in range(2))
+    assert (first == again).all()
+
+
+def test_other_seeds_give_other_samples() -> None:
+    grammar = Grammar(WEIGHTS["uniform"], balanced=False, max_depth=4, length=30)
+    first, other = (sample(grammar, 50, np.random.default_rng(seed)) for seed in (0, 1))
+    assert (first != other).any(axis=1).all()
+
+
+@given(grammars, st.data())
+@settings(max_examples=100, deadline=None)
+def test_illegal_marks_what_the_rules_forbid(grammar: Grammar, data: st.DataObject) -> None:
+    names = symbol_names(grammar)
+    row = data.draw(
+        st.lists(st.integers(0, len(names) - 1), min_size=grammar.length, max_size=grammar.length)
+    )
+    marks = illegal(grammar, np.array([row]))[0]
+    depth = 0
+    for position, symbol in enumerate(row):
+        allowed = choices(grammar, position, depth)
+        assert marks[position] == (names[symbol] not in allowed)
+        if marks[position]:
+            break  # what follows an illegal symbol has no right or wrong
+        depth += {"(": 1, ")": -1}.get(names[symbol], 0)
+
+
+@given(grammars, st.integers(0, 2**32))
+@settings(max_examples=40, deadline=None)
+def test_span_starts_equal_a_slow_search(grammar: Grammar, seed: int) -> None:
+    symbols = sample(grammar, 5, np.random.default_rng(seed))
+    names = symbol_names(grammar)
+    starts = span_starts(symbols)
+    for row, found in zip(symbols, starts, strict=True):
+        for t in range(grammar.length):
+            digits = [j for j in range(t + 1) if names[row[j]].isdigit()]
+            assert found[t] == (digits[-1] if digits else 0)

@@ -1,0 +1,43 @@
+"""What official files lose is counted: bytes that cannot be decoded."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workflow.datasets.io.left_out import Losses, read_decoded
+from workflow.errors import DataError
+
+
+@settings(deadline=None)
+@given(st.binary(), st.sampled_from(["utf-8", "ascii"]))
+def test_every_byte_that_cannot_be_decoded_is_counted(content: bytes, encoding: str) -> None:
+    losses = Losses()
+    text = losses.decode(content, encoding)
+    kept = text.replace("\ufffd", "")
+    assert losses.replaced_bytes >= text.count("\ufffd") - content.count("\ufffd".encode())
+    if losses.replaced_bytes == 0:
+        assert text.encode(encoding) == content
+    if "\ufffd".encode() not in content:
+        assert len(kept.encode(encoding)) + losses.replaced_bytes == len(content)
+
+
+def test_two_wrong_bytes_by_hand() -> None:
+    losses = Losses()
+    assert losses.decode(b"caf\xc3\xa9 d\xe9j\xe0", "utf-8") == "café d\ufffdj\ufffd"
+    assert losses.replaced_bytes == 2
+
+
+def test_lines_are_decoded_one_by_one(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_bytes(b"a\x85b\r\nc\xe9\n\nlast")
+    losses = Losses()
+    lines = list(read_decoded(path, "utf-8", losses))
+    assert [line for _, line in lines] == ["a\ufffdb", "c\ufffd", "", "last"]
+    assert lines[1][0] == f"{path}, line 2" and losses.replaced_bytes == 2
+    path.write_bytes(b"")
+    with pytest.raises(DataError, match="f: this file is empty; delete the file"):
+        list(read_decoded(path, "utf-8", losses))
+    with pytest.raises(DataError, match="no: this dataset file does not exist; fetch it again"):
+        list(read_decoded(tmp_path / "no", "utf-8", losses))

@@ -1,0 +1,258 @@
+"""The generated corpora: official names and formats, and labels that the salient words tell."""
+
+import csv
+import html
+import re
+import tarfile
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from workflow.datasets.grammars.sentiment_grammar import GRAMMAR as SENTIMENT
+from workflow.datasets.grammars.topic_grammar import NEWS, SPORTS
+from workflow.datasets.kinds.generated_text import write_ag_news, write_imdb, write_newsgroups
+
+WRITERS: dict[str, Callable[[Path, int], None]] = {
+    "imdb": lambda out, seed: write_imdb(out, train=300, test=101, seed=seed),
+    "newsgroups": lambda out, seed: write_newsgroups(out, total=400, seed=seed),
+    "ag_news": lambda out, seed: write_ag_news(out, train=300, test=101, seed=seed),
+}
+GRAMMARS = {"imdb": SENTIMENT, "newsgroups": SPORTS, "ag_news": NEWS}
+FILES = {
+    "imdb": {"aclImdb_v1.tar.gz", "salient_words.txt"},
+    "newsgroups": {"20news-bydate.tar.gz", "salient_words.txt"},
+    "ag_news": {"train.csv", "test.csv", "salient_words.txt"},
+}
+each_dataset = pytest.mark.parametrize("dataset", WRITERS)
+
+
+class Text(NamedTuple):
+    """A labelled text of an official file."""
+
+    half: str
+    label: int
+    text: str
+
+
+class Message(NamedTuple):
+    """A message about a sport, and its parts."""
+
+    label: int
+    whole: str
+    header: dict[str, str]
+    body: str
+    signature: str
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Callable[..., Path]:
+    """Return a function that generates a dataset and returns its folder."""
+
+    def write(dataset: str, folder: str = "raw", seed: int = 0) -> Path:
+        out = tmp_path / folder
+        out.mkdir()
+        WRITERS[dataset](out, seed)
+        return out
+
+    return write
+
+
+def members(path: Path) -> dict[str, bytes]:
+    """The files of an archive, in its order."""
+    with tarfile.open(path, "r:gz") as archive:
+        entries = archive.getmembers()
+        assert all(entry.isfile() for entry in entries)
+        return {entry.name: archive.extractfile(entry).read() for entry in entries}
+
+
+def reviews(folder: Path) -> list[Text]:
+    """The labelled reviews, without line breaks."""
+    found = []
+    for path, content in members(folder / "aclImdb_v1.tar.gz").items():
+        _, half, polarity, file = path.split("/")
+        if polarity != "unsup":
+            stars = int(re.fullmatch(r"\d+_(\d+)\.txt", file)[1])
+            assert stars in ((7, 8, 9, 10) if polarity == "pos" else (1, 2, 3, 4))
+            text = content.decode("ascii").replace("<br /><br />", " ")
+            found.append(Text(half, int(polarity == "pos"), text))
+    return found
+
+
+def messages(folder: Path) -> list[Message]:
+    """The messages about the two sports."""
+    found = []
+    for path, content in members(folder / "20news-bydate.tar.gz").items():
+        _, group, _ = path.split("/")
+        if group.startswith("rec.sport."):
+            text = content.decode("latin-1")
+            head, rest = text.split("\n\n", 1)
+            body, _, signature = rest.partition("\n-- \n")
+            header = dict(line.split(": ", 1) for line in head.split("\n"))
+            label = ("rec.sport.baseball", "rec.sport.hockey").index(group)
+            found.append(Message(label, text, header, body, signature))
+    return found
+
+
+def items(folder: Path) -> list[Text]:
+    """The news items of the two classes, titles and descriptions together."""
+    found = []
+    for half in ("train", "test"):
+        with (folder / f"{half}.csv").open(newline="") as stream:
+            for number, title, description in csv.reader(stream):
+                if number in ("1", "3"):
+                    text = f"{title} {description}".replace("\\", " ")
+                    found.append(Text(half, int(number == "3"), text))
+    return found
+
+
+def own_lines(body: str) -> str:
+    """The lines of a message that its writer wrote."""
+    lines = body.split("\n")
+    return "\n".join(x for x in lines if not x.startswith("> ") and not x.endswith("writes:"))
+
+
+def votes(dataset: str, text: str) -> tuple[int, int]:
+    """How many salient words of a text speak for label 0, and for label 1."""
+    words = re.findall(r"[a-z]+", text.lower())
+    pairs = GRAMMARS[dataset].salient.values()
+    zero, one = (sum(words.count(w) for pair in pairs for w in pair[label]) for label in (0, 1))
+    return zero, one
+
+
+def winner(dataset: str, text: str) -> int | None:
+    """The label with the most votes, None for a draw."""
+    zero, one = votes(dataset, text)
+    return None if zero == one else int(one > zero)
+
+
+@each_dataset
+def test_the_files_have_the_official_names(written, dataset):
+    folder = written(dataset)
+    assert {path.name for path in folder.iterdir()} == FILES[dataset]
+    lines = (folder / "salient_words.txt").read_text().split("\n")
+    assert lines == [*GRAMMARS[dataset].salient_words(), ""]
+
+
+@each_dataset
+def test_the_same_seed_writes_the_same_bytes_and_another_does_not(written, dataset, monkeypatch):
+    once = written(dataset, "once")
+    monkeypatch.setattr("time.time", lambda: 1_000_000_000.0)
+    again, other = written(dataset, "again"), written(dataset, "other", seed=1)
+    for name in FILES[dataset]:
+        assert (once / name).read_bytes() == (again / name).read_bytes()
+        if name != "salient_words.txt":
+            assert (once / name).read_bytes() != (other / name).read_bytes()
+
+
+@pytest.mark.parametrize("dataset", ["imdb", "ag_news"])
+def test_the_halves_are_as_large_as_asked_and_share_no_text(written, dataset):
+    found = (reviews if dataset == "imdb" else items)(written(dataset))
+    assert Counter((text.half, text.label) for text in found) == {
+        ("train", 0): 150, ("train", 1): 150, ("test", 0): 51, ("test", 1): 50,
+    }  # fmt: skip
+    assert len({text.text for text in found}) == len(found)
+
+
+@pytest.mark.parametrize("dataset", ["imdb", "ag_news"])
+def test_the_majority_of_the_salient_words_is_the_label(written, dataset):
+    found = (reviews if dataset == "imdb" else items)(written(dataset))
+    assert all(winner(dataset, text.text) == text.label for text in found)
+    assert sum(0 not in votes(dataset, text.text) for text in found) > len(found) / 6
+
+
+def test_reviews_have_paragraphs_and_many_lengths_and_some_no_label(written):
+    folder = written("imdb")
+    archive = members(folder / "aclImdb_v1.tar.gz")
+    assert list(archive) == sorted(archive)
+    unlabelled = [path for path in archive if path.startswith("aclImdb/train/unsup/")]
+    assert len(unlabelled) == len(archive) - 401 > 10
+    broken = sum(b"<br /><br />" in content for content in archive.values())
+    assert 100 < broken < len(archive) - 50
+    assert not any(b"\n" in content for content in archive.values())
+    lengths = sorted(len(text.text.split()) for text in reviews(folder))
+    assert lengths[len(lengths) // 20] < 20
+    assert 25 < median(lengths) < 50
+    assert 70 < lengths[-1] < 150
+
+
+def test_messages_come_in_two_halves_and_other_groups_are_there_too(written):
+    archive = members(written("newsgroups") / "20news-bydate.tar.gz")
+    assert list(archive) == sorted(archive)
+    paths = [path.split("/") for path in archive]
+    groups = Counter(group for _, group, _ in paths)
+    assert groups.pop("rec.sport.baseball") == groups.pop("rec.sport.hockey") == 200
+    assert sum(groups.values()) > 10
+    halves = Counter(half for half, _, _ in paths)
+    assert set(halves) == {"20news-bydate-train", "20news-bydate-test"}
+    assert 0.55 < halves["20news-bydate-train"] / len(paths) < 0.65
+    assert len({number for _, _, number in paths}) == len(paths)
+
+
+def test_what_a_writer_wrote_tells_the_sport_and_all_else_misleads(written):
+    found = messages(written("newsgroups"))
+    for one in found:
+        assert winner("newsgroups", own_lines(one.body)) == one.label
+        assert winner("newsgroups", one.header["Subject"]) == 1 - one.label
+    misled = sum(winner("newsgroups", one.whole) != one.label for one in found)
+    assert misled > len(found) / 3
+
+
+def test_messages_have_headers_quotes_signatures_and_names_beyond_ascii(written):
+    found = messages(written("newsgroups"))
+    for one in found:
+        assert list(one.header) == ["From", "Subject", "Organization", "Lines"]
+        rest = one.whole.split("\n\n", 1)[1]
+        assert int(one.header["Lines"]) == len(rest.splitlines())
+        assert max(map(len, one.whole.splitlines())) <= 80
+    quoting = [one for one in found if "\n> " in f"\n{one.body}"]
+    assert all("writes:\n> " in one.body for one in quoting)
+    assert 100 < len(quoting) < 300
+    assert 150 < sum(bool(one.signature) for one in found) < 330
+    assert 50 < sum(not one.whole.isascii() for one in found) < 300
+
+
+def test_a_message_without_a_signature_has_one_paragraph(written):
+    """Else the rule that what follows the last blank line is a footer would take it away."""
+    unsigned = [one for one in messages(written("newsgroups")) if not one.signature]
+    assert not any("\n\n" in one.body for one in unsigned)
+
+
+def test_news_items_have_four_classes_agencies_and_leftovers_of_mark_up(written):
+    folder = written("ag_news")
+    with (folder / "train.csv").open(newline="") as stream:
+        rows = list(csv.reader(stream))
+    assert {len(row) for row in rows} == {3}
+    assert {row[0] for row in rows} == {"1", "2", "3", "4"}
+    lines = (folder / "train.csv").read_text().splitlines()
+    assert all(re.fullmatch(r'"[1-4]","[^"]+","[^"]+"', line) for line in lines)
+    for leftover in (" #39;", "&lt;b&gt;...&lt;/b&gt;", "\\", "(Reuters)", "(AP)", "'s"):
+        assert 5 < sum(leftover in line for line in lines) < len(lines) - 5
+    entities = {entity for line in lines for entity in re.findall(r"&\w+;", line)}
+    assert all(html.unescape(entity) != entity for entity in entities)
+
+
+@each_dataset
+def test_the_salient_marks_of_the_encoded_texts_vote_for_their_labels(build, dataset):
+    options = {"source": "generated", "train": 200, "dev": 40, "test": 40, "seed": 0}
+    folder = build({"dataset": dataset, **options}) / "encoded"
+    vocabulary = (folder / "vocabulary.txt").read_text().split("\n")
+    for split, count in (("train", 200), ("dev", 40), ("test", 40)):
+        tokens, offsets, labels, salient = (
+            np.load(folder / f"{split}.{column}.npy")
+            for column in ("tokens", "offsets", "label", "salient")
+        )
+        assert len(labels) == count
+        unseen = 0
+        for start, end, label in zip(offsets[:-1], offsets[1:], labels, strict=True):
+            marked = tokens[start:end][salient[start:end] == 1]
+            words = [vocabulary[number] for number in marked]
+            unseen += "<unk>" in words
+            if "<unk>" not in words:
+                assert winner(dataset, " ".join(words)) == label
+                assert sum(votes(dataset, " ".join(words))) == len(words)
+        assert unseen < count / 5

@@ -1,0 +1,227 @@
+"""What the datasets of labelled texts share: words, splits, checks, statistics."""
+
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workflow.datasets.io.files import SPLITS
+from workflow.datasets.io.left_out import Losses
+from workflow.datasets.kinds.labelled_text import (
+    Example,
+    GenerableText,
+    LabelledText,
+    at_most,
+    divide,
+    hold_out,
+    plain_words,
+    shuffled,
+    tokenise,
+    without_integers,
+    worded,
+    write_prepared,
+)
+from workflow.errors import DataError
+
+
+class Toy(LabelledText):
+    """Texts that are at hand."""
+
+    def examples(self, files: Sequence[Path], losses: Losses) -> dict[str, list[Example]]:
+        return SPLITTED
+
+
+class Generated(Toy, GenerableText):
+    """The same, as if a generator had written them."""
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("A fine, FINE film!!!", "a fine , fine film !"),
+        ("I didn't; it's Bob's, we can\u2019t.", "i did n't ; it 's bob 's , we ca n't ."),
+        ("the 'sad' dogs' day", "the ' sad ' dogs ' day"),
+        ("one.<br /><br />Two<BR>three</p>", "one . two three"),
+        ("a < b and c > d <3", "a < b and c > d < 3"),
+        ("the world #39;s  quot;best quot; S amp;P", "the world 's \" best \" s & p"),
+        ("SPLS&lt;/A&gt; &amp; co", "spls & co"),
+        ("inc. &lt;A HREF=\"http://x/y?z=A\"&gt;A. &lt;/A&gt; &amp; co", "inc . a . & co"),
+        ("costs #36;10 #151; now", "costs $ 10 — now"),
+        ("item#39; is kept", "item # 39 ; is kept"),
+        ("café naïve 1\xa01/2", "café naïve 1 1 / 2"),
+        ("-----\n......", "- ."),
+        (" \t\n", ""),
+    ],
+)  # fmt: skip
+def test_raw_texts_become_words_and_marks(text: str, words: str) -> None:
+    assert tokenise(text) == words.split()
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_words_are_lower_case_without_spaces_and_stay_what_they_are(text: str) -> None:
+    words = tokenise(text)
+    assert all(word and not re.search(r"\s", word) and word == word.lower() for word in words)
+    assert tokenise(" ".join(words)) == words
+
+
+def test_plain_words_are_letters_digits_and_underscores() -> None:
+    assert plain_words("Don't <br /> a_b 1/2 É") == ["don", "t", "br", "a_b", "1", "2", "é"]
+
+
+def test_integers_of_more_digits_become_unknown() -> None:
+    assert without_integers(["7", "42", "a1", "007", "½"]) == ["7", "<unk>", "a1", "<unk>", "½"]
+
+
+examples = st.lists(st.integers(0, 3), min_size=1, max_size=60).map(
+    lambda labels: [Example([str(n)], label) for n, label in enumerate(labels)]
+)
+
+
+@settings(deadline=None)
+@given(examples, st.data())
+def test_a_division_keeps_proportions_order_and_every_example(
+    whole: list[Example], data: st.DataObject
+) -> None:
+    count = data.draw(st.integers(0, len(whole)))
+    rest, taken = divide(whole, count)
+    assert len(taken) == count
+    assert sorted(rest + taken) == sorted(whole)
+    for part in (rest, taken):
+        assert part == [one for one in whole if one in part]
+    labels, parts = Counter(one.label for one in whole), Counter(one.label for one in taken)
+    for label, number in labels.items():
+        assert abs(parts[label] - count * number / len(whole)) < 1
+    assert divide(whole, count) == (rest, taken)
+
+
+def test_a_division_is_random() -> None:
+    whole = [Example([str(n)], n % 2) for n in range(100)]
+    taken = [int(one.words[0]) for one in divide(whole, 50)[1]]
+    assert taken != list(range(50)) and 5 < sum(n < 50 for n in taken) < 45
+
+
+def test_shuffling_is_always_the_same() -> None:
+    whole = [Example([str(n)], 0) for n in range(50)]
+    assert shuffled(whole) == shuffled(iter(whole)) != whole
+    assert sorted(shuffled(whole)) == sorted(whole)
+
+
+def test_splits_of_a_dataset_that_has_none() -> None:
+    whole = [Example([str(n)], n % 2) for n in range(40)]
+    losses = Losses()
+    splits = hold_out(whole, 20, 10, losses)
+    assert [len(splits[split]) for split in SPLITS] == [20, 10, 10]
+    assert losses.dropped == {"not in the sample": 10}
+    small = hold_out(whole[:9], 20, 10, losses)
+    assert [len(small[split]) for split in SPLITS] == [6, 3, 3]
+    assert sorted(small["train"] + small["dev"]) == whole[:9] and small["dev"] == small["test"]
+    assert losses.dropped == {"not in the sample": 10}
+
+
+def test_at_most_counts_what_it_leaves_out() -> None:
+    whole = [Example([str(n)], n % 2) for n in range(10)]
+    losses = Losses()
+    assert at_most(10, whole, losses) == whole and not losses.dropped
+    assert len(at_most(4, whole, losses)) == 4
+    assert losses.dropped == {"not in the sample of the test set": 6}
+
+
+def test_an_empty_text_is_named_and_one_of_marks_counted() -> None:
+    losses = Losses()
+    assert list(worded("f, line 1", "Good.", ["good"], 1, losses)) == [(["good"], 1)]
+    assert list(worded("f, line 2", ":-)", [], 1, losses)) == []
+    assert losses.dropped == {"no words": 1}
+    with pytest.raises(DataError, match="f, line 3: the text is empty; delete the file"):
+        list(worded("f, line 3", " \t", [], 1, losses))
+
+
+def texts(*lines: str) -> list[Example]:
+    """Return examples from `label word word ...`."""
+    return [Example(line.split()[1:], int(line[0])) for line in lines]
+
+
+SPLITTED = {
+    "train": texts("0 a a b", "1 b c a", "1 c <unk> a"),
+    "dev": texts("0 a d", "1 d e"),
+    "test": texts("1 c b a b", "0 b c a"),
+}
+
+
+def test_statistics_by_hand(tmp_path: Path) -> None:
+    losses = Losses(3, Counter({"too long": 2}))
+    write_prepared(tmp_path, SPLITTED, losses)
+    Toy(max_tokens=3, min_count=2).encode(tmp_path, tmp_path)
+    assert (tmp_path / "vocabulary.txt").read_text().split() == [
+        "<pad>",
+        "<bos>",
+        "<unk>",
+        "a",
+        "b",
+        "c",
+    ]
+    assert np.load(tmp_path / "train.tokens.npy").tolist() == [3, 3, 4, 4, 5, 3, 5, 2, 3]
+    assert np.load(tmp_path / "test.tokens.npy").tolist() == [5, 4, 3, 4, 5, 3]
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert manifest["options"] == {"max_tokens": 3, "min_count": 2}
+    assert {type(value) for value in manifest["statistics"]["median_length"].values()} == {float}
+    assert manifest["statistics"] == {
+        "cut_texts": 1,
+        "median_length": {"train": 3, "dev": 2, "test": 3.5},
+        "labels": {
+            "train": {"0": 1, "1": 2},
+            "dev": {"0": 1, "1": 1},
+            "test": {"0": 1, "1": 1},
+        },
+        "duplicates": {"train": 0, "dev": 0, "test": 1},
+        "replaced_bytes": 3,
+        "dropped": {"too long": 2},
+        "unknown_tokens": {"dev": 3, "test": 0},
+        "unknown_texts": {"dev": 1, "test": 0},
+    }
+
+
+def test_rare_words_are_unknown(tmp_path: Path) -> None:
+    write_prepared(tmp_path, SPLITTED, Losses())
+    Toy(min_count=3).encode(tmp_path, tmp_path)
+    assert (tmp_path / "vocabulary.txt").read_text().split()[3:] == ["a"]
+
+
+def test_salient_words_are_marked_and_cut_with_their_text(tmp_path: Path) -> None:
+    write_prepared(tmp_path, SPLITTED, Losses(), {"c"})
+    sizes = {"train": 3, "dev": 2, "test": 2, "seed": 0}
+    Generated(max_tokens=2, source="generated", **sizes).encode(tmp_path, tmp_path)
+    assert np.load(tmp_path / "train.salient.npy").tolist() == [0, 0, 0, 1, 1, 0]
+
+
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize(
+    ("faulty", "sentence"),
+    [
+        (texts("1 a", "1 b"), "has the label 1 only; a classifier needs texts of two labels"),
+        ([], "is empty; a classifier needs texts of two labels"),
+    ],
+)
+def test_a_split_of_one_class_is_refused(
+    tmp_path: Path, split: str, faulty: list[Example], sentence: str
+) -> None:
+    splits: dict[str, Any] = {**SPLITTED, split: faulty}
+    with pytest.raises(DataError, match=f"the split `{split}` {sentence}"):
+        write_prepared(tmp_path, splits, Losses())
+    assert not list(tmp_path.iterdir())
+
+
+def test_choices_do_not_touch_the_global_generator() -> None:
+    random.seed(1)
+    state = random.getstate()
+    shuffled(SPLITTED["train"])
+    divide(SPLITTED["train"], 1)
+    assert random.getstate() == state

@@ -1,0 +1,200 @@
+"""Reading YAML by its schema, and what is said about mistakes."""
+
+import pytest
+
+from workflow.definitions.loader import check, load_yaml, read_yaml
+from workflow.errors import InputError
+
+CONFIG = {"scale": "demo", "experiments": "all", "results": "results", "device": "auto"}
+
+
+def load(tmp_path, text, schema="config"):
+    """Load a text as a YAML file."""
+    file = tmp_path / "file.yaml"
+    file.write_text(text)
+    return load_yaml(file, schema)
+
+
+def training(tmp_path, text):
+    """The training section of an overlay's text, loaded by its schema."""
+    return load(tmp_path, f"training: {text}", "experiments#overlay")["training"]
+
+
+@pytest.mark.parametrize("number", ["1e-3", "1.0e-3", "1E-3", "0.001", ".001", "'1e-3'"])
+def test_a_number_may_be_written_in_any_way(tmp_path, number):
+    found = training(tmp_path, f"{{optimizer: {{lr: {number}}}}}")["optimizer"]["lr"]
+    assert isinstance(found, float)
+    assert found == 0.001
+
+
+def test_numbers_are_found_in_lists_and_where_null_is_allowed(tmp_path):
+    found = training(tmp_path, "{clip: '1', optimizer: {betas: [9e-1, '.98']}}")
+    assert found == {"clip": 1, "optimizer": {"betas": [0.9, 0.98]}}
+
+
+def test_arguments_of_parts_are_numbers_too_but_their_texts_stay(tmp_path):
+    text = 'model: {path: "a:A", rate: 1e-3, name: "007", deep: {list: [2e2, x]}}'
+    found = load(tmp_path, text, "experiments#overlay")["model"]
+    assert found == {"path": "a:A", "rate": 0.001, "name": "007", "deep": {"list": [200.0, "x"]}}
+
+
+def test_arguments_of_an_own_mechanism_are_numbers_too(tmp_path):
+    mine = "{mine: {path: 'a:b', floor: 1e-3, name: x, deep: {at: [2e2]}}}"
+    text = "".join(f"{key}: {value}\n" for key, value in (CONFIG | {"mechanisms": mine}).items())
+    found = load(tmp_path, text)["mechanisms"]["mine"]
+    assert found == {"path": "a:b", "floor": 0.001, "name": "x", "deep": {"at": [200.0]}}
+
+
+def test_known_arguments_are_numbers_of_their_kind(tmp_path):
+    text = 'model: {part: {dropout: "1e-1", temperature: "2", width: 1e2, layers: "2", heads: 4.0}}'
+    found = load(tmp_path, text, "experiments#overlay")["model"]["part"]
+    assert found == {"dropout": 0.1, "temperature": 2, "width": 100, "layers": 2, "heads": 4}
+    assert [type(found[name]) for name in ("width", "layers", "heads")] == [int, int, int]
+
+
+def test_a_text_that_looks_like_a_number_stays_where_a_text_is_wanted():
+    assert check({**CONFIG, "results": "1e3"}, "config", "here")["results"] == "1e3"
+
+
+@pytest.mark.parametrize("written", [True, "true", False, "false"])
+def test_a_truth_value_may_be_a_text(written):
+    found = check({**CONFIG, "keep_checkpoints": written}, "config", "here")["keep_checkpoints"]
+    assert found is (written in (True, "true"))
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"scal": "demo"}, 'here: top level: unknown key "scal" (known: budget'),
+        ({"scale": "demmo"}, '"demmo" is not allowed (allowed: "demo", "lite", "paper"); did you'),
+        ({"scale": 3}, "scale: 3 is not allowed"),
+        ({"results": 3}, "here: results: expected a text, found 3"),
+        ({"results": ""}, "here: results: must not be empty"),
+        ({"mirror": 3}, "here: mirror: expected a text or null, found 3"),
+        ({"seeds": -1}, "here: seeds: -1 must be at least 1"),
+        ({"seeds": []}, "here: seeds: must not be empty"),
+        ({"seeds": [0, -1]}, "here: seeds.1: -1 must be at least 0"),
+        ({"seeds": [1, 0, 1]}, "here: seeds: [1, 0, 1] names one twice"),
+        ({"seeds": 1001}, "here: seeds: 1001 must be at most 1000"),
+        ({"seeds": list(range(1001))}, "... has more than 1000 entries"),
+        ({"seeds": [0, 2**31]}, "here: seeds.1: 2147483648 must be at most 2147483647"),
+        ({"seeds": {}}, "here: seeds: expected null (each variant's own), a number of them"),
+        (
+            {"overlay": {"name": "Mine!", "experiments": {"a": {}}}},
+            'overlay.name: "Mine!" is not a name',
+        ),
+        (
+            {"overlay": {"name": "x\n", "experiments": {"a": {}}}},
+            'overlay.name: "x\\n" is not a name',
+        ),
+        (
+            {"overlay": {"name": "x" * 101, "experiments": {"a": {}}}},
+            f'overlay.name: "{"x" * 56}... has more than 100 letters',
+        ),
+        (
+            {"mechanisms": {"x" * 101: "a:b"}},
+            f'mechanisms: "{"x" * 56}... has more than 100 letters',
+        ),
+        ({"mechanisms": {"x\n": "a:b"}}, 'mechanisms: "x\\n" is not a name of lower-case letters'),
+        ({"overlay": {"name": "mine"}}, 'here: overlay: the key "experiments" is missing'),
+        ({"overlay": "mine"}, "here: overlay: expected null, or a mapping with the keys name"),
+    ],
+)
+def test_a_mistake_in_the_configuration(change, says):
+    with pytest.raises(InputError) as caught:
+        check({**CONFIG, **change}, "config", "here")
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{epochs: 0}", "training.epochs: 0 must be at least 1"),
+        ("{batch: {examples: -4}}", "training.batch.examples: -4 must be at least 1"),
+        ("{optimizer: {lr: 0}}", "training.optimizer.lr: 0 must be more than 0"),
+        ("{optimizer: {betas: [1, 2, 3]}}", "training.optimizer.betas"),
+        ("{optimizer: {betas: [.9, 1]}}", "training.optimizer.betas.1: 1 must be less than 1"),
+        ("{select: {metric: lss, mode: min}}", 'did you mean "loss"?'),
+        ("{schedule: {name: cosin}}", 'did you mean "cosine"?'),
+        ("{}\nseeds: 1001", "seeds: 1001 must be at most 1000"),
+        ("{}\nseeds: [0, 4294967296]", "seeds.1: 4294967296 must be at most 2147483647"),
+        ("{}\nseeds: [0, 0]", "seeds: [0, 0] names one twice"),
+        ("{thread: 1}", 'unknown key "thread"'),
+        ("[]", "training: expected a mapping, found []"),
+    ],
+)
+def test_a_mistake_in_training(tmp_path, text, says):
+    with pytest.raises(InputError) as caught:
+        training(tmp_path, text)
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"a: 1\n b: [", ", line 2: not valid YAML: mapping values are not allowed"),
+        (b"a:\n\tb: 1\n", ", line 2: not valid YAML: found character that cannot start any token"),
+        (b"a: 1\nb: *nowhere\n", ", line 2: not valid YAML: found undefined alias"),
+        (b"a: !!python/name:os.mkdir\n", ", line 1: not valid YAML: could not determine a const"),
+        (b"a: 1\nb: 2 # caf\xe9\n", ", line 2: not valid YAML: a byte that is not UTF-8"),
+        ("a: é\nb: \a\n".encode(), ", line 2: not valid YAML: a control character"),
+        (b"a: 1\n\nb: \0\n", ", line 3: not valid YAML: a control character"),
+        (
+            b"a: 1\nb: &x {c: *x}\n",
+            ", line 2: not valid YAML: it holds itself; take the alias away",
+        ),
+        (b"a: 1\nb: {c: 1,\n c: 2}\n", ', line 3: not valid YAML: the key "c" stands twice'),
+        (b"a: 1\nyes: 2\n", ", line 2: not valid YAML: the key true is no text; put it in quotes"),
+        (b"[a]: 2\n", ", line 1: not valid YAML: the key [a] is no text; put it in quotes"),
+        (b"a: 2026-13-13\n", ", line 1: not valid YAML: 2026-13-13 is no such value; put it in q"),
+        (b"{a: " * 999 + b"1" + b"}" * 999, ": not valid YAML: nested too deeply"),
+        (b"", ": expected a mapping, found nothing"),
+        (b"# nothing\n", ": expected a mapping, found nothing"),
+        (b"- a\n", ": expected a mapping, found [a]"),
+        (b"text\n", ': expected a mapping, found "text"'),
+    ],
+)
+def test_a_file_that_is_no_mapping_in_yaml_is_named_with_the_line(tmp_path, content, says):
+    file = tmp_path / "file.yaml"
+    file.write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        read_yaml(file)
+    assert str(caught.value).startswith(f"{file}{says}")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_missing_or_not_by_its_schema(tmp_path):
+    with pytest.raises(InputError, match=r"absent\.yaml: cannot be read \(No such file"):
+        load_yaml(tmp_path / "absent.yaml", "config")
+    with pytest.raises(InputError, match=r'file\.yaml: top level: unknown key "a"'):
+        load(tmp_path, "a: 1\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            "training: {optimizer: {lr: .nan}}",
+            "training.optimizer.lr: expected a number, found .nan",
+        ),
+        (
+            "training: {optimizer: {lr: 1e999}}",
+            "training.optimizer.lr: expected a number, found .inf",
+        ),
+        ("training: {epochs: -.inf}", "training.epochs: expected a whole number or null, found -"),
+        ("model: {deep: [.nan]}", "model.deep.0: expected a number or a text or"),
+        ("data: {dataset: x, noise: .inf}", "data.noise: expected a number or a text or"),
+        ("evaluators: {one: {path: 'a:b', at: .nan}}", "evaluators.one.at: expected a number or"),
+    ],
+)
+def test_a_number_that_is_not_finite_is_none(tmp_path, text, says):
+    with pytest.raises(InputError) as caught:
+        load(tmp_path, text, "experiments#overlay")
+    assert says in str(caught.value)
+
+
+def test_yaml_merge_keys_work(tmp_path):
+    text = "data: &d {length: 3}\nvariants: {a: {data: {<<: *d, seed: 1}}}"
+    found = load(tmp_path, text, "experiments#overlay")
+    assert found["variants"]["a"]["data"] == {"length": 3, "seed": 1}

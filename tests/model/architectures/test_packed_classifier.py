@@ -1,0 +1,126 @@
+"""The classifier of texts of different lengths: equal to the padded one; what is frozen."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.nn import functional as F
+
+from model.architectures.lstm_classifier import LSTMClassifier
+from model.architectures.packed_classifier import PackedClassifier
+from model.batches.batching import collate
+from model.build import build
+from model.normalizers.softmax import Softmax
+from model.normalizers.uniform import Uniform
+from model.objectives.classification import BinaryClassification, framed
+from tests.model.corpora import trained_briefly, write_corpus
+
+ATTENTION = {"query.weight", "query.bias", "score.weight", "score.bias"}
+
+
+def texts(lengths: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
+    real = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+    tokens = torch.randint(1, 9, real.shape, generator=torch.Generator().manual_seed(1))
+    return tokens * real, real
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=4), st.sampled_from([Softmax, Uniform]))
+def test_it_is_the_padded_classifier_with_its_gradients(lengths, normalizer):
+    tokens, real = texts(lengths)
+    found, gradients = [], []
+    for kind in (LSTMClassifier, PackedClassifier):
+        torch.manual_seed(3)
+        model = kind(9, 5, 4, normalizer()).double()
+        found.append(model(tokens, real))
+        weight = torch.linspace(-1, 2, len(lengths), dtype=torch.float64)
+        loss = (found[-1].logits * weight).sum()
+        gradients.append(torch.autograd.grad(loss, list(model.parameters()), allow_unused=True))
+    padded, packed = found
+    assert torch.allclose(padded.logits, packed.logits)
+    assert torch.allclose(padded.weights, packed.weights)
+    assert torch.allclose(padded.log_odds[real], packed.log_odds[real])
+    for one, other in zip(*gradients, strict=True):
+        assert (one is None) == (other is None)
+        assert one is None or torch.allclose(one, other, atol=1e-10)
+
+
+def test_the_paper_has_as_many_parameters():
+    model = PackedClassifier(11, 300, 256, Softmax())
+    assert sum(p.numel() for p in model.parameters()) - 11 * 300 == 1_274_882
+
+
+def test_frozen_beta_trains_attention_alone():
+    torch.manual_seed(0)
+    model = PackedClassifier(9, 5, 4, Softmax(), frozen_beta=True)
+    tokens, real = texts([3, 6])
+    model(tokens, real).logits.sum().backward()
+    assert {name for name, p in model.named_parameters() if p.grad is not None} == ATTENTION
+
+
+def test_a_frozen_run_ends_with_the_initial_beta(tmp_path):
+    texts_of = {name: [[3, 4, 5], [6, 4], [3], [5, 6, 6, 4]] * 4 for name in ("train", "dev")}
+    labels = {name: {"label": [0, 1, 0, 1] * 4} for name in texts_of}
+    corpus = write_corpus(tmp_path / "c", texts_of, 7, {}, labels)
+    node = {
+        "path": "model.architectures.packed_classifier:PackedClassifier",
+        **{"width": 5, "hidden": 4, "frozen_beta": True},
+        "normalizer": {"path": "model.normalizers.softmax:Softmax"},
+    }
+    trained = trained_briefly(
+        node, "model.objectives.classification:BinaryClassification", corpus, epochs=2
+    )
+    torch.manual_seed(0)
+    start = build(node, vocabulary_size=7).state_dict()
+    changed = {name for name in start if not torch.equal(start[name], trained.weights[name])}
+    assert changed
+    assert changed <= ATTENTION
+
+
+def test_a_scale_multiplies_the_embedding_of_a_word():
+    torch.manual_seed(0)
+    model = PackedClassifier(9, 5, 4, Softmax()).double()
+    tokens, real = texts([3, 6])
+    ones = torch.ones(real.shape, dtype=torch.float64)
+    assert torch.allclose(model(tokens, real).logits, model(tokens, real, ones).logits)
+    scale = ones.clone()
+    scale[1, 2] = 0.5
+    found = model(tokens, real, scale).logits.detach()
+    assert float(found[0]) == pytest.approx(float(model(tokens, real).logits[0].detach()))
+    # As if that word had an embedding of its own.
+    other = PackedClassifier(10, 5, 4, Softmax()).double()
+    weights = model.state_dict()
+    word = weights["embedding.weight"][tokens[1, 2]] * 0.5
+    weights["embedding.weight"] = torch.cat([weights["embedding.weight"], word[None]])
+    other.load_state_dict(weights)
+    renamed = tokens.clone()
+    renamed[1, 2] = 9
+    assert torch.allclose(found[1], other(renamed, real).logits[1].detach())
+
+
+def test_the_loss_is_that_of_torch(tmp_path):
+    sequences = {"train": [[3, 4, 5], [6, 4], [3]]}
+    corpus = write_corpus(tmp_path / "c", sequences, 7, {}, {"train": {"label": [0, 1, 1]}})
+    torch.manual_seed(0)
+    model = PackedClassifier(7, 5, 4, Softmax())
+    loss = BinaryClassification().loss(model, collate(corpus.split("train"), np.arange(3)), 0)
+    one = torch.tensor
+    logits = torch.stack(
+        [
+            model(one([[1, *text, 1]]), torch.ones(1, len(text) + 2, dtype=torch.bool)).logits[0]
+            for text in sequences["train"]
+        ]
+    )
+    labels = one([0.0, 1.0, 1.0])
+    assert torch.allclose(loss.mean, F.binary_cross_entropy_with_logits(logits, labels))
+    assert loss.units == 3
+    assert float(loss.sums["loss"]) == pytest.approx(3 * float(loss.mean.detach()))
+    assert float(loss.sums["accuracy"]) == 100 * int(((logits > 0) == labels.bool()).sum())
+
+
+def test_texts_stand_between_two_symbols(tmp_path):
+    corpus = write_corpus(tmp_path / "c", {"train": [[3, 4, 5], [6]]}, 7, {})
+    tokens, real = framed(collate(corpus.split("train"), np.arange(2)))
+    assert tokens.tolist() == [[1, 3, 4, 5, 1], [1, 6, 1, 0, 0]]
+    assert real.tolist() == [[True] * 5, [True] * 3 + [False] * 2]

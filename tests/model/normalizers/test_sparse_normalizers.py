@@ -1,0 +1,275 @@
+"""The sparse normalisers against the entmax library, slow loops and what must hold for any row."""
+
+import copy
+import math
+
+import entmax
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+import model.normalizers.entmax15
+import model.normalizers.entmax_alpha
+from model.build import build
+from model.layers.attention import causal_mask, padding_mask
+from model.normalizers.entmax15 import Entmax15
+from model.normalizers.entmax_alpha import LEAST, EntmaxAlpha
+from model.normalizers.softmax import Softmax
+from model.normalizers.sorting import ascending
+from model.normalizers.sparsemax import Sparsemax
+from model.normalizers.topk import TopK
+from model.probes.measure import Subject
+from model.probes.quality.accuracy import accuracy
+from model.training.loop import train
+from tests.model.corpora import MemoryKeeper
+
+HEADS = 4
+ALPHAS = (1.05, 1.3, 1.5, 1.95)
+
+NODES = {
+    "topk": {"path": "model.normalizers.topk:TopK", "k": 2},
+    "sparsemax": {"path": "model.normalizers.sparsemax:Sparsemax"},
+    "entmax15": {"path": "model.normalizers.entmax15:Entmax15"},
+    "entmax_alpha": {"path": "model.normalizers.entmax_alpha:EntmaxAlpha", "heads": 2},
+}
+
+
+def learned(alphas: tuple[float, ...] = ALPHAS) -> EntmaxAlpha:
+    """An `EntmaxAlpha` with given alphas."""
+    normalizer = EntmaxAlpha(len(alphas)).double()
+    for logit, alpha in zip(normalizer.logit, alphas, strict=True):
+        share = (alpha - 1 - LEAST) / (1 - 2 * LEAST)
+        torch.nn.init.constant_(logit, math.log(share / (1 - share)))
+    return normalizer
+
+
+def bisected(scores: Tensor) -> Tensor:
+    """The library's entmax for `ALPHAS`, on scores (B, H, T, S)."""
+    alphas = torch.tensor(ALPHAS, dtype=scores.dtype)[:, None, None]
+    return entmax.entmax_bisect(scores, alphas.expand(*scores.shape[:-1], 1), n_iter=80)
+
+
+PAIRS = [
+    (Sparsemax(), lambda scores: entmax.sparsemax(scores, dim=-1)),
+    (Entmax15(), lambda scores: entmax.entmax15(scores, dim=-1)),
+    (learned(), bisected),
+]
+EVERY = [TopK(3), Sparsemax(), Entmax15(), learned()]
+
+
+def masked_scores(keys: int, spread: float, dtype: torch.dtype, seed: int = 0) -> Tensor:
+    """Scores (3, H, 5, keys) of texts that are whole, half and 1 long."""
+    random = torch.Generator().manual_seed(seed)
+    scores = torch.randn(3, HEADS, 5, keys, generator=random, dtype=dtype) * spread
+    lengths = torch.tensor([keys, (keys + 1) // 2, 1])
+    return scores + padding_mask(torch.arange(keys) < lengths[:, None]).to(dtype)
+
+
+def of_type(normalizer, dtype: torch.dtype):
+    """A copy of a normaliser with parameters of a type."""
+    return copy.deepcopy(normalizer).to(dtype)
+
+
+def with_gradient(normalizer, scores: Tensor) -> tuple[Tensor, Tensor]:
+    """Weights, and the gradient in the scores of a random linear function of them."""
+    scores = scores.clone().requires_grad_()
+    weights = normalizer(scores)
+    random = torch.Generator().manual_seed(9)
+    factors = torch.randn(scores.shape, dtype=torch.float64, generator=random).to(scores.dtype)
+    return weights.detach(), torch.autograd.grad((weights * factors).sum(), scores)[0]
+
+
+@pytest.mark.parametrize("spread", [0.01, 1.0, 30.0])
+@pytest.mark.parametrize("keys", [1, 2, 9, 60, 300])
+@pytest.mark.parametrize(("normalizer", "reference"), PAIRS)
+def test_weights_and_gradients_are_those_of_the_library(normalizer, reference, keys, spread):
+    scores = masked_scores(keys, spread, torch.float64).float()
+    weights, gradient = with_gradient(reference, scores.double())
+    for dtype, near, nearly in ((torch.float32, 2e-6, 1e-4), (torch.float64, 1e-12, 1e-12)):
+        found = with_gradient(of_type(normalizer, dtype), scores.to(dtype))
+        assert torch.allclose(found[0].double(), weights, atol=near, rtol=0)
+        assert torch.allclose(found[1].double(), gradient, atol=nearly, rtol=0)
+
+
+def test_the_gradient_in_alpha_is_the_librarys():
+    scores = masked_scores(12, 2.0, torch.float64)
+    factors = torch.randn(scores.shape, dtype=torch.float64)
+    ours = learned()
+    (ours(scores) * factors).sum().backward()
+    alphas = torch.tensor(ALPHAS, dtype=torch.float64, requires_grad=True)
+    of_rows = alphas[:, None, None].expand(*scores.shape[:-1], 1)
+    (entmax.entmax_bisect(scores, of_rows, n_iter=80) * factors).sum().backward()
+    slope = (alphas - 1 - LEAST) * (2 - alphas - LEAST) / (1 - 2 * LEAST)
+    assert torch.allclose(ours.logit.grad.flatten(), (alphas.grad * slope).detach(), atol=1e-9)
+
+
+@pytest.mark.parametrize("normalizer", EVERY)
+def test_gradients_agree_with_finite_differences(normalizer):
+    scores = masked_scores(6, 1.0, torch.float64, seed=4)[:2, :, :2]
+    real = scores[1:, ..., :3].clone().requires_grad_()
+    whole = scores[:1].clone().requires_grad_()
+    hidden = torch.full((1, HEADS, 2, 2), -math.inf, dtype=torch.float64)
+    assert torch.autograd.gradcheck(normalizer, whole)
+    assert torch.autograd.gradcheck(lambda s: normalizer(torch.cat([s, hidden], -1)), real)
+
+
+def test_the_gradient_in_alpha_agrees_with_finite_differences():
+    normalizer = learned()
+    scores = masked_scores(6, 1.0, torch.float64, seed=4)
+
+    def of(logit: Tensor) -> Tensor:
+        return torch.func.functional_call(normalizer, {"logit": logit}, scores)
+
+    assert torch.autograd.gradcheck(of, normalizer.logit.detach().requires_grad_())
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 2**31),
+    st.integers(1, 40),
+    st.sampled_from([0.0, 0.1, 1.0, 20.0]),
+    st.sampled_from(EVERY),
+)
+def test_what_holds_for_every_row(seed, keys, spread, normalizer):
+    """A distribution over unmasked keys that orders them as the scores do, ties included."""
+    random = torch.Generator().manual_seed(seed)
+    scores = torch.randn(2, HEADS, 3, keys, generator=random) * spread
+    masked = torch.rand(2, 1, 3, keys, generator=random) < 0.4
+    masked[..., int(torch.randint(keys, (), generator=random))] = False
+    scores = scores.masked_fill(masked, -math.inf)
+    normalizer = of_type(normalizer, torch.float32)
+    weights, gradient = with_gradient(normalizer, scores)
+    assert torch.allclose(weights.sum(-1), torch.ones(2, HEADS, 3), atol=1e-5)
+    assert (weights >= 0).all()
+    assert (weights[masked.expand_as(weights)] == 0).all()
+    assert (gradient[masked.expand_as(weights)] == 0).all()
+    assert torch.allclose(gradient.sum(-1), torch.zeros(2, HEADS, 3), atol=1e-4)
+    assert (weights.gather(-1, scores.argsort(-1)).diff(dim=-1) >= 0).all()
+    shift = torch.randn(2, HEADS, 3, 1, generator=random) * 5
+    assert torch.allclose(normalizer(scores + shift), weights, atol=1e-4)
+    order = torch.randperm(keys, generator=random)
+    assert torch.allclose(normalizer(scores[..., order]), weights[..., order], atol=1e-5)
+
+
+def test_learned_alpha_agrees_with_the_exact_mappings():
+    scores = masked_scores(30, 2.0, torch.float64)
+    assert torch.allclose(EntmaxAlpha(HEADS).double()(scores), Entmax15()(scores), atol=1e-12)
+    for limit, exact, distance in ((1.0, Softmax(), 0.02), (2.0, Sparsemax(), 0.01)):
+        normalizer = EntmaxAlpha(HEADS).double()
+        torch.nn.init.constant_(normalizer.logit, 200 * (limit - 1.5))
+        assert torch.allclose(normalizer.alpha, torch.tensor(limit).double(), atol=0.011)
+        weights, gradient = with_gradient(normalizer, scores)
+        assert torch.allclose(weights, exact(scores), atol=distance)
+        assert gradient.isfinite().all()
+
+
+@pytest.mark.parametrize("logit", [-8.0, 8.0])
+def test_a_head_at_a_limit_can_leave_it(logit):
+    normalizer = EntmaxAlpha(1)
+    torch.nn.init.constant_(normalizer.logit, logit)
+    assert LEAST <= float(normalizer.alpha) - 1 <= 1 - LEAST
+    scores = torch.tensor([2.0, 1.5, -1.0]).reshape(1, 1, 1, 3)
+    (normalizer(scores) * torch.tensor([1.0, 2.0, 3.0])).sum().backward()
+    assert normalizer.logit.grad.abs() > 0
+
+
+def test_alpha_decides_how_many_weights_are_not_zero():
+    scores = torch.randn(4, 1, 50, 40, generator=torch.Generator().manual_seed(1))
+    scores = scores.expand(-1, HEADS, -1, -1)
+    kept = (learned()(scores) > 0).float().mean((0, 2, 3)).tolist()
+    assert kept == sorted(kept, reverse=True)
+    assert kept[0] > 0.9
+    assert kept[-1] < 0.3
+
+
+@pytest.mark.parametrize("normalizer", [Entmax15(), learned()])
+def test_steps_beyond_convergence_change_nothing(normalizer, monkeypatch):
+    """As on a GPU, which is not asked whether the rows sum to 1 already."""
+    for dtype in (torch.float32, torch.float64):
+        scores = masked_scores(25, 3.0, dtype)
+        of_dtype = of_type(normalizer, dtype)
+        stopped = with_gradient(of_dtype, scores)
+        for module in (model.normalizers.entmax15, model.normalizers.entmax_alpha):
+            monkeypatch.setattr(module, "is_rounding", lambda excess: False)
+        for found, expected in zip(with_gradient(of_dtype, scores), stopped, strict=True):
+            assert torch.allclose(found, expected, atol=50 * torch.finfo(dtype).eps, rtol=0)
+        monkeypatch.undo()
+
+
+def slow_topk(row: list[float], k: int) -> list[float]:
+    """Top-k of one row, written out from 001, section 3.1, with ties kept."""
+    unmasked = sorted((s for s in row if s > -math.inf), reverse=True)
+    t = unmasked[min(k, len(unmasked)) - 1]
+    raised = [math.exp(s) if s >= t and s > -math.inf else 0.0 for s in row]
+    return [value / sum(raised) for value in raised]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**31), st.integers(1, 12), st.integers(1, 14), st.booleans())
+def test_topk_is_the_slow_loop(seed, k, keys, causal):
+    """Small whole scores, so that many tie; causal rows have from 1 key on, also fewer than k."""
+    random = torch.Generator().manual_seed(seed)
+    scores = torch.randint(-3, 4, (2, 2, keys, keys), generator=random).double()
+    if causal:
+        scores = scores + causal_mask(keys, torch.device("cpu"))
+    weights = TopK(k)(scores)
+    for row, found in zip(scores.flatten(0, 2).tolist(), weights.flatten(0, 2), strict=True):
+        assert found.tolist() == pytest.approx(slow_topk(row, k), abs=1e-12)
+        assert [v == 0 for v in found.tolist()] == [v == 0 for v in slow_topk(row, k)]
+
+
+def test_topk_tells_scores_apart_that_differ_in_the_last_bit():
+    scores = torch.tensor([1.0, math.nextafter(1.0, 2.0), 0.0, 5e-324], dtype=torch.float64)
+    assert (TopK(1)(scores) > 0).tolist() == [False, True, False, False]
+    assert (TopK(3)(scores) > 0).tolist() == [True, True, False, True]
+
+
+def test_topk_passes_the_gradient_of_softmax_over_the_kept_scores():
+    scores = torch.tensor([0.3, -math.inf, 2.0, 1.0, 1.0, -0.5], dtype=torch.float64)
+    kept = [2, 3, 4]
+    _, gradient = with_gradient(TopK(2), scores)
+    factors = torch.randn(6, dtype=torch.float64, generator=torch.Generator().manual_seed(9))
+    alone = scores[kept].clone().requires_grad_()
+    (alone.softmax(-1) * factors[kept]).sum().backward()
+    assert torch.allclose(gradient[kept], alone.grad)
+    assert gradient[[0, 1, 5]].tolist() == [0, 0, 0]
+
+
+def test_topk_without_any_key_is_refused():
+    with pytest.raises(ValueError, match="k must be at least 1, not 0"):
+        TopK(0)
+
+
+@pytest.mark.parametrize("normalizer", EVERY)
+def test_half_precision_scores_are_computed_in_single(normalizer):
+    scores = torch.randn(2, HEADS, 5, 20, generator=torch.Generator().manual_seed(3)).bfloat16()
+    normalizer = of_type(normalizer, torch.float32)
+    weights, gradient = with_gradient(normalizer, scores)
+    assert weights.dtype == torch.float32
+    assert gradient.dtype == torch.bfloat16
+    assert torch.equal(weights, normalizer(scores.float()))
+
+
+def test_both_sorts_are_the_same():
+    scores = masked_scores(17, 1.0, torch.float32)
+    assert torch.equal(ascending(scores), scores.sort(-1).values)
+
+
+@pytest.mark.parametrize("name", NODES)
+def test_a_classifier_learns_with_it(name, keywords, classifier_spec):
+    """Trained, saved, loaded and scored on the tiny task, in a single stream."""
+    encoder = classifier_spec["model"]["encoder"]
+    encoder |= {"path": "model.architectures.transformer:Transformer", "normalizer": NODES[name]}
+    classifier_spec["training"]["epochs"] = 6
+    trained = train(
+        classifier_spec, keywords, MemoryKeeper(), torch.device("cpu"), {}, lambda line: None
+    )
+    classifier = build(classifier_spec["model"], vocabulary_size=9)
+    classifier.load_state_dict(trained.weights)
+    found = accuracy(Subject(classifier.eval(), keywords, torch.device("cpu"), 0)).scalars
+    assert found["accuracy"]["value"] > 90
+    if name == "entmax_alpha":
+        alphas = torch.stack([layer.normalizer.alpha for layer in classifier.encoder.layers])
+        assert (alphas - 1.5).abs().min() > 1e-4

@@ -1,0 +1,116 @@
+"""Training speed beside softmax: the model compared with, and what is timed."""
+
+import copy
+
+import pytest
+import torch
+
+from model.build import build
+from model.normalizers.softmax import Softmax
+from model.probes.cost import speed
+from model.probes.measure import Subject
+from model.training.loop import build_model
+
+CPU = torch.device("cpu")
+
+
+class Slow(Softmax):
+    """Softmax that takes its time, on a clock of the test's own."""
+
+    clock = 0.0
+
+    def forward(self, scores):
+        Slow.clock += 3
+        return super().forward(scores)
+
+
+class Plain(Softmax):
+    def forward(self, scores):
+        Slow.clock += 1
+        return super().forward(scores)
+
+
+def subject(spec, corpus):
+    return Subject(build_model(spec, corpus).eval(), corpus, CPU, 0)
+
+
+def test_it_is_the_ratio_of_the_times_of_equal_updates(keywords, classifier_spec, monkeypatch):
+    """Three units per call against one: a third of the speed."""
+    monkeypatch.setattr(speed, "SOFTMAX", {"path": f"{__name__}:Plain"})
+    monkeypatch.setattr(speed, "clock", lambda device: lambda: Slow.clock)
+    classifier_spec["model"]["encoder"]["normalizer"] = {"path": f"{__name__}:Slow"}
+    found = speed.training_speed(subject(classifier_spec, keywords), classifier_spec, updates=8)
+    assert found.scalars["relative"] == {
+        "value": pytest.approx(1 / 3),
+        "unit": "softmax = 1",
+        "n": 8,
+    }
+
+
+class Warm(Softmax):
+    """Softmax that is faster after itself, as with caches, on the same clock."""
+
+    last = None
+
+    def forward(self, scores):
+        Slow.clock += 1 if Warm.last is type(self) else 5
+        Warm.last = type(self)
+        return super().forward(scores)
+
+
+class Other(Warm):
+    pass
+
+
+def test_what_finds_warm_caches_gains_nothing(keywords, classifier_spec, monkeypatch):
+    monkeypatch.setattr(speed, "SOFTMAX", {"path": f"{__name__}:Warm"})
+    monkeypatch.setattr(speed, "clock", lambda device: lambda: Slow.clock)
+    classifier_spec["model"]["encoder"]["normalizer"] = {"path": f"{__name__}:Other"}
+    found = speed.training_speed(subject(classifier_spec, keywords), classifier_spec, updates=8)
+    assert found.scalars["relative"]["value"] == pytest.approx(1)
+
+
+def test_orders_need_as_many_updates_each(keywords, classifier_spec):
+    with pytest.raises(ValueError, match="updates is 6; give a multiple of 4"):
+        speed.training_speed(subject(classifier_spec, keywords), classifier_spec, updates=6)
+
+
+def test_two_streams_are_compared_with_one_of_the_same_shape(keywords, classifier_spec):
+    shape = {n: v for n, v in classifier_spec["model"]["encoder"].items() if n != "path"}
+    single = copy.deepcopy(classifier_spec)
+    single["model"]["encoder"] = {**shape, "path": "model.architectures.transformer:Transformer"}
+    double = copy.deepcopy(single)
+    double["model"]["encoder"] |= {
+        "path": "model.architectures.two_stream:TwoStreamTransformer",
+        "normalizer": {"path": "model.normalizers.gumbel:Gumbel", "temperature": 1},
+        "share_embeddings": True,
+    }
+    single["model"]["encoder"]["normalizer"] = {"path": "model.normalizers.softmax:Softmax"}
+    assert speed.softmax_model(double) == single["model"]
+
+
+def test_measuring_changes_neither_weights_nor_random_numbers(keywords, classifier_spec):
+    run = subject(classifier_spec, keywords)
+    before = copy.deepcopy(run.model.state_dict())
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    value = speed.training_speed(run, classifier_spec, updates=4).scalars["relative"]["value"]
+    assert torch.equal(torch.rand(3), expected)
+    assert value > 0
+    assert all(torch.equal(before[name], now) for name, now in run.model.state_dict().items())
+
+
+def test_a_small_corpus_is_gone_through_again(keywords, classifier_spec):
+    classifier_spec["training"]["batch"] = {"examples": 10**6}
+    found = speed.training_speed(subject(classifier_spec, keywords), classifier_spec, updates=4)
+    assert found.scalars["relative"]["n"] == 4
+
+
+def test_it_can_be_named_in_an_experiment(keywords, classifier_spec):
+    evaluator = build(
+        {"path": "model.probes.cost.speed:training_speed", "updates": 4},
+        spec=classifier_spec,
+        history=[],
+    )
+    assert evaluator(subject(classifier_spec, keywords)).scalars["relative"]["n"] == 4

@@ -1,0 +1,104 @@
+"""The effective field against a slow set recursion and the gradient with the routing fixed."""
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from model.batches.batching import collate
+from model.build import build
+from model.layers.receptive_field import receptive_field
+from model.normalizers.gumbel import one_hot_argmax
+from model.probes.fields.effective_field import effective_field, field_of_first
+from model.probes.measure import Subject
+
+CPU = torch.device("cpu")
+NODES = {
+    "one_hot": {"path": "model.normalizers.gumbel:Gumbel"},
+    "top_2": {"path": "model.normalizers.topk:TopK", "k": 2},
+    "sparsemax": {"path": "model.normalizers.sparsemax:Sparsemax"},
+    "softmax": {"path": "model.normalizers.softmax:Softmax"},
+}
+
+
+def subject(spec, corpus, normalizer: str, encoder: str = "transformer:Transformer") -> Subject:
+    """An untrained model whose attention is far from even, in double precision."""
+    spec["model"]["encoder"] |= {
+        "path": f"model.{encoder}", "normalizer": NODES[normalizer],
+    }  # fmt: skip
+    torch.manual_seed(0)
+    model = build(spec["model"], vocabulary_size=9).double().eval()
+    for name, parameter in model.named_parameters():
+        if "query.weight" in name:
+            parameter.data *= 4
+    return Subject(model, corpus, CPU, 0)
+
+
+def slow_field(weights: list[np.ndarray], position: int, layer: int) -> set[int]:
+    """r(i, l), united over all keys with a weight, by recursion; weights (H, T, T) a layer."""
+    if layer == 0:
+        return {position}
+    field = slow_field(weights, position, layer - 1)
+    for key in np.flatnonzero(weights[layer - 1][:, position].any(axis=0)):
+        field |= slow_field(weights, int(key), layer - 1)
+    return field
+
+
+def in_order(s: Subject) -> list[set[int]]:
+    """The slow field of every test example, one at a time."""
+    fields = []
+    for example in range(len(s.corpus.split("test"))):
+        batch = collate(s.corpus.split("test"), np.array([example]))
+        weights = [w[0].detach().numpy() for w in s.model(batch.tokens, batch.real).weights]
+        fields.append(slow_field(weights, 0, len(weights)))
+    return fields
+
+
+@pytest.mark.parametrize("encoder", ["transformer:Transformer", "two_stream:TwoStreamTransformer"])
+@pytest.mark.parametrize("normalizer", NODES)
+def test_the_field_is_that_of_the_set_recursion(keywords, classifier_spec, normalizer, encoder):
+    s = subject(classifier_spec, keywords, normalizer, encoder)
+    fields = in_order(s)
+    lengths = keywords.split("test").lengths
+    found = effective_field(s)
+    sizes = [len(field - {0}) for field in fields]
+    assert found.arrays["field_size"] == sizes
+    assert found.arrays["field_fraction"] == pytest.approx(sizes / lengths, abs=1e-5)
+    assert found.scalars["field_size"]["value"] == pytest.approx(np.mean(sizes))
+    assert found.scalars["field_size"]["std"] == pytest.approx(np.std(sizes, ddof=1))
+    assert found.scalars["field_fraction"]["value"] == pytest.approx(np.mean(sizes / lengths))
+    if normalizer == "softmax":
+        assert sizes == lengths.tolist()
+    else:
+        assert min(sizes) < max(sizes)
+        assert found.scalars["field_fraction"]["value"] < 1
+
+
+@pytest.mark.parametrize("normalizer", NODES)
+def test_with_the_routing_fixed_only_the_field_has_a_gradient(
+    keywords, classifier_spec, normalizer
+):
+    s = subject(classifier_spec, keywords, normalizer)
+    batch = collate(keywords.split("test"), np.arange(40))
+    weights = [w.detach() for w in s.model(batch.tokens, batch.real).weights]
+    h0 = s.model.encoder.embedding(batch.tokens).detach().requires_grad_()
+    logits = s.model(batch.tokens, batch.real, h0=h0, routing=weights).logits
+    (gradient,) = torch.autograd.grad(logits[:, 0].sum(), h0)
+    assert torch.equal(gradient.abs().sum(-1) > 0, field_of_first(weights))
+
+
+def test_for_one_hot_weights_it_is_the_receptive_field():
+    random = torch.Generator().manual_seed(2)
+    weights = [one_hot_argmax(torch.randn(50, 2, 9, 9, generator=random)) for _ in range(3)]
+    assert torch.equal(field_of_first(weights), receptive_field(weights)[:, 0] > 0)
+
+
+def test_the_field_by_hand():
+    """0 reads 2 at the last layer, and 2 reads 1 below; 3 and what only 1 and 3 read stay out."""
+
+    def layer(reads: dict[int, int]) -> Tensor:
+        return one_hot_argmax(torch.eye(4)[[reads.get(i, i) for i in range(4)]])[None, None]
+
+    below, last = layer({2: 1, 1: 3}), layer({0: 2, 3: 1})
+    assert field_of_first([below, last]).tolist() == [[True, True, True, False]]
+    assert field_of_first([last, below]).tolist() == [[True, False, True, False]]

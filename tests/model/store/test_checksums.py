@@ -1,0 +1,117 @@
+"""Sealed files: what was written is what is read, and no bit can be another one unseen."""
+
+import hashlib
+import json
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model.store.checksums import (
+    Damaged,
+    check_files,
+    listed,
+    read_sealed,
+    read_stamped,
+    sealed,
+    set_aside,
+    sha256,
+    stamped,
+)
+from tests.sealing import flip
+
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text() | FLOATS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(st.text().filter(lambda key: key != "sha256"), VALUES, min_size=1)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file to write to."""
+    return tmp_path_factory.mktemp("sealed") / "file.json"
+
+
+@given(value=OBJECTS, indent=st.sampled_from([None, 1, 2]))
+def test_what_is_sealed_is_json_with_a_checksum_of_what_follows(path, value, indent):
+    path.write_bytes(sealed(value, indent=indent))
+    assert read_sealed(path) == value
+    checksum, _, rest = path.read_bytes().partition(b",")
+    told = json.loads(path.read_bytes())
+    assert told.pop("sha256") == hashlib.sha256(rest).hexdigest()
+    assert checksum.decode() == f'{{"sha256": "{hashlib.sha256(rest).hexdigest()}"'
+    assert told == value
+
+
+def test_each_bit_of_a_sealed_file_counts(path):
+    whole = sealed({"run": {"seed": 3}, "loss": [0.25, None, "é"]}, indent=1)
+    for bit in range(8 * len(whole)):
+        path.write_bytes(whole)
+        flip(path, bit)
+        with pytest.raises(Damaged, match=r"file.json is damaged, or was changed by hand") as found:
+            read_sealed(path)
+        assert found.value.path == path
+
+
+@given(value=OBJECTS, data=st.data())
+def test_a_file_that_is_cut_short_or_longer_is_damaged(path, value, data):
+    whole = sealed(value)
+    kept = data.draw(st.integers(0, len(whole) - 1))
+    for content in (whole[:kept], whole + b"\n"):
+        path.write_bytes(content)
+        with pytest.raises(Damaged):
+            read_sealed(path)
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_what_json_does_not_have_is_refused(number):
+    with pytest.raises(ValueError, match="JSON"):
+        sealed({"loss": number})
+
+
+def test_each_bit_of_a_stamped_file_counts(path):
+    whole = stamped(b"weights")
+    path.write_bytes(whole)
+    assert read_stamped(path) == b"weights"
+    for bit in range(8 * len(whole)):
+        path.write_bytes(whole)
+        flip(path, bit)
+        with pytest.raises(Damaged, match=r"file.json is damaged"):
+            read_stamped(path)
+
+
+def test_files_are_compared_with_what_was_listed(tmp_path):
+    for name in ("weights", "below/history"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(name.encode())
+    files = listed(tmp_path, ["weights", "below/history"])
+    assert files["weights"] == {"sha256": hashlib.sha256(b"weights").hexdigest(), "bytes": 7}
+    assert sha256(tmp_path / "below/history") == files["below/history"]["sha256"]
+    check_files(tmp_path, files)
+    flip(tmp_path / "below/history", 5)
+    with pytest.raises(Damaged, match="below/history is damaged") as found:
+        check_files(tmp_path, files)
+    assert found.value.path == tmp_path / "below/history"
+    (tmp_path / "below/history").unlink()
+    with pytest.raises(Damaged, match="below/history is missing"):
+        check_files(tmp_path, files)
+
+
+def test_what_is_set_aside_replaces_what_was_before(tmp_path):
+    for content in ("first", "second"):
+        folder = tmp_path / "result"
+        folder.mkdir()
+        (folder / "weights").write_text(content)
+        aside = set_aside(folder)
+        assert not folder.exists() and aside.name == "result.damaged"
+        assert (aside / "weights").read_text() == content
+    file = tmp_path / "result"
+    file.write_text("a file in its place")
+    assert set_aside(file).read_text() == "a file in its place"
+    assert set_aside(file) == aside
+    assert aside.read_text() == "a file in its place", "set aside by another process: kept"

@@ -1,0 +1,201 @@
+"""Claims: the paired test against scipy, and when a claim is decided."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from tests.reporting.synthetic import Results
+from workflow.definitions.paper import Paper
+from workflow.errors import ReportingError
+from workflow.reporting.claims.judging import judge
+from workflow.reporting.claims.markdown import claims_table
+from workflow.reporting.measures import Measure, Measures
+from workflow.reporting.statistics.decisions import decide
+
+
+@pytest.mark.parametrize(("margin", "count"), [(0.0, 200), (0.05, 12), (0.3, 2)])
+def test_paired_test_is_scipys(margin: float, count: int) -> None:
+    random = np.random.default_rng(count)
+    left, right = random.normal(0.7, 0.1, count), random.normal(0.6, 0.1, count)
+    decision = decide((left - right).tolist(), [0.1, 0.1], "greater", margin)
+    expected = stats.ttest_rel(left, right + margin)
+    low, high = expected.confidence_interval(0.95)
+    assert decision.p_value == pytest.approx(expected.pvalue)
+    assert decision.ci_low == pytest.approx(low + margin)
+    assert decision.ci_high == pytest.approx(high + margin)
+    assert decision.n == count
+
+
+@pytest.mark.parametrize(
+    ("differences", "direction", "margin", "verdict"),
+    [
+        ([0.10, 0.11, 0.12], "greater", 0.0, "holds"),
+        ([0.10, 0.11, 0.12], "less", 0.0, "does not hold"),
+        ([0.10, 0.11, 0.12], "greater", 0.3, "does not hold"),
+        ([-0.10, -0.11, -0.12], "less", 0.0, "holds"),
+        ([0.01, -0.01, 0.02], "greater", 0.0, "undecided"),
+        ([0.5], "greater", 0.0, "undecided"),
+        ([], "greater", 0.0, "not run"),
+    ],
+)
+def test_decisions_by_hand(
+    differences: list[float], direction: str, margin: float, verdict: str
+) -> None:
+    assert decide(differences, differences, direction, margin).verdict == verdict
+
+
+def test_many_examples_of_one_seed_decide_nothing() -> None:
+    values = np.random.default_rng(0).normal(0.5, 0.1, 1000).tolist()
+    assert decide(values, [0.5], "greater", 0.0).verdict == "undecided"
+    assert decide(values, [0.5, 0.5], "greater", 0.0).verdict == "holds"
+    assert decide(values, [1.1, -0.1], "greater", 0.0).verdict == "undecided"
+
+
+@given(st.lists(st.floats(-1, 1), min_size=2, max_size=6), st.floats(-0.5, 0.5))
+def test_directions_mirror_each_other(differences: list[float], margin: float) -> None:
+    mirrored = [-value for value in differences]
+    one = decide(differences, differences, "greater", margin).verdict
+    assert one == decide(mirrored, mirrored, "less", -margin).verdict
+    opposite = {"holds": "does not hold", "does not hold": "holds"}.get(one, one)
+    assert decide(differences, differences, "less", margin).verdict == opposite
+
+
+def claim(found: dict, name: str) -> dict:
+    return next(one for one in found["claims"] if one["id"] == name)
+
+
+def test_pairs_are_examples_averaged_over_seeds(paper: Paper, measures: Measures) -> None:
+    found = claim(judge(paper, "lite", measures), "tau_sst")
+    by_seed = []
+    for seed in range(3):
+        soft, discrete = (
+            np.array(
+                measures.of("text_classification", variant)[seed].array(
+                    "attention_importance.tau_norm"
+                ),
+                dtype=float,
+            )
+            for variant in ("sst_soft", "sst_two_stream")
+        )
+        by_seed.append(discrete - soft)
+    differences = np.mean(by_seed, axis=0)
+    differences = differences[~np.isnan(differences)]
+    low, high = stats.ttest_1samp(differences, 0).confidence_interval(0.95)
+    assert found["n"] == len(differences) == 1820
+    assert found["estimate"] == pytest.approx(differences.mean())
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx((low, high))
+    assert found["verdict"] == "holds"
+    assert found["paper"] == "0.71 vs 0.69"
+    assert len(found["runs"]) == 6
+
+
+def test_pairs_are_runs_of_the_same_seed(paper: Paper, measures: Measures) -> None:
+    found = claim(judge(paper, "lite", measures), "penalty_needed_uniform")
+    values = {
+        variant: [
+            one.scalar("receptive_field.f1")["value"]
+            for one in measures.of("stack_language", variant)
+        ]
+        for variant in ("uniform_discrete_penalty", "uniform_discrete")
+    }
+    expected = stats.ttest_rel(*values.values()).confidence_interval(0.95)
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx(tuple(expected))
+    assert found["seeds"] == [0, 1, 2]
+
+
+def test_a_fixed_value_is_compared_seed_by_seed(paper: Paper, measures: Measures) -> None:
+    found = claim(judge(paper, "lite", measures), "precision_uniform")
+    runs = measures.of("stack_language", "uniform_discrete_penalty")
+    values = [one.scalar("receptive_field.precision")["value"] for one in runs]
+    assert found["estimate"] == pytest.approx(np.mean(values) - 0.95)
+    assert found["right"]["mean"] == 0.95
+
+
+def test_the_right_side_may_be_what_the_paper_prints(measures: Measures) -> None:
+    paper = Paper("discrete_transformer")
+    against = next(one for one in paper.claims["claims"] if one["id"] == "tau_sst")
+    against["right"] = {"printed": "left"}
+    found = claim(judge(paper, "lite", measures), "tau_sst")
+    runs = measures.of("text_classification", against["left"]["variant"])
+    taus = np.array([one.array("attention_importance.tau_norm") for one in runs], dtype=float)
+    assert found["right"] == {"label": "the paper's", "variant": None, "mean": 0.71}
+    assert found["estimate"] == pytest.approx(np.nanmean(taus.mean(axis=0)) - 0.71)
+
+
+def test_unpaired_seeds_are_left_out(paper: Paper, results: Results) -> None:
+    for seed in (0, 1):
+        results.add("stack_language", "uniform_discrete", seed)
+    for seed in (1, 2):
+        results.add("stack_language", "uniform_discrete_penalty", seed)
+    found = judge(paper, "lite", Measures.read(results.measures, results.runs))
+    assert claim(found, "penalty_needed_uniform")["seeds"] == [1]
+    assert claim(found, "penalty_needed_uniform")["verdict"] == "undecided"
+    assert claim(found, "tau_sst")["verdict"] == "not run"
+
+
+def test_what_cannot_be_compared_is_said(paper: Paper, results: Results) -> None:
+    for variant in ("sst_soft", "sst_two_stream"):
+        for seed in (0, 1):
+            results.add("text_classification", variant, seed, source="generated")
+    found = judge(paper, "demo", Measures.read(results.measures, results.runs))
+    reasons = claim(found, "tau_sst")["hindrances"]
+    assert len(reasons) == 2
+    assert any("generated corpus" in reason for reason in reasons)
+
+
+@pytest.mark.parametrize("name", ["accuracy_sst", "tau_sst"])
+def test_what_is_not_defined_is_undecided(paper: Paper, results: Results, name: str) -> None:
+    for variant in ("sst_soft", "sst_two_stream"):
+        for seed in (0, 1):
+            results.add("text_classification", variant, seed)
+    read = Measures.read(results.measures, results.runs)
+    for measure in read.of("text_classification", "sst_soft"):
+        for evaluator in measure.evaluators.values():
+            for scalar in evaluator["scalars"].values():
+                scalar["value"] = None
+            arrays = evaluator["arrays"]
+            arrays |= {name: [None] * len(values) for name, values in arrays.items()}
+    found = claim(judge(paper, "lite", read), name)
+    assert (found["verdict"], found["estimate"]) == ("undecided", None)
+    assert "undefined" in found["reason"]
+    assert "| undefined | **undecided** (undefined) |" in claims_table([found])
+
+
+def test_runs_on_different_examples_are_refused(paper: Paper, results: Results) -> None:
+    results.fill(seeds=1)
+    read = Measures.read(results.measures, results.runs)
+    soft = read.of("text_classification", "sst_soft")
+    evaluators = {
+        **soft[0].evaluators,
+        "attention_importance": {"scalars": {}, "arrays": {"tau_norm": [0.1, 0.2]}},
+    }
+    soft[0] = replace(soft[0], evaluators=evaluators)
+    with pytest.raises(ReportingError, match="measured 1821 and 2 examples"):
+        judge(paper, "lite", read)
+
+
+@pytest.mark.parametrize(
+    ("seeds", "verdict"), [([-26.0], "undecided"), ([-26.0] * 2, "undecided"),
+                           ([-26.0] * 3, "holds"), ([-26.0, -25.99], "holds")],
+)  # fmt: skip
+def test_few_seeds_that_agree_exactly_decide_nothing(seeds: list[float], verdict: str) -> None:
+    assert decide(seeds, seeds, "less", 0.0).verdict == verdict
+
+
+def test_runs_that_a_measure_was_compared_with_are_named(paper: Paper, measures: Measures) -> None:
+    def with_partner(run: Measure) -> Measure:
+        read = {"attention_importance.one": [f"e/{run.run['variant']}/seed-{run.seed + 100}"]}
+        return replace(run, records=read)
+
+    runs = [with_partner(run) for group in measures.groups.values() for run in group]
+    found = judge(paper, "lite", Measures(runs))
+    assert claim(found, "tau_sst")["partners"] == [
+        f"e/{name}/seed-{seed}"
+        for name in ("sst_soft", "sst_two_stream")
+        for seed in (100, 101, 102)
+    ]
+    assert claim(found, "accuracy_sst")["partners"] == []

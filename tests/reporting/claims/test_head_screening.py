@@ -1,0 +1,90 @@
+"""The heads that multi-head copying calls good and bad are so by their screening."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from workflow.files import read_json
+from workflow.planning.experiments import load_experiments
+
+ROOT = Path(__file__).resolve().parents[3]
+DOCS = ROOT / "docs" / "reproduction"
+EXPERIMENTS = load_experiments(ROOT / "workflow" / "papers")
+SCREENING, MULTIHEAD = EXPERIMENTS["head_screening"], EXPERIMENTS["multihead_copying"]
+ORDERS = 3
+"""Orders of the data with which a head must turn out alike."""
+GOOD = {"all_bad": 0, "body_6_all_bad": 0, "body_6_one_good": 1}
+"""How many of a variant's eight heads are good, and stand first."""
+Outcomes = Mapping[tuple[int, int], Sequence[str]]
+"""How the runs of each head of a body ended: `converged`, `stuck`, or `between`."""
+
+
+def screened_head(variant: str) -> tuple[int, int]:
+    """Return the seeds of body and head that a variant of the screening has by its name."""
+    body, head = re.fullmatch(r"(?:body_(\d+)_)?head_(\d+)", variant).groups()
+    return int(body or 0), int(head)
+
+
+def outcomes(folder: Path) -> Outcomes:
+    """Read the published screening of a scale."""
+    found: dict[tuple[int, int], list[str]] = {}
+    for path in sorted(folder.glob("measures/head_screening/*/seed-*.json")):
+        scalars = read_json(path)["evaluators"]["convergence"]["scalars"]
+        ended = [name for name in ("converged", "stuck") if scalars[name]["value"] == 1]
+        found.setdefault(screened_head(path.parent.name), []).append(
+            ended[0] if ended else "between"
+        )
+    return found
+
+
+def fault(body: int, heads: Sequence[int], good: int, screened: Outcomes) -> str:
+    """Say which head is not what it is called; empty where each is."""
+    for place, head in enumerate(heads):
+        called, ending = ("good", "converged") if place < good else ("bad", "stuck")
+        ended = screened.get((body, head), [])
+        if len(ended) < ORDERS or set(ended) != {ending}:
+            return f"head {head} is no {called} one: {list(ended)}"
+    return ""
+
+
+@pytest.mark.parametrize("scale", ["lite", "paper"])
+def test_heads_are_called_what_their_screening_found(scale):
+    """The screening of `lite` counts at `paper` too, whose heads are trained in the same way."""
+    for name in ("data", "model", "training"):
+        here, there = (SCREENING.resolve("head_0", one)[name] for one in (scale, "lite"))
+        assert here == there, name
+    screened = outcomes(DOCS / "lite")
+    for variant, good in GOOD.items():
+        model = MULTIHEAD.resolve(variant, scale)["model"]
+        assert len(model["head_seeds"]) == model["heads"]
+        assert fault(model["body_seed"], model["head_seeds"], good, screened) == "", variant
+
+
+def test_heads_that_are_called_wrongly_are_found():
+    screened = {(0, 1): ["converged"] * 3, (0, 2): ["stuck"] * 3, (6, 3): ["stuck"] * 3,
+                (0, 3): ["stuck", "between", "stuck"], (0, 4): ["stuck", "stuck"]}  # fmt: skip
+    assert fault(0, [2], 0, screened) == ""
+    assert fault(0, [1, 2], 1, screened) == ""
+    for head in (1, 3, 4, 5):
+        said = f"head {head} is no bad one: {screened.get((0, head), [])}"
+        assert fault(0, [2, head], 0, screened) == said
+    assert fault(0, [2, 1], 1, screened) == f"head 2 is no good one: {['stuck'] * 3}"
+
+
+@pytest.mark.parametrize("scale", ["demo", "lite", "paper"])
+def test_a_head_is_screened_as_it_is_used(scale):
+    """Alone, and else in every setting that decides a run the same."""
+    names = {"heads", "head_seeds", "body_seed"}
+    multihead = MULTIHEAD.resolve("random", scale)
+    used = {key: value for key, value in multihead["model"].items() if key not in names}
+    for variant in SCREENING.variants(scale):
+        screened = SCREENING.resolve(variant, scale)
+        body, head = screened_head(variant)
+        assert screened["model"].pop("head_seeds") == [head]
+        assert screened["model"].pop("heads") == 1
+        assert screened["model"].pop("body_seed") == body
+        assert screened["model"] == used
+        for name in ("data", "objective", "training"):
+            assert screened[name] == multihead[name], name

@@ -1,0 +1,99 @@
+"""The figure of captioned pictures: which caption stands beside which picture."""
+
+import base64
+import io
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from matplotlib.figure import Figure
+from PIL import Image
+
+from tests.reporting.figures.test_translation_figures import EMPTY, run_of, series
+from workflow.errors import ReportingError
+from workflow.reporting.figures.captioned_pictures import draw
+from workflow.reporting.figures.panels import Panel, Series
+from workflow.reporting.figures.style import styled
+from workflow.reporting.measures import Measure
+
+SHADES = (10, 200, 90)
+REFERENCES = [f"Reference {n}.\tanother" for n in range(3)]
+
+
+def picture(shade: int) -> str:
+    buffer = io.BytesIO()
+    Image.new("RGB", (4, 4), (shade,) * 3).save(buffer, "png")
+    return base64.b64encode(buffer.getvalue()).decode()
+
+
+def captioned(name: str, references: Sequence[str] = REFERENCES) -> Measure:
+    return run_of("scores", hypotheses=[f"{name} {n}" for n in range(3)], references=references)
+
+
+def with_pictures(measure: Measure, pictures: Sequence[str]) -> Measure:
+    names = [f"{n}.jpg" for n in range(len(pictures))]
+    measure.evaluators["pictures"] = {"arrays": {"names": names, "pictures": pictures}}  # type: ignore[index]
+    return measure
+
+
+def shown(figure: Figure) -> list[tuple[int | None, str]]:
+    """Return the shade of every picture and the text to its right, in the order of the picture."""
+    axes = figure.axes
+    found = []
+    for left, right in zip(axes[::2], axes[1::2], strict=True):
+        images = left.get_images()
+        shade = int(255 * images[0].get_array()[0, 0, 0] + 0.5) if images else None
+        texts = [one.get_text() for one in [*left.texts, *right.texts]]
+        found.append((shade, " ".join(text for text in texts if text)))
+    return found
+
+
+def test_every_picture_has_the_captions_of_all_models_and_a_reference() -> None:
+    softmax = with_pictures(captioned("a dog"), [picture(shade) for shade in SHADES])
+    panel = Panel("Flickr8k", [series("softmax", softmax), series("top-k", captioned("a cat"))])
+    with styled():
+        figure = draw([EMPTY, panel])
+        found = shown(figure)
+        (part,) = figure.subfigs
+        assert part.get_suptitle() == "Flickr8k, seed 0"
+        assert "Not run: En-Vi" in " ".join(text.get_text() for text in figure.texts)
+    for n, shade in enumerate(SHADES):
+        text = f"softmax: a dog {n} top-k: a cat {n} reference: Reference {n}."
+        assert found[n] == (shade, text)
+    assert found[3] == (None, "")
+
+
+def test_the_title_names_the_seeds_whose_captions_are_shown() -> None:
+    first, second = (with_pictures(captioned("a dog"), [picture(1)]) for _ in range(2))
+    second = replace(second, run={**second.run, "seed": 1})
+    three = Series("top-k", "top-k", {}, [first, second], None)
+    with styled():
+        (part,) = draw([Panel("Flickr8k", [three])]).subfigs
+        assert part.get_suptitle() == "Flickr8k, seed 0"
+        other = Series("softmax", "softmax", {}, [second], None)
+        (part,) = draw([Panel("Flickr8k", [three, other])]).subfigs
+        assert part.get_suptitle() == "Flickr8k, seed 0 / 1"
+
+
+def test_images_of_features_are_named() -> None:
+    panel = Panel("COCO", [series("softmax", with_pictures(captioned("a dog"), ["", ""]))])
+    with styled():
+        found = shown(draw([panel]))
+    assert found[0] == (None, "image 0.jpg softmax: a dog 0 reference: Reference 0.")
+
+
+def test_nothing_run_is_said() -> None:
+    with styled():
+        figure = draw([EMPTY])
+    assert "not run" in " ".join(t.get_text() for axes in figure.axes for t in axes.texts)
+
+
+def test_what_does_not_fit_is_told() -> None:
+    other = captioned("a cat", references=["x"] * 3)
+    pictured = with_pictures(captioned("a dog"), [picture(1)])
+    with pytest.raises(ReportingError, match="panel p: the runs were measured on other images"):
+        draw([Panel("p", [series("softmax", pictured), series("top-k", other)])])
+    with pytest.raises(ReportingError, match=r"none has the array pictures\.names; measure one"):
+        draw([Panel("p", [series("softmax", captioned("a dog"))])])
+    with pytest.raises(ReportingError, match=r"there is no array scores\.references"):
+        draw([Panel("p", [series("softmax", run_of("scores"))])])

@@ -1,0 +1,282 @@
+"""The report page: well formed, self-contained, escaped, and complete."""
+
+import html
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from model.store.checksums import Damaged, check_files, read_sealed
+from tests.reporting.synthetic import Results, outcomes
+from tests.sealing import change, flip
+from workflow.definitions.paper import Paper
+from workflow.files import write_json
+from workflow.reporting.claims.judging import judge
+from workflow.reporting.figures.drawing import plot
+from workflow.reporting.measures import Measures
+from workflow.reporting.page.charts import Curve, chart, ticks, whisker
+from workflow.reporting.page.page import prose, render, write_page
+from workflow.reporting.tables.tabulating import tabulate
+
+VOID = {"meta", "link", "img", "br", "path", "circle", "polyline"}
+
+
+class Page(HTMLParser):
+    """Checks that tags are balanced, and keeps what the tests ask about."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.images: list[dict[str, str | None]] = []
+        self.labelled: list[str] = []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+        self.ids += [given["id"]] if given.get("id") else []
+        self.links += [str(given[name]) for name in ("href", "src") if name in given]
+        self.labelled += str(given.get("aria-labelledby", "")).split()
+        if tag == "img":
+            self.images.append(given)
+        if tag == "svg":
+            assert given["role"] == "img" and given["aria-label"]
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in VOID
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def fill(results: Results, paper: Paper, scale: str = "lite", figures: bool = False) -> str:
+    """Make tables and claims (and figures, which take longest) and return the page over them."""
+    read = Measures.read(results.measures, results.runs)
+    for name in paper.tables["tables"]:
+        tabulate(paper, name, scale, read, results.folder / "tables" / paper.name / name)
+    for name in paper.figures["figures"] if figures else ():
+        plot(paper, name, scale, read, results.folder / "figures" / paper.name / name)
+    claims = results.folder / "claims" / f"{paper.name}.json"
+    write_json(claims, judge(paper, scale, read))
+    return show(results, scale)
+
+
+def show(results: Results, scale: str = "lite") -> str:
+    """Return the page over everything that lies in a results folder."""
+    kinds = {"tables": "*/*.csv", "figures": "*/*.png", "claims": "*.json"}
+    files = {kind: sorted((results.folder / kind).glob(names)) for kind, names in kinds.items()}
+    return render(scale, results.runs, **files)
+
+
+@pytest.fixture(scope="module")
+def text(lite: Results, paper: Paper) -> str:
+    return fill(lite, paper, figures=True)
+
+
+def test_page_is_well_formed(text: str) -> None:
+    page = Page(text)
+    assert len(page.ids) == len(set(page.ids))
+    assert set(page.labelled) <= set(page.ids)
+    inner = {link[1:] for link in page.links if link.startswith("#")}
+    assert inner and inner <= set(page.ids)
+
+
+def test_nothing_is_fetched(text: str) -> None:
+    page = Page(text)
+    assert all(link.startswith(("#", "data:")) for link in page.links)
+    without_images = re.sub(r"base64,[A-Za-z0-9+/=]+", "", text)
+    assert not re.search(r"https?://|//\w|@import|<script|url\(", without_images)
+
+
+def test_figures_are_inside_with_a_description(text: str, paper: Paper) -> None:
+    images = Page(text).images
+    assert len(images) == len(paper.figures["figures"])
+    for image in images:
+        assert str(image["src"]).startswith("data:image/png;base64,")
+        assert len(str(image["alt"])) > 40
+
+
+def test_claims_come_first_and_everything_is_there(text: str, paper: Paper, lite: Results) -> None:
+    order = ["claims", paper.name, "runs", "cost", "not-run", "verdicts"]
+    places = [text.index(f'<section id="{name}"') for name in order]
+    assert places == sorted(places)
+    said = html.unescape(text)
+    for claim in paper.claims["claims"]:
+        assert " ".join(claim["claim"].split())[:40] in said
+    assert text.count('<svg class="curves"') == len({path.parent.parent for path in lite.runs})
+    assert "AMD EPYC &lt;test&gt;" in text
+    assert "<li>Table 6.1" in text and "Not run of gradient norm: IMDB; 20 News" in text
+    assert "the binomial error" in text
+    assert "lr: 0.002" in text
+
+
+def test_claims_that_were_not_run_are_folded_into_a_list(results: Results, paper: Paper) -> None:
+    results.add("text_classification", "sst_soft", 0)
+    shown = html.unescape(fill(results, paper))
+    claims = shown[shown.index('<section id="claims"') : shown.index(f'<section id="{paper.name}"')]
+    count = len(paper.claims["claims"])
+    assert f"<details><summary>{count} claims not run</summary>" in claims
+    assert claims.count('<span class="badge') == 0 and claims.count("<li>") == count
+
+
+def test_rows_that_were_not_run_are_named_below_their_table(results: Results, paper: Paper) -> None:
+    results.add("text_classification", "sst_soft", 0)
+    page = html.unescape(fill(results, paper))
+    table = page.partition('<h3 id="discrete_transformer-table_6_1"')[2].partition("<h3")[0]
+    assert '<th scope="row">SST</th>' in table and '<th scope="row">IMDB</th>' not in table
+    assert "<li>Not run of gradient norm: IMDB; " in table
+    table = page.partition('<h3 id="discrete_transformer-table_6_5"')[2].partition("<h3")[0]
+    assert table.count("<td") == 1 and "None of its rows was run." in table
+
+
+def test_text_from_files_is_escaped(results: Results, paper: Paper) -> None:
+    path = results.add("text_classification", "sst_soft", 0)
+    run = path.parents[3] / "runs/text_classification/sst_soft/seed-0/run.json"
+    script = "<script>alert(1)</script>&"
+    change(run, lambda record: record["spec"]["run"].update(label=script))
+    text = fill(results, paper)
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;&amp;" in text
+    Page(text)
+
+
+def test_only_what_is_given_is_shown(text: str, lite: Results) -> None:
+    first = [path for path in lite.runs if path.parent.name == "seed-0"]
+    page = render("lite", first)
+    assert "3 seeds" in " ".join(text.split()) and "1 seed)" in " ".join(page.split())
+    assert "No table or figure has been made" in page
+
+
+def test_the_rules_behind_verdicts_are_shown(text: str) -> None:
+    shown = " ".join(text.split())
+    assert '<th scope="row">tau_norm</th><td>0.02</td> <td>examples</td>' in shown
+    assert '<th scope="row">recall</th><td>0.015</td> <td>none</td>' in shown
+    assert "close</span> within 2 tolerances" in shown
+
+
+def test_cost_is_time_of_training_not_the_pause_between(text: str) -> None:
+    assert "<td>4.2</td>" in text and "1500.0" not in text
+
+
+def test_an_empty_scale_has_a_page() -> None:
+    text = render("lite")
+    Page(text)
+    assert "No claim has been decided" in text
+    assert "No run has been trained" in text
+
+
+def test_demo_and_overlay_say_what_they_are(results: Results, paper: Paper) -> None:
+    results.add("stack_language", "uniform_soft", 0)
+    assert "none of its numbers can be compared" in fill(results, paper, "demo")
+    assert "settings differ from those of the scale lite" in fill(results, paper, "lite+mine")
+
+
+def test_a_damaged_or_missing_history_is_not_shown(results: Results) -> None:
+    results.add("stack_language", "uniform_soft", 0)
+    assert '<svg class="curves"' in show(results)
+    (history,) = results.folder.rglob("history.jsonl")
+    history.write_text(history.read_text() + '{"step": 12')
+    with pytest.raises(Damaged, match=r"history\.jsonl is damaged"):
+        show(results)
+    history.unlink()
+    with pytest.raises(Damaged, match=r"history\.jsonl is missing"):
+        show(results)
+
+
+@pytest.mark.parametrize("name", ["table_6_1.csv", "table_6_1.md", "table_6_1.json"])
+def test_a_damaged_table_is_not_shown(results: Results, paper: Paper, name: str) -> None:
+    results.add("text_classification", "sst_soft", 0)
+    fill(results, paper)
+    path = results.folder / "tables" / paper.name / name
+    flip(path, 999)
+    with pytest.raises(Damaged, match=f"{name} is damaged") as error:
+        show(results)
+    assert error.value.path == path
+
+
+def test_a_page_has_its_checksum_beside_it(tmp_path: Path) -> None:
+    write_page(tmp_path / "report.html", render("lite"))
+    check_files(tmp_path, read_sealed(tmp_path / "report.json")["files"])
+    flip(tmp_path / "report.html", 999)
+    with pytest.raises(Damaged, match=r"report\.html is damaged"):
+        check_files(tmp_path, read_sealed(tmp_path / "report.json")["files"])
+
+
+def test_a_claim_over_proportions_shows_its_runs(results: Results) -> None:
+    paper = Paper("discrete_transformer")
+    claim = {**paper.claims["claims"][0], "over": "proportions", "measure": "probe.learned"}
+    claim |= {"experiment": "toy", "label": "learned", "digits": 2}
+    claim |= {side: {"variant": side, "label": f"the {side}"} for side in ("left", "right")}
+    paper.claims["claims"] = [claim]
+    runs = Measures([*outcomes("left", [1, 1, 1]), *outcomes("right", [0, 0], first=7)])
+    write_json(results.folder / "claims" / f"{paper.name}.json", judge(paper, "lite", runs))
+    text = " ".join(show(results).split())
+    Page(text)
+    # of 3 of 3 runs, Wilson's interval reaches down to .4385, of 0 of 2 up to .6576
+    assert "1.00 (the left, 3 of 3 runs) vs 0.00 (the right, 0 of 2 runs)" in text
+    assert "<dd>+1.00 [+0.14, +1.00] <svg" in text
+    assert "<dt>over</dt><dd>5 runs (seeds 0, 1, 2, 7, 8)</dd>" in text
+    assert "The interval lies above 0." in text
+
+
+def test_prose_sets_code_and_escapes() -> None:
+    assert str(prose("a `b<c` & d")) == "a <code>b&lt;c</code> &amp; d"
+
+
+def test_charts_are_valid_and_in_range() -> None:
+    points = [(0.0, 2.0), (50.0, float("nan")), (100.0, 1.0)]
+    svg = ElementTree.fromstring(chart([Curve("train", points)], 'a "title" & more', "step"))
+    assert svg.attrib["aria-label"] == 'a "title" & more'
+    (line,) = (node for node in svg if node.tag == "polyline")
+    pairs = [tuple(map(float, pair.split(","))) for pair in line.attrib["points"].split()]
+    assert len(pairs) == 2
+    assert pairs[0][0] < pairs[1][0] and pairs[0][1] < pairs[1][1]
+    assert chart([Curve("train", [])], "nothing", "step") == ""
+    flat = chart([Curve("train", [(5.0, 1.0)])], "one point", "step")
+    ElementTree.fromstring(flat)
+    interval = ElementTree.fromstring(whisker(0.1, 0.3, 0.2, 0.0, "interval"))
+    (estimate,) = (node for node in interval if node.tag == "circle")
+    assert 8 < float(estimate.attrib["cx"]) < 132
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [(0, 1000, [0, 500, 1000]), (0.82, 1.6, [1.0, 1.2, 1.4, 1.6]), (3, 3, [3])],
+)
+def test_ticks_are_round_numbers(low: float, high: float, expected: list[float]) -> None:
+    assert ticks(low, high) == pytest.approx(expected)
+
+
+def test_the_terms_of_the_data_are_shown(results: Results) -> None:
+    results.add("text_classification", "sst_soft", 0)
+    results.add("stack_language", "uniform_soft", 0)
+    page = render("lite", results.runs)
+    terms = page.partition('id="licences-title"')[2].partition("</section>")[0]
+    rows = dict(re.findall(r'<th scope="row">(\w+)</th><td class="wrap">(.*?)</td>', terms))
+    assert list(rows) == ["sst", "stack_language"]
+    assert rows["sst"].startswith("Stanford Sentiment Treebank")
+    assert rows["stack_language"] == "generated by this workflow"
+    assert "stsa.binary.train" in terms and "stsa.fine.train" not in terms
+
+
+def test_a_run_of_two_experiments_costs_once(results: Results) -> None:
+    path = results.add("text_classification", "sst_soft", 0)
+    once = render("lite", results.runs)
+    (record,) = results.runs
+    copy = record.parents[2] / "again" / "seed-0" / "run.json"
+    shutil.copytree(record.parent, copy.parent)
+    change(copy, lambda run: run["spec"]["run"].update(variant="again"))
+    twice = render("lite", results.runs)
+    assert path and "text_classification: again" in twice
+
+    def cost(page: str) -> str:
+        return page.partition('id="cost"')[2].partition("</section>")[0]
+
+    assert cost(once) == cost(twice)

@@ -1,0 +1,165 @@
+"""What is counted: comparisons once, those of trained models apart from the rest."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.reporting.claims.test_claims_table import claim
+from workflow.definitions.paper import Paper
+from workflow.files import csv_text, write_sidecar, write_text
+from workflow.reporting.claims.judging import judge
+from workflow.reporting.measures import Measures
+from workflow.reporting.publication.counting import (
+    Comparison,
+    by_paper,
+    claims_said,
+    comparisons,
+    measurement,
+    once,
+    said,
+)
+from workflow.reporting.tables.tabulating import tabulate
+
+
+def write(folder: Path, name: str, records: list[tuple[str, str, str]], **sidecar: Any) -> None:
+    """Write a table of (metric, printed number, verdict), in which `size` needs no training.
+
+    Behind each cell is the run `run`, unless it was not run; the n-th value is n + 1.
+    """
+    path = folder / "tables/paper" / name
+    columns = ("metric", "expected", "verdict")
+    named = [
+        {"source": "000", "mean": str(n + 1), **dict(zip(columns, one, strict=True))}
+        for n, one in enumerate(records)
+    ]
+    tolerances = {"accuracy": {"seed_std": 1}, "size": {"seed_std": 0}}
+    cells = [
+        {
+            "measure": f"probe.{metric}",
+            "runs": [] if verdict == "not run" else ["run"],
+            "wide": metric == "speed",
+        }
+        for metric, _, verdict in records
+    ]
+    write_text(path.with_suffix(".csv"), csv_text(("source", "mean", *columns), named))
+    write_sidecar(path, {"tolerances": tolerances, "cells": cells, **sidecar}, ["csv"])
+
+
+def test_comparisons_are_with_printed_numbers_and_count_once(tmp_path: Path) -> None:
+    write(tmp_path, "a", [("accuracy", "1", "close"), ("accuracy", "", "not comparable")])
+    write(tmp_path, "b", [("accuracy", "1", "quoted"), ("size", "2", "reproduced")])
+    write(tmp_path, "c", [("accuracy", "1", "close")], repeats="a")
+    write(tmp_path, "d", [("train #", "9", "differs")], corpora={}, cells=[{}])
+    write(tmp_path, "e", [("speed", "3", "not run")], repeats=None)
+    assert comparisons(tmp_path) == [
+        Comparison("000", True, "close", measurement=("run", "accuracy", "1")),
+        Comparison("000", False, "reproduced", measurement=("run", "size", "2")),
+        Comparison("000", False, "differs"),
+        Comparison("000", True, "not run", wide=True),
+    ]
+
+
+def test_a_measurement_counts_once_by_its_worst_verdict() -> None:
+    one, other = (("run", "accuracy", mean) for mean in ("1", "2"))
+    found = [
+        Comparison("000", True, "differs", measurement=one),
+        Comparison("003", True, "close", measurement=one),
+        Comparison("000", True, "reproduced", measurement=one),
+        Comparison("000", True, "not comparable", measurement=one),
+        Comparison("000", True, "close", measurement=other),
+        Comparison("000", True, "not run"),
+        Comparison("000", True, "not run"),
+    ]
+    assert sorted(c.verdict for c in once(found)) == ["close", "differs", "not run", "not run"]
+    assert said(found).startswith("2 comparisons of trained models with printed numbers: 0 rep")
+    lines = by_paper([], found).splitlines()[2:]
+    assert lines[0].endswith("thesis | 0 of 0 | 0 / 1 / 1 | 2 |")
+    assert lines[3].endswith("Transformer | 0 of 0 | 0 / 1 / 0 | 0 |")
+    assert lines[-1] == ("Of these comparisons 1 count in two rows: both papers print the number.")
+
+
+def test_one_quantity_counts_once_whoever_measured_it_and_in_whatever_unit() -> None:
+    sidecar = {"tolerances": {"percent": {"full": 100}}}
+
+    def of(measure: str, metric: str, mean: str, *runs: str) -> object:
+        cell = {"runs": list(runs or ("a", "b")), "measure": measure}
+        return measurement(sidecar, cell, {"metric": metric, "mean": mean})
+
+    known = of("validation.uniform_proxy", "percent", "79.4123")
+    assert of("regression.uniform_proxy", "share", "0.794123") == known
+    assert of("regression.uniform_log", "share", "0.794123") != known
+    assert of("regression.uniform_proxy", "share", "0.795") != known
+    assert of("validation.uniform_proxy", "percent", "79.4123", "a") != known
+    assert of("roles.typical", "list", "the, a") == ("a", "b", "typical", "the, a")
+    assert measurement(sidecar, {"corpus": "d"}, {"metric": "train #", "mean": "9"}) is None
+
+
+FOUND = [
+    *[Comparison("000", True, "reproduced")] * 2,
+    Comparison("004", True, "differs"),
+    Comparison("004", True, "not run"),
+    Comparison("004", False, "reproduced"),
+    Comparison("004", False, "not run"),
+    Comparison("004", True, "not comparable"),
+    Comparison("004", True, "reproduced", wide=True),
+]
+
+
+def test_comparisons_in_words() -> None:
+    assert said(FOUND) == (
+        "3 comparisons of trained models with printed numbers: 2 reproduced, 0 close, 1 differ; "
+        "1 of data and baselines: 1 reproduced, 0 close, 0 differ; "
+        "1 whose tolerance is so wide that nearly any run meets it: 1 reproduced, 0 close, "
+        "0 differ. 1 more are not comparable, and 2 were not run. What several tables show of "
+        "one measurement counts once, by its worst verdict."
+    )
+
+
+def test_claims_in_words() -> None:
+    against = {"estimate": -1.5, "ci_low": -2, "ci_high": -1}
+    claims = [claim(), claim(**against), claim(verdict="does not hold", **against)]
+    claims += [claim(verdict="holds"), claim(verdict="not run", ci_low=None)]
+    claims += [claim(estimate=-1), *[claim(verdict="holds", check=True)] * 2, claim(check=True)]
+    assert claims_said(claims) == (
+        "Of 6 claims 1 hold, 1 do not, 3 are undecided (in 2 our difference is on the other side "
+        "of what is claimed, in 1 of these with its whole interval), and 1 were not run. Of 3 "
+        "checks of our own 2 hold."
+    )
+
+
+def test_every_paper_has_a_line() -> None:
+    claims = [claim(source="004, Table 4", verdict="holds"), claim(source="004")]
+    claims += [claim(source="004", verdict="holds", check=True)]
+    lines = by_paper(claims, FOUND).splitlines()[2:]
+    assert [line[2:5] for line in lines] == ["000", "001", "002", "003", "004"]
+    assert lines[0].endswith("thesis | 0 of 0 | 2 / 0 / 0 | 0 |")
+    assert lines[1].endswith("Transformer | 0 of 0 | 0 / 0 / 0 | 0 |")
+    assert lines[4].endswith("Learns | 1 of 2 | 0 / 0 / 1 | 2 |")
+    assert len(lines) == 5
+
+
+def test_table_1_of_004_repeats_its_table_4(tmp_path: Path) -> None:
+    paper = Paper("attention_learning")
+    tabulate(paper, "table_1", "lite", Measures([]), tmp_path / "tables/p/table_1")
+    assert comparisons(tmp_path) == []
+    tabulate(paper, "table_4", "lite", Measures([]), tmp_path / "tables/p/table_4")
+    found = comparisons(tmp_path)
+    assert {one.verdict for one in found} == {"not run"}
+    assert {one.trained for one in found} == {True, False}  # with the agreement of a random order
+
+
+@pytest.mark.parametrize("paper", Paper.all(), ids=lambda paper: paper.name)
+def test_the_papers_sources_are_known(paper: Paper) -> None:
+    """Or by_paper would leave their claims and comparisons out."""
+    sources = [one["source"] for one in paper.claims["claims"]]
+    sources += [place[0] for place in paper.expected.values]
+    lines = by_paper([claim(source=source) for source in sources], []).splitlines()[2:]
+    assert sum(int(line.split(" of ")[-1].split(" ")[0]) for line in lines) == len(sources)
+
+
+def test_eight_claims_are_headlines() -> None:
+    judged = [judge(paper, "lite", Measures([])) for paper in Paper.all()]
+    headlines = [one for paper in judged for one in paper["claims"] if one["headline"]]
+    assert len(headlines) == 8
+    assert {one["source"][:3] for one in headlines} == {"000", "001", "002", "003", "004"}

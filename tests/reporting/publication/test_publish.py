@@ -1,0 +1,542 @@
+"""Publication: merging over days, stale seeds, a clean tree, and the README's summary."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model.store.checksums import Damaged, read_sealed
+from tests import sealing
+from tests.reporting.claims.test_claims_table import claim
+from tests.reporting.synthetic import Results, plan_of
+from workflow.errors import ReportingError
+from workflow.planning.plan import Plan
+from workflow.reporting.figures import drawing
+from workflow.reporting.publication import publishing
+from workflow.reporting.publication.current import GONE, Now, Traits, planned
+from workflow.reporting.publication.publishing import (
+    LIMIT,
+    given,
+    judged,
+    merge,
+    publish,
+    publishable,
+    published,
+    refuse_dirty,
+    stale_now,
+    with_records,
+)
+from workflow.reporting.publication.summary import BEGIN, END, block, replaced
+from workflow.reporting.statistics import tolerances
+from workflow.scripts.measure import plain
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = ("-c", "user.name=t", "-c", "user.email=t@example.org")
+    command = ["git", "-C", str(folder), *identity, *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """Return a git working tree with a README, and results ignored."""
+    folder = tmp_path / "clone"
+    folder.mkdir()
+    (folder / "README.md").write_text(f"# Title\n\n{BEGIN}\nold\n{END}\n\nEnd.\n")
+    (folder / ".gitignore").write_text("results/\n")
+    git(folder, "init", "-q")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "first")
+    return folder
+
+
+def command(clone: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "workflow.scripts.publish", *arguments],
+        cwd=clone,
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "MPLCONFIGDIR": str(clone.parent)},
+        capture_output=True,
+        text=True,
+    )
+
+
+def add(results: Results, *seeds: int, **options: str) -> None:
+    for seed in seeds:
+        for variant in ("sst_soft", "sst_two_stream"):
+            results.add("text_classification", variant, seed, **options)
+
+
+def put(results: Results, docs: Path, code: str = "", **config: object) -> dict[str, str]:
+    """Publish the results, as if today's code had the hash `code`."""
+    plan = plan_of(results.folder.parent, seeds=[0, 1, 2], **config)
+    return publish(plan, docs, today(plan, code))
+
+
+def today(plan: Plan, code: str) -> Now:
+    def now(key: str) -> Traits | None:
+        traits = planned(plan)(key)
+        return {**traits, "code": code} if traits and code else traits
+
+    return now
+
+
+@pytest.fixture
+def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return where to publish; figures, which the merging tests do not look at, are not drawn."""
+    monkeypatch.setattr(drawing, "plot", lambda *arguments: None)
+    return tmp_path / "docs" / "reproduction"
+
+
+def index(docs: Path) -> dict:
+    return json.loads((docs / "lite" / "index.json").read_text())["runs"]
+
+
+def soft(docs: Path) -> list[str]:
+    """Return the seeds behind the published accuracy of the soft model."""
+    sidecar = json.loads((docs / "lite/tables/discrete_transformer/table_6_1.json").read_text())
+    (cell,) = (
+        cell
+        for cell in sidecar["cells"]
+        if (cell["row"], cell["column"], cell["metric"])
+        == ("gradient norm: SST", "TRANSFORMER", "accuracy")
+    )
+    return cell["seeds"]
+
+
+def test_the_command_publishes_and_updates_the_readme(clone: Path) -> None:
+    results = Results(clone / "results", "lite")
+    add(results, 0, 1)
+    done = command(clone, "--results", "results", "--scale", "lite", "--to", "docs/reproduction")
+    assert done.returncode == 0, done.stderr
+    readme = (clone / "README.md").read_text()
+    assert readme.startswith("# Title\n") and readme.endswith("End.\n")
+    assert "| claim | paper | ours | verdict |" in readme and "\nold\n" not in readme
+    assert "0.71 vs 0.69" in readme and "**holds**" in readme
+    folder = clone / "docs/reproduction/lite"
+    for name in ("table_6_1.csv", "table_6_1.md", "table_6_1.tex", "table_6_1.json"):
+        assert (folder / "tables/discrete_transformer" / name).is_file()
+    assert (folder / "figures/discrete_transformer/figure_6_1.png").is_file()
+    assert (folder / "claims/discrete_transformer.json").is_file()
+    assert (folder / "README.md").read_text().startswith("# Published results, scale lite")
+    for path in folder.rglob("*"):
+        if path.is_file():
+            assert path.stat().st_size <= LIMIT
+            assert str(clone).encode() not in path.read_bytes()
+    assert command(clone, "--check").returncode == 0
+    assert not list((clone / "docs/reproduction").glob(".publish-*"))
+
+
+def test_a_dirty_tree_is_refused(clone: Path) -> None:
+    add(Results(clone / "results", "lite"), 0)
+    (clone / "note.txt").write_text("x")
+    done = command(clone, "--scale", "lite")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: The working tree has uncommitted changes (note.txt")
+    assert not (clone / "docs").exists()
+
+
+def test_a_stale_readme_is_noticed(clone: Path) -> None:
+    done = command(clone, "--check")
+    assert done.returncode == 1
+    assert "its results are not those of docs/reproduction" in done.stderr
+    readme = clone / "README.md"
+    readme.write_text(replaced(readme.read_text(), block(clone / "docs/reproduction")))
+    assert command(clone, "--check").returncode == 0
+    readme.write_text("# No markers\n")
+    assert "put the lines" in command(clone, "--check").stderr
+
+
+def test_a_folder_without_git_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ReportingError, match="not a git working tree"):
+        refuse_dirty(tmp_path)
+
+
+def test_seeds_accumulate(results: Results, docs: Path) -> None:
+    add(results, 0)
+    put(results, docs)
+    before = (docs / "lite/measures/text_classification/sst_soft/seed-0.json").read_bytes()
+    shutil.rmtree(results.folder)
+    add(results, 1, 2)
+    assert put(results, docs) == {}
+    assert soft(docs) == [0, 1, 2]
+    after = (docs / "lite/measures/text_classification/sst_soft/seed-0.json").read_bytes()
+    assert before == after
+
+
+def test_the_same_identity_is_kept(results: Results, docs: Path) -> None:
+    add(results, 0)
+    put(results, docs)
+    kept = published(docs / "lite")
+    for path in results.folder.rglob("run.json"):
+        sealing.change(path, lambda run: run.update(cpu="another CPU"))
+    put(results, docs)
+    assert published(docs / "lite") == kept
+
+
+def test_a_run_that_reads_records_of_more_runs_is_published_anew(
+    results: Results, docs: Path
+) -> None:
+    add(results, 0)
+    (path,) = (path for path in results.measures if "sst_soft" in str(path))
+    for number, read in enumerate((["e/v/seed-1"], ["e/v/seed-1", "e/v/seed-2"], ["e/v/seed-2"])):
+        sealing.change(path, lambda told, read=read: told.update(records={"a.others": read}))
+        sealing.change(path, lambda told, number=number: told.update(made=number))
+        put(results, docs)
+    made = published(docs / "lite")["text_classification/sst_soft/seed-0"]["measures"]["made"]
+    assert made == 1, "the last reads nothing that the second did not"
+
+
+def test_a_published_run_tells_the_checksums_of_its_results_once(
+    results: Results, docs: Path
+) -> None:
+    """They are no files of the published folder, also when it is published again."""
+    add(results, 0)
+    (path,) = (path for path in results.runs if "sst_soft" in str(path))
+    made = read_sealed(path)
+    for _ in range(2):
+        put(results, docs)
+        run = read_sealed(docs / "lite/runs/text_classification/sst_soft/seed-0.json")
+        assert run["results"] == made["files"] and not {"files", "checkpoints"} & set(run)
+        shutil.rmtree(results.folder, ignore_errors=True)
+
+
+@pytest.mark.parametrize(
+    "name", ["README.md", "index.json", "runs/text_classification/sst_soft/seed-0.json"]
+)
+def test_what_was_published_and_is_damaged_is_not_used(
+    results: Results, docs: Path, name: str
+) -> None:
+    add(results, 0)
+    put(results, docs)
+    path = docs / "lite" / name
+    sealing.flip(path, 1000)
+    with pytest.raises(Damaged, match=f"{name} is damaged") as error:
+        put(results, docs)
+    assert error.value.path == path
+
+
+def test_seeds_of_other_code_become_stale_and_leave_the_tables(
+    results: Results, docs: Path
+) -> None:
+    add(results, 0, 1)
+    put(results, docs)
+    shutil.rmtree(results.folder)
+    add(results, 1, 2, code="1" * 16)
+    stale = list(put(results, docs, code="1" * 16))
+    assert stale == [
+        f"text_classification/{name}/seed-0" for name in ("sst_soft", "sst_two_stream")
+    ]
+    assert index(docs)[stale[0]]["stale"] == "of other code"
+    assert soft(docs) == [1, 2]
+    assert "seed-0`: of other code" in (docs / "lite/README.md").read_text()
+    assert (docs / "lite/measures" / f"{stale[0]}.json").is_file()
+
+
+def test_stale_seeds_come_back_with_their_code(results: Results, docs: Path) -> None:
+    add(results, 0)
+    put(results, docs)
+    shutil.rmtree(results.folder)
+    add(results, 1, code="1" * 16)
+    put(results, docs, code="1" * 16)
+    shutil.rmtree(results.folder)
+    add(results, 2)
+    put(results, docs)
+    assert {key[-1]: one["stale"] for key, one in index(docs).items() if "soft" in key} == {
+        "0": None,
+        "1": "of other code",
+        "2": None,
+    }
+
+
+def test_other_measuring_code_makes_stale_too(results: Results) -> None:
+    add(results, 0)
+    now = planned(results.plan)
+    old = given(results.plan, now)
+    for entry in old.values():
+        entry["measures"]["evaluators"]["accuracy"]["code"] = "z" * 16
+    found = judged(old, now)
+    assert found["text_classification/sst_soft/seed-0"]["stale"] == "of other measuring code"
+    assert old["text_classification/sst_soft/seed-0"]["stale"] is None
+    assert {one["stale"] for one in judged(merge(old, given(results.plan, now)), now).values()} == {
+        None
+    }
+
+
+@pytest.mark.parametrize(
+    ("part", "reason"),
+    [("training", "of other settings"), ("data", "of other data"), ("variant", GONE)],
+)
+def test_what_the_plan_no_longer_asks_for_is_stale(
+    results: Results, part: str, reason: str
+) -> None:
+    results.add("stack_language", "uniform_soft", 0)
+    now = planned(results.plan)
+    entries = given(results.plan, now)
+    (key,) = entries
+    spec = entries[key]["run"]["spec"]
+    if part == "variant":
+        entries = {key.replace("uniform_soft", "uniform_sof"): entries[key]}
+    else:
+        spec[part] |= {"epochs": 3} if part == "training" else {"recipe": "0" * 12}
+    assert [one["stale"] for one in judged(entries, now).values()] == [reason]
+
+
+def test_the_variants_that_a_scale_leaves_out_are_gone(results: Results) -> None:
+    demo = planned(plan_of(results.folder.parent, "demo"))
+    assert demo("stack_language/uniform_soft/seed-0")
+    assert demo("stack_language/half_digits_soft/seed-0") is None
+
+
+def test_data_with_other_contents_are_stale_for_good(results: Results, docs: Path) -> None:
+    add(results, 0, digest="e")
+    for path in results.folder.rglob("run.json"):
+        sealing.change(path, lambda run: run.update(finished="2026-11-19T10:00:00+00:00"))
+    put(results, docs)
+    shutil.rmtree(results.folder)
+    add(results, 1)
+    assert set(put(results, docs).values()) == {"of data with other contents"}
+    shutil.rmtree(results.folder)
+    results.add("stack_language", "uniform_soft", 0)
+    assert len(put(results, docs)) == 2
+    assert soft(docs) == [1]
+
+
+def test_left_overs_of_other_seeds_are_not_published(results: Results, docs: Path) -> None:
+    add(results, 0, 100)
+    put(results, docs)
+    assert soft(docs) == [0]
+
+
+def test_variants_that_are_not_given_again_stay(results: Results, docs: Path) -> None:
+    add(results, 0, 1)
+    put(results, docs)
+    shutil.rmtree(results.folder)
+    results.add("stack_language", "uniform_soft", 0)
+    assert put(results, docs) == {}
+    assert soft(docs) == [0, 1]
+
+
+def test_results_of_other_code_are_refused(results: Results, docs: Path) -> None:
+    add(results, 0)
+    add(results, 1, code="1" * 16)
+    with pytest.raises(ReportingError, match=r"sst_soft/seed-1\.json: of other code; run this"):
+        put(results, docs)
+    assert not docs.exists() or not list(docs.iterdir())
+
+
+def test_what_is_no_longer_made_is_removed(results: Results, docs: Path) -> None:
+    add(results, 0)
+    put(results, docs)
+    old = docs / "lite/tables/discrete_transformer/table_9.csv"
+    old.write_text("x")
+    (docs / "lite/claims/other_paper.json").write_text("{}")
+    put(results, docs)
+    assert not old.exists() and not (docs / "lite/claims/other_paper.json").exists()
+    assert old.with_name("table_6_1.csv").is_file()
+
+
+def test_stale_runs_are_told_and_are_no_error(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "plot", lambda *arguments: None)
+    monkeypatch.chdir(clone)
+    results = Results(clone / "results", "lite")
+    add(results, 0, 1)
+    plan = plan_of(clone / "results")
+    docs = Path("docs/reproduction")
+    publish(plan, docs, planned(plan))
+    assert stale_now(plan, docs, planned(plan)) == {}
+    assert set(stale_now(plan, docs, today(plan, "1" * 16)).values()) == {"of other code"}
+    readme = Path("README.md")
+    readme.write_text(replaced(readme.read_text(), block(docs)))
+    run = docs / "lite/runs/text_classification/sst_soft/seed-0.json"
+    sealing.change(run, lambda value: value.update(code="x"))
+    sealing.change(run, lambda value: value["spec"].update(code="x"))
+    done = command(clone, "--check")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "stale: lite: text_classification/sst_soft/seed-0: of other code\n"
+
+
+def test_the_readme_shows_the_headlines_and_counts_all_claims(tmp_path: Path) -> None:
+    verdicts = ["holds", "undecided", "does not hold", "not run", "not run", "holds", "undecided"]
+    claims = [
+        claim(claim=f"claim {n}", verdict=verdict, headline=n in (1, 2, 5))
+        for n, verdict in enumerate(verdicts)
+    ]
+    sealing.put(tmp_path / "lite/claims/one.json", {"claims": claims})
+    text = block(tmp_path)
+    assert re.findall(r"claim (\d) ", text) == ["1", "2", "5"]
+    assert "Of 7 claims 2 hold, 1 do not, 2 are undecided" in text and "and 2 were not run." in text
+    assert "| 000 Kinley's thesis | 3 of 7 |" in text
+
+
+def test_undefined_measures_can_be_published(results: Results, docs: Path) -> None:
+    add(results, 0, 1)
+    for path in results.measures:
+        measures = read_sealed(path)
+        found = measures["evaluators"]["attention_importance"]["scalars"]
+        found["tau_norm"] = plain({"value": float("nan"), "unit": "tau", "n": 0})
+        sealing.put(path, measures)
+    put(results, docs)
+    table = (docs / "lite/tables/discrete_transformer/table_6_1.md").read_text()
+    assert "undefined (" in table
+    text = (docs / "lite/measures/text_classification/sst_soft/seed-0.json").read_text()
+    assert "NaN" not in text
+
+
+def test_arrays_are_rounded(results: Results, docs: Path) -> None:
+    add(results, 0)
+    put(results, docs)
+    measures = json.loads(
+        (docs / "lite/measures/text_classification/sst_soft/seed-0.json").read_text()
+    )
+    taus = measures["evaluators"]["attention_importance"]["arrays"]["tau_norm"]
+    assert len(taus) == 1821 and taus[3] is None
+    assert all(tau == round(tau, 4) for tau in taus if tau is not None)
+
+
+def test_photos_are_not_published() -> None:
+    shown = {"arrays": {"names": ["a.jpg"], "pictures": ["iVBORw0KGgo="]}, "scalars": {}}
+    run: dict[str, Any] = {"files": {}, "checkpoints": {}}
+    entry = {"measures": {"evaluators": {"pictures": shown}}, "run": run, "stale": None}
+    found = publishable(entry)["measures"]["evaluators"]["pictures"]
+    assert found == {"arrays": {"names": ["a.jpg"], "pictures": [""]}, "scalars": {}}
+    assert shown["arrays"]["pictures"] == ["iVBORw0KGgo="]
+
+
+def test_a_file_that_is_too_large_leaves_everything_as_it_was(
+    results: Results, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(results, 0)
+    monkeypatch.setattr(publishing, "LIMIT", 10_000)
+    with pytest.raises(ReportingError, match=r"would be larger than 1 MiB"):
+        put(results, docs)
+    assert list(docs.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (lambda path: path.unlink(), r"run\.json: this file does not exist"),
+        (
+            lambda path: sealing.change(path, lambda run: run.update(identity="x")),
+            "are of different runs",
+        ),
+    ],
+)
+def test_runs_without_their_provenance_are_refused(
+    results: Results, damage: object, sentence: str
+) -> None:
+    results.add("text_classification", "sst_soft", 0)
+    (run,) = results.runs
+    damage(run)
+    with pytest.raises(ReportingError, match=sentence):
+        given(results.plan, planned(results.plan))
+
+
+def test_nothing_measured_is_refused(results: Results, docs: Path) -> None:
+    with pytest.raises(ReportingError, match="nothing was measured"):
+        put(results, docs)
+    assert not docs.exists()
+
+
+def test_the_command_says_when_nothing_is_new(clone: Path) -> None:
+    results = Results(clone / "results", "lite")
+    add(results, 0, 1)
+    given = ("--results", "results", "--scale", "lite", "--to", "docs/reproduction")
+    assert "published docs/reproduction/lite; review" in command(clone, *given).stdout
+    git(clone, "add", ".")
+    git(clone, "commit", "-qm", "published")
+    shutil.rmtree(clone / "results")
+    done = command(clone, *given)
+    said = "no run of results/lite was measured: made anew docs/reproduction/lite; review"
+    assert done.returncode == 0 and said in done.stdout, done.stderr
+
+
+def test_without_new_results_all_is_made_anew_from_what_is_published(
+    results: Results, docs: Path
+) -> None:
+    add(results, 0, 1)
+    put(results, docs)
+    before = index(docs)
+    table = docs / "lite/tables/discrete_transformer/table_6_1.csv"
+    content = table.read_bytes()
+    table.write_text("old")
+    shutil.rmtree(results.folder)
+    put(results, docs)
+    assert index(docs) == before and table.read_bytes() == content
+
+
+def test_corpora_stay_published_without_their_data(results: Results, docs: Path) -> None:
+    """Facts are kept in the sidecar, until the recipe of their row is another."""
+    add(results, 0)
+    put(results, docs)
+    table = docs / "lite/tables/attention_learning/table_8"
+    facts = json.loads(table.with_suffix(".json").read_text())["corpora"]
+    assert {one["missing"] for one in facts.values()} >= {"it has not been described yet"}
+    pairs = json.loads((docs / "lite/tables/explicit_sparse/parallel_corpora.json").read_text())
+    left_out = {"recipe": None, "missing": "this scale does not describe it"}
+    assert pairs["corpora"]["en_de"] == left_out
+    facts["sms_spam"] = {
+        "recipe": facts["sms_spam"]["recipe"],
+        "form": "official",
+        "digest": "5" * 64,
+        "splits": {split: {"examples": 9, "tokens": 99} for split in ("train", "dev", "test")},
+        "vocabulary_size": 7,
+        "statistics": {},
+    }
+    found = results.folder / "tables/attention_learning/table_8.json"
+    sealing.put(found, {"corpora": facts})
+    for _ in range(2):
+        put(results, docs)
+        assert "| SMS | 9 | 3500 | differs |" in table.with_suffix(".md").read_text()
+        assert "| Yelp |" not in table.with_suffix(".md").read_text()
+        found.unlink(missing_ok=True)
+    assert "Table 8: sizes of the classification corpora" in (docs / "lite/README.md").read_text()
+    old = read_sealed(table.with_suffix(".json"))
+    old["corpora"]["sms_spam"]["recipe"]["min_count"] = 2
+    sealing.put(table.with_suffix(".json"), old)
+    put(results, docs)
+    assert "| SMS |" not in table.with_suffix(".md").read_text()
+
+
+def test_changes_of_tolerance_are_told() -> None:
+    one = {"p accuracy": {"seed_std": 0.8}}
+    two = {"p accuracy": {"seed_std": 1.5}}
+    history = tolerances.extended([], one, "2026-01-01")
+    assert tolerances.extended(history, one, "2026-02-01") == history
+    assert tolerances.changes(history, one) == []
+    longer = tolerances.extended(history, two, "2026-02-01")
+    assert tolerances.changes(longer, two) == [
+        "p accuracy (2026-02-01): from seed_std 0.8 to seed_std 1.5"
+    ]
+    assert tolerances.changes(history, two) == [
+        "p accuracy (not yet published): from seed_std 0.8 to seed_std 1.5"
+    ]
+    assert tolerances.changes([], one) == []
+
+
+def test_measures_that_name_no_records_get_those_of_the_plan(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path)
+    here = "classification_learning/sst_"
+    known = [f"{here}attention/seed-{seed}" for seed in (0, 1)]
+    known += [f"{here}{name}" for name in ("uniform/seed-100", "uniform/seed-101", "proxy/seed-0")]
+    entries: dict[str, Any] = {key: {"stale": None, "measures": {}} for key in known}
+    records = with_records(plan, known[0], entries)["measures"]["records"]
+    assert {name.partition(".")[0] for name in records} == {"validation", "training", "regression"}
+    assert [len(found) for name, found in records.items() if name.startswith("regression")] == [
+        1,
+        1,
+    ]
+    assert records["validation.others"] == [known[1]]
+    assert records["validation.uniform"] == [known[2]]
+    assert records["validation.proxy"] == [known[4]]
+    assert records["validation.frozen"] == []  # it is not published
+    assert with_records(plan, known[4], entries) == entries[known[4]]
+    for kept in ({"stale": None, "measures": {"records": {}}}, {"stale": GONE, "measures": {}}):
+        assert with_records(plan, known[0], {known[0]: kept}) == kept

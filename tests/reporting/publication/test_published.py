@@ -1,0 +1,62 @@
+"""What is published is what the definitions make of the published runs, number by number."""
+
+from pathlib import Path
+
+import pytest
+
+from workflow.definitions.paper import Paper
+from workflow.files import read_json
+from workflow.reporting.claims.judging import judge
+from workflow.reporting.measures import Measures, read_measure
+from workflow.reporting.publication.publishing import published
+from workflow.reporting.tables.corpora import describe
+from workflow.reporting.tables.tabulating import tabulate
+
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "reproduction"
+SCALES = [path.parent for path in sorted(DOCS.glob("*/index.json")) if "+" not in path.parent.name]
+TABLES = [path for scale in SCALES for path in sorted(scale.glob("tables/*/*.csv"))]
+CLAIMS = [path for scale in SCALES for path in sorted(scale.glob("claims/*.json"))]
+DECIDED = ("verdict", "reason", "estimate", "ci_low", "ci_high", "n", "seeds", "runs")
+
+
+def runs(folder: Path) -> Measures:
+    """Return the published runs of a scale that count."""
+    entries = published(folder)
+    provenance = {entry["run"]["identity"]: entry["run"] for entry in entries.values()}
+    return Measures(
+        read_measure(folder / "measures" / f"{key}.json", provenance)
+        for key, entry in entries.items()
+        if not entry["stale"]
+    )
+
+
+def lines(path: Path) -> list[str]:
+    """Return the lines of a Markdown file's table, without its title, caption and notes."""
+    return [line for line in path.read_text().splitlines() if line.startswith("|")]
+
+
+@pytest.mark.parametrize("path", TABLES, ids=lambda path: "/".join(path.parts[-4:]))
+def test_tables(path: Path, tmp_path: Path) -> None:
+    folder, paper = path.parents[2], Paper(path.parent.name)
+    if path.stem in paper.corpora["tables"]:
+        facts = read_json(path.with_suffix(".json"))["corpora"]
+        describe(paper, path.stem, folder.name, facts, tmp_path / path.stem)
+    else:
+        tabulate(paper, path.stem, folder.name, runs(folder), tmp_path / path.stem)
+    assert (tmp_path / path.name).read_bytes() == path.read_bytes()
+    assert lines(tmp_path / f"{path.stem}.md") == lines(path.with_suffix(".md"))
+
+
+@pytest.mark.parametrize("path", CLAIMS, ids=lambda path: "/".join(path.parts[-3:]))
+def test_claims(path: Path) -> None:
+    folder = path.parents[1]
+    now = {one["id"]: one for one in judge(Paper(path.stem), folder.name, runs(folder))["claims"]}
+    for claim in read_json(path)["claims"]:
+        again = now[claim["id"]]
+        assert {name: again[name] for name in DECIDED} == {name: claim[name] for name in DECIDED}
+        # Only the last digit may differ, between one way to the distribution and another.
+        expected = claim["p_value"]
+        assert again["p_value"] == (expected and pytest.approx(expected, rel=1e-9))
+        assert [again[side]["mean"] for side in ("left", "right")] == [
+            claim[side]["mean"] for side in ("left", "right")
+        ]

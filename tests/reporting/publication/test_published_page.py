@@ -1,0 +1,150 @@
+"""The page of a published scale: its links exist, and what was not run takes a line."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.reporting.claims.test_claims_table import claim
+from tests.reporting.synthetic import Results, plan_of
+from workflow.files import write_json, write_sidecar
+from workflow.reporting.publication import following
+from workflow.reporting.publication.current import planned
+from workflow.reporting.publication.published_page import scale_page
+from workflow.reporting.publication.publishing import publish
+from workflow.reporting.publication.summary import WORDS
+from workflow.reporting.statistics.verdict import RULE
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the published folder of two seeds of two models of SST."""
+    root = tmp_path_factory.mktemp("page")
+    results = Results(root / "results", "lite")
+    for variant in ("sst_soft", "sst_two_stream"):
+        for seed in (0, 1):
+            results.add("text_classification", variant, seed)
+    plan = plan_of(root / "results", seeds=[0, 1])
+    publish(plan, root / "docs", planned(plan))
+    return root / "docs/lite"
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path) -> str:
+    return (folder / "README.md").read_text()
+
+
+def part(page: str, title: str) -> str:
+    """Return the section of that title."""
+    return page.partition(f"\n## {title}\n\n")[2].partition("\n## ")[0]
+
+
+def test_every_link_leads_to_a_file(folder: Path, page: str) -> None:
+    links = re.findall(r"\]\(([^)]+)\)", page)
+    assert len(links) > 20
+    assert [link for link in links if not (folder / link).is_file()] == []
+
+
+def test_drawn_figures_have_caption_and_links(folder: Path, page: str) -> None:
+    figure = json.loads((folder / "figures/discrete_transformer/figure_6_1.json").read_text())
+    place = "figures/discrete_transformer/figure_6_1"
+    assert (
+        f"![{figure['title']}]({place}.png)\n\n**{figure['title']}.** {figure['caption']} "
+        f"([pdf]({place}.pdf), [runs]({place}.json))"
+    ) in part(page, "Figures")
+
+
+def test_what_was_not_run_takes_a_line(page: str) -> None:
+    for section, ran, absent in (
+        ("Figures", "Figure 6.1 (000)", "Figure 2 (003): receptive fields on the stack language"),
+        ("Tables", "Table 6.1", "Table 6.5: accuracy on multiview arithmetic by depth"),
+    ):
+        *shown, last = part(page, section).strip().split("\n\n")
+        assert last.startswith("Not run at this scale: ") and "\n" not in last
+        assert ran in "".join(shown) and ran not in last
+        assert absent in last and absent not in "".join(shown)
+
+
+def test_rules_and_names_stand_before_what_they_are_of(page: str) -> None:
+    for title, text, first in (("Tables", RULE, "- ["), ("Claims", WORDS, "###")):
+        section = part(page, title)
+        assert 0 <= section.index(text) < section.index(first)
+
+
+def test_claims_have_a_block_a_paper_with_its_json(page: str) -> None:
+    claims = part(page, "Claims")
+    heading, table = claims.split("### ")[2].split("\n\n")[:2]
+    assert heading == "Discrete transformer ([json](claims/discrete_transformer.json))"
+    assert "two-stream discrete model" in table and "(000, section 6.1)" in table
+    assert "(004, " not in table
+
+
+def test_a_number_is_followed_to_its_run(folder: Path, page: str) -> None:
+    text = part(page, "Follow one number")
+    (table,) = re.findall(r"\]\((tables/[^)]+)\.md\)", text)
+    sidecar = json.loads((folder / f"{table}.json").read_text())
+    (identity,) = re.findall(r"such as `(\w{16})`", text)
+    row, column, metric = re.search(r"row “(.+?)”, column “(.+?)”, `(.+?)`", text).groups()
+    (cell,) = (
+        one
+        for one in sidecar["cells"]
+        if (one["row"], one["column"], one["metric"], one["runs"][:1])
+        == (row, column, metric, [identity])
+        and one["spread_over"] == "runs"
+    )
+    (measures,) = re.findall(r"\]\((measures/[^)]+)\)", text)
+    run, *others = re.findall(r"\]\((runs/[^)]+)\)", text)
+    assert cell["measures"][0].endswith(f"lite/{measures}") and run == f"runs{measures[8:]}"
+    named = [json.loads((folder / one).read_text())["identity"] for one in (run, *others)]
+    assert named == cell["runs"] and len(named) == 2
+    assert f"(`{cell['measure']}`)" in text
+    assert json.loads((folder / measures).read_text())["identity"] == identity
+    record = json.loads((folder / run).read_text())
+    assert record["identity"] == identity
+    assert f"`{record['commit'][:10]}` on AMD EPYC <test> (cpu)" in text
+    assert f"`{record['spec']['data']['digest'][:10]}…`" in text
+    assert f"over {len(cell['runs'])} runs" in text
+
+
+def write(folder: Path, name: str, verdict: str, repeats: str = "", **changes: Any) -> None:
+    """Write a table of one cell, of which one run is known."""
+    path = folder / "tables/p" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    record = {"row": name, "column": "c", "metric": "m", "unit": "%", "mean": "1", "expected": "2"}
+    record |= {"verdict": verdict, **changes}
+    path.with_suffix(".csv").write_text(f"{','.join(record)}\n{','.join(record.values())}\n")
+    run = {"commit": "c" * 40, "cpu": "a CPU", "device": "cpu", "data": "d" * 64}
+    cell = {"measures": [f"docs/lite/measures/e/v/{name}.json"], "runs": ["i" * 16]}
+    cell |= {"measure": "probe.m", "partners": ["e/uniform/1", "e/v/2"] if name == "e" else []}
+    sidecar = {"tolerances": {"m": {"seed_std": 1}, "size": {"seed_std": 0}}, "repeats": repeats}
+    write_sidecar(path, {**sidecar, "cells": [cell], "runs": {"i" * 16: run}}, ["csv"])
+
+
+def test_the_example_is_reproduced_if_any_is(tmp_path: Path) -> None:
+    assert following.section(tmp_path, {}) == following.FILES
+    write(tmp_path, "a", "reproduced", expected="")
+    write(tmp_path, "b", "reproduced", metric="size")
+    write(tmp_path, "b2", "reproduced", repeats="e")
+    assert following.section(tmp_path, {}) == following.FILES
+    write(tmp_path, "c", "differs")
+    write(tmp_path, "d", "close")
+    alone = following.section(tmp_path, {})
+    assert "In [c](tables/p/c.md), row “c”" in alone and "beside" not in alone
+    write(tmp_path, "e", "reproduced")
+    write(tmp_path, "f", "reproduced")
+    text = following.section(tmp_path, {"p/e": "Table 5"})
+    assert "In [Table 5](tables/p/e.md), row “e”, column “c”, `m` is 1 % in one run" in text
+    assert "is of the runs [e/v/e](runs/e/v/e.json), measured beside their `partners`: " in text
+    assert "[e/uniform/1](runs/e/uniform/1.json), [e/v/2](runs/e/v/2.json). These" in text
+
+
+def test_stale_runs_and_overlays_are_told(tmp_path: Path) -> None:
+    write_json(tmp_path / "claims/p.json", {"claims": [claim()]})
+    text = scale_page(tmp_path, "lite+mine", {}, {"e/v/seed-0": "of other code"})
+    assert "An overlay on `lite`" in text
+    assert text.endswith("Kept, but in no table, figure or claim:\n\n- `e/v/seed-0`: of other code")
+    assert "Not run" not in text
+    plain = scale_page(tmp_path, "lite", {}, {})
+    assert "overlay" not in plain and "Stale" not in plain

@@ -1,0 +1,207 @@
+"""A look at what is done so far: only what counts today, whole or not there."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.reporting.synthetic import ROOT, Results, plan_of
+from tests.sealing import change, flip, put
+from workflow.datasets.encoded.encoding import digest
+from workflow.definitions.paper import Paper
+from workflow.errors import ReportingError
+from workflow.files import read_csv
+from workflow.planning.corpora import corpora
+from workflow.reporting.figures import drawing
+from workflow.reporting.publication import so_far
+from workflow.reporting.publication.current import planned
+from workflow.reporting.publication.so_far import SoFar, write_so_far
+
+SOFT, STREAMS = (f"text_classification/{name}" for name in ("sst_soft", "sst_two_stream"))
+
+
+@pytest.fixture(autouse=True)
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw no figures; those of unfinished runs are tested with the figures."""
+    monkeypatch.setattr(drawing, "plot", lambda *arguments: None)
+
+
+def look(results: Results) -> SoFar:
+    plan = plan_of(results.folder.parent, seeds=[0, 1, 2])
+    return write_so_far(plan, planned(plan), lambda line: None)
+
+
+def add(results: Results, *seeds: int, **options: str) -> None:
+    for seed in seeds:
+        for name in (SOFT, STREAMS):
+            results.add(*name.split("/"), seed, **options)
+
+
+def accuracy(made: SoFar) -> dict[str, str]:
+    """The soft model's accuracy, with how many runs it is over."""
+    table = read_csv(made.page.parent / "tables/discrete_transformer/table_6_1.csv")
+    (found,) = (
+        record
+        for record in table
+        if (record["row"], record["column"], record["metric"])
+        == ("gradient norm: SST", "TRANSFORMER", "accuracy")
+    )
+    return found
+
+
+def files(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_what_was_measured_is_shown_and_the_rest_is_not_run(results: Results) -> None:
+    add(results, 0, 1)
+    before = files(results.folder)
+    made = look(results)
+    plan = plan_of(results.folder.parent, seeds=[0, 1, 2])
+    assert made.planned == sum(len(plan.runs(name)) for name in plan.experiments)
+    assert (made.runs, made.left_out) == (4, [])
+    assert made.page == results.folder / "so_far/report.html"
+    assert accuracy(made)["n"] == "2"
+    page = made.page.read_text()
+    assert f"What is done so far: 4 of {made.planned} planned runs." in page
+    assert '<section id="discrete_transformer"' in page
+    folder = made.page.parent
+    assert {path.name for path in results.folder.iterdir()} == {"measures", "runs", "so_far"}
+    claims = json.loads((folder / "claims/discrete_transformer.json").read_text())["claims"]
+    assert {claim["verdict"] for claim in claims} > {"not run"}
+    assert {
+        path: text for path, text in files(results.folder).items() if folder not in path.parents
+    } == before
+
+
+def test_each_look_replaces_the_one_before(results: Results) -> None:
+    add(results, 0, 1)
+    old = look(results).page.parent / "tables/old.csv"
+    old.touch()
+    add(results, 2)
+    made = look(results)
+    assert accuracy(made)["n"] == "3" and not old.exists()
+
+
+def test_a_look_that_fails_leaves_the_one_before(
+    results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(results, 0)
+    before = files(look(results).page.parent)
+
+    def fail(*_: object, **__: object) -> str:
+        raise ReportingError("broken")
+
+    monkeypatch.setattr(so_far, "render", fail)
+    with pytest.raises(ReportingError, match="broken"):
+        look(results)
+    assert files(results.folder / "so_far") == before
+    assert not list(results.folder.glob(".*"))
+
+
+def test_what_does_not_count_today_is_left_out(results: Results) -> None:
+    add(results, 0)
+    add(results, 1, code="1" * 16)
+    (results.folder / f"runs/{STREAMS}/seed-0/run.json").unlink()
+    made = look(results)
+    assert made.runs == 1 and accuracy(made)["n"] == "1"
+    assert made.left_out == [
+        f"{results.folder}/runs/{STREAMS}/seed-0/run.json: this file does not exist; run the job "
+        "that writes it.",
+        f"{SOFT}/seed-1: of other code",
+        f"{STREAMS}/seed-1: of other code",
+    ]
+
+
+def test_a_run_beside_measures_of_another_is_left_out(results: Results) -> None:
+    add(results, 0)
+    (run,) = (path for path in results.runs if SOFT in str(path))
+    change(run, lambda record: record.update(identity="x"))
+    (said,) = look(results).left_out
+    assert said.endswith(f"{SOFT}/seed-0/run.json are of different runs; run the job again.")
+
+
+def test_what_is_damaged_is_left_out_and_not_touched(results: Results) -> None:
+    add(results, 0, 1)
+    path = results.folder / f"measures/{SOFT}/seed-1.json"
+    flip(path, 999)
+    made = look(results)
+    assert made.runs == 3 and accuracy(made)["n"] == "1"
+    assert made.left_out == [f"{path} is damaged, or was changed by hand"]
+    assert path.is_file()
+
+
+def test_seeds_of_data_with_other_contents_are_left_out(results: Results) -> None:
+    add(results, 0, digest="e")
+    for path in results.runs:
+        change(path, lambda run: run.update(finished="2026-11-19T10:00:00+00:00"))
+    add(results, 1)
+    made = look(results)
+    assert made.runs == 2
+    assert made.left_out == [
+        f"{key}/seed-0: of data with other contents" for key in (SOFT, STREAMS)
+    ]
+
+
+def test_nothing_measured_is_said(results: Results) -> None:
+    with pytest.raises(ReportingError, match=r"lite/measures: nothing was measured yet; run this"):
+        look(results)
+    assert not results.folder.exists()
+
+
+def test_corpora_are_described_once_their_data_are_there(results: Results) -> None:
+    add(results, 0)
+    paper, name = Paper("attention_learning"), "table_8"
+    plan = plan_of(results.folder.parent)
+    rows = corpora(plan, paper.corpora["tables"][name], name)
+    row, corpus = next((row, one) for row, one in rows.items() if one.recipe)
+    splits = {split: {"examples": 1234, "tokens": 9} for split in ("train", "dev", "test")}
+    manifest = {"digest": digest({}), "splits": splits, "vocabulary_size": 5, "statistics": {}}
+    encoded = results.folder.parent / "data" / corpus.folder / "encoded"
+    put(encoded / "manifest.json", manifest)
+    folder = look(results).page.parent
+    facts = json.loads((folder / f"tables/{paper.name}/{name}.json").read_text())["corpora"]
+    assert facts[row]["vocabulary_size"] == 5
+    assert all("missing" in one for key, one in facts.items() if key != row)
+
+
+def command(results: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "workflow.scripts.so_far", "--results", str(results), *arguments],
+        cwd=ROOT,
+        env=os.environ | {"MPLCONFIGDIR": str(results)},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_the_command_tells_what_it_makes_and_where_it_is(results: Results) -> None:
+    add(results, 0)
+    results.add(*SOFT.split("/"), 1, code="1" * 16)
+    done = command(results.folder.parent, "--scale", "lite")
+    assert done.returncode == 0, done.stderr
+    said, where = done.stdout.splitlines()
+    assert where == f"Report so far:  {results.folder}/so_far/report.html"
+    assert said.startswith("2 of ") and said.endswith("'not run'")
+    assert "tables, figures and claims of discrete_transformer\n" in done.stderr
+    assert f"left out: {SOFT}/seed-1: of other code\n" in done.stderr
+    assert (results.folder / "so_far/figures/discrete_transformer/figure_6_1.png").is_file()
+    assert "data:image/png;base64" in (results.folder / "so_far/report.html").read_text()
+
+
+def test_an_overlay_is_looked_at_with_its_file(results: Results, tmp_path: Path) -> None:
+    add(results, 0)
+    changes = tmp_path / "mine.yaml"
+    overlay = {"name": "mine", "experiments": {"stack_language": {"training": {"epochs": 3}}}}
+    changes.write_text(json.dumps({"overlay": overlay}))
+    shutil.move(results.folder, results.folder.with_name("lite+mine"))
+    for scale in ("lite", "lite+mine"):
+        done = command(results.folder.parent, "--scale", scale, "--configfile", str(changes))
+        assert done.stdout.endswith("/lite+mine/so_far/report.html\n"), done.stderr
+    done = command(results.folder.parent, "--scale", "lite+mine")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: --scale lite+mine: this is lite; name an overlay's file")

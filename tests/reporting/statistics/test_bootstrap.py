@@ -1,0 +1,195 @@
+"""BLEU from counts and its paired bootstrap, against sacrebleu; claims over corpora."""
+
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.significance import PairedTest
+
+from tests.reporting.synthetic import one_run
+from workflow.definitions import checks
+from workflow.definitions.loader import InputError, check
+from workflow.definitions.paper import Paper
+from workflow.errors import ReportingError
+from workflow.reporting.claims.judging import judge
+from workflow.reporting.measures import Measure, Measures
+from workflow.reporting.statistics.bootstrap import bleu, resample, resample_mean, statistics
+from workflow.reporting.statistics.decisions import decide_corpora
+
+WORDS = [f"w{n}" for n in range(20)]
+sentences = st.lists(st.sampled_from("abcdA"), max_size=9).map(" ".join)
+
+
+def system(seed: int, wrong: float, count: int = 80) -> tuple[list[str], list[str]]:
+    """Return hypotheses and references; a share of the words of a hypothesis is wrong."""
+    texts = np.random.default_rng(0).choice(WORDS, (count, 12))
+    random = np.random.default_rng(seed)
+    noise = random.choice(WORDS, texts.shape)
+    mine = np.where(random.random(texts.shape) < wrong, noise, texts)
+    return [" ".join(row) for row in mine], [" ".join(row) for row in texts]
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(sentences, sentences), min_size=1, max_size=5))
+def test_bleu_is_sacrebleus_without_smoothing(pairs: list[tuple[str, str]]) -> None:
+    hypotheses, references = map(list, zip(*pairs, strict=True))
+    metric = BLEU(lowercase=True, tokenize="none", force=True, smooth_method="none")
+    expected = metric.corpus_score(hypotheses, [references]).score
+    assert bleu(statistics(hypotheses, references).sum(0)) == pytest.approx(expected, abs=1e-9)
+
+
+def test_one_seed_is_sacrebleus_paired_bootstrap(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(os.environ, "SACREBLEU_SEED", "12345")
+    (right, references), (left, _) = system(1, 0.30), system(2, 0.27)
+    metric = BLEU(tokenize="none", force=True)
+    systems = [("base", right), ("left", left)]
+    test = PairedTest(systems, {"BLEU": metric}, [references], "bs", n_samples=1000)
+    base, other = test()[1]["BLEU"]
+    pairs = [(statistics(left, references), statistics(right, references))]
+    found = resample(pairs, 0.0)
+    assert found.estimate == pytest.approx(other.score - base.score, abs=1e-4)
+    assert found.sentences == 80
+    assert found.low < found.estimate < found.high
+
+
+def test_seeds_are_averaged_on_the_same_samples() -> None:
+    texts = [system(seed, wrong) for seed, wrong in ((1, 0.3), (2, 0.2), (3, 0.3), (4, 0.2))]
+    one, two, three, four = (statistics(*pair) for pair in texts)
+    single = [resample([pair], 0.0) for pair in ((two, one), (four, three))]
+    both = resample([(two, one), (four, three)], 0.0)
+    assert both.per_seed == [found.estimate for found in single]
+    assert both.estimate == pytest.approx(np.mean(both.per_seed))
+    mirrored = resample([(one, two), (three, four)], 0.0)
+    assert (mirrored.low, mirrored.high) == pytest.approx((-both.high, -both.low))
+
+
+def test_a_system_equals_itself() -> None:
+    counts = statistics(*system(1, 0.3))
+    found = resample([(counts, counts)], 0.0)
+    assert (found.estimate, found.low, found.high) == (0, 0, 0)
+    assert found.p_value == 1
+
+
+@pytest.mark.parametrize(
+    ("seeds", "direction", "margin", "verdict"),
+    [
+        (2, "greater", 0.0, "holds"),
+        (2, "less", 0.0, "does not hold"),
+        (2, "greater", 80.0, "does not hold"),
+        (1, "greater", 0.0, "undecided"),
+        (0, "greater", 0.0, "not run"),
+    ],
+)
+def test_decisions(seeds: int, direction: str, margin: float, verdict: str) -> None:
+    pair = (statistics(*system(5, 0.1)), statistics(*system(6, 0.4)))
+    assert decide_corpora([pair] * seeds, direction, margin).verdict == verdict
+
+
+def test_seeds_that_disagree_decide_nothing() -> None:
+    better, worse = statistics(*system(5, 0.05)), statistics(*system(6, 0.4))
+    slightly = statistics(*system(7, 0.42))
+    decision = decide_corpora([(better, worse), (slightly, worse)], "greater", 0.0)
+    assert decision.ci_low is not None
+    assert decision.ci_low > 0
+    assert decision.verdict == "undecided"
+
+
+def test_other_test_sets_are_refused() -> None:
+    with pytest.raises(ReportingError, match="2 hypotheses and 1 references"):
+        statistics(["a", "b"], ["a"])
+    one, other = statistics(["a"], ["a"]), statistics(["a", "b"], ["a", "b"])
+    with pytest.raises(ReportingError, match=r"different numbers of sentences \(\[1, 2\]\)"):
+        resample([(one, other)], 0.0)
+
+
+def translated(variant: str, seed: int, wrong: float) -> Measure:
+    hypotheses, references = system(10 * seed + len(variant), wrong)
+    texts: dict[str, Any] = {"hypotheses": hypotheses, "references": references}
+    score = float(bleu(statistics(hypotheses, references).sum(0)))
+    return one_run(variant, seed, {"bleu": score, "other": 1.0}, texts)
+
+
+def claim(**more: Any) -> dict[str, Any]:
+    return {
+        "id": "toy",
+        "claim": "A toy.",
+        "source": "001",
+        "experiment": "toy",
+        "measure": "probe.bleu",
+        "label": "BLEU",
+        "unit": "BLEU",
+        "digits": 1,
+        "over": "corpora",
+        "direction": "greater",
+        "margin": 0,
+        "left": {"variant": "good", "label": "good"},
+        "right": {"variant": "bad", "label": "bad"},
+        **more,
+    }
+
+
+def judged(monkeypatch: pytest.MonkeyPatch, measures: list[Measure], **more: Any) -> dict[str, Any]:
+    checked = check({"claims": [claim(**more)]}, "claims", "claims.yaml")
+    checks.check_claims(checked, "claims.yaml")
+    paper = Paper("discrete_transformer")
+    monkeypatch.setattr(Paper, "claims", checked)
+    (found,) = judge(paper, "lite", Measures(measures))["claims"]
+    return dict(found)
+
+
+def test_a_claim_over_corpora(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = [translated("good", seed, 0.1) for seed in range(3)]
+    runs += [translated("bad", seed, 0.4) for seed in range(2)]
+    found = judged(monkeypatch, runs)
+    assert found["verdict"] == "holds"
+    assert (found["n"], found["seeds"]) == (80, [0, 1])
+    scores = [[run.scalar("probe.bleu")["value"] for run in runs[at : at + 2]] for at in (0, 3)]  # type: ignore[index]
+    assert [found[side]["mean"] for side in ("left", "right")] == pytest.approx(
+        [np.mean(side) for side in scores]
+    )
+    assert found["estimate"] == pytest.approx(found["left"]["mean"] - found["right"]["mean"])
+
+
+def test_a_claim_over_examples_drawn_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(0)
+    hard = random.normal(0, 5, 60)
+
+    def scored(variant: str, seed: int, mean: float) -> Measure:
+        values = (mean + hard + random.normal(0, 0.5, 60)).tolist()
+        return one_run(variant, seed, {"bleu": float(np.mean(values))}, {"bleu": values})
+
+    runs = [scored("bad", seed, 1) for seed in range(2)]
+    runs += [scored("good", seed, 2) for seed in range(2)]
+    found = judged(monkeypatch, runs, over="resampled")
+    arrays = [np.array(run.array("probe.bleu")) for run in runs]
+    differences = (arrays[2] + arrays[3] - arrays[0] - arrays[1]) / 2
+    expected = resample_mean(differences.tolist(), [1, 1], 0)
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx((expected.low, expected.high))
+    assert found["verdict"] == "holds" and found["n"] == 60
+    assert judged(monkeypatch, runs[1:3], over="resampled")["verdict"] == "not run"
+    alone = judged(monkeypatch, [runs[0], runs[2]], over="resampled")
+    assert alone["verdict"] == "undecided" and alone["ci_low"] > 0
+
+
+def test_a_claim_needs_the_translations(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = [one_run(variant, 0, {"bleu": 30.0}) for variant in ("good", "bad")]
+    with pytest.raises(ReportingError, match="probe keeps no translations"):
+        judged(monkeypatch, runs)
+
+
+def test_corpora_have_no_fixed_value() -> None:
+    checked = check({"claims": [claim(right={"value": 30})]}, "claims", "claims.yaml")
+    with pytest.raises(InputError, match="claim toy: corpora are compared with corpora"):
+        checks.check_claims(checked, "claims.yaml")
+
+
+def test_a_side_may_have_a_measure_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = [one_run("good", seed, {"bleu": 30.0 + seed, "other": 29.5}) for seed in range(3)]
+    right = {"variant": "good", "label": "other", "measure": "probe.other"}
+    found = judged(monkeypatch, runs, over="runs", right=right)
+    assert found["estimate"] == pytest.approx(np.mean([0.5, 1.5, 2.5]))
+    assert [found[side]["mean"] for side in ("left", "right")] == [31.0, 29.5]

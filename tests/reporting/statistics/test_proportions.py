@@ -1,0 +1,282 @@
+"""Proportions of runs: in tables, in claims, and in the summaries of both."""
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.reporting.synthetic import one_run, outcomes, with_tables
+from workflow.definitions import checks
+from workflow.definitions.loader import InputError, check
+from workflow.definitions.paper import Paper
+from workflow.errors import ReportingError
+from workflow.reporting.claims.judging import judge
+from workflow.reporting.claims.markdown import claims_table
+from workflow.reporting.measures import Measure, Measures
+from workflow.reporting.statistics.decisions import decide_proportions
+from workflow.reporting.statistics.intervals import newcombe, wilson
+from workflow.reporting.tables import layout
+from workflow.reporting.tables import long_form as tables
+from workflow.reporting.tables.tabulating import tabulate
+
+LEARNED = [1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]  # 2 of 20
+
+
+def definitions(**more: Any) -> dict[str, Any]:
+    """Return a `tables.yaml` of one row and three columns that show the same proportion."""
+    metric = {"measure": "probe.learned", "label": "learned", "unit": "fraction", "digits": 2}
+    columns = [
+        {"id": "plain", "label": "plain", "metrics": ["learned"]},
+        {"id": "both", "label": "both", "metrics": ["learned"], "format": "{learned:interval}"},
+        {"id": "mean", "label": "mean", "metrics": ["learned"], "format": "{learned:mean}"},
+    ]
+    table = {
+        "title": "Toy",
+        "caption": "A toy.",
+        "source": "000",
+        "experiment": "toy",
+        "variant": "{row}",
+        "labels": ["Runs"],
+        "columns": columns,
+        "rows": [{"id": "same", "label": "same 40"}],
+    }
+    made = {"metrics": {"learned": metric | {"proportion": True}}, "tables": {"toy": table | more}}
+    checked: dict[str, Any] = check(made, "tables", "tables.yaml")
+    checks.check_tables(checked, "tables.yaml")
+    return checked
+
+
+def table_of(made: dict[str, Any], behind: list[Measure]) -> tables.Table:
+    return tables.build(with_tables(made), "toy", "lite", Measures(behind))
+
+
+def shown(made: dict[str, Any], table: tables.Table) -> list[list[str]]:
+    """Return the texts of the rows that a reader sees."""
+    cells = layout.grid(made, "toy", table.records, table.sidecar)
+    return [[cell.text for cell in row] for row in cells.rows]
+
+
+def test_a_cell_is_the_fraction_with_wilsons_interval() -> None:
+    made = definitions()
+    table = table_of(made, outcomes("same", LEARNED))
+    for record in table.records:
+        assert tuple(record) == tables.COLUMNS
+        assert (record["mean"], record["std"], record["n"]) == ("0.1", "", "20")
+        assert (record["statistic"], record["spread_over"]) == ("mean", "runs")
+        low, high = wilson(2, 20)
+        assert float(record["ci_low"]) == pytest.approx(low, rel=1e-5)
+        assert float(record["ci_high"]) == pytest.approx(high, rel=1e-5)
+        assert "Wilson interval" in record["note"]
+    assert shown(made, table) == [["same 40", "0.10", "0.10 [0.03, 0.30]", "0.10"]]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0, "0.00 [0.00, 0.79]"), (1, "1.00 [0.21, 1.00]"), (None, "–")]
+)
+def test_one_run_has_an_interval_too(value: int | None, text: str) -> None:
+    made = definitions()
+    table = table_of(made, outcomes("same", [value]))
+    assert shown(made, table)[0][2] == text
+    assert {record["n"] for record in table.records} == {"1"}
+    assert {record["statistic"] for record in table.records} == {"single"}
+
+
+def test_without_runs_nothing_is_filled_in() -> None:
+    made = definitions()
+    table = table_of(made, [])
+    assert shown(made, table) == []
+    assert {record["ci_low"] + record["mean"] + record["n"] for record in table.records} == {""}
+
+
+def test_runs_without_an_outcome_are_left_out_and_told() -> None:
+    made = definitions()
+    behind = [*outcomes("same", [1, None, 0]), one_run("same", 3)]
+    table = table_of(made, behind)
+    assert shown(made, table)[0][1] == "0.50"
+    assert table.records[0]["n"] == "2"
+    assert "undefined in 1 of 4 runs" in table.records[0]["note"]
+    assert "missing in 1 of 4 runs" in table.records[0]["note"]
+
+
+def test_a_table_of_best_runs_has_fractions_all_the_same() -> None:
+    made = definitions(statistic="max")
+    table = table_of(made, outcomes("same", LEARNED))
+    assert (table.records[0]["mean"], table.records[0]["statistic"]) == ("0.1", "mean")
+
+
+def test_a_metric_may_have_another_statistic_than_its_table() -> None:
+    made = definitions(statistic="max")
+    metric = dict(made["metrics"]["learned"])
+    del metric["proportion"]
+    for own, expected in (({}, ("1", "max")), ({"statistic": "mean"}, ("0.25", "mean"))):
+        made["metrics"]["learned"] = metric | own
+        record, *_ = table_of(made, outcomes("same", [0, 1, 0, 0])).records
+        assert (record["mean"], record["statistic"]) == expected
+
+
+def test_a_printed_fraction_is_judged_by_the_number_of_runs() -> None:
+    # 12 of 20 beside 0.5: twice sqrt(.5 * .5 / 20) = .2236, and half a unit of the last digit
+    place = {"source": "000", "table": "Table 6.1", "row": "SST", "column": "TRANSFORMER"}
+    made = definitions(printed=[place])
+    metric = made["metrics"]["learned"] | {"printed": "accuracy"}
+    metric["tolerance"] = {"seed_std": 0, "sampling": "binomial", "because": "-"}
+    made["metrics"]["learned"] = metric
+    other = with_tables(made)
+    key = (*place.values(), "accuracy")
+    number = other.expected.values[key]
+    other.expected.values[key] = replace(number, printed=replace(number.printed, text="0.5"))
+    behind = Measures(outcomes("same", [1, 1, 1, 0, 0] * 4))
+    record, *_ = tables.build(other, "toy", "lite", behind).records
+    assert record["verdict"] == "reproduced"
+    assert "difference +0.1, tolerance 0.274" in record["note"]
+
+
+def test_a_measure_that_is_no_outcome_is_named() -> None:
+    with pytest.raises(ReportingError, match=r"same/seed-1\.json: probe\.learned is 0\.5, but"):
+        table_of(definitions(), outcomes("same", [1, 0.5]))
+
+
+def test_any_metric_can_show_its_interval(paper: Paper, measures: Measures, tmp_path: Path) -> None:
+    changed = Paper("discrete_transformer")
+    column = changed.tables["tables"]["stack_language"]["columns"][0]
+    column["format"] = "{nll:interval}"
+    tabulate(changed, "stack_language", "lite", measures, tmp_path / "t")
+    with (tmp_path / "t.csv").open(newline="") as stream:
+        record = next(csv.DictReader(stream))
+    rounded = [f"{float(record[name]):.3f}" for name in ("mean", "ci_low", "ci_high")]
+    assert f"| {rounded[0]} [{rounded[1]}, {rounded[2]}] |" in (tmp_path / "t.md").read_text()
+    assert f"{layout.Shown('42.29', '', 1, best_of='2')}" == "42.3 (best of 2)"
+    one = layout.Shown("0.69", "0.11", 2)
+    assert (f"{one:interval}", f"{one}", f"{one:mean}") == ("0.69±0.11", "0.69±0.11", "0.69")
+
+
+def test_a_proportion_is_of_runs() -> None:
+    made = definitions()
+    made["metrics"]["learned"]["spread_over"] = "examples"
+    with pytest.raises(InputError, match=r"metrics\.learned: a proportion is of runs"):
+        checks.check_tables(made, "tables.yaml")
+
+
+def ones(count: int, n: int) -> list[int]:
+    return [1] * count + [0] * (n - count)
+
+
+def test_the_printed_example_decides() -> None:
+    decision = decide_proportions(ones(56, 70), ones(48, 80), "greater", 0.0)
+    assert decision.estimate == pytest.approx(0.2)
+    assert (decision.ci_low, decision.ci_high) == pytest.approx((0.0524, 0.3339), abs=5e-5)
+    assert (decision.verdict, decision.n, decision.p_value) == ("holds", 150, None)
+    assert decision.reason == "the interval lies above 0"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "direction", "margin", "verdict"),
+    [
+        (ones(56, 70), ones(48, 80), "less", 0.0, "does not hold"),
+        (ones(48, 80), ones(56, 70), "less", 0.0, "holds"),
+        (ones(56, 70), ones(48, 80), "greater", 0.1, "undecided"),
+        (ones(56, 70), ones(48, 80), "greater", 0.34, "does not hold"),
+        (ones(20, 20), ones(0, 1), "greater", -0.9, "undecided"),
+        (ones(1, 1), ones(0, 20), "greater", -0.9, "undecided"),
+        (ones(20, 20), [], "greater", 0.0, "not run"),
+        ([], ones(20, 20), "greater", 0.0, "not run"),
+        # Wilson's interval of 20 of 20 is [.839, 1], of 2 of 20 [.028, .301]
+        (ones(20, 20), 0.8, "greater", 0.0, "holds"),
+        (ones(20, 20), 0.85, "greater", 0.0, "undecided"),
+        (ones(2, 20), 0.35, "greater", 0.0, "does not hold"),
+        (ones(2, 20), 0.35, "less", 0.0, "holds"),
+        (ones(1, 1), 0.1, "greater", 0.0, "undecided"),
+        ([], 0.5, "greater", 0.0, "not run"),
+    ],
+)
+def test_decisions_by_hand(
+    left: list[int], right: list[int] | float, direction: str, margin: float, verdict: str
+) -> None:
+    assert decide_proportions(left, right, direction, margin).verdict == verdict
+
+
+groups = st.lists(st.integers(0, 1), min_size=2, max_size=25)
+
+
+@given(groups, groups, st.floats(-0.9, 0.9))
+def test_directions_and_sides_mirror_each_other(
+    left: list[int], right: list[int], margin: float
+) -> None:
+    one = decide_proportions(left, right, "greater", margin).verdict
+    assert decide_proportions(right, left, "less", -margin).verdict == one
+    opposite = {"holds": "does not hold", "does not hold": "holds"}.get(one, one)
+    assert decide_proportions(left, right, "less", margin).verdict == opposite
+
+
+def claim(right: dict[str, Any]) -> dict[str, Any]:
+    """Return a claim over proportions, as `claims.yaml` has it."""
+    return {
+        "id": "fails",
+        "claim": "It fails more often.",
+        "source": "004, section 3.3",
+        "experiment": "toy",
+        "measure": "probe.learned",
+        "label": "learned",
+        "digits": 2,
+        "unit": "fraction",
+        "over": "proportions",
+        "direction": "less",
+        "margin": 0,
+        "left": {"variant": "same", "label": "same 40"},
+        "right": right,
+    }
+
+
+def judged(right: dict[str, Any], behind: list[Measure]) -> dict[str, Any]:
+    paper = Paper("discrete_transformer")
+    paper.claims.update(check({"claims": [claim(right)]}, "claims", "claims.yaml"))
+    (found,) = judge(paper, "lite", Measures(behind))["claims"]
+    return dict(found)
+
+
+OTHER = {"variant": "more", "label": "40 of 60"}
+
+
+def test_sides_are_groups_and_need_no_common_seed() -> None:
+    behind = [*outcomes("same", LEARNED), *outcomes("more", [1, 1, 1, 0, None], first=18)]
+    found = judged(OTHER, behind)
+    assert found["estimate"] == pytest.approx(0.1 - 0.75)
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx(newcombe((2, 20), (3, 4)))
+    assert found["left"] == {
+        "label": "same 40",
+        "variant": "same",
+        "mean": 0.1,
+        "count": 2,
+        "runs": 20,
+    }
+    assert (found["right"]["count"], found["right"]["runs"], found["n"]) == (3, 4, 24)
+    assert found["seeds"] == list(range(22)) and len(found["runs"]) == 24
+    assert (found["verdict"], found["p_value"]) == ("holds", None)
+    # Wilson's intervals are [.0279, .3010] and [.3006, .9544]:
+    # -.65 - hypot(.0721, .2044) = -.867 and -.65 + hypot(.2010, .4494) = -.158
+    assert (
+        "0.10 (same 40, 2 of 20 runs) vs 0.75 (40 of 60, 3 of 4 runs): -0.65 [-0.87, -0.16] "
+        "| **holds** |"
+    ) in claims_table([found])
+
+
+def test_a_fixed_value_stands_for_the_other_side() -> None:
+    found = judged({"value": 0.5}, outcomes("same", LEARNED))
+    low, high = wilson(2, 20)
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx((low - 0.5, high - 0.5))
+    assert (found["n"], found["verdict"]) == (20, "holds")
+    assert "(same 40, 2 of 20 runs) vs 0.50 (fixed value): -0.40" in claims_table([found])
+
+
+@pytest.mark.parametrize(
+    ("more", "verdict", "ours"),
+    [([], "not run", "not run"), ([None, None], "undecided", "undefined")],
+)
+def test_one_side_decides_nothing(more: list[int | None], verdict: str, ours: str) -> None:
+    found = judged(OTHER, [*outcomes("same", LEARNED), *outcomes("more", more)])
+    assert (found["verdict"], found["estimate"]) == (verdict, None)
+    assert f"| {ours} | **{verdict}**" in claims_table([found])

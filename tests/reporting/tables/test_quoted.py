@@ -1,0 +1,116 @@
+"""Rows that a paper quotes, lists of words in cells, and rows with a variant of each column."""
+
+from typing import Any
+
+import pytest
+
+from tests.reporting.synthetic import one_run, with_tables
+from workflow.definitions import checks
+from workflow.definitions.loader import InputError, check
+from workflow.definitions.needs import table_runs
+from workflow.reporting.measures import Measures
+from workflow.reporting.statistics.verdict import WORDS
+from workflow.reporting.tables import layout
+from workflow.reporting.tables import long_form as tables
+
+TABLE_1 = {"source": "001", "table": "Table 1", "row": "{row}", "column": "{column}"}
+
+
+def definitions(**row: Any) -> dict[str, Any]:
+    """Return a `tables.yaml` with a quoted row and one of our own."""
+    metrics = {"bleu": {"measure": "probe.bleu", "printed": "BLEU", "label": "BLEU",
+                        "unit": "BLEU", "digits": 1}}  # fmt: skip
+    rows = [
+        {"id": "quoted", "label": "DynamicConv (Wu et al., 2019)", "quoted": True},
+        {"id": "soft", "label": "Transformer(impl.)", **row},
+    ]
+    columns = [
+        {"id": "en_de", "label": "En-De", "metrics": ["bleu"]},
+        {"id": "en_vi", "label": "En-Vi", "metrics": ["bleu"]},
+    ]
+    table = {
+        "title": "Toy",
+        "caption": "A toy.",
+        "source": "001",
+        "experiment": "toy",
+        "variant": "{column}_{row}",
+        "labels": ["Model"],
+        "printed": [TABLE_1],
+        "rows": rows,
+        "columns": columns,
+    }
+    found: dict[str, Any] = check(
+        {"metrics": metrics, "tables": {"toy": table}}, "tables", "tables.yaml"
+    )
+    checks.check_tables(found, "tables.yaml")
+    return found
+
+
+def built(made: dict[str, Any], runs: list[Any]) -> tables.Table:
+    return tables.build(with_tables(made, "explicit_sparse"), "toy", "lite", Measures(runs))
+
+
+def test_quoted_numbers_stand_there_without_a_verdict() -> None:
+    made = definitions()
+    runs = [one_run("en_de_soft", 0, {"bleu": 29.0}), one_run("en_de_quoted", 0, {"bleu": 1.0})]
+    table = built(made, runs)
+    cells = [
+        [cell.text for cell in row]
+        for row in layout.grid(made, "toy", table.records, table.sidecar).rows
+    ]
+    assert cells == [
+        ["DynamicConv (Wu et al., 2019)", "–", "29.7", "quoted", "–", "", ""],
+        ["Transformer(impl.)", "29.0", "29.1", "not comparable", "not run", "30.6", "not run"],
+    ]
+    quoted = [one for one in table.records if one["verdict"] == "quoted"]
+    assert [one["flag"] for one in quoted] == ["quoted", "not printed"]
+    assert "quoted" not in WORDS
+    assert all(not one["mean"] and not one["note"] for one in quoted)
+
+
+def test_nothing_is_run_for_quoted_rows() -> None:
+    assert table_runs(definitions(), "toy") == [("toy", "en_de_soft"), ("toy", "en_vi_soft")]
+
+
+def test_a_row_may_name_a_variant_for_each_column() -> None:
+    made = definitions(variant={"en_vi": "other_{row}"})
+    assert table_runs(made, "toy") == [("toy", "en_de_soft"), ("toy", "other_soft")]
+    with pytest.raises(InputError, match='unknown column "en_fi"'):
+        definitions(variant={"en_fi": "other"})
+    with pytest.raises(InputError, match='unknown part "line"'):
+        definitions(variant={"en_vi": "other_{line}"})
+
+
+def test_a_list_of_words_is_a_cell() -> None:
+    made = definitions()
+    metric = {"measure": "probe.near", "of": "slightly", "label": "near", "unit": "words"}
+    made["metrics"]["bleu"] = {**metric, "digits": 0}
+    arrays: dict[str, Any] = {
+        "word": ["often", "slightly", "nowhere"],
+        "near": [["now", "here"], ["somewhat", "little"], []],
+    }
+    runs = [one_run("en_de_soft", 0, {}, arrays), one_run("en_vi_soft", 0, {}, {})]
+    table = built(made, runs)
+    assert [one["mean"] for one in table.records] == ["", "", "somewhat, little", ""]
+    missing = table.records[3]
+    assert missing["verdict"] == "not run"
+    assert "the measure is missing in 1 of 1 runs" in missing["note"]
+    grid = layout.grid(made, "toy", table.records, table.sidecar)
+    assert grid.rows[1][1].text == "somewhat, little"
+    made["metrics"]["bleu"]["of"] = "nowhere"
+    assert [one["mean"] for one in built(made, runs).records] == [""] * 4
+    made["metrics"]["bleu"]["of"] = "never"  # the first run was measured, and has no such word
+    assert [one["mean"] for one in built(made, runs).records] == ["", "", "–", ""]
+
+
+def test_a_text_is_that_of_one_run() -> None:
+    made = definitions()
+    metric = {"measure": "probe.near", "of": "a", "label": "near", "unit": "words", "digits": 0}
+    made["metrics"]["bleu"] = metric
+    arrays: dict[str, Any] = {"word": ["a"], "near": [["an"]]}
+    runs = [one_run("en_de_soft", seed, {}, arrays if seed else {}) for seed in range(3)]
+    table = built(made, runs)
+    record, cell = table.records[2], table.sidecar["cells"][2]
+    assert (record["mean"], record["n"]) == ("an", "1") and "seeds 1" in record["note"]
+    assert (cell["runs"], cell["seeds"], cell["measure"]) == (["en_de_soft-1"], [1], "probe.near")
+    assert list(table.sidecar["runs"]) == ["en_de_soft-1"]

@@ -1,0 +1,248 @@
+"""Rows that show other metrics in each column: what exists, what is shown, what is refused."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.reporting.synthetic import one_run, with_tables
+from workflow.definitions import checks
+from workflow.definitions.loader import InputError, check
+from workflow.definitions.needs import cell_variant, cells, format_of, metrics_of, table_runs
+from workflow.definitions.paper import Paper
+from workflow.reporting.measures import Measures
+from workflow.reporting.tables import layout
+from workflow.reporting.tables import long_form as tables
+
+NAMES = ("infix", "prefix", "majority", "seen")
+PLACE = {"source": "000", "table": "Table 6.1", "row": "{row}", "column": "{column}"}
+
+
+def definitions() -> dict[str, Any]:
+    """Return a `tables.yaml` whose row `majority` has two columns of three, with other metrics."""
+    metrics = {
+        name: {"measure": f"probe.{name}", "label": name, "unit": "%", "digits": 1}
+        for name in NAMES
+    }
+    columns = [
+        {"id": "one", "label": "depth 1", "metrics": ["infix"], "format": "{infix}"},
+        {"id": "two", "label": "depth 2", "metrics": ["infix", "prefix"]},
+        {"id": "all", "label": "all", "metrics": ["infix"], "format": "{infix:mean}"},
+    ]
+    majority = {
+        "id": "majority",
+        "label": "majority class",
+        "variant": "model",
+        "metrics": {"one": ["majority"], "all": ["majority", "seen"]},
+        "format": {"one": "{majority:mean}", "all": "{majority:mean} ({seen:mean})"},
+    }
+    table = {
+        "title": "Toy",
+        "caption": "A toy.",
+        "source": "000",
+        "experiment": "toy",
+        "variant": "{row}",
+        "labels": ["Model"],
+        "columns": columns,
+        "rows": [{"id": "model", "label": "model"}, majority],
+    }
+    return {"metrics": metrics, "tables": {"toy": table}}
+
+
+def checked(made: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = check(made, "tables", "tables.yaml")
+    checks.check_tables(found, "tables.yaml")
+    return found
+
+
+def test_a_row_shows_other_metrics_in_each_column() -> None:
+    made = checked(definitions())
+    runs = [
+        one_run("model", seed, {"infix": 50 + seed, "prefix": 40, "majority": 36, "seen": 7})
+        for seed in range(2)
+    ]
+    table = tables.build(with_tables(made), "toy", "lite", Measures(runs))
+    grid = layout.grid(made, "toy", table.records, table.sidecar)
+    assert [[cell.text for cell in row] for row in grid.rows] == [
+        ["model", "50.5±0.7", "50.5±0.7", "50.5"],
+        ["majority class", "36.0", "", "36.0 (7.0)"],
+    ]
+    here = [
+        (one["column"], one["metric"]) for one in table.records if one["row"] == "majority class"
+    ]
+    assert here == [("depth 1", "majority"), ("all", "majority"), ("all", "seen")]
+    assert len(table.sidecar["cells"]) == len(table.records) == 4 + 3
+    assert layout.latex(made, "toy", grid, "lite").count("36.0 & ") == 1
+
+
+def test_a_column_without_an_entry_does_not_exist() -> None:
+    made = checked(definitions())
+    table = made["tables"]["toy"]
+    existing = [column["id"] for row, column in cells(table) if row["id"] == "majority"]
+    assert existing == ["one", "all"]
+    table["rows"][1]["variant"] = "{row}_{column}"
+    variants = [variant for _, variant in table_runs(made, "toy")]
+    assert variants == ["model", "majority_one", "majority_all"]
+    table["columns"][0]["rows"] = ["model"]
+    assert ("toy", "majority_one") not in table_runs(made, "toy")
+
+
+def test_numbers_are_looked_up_only_where_a_row_has_the_metric() -> None:
+    made = definitions()
+    made["metrics"]["majority"]["printed"] = "accuracy"
+    made["tables"]["toy"]["printed"] = [PLACE]
+    places = [place for _, place, _ in checks.table_places(checked(made))]
+    assert [(place["row"], place["column"]) for place in places] == [
+        ("majority class", "depth 1"),
+        ("majority class", "all"),
+    ]
+
+
+def test_a_column_with_a_header_of_its_own_is_looked_up_by_the_papers() -> None:
+    made = definitions()
+    made["metrics"]["infix"]["printed"] = "accuracy"
+    made["tables"]["toy"] |= {"printed": [PLACE], "columns": made["tables"]["toy"]["columns"][:1]}
+    made["tables"]["toy"]["rows"].pop()
+    made["tables"]["toy"]["columns"][0]["printed_label"] = "Depth 1 (%)"
+    ((_, place, _),) = checks.table_places(checked(made))
+    assert (place["row"], place["column"]) == ("model", "Depth 1 (%)")
+
+
+def test_a_column_of_bleu_has_one_direction_of_translation() -> None:
+    table = Paper("explicit_sparse").tables["tables"]["table_4"]
+    places = {"en_vi": ("en_vi_",), "de_en": ("de_en_", "iwslt_30_")}
+    places["multi30k_en_de"] = ("multi30k_en_de_",)
+    found = {column["id"]: 0 for _, column in cells(table)}
+    for row, column in cells(table):
+        found[column["id"]] += 1
+        if column["id"] in places:
+            assert cell_variant(table, row, column).startswith(places[column["id"]])
+    rows = len(table["rows"])
+    assert found == {**dict.fromkeys(places, 3), "de_en": 12, "training": rows, "inference": rows}
+
+
+def test_what_a_row_does_not_say_is_its_columns() -> None:
+    column = {"id": "one", "metrics": ["a", "b"], "format": "{a} ({b})"}
+    plain = {"id": "two", "metrics": ["b", "a"]}
+    assert metrics_of({}, column) == ["a", "b"]
+    assert (format_of({}, column), format_of({}, plain)) == ("{a} ({b})", "{b}")
+    assert format_of({"format": "{b}"}, column) == "{b}"
+    assert format_of({"format": {"one": "{b}"}}, column) == "{b}"
+    assert format_of({"format": {"one": "{b}"}}, plain) == "{b}"
+    assert format_of({"metrics": {"one": ["c"], "two": ["d"]}}, plain) == "{d}"
+    assert not metrics_of({"metrics": {"two": ["d"]}}, column)
+
+
+def _column(row: dict[str, Any]) -> None:
+    row["metrics"]["al"] = row["metrics"].pop("all")
+
+
+def _metric(row: dict[str, Any]) -> None:
+    row["metrics"]["one"] = ["majorty"]
+
+
+def _format(row: dict[str, Any]) -> None:
+    row["format"]["two"] = "{majority}"
+
+
+def _field(row: dict[str, Any]) -> None:
+    row["format"]["one"] = "{seen}"
+
+
+def _column_format(row: dict[str, Any]) -> None:
+    del row["format"]["one"]
+
+
+def _shown(row: dict[str, Any]) -> None:
+    row["format"]["one"] = "{majority:intervall}"
+
+
+def _template(row: dict[str, Any]) -> None:
+    row["format"]["one"] = "{majority"
+
+
+def _text(row: dict[str, Any]) -> None:
+    row["metrics"] = "majority"
+
+
+def _inner_text(row: dict[str, Any]) -> None:
+    row["metrics"] = {"one": "majority"}
+
+
+def _empty(row: dict[str, Any]) -> None:
+    row["metrics"]["one"] = []
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (_column, r'toy, majority: unknown column "al" \(known: all, one, two\); did you mean "al'),
+        (_metric, 'toy, majority: unknown metric "majorty".*did you mean "majority"'),
+        (_format, r'toy, majority: unknown column "two" \(known: all, one\)'),
+        (_field, r'toy, majority, one: unknown metric "seen" \(known: majority\)'),
+        (_column_format, r'toy, majority, one: unknown metric "infix" \(known: majority\)'),
+        (_shown, 'unknown way to show a value "intervall".*did you mean "interval"'),
+        (_template, 'toy, majority, one: "{majority" is not a template'),
+        (_text, "rows.1.metrics: expected a list of metrics, or a mapping from column to such a"),
+        (_inner_text, "rows.1.metrics.one: expected a list, found"),
+        (_empty, "rows.1.metrics.one: must not be empty"),
+    ],
+)
+def test_wrong_names(damage: Callable[[dict[str, Any]], None], sentence: str) -> None:
+    made = definitions()
+    damage(made["tables"]["toy"]["rows"][1])
+    with pytest.raises(InputError, match=sentence):
+        checked(made)
+
+
+@pytest.mark.parametrize("theirs", ["starred", ""])
+@pytest.mark.parametrize("ours", [1, 0, None])
+def test_numbers_are_compared_where_both_have_the_star_or_neither(
+    theirs: str, ours: float | None
+) -> None:
+    paper = Paper("discrete_transformer")
+    made = definitions()
+    metric = {"measure": "probe.xi", "label": "xi", "unit": "%", "digits": 1, "starred": True}
+    tolerance = {"seed_std": 5, "because": "a test"}
+    made["metrics"]["xi"] = metric | {"printed": "accuracy", "tolerance": tolerance}
+    place = {"source": "000", "table": "Table 6.1", "row": "SST", "column": "DISC TRANSF"}
+    number = paper.expected.at(place, "accuracy")
+    key = (*place.values(), "accuracy")
+    paper.expected.values[key] = replace(number, flag=theirs)  # type: ignore[index]
+    table = made["tables"]["toy"]
+    table["columns"] = [{"id": "one", "label": "one", "metrics": ["xi"], "printed": [place]}]
+    table["rows"] = [{"id": "model", "label": "model"}]
+    value = number.printed.value or 0.0
+    runs = [one_run("model", seed, {"xi": value, "xi_never": ours}) for seed in range(2)]
+    paper.tables = checked(made)
+    built = tables.build(paper, "toy", "lite", Measures(runs))
+    (record,) = built.records
+    one = bool(ours) != (theirs == "starred")
+    assert ("was never exceeded (*)" in record["note"]) == one
+    assert (record["verdict"] == "not comparable") == one
+    shown = layout.grid(made, "toy", built.records, built.sidecar).rows[0]
+    assert shown[2].text == number.printed.text + ("*" if theirs else "")
+
+
+def test_a_row_may_be_of_another_experiment_and_a_star_stands_where_a_value_is_above_0() -> None:
+    made = definitions()
+    table = made["tables"]["toy"]
+    table["rows"][1] = {"id": "other", "label": "other", "experiment": "toys", "variant": "model"}
+    starred = {"metrics": ["infix", "seen"], "format": "{infix:mean}{seen:star}"}
+    table["columns"] = [{"id": "one", "label": "one", **starred}]
+    made = checked(made)
+    assert table_runs(made, "toy") == [("toy", "model"), ("toys", "model")]
+    runs = [one_run("model", 0, {"infix": 50, "seen": 0.5})]
+    other = one_run("model", 0, {"infix": 40, "seen": 0})
+    other.run["experiment"] = "toys"  # type: ignore[index]
+    built = tables.build(with_tables(made), "toy", "lite", Measures([*runs, other]))
+    grid = layout.grid(made, "toy", built.records, built.sidecar)
+    assert [[cell.text for cell in row] for row in grid.rows] == [
+        ["model", "50.0*"],
+        ["other", "40.0"],
+    ]
+    one = tables.build(with_tables(made), "toy", "lite", Measures(runs))
+    grid = layout.grid(made, "toy", one.records, one.sidecar)
+    assert [row[0].text for row in grid.rows] == ["model"]
+    assert grid.below[0] == "Not run: other."

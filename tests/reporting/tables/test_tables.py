@@ -1,0 +1,450 @@
+"""Tables: the long form by hand-computed statistics, and the layouts by reading them back."""
+
+import csv
+import re
+import statistics
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from model.store.checksums import read_sealed
+from tests.reporting.synthetic import FLOORS, STACK, Results, one_run, scalar, with_tables
+from tests.sealing import flip, put
+from workflow.definitions.paper import Paper
+from workflow.errors import ReportingError
+from workflow.files import read_sidecar, write_sidecar
+from workflow.reporting.measures import Measures
+from workflow.reporting.publication.counting import comparisons
+from workflow.reporting.statistics.cells import text
+from workflow.reporting.tables import long_form as tables
+from workflow.reporting.tables.layout import NO_ROW, grid, latex, tex_escape
+from workflow.reporting.tables.tabulating import tabulate
+from workflow.scripts.measure import plain
+
+HEADER = (
+    "paper,source,table,row,column,metric,unit,statistic,spread_over,expected,expected_std,flag,"
+    "mean,std,n,ci_low,ci_high,verdict,note"
+)
+
+
+def rows(prefix: Path) -> list[dict[str, str]]:
+    with prefix.with_suffix(".csv").open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def pick(records: list[dict[str, str]], **wanted: str) -> list[dict[str, str]]:
+    return [one for one in records if all(one[key] == value for key, value in wanted.items())]
+
+
+def markdown(prefix: Path) -> list[list[str]]:
+    """Read the one table of a Markdown file back: header, then rows."""
+    lines = [line for line in prefix.with_suffix(".md").read_text().splitlines() if line[:1] == "|"]
+    cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+    assert len({len(line) for line in cells}) == 1
+    return [cells[0], *cells[2:]]
+
+
+@pytest.fixture(scope="module")
+def made(paper: Paper, measures: Measures, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tables")
+    for name in paper.tables["tables"]:
+        tabulate(paper, name, "lite", measures, folder / name)
+    return folder
+
+
+def test_columns_are_exactly_these(made: Path) -> None:
+    for name in ("stack_language", "table_6_1"):
+        first = made.joinpath(f"{name}.csv").read_text().splitlines()[0]
+        assert first == HEADER == ",".join(tables.COLUMNS)
+
+
+def test_statistics_over_runs(made: Path, measures: Measures) -> None:
+    behind = measures.of("stack_language", "uniform_discrete_penalty")
+    values = [one.scalar("receptive_field.precision")["value"] for one in behind]
+    found = pick(
+        rows(made / "stack_language"), row="uniform: discrete + penalty", metric="precision"
+    )
+    assert [one["source"] for one in found] == ["000", "003"]
+    for one in found:
+        assert float(one["mean"]) == pytest.approx(statistics.mean(values), rel=1e-5)
+        assert float(one["std"]) == pytest.approx(statistics.stdev(values), rel=1e-4)
+        # Student's t with two degrees of freedom: 4.3027
+        half = 4.3027 * statistics.stdev(values) / 3**0.5
+        assert float(one["ci_high"]) - float(one["mean"]) == pytest.approx(half, rel=1e-3)
+        assert (one["n"], one["spread_over"], one["statistic"]) == ("3", "runs", "mean")
+        assert (one["expected"], one["verdict"]) == ("0.959", "reproduced")
+
+
+def test_spread_over_examples_stays_apart_from_spread_over_runs(
+    made: Path, measures: Measures
+) -> None:
+    behind = measures.of("text_classification", "sst_soft")
+    scalars = [one.scalar("attention_importance.tau_norm") for one in behind]
+    examples, runs = pick(
+        rows(made / "table_6_1"),
+        row="gradient norm: SST",
+        column="TRANSFORMER",
+        metric="tau_norm",
+    )
+    assert (examples["spread_over"], runs["spread_over"]) == ("examples", "runs")
+    pooled = np.sqrt(np.mean([scalar["std"] ** 2 for scalar in scalars]))
+    assert float(examples["std"]) == pytest.approx(pooled, rel=1e-4)
+    assert (examples["n"], examples["expected_std"]) == ("1820", "0.11")
+    assert float(runs["std"]) == pytest.approx(
+        statistics.stdev(scalar["value"] for scalar in scalars), rel=1e-4
+    )
+    assert (runs["n"], runs["expected"], runs["verdict"]) == ("3", "", "not comparable")
+
+
+def test_cells_that_were_not_run_say_so(made: Path) -> None:
+    found = pick(rows(made / "table_6_1"), row="gradient norm: IMDB", column="DISC TRANSF")
+    assert {one["metric"] for one in found} == {"tau_norm", "accuracy"}
+    for one in found:
+        assert one["verdict"] == "not run"
+        assert one["expected"] and not one["mean"] and not one["n"]
+        assert one["note"].startswith("no run of this cell")
+
+
+def test_stack_language_reads_back_from_markdown(made: Path) -> None:
+    header, *body = markdown(made / "stack_language")
+    assert header[:3] == ["Grammar", "Model", "NLL (nats/token)"]
+    assert [line[0] for line in body] == ["uniform"] * 4 + ["half_digits"] * 4
+    assert [line[1] for line in body[:4]] == [kind.replace("_", " + ") for kind in STACK]
+    best = dict(zip(header, body[3], strict=True))
+    assert re.fullmatch(r"0\.\d{3}±0\.\d{3} \(0\.\d{3}\)", best["precision (macro), ours"])
+    assert best["precision (macro), paper"] == "0.959"
+    assert best["precision (macro), verdict"] == "reproduced"
+    assert best["weighted precision / recall (F1)"] == ""
+    soft = dict(zip(header, body[0], strict=True))
+    assert soft["precision (macro), paper"] == soft["precision (macro), verdict"] == ""
+    cut = soft["weighted precision / recall (F1)"]
+    assert re.fullmatch(r"0\.\d{3} / 0\.\d{3} \(0\.\d{3}±0\.\d{3}\)", cut)
+    assert soft["floor"] == f"{FLOORS['uniform']:.3f}"
+
+
+def test_table_6_1_reads_back_from_markdown(made: Path) -> None:
+    header, *body = markdown(made / "table_6_1")
+    assert [line[1] for line in body] == 2 * ["SST"]
+    sst = dict(zip(header, body[0], strict=True))
+    assert sst["TRANSFORMER, paper"] == "0.69±0.11 (79.6)"
+    assert re.fullmatch(r"0\.\d\d±0\.\d\d \(\d\d\.\d±\d\.\d\)", sst["TRANSFORMER, ours"])
+    kinds = ("gradient norm", "gradient times input")
+    absent = [f"Not run of {kind}: IMDB; 20 News; AG News." for kind in kinds]
+    for suffix in (".md", ".tex"):
+        text = (made / "table_6_1").with_suffix(suffix).read_text()
+        assert f"{' '.join(absent)} What the paper prints there stands in the CSV." in text
+
+
+def test_latex_has_one_cell_a_column(made: Path) -> None:
+    for name in ("stack_language", "table_6_1"):
+        text = made.joinpath(f"{name}.tex").read_text()
+        columns = re.search(r"\\begin{tabular}{([lc]+)}", text)
+        assert columns is not None
+        body = text.split(r"\midrule", 1)[1].split(r"\bottomrule")[0]
+        lines = [line for line in body.splitlines() if line.endswith(r"\\")]
+        assert {line.replace(r"\&", "").count("&") + 1 for line in lines} == {len(columns[1])}
+        assert text.count("{") == text.count("}")
+        assert all(rule in text for rule in (r"\toprule", r"\cmidrule", r"\bottomrule"))
+
+
+def definitions_of_one(metric: dict[str, Any], **more: object) -> dict[str, Any]:
+    """Return the definitions of a table of one metric, with one row and column if not others."""
+    table = {"title": "A title", "caption": "A caption.", "labels": [""], "source": ""}
+    table |= {"experiment": "toy", "variant": "v", "rows": [{"id": "r", "label": "r"}]}
+    table |= {"columns": [{"id": "c", "label": "c", "metrics": ["m"]}], **more}
+    made = {"measure": "probe.m", "label": "m", "unit": "", **metric}
+    return {"metrics": {"m": made}, "tables": {"toy": table}}
+
+
+def made_latex(columns: int, **more: object) -> str:
+    """Return a table of one row, which is quoted, with a label and `columns` columns."""
+    label = {"id": "r", "label": "‹row›", "quoted": True}
+    shown = [{"id": f"c{n}", "label": f"c{n}", "metrics": ["m"]} for n in range(columns)]
+    made = definitions_of_one({"digits": 0}, rows=[label], columns=shown, **more)
+    table = tables.build(with_tables(made), "toy", "lite", Measures([]))
+    return latex(made, "toy", grid(made, "toy", table.records, table.sidecar), "lite")
+
+
+def test_wide_latex_is_scaled_to_the_page() -> None:
+    narrow, wide = made_latex(9), made_latex(10)
+    assert "resizebox" not in narrow and "graphicx" not in narrow
+    scaled = wide.partition("\\resizebox{\\textwidth}{!}{%\n")[2]
+    assert scaled.startswith("\\begin{tabular}{lcccccccccc}")
+    assert scaled.partition("\\end{tabular}")[2].startswith("\n}\n")
+    assert "\\usepackage{graphicx}" in wide.splitlines()[0]
+
+
+def test_latex_notes_stand_below_the_table() -> None:
+    text = made_latex(1, notes=["Mind this.", "And that."])
+    tabular, note, caption = (
+        text.index(part) for part in ("\\end{tabular}", "{Mind this. And that.}", "\\caption")
+    )
+    assert tabular < note < caption
+    assert "\\caption{A title. A caption. Scale lite.}" in text
+    assert "parbox" not in made_latex(1)
+
+
+def test_latex_names_the_encoding_that_its_signs_need() -> None:
+    header = made_latex(1).splitlines()[0]
+    assert header == "% needs \\usepackage{booktabs}, \\usepackage[T1]{fontenc}"
+
+
+def test_a_table_of_which_nothing_was_run_is_a_line(paper: Paper, tmp_path: Path) -> None:
+    tabulate(paper, "table_6_1", "lite", Measures([]), tmp_path / "t")
+    text = (tmp_path / "t.md").read_text()
+    assert NO_ROW in text and "|" not in text.partition(NO_ROW)[0] and "Not run" not in text
+    assert NO_ROW in (tmp_path / "t.tex").read_text()
+    assert any(record["expected"] for record in rows(tmp_path / "t"))
+
+
+@pytest.mark.parametrize(("seed_std", "shown"), [(0, "5.97"), (1, "5.97±0.00")])
+def test_what_no_training_changes_has_no_deviation(seed_std: int, shown: str) -> None:
+    made = definitions_of_one({"tolerance": {"seed_std": seed_std}, "digits": 2})
+    runs = [one_run("v", seed, {"m": 5.97}) for seed in (0, 1)]
+    table = tables.build(with_tables(made), "toy", "lite", Measures(runs))
+    assert table.records[0]["std"] == "0"
+    assert grid(made, "toy", table.records, table.sidecar).rows[0][1].text == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(12231782.0, "12231782"), (1274882, "1274882"), (0.1234567, "0.123457"), (None, ""),
+     (-3.0, "-3"), (1234567.25, "1.23457e+06"), ("undefined", "undefined")],
+)  # fmt: skip
+def test_counts_are_written_in_full(value: float | str | None, said: str) -> None:
+    assert text(value) == said
+
+
+def test_latex_escapes() -> None:
+    assert tex_escape("a_b & 5 % ± `x_y`") == r"a\_b \& 5 \% $\pm$ \texttt{x\_y}"
+
+
+def test_sidecar_names_the_runs_behind_every_cell(made: Path, lite: Results) -> None:
+    for name in ("stack_language", "table_6_1"):
+        sidecar = read_sidecar(made / f"{name}.csv")
+        records = rows(made / name)
+        assert sidecar["schema"] == 1
+        assert [tables.key(cell) for cell in sidecar["cells"]] == [tables.key(r) for r in records]
+        for cell, record in zip(sidecar["cells"], records, strict=True):
+            assert len(cell["measures"]) == len(cell["runs"]) == len(cell["seeds"])
+            assert bool(cell["runs"]) == (record["verdict"] != "not run")
+            for identity, measure in zip(cell["runs"], cell["measures"], strict=True):
+                assert read_sealed(Path(measure))["identity"] == identity
+                run = sidecar["runs"][identity]
+                assert run["commit"] and run["cpu"] and run["scale"] == "lite"
+                assert run["data"] == "d" * 64 and "cuda" in run
+
+
+@pytest.mark.parametrize(
+    ("scale", "options", "reason"),
+    [
+        ("demo", {}, "demo scale"),
+        ("lite+mine", {}, "overlay 'mine'"),
+        ("lite", {"train": 2000}, "fewer training sequences"),
+        ("lite", {"grammar": "half_digits"}, "second reading of the grammar"),
+    ],
+)
+def test_what_cannot_be_compared(
+    paper: Paper, results: Results, tmp_path: Path, scale: str, options: dict, reason: str
+) -> None:
+    for seed in (0, 1):
+        results.add("stack_language", "uniform_discrete_penalty", seed, **options)
+    read = Measures.read(results.measures, results.runs)
+    tabulate(paper, "stack_language", scale, read, tmp_path / "t")
+    found = pick(rows(tmp_path / "t"), row="uniform: discrete + penalty", metric="recall")
+    assert {one["verdict"] for one in found} == {"not comparable"}
+    assert all(reason in one["note"] for one in found)
+
+
+def test_generated_texts_cannot_be_compared(paper: Paper, results: Results, tmp_path: Path) -> None:
+    results.add("text_classification", "sst_soft", 0, source="generated")
+    read = Measures.read(results.measures, results.runs)
+    tabulate(paper, "table_6_1", "lite", read, tmp_path / "t")
+    found = pick(rows(tmp_path / "t"), row="gradient norm: SST", column="TRANSFORMER")
+    assert {one["verdict"] for one in found} == {"not comparable"}
+    assert "stands in" in found[0]["note"]
+
+
+def test_expressions_of_an_unknown_sampler_cannot_be_compared(paper: Paper, tmp_path: Path) -> None:
+    at_depths = {f"infix_{of}": scalar(50, "%", n=1000) for of in ("all", "depth_1", "depth_3")}
+    labels = {"experiment": "multiview_arithmetic", "variant": "infix", "scale": "lite"}
+    infix = replace(
+        one_run("infix", 0),
+        run={**labels, "seed": 0, "data": {"dataset": "multiview_arithmetic"}},
+        evaluators={"depths": {"scalars": at_depths, "arrays": {}}},
+    )
+    tabulate(paper, "table_6_5", "lite", Measures([infix]), tmp_path / "t")
+    found = [one for one in rows(tmp_path / "t") if one["mean"] and one["expected"]]
+    assert [one["expected"] for one in found] == ["66.0", "97.6", "36.8"]
+    assert {one["verdict"] for one in found} == {"not comparable"}
+    assert all("does not say how its expressions are drawn" in one["note"] for one in found)
+
+
+def test_without_run_json_nothing_is_compared(
+    paper: Paper, measures: Measures, lite: Results, tmp_path: Path
+) -> None:
+    tabulate(paper, "table_6_1", "lite", Measures.read(lite.measures), tmp_path / "t")
+    assert {one["verdict"] for one in rows(tmp_path / "t")} == {"not comparable", "not run"}
+
+
+def test_one_seed_has_no_spread_and_is_not_reproduced(
+    paper: Paper, results: Results, tmp_path: Path
+) -> None:
+    results.add("text_classification", "sst_soft", 0)
+    read = Measures.read(results.measures, results.runs)
+    tabulate(paper, "table_6_1", "lite", read, tmp_path / "t")
+    (accuracy,) = pick(
+        rows(tmp_path / "t"), row="gradient norm: SST", column="TRANSFORMER", metric="accuracy"
+    )
+    assert (accuracy["statistic"], accuracy["std"], accuracy["ci_low"]) == ("single", "", "")
+    assert accuracy["verdict"] == "close"
+
+
+def test_one_run_has_no_spread_over_runs(paper: Paper, results: Results, tmp_path: Path) -> None:
+    """That over its examples, which stands in the row before, is another thing."""
+    results.add("text_classification", "sst_soft", 0)
+    tabulate(
+        paper, "table_6_1", "lite", Measures.read(results.measures, results.runs), tmp_path / "t"
+    )
+    examples, runs = pick(
+        rows(tmp_path / "t"), row="gradient norm: SST", column="TRANSFORMER", metric="tau_norm"
+    )
+    assert examples["std"] and examples["ci_low"] and examples["ci_high"]
+    assert (runs["spread_over"], runs["n"], runs["mean"]) == ("runs", "1", examples["mean"])
+    assert (runs["std"], runs["ci_low"], runs["ci_high"]) == ("", "", "")
+
+
+def test_an_overlay_shows_the_difference_to_its_scale(
+    paper: Paper, measures: Measures, made: Path, tmp_path: Path
+) -> None:
+    base = tmp_path / "base.csv"
+    text = made.joinpath("table_6_1.csv").read_text().splitlines()
+    shifted = []
+    for line in csv.DictReader(text):
+        if line["mean"]:
+            line["mean"] = str(float(line["mean"]) - 0.5)
+        shifted.append(line)
+    with base.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, tables.COLUMNS)
+        writer.writeheader()
+        writer.writerows(shifted)
+    write_sidecar(base.with_suffix(""), {"schema": 1}, ["csv"])
+    tabulate(paper, "table_6_1", "lite+mine", measures, tmp_path / "t", base)
+    header, *body = markdown(tmp_path / "t")
+    sst = dict(zip(header, body[0], strict=True))
+    assert sst["TRANSFORMER, ours"].endswith("[Δ +0.5, +0.5]")
+    assert "difference +0.5" in rows(tmp_path / "t")[0]["note"]
+    tabulate(paper, "table_6_1", "lite+mine", measures, tmp_path / "t", tmp_path / "none.csv")
+    assert "Δ" not in (tmp_path / "t.md").read_text()
+    flip(base, 800)
+    with pytest.raises(ReportingError, match=r"base\.csv is damaged; .* make mend makes it anew"):
+        tabulate(paper, "table_6_1", "lite+mine", measures, tmp_path / "t", base)
+
+
+def damaged(results: Results, *metrics: str, value: object, seeds: tuple[int, ...]) -> Measures:
+    """Return the measures of SST's soft model in which scalars of some seeds have `value`."""
+    for seed in (0, 1):
+        path = results.add("text_classification", "sst_soft", seed)
+        for metric in metrics if seed in seeds else ():
+            measures = read_sealed(path)
+            evaluator, name = metric.split(".")
+            scalar = plain({"value": value, "unit": "x", "n": 0})
+            measures["evaluators"][evaluator]["scalars"][name] = scalar
+            put(path, measures)
+    return Measures.read(results.measures, results.runs)
+
+
+@pytest.mark.parametrize("value", [None, float("nan")])
+@pytest.mark.parametrize("metric", ["accuracy.accuracy", "attention_importance.tau_norm"])
+def test_a_value_that_is_not_defined_says_so(
+    paper: Paper, results: Results, tmp_path: Path, value: object, metric: str
+) -> None:
+    read = damaged(results, metric, value=value, seeds=(0, 1))
+    tabulate(paper, "table_6_1", "lite", read, tmp_path / "t")
+    name = metric.partition(".")[2]
+    found = pick(rows(tmp_path / "t"), row="gradient norm: SST", column="TRANSFORMER", metric=name)
+    assert {(one["mean"], one["std"], one["verdict"]) for one in found} == {
+        ("undefined", "", "not comparable")
+    }
+    assert "undefined in 2 of 2 runs" in found[0]["note"]
+    header, *body = markdown(tmp_path / "t")
+    assert "undefined" in dict(zip(header, body[0], strict=True))["TRANSFORMER, ours"]
+
+
+def test_a_cell_without_any_defined_value_says_so_once(
+    paper: Paper, results: Results, tmp_path: Path
+) -> None:
+    names = ("accuracy.accuracy", "attention_importance.tau_norm")
+    read = damaged(results, *names, value=None, seeds=(0, 1))
+    tabulate(paper, "table_6_1", "lite", read, tmp_path / "t")
+    header, *body = markdown(tmp_path / "t")
+    assert dict(zip(header, body[0], strict=True))["TRANSFORMER, ours"] == "–"
+
+
+def test_a_seed_without_a_value_is_left_out_and_told(
+    paper: Paper, results: Results, tmp_path: Path
+) -> None:
+    read = damaged(results, "accuracy.accuracy", value=None, seeds=(1,))
+    tabulate(paper, "table_6_1", "lite", read, tmp_path / "t")
+    (found,) = pick(
+        rows(tmp_path / "t"), row="gradient norm: SST", column="TRANSFORMER", metric="accuracy"
+    )
+    assert (found["n"], found["statistic"]) == ("1", "single")
+    assert "undefined in 1 of 2 runs" in found["note"]
+
+
+def test_runs_on_different_examples_end_in_a_sentence(
+    paper: Paper, results: Results, tmp_path: Path
+) -> None:
+    for seed in (0, 1):
+        path = results.add("text_classification", "sst_soft", seed)
+        measures = read_sealed(path)
+        arrays = measures["evaluators"]["attention_importance"]["arrays"]
+        arrays["tau_norm"] = arrays["tau_norm"][seed:]
+        put(path, measures)
+    read = Measures.read(results.measures, results.runs)
+    with pytest.raises(ReportingError, match=r"different numbers of examples \(\[1820, 1821\]\)"):
+        tabulate(paper, "table_6_1", "lite", read, tmp_path / "t")
+
+
+def test_both_verdicts_are_shown_where_texts_differ(measures: Measures, tmp_path: Path) -> None:
+    paper = Paper("discrete_transformer")
+    for place, number in paper.expected.values.items():
+        if place[0] == "003" and place[4] == "precision":
+            other = replace(number, printed=replace(number.printed, text="0.5"))
+            paper.expected.values[place] = other
+    tabulate(paper, "stack_language", "lite", measures, tmp_path / "tables/p/t")
+    header, *body = markdown(tmp_path / "tables/p/t")
+    best = dict(zip(header, body[3], strict=True))
+    assert best["precision (macro), paper"].startswith("0.959 / 0.5")
+    assert best["precision (macro), verdict"] == (
+        "precision (000): reproduced; precision (003): differs"
+    )
+    judged = [one["verdict"] for one in rows(tmp_path / "tables/p/t") if one["expected"]]
+    assert [one.verdict for one in comparisons(tmp_path)] == judged and len(judged) == 8
+
+
+def test_a_best_run_is_not_compared_with_a_mean(measures: Measures, tmp_path: Path) -> None:
+    paper = Paper("discrete_transformer")
+    for place, number in paper.expected.values.items():
+        best = replace(number.printed, statistic="max")
+        paper.expected.values[place] = replace(number, printed=best)
+    tabulate(paper, "table_6_1", "lite", measures, tmp_path / "t")
+    (found,) = pick(
+        rows(tmp_path / "t"), row="gradient norm: SST", column="DISC TRANSF", metric="accuracy"
+    )
+    assert found["verdict"] == "not comparable"
+    assert "ours is a mean, the paper's a max" in found["note"]
+
+
+def test_a_misprint_is_compared_with_nothing(measures: Measures, tmp_path: Path) -> None:
+    paper = Paper("discrete_transformer")
+    for place, number in paper.expected.values.items():
+        paper.expected.values[place] = replace(number, flag="misprint")
+    tabulate(paper, "table_6_1", "lite", measures, tmp_path / "t")
+    printed = [one for one in rows(tmp_path / "t") if one["expected"] and one["n"]]
+    assert printed and {one["verdict"] for one in printed} == {"not comparable"}
+    assert all("the printed number is a misprint" in one["note"] for one in printed)

@@ -1,0 +1,4 @@
+"""From words to arrays: sub-words, vocabularies, manifests.
+
+They import io.
+"""

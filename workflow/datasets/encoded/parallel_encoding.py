@@ -1,0 +1,156 @@
+"""The encoded form of a parallel corpus: sub-words as integer arrays that are written as they come.
+
+An example is the source's tokens followed by the target's, each side with `<eos>` at its end; the
+column `source` has the number of the source's. Of dev and test the sentences lie beside them in
+words (`<split>.source.txt`, `<split>.reference.txt`) and, where they are known, the references as
+they were written (`<split>.raw_reference.txt`).
+
+Memory is needed for the different words and the lengths of the sentences, not for the corpus.
+"""
+
+import hashlib
+import shutil
+from array import array
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workflow.datasets.encoded import sentence_pieces, subwords
+from workflow.datasets.encoded.encoding import write_manifest
+from workflow.datasets.encoded.prepared import ParallelCorpus, aligned, prepared_lines
+from workflow.datasets.encoded.sentence_pieces import Pieces
+from workflow.datasets.encoded.subwords import END, ID, SIDES, UNKNOWN, Side
+from workflow.datasets.io.files import replacing
+from workflow.datasets.io.left_out import read_losses
+
+
+class Encoded(NamedTuple):
+    """What is known of a split after it was written."""
+
+    lengths: dict[str, NDArray[np.int32]]
+    """Sub-words of each sentence, without `<eos>`, (N,) a side."""
+    words: dict[str, NDArray[np.int32]]
+    """Words of each sentence, (N,) a side."""
+    unknown: int
+    """Tokens that are `<unk>`."""
+    pairs: NDArray[np.uint64]
+    """A checksum of each pair, (N,), by which repeated ones are found."""
+
+
+def encode_pairs(corpus: ParallelCorpus, prepared: Path, out: Path) -> None:
+    """Write the arrays of every split, the vocabulary, the texts and, last, `manifest.json`.
+
+    Raises DataError when the codes are not the corpus's, or a vocabulary is too large for its ids
+    or for the texts.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "manifest.json").unlink(missing_ok=True)
+    pieces = sentence_pieces if corpus.vocabulary else subwords
+    sides = pieces.build(corpus, prepared, out)
+    splits = {split: _encode_split(split, sides, prepared, out) for split in corpus.splits}
+    for copy, original in corpus.copies.items():
+        shutil.copyfile(prepared / original, out / copy)
+    names = ["vocabulary.txt", *corpus.texts]
+    names += [f"{s}.{a}.npy" for s in splits for a in ("tokens", "offsets", "source")]
+    sizes = {name: len(side.vocabulary) for name, side in sides.items()}
+    known = {
+        "splits": {split: _size(encoded) for split, encoded in splits.items()},
+        "languages": dict(zip(SIDES, corpus.languages, strict=True)),
+        "vocabulary_size": sizes["target"],
+        **({} if corpus.joint else {"vocabulary_sizes": sizes}),
+        "statistics": {**_statistics(splits), **read_losses(prepared)},
+    }
+    write_manifest(out, corpus.name, corpus.options, names, known)
+
+
+def _encode_split(
+    split: str, sides: Mapping[str, Side | Pieces], prepared: Path, out: Path
+) -> Encoded:
+    """Write the arrays of one split."""
+    paths = {name: prepared / f"{split}.{name}.txt" for name in SIDES}
+    lengths = {name: array("i") for name in SIDES}
+    words = {name: array("i") for name in SIDES}
+    checksums, unknown, end = array("Q"), 0, ID.type(END).tobytes()
+    lines = aligned(*((str(path), prepared_lines(path)) for path in paths.values()))
+    with growing(out / f"{split}.tokens.npy", ID) as write:
+        for pair in lines:
+            for name, line in zip(SIDES, pair, strict=True):
+                found = line.split()
+                ids = b"".join(map(sides[name].ids, found))
+                write(ids + end)
+                unknown += int((np.frombuffer(ids, ID) == UNKNOWN).sum())
+                lengths[name].append(len(ids) // ID.itemsize)
+                words[name].append(len(found))
+            text = "\t".join(pair).encode()
+            checksums.frombytes(hashlib.blake2b(text, digest_size=8).digest())
+    tokens = {name: np.frombuffer(lengths[name], np.int32) for name in SIDES}
+    offsets = np.zeros(len(checksums) + 1, dtype=np.int64)
+    np.cumsum(sum(tokens.values()) + len(SIDES), out=offsets[1:])
+    with growing(out / f"{split}.offsets.npy", offsets.dtype) as write:
+        write(offsets.data)
+    with growing(out / f"{split}.source.npy", np.dtype(np.int32)) as write:
+        write((tokens["source"] + 1).data)
+    counts = {name: np.frombuffer(words[name], np.int32) for name in SIDES}
+    return Encoded(tokens, counts, unknown, np.frombuffer(checksums, np.uint64))
+
+
+@contextmanager
+def growing(path: Path, kind: np.dtype[Any]) -> Iterator[Callable[[bytes | memoryview], None]]:
+    """Yield a function that appends numbers, as bytes, to the one-dimensional array in a file.
+
+    NumPy's header has the same length whatever the array's, so it is written again at the end.
+    """
+    with replacing(path) as stream:
+        _write_header(stream, kind, 0)
+        start = stream.tell()
+
+        def write(numbers: bytes | memoryview) -> None:
+            stream.write(numbers)
+
+        yield write
+        count = (stream.tell() - start) // kind.itemsize
+        stream.seek(0)
+        _write_header(stream, kind, count)
+        assert stream.tell() == start
+
+
+def _write_header(stream: Any, kind: np.dtype[Any], count: int) -> None:
+    header = {"descr": kind.str, "fortran_order": False, "shape": (count,)}
+    np.lib.format.write_array_header_1_0(stream, header)
+
+
+def _size(encoded: Encoded) -> dict[str, int]:
+    """Return the examples and the tokens of a split, `<eos>` included."""
+    examples = len(encoded.pairs)
+    tokens = {name: int(encoded.lengths[name].sum()) + examples for name in SIDES}
+    return {
+        "examples": examples,
+        "tokens": sum(tokens.values()),
+        **{f"{name}_tokens": count for name, count in tokens.items()},
+    }
+
+
+def _statistics(splits: Mapping[str, Encoded]) -> dict[str, Any]:
+    """Describe the sentences of every split: medians, unknown tokens, repeated pairs."""
+    train, *others = splits.items()
+    seen = np.unique(train[1].pairs)
+    repeated = {train[0]: len(train[1].pairs) - len(seen)}
+    repeated |= {split: int(np.isin(one.pairs, seen).sum()) for split, one in others}
+
+    def each(measure: Callable[[Encoded, str], float]) -> dict[str, dict[str, float]]:
+        return {
+            split: {name: measure(encoded, name) for name in SIDES}
+            for split, encoded in splits.items()
+        }
+
+    return {
+        "words": each(lambda encoded, name: int(encoded.words[name].sum())),
+        "median_words": each(lambda encoded, name: float(np.median(encoded.words[name]))),
+        "median_length": each(lambda encoded, name: float(np.median(encoded.lengths[name]))),
+        "unknown_tokens": {split: one.unknown for split, one in others},
+        "duplicates": repeated,
+    }

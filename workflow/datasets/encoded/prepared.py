@@ -1,0 +1,84 @@
+"""Files of prepared parallel texts, and how they are read side by side."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, Protocol
+
+from workflow.errors import FETCH_AGAIN, DataError
+
+CODES = "codes.txt"
+PIECES = "sentencepiece.model"
+LEXICON = "lexicon.tsv"
+SOURCE_VOCABULARY = "source_vocabulary.txt"
+
+
+class ParallelCorpus(Protocol):
+    """What encoding is told of a parallel text; `kinds.parallel_text` says what each means."""
+
+    merges: int
+    joint: bool
+    threshold: int
+    vocabulary: int | None
+    given_codes: bool
+    splits: Sequence[str]
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def options(self) -> dict[str, Any]: ...
+    @property
+    def languages(self) -> tuple[str, str]: ...
+    @property
+    def texts(self) -> Sequence[str]: ...
+    @property
+    def copies(self) -> Mapping[str, str]: ...
+
+
+class CaptionedCorpus(Protocol):
+    """What encoding is told of captioned images; `kinds.captioned_images` says what each means."""
+
+    threshold: int
+    longest: int
+    columns: Sequence[str]
+    texts: Sequence[str]
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def options(self) -> dict[str, Any]: ...
+
+
+def aligned(
+    source: tuple[str, Iterable[str]], target: tuple[str, Iterable[str]]
+) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of two sides, each its name and its lines.
+
+    Raises DataError when the sides have different numbers of lines.
+    """
+    counts = [0, 0]
+    for pair in zip_longest(source[1], target[1]):
+        for side, line in enumerate(pair):
+            counts[side] += line is not None
+        if counts[0] == counts[1]:
+            yield pair
+    if counts[0] != counts[1]:
+        raise DataError(
+            f"{source[0]} has {counts[0]} lines and {target[0]} has {counts[1]}, so they are not "
+            f"translations of each other line by line; {FETCH_AGAIN}."
+        )
+
+
+def prepared_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a file that `ParallelText.write` wrote.
+
+    Raises DataError when it is missing or ends in the middle of a line.
+    """
+    if not path.is_file():
+        raise DataError(f"{path}: this dataset file does not exist; run the step that writes it.")
+    line = b""
+    with path.open("rb") as stream:
+        for line in stream:
+            yield line[:-1].decode()
+    if not line.endswith(b"\n"):
+        raise DataError(f"{path}: the last line is cut short; delete the folder and prepare again.")

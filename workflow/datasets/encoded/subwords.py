@@ -1,0 +1,165 @@
+"""How the words of each side of a parallel corpus become ids: merges, vocabulary, and a table.
+
+With one vocabulary for both sides it is in `vocabulary.txt`; else the target's is, and the source's
+is in `source_vocabulary.txt`. After the reserved ones, pieces are numbered by how often they come.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+
+from workflow.datasets.encoded import byte_pairs
+from workflow.datasets.encoded.prepared import (
+    CODES,
+    SOURCE_VOCABULARY,
+    ParallelCorpus,
+    prepared_lines,
+)
+from workflow.datasets.io.files import replacing, write_lines
+from workflow.errors import DataError
+
+RESERVED = ("<pad>", "<bos>", "<eos>", "<unk>")
+END, UNKNOWN = RESERVED.index("<eos>"), RESERVED.index("<unk>")
+ID = np.dtype(np.int32)
+SIDES = ("source", "target")
+
+
+@dataclass(frozen=True)
+class Side:
+    """How the words of one side become ids."""
+
+    codes: str
+    """The merges."""
+    allowed: frozenset[str] | None
+    """The pieces that words are split into; None where all are allowed."""
+    vocabulary: list[str]
+    words: dict[str, bytes]
+    """The ids of every word to train on, as the bytes of an array."""
+    numbers: dict[str, int] = field(init=False)
+    """The id of every piece in the vocabulary."""
+
+    def __post_init__(self) -> None:
+        pieces = enumerate(self.vocabulary[len(RESERVED) :], start=len(RESERVED))
+        object.__setattr__(self, "numbers", {piece: number for number, piece in pieces})
+
+    def ids(self, word: str) -> bytes:
+        """Return the ids of the pieces of a word, as the bytes of an array."""
+        known = self.words.get(word)
+        if known is not None:
+            return known
+        [(_, pieces)] = byte_pairs.split([word], self.codes, self.allowed)
+        return _ids([self.numbers.get(piece, UNKNOWN) for piece in pieces])
+
+    def renumber(self, pieces: Iterable[str]) -> None:
+        """Give the words, which hold places in `pieces`, the ids of these."""
+        ids = np.array([self.numbers.get(piece, UNKNOWN) for piece in pieces], dtype=ID)
+        for word, places in self.words.items():
+            self.words[word] = ids[np.frombuffer(places, ID)].tobytes()
+
+
+def _ids(numbers: list[int]) -> bytes:
+    """Return numbers as the bytes of an array."""
+    return np.array(numbers, dtype=ID).tobytes()
+
+
+def build(corpus: ParallelCorpus, prepared: Path, out: Path) -> dict[str, Side]:
+    """Return how each side is encoded; write the codes and the vocabularies.
+
+    Raises DataError when the codes are not the corpus's, or a vocabulary is too large for its ids.
+    """
+    counts = {name: _count_words(prepared / f"train.{name}.txt") for name in SIDES}
+    codes = _codes(corpus, prepared, counts)
+    allowed: dict[str, frozenset[str] | None] = dict.fromkeys(SIDES)
+    words, pieces = {}, {}
+    for name in SIDES:
+        words[name], pieces[name] = _split(counts[name], codes[name])
+        if corpus.threshold > 1:
+            often = frozenset(p for p, n in pieces[name].items() if n >= corpus.threshold)
+            allowed[name] = often
+            words[name], pieces[name] = _split(counts[name], codes[name], often)
+        del counts[name]
+    if corpus.given_codes:
+        byte_pairs.check_codes(prepared / CODES, codes["source"], chain(*pieces.values()))
+    both = pieces["source"] + pieces["target"]
+    sides = {}
+    for name in SIDES:
+        vocabulary = _vocabulary(corpus, both if corpus.joint else pieces[name])
+        sides[name] = Side(codes[name], allowed[name], vocabulary, words[name])
+        sides[name].renumber(pieces[name])
+    _write(corpus, sides, out)
+    return sides
+
+
+def _split(
+    counts: Mapping[str, int], codes: str, allowed: frozenset[str] | None = None
+) -> tuple[dict[str, bytes], Counter[str]]:
+    """Split words into pieces, and count these.
+
+    Returns, for each word, the places of its pieces among those that are counted.
+    """
+    words: dict[str, bytes] = {}
+    places: dict[str, int] = {}
+    pieces: Counter[str] = Counter()
+    for word, found in byte_pairs.split(counts, codes, allowed):
+        words[word] = _ids([places.setdefault(piece, len(places)) for piece in found])
+        for piece in found:
+            pieces[piece] += counts[word]
+    return words, pieces
+
+
+def _write(corpus: ParallelCorpus, sides: Mapping[str, Side], out: Path) -> None:
+    """Write the vocabularies and the codes."""
+    write_lines(out / "vocabulary.txt", sides["target"].vocabulary)
+    if not corpus.joint:
+        write_lines(out / SOURCE_VOCABULARY, sides["source"].vocabulary)
+    for name, side in sides.items():
+        with replacing(out / (CODES if corpus.joint else f"{name}_{CODES}")) as stream:
+            stream.write(side.codes.encode())
+
+
+def _count_words(path: Path) -> Counter[str]:
+    """Count the words of a prepared text."""
+    counts: Counter[str] = Counter()
+    for line in prepared_lines(path):
+        counts.update(line.split())
+    return counts
+
+
+def _codes(
+    corpus: ParallelCorpus, prepared: Path, counts: Mapping[str, Counter[str]]
+) -> dict[str, str]:
+    """Return the merges of each side: those that came with the corpus, else learned from it."""
+    if corpus.given_codes:
+        given = byte_pairs.read_codes(prepared / CODES, corpus.merges)
+        return dict.fromkeys(SIDES, given)
+    if corpus.joint:
+        both = byte_pairs.most_frequent(counts["source"] + counts["target"])
+        return dict.fromkeys(SIDES, byte_pairs.learn(both, corpus.merges))
+    return {
+        name: byte_pairs.learn(byte_pairs.most_frequent(counts[name]), corpus.merges)
+        for name in SIDES
+    }
+
+
+def _vocabulary(corpus: ParallelCorpus, pieces: Mapping[str, int]) -> list[str]:
+    """Return the reserved names and the pieces, the most frequent first.
+
+    Raises DataError when none is frequent enough, or there are too many of them for an id.
+    """
+    kept = [p for p, n in pieces.items() if n >= corpus.threshold and p not in RESERVED]
+    if not kept:
+        raise DataError(
+            f"No sub-word of dataset `{corpus.name}` comes {corpus.threshold} times in the "
+            "texts to train on; lower `threshold`."
+        )
+    vocabulary = [*RESERVED, *sorted(kept, key=lambda piece: (-pieces[piece], piece))]
+    if len(vocabulary) - 1 > np.iinfo(ID).max:
+        raise DataError(
+            f"The vocabulary of dataset `{corpus.name}` has {len(vocabulary)} entries, and "
+            f"{ID.name} holds ids up to {np.iinfo(ID).max}; lower `merges` or raise `threshold`."
+        )
+    return vocabulary

@@ -1,0 +1,4 @@
+"""Raw files from their sources or a mirror, verified.
+
+They import io.
+"""

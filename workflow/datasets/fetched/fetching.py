@@ -1,0 +1,69 @@
+"""Fetch a source file: from a mirror that has it, else by hand or from its address; verified."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from model.store.checksums import sha256
+from model.store.files import DISK_FULL
+from workflow.datasets.fetched import mirrors
+from workflow.datasets.fetched.downloading import PAUSES, download
+from workflow.datasets.fetched.origins import Origin
+from workflow.datasets.fetched.sources import Source
+from workflow.datasets.io.files import replacing
+from workflow.errors import DataError
+
+
+def fetch(
+    source: Source, mirror: Path | None, by_hand: Path, out: Path, pauses: Sequence[float] = PAUSES
+) -> Origin:
+    """Write the verified file of `source` to `out` and return where it came from.
+
+    Args:
+        source: the file.
+        mirror: folder to look in first, if any.
+        by_hand: folder in which a person puts, as `<dataset>/<file>`, what can't be downloaded.
+        out: file to write.
+        pauses: seconds before each further attempt of a download.
+
+    Raises:
+        DataError: the mirror can't be used or its file is not the one listed, no address gives the
+            file, a person has to get it, or the disk is full.
+    """
+    entry = mirrors.find(mirror, source) if mirror else None
+    try:
+        if entry:
+            return mirrors.take(entry, source, out)
+        if source.by_hand:
+            return _take_by_hand(source, by_hand / source.name, out)
+        return download(source, out, pauses)
+    except OSError as error:
+        if error.errno not in DISK_FULL:
+            raise
+        size = f" ({source.bytes} bytes)" if source.bytes else ""
+        resumed = "" if entry or source.by_hand else ", the download goes on where it stopped"
+        raise DataError(
+            f"{out}: the disk is full; make room for {source.name}{size} and run again{resumed}."
+        ) from None
+
+
+def at_hand(source: Source, mirror: Path | None, by_hand: Path) -> bool:
+    """Return whether `fetch` finds a file without a download; the arguments are as there.
+
+    Raises DataError when the mirror can't be used.
+    """
+    if mirror and mirrors.find(mirror, source):
+        return True
+    return source.by_hand and (by_hand / source.name).is_file()
+
+
+def _take_by_hand(source: Source, path: Path, out: Path) -> Origin:
+    """Copy a file that a person got; its checksum is recorded as it is found."""
+    if not path.is_file():
+        raise DataError(
+            f"{source.advice} whose index lists its checksum; nobody publishes one, or the terms "
+            f"ask for a form ({source.licence})."
+        )
+    with path.open("rb") as stream, replacing(out) as target:
+        while chunk := stream.read(mirrors.CHUNK):
+            target.write(chunk)
+    return Origin("manual", sha256(out), out.stat().st_size, f"put at {path} by hand")

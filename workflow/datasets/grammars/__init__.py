@@ -1,0 +1,4 @@
+"""Languages to draw examples from: demo data and synthetic tasks.
+
+They import io.
+"""

@@ -1,0 +1,104 @@
+"""Files of a dataset: written aside, then renamed; read with errors that name the line."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from model.store.files import aside
+from workflow.errors import DataError
+
+SPLITS = ("train", "dev", "test")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """Yield a binary file that becomes `path` only when the block ends without an error."""
+    with aside(path) as hidden, hidden.open("wb") as stream:
+        yield stream
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write text lines, each ended by a newline, as UTF-8."""
+    with replacing(path) as stream:
+        stream.writelines(f"{line}\n".encode() for line in lines)
+
+
+def read_lines(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield (place, line) for every line of a UTF-8 file; place reads `file, line n`.
+
+    Raises DataError when the file is missing, empty, not UTF-8 or ends in the middle of a line.
+    """
+    if not path.is_file():
+        raise DataError(f"{path}: this dataset file does not exist; run the step that writes it.")
+    content = path.read_bytes()
+    if not content.endswith(b"\n"):
+        fault = "is empty" if not content else "ends in the middle of its last line"
+        raise DataError(f"{path}: this file {fault}; delete it and make it again.")
+    for number, line in enumerate(content[:-1].split(b"\n"), start=1):
+        place = f"{path}, line {number}"
+        try:
+            yield place, line.decode()
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"{place}: byte {error.start + 1} is not UTF-8; delete the file and make it again."
+            ) from None
+
+
+def read_generated(path: Path, count: int, what: str) -> list[tuple[str, str]]:
+    """Return (place, line) of a generated file; raise DataError unless it has `count` lines."""
+    lines = list(read_lines(path))
+    if len(lines) != count:
+        raise DataError(
+            f"{path}: expected {count} {what}, found {len(lines)}; "
+            "delete the file and generate it again."
+        )
+    return lines
+
+
+def write_records(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
+    """Write one JSON object a line: `text`, tokens joined by spaces, and what goes with it."""
+    write_lines(path, (json.dumps(record, ensure_ascii=False) for record in records))
+
+
+def read_records(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the records that `write_records` wrote; raise DataError naming a broken line."""
+    for place, line in read_lines(path):
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError:
+            record = None
+        if not isinstance(record, dict) or not isinstance(record.get("text"), str):
+            raise DataError(
+                f'{place}: expected a JSON object with a "text"; delete the file and prepare again.'
+            )
+        yield record
+
+
+def by_name(files: Iterable[Path], name: str) -> Path:
+    """Return the one of `files` that is called `name`, or raise DataError."""
+    paths = list(files)
+    for path in paths:
+        if path.name == name:
+            return path
+    given = ", ".join(str(path) for path in paths) or "none"
+    raise DataError(f"The source file {name} is missing; the files given are: {given}.")
+
+
+def duplicates(texts: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """Count texts that repeat: within train, and those of dev and test that are also in train."""
+    seen = set(texts["train"])
+    repeated = {split: sum(text in seen for text in texts[split]) for split in ("dev", "test")}
+    return {"train": len(texts["train"]) - len(seen), **repeated}
+
+
+@contextmanager
+def image_array(path: Path, shape: Sequence[int], kind: type) -> Iterator[IO[bytes]]:
+    """Yield a file to write the images' numbers to, one image after the other; an array of it."""
+    with replacing(path) as stream:
+        header = {"descr": np.dtype(kind).str, "fortran_order": False, "shape": tuple(shape)}
+        np.lib.format.write_array_header_1_0(stream, header)
+        yield stream

@@ -1,0 +1,87 @@
+"""Captioned images: from what official files hold to arrays of images and of their captions.
+
+Each dataset reads its own files; what they have in common is here. In a folder of prepared data
+`<split>.jsonl` has a record an image: its captions in words, joined by tabs (`text`), the
+references as they were written, joined likewise, and the name of the `image`. Beside it the images
+are arrays, in the same order: `<split>.pixels.npy` (N, 3, P, P), or `<split>.features.npy`
+(N, R, F) with `<split>.regions.npy` (N,), how many regions of each image are real.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from workflow.datasets.io.files import SPLITS, write_records
+from workflow.datasets.kinds.dataset import Dataset
+from workflow.errors import DataError
+
+FEATURES = "features.json"
+"""The index of images' features, see `image_features`."""
+
+
+class Captioned(NamedTuple):
+    """An image and what is said of it."""
+
+    image: str
+    """The name of its file, or its number."""
+    captions: Sequence[str]
+    """In words, which spaces separate."""
+    references: Sequence[str]
+    """As they were written."""
+
+
+@dataclass(frozen=True)
+class CaptionedImages(Dataset):
+    """Images and what is said of them; the columns have the images."""
+
+    texts = tuple(
+        f"{split}.{name}.txt" for split in SPLITS[1:] for name in ("references", "images")
+    )
+
+    threshold: int = 5
+    """Words that the captions to train on have fewer times are unknown."""
+    longest: int = 20
+    """Captions that are learned end after so many words."""
+
+    def __post_init__(self) -> None:
+        self.require_at_least(1, "threshold", "longest")
+
+    @property
+    def prepared(self) -> Sequence[str]:
+        """Files that `prepare` writes."""
+        arrays = [f"{split}.{name}.npy" for split in SPLITS for name in self.columns]
+        return [*(f"{split}.jsonl" for split in SPLITS), *arrays]
+
+    def encode(self, prepared: Path, out: Path) -> None:
+        """Write the captions and images as arrays; see `caption_encoding`."""
+        from workflow.datasets.encoded.caption_encoding import encode_captions
+
+        encode_captions(self, prepared, out)
+
+
+def write_captions(out: Path, splits: Mapping[str, Sequence[Captioned]]) -> None:
+    """Write the records of every split.
+
+    Raises DataError when a split is empty or an image of it has no caption with a word.
+    """
+    for split, images in splits.items():
+        if not images:
+            raise DataError(f"{out}: the split `{split}` has no image; check the files it is from.")
+        for one in images:
+            if not one.captions or not all(one.captions):
+                raise DataError(
+                    f"{out}: image {one.image} of split `{split}` has an empty caption, or none; "
+                    "correct the file of captions."
+                )
+        write_records(
+            out / f"{split}.jsonl",
+            (
+                {
+                    "text": "\t".join(one.captions),
+                    "references": "\t".join(" ".join(text.split()) for text in one.references),
+                    "image": one.image,
+                }
+                for one in images
+            ),
+        )

@@ -1,0 +1,116 @@
+"""What a dataset is: options, three stages and the names of the files that these write.
+
+Each dataset is a module of this package with the class `Data`, a frozen dataclass: its fields are
+what `data:` of an experiment can say. Most are of a kind that says the rest: `LabelledText`,
+`ParallelText`, `CaptionedImages` or `ByteText`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from workflow.datasets.io.files import SPLITS
+from workflow.errors import RecipeError
+
+
+@dataclass(frozen=True)
+class Dataset(ABC):
+    """A dataset, made as its fields say.
+
+    Planning asks for names of files only, so what is needed to read or write them is imported by
+    the stages.
+    """
+
+    splits: ClassVar[Sequence[str]] = SPLITS
+    files: ClassVar[Sequence[str]]
+    """Names of the official files; generated ones have the same."""
+    generated: ClassVar[bool] = False
+    """Whether the files are generated and not fetched."""
+    features: ClassVar[Sequence[str]] = ()
+    """The index of features of images, where `prepare` reads these."""
+    columns: ClassVar[Sequence[str]] = ()
+    """Columns that `encode` writes beside the tokens."""
+    texts: ClassVar[Sequence[str]] = ()
+    """Texts that `encode` writes beside `vocabulary.txt`."""
+    threads: ClassVar[int] = 1
+    """Cores that `prepare` and `encode` make use of."""
+
+    @property
+    def name(self) -> str:
+        """The name of the dataset, which is its module's."""
+        return type(self).__module__.rpartition(".")[2]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Every option that applies."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    @property
+    def sources(self) -> Sequence[str]:
+        """Files to fetch."""
+        return () if self.generated else self.files
+
+    @property
+    def raw(self) -> Sequence[str]:
+        """Files that `synthesise` writes."""
+        return self.files if self.generated else ()
+
+    @property
+    def prepared(self) -> Sequence[str]:
+        """Files that `prepare` writes."""
+        return [f"{split}.jsonl" for split in self.splits]
+
+    @property
+    def encoded(self) -> Sequence[str]:
+        """Files that `encode` writes."""
+        columns = ("tokens", "offsets", *self.columns)
+        arrays = [f"{split}.{column}.npy" for split in self.splits for column in columns]
+        return ["manifest.json", "vocabulary.txt", *arrays, *self.texts]
+
+    def synthesise(self, out: Path) -> None:
+        """Generate the raw files."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def prepare(self, files: Sequence[Path], out: Path) -> None:
+        """Turn raw or fetched files into words or the like.
+
+        Raises DataError when a file is not what it should be.
+        """
+
+    @abstractmethod
+    def encode(self, prepared: Path, out: Path) -> None:
+        """Turn prepared files into arrays, a vocabulary and a manifest."""
+
+    def require_at_least(self, minimum: int, *options: str) -> None:
+        """Raise RecipeError naming the first of `options` that is below `minimum`."""
+        for name in options:
+            value = getattr(self, name)
+            if value < minimum:
+                raise RecipeError(
+                    f"Option `{name}` of dataset `{self.name}` is {value}; it must be {minimum} or "
+                    "more."
+                )
+
+    def check_generator(self, least: int) -> None:
+        """Raise RecipeError unless a generator's options are given just where texts are generated.
+
+        They are the size of each split, no smaller than `least`, and `seed`.
+        """
+        options = (*SPLITS, "seed")
+        for name in options:
+            value = getattr(self, name)
+            if not self.generated and value is not None:
+                raise RecipeError(
+                    f"Option `{name}` of dataset `{self.name}` is for `source: generated` only; "
+                    "the official files have their own size."
+                )
+            if self.generated and value is None:
+                raise RecipeError(
+                    f"Dataset `{self.name}` with `source: generated` needs the option `{name}`."
+                )
+        if self.generated:
+            self.require_at_least(least, *SPLITS)
+            self.require_at_least(0, "seed")

@@ -1,0 +1,307 @@
+"""Labelled texts: from what an official file holds to the arrays of a classifier.
+
+Each dataset reads its own files and says which texts go to which split (`examples`); what they have
+in common is here: words, splits, checks and statistics.
+"""
+
+import html
+import math
+import random
+import re
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any, Literal, NamedTuple
+
+from workflow.datasets.io.files import (
+    SPLITS,
+    by_name,
+    duplicates,
+    read_lines,
+    read_records,
+    write_records,
+)
+from workflow.datasets.io.left_out import Losses, read_losses
+from workflow.datasets.kinds.dataset import Dataset
+from workflow.errors import FETCH_AGAIN, DataError
+
+SALIENT_WORDS = "salient_words.txt"
+SEED = 0
+"""Seed of every random choice among official texts."""
+HELD_OUT = 4000
+"""Most test texts that Attention Learning evaluates on (appendix A.8)."""
+
+ENTITY = re.compile(r"(?<![\w&])(#\d+|amp|apos|gt|hellip|lt|nbsp|quot);")
+APOSTROPHE = re.compile(r" ?(?<![\w&])#39;")
+TAG = re.compile(
+    r"</?(?:a|b|br|center|cite|div|em|font|h[1-6]|hr|i|img|li|nobr|ol|p|span|strong|table|td|tr|u"
+    r"|ul)\b[^<>]*>",
+    re.IGNORECASE,
+)
+WORD = re.compile(r"\w+?(?=n't\b)|n't\b|'(?:s|m|d|re|ve|ll)\b|\w+|([^\w\s])\1*")
+
+
+class Example(NamedTuple):
+    """A text's words and its label, a whole number from 0."""
+
+    words: list[str]
+    label: int
+
+
+@dataclass(frozen=True)
+class LabelledText(Dataset):
+    """Texts with a label each."""
+
+    max_tokens: int = 500
+    """Longer texts are cut."""
+    min_count: int = 1
+    """Words that the training set has fewer times become `<unk>`."""
+
+    def __post_init__(self) -> None:
+        self.require_at_least(1, "max_tokens", "min_count")
+
+    @abstractmethod
+    def examples(self, files: Sequence[Path], losses: Losses) -> dict[str, list[Example]]:
+        """Return the texts of every split.
+
+        Raises DataError when a file is damaged, or a label or a text is wrong.
+        """
+
+    def prepare(self, files: Sequence[Path], out: Path) -> None:
+        """Write every text as a record with its label and, where known, its salient words.
+
+        Raises DataError when a file is not what it should be.
+        """
+        losses = Losses()
+        splits = self.examples(files, losses)
+        salient = None
+        if self.generated:
+            salient = {word for _, word in read_lines(by_name(files, SALIENT_WORDS))}
+        write_prepared(out, splits, losses, salient)
+
+    @property
+    def raw(self) -> Sequence[str]:
+        """Files that `synthesise` writes: those of the texts, and their salient words."""
+        return [*self.files, SALIENT_WORDS] if self.generated else []
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """Columns that `encode` writes beside the tokens."""
+        return ["label", "salient"] if self.generated else ["label"]
+
+    def encode(self, prepared: Path, out: Path) -> None:
+        """Write the texts, cut to `max_tokens`, as arrays, with their labels and salient words.
+
+        The vocabulary is the words that the training set has at least `min_count` times. All others
+        become `<unk>` and are counted in dev and test, as are the texts there that are nothing
+        else.
+        """
+        import numpy as np
+
+        from workflow.datasets.encoded.encoding import RESERVED, UNKNOWN, Split, write_encoded
+
+        records = {split: list(read_records(prepared / f"{split}.jsonl")) for split in SPLITS}
+        words = {
+            split: [record["text"].split(" ")[: self.max_tokens] for record in records[split]]
+            for split in SPLITS
+        }
+        counts = Counter(word for text in words["train"] for word in text)
+        kept = {word for word, count in counts.items() if count >= self.min_count}
+        vocabulary = sorted(kept.difference(RESERVED))
+        numbers = {word: number for number, word in enumerate(vocabulary, start=len(RESERVED))}
+        splits, unknown = {}, {}
+        for split in SPLITS:
+            tokens = np.array(
+                [numbers.get(word, UNKNOWN) for text in words[split] for word in text]
+            )
+            lengths = np.array([len(text) for text in words[split]])
+            labels = [record["label"] for record in records[split]]
+            extra = {"label": np.array(labels, dtype=np.int64)}
+            if self.generated:
+                marks = [record["salient"][: self.max_tokens] for record in records[split]]
+                extra["salient"] = np.concatenate(marks).astype(np.uint8)
+            splits[split] = Split(tokens, lengths, extra)
+            starts = lengths.cumsum() - lengths
+            unknown[split] = np.add.reduceat((tokens == UNKNOWN).astype(np.int64), starts)
+        statistics = {
+            **_statistics(records, self.max_tokens),
+            **read_losses(prepared),
+            "unknown_tokens": {split: int(unknown[split].sum()) for split in ("dev", "test")},
+            "unknown_texts": {
+                split: int((unknown[split] == splits[split].lengths).sum())
+                for split in ("dev", "test")
+            },
+        }
+        write_encoded(out, self.name, self.options, vocabulary, splits, statistics)
+
+
+@dataclass(frozen=True)
+class GenerableText(LabelledText):
+    """The same for a dataset that can be generated too, in the official format.
+
+    Attention Learning has no dev texts of its own, so under its protocol the generated ones go with
+    those to train on.
+    """
+
+    source: Literal["official", "generated"] = "official"
+    """The official files, or a small corpus in their format whose salient words are known."""
+    protocol: Literal["jain_wallace", "attention_learning"] = "jain_wallace"
+    """Whose words and splits: Jain and Wallace's, or those of Attention Learning (A.5, A.8)."""
+    train: int | None = None
+    """Generated texts to train on."""
+    dev: int | None = None
+    """Generated texts to choose settings with."""
+    test: int | None = None
+    """Generated texts to report on."""
+    seed: int | None = None
+    """Seed of the generator."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check_generator(least=2)
+
+    @property
+    def generated(self) -> bool:
+        """Whether the texts are generated; their salient words are known then."""
+        return self.source == "generated"
+
+    def words(self, text: str) -> list[str]:
+        """Split a raw text into words as the protocol does."""
+        return tokenise(text) if self.protocol == "jain_wallace" else plain_words(text)
+
+
+def tokenise(text: str) -> list[str]:
+    """Return the lower-case words and punctuation marks of a raw text.
+
+    What HTML leaves behind is taken away first: tags, entities, and entities that have lost their
+    `&`, as in AG News (`world #39;s`). Contractions are split as in the Penn Treebank (`do n't`,
+    `film 's`); a mark that is repeated counts once.
+    """
+    text = APOSTROPHE.sub("'", text.replace("\u2019", "'"))
+    text = html.unescape(ENTITY.sub(r"&\1;", text))
+    text = TAG.sub(" ", text.replace("\u2019", "'"))
+    return [match[1] or match[0] for match in WORD.finditer(text.lower())]
+
+
+def plain_words(text: str) -> list[str]:
+    """Return the lower-case runs of letters, digits and `_` of a raw text, HTML and all.
+
+    With this rule the median lengths of Attention Learning's Table 8 come out exactly for IMDB,
+    20 Newsgroups and SST.
+    """
+    return re.findall(r"\w+", text.lower())
+
+
+def without_integers(words: Iterable[str]) -> list[str]:
+    """Replace whole numbers of more than one digit by `<unk>` (Attention Learning, A.8)."""
+    return ["<unk>" if word.isdecimal() and len(word) > 1 else word for word in words]
+
+
+def worded(
+    place: str, text: str, words: list[str], label: int, losses: Losses
+) -> Iterator[Example]:
+    """Yield the example of a text; none, but counted as dropped, when it has marks but no words.
+
+    Raises DataError naming the place of an empty text.
+    """
+    if not text.strip():
+        raise DataError(f"{place}: the text is empty; {FETCH_AGAIN}.")
+    if words:
+        yield Example(words, label)
+    else:
+        losses.dropped["no words"] += 1
+
+
+def shuffled(examples: Iterable[Example]) -> list[Example]:
+    """Return the examples in a random order that is always the same."""
+    order = list(examples)
+    random.Random(SEED).shuffle(order)
+    return order
+
+
+def divide(examples: Sequence[Example], count: int) -> tuple[list[Example], list[Example]]:
+    """Return all examples but `count`, and these: a random choice with the labels' proportions.
+
+    The choice is always the same; both parts keep the order of the whole. Parts of an example go
+    to the labels with the largest remainders.
+    """
+    places: dict[int, list[int]] = {}
+    for place, (_, label) in enumerate(examples):
+        places.setdefault(label, []).append(place)
+    shares = {label: count * len(places[label]) / len(examples) for label in sorted(places)}
+    takes = {label: math.floor(share) for label, share in shares.items()}
+    by_remainder = sorted(shares, key=lambda label: takes[label] - shares[label])
+    for label in by_remainder[: count - sum(takes.values())]:
+        takes[label] += 1
+    generator = random.Random(SEED)
+    taken = {place for label in takes for place in generator.sample(places[label], takes[label])}
+    rest = [one for place, one in enumerate(examples) if place not in taken]
+    return rest, [one for place, one in enumerate(examples) if place in taken]
+
+
+def at_most(count: int, examples: Sequence[Example], losses: Losses) -> list[Example]:
+    """Return the examples, or `count` of them by `divide`; the others count as dropped."""
+    if len(examples) <= count:
+        return list(examples)
+    losses.dropped["not in the sample of the test set"] += len(examples) - count
+    return divide(examples, count)[1]
+
+
+def hold_out(
+    examples: Sequence[Example], train: int, held_out: int, losses: Losses
+) -> dict[str, list[Example]]:
+    """Return splits of these sizes, dev and test being the same; smaller ones of their proportion.
+
+    For datasets without official splits. Texts beyond the two sizes are left out and counted.
+    """
+    pool = shuffled(examples)
+    whole = train + held_out
+    if len(pool) > whole:
+        losses.dropped["not in the sample"] += len(pool) - whole
+        pool = divide(pool, whole)[1]
+    rest, taken = divide(pool, math.ceil(len(pool) * held_out / whole))
+    return {"train": rest, "dev": taken, "test": taken}
+
+
+def write_prepared(
+    out: Path,
+    splits: Mapping[str, Sequence[Example]],
+    losses: Losses,
+    salient: set[str] | None = None,
+) -> None:
+    """Write every split's texts, with the marks of the salient words where these are known.
+
+    Raises DataError when the texts of a split all have the same label, or there are none.
+    """
+    for split in SPLITS:
+        labels = sorted({one.label for one in splits[split]})
+        if len(labels) < 2:
+            found = f"has the label {labels[0]} only" if labels else "is empty"
+            raise DataError(
+                f"{out}: the split `{split}` {found}; a classifier needs texts of two labels, so "
+                "check the files that it is made from."
+            )
+    for split in SPLITS:
+        records: list[dict[str, Any]] = []
+        for words, label in splits[split]:
+            records.append({"text": " ".join(words), "label": label})
+            if salient is not None:
+                records[-1]["salient"] = [int(word in salient) for word in words]
+        write_records(out / f"{split}.jsonl", records)
+    losses.write(out)
+
+
+def _statistics(records: Mapping[str, Sequence[Any]], max_tokens: int) -> dict[str, Any]:
+    """Describe the texts of every split before they are cut."""
+    texts = {split: [record["text"] for record in records[split]] for split in SPLITS}
+    lengths = {split: [text.count(" ") + 1 for text in texts[split]] for split in SPLITS}
+    labels = {split: Counter(str(record["label"]) for record in records[split]) for split in SPLITS}
+    return {
+        "cut_texts": sum(n > max_tokens for split in SPLITS for n in lengths[split]),
+        "median_length": {split: float(median(lengths[split])) for split in SPLITS},
+        "labels": {split: dict(sorted(labels[split].items())) for split in SPLITS},
+        "duplicates": duplicates(texts),
+    }

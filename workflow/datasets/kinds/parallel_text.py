@@ -1,0 +1,261 @@
+"""Parallel texts: from what official files hold to pairs of sentences in words.
+
+Each dataset reads its own files and says which pairs go to which split (`pairs`); what they have in
+common is here. Texts are streams: no step holds a corpus in memory.
+
+In a folder of prepared data, `<split>.source.txt` and `<split>.target.txt` have a sentence a line,
+and `<split>.raw.txt` the translations of dev and test before they were split into words, where the
+official files have these.
+"""
+
+import gzip
+import zlib
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import ClassVar
+
+from workflow.datasets.encoded.moses import Pair
+from workflow.datasets.encoded.prepared import CODES, LEXICON, PIECES, SOURCE_VOCABULARY, aligned
+from workflow.datasets.io.files import replacing
+from workflow.datasets.io.left_out import COUNTS, Losses
+from workflow.datasets.io.multicore import MOST
+from workflow.datasets.kinds.dataset import Dataset
+from workflow.errors import FETCH_AGAIN, DataError, RecipeError
+
+LONGEST_WORD = 1000  # characters, as in Moses's `clean-corpus-n.perl`
+LONGEST_TEST = 1000  # words of a sentence to choose settings with or to report on
+GZIP = b"\x1f\x8b"
+LEAST_VOCABULARY = 5  # the reserved entries and one more
+
+
+@dataclass(frozen=True)
+class ParallelText(Dataset):
+    """Sentences and their translations; splits after train, dev and test are further test sets."""
+
+    columns = ("source",)
+    longest: ClassVar[int] = 175
+    """Most words of a sentence to train on."""
+    ratio: ClassVar[float] = 1.5
+    """How many times as long as its translation a sentence to train on may be."""
+    untokenised: ClassVar[bool] = True
+    """Whether the official files have the texts as they were written."""
+    given_codes: ClassVar[bool] = False
+    """Whether the merges come with the corpus and are not learned from it."""
+
+    direction: str = "de_en"
+    """Source and target language."""
+    merges: int = 10_000
+    """Merges of the byte-pair encoding."""
+    joint: bool = True
+    """Whether both sides have their merges and their vocabulary in common."""
+    threshold: int = 0
+    """Sub-words that a side's training texts have fewer times are split further."""
+    vocabulary: int | None = None
+    """Entries of both sides' vocabulary by SentencePiece, in place of byte-pair encoding."""
+
+    def __post_init__(self) -> None:
+        self.require_at_least(1, "merges")
+        self.require_at_least(0, "threshold")
+        if self.vocabulary is not None:
+            self.require_at_least(LEAST_VOCABULARY, "vocabulary")
+            self._check_no_byte_pairs()
+
+    @abstractmethod
+    def pairs(self, files: Sequence[Path], losses: Losses, out: Path) -> Iterator[tuple[str, Pair]]:
+        """Yield every pair, and the split that it goes to.
+
+        Args:
+            files: the raw or fetched files.
+            losses: what could not be taken over, to be counted.
+            out: folder in which archives may be unpacked for a while.
+
+        Raises:
+            DataError: a file is damaged, two sides do not fit, or a dev or test pair has an empty
+                side.
+        """
+
+    def prepare(self, files: Sequence[Path], out: Path) -> None:
+        """Write every pair in words.
+
+        Raises DataError when a file is not what it should be.
+        """
+        losses = Losses()
+        self.write(out, self.pairs(files, losses, out), losses)
+
+    def encode(self, prepared: Path, out: Path) -> None:
+        """Write the pairs as arrays of sub-words; see `parallel_encoding`."""
+        from workflow.datasets.encoded.parallel_encoding import encode_pairs
+
+        encode_pairs(self, prepared, out)
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        """Source and target language."""
+        source, target = self.direction.split("_")
+        return source, target
+
+    @property
+    def threads(self) -> int:
+        """Cores that `prepare` and `encode` make use of; generated texts are too few for more."""
+        return 1 if self.generated else MOST
+
+    @property
+    def raw(self) -> Sequence[str]:
+        """Files that `synthesise` writes: those of the texts, and their lexicon."""
+        return [*self.files, LEXICON] if self.generated else []
+
+    @property
+    def prepared(self) -> Sequence[str]:
+        """Files that `prepare` writes."""
+        kinds = {split: ["source", "target"] for split in self.splits}
+        for split in self.splits[1:]:
+            kinds[split] += ["raw"] if self.untokenised else []
+        texts = [f"{split}.{kind}.txt" for split, found in kinds.items() for kind in found]
+        codes = [CODES] if self.given_codes else []
+        return [*texts, COUNTS, *codes, *([LEXICON] if self.generated else [])]
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """Texts that `encode` writes beside `vocabulary.txt`."""
+        if self.vocabulary:
+            return [PIECES, *self.copies]
+        sides = [f"{side}_{CODES}" for side in ("source", "target")]
+        return [*([CODES] if self.joint else [*sides, SOURCE_VOCABULARY]), *self.copies]
+
+    @property
+    def copies(self) -> dict[str, str]:
+        """Prepared files that `encode` copies, by the name that they have then."""
+        kept = {"source": "source", "reference": "target"}
+        kept |= {"raw_reference": "raw"} if self.untokenised else {}
+        found = {
+            f"{split}.{name}.txt": f"{split}.{kind}.txt"
+            for split in self.splits[1:]
+            for name, kind in kept.items()
+        }
+        return found | ({LEXICON: LEXICON} if self.generated else {})
+
+    def clean(self, pairs: Iterable[Pair], losses: Losses) -> Iterator[Pair]:
+        """Yield the pairs to train on; others are counted as dropped.
+
+        Which these are is the rule of `clean-corpus-n.perl`.
+        """
+        for pair in pairs:
+            reason = self._fault(pair)
+            if reason:
+                losses.dropped[reason] += 1
+            else:
+                yield pair
+
+    def write(self, out: Path, pairs: Iterable[tuple[str, Pair]], losses: Losses) -> None:
+        """Write pairs, each with the split that it goes to, and what was lost.
+
+        Raises DataError, and leaves no file, when a split is empty.
+        """
+        counts = dict.fromkeys(self.splits, 0)
+        texts = [name for name in self.prepared if name.endswith(".txt") and name != CODES]
+        with ExitStack() as stack:
+            files = {name: stack.enter_context(replacing(out / name)) for name in texts}
+            for split, pair in pairs:
+                counts[split] += 1
+                for kind, text in pair._asdict().items():
+                    if f"{split}.{kind}.txt" in files:
+                        files[f"{split}.{kind}.txt"].write(f"{text}\n".encode())
+            for split, count in counts.items():
+                if not count:
+                    raise DataError(
+                        f"{out}: the split `{split}` is empty; check the files that it is made "
+                        "from."
+                    )
+        losses.write(out)
+
+    def _fault(self, pair: Pair) -> str:
+        """Say why a pair is not fit to train on; empty if it is."""
+        sides = [side.split() for side in pair[:2]]
+        shorter, longer = sorted(map(len, sides))
+        if not shorter:
+            return "an empty side"
+        if longer > self.longest:
+            return f"more than {self.longest} words"
+        if longer / shorter > self.ratio:
+            return f"more than {self.ratio} times as long as the other side"
+        if any(len(word) > LONGEST_WORD for side in sides for word in side):
+            return f"a word of more than {LONGEST_WORD} characters"
+        return ""
+
+    def _check_no_byte_pairs(self) -> None:
+        """Raise RecipeError where byte-pair encoding and SentencePiece are both asked for."""
+        choice = ", or `vocabulary`, which asks for SentencePiece"
+        if type(self).vocabulary is not None:
+            choice = ": this dataset is always encoded by SentencePiece"
+        for name in ("merges", "joint", "threshold"):
+            if getattr(self, name) != getattr(type(self), name):
+                raise RecipeError(
+                    f"Option `{name}` of dataset `{self.name}` is for byte-pair encoding; take "
+                    f"it away{choice}."
+                )
+        if self.given_codes:
+            raise RecipeError(
+                f"Option `vocabulary` of dataset `{self.name}` asks for SentencePiece, and the "
+                "codes that come with the corpus are for byte-pair encoding; set `codes: learned`."
+            )
+
+
+def read_text(path: Path, losses: Losses) -> Iterator[str]:
+    """Yield the lines of a UTF-8 file, which may be gzipped; the last may lack its newline.
+
+    Bytes that are not UTF-8 become U+FFFD and are counted. Raises DataError when there is no such
+    file, it is damaged, or there is no line.
+    """
+    if not path.is_file():
+        raise DataError(f"{path}: this dataset file does not exist; fetch it again.")
+    with path.open("rb") as stream:
+        packed = stream.read(len(GZIP)) == GZIP
+    line = b""
+    try:
+        with (gzip.open if packed else open)(path, "rb") as lines:
+            for line in lines:
+                yield losses.decode(line.rstrip(b"\r\n"), "utf-8")
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataError(
+            f"{path}: this file is damaged or cut short ({error}); {FETCH_AGAIN}."
+        ) from None
+    if not line:
+        raise DataError(f"{path}: this file is empty; {FETCH_AGAIN}.")
+
+
+def read_sides(
+    source: Path, target: Path, losses: Losses, lines: int | None = None
+) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of two files, or only the first `lines` of them."""
+    return aligned(
+        (str(source), islice(read_text(source, losses), lines)),
+        (str(target), islice(read_text(target, losses), lines)),
+    )
+
+
+def as_written(sides: Iterable[tuple[str, str]], lowercase: bool = False) -> Iterator[Pair]:
+    """Yield the pairs of a stream as they are, for what makes sub-words of written text."""
+    for source, target in sides:
+        texts = (" ".join(side.split()) for side in (source, target))
+        yield Pair(*(text.lower() if lowercase else text for text in texts), target)
+
+
+def whole(pairs: Iterable[Pair], place: str) -> Iterator[Pair]:
+    """Yield the pairs of a dev or test set, none of which may be left out.
+
+    Raises DataError naming the sentence that has an empty side or is far too long.
+    """
+    for number, pair in enumerate(pairs, start=1):
+        words = [len(side.split()) for side in pair[:2]]
+        if not all(words):
+            raise DataError(f"{place}, sentence {number}: one side is empty; {FETCH_AGAIN}.")
+        if max(words) > LONGEST_TEST:
+            raise DataError(
+                f"{place}, sentence {number}: {max(words)} words in one sentence, and no more than "
+                f"{LONGEST_TEST} can be translated; {FETCH_AGAIN}."
+            )
+        yield pair

@@ -1,0 +1,47 @@
+"""Photos of an archive as pixels."""
+
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+from PIL import Image, UnidentifiedImageError
+
+from workflow.datasets.io.archives import members
+from workflow.datasets.io.files import image_array
+from workflow.errors import FETCH_AGAIN, DataError
+
+
+def write_pixels(archive: Path, splits: Mapping[str, Sequence[str]], side: int, out: Path) -> None:
+    """Write the photos of every split, by their names, to `<split>.pixels.npy` (N, 3, side, side).
+
+    Raises DataError when the archive lacks one of them, or one can't be read.
+    """
+    places = {name: (split, n) for split, names in splits.items() for n, name in enumerate(names)}
+    arrays = {s: np.zeros((len(names), 3, side, side), np.uint8) for s, names in splits.items()}
+    missing = set(places)
+    for path, content in members(archive, lambda path: PurePosixPath(path).name in places):
+        name = PurePosixPath(path).name
+        split, number = places[name]
+        arrays[split][number] = _read_pixels(f"{archive}: {path}", content, side)
+        missing.discard(name)
+    if missing:
+        first = min(missing, key=list(places).index)
+        raise DataError(
+            f"{archive}: {len(missing)} of the {len(places)} images that the lists name are not "
+            f"in the archive, {first} first; {FETCH_AGAIN}."
+        )
+    for split, pixels in arrays.items():
+        with image_array(out / f"{split}.pixels.npy", pixels.shape, np.uint8) as stream:
+            stream.write(pixels.tobytes())
+
+
+def _read_pixels(place: str, content: bytes, side: int) -> np.ndarray:
+    """Return an image as a square of colours (3, side, side), its sides stretched to fit."""
+    try:
+        with Image.open(io.BytesIO(content)) as image:
+            fitted = image.convert("RGB").resize((side, side), Image.Resampling.LANCZOS)
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
+        reason = "it is no image" if isinstance(error, UnidentifiedImageError) else str(error)
+        raise DataError(f"{place} can't be read ({reason}); {FETCH_AGAIN}.") from None
+    return np.asarray(fitted).transpose(2, 0, 1)

@@ -1,0 +1,62 @@
+"""Reading and writing of the small files from measures to report; errors name the file."""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from model.store.checksums import check_files, listed, read_sealed, sealed
+from model.store.files import write_atomically
+from workflow.errors import ReportingError
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write `text` as UTF-8, ended by exactly one newline."""
+    write_atomically(path, (text.rstrip("\n") + "\n").encode())
+
+
+def write_json(path: Path, value: Any, *, compact: bool = False) -> None:
+    """Write sealed JSON: indented for a reader, or `compact` for large arrays; NaN is refused."""
+    layout: dict[str, Any] = {"separators": (",", ":")} if compact else {"indent": 1}
+    write_atomically(path, sealed(value, **layout))
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read sealed JSON; raise ReportingError when it is missing, Damaged when it was changed."""
+    try:
+        return read_sealed(path)
+    except FileNotFoundError:
+        raise ReportingError(
+            f"{path}: this file does not exist; run the job that writes it."
+        ) from None
+
+
+def write_sidecar(prefix: Path, value: Mapping[str, Any], kinds: Iterable[str]) -> None:
+    """Write `<prefix>.json` with what is told of a table or figure, and of its files, by kind."""
+    names = [f"{prefix.name}.{kind}" for kind in kinds]
+    write_json(prefix.with_suffix(".json"), {**value, "files": listed(prefix.parent, names)})
+
+
+def read_sidecar(file: Path) -> dict[str, Any]:
+    """Read what is told of a table or figure; raise Damaged when one of its files was changed."""
+    sidecar = read_json(file.with_suffix(".json"))
+    check_files(file.parent, sidecar["files"])
+    return sidecar
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    """Read a CSV file with a header as one dict a line; ReportingError when it is missing."""
+    if not path.is_file():
+        raise ReportingError(f"{path}: this file does not exist; run the job that writes it.")
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def csv_text(columns: Sequence[str], records: Iterable[Mapping[str, Any]]) -> str:
+    """Return records as CSV text with the given columns, in that order."""
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, fieldnames=columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return buffer.getvalue()

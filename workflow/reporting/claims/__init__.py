@@ -1,0 +1,4 @@
+"""Claims, judged and set in Markdown.
+
+They import statistics.
+"""

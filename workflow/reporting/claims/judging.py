@@ -1,0 +1,231 @@
+"""Claims of a paper as directions, each decided by its test on the runs that it compares.
+
+Most tests are paired: the pairs are the runs of two variants with the same seed, or the examples
+that both measured, each averaged over those seeds. The sides of a claim over proportions count as
+independent groups of runs: single seeds differ by nature there. (What the two sides have in common,
+initial values of one seed or their data, makes the interval too wide rather than too narrow. The
+data that all runs of one side share are drawn once; what varies by them is not in the interval.)
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+
+from workflow.definitions.expected import ExpectedValues
+from workflow.definitions.paper import Paper
+from workflow.errors import ReportingError
+from workflow.reporting.measures import Measure, Measures
+from workflow.reporting.provenance import partners, provenance
+from workflow.reporting.statistics import bootstrap, intervals
+from workflow.reporting.statistics.comparability import hindrances
+from workflow.reporting.statistics.decisions import (
+    UNDEFINED,
+    Decision,
+    decide,
+    decide_corpora,
+    decide_proportions,
+    decide_resampled,
+)
+
+CHECK = "A check, no claim of the paper: "
+"""What a claim of ours begins with."""
+OF_EXAMPLES = ("examples", "resampled")
+"""What claims are over that compare arrays of numbers, one an example."""
+
+
+def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
+    """Return the decisions on all claims of a paper, with the runs behind them.
+
+    A claim decided on runs that can't be compared with the paper's (demo scale, overlay, reduced
+    or stand-in data) keeps its decision, and says so in `hindrances`.
+    """
+    found, runs = [], {}
+    for claim in (_with_printed(one, paper.expected) for one in paper.claims["claims"]):
+        left, right = (
+            measures.of(claim["experiment"], claim[side].get("variant", ""))
+            for side in ("left", "right")
+        )
+        test = _of_groups if claim["over"] == "proportions" else _of_pairs
+        decision, ones, others = test(claim, left, right)
+        compared = [one for both in zip_longest(ones, others) for one in both if one is not None]
+        behind = list({id(measure): measure for measure in compared}.values())
+        runs.update({measure.identity: provenance(measure) for measure in behind})
+        conditions = paper.tables.get("not_comparable", [])
+        found.append(
+            {
+                "id": claim["id"],
+                "source": claim["source"],
+                "label": claim["label"],
+                "unit": claim["unit"],
+                "claim": CHECK + claim["claim"] if claim.get("check") else claim["claim"],
+                "digits": claim["digits"],
+                "over": claim["over"],
+                "direction": claim["direction"],
+                "margin": claim["margin"],
+                "headline": bool(claim.get("headline")),
+                "check": bool(claim.get("check")),
+                "paper": printed(claim, paper.expected),
+                **asdict(decision),
+                "left": _side(claim, "left", ones),
+                "right": _side(claim, "right", others),
+                "seeds": sorted({measure.seed for measure in behind}),
+                "hindrances": hindrances(scale, conditions, behind),
+                "measures": [measure.path.as_posix() for measure in behind],
+                "runs": [measure.identity for measure in behind],
+                "partners": partners(
+                    (measure, _measure(claim, side))
+                    for side, used in (("left", ones), ("right", others))
+                    for measure in used
+                    if "value" not in claim[side]
+                ),
+            }
+        )
+    return {"schema": 1, "paper": paper.name, "scale": scale, "claims": found, "runs": runs}
+
+
+def printed(claim: Mapping[str, Any], expected: ExpectedValues) -> str:
+    """Return what the paper prints for the two sides (`0.71 vs 0.69`), or nothing."""
+    if "printed" not in claim:
+        return ""
+    places = [claim["printed"][side] for side in ("left", "right") if side in claim["printed"]]
+    metric = claim["printed"]["metric"]
+    numbers = [expected.at(place, place.get("metric", metric)) for place in places]
+    return " vs ".join(number.printed.text for number in numbers)
+
+
+def _with_printed(claim: Mapping[str, Any], expected: ExpectedValues) -> Mapping[str, Any]:
+    """Return a claim with the number printed for its left side where its right side asks for it."""
+    if "printed" not in claim["right"]:
+        return claim
+    number = expected.at(claim["printed"]["left"], claim["printed"]["metric"]).printed.value
+    return {**claim, "right": {"label": "the paper's", "value": number}}
+
+
+def _of_pairs(
+    claim: Mapping[str, Any], left: Sequence[Measure], right: Sequence[Measure]
+) -> tuple[Decision, list[Measure], list[Measure]]:
+    """Return the decision over pairs, and the runs that were paired, of either side."""
+    fixed = claim["right"].get("value")
+    paired = [
+        (one, other)
+        for one in left
+        for other in ([one] if fixed is not None else right)
+        if one.seed == other.seed
+    ]
+    sides = [_measure(claim, side) for side in ("left", "right")]
+    pairs = [
+        pair
+        for pair in paired
+        if all(_measured(claim, name, one) for name, one in zip(sides, pair, strict=True))
+    ]
+    if claim["over"] == "corpora":
+        counts = [(_counts(sides[0], one), _counts(sides[1], other)) for one, other in pairs]
+        decision = decide_corpora(counts, claim["direction"], claim["margin"])
+    else:
+        test = decide_resampled if claim["over"] == "resampled" else decide
+        decision = test(*_differences(claim, pairs), claim["direction"], claim["margin"])
+    undefined = [
+        one.undefined(name) for pair in paired for name, one in zip(sides, pair, strict=True)
+    ]
+    if any(undefined) and not pairs:
+        decision = UNDEFINED
+    return decision, [one for one, _ in pairs], [other for _, other in pairs]
+
+
+def _of_groups(
+    claim: Mapping[str, Any], left: Sequence[Measure], right: Sequence[Measure]
+) -> tuple[Decision, list[Measure], list[Measure]]:
+    """Return the decision over proportions, and the runs that have an outcome, of either side.
+
+    Raises ReportingError when the measure of a run is neither 0 nor 1.
+    """
+    sides = [(_measure(claim, side), runs) for side, runs in (("left", left), ("right", right))]
+    found = [
+        [(one, outcome) for one in runs if (outcome := one.outcome(name)) is not None]
+        for name, runs in sides
+    ]
+    ones, others = ([outcome for _, outcome in side] for side in found)
+    fixed = claim["right"].get("value")
+    against = others if fixed is None else float(fixed)
+    decision = decide_proportions(ones, against, claim["direction"], claim["margin"])
+    undefined = any(one.undefined(name) for name, runs in sides for one in runs)
+    if decision.verdict == "not run" and undefined:
+        decision = UNDEFINED
+    return decision, [one for one, _ in found[0]], [one for one, _ in found[1]]
+
+
+def _measure(claim: Mapping[str, Any], side: str) -> str:
+    """Return the measure of a side: its own, else the claim's."""
+    return str(claim[side].get("measure", claim["measure"]))
+
+
+def _measured(claim: Mapping[str, Any], name: str, measure: Measure) -> bool:
+    if claim["over"] in OF_EXAMPLES:
+        return any(value is not None for value in measure.array(name) or ())
+    return measure.scalar(name) is not None
+
+
+def _value(name: str, measure: Measure) -> float:
+    scalar = measure.scalar(name) or {}
+    return float(scalar["value"])
+
+
+def _counts(name: str, measure: Measure) -> np.ndarray:
+    """Return the counts behind BLEU of the translations that an evaluator keeps."""
+    evaluator = name.partition(".")[0]
+    texts = [measure.array(f"{evaluator}.{side}") for side in ("hypotheses", "references")]
+    if None in texts:
+        raise ReportingError(
+            f"{measure.path}: {evaluator} keeps no translations, which a claim over corpora needs; "
+            "measure the run again."
+        )
+    return bootstrap.statistics(*texts)
+
+
+def _differences(
+    claim: Mapping[str, Any], pairs: Sequence[tuple[Measure, Measure]]
+) -> tuple[list[float], list[float]]:
+    """Return left - right of each pair (examples or runs), and its mean in each seed."""
+    fixed = claim["right"].get("value")
+    left_name, right_name = (_measure(claim, side) for side in ("left", "right"))
+    if claim["over"] == "runs":
+        by_run = [
+            _value(left_name, one) - (_value(right_name, other) if fixed is None else float(fixed))
+            for one, other in pairs
+        ]
+        return by_run, by_run
+    by_seed = []
+    for one, other in pairs:
+        left = intervals.numbers(one.array(left_name))
+        right = intervals.numbers(other.array(right_name)) if fixed is None else fixed
+        if fixed is None and len(left) != len(right):
+            raise ReportingError(
+                f"{one.path} and {other.path} measured {len(left)} and {len(right)} examples; "
+                "measure both runs on the same data."
+            )
+        by_seed.append(left - right)
+    if not by_seed:
+        return [], []
+    averaged = intervals.over_seeds([differences.tolist() for differences in by_seed])
+    known = [differences[~np.isnan(differences)] for differences in by_seed]
+    return averaged.tolist(), [float(one.mean()) for one in known if len(one)]
+
+
+def _side(claim: Mapping[str, Any], side: str, behind: Sequence[Measure]) -> dict[str, Any]:
+    """Return a side's label, variant, mean over the runs compared and, of proportions, counts."""
+    if "value" in claim[side]:
+        label = claim[side].get("label", "fixed value")
+        return {"label": label, "variant": None, "mean": claim[side]["value"]}
+    name = _measure(claim, side)
+    values = [_value(name, measure) for measure in behind if measure.scalar(name)]
+    mean = sum(values) / len(values) if values else None
+    counts = {"count": int(sum(values)), "runs": len(values)}
+    return {
+        "label": claim[side]["label"],
+        "variant": claim[side]["variant"],
+        "mean": mean,
+        **(counts if claim["over"] == "proportions" else {}),
+    }

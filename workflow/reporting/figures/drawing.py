@@ -1,0 +1,89 @@
+"""A figure's files, drawn by the function that its definition names."""
+
+import inspect
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from model.store.files import write_atomically
+from workflow.definitions.paper import Paper
+from workflow.errors import ReportingError
+from workflow.files import write_sidecar
+from workflow.reporting.figures.panels import Panel, missing, panels
+from workflow.reporting.figures.style import rendered, styled
+from workflow.reporting.measures import Measures
+from workflow.reporting.provenance import provenance
+
+KINDS = ("pdf", "png")
+
+
+def plot(paper: Paper, name: str, scale: str, measures: Measures, prefix: Path) -> None:
+    """Write a figure as `<prefix>.pdf`, `.png` and its sidecar `.json`.
+
+    Raises ReportingError when the definition names a function or an argument that does not exist,
+    or asks for what can't be drawn.
+    """
+    definition = paper.definition("figures", name)
+    found = panels(definition, paper.expected, measures)
+    with styled():
+        draw = _drawer(paper, name, definition)
+        try:
+            figure = draw(found, **definition.get("options", {}))
+        except ReportingError as error:
+            raise ReportingError(f"{_where(paper, name)}: {error}") from None
+        for kind in KINDS:
+            write_atomically(prefix.with_suffix(f".{kind}"), rendered(figure, kind))
+    write_sidecar(prefix, _sidecar(paper, name, scale, found), KINDS)
+
+
+def _drawer(paper: Paper, name: str, definition: dict[str, Any]) -> Any:
+    """Return the function behind `path`, once its arguments are known to fit."""
+    where = _where(paper, name)
+    module, _, function = str(definition["path"]).partition(":")
+    try:
+        draw = getattr(import_module(module), function)
+    except (ImportError, AttributeError):
+        raise ReportingError(
+            f"{where}: {definition['path']} does not exist; correct the path."
+        ) from None
+    try:
+        inspect.signature(draw).bind([], **definition.get("options", {}))
+    except TypeError as error:
+        raise ReportingError(f"{where}: the options do not fit {function}: {error}.") from None
+    return draw
+
+
+def _where(paper: Paper, name: str) -> str:
+    return f"{paper.folder / 'figures.yaml'}: figures.{name}"
+
+
+def _sidecar(paper: Paper, name: str, scale: str, found: list[Panel]) -> dict[str, Any]:
+    definition = paper.figures["figures"][name]
+    series = [one for panel in found for one in panel.series]
+    behind = {measure.identity: measure for one in series for measure in one.behind}
+    return {
+        "schema": 1,
+        "paper": paper.name,
+        "figure": name,
+        "scale": scale,
+        "title": definition["title"],
+        "caption": definition["caption"],
+        "not_run": missing(found),
+        "runs": {identity: provenance(measure) for identity, measure in behind.items()},
+        "panels": [
+            {
+                "label": panel.label,
+                "series": [
+                    {
+                        "label": one.label,
+                        "variant": one.variant,
+                        "seeds": [measure.seed for measure in one.behind],
+                        "runs": [measure.identity for measure in one.behind],
+                        "measures": [measure.path.as_posix() for measure in one.behind],
+                    }
+                    for one in panel.series
+                ],
+            }
+            for panel in found
+        ],
+    }

@@ -1,0 +1,4 @@
+"""The report as one HTML page.
+
+It imports tables, claims and figures.
+"""

@@ -1,0 +1,4 @@
+"""What is published in `docs/reproduction`, and the README's summary.
+
+It imports all of reporting.
+"""

@@ -1,0 +1,167 @@
+"""Comparisons with printed numbers and claims, counted by verdict.
+
+Comparisons of trained models are counted apart from those of data and baselines, and from those
+whose tolerance is so wide that nearly any run meets it. Several cells may show one measurement: it
+counts once, by its worst verdict; in the row of a paper likewise, if that paper prints it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from workflow.files import read_csv, read_sidecar
+from workflow.reporting.claims.markdown import leans_against, points_against
+from workflow.reporting.statistics.verdict import WORDS
+
+PAPERS = {
+    "000": "Kinley's thesis",
+    "001": "Explicit Sparse Transformer",
+    "002": "Contextualized Role Interaction",
+    "003": "the submission of Discrete Transformer",
+    "004": "Approximating How Single Head Attention Learns",
+}
+"""By the number that sources have, the paper."""
+COMPARED = ("reproduced", "close", "differs")
+RANKED = ("not run", "not comparable", *COMPARED)
+DECIDED = ("holds", "does not hold")
+"""The verdicts on claims that settle them."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A number of ours beside a printed one."""
+
+    source: str
+    trained: bool
+    """Whether it depends on a training; sizes and untrained baselines do not."""
+    verdict: str
+    wide: bool = False
+    """Whether nearly any run meets its tolerance, or chance does."""
+    measurement: Hashable = None
+    """What was measured, see `measurement`; of data and what was not run None."""
+
+
+def comparisons(folder: Path) -> list[Comparison]:
+    """Return the comparisons below a scale's folder, without tables that repeat another."""
+    found = []
+    for path in sorted((folder / "tables").glob("*/*.csv")):
+        sidecar = read_sidecar(path)
+        if sidecar.get("repeats"):
+            continue
+        found += [
+            Comparison(
+                source=record["source"],
+                trained=trained(sidecar, record["metric"]),
+                verdict=record["verdict"],
+                wide=cell.get("wide", False),
+                measurement=measurement(sidecar, cell, record),
+            )
+            for record, cell in zip(read_csv(path), sidecar["cells"], strict=True)
+            if record["expected"] and record["verdict"] in WORDS
+        ]
+    return found
+
+
+def measurement(
+    sidecar: Mapping[str, Any], cell: Mapping[str, Any], record: Mapping[str, str]
+) -> Hashable:
+    """Return what tells a cell's measurement from others: runs, quantity and value; None of data.
+
+    One quantity may be measured by several evaluators, in one table as a fraction and in percent in
+    another.
+    """
+    if not cell.get("runs"):
+        return None
+    try:
+        full = sidecar["tolerances"].get(record["metric"], {}).get("full", 1)
+        value = f"{float(record['mean']) / full:.5g}"
+    except ValueError:
+        value = record["mean"]
+    return (*cell["runs"], cell["measure"].partition(".")[2], value)
+
+
+def once(found: Iterable[Comparison]) -> list[Comparison]:
+    """Return every measurement once, by its worst verdict; what was not measured is kept."""
+    kept: dict[Hashable, Comparison] = {}
+    for place, one in enumerate(sorted(found, key=lambda one: RANKED.index(one.verdict))):
+        kept[one.measurement or place] = one
+    return list(kept.values())
+
+
+def trained(sidecar: Mapping[str, Any], metric: str) -> bool:
+    """Return whether a table's metric depends on a training, as its tolerance says."""
+    rule = sidecar["tolerances"].get(metric, {})
+    return "corpora" not in sidecar and rule.get("seed_std") != 0
+
+
+def said(found: Sequence[Comparison]) -> str:
+    """Return how many comparisons got which verdict, in a few sentences."""
+    found = once(found)
+
+    def of(wanted: Callable[[Comparison], bool]) -> tuple[int, str]:
+        counted = Counter(one.verdict for one in found if wanted(one))
+        words = [f"{counted[word]} {word.removesuffix('s')}" for word in COMPARED]
+        return sum(counted[word] for word in COMPARED), ", ".join(words)
+
+    models, of_models = of(_compared)
+    others, of_others = of(lambda one: not one.trained)
+    wide, of_wide = of(lambda one: one.wide)
+    rest = Counter(one.verdict for one in found)
+    return (
+        f"{models} comparisons of trained models with printed numbers: {of_models}; "
+        f"{others} of data and baselines: {of_others}; "
+        f"{wide} whose tolerance is so wide that nearly any run meets it: {of_wide}. "
+        f"{rest['not comparable']} more are not comparable, and {rest['not run']} were not run. "
+        "What several tables show of one measurement counts once, by its worst verdict."
+    )
+
+
+def claims_said(claims: Sequence[Mapping[str, Any]]) -> str:
+    """Return how many claims got which verdict, in a sentence."""
+    made = [claim for claim in claims if not claim["check"]]
+    counted, checks = (
+        Counter(claim["verdict"] for claim in claims if claim["check"] == own)
+        for own in (False, True)
+    )
+    leaning, against = (sum(map(said_so, made)) for said_so in (leans_against, points_against))
+    return (
+        f"Of {len(made)} claims {counted['holds']} hold, {counted['does not hold']} do not, "
+        f"{counted['undecided']} are undecided (in {leaning} our difference is on the other side "
+        f"of what is claimed, in {against} of these with its whole interval), and "
+        f"{counted['not run']} were not run. "
+        f"Of {checks.total()} checks of our own {checks['holds']} hold."
+    )
+
+
+def by_paper(claims: Sequence[Mapping[str, Any]], found: Sequence[Comparison]) -> str:
+    """Return a Markdown table of what was decided and compared of each paper.
+
+    What two papers print counts in the row of each, and it is said how often.
+    """
+    every = sum(map(_compared, once(found)))
+    lines = [
+        "| paper | claims decided | comparisons of trained models: reproduced / close / differ "
+        "| not run |",
+        "| --- | --- | --- | --- |",
+    ]
+    for number, title in PAPERS.items():
+        own = [
+            claim for claim in claims if claim["source"].startswith(number) and not claim["check"]
+        ]
+        decided = sum(claim["verdict"] in DECIDED for claim in own)
+        printed = once(one for one in found if one.source == number)
+        counted = Counter(one.verdict for one in printed if _compared(one))
+        every -= counted.total()
+        compared = " / ".join(str(counted[word]) for word in COMPARED)
+        absent = sum(one.verdict == "not run" for one in printed)
+        lines.append(f"| {number} {title} | {decided} of {len(own)} | {compared} | {absent} |")
+    table = "\n".join(lines)
+    twice = f"Of these comparisons {-every} count in two rows: both papers print the number."
+    return f"{table}\n\n{twice}" if every else table
+
+
+def _compared(one: Comparison) -> bool:
+    """Return whether a trained model was compared, with a tolerance that means something."""
+    return one.trained and not one.wide and one.verdict in COMPARED

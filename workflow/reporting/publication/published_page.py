@@ -1,0 +1,83 @@
+"""The page of one published scale: its claims, tables, figures, and how to follow a number."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from workflow.files import read_csv, read_json
+from workflow.reporting.claims.markdown import claims_table
+from workflow.reporting.publication import following
+from workflow.reporting.publication.summary import ABOUT_CLAIMS, WORDS, counts
+from workflow.reporting.statistics.comparability import base_scale
+from workflow.reporting.statistics.verdict import RULE
+
+
+def scale_page(
+    folder: Path, scale: str, titles: Mapping[str, str], stale: Mapping[str, str]
+) -> str:
+    """Return the page of one published scale: claims, tables, figures, and what is stale.
+
+    Args:
+        folder: the scale's folder, with runs, tables, figures and claims in place.
+        scale: its name.
+        titles: by `<paper>/<table or figure>`, the title.
+        stale: by run, why its measures no longer count.
+    """
+    parts = [f"# Published results, scale {scale}"]
+    if base_scale(scale) != scale:
+        parts.append(f"An overlay on `{base_scale(scale)}`: its settings are not the papers'.")
+    parts += [counts(folder), "## Claims", ABOUT_CLAIMS, WORDS, *_claims(folder)]
+    parts += ["## Follow one number", following.section(folder, titles)]
+    parts += ["## Tables", RULE, *_tables(folder, titles), "## Figures", *_figures(folder)]
+    if stale:
+        runs = [f"- `{run}`: {why}" for run, why in sorted(stale.items())]
+        parts += ["## Stale measures", "Kept, but in no table, figure or claim:", "\n".join(runs)]
+    return "\n\n".join(parts)
+
+
+def _claims(folder: Path) -> list[str]:
+    """Return a table of claims for each paper, with a link to its JSON."""
+    parts = []
+    for path in sorted((folder / "claims").glob("*.json")):
+        name = path.stem.replace("_", " ").capitalize()
+        parts += [
+            f"### {name} ([json](claims/{path.name}))",
+            claims_table(read_json(path)["claims"]),
+        ]
+    return parts
+
+
+def _tables(folder: Path, titles: Mapping[str, str]) -> list[str]:
+    """Return the list of tables with links, and a line for those without any value of ours."""
+    lines, absent = [], []
+    for path in sorted((folder / "tables").glob("*/*.csv")):
+        title = titles.get(f"{path.parent.name}/{path.stem}", path.stem)
+        link = path.relative_to(folder).with_suffix("").as_posix()
+        if any(record["mean"] for record in read_csv(path)):
+            lines.append(
+                f"- [{title}]({link}.md) ([csv]({link}.csv), [tex]({link}.tex), "
+                f"[runs]({link}.json))"
+            )
+        else:
+            absent.append(title)
+    return ["\n".join(lines), *_absent(absent)]
+
+
+def _figures(folder: Path) -> list[str]:
+    """Return the figures with caption and links, and a line for those of which nothing was run."""
+    parts, absent = [], []
+    for path in sorted((folder / "figures").glob("*/*.json")):
+        figure = read_json(path)
+        link = path.relative_to(folder).with_suffix("").as_posix()
+        if figure["runs"]:
+            parts += [
+                f"![{figure['title']}]({link}.png)",
+                f"**{figure['title']}.** {figure['caption']} "
+                f"([pdf]({link}.pdf), [runs]({link}.json))",
+            ]
+        else:
+            absent.append(figure["title"])
+    return [*parts, *_absent(absent)]
+
+
+def _absent(titles: list[str]) -> list[str]:
+    return [f"Not run at this scale: {'; '.join(titles)}."] if titles else []

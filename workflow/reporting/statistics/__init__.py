@@ -1,0 +1,4 @@
+"""Intervals, decisions, verdicts and tolerances.
+
+They import measures.
+"""

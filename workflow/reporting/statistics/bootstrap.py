@@ -1,0 +1,138 @@
+"""Differences of BLEU, or of means over examples, between systems: paired bootstrap (Koehn 2004).
+
+The test set is drawn anew a thousand times, with replacement, the same sentences for both systems.
+Of each sentence the counts of words and n-grams are kept, and BLEU (Papineni et al. 2002) is that
+of their sums; words are what spaces separate, in lower case. The samples are sacrebleu's. Its
+p-value is not taken: it centres absolute differences, and calls equal systems different too often.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workflow.errors import ReportingError
+from workflow.reporting.statistics.intervals import LEVEL
+
+SAMPLES, SEED = 1000, 12345
+"""Those of sacrebleu."""
+ORDERS = 4
+
+
+@dataclass(frozen=True)
+class Resampled:
+    """A difference, averaged over seeds."""
+
+    estimate: float
+    per_seed: list[float]
+    low: float
+    """2.5th percentile of the samples"""
+    high: float
+    """97.5th percentile"""
+    p_value: float
+    """two-sided, against the margin: how often a sample is as far from the estimate as that is"""
+    sentences: int
+    """or other examples"""
+
+
+def statistics(hypotheses: Sequence[str], references: Sequence[str]) -> NDArray[np.int64]:
+    """Return the counts behind BLEU of each sentence, (N, 10).
+
+    They are the words of hypothesis and reference, then for n = 1 to 4 the n-grams that both have,
+    then those of the hypothesis.
+
+    Raises ReportingError when the sides have different numbers of sentences.
+    """
+    if len(hypotheses) != len(references):
+        raise ReportingError(
+            f"There are {len(hypotheses)} hypotheses and {len(references)} references; measure the "
+            "run again."
+        )
+    pairs = zip(hypotheses, references, strict=True)
+    return np.array([_counts(*(text.lower().split() for text in pair)) for pair in pairs])
+
+
+def bleu(sums: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return BLEU, 0 to 100, of counts (..., 10) that are summed over a corpus; 0 without a match
+    of some order."""
+    sums = sums.astype(float)
+    words, of_reference = sums[..., 0], sums[..., 1]
+    both, own = sums[..., 2 : 2 + ORDERS], sums[..., 2 + ORDERS :]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        brevity = np.minimum(0, 1 - of_reference / words)
+        found = 100 * np.exp(brevity + np.log(both / own).mean(-1))
+    return np.where((both > 0).all(-1), found, 0.0)
+
+
+def resample_mean(
+    differences: Sequence[float], per_seed: Sequence[float], margin: float
+) -> Resampled:
+    """Compare two systems by a measure of each example, such as the CIDEr of an image.
+
+    Args:
+        differences: left - right of each example, averaged over seeds.
+        per_seed: the mean difference of each seed.
+        margin: what the p-value tests against.
+    """
+    values = np.asarray(differences, dtype=float)
+    sampled = _times(len(values)) @ values / len(values)
+    return _resampled(sampled, float(values.mean()), per_seed, margin, len(values))
+
+
+def resample(
+    pairs: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]], margin: float
+) -> Resampled:
+    """Compare two systems, left - right.
+
+    Args:
+        pairs: by seed the counts of both systems, (N, 10) each.
+        margin: what the p-value tests against.
+
+    Raises ReportingError when they are of different numbers of sentences.
+    """
+    sizes = {len(side) for pair in pairs for side in pair}
+    if len(sizes) != 1:
+        raise ReportingError(
+            f"The runs translated different numbers of sentences ({sorted(sizes)}); measure all of "
+            "them on the same data."
+        )
+    (size,) = sizes
+    times = _times(size)
+    per_seed = [float(bleu(left.sum(0)) - bleu(right.sum(0))) for left, right in pairs]
+    sampled = np.mean([bleu(times @ left) - bleu(times @ right) for left, right in pairs], axis=0)
+    return _resampled(sampled, float(np.mean(per_seed)), per_seed, margin, size)
+
+
+def _times(size: int) -> NDArray[np.int64]:
+    """Return how often each example is drawn in each sample, (SAMPLES, N)."""
+    drawn = np.random.default_rng(SEED).choice(size, size=(SAMPLES, size), replace=True)
+    return np.stack([np.bincount(sample, minlength=size) for sample in drawn])
+
+
+def _resampled(
+    sampled: NDArray[np.float64],
+    estimate: float,
+    per_seed: Sequence[float],
+    margin: float,
+    size: int,
+) -> Resampled:
+    """Return a difference with the interval of its samples, and how many are as far off."""
+    low, high = np.quantile(sampled, [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
+    beyond = int((np.abs(sampled - estimate) >= abs(estimate - margin)).sum())
+    p_value = (beyond + 1) / (SAMPLES + 1)
+    return Resampled(estimate, [*per_seed], float(low), float(high), p_value, size)
+
+
+def _counts(hypothesis: Sequence[str], reference: Sequence[str]) -> list[int]:
+    both, own = [], []
+    for n in range(1, ORDERS + 1):
+        mine, theirs = _ngrams(hypothesis, n), _ngrams(reference, n)
+        both.append((mine & theirs).total())
+        own.append(mine.total())
+    return [len(hypothesis), len(reference), *both, *own]
+
+
+def _ngrams(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+    return Counter(tuple(words[start : start + n]) for start in range(len(words) - n + 1))

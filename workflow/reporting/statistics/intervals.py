@@ -1,0 +1,80 @@
+"""Means, spreads and 95 % intervals, over runs or over examples, and of fractions of runs."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import special
+
+from workflow.errors import ReportingError
+
+LEVEL = 0.95
+
+
+def spread(values: Sequence[float]) -> float | None:
+    """Return the sample standard deviation, or None with fewer than two values."""
+    return float(np.std(values, ddof=1)) if len(values) > 1 else None
+
+
+def pooled(deviations: Sequence[float | None]) -> float | None:
+    """Return the standard deviation within runs of equal size; None where none has one."""
+    variances = [std**2 for std in deviations if std is not None]
+    return math.sqrt(sum(variances) / len(variances)) if variances else None
+
+
+def interval(mean: float, std: float | None, n: int) -> tuple[float, float] | None:
+    """Return Student's 95 % interval of a mean of `n` values, or None with fewer than two."""
+    if std is None or n < 2:
+        return None
+    half = float(special.stdtrit(n - 1, 0.5 + LEVEL / 2)) * std / math.sqrt(n)
+    return mean - half, mean + half
+
+
+def wilson(successes: int, n: int) -> tuple[float, float]:
+    """Return Wilson's 95 % score interval of a proportion, `successes` out of `n` (at least 1).
+
+    Its ends are the proportions p with |successes/n - p| = z sqrt(p (1 - p) / n).  Source: Newcombe
+    (1998), Two-sided confidence intervals for the single proportion, method 3.
+    """
+    z = float(special.ndtri(0.5 + LEVEL / 2))
+    share, weight = successes / n, z * z / n
+    middle = share + weight / 2
+    half = z * math.sqrt(share * (1 - share) / n + weight / (4 * n))
+    low = (middle - half) / (1 + weight) if successes else 0.0
+    high = (middle + half) / (1 + weight) if successes < n else 1.0
+    return low, high
+
+
+def newcombe(left: tuple[int, int], right: tuple[int, int]) -> tuple[float, float]:
+    """Return the 95 % interval of the difference of two independent proportions, left - right.
+
+    Each side is (successes, n).  It is the hybrid score interval, made of both sides' Wilson
+    intervals.  Source: Newcombe (1998), Interval estimation for the difference between independent
+    proportions, method 10.
+    """
+    one, other = left[0] / left[1], right[0] / right[1]
+    (one_low, one_high), (other_low, other_high) = wilson(*left), wilson(*right)
+    below = math.hypot(one - one_low, other_high - other)
+    above = math.hypot(one_high - one, other - other_low)
+    return one - other - below, one - other + above
+
+
+def numbers(values: Sequence[float | None]) -> np.ndarray:
+    """Return values as floats, a missing one (null in JSON) as NaN."""
+    return np.array([math.nan if value is None else value for value in values], dtype=float)
+
+
+def over_seeds(arrays: Sequence[Sequence[float | None]]) -> np.ndarray:
+    """Average per-example arrays (one a seed, equal lengths) over seeds, example by example.
+
+    An example that is missing (null) in any seed is left out.  Raises ReportingError when the
+    lengths differ: then the runs were not measured on the same examples.
+    """
+    lengths = {len(array) for array in arrays}
+    if len(lengths) != 1:
+        raise ReportingError(
+            f"The runs of a variant measured different numbers of examples ({sorted(lengths)}); "
+            "measure all of them on the same data."
+        )
+    means = np.mean([numbers(array) for array in arrays], axis=0)
+    return means[~np.isnan(means)]

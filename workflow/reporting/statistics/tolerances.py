@@ -1,0 +1,55 @@
+"""The history of tolerances: a rule that changed after a publication is shown as changed."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from workflow.definitions.paper import Paper
+from workflow.files import read_json
+
+NAME = "tolerances.json"
+Rules = Mapping[str, Mapping[str, Any]]
+"""By `<paper> <metric>`, the rule of `tables.yaml`."""
+
+
+def current() -> dict[str, dict[str, Any]]:
+    """Return the rules that stand in the papers' `tables.yaml` now."""
+    return {
+        f"{paper.name} {name}": metric["tolerance"]
+        for paper in Paper.all()
+        for name, metric in paper.tables["metrics"].items()
+        if "tolerance" in metric
+    }
+
+
+def extended(history: Sequence[Mapping[str, Any]], rules: Rules, date: str) -> list[dict[str, Any]]:
+    """Return the history with `rules` added, unless they are those of its last entry."""
+    entries = [dict(entry) for entry in history]
+    if not entries or entries[-1]["rules"] != rules:
+        entries.append({"date": date, "rules": dict(rules)})
+    return entries
+
+
+def read_history(published: Path) -> list[dict[str, Any]]:
+    """Return the history below a published scale's folder, empty before the first publication."""
+    path = published / NAME
+    return list(read_json(path)["history"]) if path.is_file() else []
+
+
+def changes(history: Sequence[Mapping[str, Any]], rules: Rules) -> list[str]:
+    """Return a sentence for each rule that differs from the one before it, oldest first."""
+    if not history:
+        return []
+    said = []
+    entries = [*history, {"date": "not yet published", "rules": rules}]
+    for before, after in pairwise(entries):
+        for name, rule in after["rules"].items():
+            old = before["rules"].get(name)
+            if old is not None and old != rule:
+                said.append(f"{name} ({after['date']}): from {_written(old)} to {_written(rule)}")
+    return said
+
+
+def _written(rule: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in rule.items())

@@ -1,0 +1,4 @@
+"""Tables as CSV, Markdown and LaTeX.
+
+They import statistics.
+"""

@@ -1,0 +1,110 @@
+"""What a table says below itself of the runs behind it: which, how many, and how trained."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from workflow.reporting.statistics.cells import Record
+
+NAMED = 8
+"""So many cells with fewer runs than their row are named; more are not."""
+UNEQUAL = (
+    "Rows over different seeds don't compare directly; the claims compare the seeds that both "
+    "sides share."
+)
+
+
+def not_run(rows: Iterable[tuple[str, str]]) -> str:
+    """Name the rows (group or nothing, label) that were not run; nothing without any.
+
+    A group has a sentence of its own, and numbers in a row are named as `3 to 9`.
+    """
+    groups: dict[str, list[str]] = {}
+    for group, label in rows:
+        groups.setdefault(group, []).append(label)
+    return " ".join(
+        f"Not run{f' of {group}' if group else ''}: {'; '.join(_stretches(labels))}."
+        for group, labels in groups.items()
+    )
+
+
+def _stretches(labels: Sequence[str]) -> list[str]:
+    """Return labels, those of consecutive numbers as one."""
+    found: list[list[str]] = []
+    for label in labels:
+        if found and _follows(found[-1][-1], label):
+            found[-1].append(label)
+        else:
+            found.append([label])
+    return [" to ".join(dict.fromkeys((one[0], one[-1]))) for one in found]
+
+
+def _follows(one: str, other: str) -> bool:
+    return one.isdigit() and other.isdigit() and int(other) == int(one) + 1
+
+
+def trained_on(runs: Mapping[str, Mapping[str, Any]]) -> str:
+    """Say on what and in which precision the runs behind a table were trained."""
+    kinds = Counter(
+        f"{run['cpu'] if run['device'] == 'cpu' else run['device']} in {run['precision']}"
+        for run in runs.values()
+    )
+    if len(kinds) < 2:
+        return "".join(f"Trained on {kind}." for kind in kinds)
+    counted = (f"{kind} ({count} run{'s' * (count != 1)})" for kind, count in kinds.most_common())
+    return f"Trained on {', '.join(counted)}."
+
+
+def runs_behind(records: Sequence[Record]) -> str:
+    """Say how many runs are behind the cells of a table that were run."""
+    behind: dict[str, dict[str, int]] = {}
+    for record in records:
+        if record["spread_over"] == "runs" and record["n"]:
+            row, runs = behind.setdefault(record["row"], {}), int(record["n"])
+            row[record["column"]] = max(row.get(record["column"], 0), runs)
+    most = {row: max(columns.values()) for row, columns in behind.items()}
+    if not most:
+        return ""
+    ((usual, _),) = Counter(most.values()).most_common(1)
+    others: dict[int, list[str]] = {}
+    for row, runs in most.items():
+        if runs != usual:
+            others.setdefault(runs, []).append(row)
+    fewer: dict[tuple[str, int], list[str]] = {}
+    for row, columns in behind.items():
+        for column, runs in columns.items():
+            if runs < most[row]:
+                fewer.setdefault((column, runs), []).append(row)
+    but = [f"{_named('row', rows)} over {runs}" for runs, rows in sorted(others.items())]
+    few = ""
+    if sum(map(len, fewer.values())) > NAMED:
+        few = " Some cells are over fewer, where a run has no value: `n` in the CSV."
+    else:
+        alike: dict[tuple[tuple[str, ...], int], list[str]] = {}
+        for (column, runs), rows in fewer.items():
+            alike.setdefault((tuple(rows), runs), []).append(column)
+        but += [
+            f"{_named('column', columns)} of {_named('row', rows)} over {runs}"
+            for (rows, runs), columns in alike.items()
+        ]
+    rest = f", but {'; '.join(but)}" if but else ""
+    return f"Each cell of ours is over {usual} run{'s' * (usual != 1)}{rest}.{few}"
+
+
+def unequal(records: Sequence[Record]) -> str:
+    """Warn where a column has means, or best runs, over different numbers of seeds."""
+    found: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        if record["spread_over"] == "runs" and record["n"]:
+            found.setdefault((record["column"], record["metric"]), []).append(record)
+    differ = any(
+        len({one["n"] for one in column}) > 1
+        and any(one["statistic"] == "max" or one["std"] not in ("", "0") for one in column)
+        for column in found.values()
+    )
+    return UNEQUAL if differ else ""
+
+
+def _named(kind: str, names: Sequence[str]) -> str:
+    """Return names in quotes, with what they are of (`rows “a”, “b”`)."""
+    return f"{kind}{'s' * (len(names) != 1)} {', '.join(f'“{name}”' for name in names)}"

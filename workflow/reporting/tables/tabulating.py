@@ -1,0 +1,60 @@
+"""The files of a table: long form, Markdown and LaTeX in the paper's layout, and the sidecar."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from model.store.checksums import Damaged
+from workflow.definitions.paper import Paper
+from workflow.errors import ReportingError
+from workflow.files import csv_text, read_csv, read_sidecar, write_sidecar, write_text
+from workflow.reporting.measures import Measures
+from workflow.reporting.statistics.cells import Record
+from workflow.reporting.statistics.comparability import base_scale
+from workflow.reporting.tables import layout
+from workflow.reporting.tables import long_form as tables
+
+
+def tabulate(
+    paper: Paper, name: str, scale: str, measures: Measures, prefix: Path, base: Path | None = None
+) -> None:
+    """Write a table as `<prefix>.csv`, `.md`, `.tex` and its sidecar `.json`.
+
+    `base` is the same table's CSV of the scale that an overlay stands on; it need not exist.
+    """
+    before: Sequence[Record] = []
+    if base and base.is_file():
+        _check(base)
+        before = read_csv(base)
+    table = tables.build(paper, name, scale, measures, before)
+    said = scale
+    if any(cell["difference"] for cell in table.sidecar["cells"]):
+        said = f"{scale}, Δ is the difference to {base_scale(scale)}"
+    write_table(table, paper.tables, name, said, prefix)
+
+
+def write_table(
+    table: tables.Table, definitions: Mapping[str, Any], name: str, scale: str, prefix: Path
+) -> None:
+    """Write a table's four files.
+
+    Args:
+        table: its records and sidecar.
+        definitions: a whole `tables.yaml`, in which its layout stands.
+        name: of the table.
+        scale: as the title says it.
+        prefix: path of the files without their suffix.
+    """
+    grid = layout.grid(definitions, name, table.records, table.sidecar)
+    write_text(prefix.with_suffix(".csv"), csv_text(tables.COLUMNS, table.records))
+    write_text(prefix.with_suffix(".md"), layout.markdown(definitions, name, grid, scale))
+    write_text(prefix.with_suffix(".tex"), layout.latex(definitions, name, grid, scale))
+    write_sidecar(prefix, table.sidecar, ("csv", "md", "tex"))
+
+
+def _check(base: Path) -> None:
+    try:
+        read_sidecar(base)
+    except Damaged as error:
+        where = "it is of the scale that the overlay stands on"
+        raise ReportingError(f"{error}; {where}: make mend makes it anew.") from None
