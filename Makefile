@@ -74,7 +74,7 @@ lint: $(TEST_READY)  ## Check style, types, workflow and every YAML file
 	$(VENV)/bin/python -m workflow.scripts.publish --check
 	$(VENV)/bin/snakemake --lint
 	$(VENV)/bin/mypy
-	$(VENV)/bin/lint-imports --no-cache > /dev/null
+	$(VENV)/bin/lint-imports --no-cache --no-logo
 
 unit: $(TEST_READY)  ## Run the test suite with line coverage
 	$(VENV)/bin/python -m pytest -n auto --dist worksteal --cov --cov-fail-under=90

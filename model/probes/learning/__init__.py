@@ -1,1 +1,1 @@
-"""What is learned when: lexical probes along training, how attention agrees with them, IBM Model 1."""
+"""What is learned when: lexical probes along training, their agreement with attention."""
