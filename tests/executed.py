@@ -25,8 +25,15 @@ from workflow.paths import ROOT
 from workflow.planning.code import Key, Project
 from workflow.planning.identity import identity, measuring_roots, run_roots
 
-KEEP = ("checkpoint", "checksums", "files", "memory", "provenance", "startup", "store")
-REFUSE = ("last_checkpoint", "longest_pair", "mechanism")
+KEEP = (
+    "store.checksums",
+    "store.files",
+    "store.provenance",
+    "store.runs",
+    "training.state",
+    "training.process",
+)
+REFUSE = ("training.preflight",)
 EXEMPT = {f"model.{name}" for name in (*KEEP, *REFUSE)}
 OPTIMIZED = 1
 """The flag of the code of functions, which that of modules and classes lacks."""

@@ -39,7 +39,13 @@ def corpus(tmp_path):
 def spec_of(path="model.normalizers.topk:TopK", kind="encoder_decoder:EncoderDecoder", **more):
     return {
         "model": {
-            **{"path": f"model.{kind}", "width": 8, "hidden": 12, "layers": 2, "heads": 2},
+            **{
+                "path": f"model.architectures.{kind}",
+                "width": 8,
+                "hidden": 12,
+                "layers": 2,
+                "heads": 2,
+            },
             "normalizer": {"path": path, **more},
         },
         "objective": {"path": "model.objectives.translation:Translation"},

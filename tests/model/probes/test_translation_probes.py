@@ -56,13 +56,13 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Corpus]:
     ("path", "normalizer", "streams"),
     [
         ("encoder_decoder:EncoderDecoder", "softmax:Softmax", ["model"]),
-        ("two_stream_translation:TwoStreamEncoderDecoder", "gumbel:Gumbel",
+        ("two_stream:TwoStreamEncoderDecoder", "gumbel:Gumbel",
          ["model", "controller"]),
     ],
 )  # fmt: skip
 def test_each_kind_of_model_is_measured(corpora, path, normalizer, streams):
     node = {
-        "path": f"model.{path}", "width": 16, "hidden": 16, "layers": 2, "heads": 2,
+        "path": f"model.architectures.translation.{path}", "width": 16, "hidden": 16, "layers": 2, "heads": 2,
         "normalizer": {"path": f"model.normalizers.{normalizer}"},
     }  # fmt: skip
     model = build_model({"seed": 0, "model": node}, corpora["multi30k"]).eval()

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[3]
 TRAIN = """
 import sys, torch
 from torch import nn
-from model.training.loop.process import leave_compiler_out
+from model.training.process import leave_compiler_out
 if {left_out}:
     leave_compiler_out()
 torch.manual_seed(0)

@@ -26,7 +26,7 @@ def dev(trained, name):
 @pytest.mark.parametrize("stack", ["transformer:Transformer", "two_stream:TwoStreamTransformer"])
 def test_every_classifier_learns_the_keyword(keywords, classifier_spec, stack, normalizer):
     encoder = classifier_spec["model"]["encoder"]
-    encoder["path"] = f"model.{stack}"
+    encoder["path"] = f"model.architectures.{stack}"
     encoder["normalizer"] = {"path": f"model.normalizers.{normalizer}"}
     classifier_spec["training"]["epochs"] = 8
     trained = train(classifier_spec, keywords, MemoryKeeper(), CPU, {}, silent)

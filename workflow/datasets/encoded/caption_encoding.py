@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workflow.datasets.encoded.encoding import write_manifest
+from workflow.datasets.encoded.encoding import image_array, write_manifest
 from workflow.datasets.encoded.prepared import CaptionedCorpus
 from workflow.datasets.encoded.subwords import END, RESERVED, UNKNOWN
-from workflow.datasets.io.files import SPLITS, image_array, read_records, write_lines
+from workflow.datasets.io.files import SPLITS, read_records, write_lines
 from workflow.errors import DataError
 
 

@@ -2,10 +2,11 @@
 
 import hashlib
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,3 +95,12 @@ def digest(files: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the SHA-256 over the sorted lines `name sha256` of a manifest's files."""
     lines = sorted(f"{name} {entry['sha256']}\n" for name, entry in files.items())
     return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+@contextmanager
+def image_array(path: Path, shape: Sequence[int], kind: type) -> Iterator[IO[bytes]]:
+    """Yield a file to write the images' numbers to, one image after the other; an array of it."""
+    with replacing(path) as stream:
+        header = {"descr": np.dtype(kind).str, "fortran_order": False, "shape": tuple(shape)}
+        np.lib.format.write_array_header_1_0(stream, header)
+        yield stream

@@ -6,8 +6,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
-
 from model.store.files import aside
 from workflow.errors import DataError
 
@@ -93,12 +91,3 @@ def duplicates(texts: Mapping[str, Sequence[str]]) -> dict[str, int]:
     seen = set(texts["train"])
     repeated = {split: sum(text in seen for text in texts[split]) for split in ("dev", "test")}
     return {"train": len(texts["train"]) - len(seen), **repeated}
-
-
-@contextmanager
-def image_array(path: Path, shape: Sequence[int], kind: type) -> Iterator[IO[bytes]]:
-    """Yield a file to write the images' numbers to, one image after the other; an array of it."""
-    with replacing(path) as stream:
-        header = {"descr": np.dtype(kind).str, "fortran_order": False, "shape": tuple(shape)}
-        np.lib.format.write_array_header_1_0(stream, header)
-        yield stream

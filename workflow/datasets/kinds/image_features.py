@@ -19,8 +19,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from workflow.datasets.encoded.encoding import image_array
 from workflow.datasets.io.archives import DAMAGE
-from workflow.datasets.io.files import image_array, replacing
+from workflow.datasets.io.files import replacing
 from workflow.datasets.kinds.feature_files import KINDS, contents, locate, places
 from workflow.errors import DataError
 

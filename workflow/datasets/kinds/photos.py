@@ -7,8 +7,8 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
+from workflow.datasets.encoded.encoding import image_array
 from workflow.datasets.io.archives import members
-from workflow.datasets.io.files import image_array
 from workflow.errors import FETCH_AGAIN, DataError
 
 

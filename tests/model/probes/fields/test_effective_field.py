@@ -24,7 +24,7 @@ NODES = {
 def subject(spec, corpus, normalizer: str, encoder: str = "transformer:Transformer") -> Subject:
     """An untrained model whose attention is far from even, in double precision."""
     spec["model"]["encoder"] |= {
-        "path": f"model.{encoder}", "normalizer": NODES[normalizer],
+        "path": f"model.architectures.{encoder}", "normalizer": NODES[normalizer],
     }  # fmt: skip
     torch.manual_seed(0)
     model = build(spec["model"], vocabulary_size=9).double().eval()
