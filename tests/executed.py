@@ -25,16 +25,11 @@ from workflow.paths import ROOT
 from workflow.planning.code import Key, Project
 from workflow.planning.identity import identity, measuring_roots, run_roots
 
-KEEP = (
-    "store.checksums",
-    "store.files",
-    "store.provenance",
-    "store.runs",
-    "training.state",
-    "training.process",
-)
-REFUSE = ("training.preflight",)
-EXEMPT = {f"model.{name}" for name in (*KEEP, *REFUSE)}
+EXEMPT = {
+    *(f"model.store.{name}" for name in ("checksums", "files", "provenance", "runs")),
+    *(f"model.training.{name}" for name in ("preflight", "process", "state")),
+}
+"""What keeps, and what refuses."""
 OPTIMIZED = 1
 """The flag of the code of functions, which that of modules and classes lacks."""
 

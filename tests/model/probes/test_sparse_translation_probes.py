@@ -40,7 +40,7 @@ def spec_of(path="model.normalizers.topk:TopK", kind="encoder_decoder:EncoderDec
     return {
         "model": {
             **{
-                "path": f"model.architectures.{kind}",
+                "path": f"model.architectures.translation.{kind}",
                 "width": 8,
                 "hidden": 12,
                 "layers": 2,
@@ -78,7 +78,7 @@ def test_training_only_measures_the_same_weights_with_softmax(corpus):
 
 
 def test_training_only_reaches_the_places_of_two_streams(corpus):
-    kind = "two_stream_translation:TwoStreamEncoderDecoder"
+    kind = "two_stream:TwoStreamEncoderDecoder"
     run, kinds = subject_of(spec_of(kind=kind, k=1), corpus), []
 
     def probe(subject):

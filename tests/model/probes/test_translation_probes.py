@@ -62,7 +62,8 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Corpus]:
 )  # fmt: skip
 def test_each_kind_of_model_is_measured(corpora, path, normalizer, streams):
     node = {
-        "path": f"model.architectures.translation.{path}", "width": 16, "hidden": 16, "layers": 2, "heads": 2,
+        "path": f"model.architectures.translation.{path}",
+        "width": 16, "hidden": 16, "layers": 2, "heads": 2,
         "normalizer": {"path": f"model.normalizers.{normalizer}"},
     }  # fmt: skip
     model = build_model({"seed": 0, "model": node}, corpora["multi30k"]).eval()
