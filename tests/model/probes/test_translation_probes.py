@@ -24,6 +24,10 @@ NODES = {
     "chunking": {},
     "embedding_map": {},
 }
+PATHS = {
+    "translation_scores": "quality.translation_scores:translation_scores",
+    "translation_importance": "importance.translation:translation_importance",
+}
 SCALARS = {
     "translation_scores": {"bleu", "compound_bleu", "sacrebleu", "chrf", "length_ratio"},
     "translation_importance": {
@@ -69,8 +73,9 @@ def test_each_kind_of_model_is_measured(corpora, path, normalizer, streams):
     model = build_model({"seed": 0, "model": node}, corpora["multi30k"]).eval()
     subject = Subject(model, corpora["multi30k"], torch.device("cpu"), 0)
     for name, arguments in NODES.items():
+        path = PATHS.get(name, f"words.{name}:{name}")
         further = {} if name.startswith("translation") else {"tagged": corpora["conll2000"]}
-        probe = build({"path": f"model.probes.{name}:{name}", **arguments, **further})
+        probe = build({"path": f"model.probes.{path}", **arguments, **further})
         found = probe(subject)
         expected = {text.format(stream) for text in SCALARS[name] for stream in streams}
         assert set(found.scalars) == expected
