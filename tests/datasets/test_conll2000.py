@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workflow.datasets.grammars.chunk_grammar import chunk_tags, part_of_speech
 from workflow.datasets.kinds.recipe import complete, files, load
 from workflow.errors import DataError, RecipeError
 
@@ -99,14 +98,6 @@ def test_wrong_options_are_named(options: dict[str, Any], sentence: str) -> None
 
 def test_defaults_are_the_official_files() -> None:
     assert complete({"dataset": "conll2000"}) == {"dataset": "conll2000", "source": "official"}
-
-
-def test_tags_of_generated_sentences_by_hand() -> None:
-    text = "while my small dogs have seen the man , does a woman and the dogs sleep"
-    parts = "IN DT JJ NNS VB VBN DT NN , VBZ DT NN CC DT NNS VB"
-    chunks = "B-SBAR B-NP I-NP I-NP B-VP I-VP B-NP I-NP O B-VP B-NP I-NP O B-NP I-NP B-VP"
-    assert [part_of_speech(word) for word in text.split()] == parts.split()
-    assert chunk_tags(text.split()) == chunks.split()
 
 
 def test_generated_sentences_come_back(build: Build) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.datasets.conftest import tar
-from workflow.datasets.grammars.sentiment_grammar import salient_words
+from workflow.datasets.grammars.labelled_clauses import SENTIMENT
 from workflow.datasets.imdb import ARCHIVE, MEMBER
 from workflow.datasets.io.archives import members
 from workflow.datasets.io.files import SPLITS, read_records
@@ -149,7 +149,7 @@ def test_generated_reviews_have_marked_words(build: Callable[..., Path], protoco
     assert sizes == (held_out if protocol == "jain_wallace" else whole)
     for split in SPLITS:
         for record in prepared(out, split):
-            marks = [int(word in salient_words()) for word in record["text"].split(" ")]
+            marks = [int(word in SENTIMENT.labels) for word in record["text"].split(" ")]
             assert record["salient"] == marks and any(marks)
 
 

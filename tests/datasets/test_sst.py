@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workflow.datasets.grammars.sentiment_grammar import salient_words
+from workflow.datasets.grammars.labelled_clauses import SENTIMENT
 from workflow.datasets.io.files import SPLITS, read_records
 from workflow.datasets.kinds.recipe import files, load
 from workflow.errors import DataError
@@ -161,7 +161,7 @@ def test_generated_sentences_come_back_and_their_salient_words_are_marked(
         expected = [[word if word in known else "<unk>" for word in text] for text in texts]
         tokens = rows(out / "encoded", split, "tokens")
         assert [[vocabulary[token] for token in row] for row in tokens] == expected
-        marks = [[int(word in salient_words()) for word in text] for text in texts]
+        marks = [[int(word in SENTIMENT.labels) for word in text] for text in texts]
         assert rows(out / "encoded", split, "salient") == marks
         labels = [int(line[0]) for line in lines]
         assert np.load(out / "encoded" / f"{split}.label.npy").tolist() == labels

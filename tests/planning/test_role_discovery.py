@@ -13,7 +13,7 @@ from model.probes.words.word_classes import word_classes
 from model.training.loop import build_model, load_weights, train
 from tests.model.corpora import MemoryKeeper
 from tests.reporting.synthetic import plan_of
-from workflow.datasets.grammars.homograph_grammar import HOMOGRAPHS
+from workflow.datasets.grammars.homographs import HOMOGRAPHS
 from workflow.datasets.kinds.recipe import load
 from workflow.planning.plan import Plan
 

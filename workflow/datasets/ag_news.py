@@ -144,7 +144,7 @@ class Data(GenerableText):
 
     def synthesise(self, out: Path) -> None:
         """Write generated items in the official format, and the list of their salient words."""
-        from workflow.datasets.kinds.generated_text import write_ag_news
+        from workflow.datasets.kinds.generated import write_ag_news
 
         write_ag_news(out, train=self.train + self.dev, test=self.test, seed=self.seed)
 

@@ -57,10 +57,10 @@ class Data(Dataset):
 
     def synthesise(self, out: Path) -> None:
         """Write generated sentences in the official format."""
-        from workflow.datasets.grammars.chunk_grammar import write_tagged
+        from workflow.datasets.kinds.generated import write_conll2000
 
         sizes = {f"{split}.txt": getattr(self, split) for split in SPLITS}
-        write_tagged(out, sizes, self.seed)
+        write_conll2000(out, sizes, self.seed)
 
     def prepare(self, files: Sequence[Path], out: Path) -> None:
         """Write every sentence as a record with its tags.

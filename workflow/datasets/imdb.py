@@ -48,7 +48,7 @@ class Data(GenerableText):
 
     def synthesise(self, out: Path) -> None:
         """Write generated reviews in the official format, and the list of their salient words."""
-        from workflow.datasets.kinds.generated_text import write_imdb
+        from workflow.datasets.kinds.generated import write_imdb
 
         write_imdb(out, train=self.train + self.dev, test=self.test, seed=self.seed)
 

@@ -74,10 +74,10 @@ class Data(ParallelText):
 
     def synthesise(self, out: Path) -> None:
         """Write generated descriptions in the official format, and their lexicon."""
-        from workflow.datasets.kinds.generated_translation import write_multi30k
+        from workflow.datasets.kinds.generated import write_multi30k
 
         sizes = {NAMES[split]: getattr(self, split) for split in SPLITS}
-        write_multi30k(out, sizes, self.seed, homographs=self.source == "homographs")
+        write_multi30k(out, sizes, self.seed, of_homographs=self.source == "homographs")
 
     def prepare(self, files: Sequence[Path], out: Path) -> None:
         """Write every pair in words, and the lexicon of generated ones.

@@ -47,7 +47,7 @@ class Data(GenerableText):
 
     def synthesise(self, out: Path) -> None:
         """Write generated messages in the official format, and the list of their salient words."""
-        from workflow.datasets.kinds.generated_text import write_newsgroups
+        from workflow.datasets.kinds.generated import write_newsgroups
 
         write_newsgroups(out, total=self.train + self.dev + self.test, seed=self.seed)
 

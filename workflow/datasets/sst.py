@@ -9,17 +9,15 @@ counts labels from 1 (1 or 2 against 4 or 5), the files from 0. Its protocol her
 label 0 holds negative and neutral sentences, label 1 very positive ones.
 """
 
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from workflow.datasets.io.files import SPLITS, by_name, write_lines
+from workflow.datasets.io.files import SPLITS, by_name
 from workflow.datasets.io.left_out import Losses, read_decoded
 from workflow.datasets.kinds.labelled_text import (
     HELD_OUT,
-    SALIENT_WORDS,
     Example,
     GenerableText,
     at_most,
@@ -70,13 +68,10 @@ class Data(GenerableText):
 
     def synthesise(self, out: Path) -> None:
         """Write generated sentences in the official format, and the list of their salient words."""
-        from workflow.datasets.grammars import sentiment_grammar
+        from workflow.datasets.kinds.generated import write_sst
 
-        for split, file in self.by_split.items():
-            generator = random.Random(f"{self.seed} {split}")
-            pairs = sentiment_grammar.sentences(getattr(self, split), generator)
-            write_lines(out / file, (f"{label} {text}" for label, text in pairs))
-        write_lines(out / SALIENT_WORDS, sentiment_grammar.salient_words())
+        sizes = {split: (file, getattr(self, split)) for split, file in self.by_split.items()}
+        write_sst(out, sizes, self.seed)
 
     def examples(self, files: Sequence[Path], losses: Losses) -> dict[str, list[Example]]:
         """Return the sentences of every split.

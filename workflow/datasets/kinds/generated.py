@@ -1,7 +1,8 @@
 """Small generated corpora under the names and in the formats of the official files.
 
-The label of a text is that of most of its salient words; every function lists those words in
-`salient_words.txt`, one a line, in lower case and sorted.
+The label of a text is that of most of its salient words; `salient_words.txt` lists these, one a
+line, in lower case and sorted. For translations `lexicon.tsv` lists which word forms translate each
+other, and their class: `en`, `de`, `class`.
 """
 
 import csv
@@ -11,12 +12,23 @@ import random
 import string
 import tarfile
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, Any
 
-from workflow.datasets.grammars.clause_grammar import Grammar, balanced, draw, name
-from workflow.datasets.grammars.sentiment_grammar import GRAMMAR as SENTIMENT
-from workflow.datasets.grammars.topic_grammar import NEWS, SPORTS
+from workflow.datasets.encoded.prepared import LEXICON
+from workflow.datasets.grammars import homographs, translations
+from workflow.datasets.grammars.labelled_clauses import (
+    NEWS,
+    SENTIMENT,
+    SPORTS,
+    Lexicon,
+    balanced,
+    draw,
+    name,
+)
+from workflow.datasets.grammars.translations import Entry, chunk_tags
 from workflow.datasets.io.files import replacing, write_lines
 from workflow.datasets.kinds.labelled_text import SALIENT_WORDS
 
@@ -33,6 +45,17 @@ OTHERS = 10  # one text in so many is none of the two labels', for the parser to
 REVIEW_WORDS = (0.0, 0.3, 0.3, 0.2, 0.2)
 MESSAGE_WORDS = (0.2, 0.4, 0.3, 0.1)
 ITEM_WORDS = (0.2, 0.4, 0.3, 0.1)
+
+
+def write_sst(out: Path, sizes: Mapping[str, tuple[str, int]], seed: int) -> None:
+    """Write a file of so many sentences for every split, and their salient words.
+
+    `sizes` has the name of each split's file and its number of sentences.
+    """
+    for split, (file, count) in sizes.items():
+        pairs = SENTIMENT.sentences(count, random.Random(f"{seed} {split}"))
+        write_lines(out / file, (f"{label} {text}" for label, text in pairs))
+    _write_salient_words(out, SENTIMENT)
 
 
 def write_imdb(out: Path, train: int, test: int, seed: int) -> None:
@@ -122,11 +145,11 @@ def _message(label: int, generator: random.Random) -> str:
     if generator.random() < 0.2:
         paragraphs.append(f"Thanks, {generator.choice(NAMES)}.")
     if generator.random() < 0.6:
-        motto = _typeset(SPORTS.salient_clause(wrong, generator))
+        motto = _typeset(SPORTS.clause(wrong, generator))
         body = "\n\n".join(filter(None, [*paragraphs, f"-- \n{person}\n{motto}"]))
     else:
         body = "\n".join(filter(None, paragraphs))
-    subject = _typeset(SPORTS.salient_clause(wrong, generator))
+    subject = _typeset(SPORTS.clause(wrong, generator))
     header = {
         "From": f"{_address(generator)} ({person})",
         "Subject": f"Re: {subject}",
@@ -145,9 +168,8 @@ def _quote(label: int, generator: random.Random) -> str:
 
 def _item(label: int, generator: random.Random) -> tuple[str, str]:
     """Return the title and the description of a news item, with leftovers of mark-up."""
-    telling = generator.random() < 0.5
-    clause = NEWS.salient_clause(label, generator) if telling else NEWS.neutral_clause(generator)
-    title = string.capwords(_typeset(clause))
+    told = label if generator.random() < 0.5 else None
+    title = string.capwords(_typeset(NEWS.clause(told, generator)))
     neutral = 1 + generator.randrange(2)
     text = _prose(NEWS.story(label, draw(ITEM_WORDS, generator) + 1, neutral, generator))
     agency = generator.choice(AGENCIES)
@@ -181,22 +203,72 @@ def _typeset(tokens: Sequence[str]) -> str:
     """Return a sentence with a capital at its start and no space before marks."""
     text = tokens[0]
     for token in tokens[1:]:
-        text += token if token[0] in ",;.'" else f" {token}"
+        text += token if token[0] in ",;.?'" else f" {token}"
     return text[:1].upper() + text[1:]
 
 
-def _write_salient_words(out: Path, grammar: Grammar) -> None:
-    write_lines(out / SALIENT_WORDS, grammar.salient_words())
+def write_multi30k(
+    out: Path, sizes: Mapping[str, int], seed: int, of_homographs: bool = False
+) -> None:
+    """Write `<name>.en.gz` and `<name>.de.gz` with so many sentences each, and the lexicon.
+
+    No sentence comes twice, in one file or in two. With `of_homographs` most English words have
+    several classes.
+    """
+    grammar: Any = homographs if of_homographs else translations
+    seen: set[str] = set()
+    for file, count in sizes.items():
+        generator = random.Random(f"{seed} multi30k {file}")
+        pairs: dict[str, str] = {}
+        while len(pairs) < count:
+            english, german = grammar.sentence(generator)
+            text = _typeset([word.english for word in english if word.english])
+            if text not in seen:
+                seen.add(text)
+                pairs[text] = _typeset([word.german for word in german if word.german])
+        for language, texts in (("en", pairs.keys()), ("de", pairs.values())):
+            with _packed(out / f"{file}.{language}.gz") as stream:
+                stream.write("".join(f"{text}\n" for text in texts).encode())
+    rows = ("\t".join(entry[:3]) for entry in grammar.lexicon())
+    write_lines(out / LEXICON, ["en\tde\tclass", *rows])
+
+
+def write_conll2000(out: Path, sizes: Mapping[str, int], seed: int) -> None:
+    """Write files with so many of the English sentences each, with parts of speech and chunks."""
+    for file, count in sizes.items():
+        generator = random.Random(f"{seed} conll2000 {file}")
+        sentences = (translations.sentence(generator)[0] for _ in range(count))
+        write_lines(out / file, (line for words in sentences for line in _tagged(words)))
+
+
+def _tagged(words: Sequence[Entry]) -> Iterator[str]:
+    """Yield the lines of a sentence, an empty one last."""
+    for word, chunk in zip(words, chunk_tags(words), strict=True):
+        yield f"{word.english} {word.tag} {chunk}"
+    yield ""
+
+
+def _write_salient_words(out: Path, lexicon: Lexicon) -> None:
+    write_lines(out / SALIENT_WORDS, lexicon.labels)
 
 
 def _write_archive(path: Path, members: Mapping[str, bytes]) -> None:
-    """Write a tar.gz with files in the order of their names, the same bytes whenever it is made."""
+    """Write a tar.gz with files in the order of their names."""
     with (
-        replacing(path) as stream,
-        gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packed,
+        _packed(path) as packed,
         tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive,
     ):
         for file, content in sorted(members.items()):
             entry = tarfile.TarInfo(file)
             entry.size = len(content)
             archive.addfile(entry, io.BytesIO(content))
+
+
+@contextmanager
+def _packed(path: Path) -> Iterator[IO[bytes]]:
+    """Yield a gzip file, the same bytes whenever it is made."""
+    with (
+        replacing(path) as stream,
+        gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packed,
+    ):
+        yield packed

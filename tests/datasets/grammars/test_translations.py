@@ -5,20 +5,27 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from workflow.datasets.grammars.translation_grammar import (
+from workflow.datasets.grammars.translations import (
     CLASSES,
     CONJUNCTIONS,
     ENDINGS,
+    MODALS,
     NOUNS,
-    Clause,
-    Phrase,
+    ORDERS,
+    Entry,
+    chunk_tags,
+    clause,
     lexicon,
     sentence,
 )
 
-LEXICON = lexicon()
-SENTENCES = [sentence(random.Random(f"test {number}")) for number in range(3000)]
-CLASS = [{entry[side]: entry.word_class for entry in LEXICON if entry[side]} for side in (0, 1)]
+LEXICON = [entry[:3] for entry in lexicon()]
+DRAWN = [sentence(random.Random(f"test {number}")) for number in range(3000)]
+SENTENCES = [
+    ([e.english for e in english if e.english], [e.german for e in german if e.german])
+    for english, german in DRAWN
+]
+CLASS = [{entry[side]: entry[2] for entry in LEXICON if entry[side]} for side in (0, 1)]
 
 # A determiner and the ending of an adjective after it, by gender or `p` for plural, by hand.
 LEGAL = {
@@ -33,18 +40,18 @@ def test_every_word_has_one_class_and_is_in_the_lexicon() -> None:
     for side in (0, 1):
         classes = defaultdict(set)
         for entry in LEXICON:
-            classes[entry[side]].add(entry.word_class)
+            classes[entry[side]].add(entry[2])
         assert all(len(found) == 1 for word, found in classes.items() if word)
         used = {word for pair in SENTENCES for word in pair[side]}
         assert used == {*CLASS[side]}
-    assert {entry.word_class for entry in LEXICON} == {*CLASSES}
+    assert {entry[2] for entry in LEXICON} == {*CLASSES}
     assert len({*LEXICON}) == len(LEXICON)
 
 
 def test_words_translate_each_other_one_by_one() -> None:
     german = defaultdict(set)
-    for entry in LEXICON:
-        german[entry.english].add(entry.german)
+    for english, form, _ in LEXICON:
+        german[english].add(form)
     for first, second in SENTENCES:
         left = Counter(second)
         for word in sorted(first, key=lambda word: len(german[word])):
@@ -62,8 +69,8 @@ def test_a_sentence_has_one_translation_and_the_other_way_round() -> None:
 
 
 def test_determiners_and_adjectives_agree() -> None:
-    genders = {noun.german[0]: noun.gender for noun in NOUNS}
-    genders |= {noun.german[1]: "p" for noun in NOUNS}
+    genders = {noun.forms[0].german: noun.gender for noun in NOUNS}
+    genders |= {noun.forms[1].german: "p" for noun in NOUNS}
     checked = Counter()
     for _, words in SENTENCES:
         for place, noun in enumerate(words):
@@ -87,37 +94,56 @@ def test_determiners_and_adjectives_agree() -> None:
 
 
 def test_finite_verbs_agree_with_the_subject() -> None:
-    singular = {"has", "does"} | {
-        entry.english
-        for entry in LEXICON
-        if entry.word_class == "verb" and entry.english.endswith("s")
-    }
+    modals = [form for modal in MODALS for form in modal.forms]
+    plurals = {noun.forms[1] for noun in NOUNS}
     for number in range(500):
-        clause = Clause.draw(random.Random(number))
-        english, german = clause.finite
-        if english in ("can", "must", "should"):
-            assert german.endswith("en") == clause.subject.plural
+        subject, [finite], _, _ = clause(random.Random(number))
+        plural = bool(plurals & {*subject}) or "and" in [word.english for word in subject]
+        if finite in modals:
+            assert finite.german.endswith("en") == plural
         else:
-            assert (english in singular) != clause.subject.plural
-            assert german.endswith("n") == clause.subject.plural
+            assert finite.english.endswith("s") != plural
+            assert finite.german.endswith("n") == plural
 
 
-CLAUSE = Clause(
-    Phrase(["the", "man"], ["der", "Mann"]),
-    ("has", "hat"),
-    ("seen", "gesehen"),
-    Phrase(["a", "dog"], ["einen", "Hund"]),
-)
+PARTS = {
+    **{"s": "der Mann", "v": "hat", "r": "gesehen", "o": "einen Hund", "a": "heute"},
+    **{"S": "die Frau", "V": "muss", "R": "warten", "O": "", "c": "weil", "t": "dass", "d": "tut"},
+}
+HAND = {
+    "plain": "der Mann hat gesehen einen Hund . / der Mann hat einen Hund gesehen .",
+    "front": "heute der Mann hat gesehen einen Hund . / heute hat der Mann einen Hund gesehen .",
+    "question": "tut der Mann hat einen Hund ? / hat der Mann einen Hund ?",
+    "that": "der Mann hat gesehen dass die Frau muss warten . / "
+    "der Mann hat gesehen , dass die Frau warten muss .",
+    "before": "weil der Mann hat gesehen einen Hund , die Frau muss warten . / "
+    "weil der Mann einen Hund gesehen hat , muss die Frau warten .",
+    "after": "der Mann hat gesehen einen Hund weil die Frau muss warten . / "
+    "der Mann hat einen Hund gesehen , weil die Frau warten muss .",
+}
 
 
 def test_the_order_of_words_by_hand() -> None:
-    assert " ".join(CLAUSE.english()) == "the man has seen a dog"
-    assert " ".join(CLAUSE.verb_second()) == "der Mann hat einen Hund gesehen"
-    assert " ".join(CLAUSE.verb_first()) == "hat der Mann einen Hund gesehen"
-    assert " ".join(CLAUSE.verb_last()) == "der Mann einen Hund gesehen hat"
+    """English words in the English order, and German ones in the German order."""
+    for kind, (_, *orders) in ORDERS.items():
+        written = [" ".join(PARTS.get(part, part) for part in order) for order in orders]
+        assert " / ".join(" ".join(text.split()) for text in written) == HAND[kind]
 
 
-@pytest.mark.parametrize("conjunction", ["dass", *(pair[1] for pair in CONJUNCTIONS)])
+def test_tags_and_chunks_by_hand() -> None:
+    known: dict[str, Entry] = {}
+    for words, _ in DRAWN:
+        for word in words:
+            assert known.setdefault(word.english, word).tag == word.tag
+    text = "while my small dogs have seen the man , does a woman and the dogs sleep can ."
+    parts = "IN DT JJ NNS VB VBN DT NN , VBZ DT NN CC DT NNS VB MD ."
+    chunks = "B-SBAR B-NP I-NP I-NP B-VP I-VP B-NP I-NP O B-VP B-NP I-NP O B-NP I-NP B-VP I-VP O"
+    words = [known[word] for word in text.split()]
+    assert [word.tag for word in words] == parts.split()
+    assert chunk_tags(words) == chunks.split()
+
+
+@pytest.mark.parametrize("conjunction", ["dass", *(one.german for one in CONJUNCTIONS)])
 def test_the_verb_is_last_after_a_conjunction(conjunction: str) -> None:
     found = [words for _, words in SENTENCES if conjunction in words]
     assert len(found) > 30

@@ -1,6 +1,7 @@
 """The generated corpora: official names and formats, and labels that the salient words tell."""
 
 import csv
+import gzip
 import html
 import re
 import tarfile
@@ -13,22 +14,30 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from workflow.datasets.grammars.sentiment_grammar import GRAMMAR as SENTIMENT
-from workflow.datasets.grammars.topic_grammar import NEWS, SPORTS
-from workflow.datasets.kinds.generated_text import write_ag_news, write_imdb, write_newsgroups
+from workflow.datasets.grammars.labelled_clauses import NEWS, SENTIMENT, SPORTS
+from workflow.datasets.grammars.translations import lexicon
+from workflow.datasets.kinds.generated import (
+    write_ag_news,
+    write_imdb,
+    write_multi30k,
+    write_newsgroups,
+)
 
+PAIRS = {"train": 300, "val": 40, "test_2016_flickr": 50}
 WRITERS: dict[str, Callable[[Path, int], None]] = {
     "imdb": lambda out, seed: write_imdb(out, train=300, test=101, seed=seed),
     "newsgroups": lambda out, seed: write_newsgroups(out, total=400, seed=seed),
     "ag_news": lambda out, seed: write_ag_news(out, train=300, test=101, seed=seed),
+    "multi30k": lambda out, seed: write_multi30k(out, PAIRS, seed),
 }
-GRAMMARS = {"imdb": SENTIMENT, "newsgroups": SPORTS, "ag_news": NEWS}
+LEXICONS = {"imdb": SENTIMENT, "newsgroups": SPORTS, "ag_news": NEWS}
 FILES = {
     "imdb": {"aclImdb_v1.tar.gz", "salient_words.txt"},
     "newsgroups": {"20news-bydate.tar.gz", "salient_words.txt"},
     "ag_news": {"train.csv", "test.csv", "salient_words.txt"},
+    "multi30k": {f"{name}.{side}.gz" for name in PAIRS for side in ("de", "en")} | {"lexicon.tsv"},
 }
-each_dataset = pytest.mark.parametrize("dataset", WRITERS)
+each_labelled = pytest.mark.parametrize("dataset", LEXICONS)
 
 
 class Text(NamedTuple):
@@ -118,10 +127,9 @@ def own_lines(body: str) -> str:
 
 def votes(dataset: str, text: str) -> tuple[int, int]:
     """How many salient words of a text speak for label 0, and for label 1."""
-    words = re.findall(r"[a-z]+", text.lower())
-    pairs = GRAMMARS[dataset].salient.values()
-    zero, one = (sum(words.count(w) for pair in pairs for w in pair[label]) for label in (0, 1))
-    return zero, one
+    known = LEXICONS[dataset].labels
+    labels = [known[word] for word in re.findall(r"[a-z]+", text.lower()) if word in known]
+    return labels.count(0), labels.count(1)
 
 
 def winner(dataset: str, text: str) -> int | None:
@@ -130,23 +138,22 @@ def winner(dataset: str, text: str) -> int | None:
     return None if zero == one else int(one > zero)
 
 
-@each_dataset
-def test_the_files_have_the_official_names(written, dataset):
-    folder = written(dataset)
-    assert {path.name for path in folder.iterdir()} == FILES[dataset]
-    lines = (folder / "salient_words.txt").read_text().split("\n")
-    assert lines == [*GRAMMARS[dataset].salient_words(), ""]
-
-
-@each_dataset
-def test_the_same_seed_writes_the_same_bytes_and_another_does_not(written, dataset, monkeypatch):
+@pytest.mark.parametrize("dataset", WRITERS)
+def test_the_same_seed_writes_the_same_files_and_another_does_not(written, dataset, monkeypatch):
     once = written(dataset, "once")
+    assert {path.name for path in once.iterdir()} == FILES[dataset]
     monkeypatch.setattr("time.time", lambda: 1_000_000_000.0)
     again, other = written(dataset, "again"), written(dataset, "other", seed=1)
     for name in FILES[dataset]:
         assert (once / name).read_bytes() == (again / name).read_bytes()
-        if name != "salient_words.txt":
-            assert (once / name).read_bytes() != (other / name).read_bytes()
+        known = name in ("salient_words.txt", "lexicon.tsv")
+        assert ((once / name).read_bytes() == (other / name).read_bytes()) == known
+
+
+@each_labelled
+def test_the_salient_words_are_listed(written, dataset):
+    lines = (written(dataset) / "salient_words.txt").read_text().split("\n")
+    assert lines == [*LEXICONS[dataset].labels, ""]
 
 
 @pytest.mark.parametrize("dataset", ["imdb", "ag_news"])
@@ -236,7 +243,7 @@ def test_news_items_have_four_classes_agencies_and_leftovers_of_mark_up(written)
     assert all(html.unescape(entity) != entity for entity in entities)
 
 
-@each_dataset
+@each_labelled
 def test_the_salient_marks_of_the_encoded_texts_vote_for_their_labels(build, dataset):
     options = {"source": "generated", "train": 200, "dev": 40, "test": 40, "seed": 0}
     folder = build({"dataset": dataset, **options}) / "encoded"
@@ -256,3 +263,23 @@ def test_the_salient_marks_of_the_encoded_texts_vote_for_their_labels(build, dat
                 assert winner(dataset, " ".join(words)) == label
                 assert sum(votes(dataset, " ".join(words))) == len(words)
         assert unseen < count / 5
+
+
+def test_translations_are_written_as_people_write_and_none_comes_twice(written):
+    folder = written("multi30k")
+    for side in ("de", "en"):
+        lines = []
+        for name, count in PAIRS.items():
+            text = gzip.decompress((folder / f"{name}.{side}.gz").read_bytes()).decode()
+            assert text.endswith("\n") and text.count("\n") == count
+            lines += text[:-1].split("\n")
+        assert len({*lines}) == len(lines)
+        for line in lines:
+            assert line[0].isupper() and line[-1] in ".?" and line[-2] != " "
+            assert " ," not in line and "  " not in line
+
+
+def test_the_lexicon_is_listed(written):
+    header, *rows = (written("multi30k") / "lexicon.tsv").read_text("utf-8").splitlines()
+    assert header.split("\t") == ["en", "de", "class"]
+    assert [tuple(row.split("\t")) for row in rows] == [entry[:3] for entry in lexicon()]
