@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import Losses
+from workflow.datasets.io.left_out import LeftOut
 from workflow.datasets.kinds.labelled_text import (
     HELD_OUT,
     Example,
@@ -37,7 +37,7 @@ LETTERS = 60
 
 
 @dataclass(frozen=True)
-class Layout:
+class RowFormat:
     """How a file writes its rows."""
 
     labels: dict[str, int | None]
@@ -53,19 +53,19 @@ class Layout:
 
 
 NUMBERS = {"0": WORLD, "1": OTHER, "2": BUSINESS, "3": OTHER}
-OFFICIAL = Layout({"1": WORLD, "2": OTHER, "3": BUSINESS, "4": OTHER}, label=0, texts=(1, 2))
+OFFICIAL = RowFormat({"1": WORLD, "2": OTHER, "3": BUSINESS, "4": OTHER}, label=0, texts=(1, 2))
 SUBSETS = {
-    "subset_1.csv": Layout(
+    "subset_1.csv": RowFormat(
         {f"{number}.0": label for number, label in NUMBERS.items()},
         label=1,
         texts=(0,),
         header=("text", "label"),
     ),
-    "subset_2_train.csv": Layout(NUMBERS, label=1, texts=(0,)),
-    "subset_2_dev.csv": Layout(NUMBERS, label=1, texts=(0,)),
-    "subset_3.csv": Layout({"world": WORLD, "sci_tech": OTHER}, label=1, texts=(0,)),
-    "subset_4.csv": Layout(NUMBERS, label=0, texts=(1,), whole=False),
-    "subset_4_ub.csv": Layout(NUMBERS, label=0, texts=(1,), whole=False),
+    "subset_2_train.csv": RowFormat(NUMBERS, label=1, texts=(0,)),
+    "subset_2_dev.csv": RowFormat(NUMBERS, label=1, texts=(0,)),
+    "subset_3.csv": RowFormat({"world": WORLD, "sci_tech": OTHER}, label=1, texts=(0,)),
+    "subset_4.csv": RowFormat(NUMBERS, label=0, texts=(1,), whole=False),
+    "subset_4_ub.csv": RowFormat(NUMBERS, label=0, texts=(1,), whole=False),
 }
 TRAIN = {"train.csv": OFFICIAL}
 TEST = "test.csv"
@@ -105,15 +105,15 @@ class _Seen:
         return any(start in letters for letters in self.letters)
 
 
-def _distinct(items: Iterable[_Item], test: Iterable[_Item], losses: Losses) -> list[_Item]:
+def _distinct(items: Iterable[_Item], test: Iterable[_Item], left_out: LeftOut) -> list[_Item]:
     """Return the items that are not in `test` and come for the first time; count the others."""
     tested, seen = _Seen(test), _Seen()
     kept = []
     for item in items:
         if tested.has(item):
-            losses.dropped["in the test set too"] += 1
+            left_out.dropped["in the test set too"] += 1
         elif seen.has(item):
-            losses.dropped["more than once in the train set"] += 1
+            left_out.dropped["more than once in the train set"] += 1
         else:
             seen.add(item)
             kept.append(item)
@@ -133,14 +133,14 @@ class Data(GenerableText):
     """The official files, the reduced train set, or a generated corpus in the official format."""
 
     @property
-    def layouts(self) -> Mapping[str, Layout]:
-        """The train files and their layouts."""
+    def formats(self) -> Mapping[str, RowFormat]:
+        """The train files and their formats."""
         return SUBSETS if self.source == "subset" else TRAIN
 
     @property
     def files(self) -> Sequence[str]:
         """The train files and the test file."""
-        return [*self.layouts, TEST]
+        return [*self.formats, TEST]
 
     def synthesise(self, out: Path) -> None:
         """Write generated items in the official format, and the list of their salient words."""
@@ -148,27 +148,27 @@ class Data(GenerableText):
 
         write_ag_news(out, train=self.train + self.dev, test=self.test, seed=self.seed)
 
-    def examples(self, files: Sequence[Path], losses: Losses) -> dict[str, list[Example]]:
+    def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
         """Return every World or Business item.
 
         Raises DataError naming the row with a wrong label, too few columns or an empty text.
         """
-        test = list(_items(by_name(files, TEST), OFFICIAL, losses))
+        test = list(_items(by_name(files, TEST), OFFICIAL, left_out))
         train = [
             item
-            for name, layout in self.layouts.items()
-            for item in _items(by_name(files, name), layout, losses)
+            for name, written in self.formats.items()
+            for item in _items(by_name(files, name), written, left_out)
         ]
         if self.source == "subset":
-            train = _distinct(train, test, losses)
-        return self._splits(self._examples(train), self._examples(test), losses)
+            train = _distinct(train, test, left_out)
+        return self._splits(self._examples(train), self._examples(test), left_out)
 
     def _splits(
-        self, train: list[Example], test: list[Example], losses: Losses
+        self, train: list[Example], test: list[Example], left_out: LeftOut
     ) -> dict[str, list[Example]]:
         """Return the texts of every split as the protocol has them."""
         if self.protocol == "attention_learning":
-            held_out = at_most(HELD_OUT, test, losses)
+            held_out = at_most(HELD_OUT, test, left_out)
             return {"train": train, "dev": held_out, "test": held_out}
         train, dev = divide(train, self.dev or math.ceil(len(train) / 10))
         return {"train": train, "dev": dev, "test": test}
@@ -184,36 +184,36 @@ class Data(GenerableText):
         return shuffled(examples)
 
 
-def _items(path: Path, layout: Layout, losses: Losses) -> Iterator[_Item]:
+def _items(path: Path, written: RowFormat, left_out: LeftOut) -> Iterator[_Item]:
     """Yield the World and Business items of a file."""
-    for number, (place, row) in enumerate(_rows(path, losses)):
-        if number == 0 and tuple(row) == layout.header:
+    for number, (place, row) in enumerate(_rows(path, left_out)):
+        if number == 0 and tuple(row) == written.header:
             continue
-        if len(row) <= max(layout.label, *layout.texts):
+        if len(row) <= max(written.label, *written.texts):
             raise DataError(
-                f"{place}: expected {1 + len(layout.texts)} columns, found {len(row)}; "
+                f"{place}: expected {1 + len(written.texts)} columns, found {len(row)}; "
                 f"{FETCH_AGAIN}."
             )
-        if row[layout.label] not in layout.labels:
+        if row[written.label] not in written.labels:
             raise DataError(
-                f"{place}: expected one of the labels {', '.join(layout.labels)}, found "
-                f"{row[layout.label]!r}; {FETCH_AGAIN}."
+                f"{place}: expected one of the labels {', '.join(written.labels)}, found "
+                f"{row[written.label]!r}; {FETCH_AGAIN}."
             )
-        label = layout.labels[row[layout.label]]
+        label = written.labels[row[written.label]]
         if label is None:
             continue
-        text = " ".join(row[column] for column in layout.texts).replace("\\", " ")
+        text = " ".join(row[column] for column in written.texts).replace("\\", " ")
         letters = re.sub(r"[\W_]", "", "".join(tokenise(text)))
         if not letters:
             raise DataError(f"{place}: the text is empty; {FETCH_AGAIN}.")
-        yield _Item(text, label, letters, layout.whole)
+        yield _Item(text, label, letters, written.whole)
 
 
-def _rows(path: Path, losses: Losses) -> Iterator[tuple[str, list[str]]]:
+def _rows(path: Path, left_out: LeftOut) -> Iterator[tuple[str, list[str]]]:
     """Yield (place, columns) for every row of a file."""
     if not path.is_file():
         raise DataError(f"{path}: this dataset file does not exist; run the step that writes it.")
-    text = losses.decode(path.read_bytes(), "utf-8")
+    text = left_out.decode(path.read_bytes(), "utf-8")
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         for row in reader:

@@ -19,7 +19,7 @@ from typing import Literal
 
 from workflow.datasets.io.archives import members
 from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import Losses, read_decoded
+from workflow.datasets.io.left_out import LeftOut, read_decoded
 from workflow.datasets.kinds.labelled_text import (
     Example,
     LabelledText,
@@ -66,7 +66,7 @@ class Data(LabelledText):
         """The archive, or the tokenized files."""
         return [ARCHIVE] if self.source == "official" else TOKENIZED
 
-    def examples(self, files: Sequence[Path], losses: Losses) -> dict[str, list[Example]]:
+    def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
         """Return a sample of the distinct reviews of fewer than 400 words.
 
         Raises DataError when the archive is damaged or has no reviews, and when a label is wrong or
@@ -75,19 +75,19 @@ class Data(LabelledText):
         read = _official if self.source == "official" else _tokenized
         seen: set[tuple[str, ...]] = set()
         reviews: list[Example] = []
-        for place, review, label in read(files, losses):
+        for place, review, label in read(files, left_out):
             words = plain_words(review)
             if len(words) >= LONGEST:
-                losses.dropped[f"{LONGEST} words or more"] += 1
+                left_out.dropped[f"{LONGEST} words or more"] += 1
             elif tuple(words) in seen:
-                losses.dropped["more than once"] += 1
+                left_out.dropped["more than once"] += 1
             else:
                 seen.add(tuple(words))
-                reviews += worded(place, review, words, label, losses)
-        return hold_out(reviews, TRAIN, HELD_OUT, losses)
+                reviews += worded(place, review, words, label, left_out)
+        return hold_out(reviews, TRAIN, HELD_OUT, left_out)
 
 
-def _official(files: Sequence[Path], losses: Losses) -> Iterator[tuple[str, str, int]]:
+def _official(files: Sequence[Path], left_out: LeftOut) -> Iterator[tuple[str, str, int]]:
     """Yield (place, review, label) of the official archive."""
     path = by_name(files, ARCHIVE)
     found = sorted(members(path, lambda name: bool(MEMBER.fullmatch(name))))
@@ -95,15 +95,15 @@ def _official(files: Sequence[Path], losses: Losses) -> Iterator[tuple[str, str,
         raise DataError(f"{path}: there are no reviews in this archive; {FETCH_AGAIN}.")
     for name, content in found:
         label = int(name.endswith("positive.review"))
-        text = losses.decode(content, "latin-1")
+        text = left_out.decode(content, "latin-1")
         for number, match in enumerate(REVIEW.finditer(text), start=1):
             yield f"{path}: {name}, review {number}", match[1], label
 
 
-def _tokenized(files: Sequence[Path], losses: Losses) -> Iterator[tuple[str, str, int]]:
+def _tokenized(files: Sequence[Path], left_out: LeftOut) -> Iterator[tuple[str, str, int]]:
     """Yield (place, review, label) of the tokenized files, empty reviews left out."""
     for file in TOKENIZED:
-        for place, line in read_decoded(by_name(files, file), "utf-8", losses):
+        for place, line in read_decoded(by_name(files, file), "utf-8", left_out):
             label, _, review = line.partition("\t")
             if label not in ("0", "1"):
                 raise DataError(
@@ -113,4 +113,4 @@ def _tokenized(files: Sequence[Path], losses: Losses) -> Iterator[tuple[str, str
             if review.strip():
                 yield place, review, int(label)
             else:
-                losses.dropped["empty"] += 1
+                left_out.dropped["empty"] += 1

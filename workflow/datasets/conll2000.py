@@ -82,7 +82,7 @@ class Data(Dataset):
         """
         import numpy as np
 
-        from workflow.datasets.encoded.encoding import RESERVED, Split, write_encoded
+        from workflow.datasets.encoded.encoding import RESERVED, EncodedSplit, write_encoded
 
         records = {split: list(read_records(prepared / f"{split}.jsonl")) for split in SPLITS}
         every = [record for split in SPLITS for record in records[split]]
@@ -105,7 +105,7 @@ class Data(Dataset):
                 )
                 for column in COLUMNS
             }
-            splits[split] = Split(
+            splits[split] = EncodedSplit(
                 np.array([numbers["text"][word] for text in texts for word in text]),
                 np.array([len(text) for text in texts]),
                 extra,

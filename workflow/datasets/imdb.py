@@ -13,7 +13,7 @@ from pathlib import Path
 
 from workflow.datasets.io.archives import members
 from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import Losses
+from workflow.datasets.io.left_out import LeftOut
 from workflow.datasets.kinds.labelled_text import (
     HELD_OUT,
     Example,
@@ -52,7 +52,7 @@ class Data(GenerableText):
 
         write_imdb(out, train=self.train + self.dev, test=self.test, seed=self.seed)
 
-    def examples(self, files: Sequence[Path], losses: Losses) -> dict[str, list[Example]]:
+    def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
         """Return the reviews of every split.
 
         Raises DataError when the archive is damaged, has no reviews or an empty one.
@@ -61,27 +61,27 @@ class Data(GenerableText):
         halves: dict[str, list[Example]] = {"train": [], "test": []}
         for name, content in sorted(members(path, lambda name: bool(MEMBER.fullmatch(name)))):
             _, half, opinion, _ = name.split("/")
-            text = losses.decode(content, "utf-8")
+            text = left_out.decode(content, "utf-8")
             if self.protocol == "jain_wallace" and _length(text) >= LONGEST:
-                losses.dropped[f"{LONGEST} words or more"] += 1
+                left_out.dropped[f"{LONGEST} words or more"] += 1
             else:
                 words, label = self.words(text), LABELS[opinion]
-                halves[half] += worded(f"{path}: {name}", text, words, label, losses)
+                halves[half] += worded(f"{path}: {name}", text, words, label, left_out)
         for half, examples in halves.items():
             if not examples:
                 raise DataError(f"{path}: there are no reviews in aclImdb/{half}; {FETCH_AGAIN}.")
-        return self._splits(halves, losses)
+        return self._splits(halves, left_out)
 
     def _splits(
-        self, halves: Mapping[str, Sequence[Example]], losses: Losses
+        self, halves: Mapping[str, Sequence[Example]], left_out: LeftOut
     ) -> dict[str, list[Example]]:
         """Return the texts of every split, in random order, as the protocol has them."""
         train, test = shuffled(halves["train"]), shuffled(halves["test"])
         if self.protocol == "attention_learning":
-            held_out = at_most(HELD_OUT, test, losses)
+            held_out = at_most(HELD_OUT, test, left_out)
             return {"train": train, "dev": held_out, "test": held_out}
         train, dev = divide(train, self.dev or math.ceil(len(train) / 5))
-        return {"train": train, "dev": dev, "test": at_most(TEST, test, losses)}
+        return {"train": train, "dev": dev, "test": at_most(TEST, test, left_out)}
 
 
 def _length(text: str) -> int:

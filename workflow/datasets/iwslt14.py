@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from workflow.datasets.encoded.moses import Moses, Pair
+from workflow.datasets.encoded.moses import Moses
 from workflow.datasets.encoded.prepared import aligned
 from workflow.datasets.io.archives import members
 from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import Losses
-from workflow.datasets.kinds.parallel_text import ParallelText, whole
+from workflow.datasets.io.left_out import LeftOut
+from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs, whole
 from workflow.errors import FETCH_AGAIN, DataError
 
 ARCHIVE = "de-en.tgz"
@@ -46,7 +46,7 @@ class Data(ParallelText):
     lowercase: bool = True
     """Whether all words are in lower case."""
 
-    def pairs(self, files: Sequence[Path], losses: Losses, out: Path) -> Iterator[tuple[str, Pair]]:
+    def pairs(self, files: Sequence[Path], left_out: LeftOut, out: Path) -> SplitPairs:
         """Yield every pair and its split."""
         path = by_name(files, ARCHIVE)
         names = {f"{TRAIN}.{language}" for language in LANGUAGES}
@@ -55,11 +55,11 @@ class Data(ParallelText):
         for name in sorted(names - {*found}):
             raise DataError(f"{path}: there is no {name}; {FETCH_AGAIN}.")
         moses = Moses(self.languages, self.lowercase)
-        train = moses.pairs(self._sides(path, found, TRAIN, "", losses))
-        for number, pair in enumerate(self.clean(train, losses), start=1):
+        train = moses.pairs(self._sides(path, found, TRAIN, "", left_out))
+        for number, pair in enumerate(self.clean(train, left_out), start=1):
             yield "train" if number % EVERY else "dev", pair
         for talks in TEST:
-            test = moses.pairs(self._sides(path, found, talks, ".xml", losses))
+            test = moses.pairs(self._sides(path, found, talks, ".xml", left_out))
             yield from (("test", pair) for pair in whole(test, f"{path}: {talks}"))
 
     def _sides(
@@ -68,13 +68,13 @@ class Data(ParallelText):
         found: Mapping[str, bytes],
         talks: str,
         kind: Literal["", ".xml"],
-        losses: Losses,
+        left_out: LeftOut,
     ) -> Iterator[tuple[str, str]]:
         """Yield the pairs of two files of the archive."""
         names = [f"{talks}.{language}{kind}" for language in self.languages]
         read = _segments if kind else _talks
         source, target = (
-            (f"{path}: {name}", read(losses.decode(found[name], "utf-8"))) for name in names
+            (f"{path}: {name}", read(left_out.decode(found[name], "utf-8"))) for name in names
         )
         return aligned(source, target)
 

@@ -14,8 +14,14 @@ from typing import Literal
 from workflow.datasets.encoded.moses import Pair
 from workflow.datasets.encoded.prepared import CODES
 from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import Losses
-from workflow.datasets.kinds.parallel_text import ParallelText, read_sides, read_text, whole
+from workflow.datasets.io.left_out import LeftOut
+from workflow.datasets.kinds.parallel_text import (
+    ParallelText,
+    SplitPairs,
+    read_sides,
+    read_text,
+    whole,
+)
 from workflow.errors import FETCH_AGAIN, DataError
 
 REAL = 9_999
@@ -66,33 +72,33 @@ class Data(ParallelText):
         if self.given_codes:
             shutil.copyfile(by_name(files, STANDARD), out / CODES)
 
-    def pairs(self, files: Sequence[Path], losses: Losses, out: Path) -> Iterator[tuple[str, Pair]]:
+    def pairs(self, files: Sequence[Path], left_out: LeftOut, out: Path) -> SplitPairs:
         """Yield every pair and its split."""
         held_out = {
-            split: list(whole(self._sides(files, name, None, losses), name))
+            split: list(whole(self._sides(files, name, None, left_out), name))
             for split, name in HELD_OUT.items()
         }
         known = {pair: split for split in reversed(HELD_OUT) for pair in held_out[split]}
         seen: set[Pair] = set()
-        for pair in self._samples(files, losses):
+        for pair in self._samples(files, left_out):
             if not all(pair[:2]):
-                losses.dropped["an empty side"] += 1
+                left_out.dropped["an empty side"] += 1
             elif pair in known:
-                losses.dropped[f"in the {known[pair]} set too"] += 1
+                left_out.dropped[f"in the {known[pair]} set too"] += 1
             elif pair in seen:
-                losses.dropped["more than once in the train set"] += 1
+                left_out.dropped["more than once in the train set"] += 1
             else:
                 seen.add(pair)
                 yield "train", pair
         for split, pairs in held_out.items():
             yield from ((split, pair) for pair in pairs)
 
-    def _samples(self, files: Sequence[Path], losses: Losses) -> Iterator[Pair]:
+    def _samples(self, files: Sequence[Path], left_out: LeftOut) -> Iterator[Pair]:
         """Yield the pairs of all samples in words."""
         for name, lines in SAMPLES.items():
-            yield from self._sides(files, name, lines, losses)
+            yield from self._sides(files, name, lines, left_out)
         path = by_name(files, TABLE)
-        for number, line in enumerate(read_text(path, losses), start=1):
+        for number, line in enumerate(read_text(path, left_out), start=1):
             if line.count("\t") != 1:
                 raise DataError(
                     f"{path}, line {number}: expected a sentence, a tab and its translation, found "
@@ -102,11 +108,11 @@ class Data(ParallelText):
             yield _in_words(*(sides[language] for language in self.languages))
 
     def _sides(
-        self, files: Sequence[Path], name: str, lines: int | None, losses: Losses
+        self, files: Sequence[Path], name: str, lines: int | None, left_out: LeftOut
     ) -> Iterator[Pair]:
         """Yield the pairs of two files in words."""
         source, target = (by_name(files, f"{name}.{language}") for language in self.languages)
-        for pair in read_sides(source, target, losses, lines):
+        for pair in read_sides(source, target, left_out, lines):
             yield _in_words(*pair)
 
 

@@ -4,7 +4,7 @@ Dev is tst2012, test is tst2013. The files are in words already, with capitals a
 the like.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -12,8 +12,8 @@ from typing import Literal
 
 from workflow.datasets.encoded.moses import Pair
 from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import Losses
-from workflow.datasets.kinds.parallel_text import ParallelText, read_sides, whole
+from workflow.datasets.io.left_out import LeftOut
+from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs, read_sides, whole
 
 NAMES = {"train": "train", "dev": "tst2012", "test": "tst2013"}
 
@@ -34,12 +34,12 @@ class Data(ParallelText):
     lowercase: bool = False
     """Whether all words are in lower case."""
 
-    def pairs(self, files: Sequence[Path], losses: Losses, out: Path) -> Iterator[tuple[str, Pair]]:
+    def pairs(self, files: Sequence[Path], left_out: LeftOut, out: Path) -> SplitPairs:
         """Yield every pair and its split."""
         for split, name in NAMES.items():
             source, target = (by_name(files, f"{name}.{language}") for language in self.languages)
-            pairs = (self._in_words(*sides) for sides in read_sides(source, target, losses))
-            fit = self.clean(pairs, losses) if split == "train" else whole(pairs, str(source))
+            pairs = (self._in_words(*sides) for sides in read_sides(source, target, left_out))
+            fit = self.clean(pairs, left_out) if split == "train" else whole(pairs, str(source))
             yield from ((split, pair) for pair in fit)
 
     def _in_words(self, source: str, target: str) -> Pair:

@@ -86,7 +86,7 @@ class Data(Dataset):
         """Write every sequence with its label, and where its keyword is, as arrays."""
         import numpy as np
 
-        from workflow.datasets.encoded.encoding import RESERVED, Split, write_encoded
+        from workflow.datasets.encoded.encoding import RESERVED, EncodedSplit, write_encoded
 
         splits = {}
         sequences = {}
@@ -95,7 +95,7 @@ class Data(Dataset):
             sequences[split] = [text for _, text in lines]
             words = np.array(self._words(lines))
             keyword = words == KEYWORD
-            splits[split] = Split(
+            splits[split] = EncodedSplit(
                 (len(RESERVED) - 1 + words).ravel(),
                 np.full(len(words), self.length),
                 {"label": keyword.any(axis=1).astype(np.int64), "keyword": keyword.ravel()},

@@ -6,18 +6,24 @@ files are as they were written, a sentence a line; words are made as in the offi
 reads the sentences as they were written: then their lengths are those of Attention Learning.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Literal
 
-from workflow.datasets.encoded.moses import Moses, Pair
+from workflow.datasets.encoded.moses import Moses
 from workflow.datasets.encoded.prepared import LEXICON
 from workflow.datasets.io.files import SPLITS, by_name, read_lines, write_lines
-from workflow.datasets.io.left_out import Losses
-from workflow.datasets.kinds.parallel_text import ParallelText, as_written, read_sides, whole
+from workflow.datasets.io.left_out import LeftOut
+from workflow.datasets.kinds.parallel_text import (
+    ParallelText,
+    SplitPairs,
+    as_written,
+    read_sides,
+    whole,
+)
 
 NAMES: Mapping[str, str] = {
     "train": "train",
@@ -88,7 +94,7 @@ class Data(ParallelText):
         if self.generated:
             self._write_lexicon(by_name(files, LEXICON), out / LEXICON)
 
-    def pairs(self, files: Sequence[Path], losses: Losses, out: Path) -> Iterator[tuple[str, Pair]]:
+    def pairs(self, files: Sequence[Path], left_out: LeftOut, out: Path) -> SplitPairs:
         """Yield every pair and its split."""
         moses = Moses(self.languages, self.lowercase, normalise=True).pairs
         words = partial(as_written, lowercase=self.lowercase) if self.vocabulary else moses
@@ -96,8 +102,8 @@ class Data(ParallelText):
             source, target = (
                 by_name(files, f"{NAMES[split]}.{side}.gz") for side in self.languages
             )
-            pairs = words(read_sides(source, target, losses))
-            fit = self.clean(pairs, losses) if split == "train" else whole(pairs, str(source))
+            pairs = words(read_sides(source, target, left_out))
+            fit = self.clean(pairs, left_out) if split == "train" else whole(pairs, str(source))
             yield from ((split, pair) for pair in fit)
 
     def _write_lexicon(self, path: Path, out: Path) -> None:

@@ -145,7 +145,7 @@ class Data(Dataset):
         """
         import numpy as np
 
-        from workflow.datasets.encoded.encoding import RESERVED, Split, write_encoded
+        from workflow.datasets.encoded.encoding import RESERVED, EncodedSplit, write_encoded
 
         numbers = {symbol: number for number, symbol in enumerate(SYMBOLS, start=len(RESERVED))}
         records = {split: list(read_records(prepared / f"{split}.jsonl")) for split in SPLITS}
@@ -165,7 +165,7 @@ class Data(Dataset):
                 "seen": seen[split],
                 "infix_length": [len(text) for text in infixes],
             }
-            splits[split] = Split(
+            splits[split] = EncodedSplit(
                 tokens=np.array([numbers[symbol] for text in texts for symbol in text]),
                 lengths=np.array([len(text) for text in texts]),
                 columns={name: np.array(values[name], dtype=np.int32) for name in self.columns},

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Literal
 
 from workflow.datasets.encoded.moses import Pair
-from workflow.datasets.io.left_out import Losses
-from workflow.datasets.kinds.parallel_text import ParallelText, as_written, read_text
+from workflow.datasets.io.left_out import LeftOut
+from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs, as_written, read_text
 from workflow.errors import FETCH_AGAIN, DataError
 
 TRAIN = 0.9
@@ -39,9 +39,9 @@ class Data(ParallelText):
         """Names of the official files."""
         return [f"news-commentary-v14.{'-'.join(self.languages)}.tsv.gz"]
 
-    def pairs(self, files: Sequence[Path], losses: Losses, out: Path) -> Iterator[tuple[str, Pair]]:
+    def pairs(self, files: Sequence[Path], left_out: LeftOut, out: Path) -> SplitPairs:
         """Return every pair, as it was written, and its split."""
-        pairs = list(self.clean(_with_letters(_pairs(files[0], losses), losses), losses))
+        pairs = list(self.clean(_with_letters(_pairs(files[0], left_out), left_out), left_out))
         train = set(
             random.Random(f"{self.name} {self.direction}").sample(
                 range(len(pairs)), int(TRAIN * len(pairs))
@@ -50,14 +50,14 @@ class Data(ParallelText):
         return (("train" if n in train else "dev", pair) for n, pair in enumerate(pairs))
 
 
-def _pairs(path: Path, losses: Losses) -> Iterator[Pair]:
+def _pairs(path: Path, left_out: LeftOut) -> Iterator[Pair]:
     """Yield the pairs of a file."""
-    return as_written(_sides(path, losses))
+    return as_written(_sides(path, left_out))
 
 
-def _sides(path: Path, losses: Losses) -> Iterator[tuple[str, str]]:
+def _sides(path: Path, left_out: LeftOut) -> Iterator[tuple[str, str]]:
     """Yield both sides of every line but the empty ones."""
-    for number, line in enumerate(read_text(path, losses), start=1):
+    for number, line in enumerate(read_text(path, left_out), start=1):
         sides = line.split("\t")
         if not any(sides):
             continue
@@ -69,10 +69,10 @@ def _sides(path: Path, losses: Losses) -> Iterator[tuple[str, str]]:
         yield sides[0], sides[1]
 
 
-def _with_letters(pairs: Iterator[Pair], losses: Losses) -> Iterator[Pair]:
+def _with_letters(pairs: Iterator[Pair], left_out: LeftOut) -> Iterator[Pair]:
     """Yield the pairs that have a letter; the others are counted as dropped."""
     for pair in pairs:
         if any(map(str.isalpha, pair.source + pair.target)):
             yield pair
         else:
-            losses.dropped["no letter"] += 1
+            left_out.dropped["no letter"] += 1

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from workflow.datasets.io.archives import members
 from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import Losses
+from workflow.datasets.io.left_out import LeftOut
 from workflow.datasets.kinds.labelled_text import (
     HELD_OUT,
     Example,
@@ -51,7 +51,7 @@ class Data(GenerableText):
 
         write_newsgroups(out, total=self.train + self.dev + self.test, seed=self.seed)
 
-    def examples(self, files: Sequence[Path], losses: Losses) -> dict[str, list[Example]]:
+    def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
         """Return the messages that have words of their own.
 
         Raises DataError when the archive is damaged or has no messages of a group.
@@ -60,7 +60,7 @@ class Data(GenerableText):
         halves: dict[str, list[Example]] = {"train": [], "test": []}
         for name, content in sorted(members(path, lambda name: bool(MEMBER.fullmatch(name)))):
             half, group, _ = name.split("/")
-            text = losses.decode(content, ENCODING).replace("\r\n", "\n")
+            text = left_out.decode(content, ENCODING).replace("\r\n", "\n")
             if self.protocol == "attention_learning":
                 words = without_integers(plain_words(text.replace("_", " ")))
             else:
@@ -69,21 +69,21 @@ class Data(GenerableText):
                 label = LABELS[group.removeprefix("rec.sport.")]
                 halves[half.removeprefix("20news-bydate-")].append(Example(words, label))
             else:
-                losses.dropped["nothing but headers, footers and quotes"] += 1
+                left_out.dropped["nothing but headers, footers and quotes"] += 1
         for half, examples in halves.items():
             if not examples:
                 raise DataError(
                     f"{path}: there are no messages in 20news-bydate-{half}/rec.sport.baseball or "
                     f"rec.sport.hockey; {FETCH_AGAIN}."
                 )
-        return self._splits(halves, losses)
+        return self._splits(halves, left_out)
 
     def _splits(
-        self, halves: Mapping[str, Sequence[Example]], losses: Losses
+        self, halves: Mapping[str, Sequence[Example]], left_out: LeftOut
     ) -> dict[str, list[Example]]:
         """Return the texts of every split, in random order, as the protocol has them."""
         if self.protocol == "attention_learning":
-            held_out = at_most(HELD_OUT, shuffled(halves["test"]), losses)
+            held_out = at_most(HELD_OUT, shuffled(halves["test"]), left_out)
             return {"train": shuffled(halves["train"]), "dev": held_out, "test": held_out}
         pooled = shuffled([*halves["train"], *halves["test"]])
         rest, test = divide(pooled, self.test or math.ceil(len(pooled) / 5))

@@ -103,7 +103,7 @@ class Data(Dataset):
         """
         import numpy as np
 
-        from workflow.datasets.encoded.encoding import RESERVED, Split, write_encoded
+        from workflow.datasets.encoded.encoding import RESERVED, EncodedSplit, write_encoded
 
         end = len(RESERVED)
         splits = {}
@@ -113,7 +113,7 @@ class Data(Dataset):
             sequences[split] = [text for _, text in lines]
             symbols = np.array(self._symbols(lines))
             tokens = np.pad(end + symbols, ((0, 0), (0, 1)), constant_values=end)
-            splits[split] = Split(tokens.ravel(), np.full(len(tokens), self.length + 1))
+            splits[split] = EncodedSplit(tokens.ravel(), np.full(len(tokens), self.length + 1))
         statistics = {"duplicates": duplicates(sequences)}
         vocabulary = [END, *names(self.symbols)]
         write_encoded(out, self.name, self.options, vocabulary, splits, statistics)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import Losses, read_decoded
+from workflow.datasets.io.left_out import LeftOut, read_decoded
 from workflow.datasets.kinds.labelled_text import (
     Example,
     LabelledText,
@@ -30,18 +30,20 @@ class Data(LabelledText):
 
     files = (FILE,)
 
-    def examples(self, files: Sequence[Path], losses: Losses) -> dict[str, list[Example]]:
+    def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
         """Return every message that has a word; repeats stay.
 
         Raises DataError naming the line with a wrong label or an empty text.
         """
         messages: list[Example] = []
-        for place, line in read_decoded(by_name(files, FILE), "utf-8", losses):
+        for place, line in read_decoded(by_name(files, FILE), "utf-8", left_out):
             label, _, text = line.partition("\t")
             if label not in LABELS:
                 raise DataError(
                     f"{place}: expected ham or spam and a tab before the message, found {label!r}; "
                     f"{FETCH_AGAIN}."
                 )
-            messages += worded(f"{place}, {label}", text, plain_words(text), LABELS[label], losses)
-        return hold_out(messages, TRAIN, HELD_OUT, losses)
+            messages += worded(
+                f"{place}, {label}", text, plain_words(text), LABELS[label], left_out
+            )
+        return hold_out(messages, TRAIN, HELD_OUT, left_out)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from workflow.datasets.io.files import SPLITS, by_name
-from workflow.datasets.io.left_out import Losses, read_decoded
+from workflow.datasets.io.left_out import LeftOut, read_decoded
 from workflow.datasets.kinds.labelled_text import (
     HELD_OUT,
     Example,
@@ -73,34 +73,34 @@ class Data(GenerableText):
         sizes = {split: (file, getattr(self, split)) for split, file in self.by_split.items()}
         write_sst(out, sizes, self.seed)
 
-    def examples(self, files: Sequence[Path], losses: Losses) -> dict[str, list[Example]]:
+    def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
         """Return the sentences of every split.
 
         Raises DataError naming the line with a wrong label or an empty text.
         """
         splits = {
-            split: self._sentences(by_name(files, file), losses)
+            split: self._sentences(by_name(files, file), left_out)
             for split, file in self.by_split.items()
         }
         if self.protocol == "attention_learning":
-            splits["dev"] = splits["test"] = at_most(HELD_OUT, splits["test"], losses)
+            splits["dev"] = splits["test"] = at_most(HELD_OUT, splits["test"], left_out)
         return splits
 
-    def _sentences(self, path: Path, losses: Losses) -> list[Example]:
+    def _sentences(self, path: Path, left_out: LeftOut) -> list[Example]:
         """Return the sentences of a file that belong to the task, in its order."""
         others = self.protocol == "attention_learning"
         labels = LABELS["fine" if others else self.classes]
         sentences: list[Example] = []
-        for place, line in read_decoded(path, "utf-8", losses):
+        for place, line in read_decoded(path, "utf-8", left_out):
             label, text = _labelled(place, line, labels)
             if not others:
                 words = [word for word in text.split(" ") if word.strip()]
-                sentences += worded(place, text, words, label, losses)
+                sentences += worded(place, text, words, label, left_out)
             elif label in ATTENTION_LEARNING:
                 words = plain_words(text)
-                sentences += worded(place, text, words, ATTENTION_LEARNING[label], losses)
+                sentences += worded(place, text, words, ATTENTION_LEARNING[label], left_out)
             else:
-                losses.dropped[f"label {label}"] += 1
+                left_out.dropped[f"label {label}"] += 1
         return sentences
 
 

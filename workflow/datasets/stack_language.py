@@ -90,7 +90,7 @@ class Data(Dataset):
         """
         import numpy as np
 
-        from workflow.datasets.encoded.encoding import RESERVED, Split, write_encoded
+        from workflow.datasets.encoded.encoding import RESERVED, EncodedSplit, write_encoded
         from workflow.datasets.grammars.stack_grammar import (
             entropy_floor,
             span_starts,
@@ -104,7 +104,7 @@ class Data(Dataset):
             path = prepared / f"{split}.jsonl"
             sequences[split] = [record["text"] for record in read_records(path)]
             symbols = _symbols(grammar, path, sequences[split])
-            splits[split] = Split(
+            splits[split] = EncodedSplit(
                 tokens=symbols.ravel() + len(RESERVED),
                 lengths=np.full(len(symbols), grammar.length),
                 columns={"span_start": span_starts(symbols).ravel().astype(np.int32)},

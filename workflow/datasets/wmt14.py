@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from workflow.datasets.kinds.wmt import Part, SharedTask
+from workflow.datasets.kinds.wmt import Archive, SharedTask
 
 
 @dataclass(frozen=True)
@@ -16,9 +16,9 @@ class Data(SharedTask):
     """The texts; the defaults are Explicit Sparse Transformer's."""
 
     archives = (
-        Part("training-parallel-europarl-v7.tgz", "europarl-v7.de-en"),
-        Part("training-parallel-commoncrawl.tgz", "commoncrawl.de-en"),
-        Part("training-parallel-nc-v11.zip", "news-commentary-v11.de-en"),
+        Archive("training-parallel-europarl-v7.tgz", "europarl-v7.de-en"),
+        Archive("training-parallel-commoncrawl.tgz", "commoncrawl.de-en"),
+        Archive("training-parallel-nc-v11.zip", "news-commentary-v11.de-en"),
     )
     held_out: ClassVar[Mapping[str, str]] = {
         "dev": "eng-deu.newstest2013",

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from workflow.datasets.kinds.wmt import Part, SharedTask
+from workflow.datasets.kinds.wmt import Archive, SharedTask
 
 
 @dataclass(frozen=True)
@@ -17,8 +17,8 @@ class Data(SharedTask):
     """The texts; the defaults are those of role interaction."""
 
     archives = (
-        Part("training-parallel-ep-v8.tgz", "europarl-v8.fi-en"),
-        Part("rapid2016.tgz", "rapid2016.en-fi"),
+        Archive("training-parallel-ep-v8.tgz", "europarl-v8.fi-en"),
+        Archive("rapid2016.tgz", "rapid2016.en-fi"),
     )
     held_out: ClassVar[Mapping[str, str]] = {
         "dev": "eng-fin.newstest2016",

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import Losses, read_decoded
+from workflow.datasets.io.left_out import LeftOut, read_decoded
 from workflow.datasets.kinds.labelled_text import (
     Example,
     LabelledText,
@@ -35,20 +35,20 @@ class Data(LabelledText):
 
     files = (FILE,)
 
-    def examples(self, files: Sequence[Path], losses: Losses) -> dict[str, list[Example]]:
+    def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
         """Return a sample of the reviews.
 
         Raises DataError naming a line that is no review, has other stars or an empty text.
         """
         reviews: list[Example] = []
-        for place, line in islice(read_decoded(by_name(files, FILE), "utf-8", losses), LINES):
+        for place, line in islice(read_decoded(by_name(files, FILE), "utf-8", left_out), LINES):
             stars, text = _review(place, line)
             label = LABELS[stars]
             if label is None:
-                losses.dropped["3 stars"] += 1
+                left_out.dropped["3 stars"] += 1
             else:
-                reviews += worded(place, text, plain_words(text), label, losses)
-        return hold_out(reviews, TRAIN, HELD_OUT, losses)
+                reviews += worded(place, text, plain_words(text), label, left_out)
+        return hold_out(reviews, TRAIN, HELD_OUT, left_out)
 
 
 def _review(place: str, line: str) -> tuple[int, str]:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workflow.datasets.encoded.encoding import Split, write_encoded
+from workflow.datasets.encoded.encoding import EncodedSplit, write_encoded
 
 
 def write(out: Path, tokens: list[int], statistics: dict[str, Any] | None = None) -> dict[str, Any]:
-    split = Split(np.array(tokens), np.array([len(tokens)]))
+    split = EncodedSplit(np.array(tokens), np.array([len(tokens)]))
     write_encoded(out, "toy", {"a": 1}, ["x", "y"], {"train": split}, statistics or {})
     manifest: dict[str, Any] = json.loads((out / "manifest.json").read_text())
     return manifest

@@ -23,7 +23,7 @@ from workflow.datasets.encoded import byte_pairs, subwords
 from workflow.datasets.encoded.moses import Pair
 from workflow.datasets.encoded.parallel_encoding import growing
 from workflow.datasets.io import multicore
-from workflow.datasets.io.left_out import Losses
+from workflow.datasets.io.left_out import LeftOut
 from workflow.datasets.iwslt14 import Data
 from workflow.datasets.iwslt14_30 import Data as GivenCodes
 from workflow.datasets.kinds.parallel_text import ParallelText
@@ -56,7 +56,7 @@ def encoded(tmp_path: Path) -> Encode:
         prepared, out = tmp_path / folder / "prepared", tmp_path / folder / "encoded"
         sizes = {**SPLITS, "train": train}
         made = ((split, pair) for split in corpus.splits for pair in pairs(split, sizes[split]))
-        corpus.write(prepared, made, Losses())
+        corpus.write(prepared, made, LeftOut())
         corpus.encode(prepared, out)
         return out
 
@@ -159,7 +159,7 @@ def test_pairs_that_repeat_are_counted(tmp_path: Path) -> None:
     one, other = Pair("aa bb", "cc"), Pair("aa", "bb cc")
     made = [("train", one), ("train", other), ("train", one), ("dev", one), ("test", other)]
     made += [("dev", Pair("aa", "cc")), ("test", other)]
-    Data().write(tmp_path / "prepared", made, Losses())
+    Data().write(tmp_path / "prepared", made, LeftOut())
     Data().encode(tmp_path / "prepared", tmp_path / "encoded")
     repeated = manifest(tmp_path / "encoded")["statistics"]["duplicates"]
     assert repeated == {"train": 1, "dev": 1, "test": 2}
@@ -257,7 +257,7 @@ def test_codes_of_another_corpus(tmp_path: Path) -> None:
     corpus = GivenCodes(merges=10)
     made = ((split, pair) for split in SPLITS for pair in pairs(split, SPLITS[split]))
     prepared = tmp_path / "prepared"
-    corpus.write(prepared, made, Losses())
+    corpus.write(prepared, made, LeftOut())
     other = byte_pairs.learn({"хорошо": 5, "хороший": 4, "плохо": 3, "плохой": 3}, 10)
     (prepared / "codes.txt").write_text(other)
     with pytest.raises(DataError, match=r"codes.txt: the words of this corpus use 0 of the 10 mer"):

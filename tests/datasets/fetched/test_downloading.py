@@ -19,7 +19,7 @@ from tests.datasets.loopback import (
     source,
 )
 from workflow.datasets.fetched import downloading
-from workflow.datasets.fetched.downloading import Part, download
+from workflow.datasets.fetched.downloading import PartialFile, download
 from workflow.errors import DataError
 
 SIZE = len(CONTENT)
@@ -152,7 +152,7 @@ def test_a_part_of_another_address_is_not_continued(server: Server, tmp_path: Pa
 
 def test_a_part_that_is_whole_needs_no_request(server: Server, tmp_path: Path) -> None:
     url = server.url("a", MISSING)
-    Part(tmp_path / "out").begin({"url": url})
+    PartialFile(tmp_path / "out").begin({"url": url})
     (tmp_path / ".out.part").write_bytes(CONTENT)
     download(source(url), tmp_path / "out")
     assert (tmp_path / "out").read_bytes() == CONTENT and server.requests == []

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from model.store.files import aside
-from workflow.datasets.encoded.encoding import Split, write_encoded
+from workflow.datasets.encoded.encoding import EncodedSplit, write_encoded
 from workflow.datasets.io.files import (
     by_name,
     read_lines,
@@ -34,7 +34,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> 
 WRITERS: dict[str, Callable[[Path], None]] = {
     "lines": lambda path: write_lines(path, ["a"]),
     "arrays": lambda path: write_encoded(
-        path.parent, "toy", {}, [], {"train": Split(np.zeros(9), np.ones(9))}, {}
+        path.parent, "toy", {}, [], {"train": EncodedSplit(np.zeros(9), np.ones(9))}, {}
     ),
 }
 

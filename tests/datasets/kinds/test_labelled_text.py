@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workflow.datasets.io.files import SPLITS
-from workflow.datasets.io.left_out import Losses
+from workflow.datasets.io.left_out import LeftOut
 from workflow.datasets.kinds.labelled_text import (
     Example,
     GenerableText,
@@ -35,7 +35,7 @@ from workflow.errors import DataError
 class Toy(LabelledText):
     """Texts that are at hand."""
 
-    def examples(self, files: Sequence[Path], losses: Losses) -> dict[str, list[Example]]:
+    def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
         return SPLITTED
 
 
@@ -117,31 +117,31 @@ def test_shuffling_is_always_the_same() -> None:
 
 def test_splits_of_a_dataset_that_has_none() -> None:
     whole = [Example([str(n)], n % 2) for n in range(40)]
-    losses = Losses()
-    splits = hold_out(whole, 20, 10, losses)
+    left_out = LeftOut()
+    splits = hold_out(whole, 20, 10, left_out)
     assert [len(splits[split]) for split in SPLITS] == [20, 10, 10]
-    assert losses.dropped == {"not in the sample": 10}
-    small = hold_out(whole[:9], 20, 10, losses)
+    assert left_out.dropped == {"not in the sample": 10}
+    small = hold_out(whole[:9], 20, 10, left_out)
     assert [len(small[split]) for split in SPLITS] == [6, 3, 3]
     assert sorted(small["train"] + small["dev"]) == whole[:9] and small["dev"] == small["test"]
-    assert losses.dropped == {"not in the sample": 10}
+    assert left_out.dropped == {"not in the sample": 10}
 
 
 def test_at_most_counts_what_it_leaves_out() -> None:
     whole = [Example([str(n)], n % 2) for n in range(10)]
-    losses = Losses()
-    assert at_most(10, whole, losses) == whole and not losses.dropped
-    assert len(at_most(4, whole, losses)) == 4
-    assert losses.dropped == {"not in the sample of the test set": 6}
+    left_out = LeftOut()
+    assert at_most(10, whole, left_out) == whole and not left_out.dropped
+    assert len(at_most(4, whole, left_out)) == 4
+    assert left_out.dropped == {"not in the sample of the test set": 6}
 
 
 def test_an_empty_text_is_named_and_one_of_marks_counted() -> None:
-    losses = Losses()
-    assert list(worded("f, line 1", "Good.", ["good"], 1, losses)) == [(["good"], 1)]
-    assert list(worded("f, line 2", ":-)", [], 1, losses)) == []
-    assert losses.dropped == {"no words": 1}
+    left_out = LeftOut()
+    assert list(worded("f, line 1", "Good.", ["good"], 1, left_out)) == [(["good"], 1)]
+    assert list(worded("f, line 2", ":-)", [], 1, left_out)) == []
+    assert left_out.dropped == {"no words": 1}
     with pytest.raises(DataError, match="f, line 3: the text is empty; delete the file"):
-        list(worded("f, line 3", " \t", [], 1, losses))
+        list(worded("f, line 3", " \t", [], 1, left_out))
 
 
 def texts(*lines: str) -> list[Example]:
@@ -157,8 +157,8 @@ SPLITTED = {
 
 
 def test_statistics_by_hand(tmp_path: Path) -> None:
-    losses = Losses(3, Counter({"too long": 2}))
-    write_prepared(tmp_path, SPLITTED, losses)
+    left_out = LeftOut(3, Counter({"too long": 2}))
+    write_prepared(tmp_path, SPLITTED, left_out)
     Toy(max_tokens=3, min_count=2).encode(tmp_path, tmp_path)
     assert (tmp_path / "vocabulary.txt").read_text().split() == [
         "<pad>",
@@ -190,13 +190,13 @@ def test_statistics_by_hand(tmp_path: Path) -> None:
 
 
 def test_rare_words_are_unknown(tmp_path: Path) -> None:
-    write_prepared(tmp_path, SPLITTED, Losses())
+    write_prepared(tmp_path, SPLITTED, LeftOut())
     Toy(min_count=3).encode(tmp_path, tmp_path)
     assert (tmp_path / "vocabulary.txt").read_text().split()[3:] == ["a"]
 
 
 def test_salient_words_are_marked_and_cut_with_their_text(tmp_path: Path) -> None:
-    write_prepared(tmp_path, SPLITTED, Losses(), {"c"})
+    write_prepared(tmp_path, SPLITTED, LeftOut(), {"c"})
     sizes = {"train": 3, "dev": 2, "test": 2, "seed": 0}
     Generated(max_tokens=2, source="generated", **sizes).encode(tmp_path, tmp_path)
     assert np.load(tmp_path / "train.salient.npy").tolist() == [0, 0, 0, 1, 1, 0]
@@ -215,7 +215,7 @@ def test_a_split_of_one_class_is_refused(
 ) -> None:
     splits: dict[str, Any] = {**SPLITTED, split: faulty}
     with pytest.raises(DataError, match=f"the split `{split}` {sentence}"):
-        write_prepared(tmp_path, splits, Losses())
+        write_prepared(tmp_path, splits, LeftOut())
     assert not list(tmp_path.iterdir())
 
 

@@ -12,7 +12,7 @@ import pytest
 from workflow.datasets.encoded.moses import Moses, Pair
 from workflow.datasets.encoded.prepared import prepared_lines
 from workflow.datasets.io import multicore
-from workflow.datasets.io.left_out import Losses
+from workflow.datasets.io.left_out import LeftOut
 from workflow.datasets.iwslt14 import Data
 from workflow.datasets.kinds.parallel_text import read_sides, read_text, whole
 from workflow.datasets.kinds.recipe import files, load
@@ -29,24 +29,26 @@ def write(path: Path, content: bytes) -> Path:
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
 def test_lines_are_what_newlines_divide(tmp_path: Path, pack: Any) -> None:
     path = write(tmp_path / "a", pack("Käse\r\n\n\u2028 b\x85\nlast".encode()))
-    assert list(read_text(path, Losses())) == ["Käse", "", "\u2028 b\x85", "last"]
+    assert list(read_text(path, LeftOut())) == ["Käse", "", "\u2028 b\x85", "last"]
 
 
 def test_bytes_that_are_not_utf8_are_counted(tmp_path: Path) -> None:
-    losses = Losses()
-    assert list(read_text(write(tmp_path / "a", b"caf\xe9 \xff\n"), losses)) == ["caf\ufffd \ufffd"]
-    assert losses.replaced_bytes == 2
+    left_out = LeftOut()
+    assert list(read_text(write(tmp_path / "a", b"caf\xe9 \xff\n"), left_out)) == [
+        "caf\ufffd \ufffd"
+    ]
+    assert left_out.replaced_bytes == 2
 
 
 def test_files_that_can_not_be_read_are_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"none: this dataset file does not exist; fetch it again"):
-        list(read_text(tmp_path / "none", Losses()))
+        list(read_text(tmp_path / "none", LeftOut()))
     with pytest.raises(DataError, match=r"empty: this file is empty; delete the file"):
-        list(read_text(write(tmp_path / "empty", b""), Losses()))
+        list(read_text(write(tmp_path / "empty", b""), LeftOut()))
     packed = gzip.compress(b"a\n" * 999)
     for content in (packed[:-9], packed[:30] + b"\0\0\0\0" + packed[34:]):
         with pytest.raises(DataError, match=r"cut.gz: this file is damaged or cut short \("):
-            list(read_text(write(tmp_path / "cut.gz", content), Losses()))
+            list(read_text(write(tmp_path / "cut.gz", content), LeftOut()))
 
 
 @pytest.mark.parametrize(("first", "second"), [(3, 5), (5, 3)])
@@ -56,8 +58,8 @@ def test_sides_with_different_numbers_of_lines_are_refused(
     sides = write(tmp_path / "a.de", b"x\n" * first), write(tmp_path / "a.en", b"y\n" * second)
     sentence = rf"a.de has {first} lines and .*a.en has {second}, so they are not translations"
     with pytest.raises(DataError, match=sentence):
-        list(read_sides(*sides, Losses()))
-    assert list(read_sides(*sides, Losses(), 2)) == [("x", "y")] * 2
+        list(read_sides(*sides, LeftOut()))
+    assert list(read_sides(*sides, LeftOut(), 2)) == [("x", "y")] * 2
 
 
 def test_unfit_pairs_are_dropped_and_counted() -> None:
@@ -75,9 +77,9 @@ def test_unfit_pairs_are_dropped_and_counted() -> None:
         Pair("a b", "c d e f"),
         Pair("x" * 1001, "y"),
     ]
-    losses = Losses()
-    assert list(CORPUS.clean([*unfit, *fit], losses)) == fit
-    assert losses.dropped == {
+    left_out = LeftOut()
+    assert list(CORPUS.clean([*unfit, *fit], left_out)) == fit
+    assert left_out.dropped == {
         "an empty side": 2,
         "more than 175 words": 2,
         "more than 1.5 times as long as the other side": 1,
@@ -104,13 +106,13 @@ def test_dev_and_test_pairs_are_all_kept_or_refused(pair: Pair, sentence: str) -
 
 
 def test_what_prepare_writes(tmp_path: Path) -> None:
-    losses = Losses(replaced_bytes=3)
+    left_out = LeftOut(replaced_bytes=3)
     pairs = [
         ("dev", Pair("c", "d", "D")),
         ("train", Pair("a b", "ä", "Ä")),
         ("test", Pair("e", "f", "F")),
     ]
-    CORPUS.write(tmp_path, pairs, losses)
+    CORPUS.write(tmp_path, pairs, left_out)
     assert {path.name for path in tmp_path.iterdir()} == {*CORPUS.prepared}
     assert [*prepared_lines(tmp_path / "train.source.txt")] == ["a b"]
     assert [*prepared_lines(tmp_path / "train.target.txt")] == ["ä"]
@@ -120,7 +122,7 @@ def test_what_prepare_writes(tmp_path: Path) -> None:
 
 def test_an_empty_split_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="the split `dev` is empty; check the files that it is"):
-        CORPUS.write(tmp_path, [("train", Pair("a", "b"))], Losses())
+        CORPUS.write(tmp_path, [("train", Pair("a", "b"))], LeftOut())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -171,12 +173,12 @@ def test_preparing_holds_a_few_chunks_whatever_the_length(
 
     def pairs(count: int) -> Iterator[tuple[str, Pair]]:
         raw = ((f"Satz {n} ist da.", f"Sentence {n} is here.") for n in range(count))
-        for number, pair in enumerate(CORPUS.clean(moses.pairs(raw), Losses())):
+        for number, pair in enumerate(CORPUS.clean(moses.pairs(raw), LeftOut())):
             yield ("train", "dev", "test")[number % 3], pair
 
     def peak(count: int) -> int:
         tracemalloc.start()
-        CORPUS.write(tmp_path, pairs(count), Losses())
+        CORPUS.write(tmp_path, pairs(count), LeftOut())
         found = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return found

@@ -20,7 +20,7 @@ UNKNOWN = RESERVED.index("<unk>")
 
 
 @dataclass(frozen=True)
-class Split:
+class EncodedSplit:
     """One split: N examples with M tokens in all."""
 
     tokens: NDArray[Any]
@@ -36,7 +36,7 @@ def write_encoded(
     dataset: str,
     options: Mapping[str, Any],
     symbols: Sequence[str],
-    splits: Mapping[str, Split],
+    splits: Mapping[str, EncodedSplit],
     statistics: Mapping[str, Any],
 ) -> None:
     """Write the arrays of every split, `vocabulary.txt` and, last of all, `manifest.json`.

@@ -25,10 +25,10 @@ from workflow.datasets.encoded.prepared import ParallelCorpus, aligned, prepared
 from workflow.datasets.encoded.sentence_pieces import Pieces
 from workflow.datasets.encoded.subwords import END, ID, SIDES, UNKNOWN, Side
 from workflow.datasets.io.files import replacing
-from workflow.datasets.io.left_out import read_losses
+from workflow.datasets.io.left_out import read_left_out
 
 
-class Encoded(NamedTuple):
+class SplitCounts(NamedTuple):
     """What is known of a split after it was written."""
 
     lengths: dict[str, NDArray[np.int32]]
@@ -62,14 +62,14 @@ def encode_pairs(corpus: ParallelCorpus, prepared: Path, out: Path) -> None:
         "languages": dict(zip(SIDES, corpus.languages, strict=True)),
         "vocabulary_size": sizes["target"],
         **({} if corpus.joint else {"vocabulary_sizes": sizes}),
-        "statistics": {**_statistics(splits), **read_losses(prepared)},
+        "statistics": {**_statistics(splits), **read_left_out(prepared)},
     }
     write_manifest(out, corpus.name, corpus.options, names, known)
 
 
 def _encode_split(
     split: str, sides: Mapping[str, Side | Pieces], prepared: Path, out: Path
-) -> Encoded:
+) -> SplitCounts:
     """Write the arrays of one split."""
     paths = {name: prepared / f"{split}.{name}.txt" for name in SIDES}
     lengths = {name: array("i") for name in SIDES}
@@ -95,7 +95,7 @@ def _encode_split(
     with growing(out / f"{split}.source.npy", np.dtype(np.int32)) as write:
         write((tokens["source"] + 1).data)
     counts = {name: np.frombuffer(words[name], np.int32) for name in SIDES}
-    return Encoded(tokens, counts, unknown, np.frombuffer(checksums, np.uint64))
+    return SplitCounts(tokens, counts, unknown, np.frombuffer(checksums, np.uint64))
 
 
 @contextmanager
@@ -123,7 +123,7 @@ def _write_header(stream: Any, kind: np.dtype[Any], count: int) -> None:
     np.lib.format.write_array_header_1_0(stream, header)
 
 
-def _size(encoded: Encoded) -> dict[str, int]:
+def _size(encoded: SplitCounts) -> dict[str, int]:
     """Return the examples and the tokens of a split, `<eos>` included."""
     examples = len(encoded.pairs)
     tokens = {name: int(encoded.lengths[name].sum()) + examples for name in SIDES}
@@ -134,14 +134,14 @@ def _size(encoded: Encoded) -> dict[str, int]:
     }
 
 
-def _statistics(splits: Mapping[str, Encoded]) -> dict[str, Any]:
+def _statistics(splits: Mapping[str, SplitCounts]) -> dict[str, Any]:
     """Describe the sentences of every split: medians, unknown tokens, repeated pairs."""
     train, *others = splits.items()
     seen = np.unique(train[1].pairs)
     repeated = {train[0]: len(train[1].pairs) - len(seen)}
     repeated |= {split: int(np.isin(one.pairs, seen).sum()) for split, one in others}
 
-    def each(measure: Callable[[Encoded, str], float]) -> dict[str, dict[str, float]]:
+    def each(measure: Callable[[SplitCounts, str], float]) -> dict[str, dict[str, float]]:
         return {
             split: {name: measure(encoded, name) for name in SIDES}
             for split, encoded in splits.items()

@@ -41,7 +41,7 @@ class Unavailable(Exception):
         self.wait = wait
 
 
-class Part:
+class PartialFile:
     """What has arrived of a file, and which version of which address it is the beginning of."""
 
     def __init__(self, out: Path) -> None:
@@ -87,7 +87,7 @@ def download(source: Source, out: Path, pauses: Sequence[float] = PAUSES) -> Ori
     Raises DataError, saying what happened at each address, when none does.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
-    part, reasons = Part(out), []
+    part, reasons = PartialFile(out), []
     for url in source.urls:
         try:
             _persist(url, source, part, pauses)
@@ -102,7 +102,7 @@ def download(source: Source, out: Path, pauses: Sequence[float] = PAUSES) -> Ori
     )
 
 
-def _persist(url: str, source: Source, part: Part, pauses: Sequence[float]) -> None:
+def _persist(url: str, source: Source, part: PartialFile, pauses: Sequence[float]) -> None:
     """Get the right file into `part`, in as many attempts as it takes while each brings more."""
     left, furthest = list(pauses), part.size
     while True:
@@ -118,7 +118,7 @@ def _persist(url: str, source: Source, part: Part, pauses: Sequence[float]) -> N
             time.sleep(pause)
 
 
-def _attempt(url: str, source: Source, part: Part) -> None:
+def _attempt(url: str, source: Source, part: PartialFile) -> None:
     """Ask once for what is missing and check the whole; raise Unavailable if it is not right."""
     have = part.size if part.version.get("url") == url else 0
     if have < source.bytes:
@@ -132,7 +132,7 @@ def _attempt(url: str, source: Source, part: Part) -> None:
         raise Unavailable(f"{difference}, kept as {part.wrong}", passing=False)
 
 
-def _receive(url: str, have: int, source: Source, part: Part) -> int:
+def _receive(url: str, have: int, source: Source, part: PartialFile) -> int:
     """Receive what follows the first `have` bytes, or everything if the server wants it so.
 
     Returns the number of bytes that were kept from before.
@@ -169,7 +169,7 @@ def _extent(answer: http.client.HTTPResponse) -> tuple[int, int | None]:
     return 0, int(length) if length.isdecimal() else None
 
 
-def _refusal(error: urllib.error.HTTPError, part: Part) -> Unavailable:
+def _refusal(error: urllib.error.HTTPError, part: PartialFile) -> Unavailable:
     """Return what a status that is not a success means."""
     if error.code == 416:  # the file is now shorter than what has arrived
         part.discard()
@@ -190,14 +190,14 @@ def _wait(value: str) -> float:
 
 
 def _write(
-    answer: http.client.HTTPResponse, length: int | None, source: Source, part: Part
+    answer: http.client.HTTPResponse, length: int | None, source: Source, part: PartialFile
 ) -> None:
     """Append an answer to the part, a byte more than the source's at most.
 
     Raises Unavailable when the connection breaks off before the length that was announced.
     """
     end = source.bytes + 1 if length is None else min(length, source.bytes + 1)
-    progress = Progress(source, part.size)
+    progress = ProgressLine(source, part.size)
     with part.path.open("ab") as target:
         size = part.size
         while size < end:
@@ -215,7 +215,7 @@ def _write(
         raise Unavailable(f"it broke off after {size} of {announced} bytes", passing=True)
 
 
-class Progress:
+class ProgressLine:
     """A line on stderr now and then: how much has arrived, how fast, and the time that is left."""
 
     def __init__(self, source: Source, size: int) -> None:

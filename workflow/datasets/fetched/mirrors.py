@@ -27,7 +27,7 @@ CHUNK = 1 << 20  # bytes
 
 
 @dataclass(frozen=True)
-class Entry:
+class MirrorFile:
     """A row of a mirror's index that holds a source."""
 
     place: str
@@ -38,7 +38,7 @@ class Entry:
     """Path of the file inside the bundle, where only that is the source."""
 
 
-def find(mirror: Path, source: Source) -> Entry | None:
+def find(mirror: Path, source: Source) -> MirrorFile | None:
     """Return the row of the mirror that holds a source, if any.
 
     That is a row with one of its addresses, else a bundle that stands for it, else a bundle that
@@ -56,9 +56,9 @@ def find(mirror: Path, source: Source) -> Entry | None:
             f"The mirror {mirror} has no index {INDEX}; add it, or remove `mirror` from the "
             "configuration to download."
         )
-    found: dict[str, Entry] = {}
+    found: dict[str, MirrorFile] = {}
     for place, row in read_table(index, COLUMNS):
-        entry = Entry(place, mirror / row["file"], row)
+        entry = MirrorFile(place, mirror / row["file"], row)
         official = (row.get("stands_for") or "").partition(" ")[0]
         if row["kind"] not in KINDS and {row["url"], official} & {*source.urls}:
             raise DataError(
@@ -74,7 +74,7 @@ def find(mirror: Path, source: Source) -> Entry | None:
     return found.get("url") or found.get("stands for") or found.get("member")
 
 
-def take(entry: Entry, source: Source, out: Path) -> Origin:
+def take(entry: MirrorFile, source: Source, out: Path) -> Origin:
     """Copy (unpack, extract) an entry to `out` and return its record.
 
     Raises DataError, and writes nothing, unless the mirror's file is the one that its index lists
@@ -101,7 +101,7 @@ def take(entry: Entry, source: Source, out: Path) -> Origin:
     return Origin("bundle" if bundle else "mirror", checksum, size, note)
 
 
-def check(entry: Entry, source: Source) -> None:
+def check(entry: MirrorFile, source: Source) -> None:
     """Raise DataError unless the mirror's file is the one that its index lists."""
     path, row = entry.path, entry.row
     if not path.is_file():
@@ -131,7 +131,7 @@ def _member(pattern: str, source: Source) -> str:
     return ""
 
 
-def _unpack(entry: Entry, source: Source, target: IO[bytes]) -> tuple[str, int]:
+def _unpack(entry: MirrorFile, source: Source, target: IO[bytes]) -> tuple[str, int]:
     """Write what an entry holds; return its SHA-256 and size."""
     if entry.member:
         from workflow.datasets.io.archives import members

@@ -7,13 +7,13 @@ neuter, so that its determiners and adjectives have one form each.
 
 import random
 
-from workflow.datasets.grammars.translations import STOP, Entry, Sentence, Words
+from workflow.datasets.grammars.translations import STOP, Sentence, Translation, Words
 
 HOMOGRAPHS = {
     form: {
-        "noun": Entry(form, noun, "noun", "NN"),
-        "verb": Entry(form, verb, "verb", "VB"),
-        "adjective": Entry(form, adjective, "adjective", "JJ"),
+        "noun": Translation(form, noun, "noun", "NN"),
+        "verb": Translation(form, verb, "verb", "VB"),
+        "adjective": Translation(form, adjective, "adjective", "JJ"),
     }
     for form, noun, verb, adjective in (
         line.split()
@@ -35,13 +35,16 @@ total Ergebnis addieren gesamte
 }
 """By form and class."""
 DETERMINERS = [
-    Entry("the", "das", "determiner", "DT"),
-    Entry("this", "dieses", "determiner", "DT"),
+    Translation("the", "das", "determiner", "DT"),
+    Translation("this", "dieses", "determiner", "DT"),
 ]
-MODALS = [Entry("can", "kann", "auxiliary", "MD"), Entry("must", "muss", "auxiliary", "MD")]
+MODALS = [
+    Translation("can", "kann", "auxiliary", "MD"),
+    Translation("must", "muss", "auxiliary", "MD"),
+]
 PREPOSITIONS = [
-    Entry("for", "für", "preposition", "IN"),
-    Entry("without", "ohne", "preposition", "IN"),
+    Translation("for", "für", "preposition", "IN"),
+    Translation("without", "ohne", "preposition", "IN"),
 ]
 
 
@@ -64,7 +67,7 @@ def _noun_phrase(forms: list[str], generator: random.Random) -> Words:
     return [*words, HOMOGRAPHS[forms.pop()]["noun"]]
 
 
-def lexicon() -> list[Entry]:
+def lexicon() -> list[Translation]:
     """Return all forms that translate each other, by class."""
     others = [*DETERMINERS, *MODALS, *PREPOSITIONS, STOP]
     return others + [entry for meanings in HOMOGRAPHS.values() for entry in meanings.values()]

@@ -16,7 +16,7 @@ COUNTS = "counts.json"
 
 
 @dataclass
-class Losses:
+class LeftOut:
     """What could not be taken over from the files; ends up in the manifest's statistics."""
 
     replaced_bytes: int = 0
@@ -37,14 +37,14 @@ class Losses:
             stream.write(json.dumps(vars(self), sort_keys=True).encode() + b"\n")
 
 
-def read_losses(prepared: Path) -> dict[str, Any]:
-    """Return what `Losses.write` wrote."""
-    losses: dict[str, Any] = json.loads((prepared / COUNTS).read_text(encoding="utf-8"))
-    return losses
+def read_left_out(prepared: Path) -> dict[str, Any]:
+    """Return what `LeftOut.write` wrote."""
+    left_out: dict[str, Any] = json.loads((prepared / COUNTS).read_text(encoding="utf-8"))
+    return left_out
 
 
-def read_decoded(path: Path, encoding: str, losses: Losses) -> Iterator[tuple[str, str]]:
-    """Yield (place, line) for every line of a text file, decoded as `Losses.decode` does.
+def read_decoded(path: Path, encoding: str, left_out: LeftOut) -> Iterator[tuple[str, str]]:
+    """Yield (place, line) for every line of a text file, decoded as `LeftOut.decode` does.
 
     The last line may lack its newline. Raises DataError when there is no such file or no line.
     """
@@ -53,6 +53,6 @@ def read_decoded(path: Path, encoding: str, losses: Losses) -> Iterator[tuple[st
     number = 0
     with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
-            yield f"{path}, line {number}", losses.decode(line.rstrip(b"\r\n"), encoding)
+            yield f"{path}, line {number}", left_out.decode(line.rstrip(b"\r\n"), encoding)
     if not number:
         raise DataError(f"{path}: this file is empty; {FETCH_AGAIN}.")

@@ -32,7 +32,7 @@ class ByteText(Dataset):
         """
         import numpy as np
 
-        from workflow.datasets.encoded.encoding import RESERVED, Split, write_encoded
+        from workflow.datasets.encoded.encoding import RESERVED, EncodedSplit, write_encoded
 
         texts = {
             split: np.frombuffer(_read(prepared / f"{split}.bin"), np.uint8) for split in SPLITS
@@ -41,7 +41,8 @@ class ByteText(Dataset):
         numbers = np.zeros(256, np.int16)
         numbers[present] = np.arange(len(RESERVED), len(RESERVED) + len(present))
         splits = {
-            split: Split(numbers[text], np.array([len(text)])) for split, text in texts.items()
+            split: EncodedSplit(numbers[text], np.array([len(text)]))
+            for split, text in texts.items()
         }
         symbols = [symbol(byte) for byte in present.tolist()]
         statistics = {"symbols": len(symbols), **self.statistics}

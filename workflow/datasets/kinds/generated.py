@@ -28,7 +28,7 @@ from workflow.datasets.grammars.labelled_clauses import (
     draw,
     name,
 )
-from workflow.datasets.grammars.translations import Entry, chunk_tags
+from workflow.datasets.grammars.translations import Translation, chunk_tags
 from workflow.datasets.io.files import replacing, write_lines
 from workflow.datasets.kinds.labelled_text import SALIENT_WORDS
 
@@ -241,7 +241,7 @@ def write_conll2000(out: Path, sizes: Mapping[str, int], seed: int) -> None:
         write_lines(out / file, (line for words in sentences for line in _tagged(words)))
 
 
-def _tagged(words: Sequence[Entry]) -> Iterator[str]:
+def _tagged(words: Sequence[Translation]) -> Iterator[str]:
     """Yield the lines of a sentence, an empty one last."""
     for word, chunk in zip(words, chunk_tags(words), strict=True):
         yield f"{word.english} {word.tag} {chunk}"

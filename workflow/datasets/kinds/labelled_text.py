@@ -24,7 +24,7 @@ from workflow.datasets.io.files import (
     read_records,
     write_records,
 )
-from workflow.datasets.io.left_out import Losses, read_losses
+from workflow.datasets.io.left_out import LeftOut, read_left_out
 from workflow.datasets.kinds.dataset import Dataset
 from workflow.errors import FETCH_AGAIN, DataError
 
@@ -64,7 +64,7 @@ class LabelledText(Dataset):
         self.require_at_least(1, "max_tokens", "min_count")
 
     @abstractmethod
-    def examples(self, files: Sequence[Path], losses: Losses) -> dict[str, list[Example]]:
+    def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
         """Return the texts of every split.
 
         Raises DataError when a file is damaged, or a label or a text is wrong.
@@ -75,12 +75,12 @@ class LabelledText(Dataset):
 
         Raises DataError when a file is not what it should be.
         """
-        losses = Losses()
-        splits = self.examples(files, losses)
+        left_out = LeftOut()
+        splits = self.examples(files, left_out)
         salient = None
         if self.generated:
             salient = {word for _, word in read_lines(by_name(files, SALIENT_WORDS))}
-        write_prepared(out, splits, losses, salient)
+        write_prepared(out, splits, left_out, salient)
 
     @property
     def raw(self) -> Sequence[str]:
@@ -101,7 +101,12 @@ class LabelledText(Dataset):
         """
         import numpy as np
 
-        from workflow.datasets.encoded.encoding import RESERVED, UNKNOWN, Split, write_encoded
+        from workflow.datasets.encoded.encoding import (
+            RESERVED,
+            UNKNOWN,
+            EncodedSplit,
+            write_encoded,
+        )
 
         records = {split: list(read_records(prepared / f"{split}.jsonl")) for split in SPLITS}
         words = {
@@ -123,12 +128,12 @@ class LabelledText(Dataset):
             if self.generated:
                 marks = [record["salient"][: self.max_tokens] for record in records[split]]
                 extra["salient"] = np.concatenate(marks).astype(np.uint8)
-            splits[split] = Split(tokens, lengths, extra)
+            splits[split] = EncodedSplit(tokens, lengths, extra)
             starts = lengths.cumsum() - lengths
             unknown[split] = np.add.reduceat((tokens == UNKNOWN).astype(np.int64), starts)
         statistics = {
             **_statistics(records, self.max_tokens),
-            **read_losses(prepared),
+            **read_left_out(prepared),
             "unknown_tokens": {split: int(unknown[split].sum()) for split in ("dev", "test")},
             "unknown_texts": {
                 split: int((unknown[split] == splits[split].lengths).sum())
@@ -169,7 +174,7 @@ class GenerableText(LabelledText):
         return self.source == "generated"
 
     def words(self, text: str) -> list[str]:
-        """Split a raw text into words as the protocol does."""
+        """EncodedSplit a raw text into words as the protocol does."""
         return tokenise(text) if self.protocol == "jain_wallace" else plain_words(text)
 
 
@@ -201,7 +206,7 @@ def without_integers(words: Iterable[str]) -> list[str]:
 
 
 def worded(
-    place: str, text: str, words: list[str], label: int, losses: Losses
+    place: str, text: str, words: list[str], label: int, left_out: LeftOut
 ) -> Iterator[Example]:
     """Yield the example of a text; none, but counted as dropped, when it has marks but no words.
 
@@ -212,7 +217,7 @@ def worded(
     if words:
         yield Example(words, label)
     else:
-        losses.dropped["no words"] += 1
+        left_out.dropped["no words"] += 1
 
 
 def shuffled(examples: Iterable[Example]) -> list[Example]:
@@ -242,16 +247,16 @@ def divide(examples: Sequence[Example], count: int) -> tuple[list[Example], list
     return rest, [one for place, one in enumerate(examples) if place in taken]
 
 
-def at_most(count: int, examples: Sequence[Example], losses: Losses) -> list[Example]:
+def at_most(count: int, examples: Sequence[Example], left_out: LeftOut) -> list[Example]:
     """Return the examples, or `count` of them by `divide`; the others count as dropped."""
     if len(examples) <= count:
         return list(examples)
-    losses.dropped["not in the sample of the test set"] += len(examples) - count
+    left_out.dropped["not in the sample of the test set"] += len(examples) - count
     return divide(examples, count)[1]
 
 
 def hold_out(
-    examples: Sequence[Example], train: int, held_out: int, losses: Losses
+    examples: Sequence[Example], train: int, held_out: int, left_out: LeftOut
 ) -> dict[str, list[Example]]:
     """Return splits of these sizes, dev and test being the same; smaller ones of their proportion.
 
@@ -260,7 +265,7 @@ def hold_out(
     pool = shuffled(examples)
     whole = train + held_out
     if len(pool) > whole:
-        losses.dropped["not in the sample"] += len(pool) - whole
+        left_out.dropped["not in the sample"] += len(pool) - whole
         pool = divide(pool, whole)[1]
     rest, taken = divide(pool, math.ceil(len(pool) * held_out / whole))
     return {"train": rest, "dev": taken, "test": taken}
@@ -269,7 +274,7 @@ def hold_out(
 def write_prepared(
     out: Path,
     splits: Mapping[str, Sequence[Example]],
-    losses: Losses,
+    left_out: LeftOut,
     salient: set[str] | None = None,
 ) -> None:
     """Write every split's texts, with the marks of the salient words where these are known.
@@ -291,7 +296,7 @@ def write_prepared(
             if salient is not None:
                 records[-1]["salient"] = [int(word in salient) for word in words]
         write_records(out / f"{split}.jsonl", records)
-    losses.write(out)
+    left_out.write(out)
 
 
 def _statistics(records: Mapping[str, Sequence[Any]], max_tokens: int) -> dict[str, Any]:

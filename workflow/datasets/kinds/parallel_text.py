@@ -21,7 +21,7 @@ from typing import ClassVar
 from workflow.datasets.encoded.moses import Pair
 from workflow.datasets.encoded.prepared import CODES, LEXICON, PIECES, SOURCE_VOCABULARY, aligned
 from workflow.datasets.io.files import replacing
-from workflow.datasets.io.left_out import COUNTS, Losses
+from workflow.datasets.io.left_out import COUNTS, LeftOut
 from workflow.datasets.io.multicore import MOST
 from workflow.datasets.kinds.dataset import Dataset
 from workflow.errors import FETCH_AGAIN, DataError, RecipeError
@@ -30,6 +30,10 @@ LONGEST_WORD = 1000  # characters, as in Moses's `clean-corpus-n.perl`
 LONGEST_TEST = 1000  # words of a sentence to choose settings with or to report on
 GZIP = b"\x1f\x8b"
 LEAST_VOCABULARY = 5  # the reserved entries and one more
+
+
+SplitPairs = Iterator[tuple[str, Pair]]
+"""Pairs, each with the split that it goes to."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +69,12 @@ class ParallelText(Dataset):
             self._check_no_byte_pairs()
 
     @abstractmethod
-    def pairs(self, files: Sequence[Path], losses: Losses, out: Path) -> Iterator[tuple[str, Pair]]:
+    def pairs(self, files: Sequence[Path], left_out: LeftOut, out: Path) -> SplitPairs:
         """Yield every pair, and the split that it goes to.
 
         Args:
             files: the raw or fetched files.
-            losses: what could not be taken over, to be counted.
+            left_out: what could not be taken over, to be counted.
             out: folder in which archives may be unpacked for a while.
 
         Raises:
@@ -83,8 +87,8 @@ class ParallelText(Dataset):
 
         Raises DataError when a file is not what it should be.
         """
-        losses = Losses()
-        self.write(out, self.pairs(files, losses, out), losses)
+        left_out = LeftOut()
+        self.write(out, self.pairs(files, left_out, out), left_out)
 
     def encode(self, prepared: Path, out: Path) -> None:
         """Write the pairs as arrays of sub-words; see `parallel_encoding`."""
@@ -138,7 +142,7 @@ class ParallelText(Dataset):
         }
         return found | ({LEXICON: LEXICON} if self.generated else {})
 
-    def clean(self, pairs: Iterable[Pair], losses: Losses) -> Iterator[Pair]:
+    def clean(self, pairs: Iterable[Pair], left_out: LeftOut) -> Iterator[Pair]:
         """Yield the pairs to train on; others are counted as dropped.
 
         Which these are is the rule of `clean-corpus-n.perl`.
@@ -146,11 +150,11 @@ class ParallelText(Dataset):
         for pair in pairs:
             reason = self._fault(pair)
             if reason:
-                losses.dropped[reason] += 1
+                left_out.dropped[reason] += 1
             else:
                 yield pair
 
-    def write(self, out: Path, pairs: Iterable[tuple[str, Pair]], losses: Losses) -> None:
+    def write(self, out: Path, pairs: Iterable[tuple[str, Pair]], left_out: LeftOut) -> None:
         """Write pairs, each with the split that it goes to, and what was lost.
 
         Raises DataError, and leaves no file, when a split is empty.
@@ -170,7 +174,7 @@ class ParallelText(Dataset):
                         f"{out}: the split `{split}` is empty; check the files that it is made "
                         "from."
                     )
-        losses.write(out)
+        left_out.write(out)
 
     def _fault(self, pair: Pair) -> str:
         """Say why a pair is not fit to train on; empty if it is."""
@@ -204,7 +208,7 @@ class ParallelText(Dataset):
             )
 
 
-def read_text(path: Path, losses: Losses) -> Iterator[str]:
+def read_text(path: Path, left_out: LeftOut) -> Iterator[str]:
     """Yield the lines of a UTF-8 file, which may be gzipped; the last may lack its newline.
 
     Bytes that are not UTF-8 become U+FFFD and are counted. Raises DataError when there is no such
@@ -218,7 +222,7 @@ def read_text(path: Path, losses: Losses) -> Iterator[str]:
     try:
         with (gzip.open if packed else open)(path, "rb") as lines:
             for line in lines:
-                yield losses.decode(line.rstrip(b"\r\n"), "utf-8")
+                yield left_out.decode(line.rstrip(b"\r\n"), "utf-8")
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(
             f"{path}: this file is damaged or cut short ({error}); {FETCH_AGAIN}."
@@ -228,12 +232,12 @@ def read_text(path: Path, losses: Losses) -> Iterator[str]:
 
 
 def read_sides(
-    source: Path, target: Path, losses: Losses, lines: int | None = None
+    source: Path, target: Path, left_out: LeftOut, lines: int | None = None
 ) -> Iterator[tuple[str, str]]:
     """Yield the pairs of two files, or only the first `lines` of them."""
     return aligned(
-        (str(source), islice(read_text(source, losses), lines)),
-        (str(target), islice(read_text(target, losses), lines)),
+        (str(source), islice(read_text(source, left_out), lines)),
+        (str(target), islice(read_text(target, left_out), lines)),
     )
 
 

@@ -1,23 +1,23 @@
 """The files of the WMT shared tasks: archives with two plain texts, and plain test sets."""
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
-from workflow.datasets.encoded.moses import Moses, Pair
+from workflow.datasets.encoded.moses import Moses
 from workflow.datasets.io.archives import members
 from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import Losses
-from workflow.datasets.kinds.parallel_text import ParallelText, read_sides, whole
+from workflow.datasets.io.left_out import LeftOut
+from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs, read_sides, whole
 from workflow.errors import FETCH_AGAIN, DataError
 
 
-class Part(NamedTuple):
+class Archive(NamedTuple):
     """An official archive, and its two files without the language they end in."""
 
-    archive: str
+    file: str
     name: str
 
 
@@ -25,7 +25,7 @@ class Part(NamedTuple):
 class SharedTask(ParallelText):
     """The texts of a shared task, in words by Moses."""
 
-    archives: ClassVar[Sequence[Part]]
+    archives: ClassVar[Sequence[Archive]]
     """Where the pairs to train on are."""
     held_out: ClassVar[Mapping[str, str]]
     """The two files of a split, without their ending."""
@@ -40,23 +40,23 @@ class SharedTask(ParallelText):
         """Names of the official files."""
         endings = self.endings.values()
         held_out = [f"{name}.{ending}" for name in self.held_out.values() for ending in endings]
-        return [*(part.archive for part in self.archives), *held_out]
+        return [*(archive.file for archive in self.archives), *held_out]
 
-    def pairs(self, files: Sequence[Path], losses: Losses, out: Path) -> Iterator[tuple[str, Pair]]:
+    def pairs(self, files: Sequence[Path], left_out: LeftOut, out: Path) -> SplitPairs:
         """Yield every pair and its split; archives are unpacked one at a time."""
         moses = Moses(self.languages, self.lowercase)
         out.mkdir(parents=True, exist_ok=True)
-        for part in self.archives:
-            path = by_name(files, part.archive)
+        for archive in self.archives:
+            path = by_name(files, archive.file)
             with tempfile.TemporaryDirectory(prefix=".unpacked.", dir=out) as folder:
-                names = [f"{part.name}.{language}" for language in self.languages]
-                sides = read_sides(*_unpack(path, names, Path(folder)), losses)
-                yield from (("train", pair) for pair in self.clean(moses.pairs(sides), losses))
+                names = [f"{archive.name}.{language}" for language in self.languages]
+                sides = read_sides(*_unpack(path, names, Path(folder)), left_out)
+                yield from (("train", pair) for pair in self.clean(moses.pairs(sides), left_out))
         for split, name in self.held_out.items():
             source, target = (
                 by_name(files, f"{name}.{self.endings[one]}") for one in self.languages
             )
-            pairs = moses.pairs(read_sides(source, target, losses))
+            pairs = moses.pairs(read_sides(source, target, left_out))
             yield from ((split, pair) for pair in whole(pairs, str(source)))
 
 
