@@ -86,7 +86,7 @@ def test_an_empty_file_is_named(take: Take) -> None:
     ("options", "sentence"),
     [
         ({"train": 5}, "`train` of dataset `conll2000` is for `source: generated` only"),
-        ({"source": "generated", "train": 5, "test": 5}, "`seed` .* is needed with `source: gen"),
+        ({"source": "generated", "train": 5, "test": 5}, "`conll2000` .* needs the option `seed`"),
         ({**GENERATED, "train": 0}, "`train` of dataset `conll2000` is 0; it must be 1 or more"),
         ({**GENERATED, "seed": -1}, "`seed` of dataset `conll2000` is -1"),
     ],

@@ -184,7 +184,7 @@ def test_no_permutation_of_forty_symbols_repeats(build: Build) -> None:
         (lambda lines: ["", *lines[1:]], "line 1: expected 4 different symbols"),
         (
             lambda lines: [lines[0], "4 5 6 7", *lines[2:]],
-            "line 2: the symbols are not all of one of the 2 sets of 4 neighbours",
+            "line 2: expected symbols of one of the 2 sets of 4 neighbours",
         ),
     ],
 )

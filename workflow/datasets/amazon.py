@@ -19,7 +19,7 @@ from typing import Literal
 
 from workflow.datasets.io.archives import members
 from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import LeftOut, read_decoded
+from workflow.datasets.io.left_out import LeftOut, read_placed
 from workflow.datasets.kinds.labelled_text import (
     Example,
     LabelledText,
@@ -103,7 +103,7 @@ def _official(files: Sequence[Path], left_out: LeftOut) -> Iterator[tuple[str, s
 def _tokenized(files: Sequence[Path], left_out: LeftOut) -> Iterator[tuple[str, str, int]]:
     """Yield (place, review, label) of the tokenized files, empty reviews left out."""
     for file in TOKENIZED:
-        for place, line in read_decoded(by_name(files, file), "utf-8", left_out):
+        for place, line in read_placed(by_name(files, file), left_out):
             label, _, review = line.partition("\t")
             if label not in ("0", "1"):
                 raise DataError(

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from workflow.datasets.io.files import by_name, read_lines, read_records, write_records
 from workflow.datasets.kinds.dataset import Dataset
-from workflow.errors import FETCH_AGAIN, DataError, RecipeError
+from workflow.errors import FETCH_AGAIN, DataError
 
 SPLITS = ("train", "test")
 COLUMNS = ("pos", "chunk")
@@ -39,16 +39,8 @@ class Data(Dataset):
     """Seed of the generator."""
 
     def __post_init__(self) -> None:
-        for name in (*SPLITS, "seed"):
-            if self.generated == (getattr(self, name) is None):
-                fault = "is needed with" if self.generated else "is for"
-                raise RecipeError(
-                    f"Option `{name}` of dataset `conll2000` {fault} `source: generated`"
-                    f"{'' if self.generated else ' only; the official files have their own size'}."
-                )
-        if self.generated:
-            self.require_at_least(1, *SPLITS)
-            self.require_at_least(0, "seed")
+        super().__post_init__()
+        self.check_generator(least=1)
 
     @property
     def generated(self) -> bool:

@@ -13,6 +13,7 @@ from typing import Literal
 from model.batches.caption_words import caption_words
 from workflow.datasets.io.files import SPLITS, by_name, read_lines
 from workflow.datasets.kinds.captioned_images import Captioned, CaptionedImages, write_captions
+from workflow.datasets.kinds.dataset import Generable
 from workflow.errors import FETCH_AGAIN, DataError, RecipeError
 
 CAPTIONS = "Flickr8k.token.txt"
@@ -26,7 +27,7 @@ PART = {"train": 1200, "dev": 200, "test": 200}
 
 
 @dataclass(frozen=True)
-class Data(CaptionedImages):
+class Data(Generable, CaptionedImages):
     """The photos, or drawings in their place, and the captions."""
 
     columns = ("pixels",)
@@ -37,30 +38,16 @@ class Data(CaptionedImages):
     """Side of the square that each photo is made to fit."""
     source: Literal["official", "generated"] = "official"
     """The official files, or drawings of shapes in their format."""
-    train: int | None = None
-    """Generated images to train on."""
-    dev: int | None = None
-    """Generated images to choose settings with."""
-    test: int | None = None
-    """Generated images to report on."""
-    seed: int | None = None
-    """Seed of the generator."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.require_at_least(1, "pixels")
-        self.check_generator(least=1)
         if self.generated and self.photos == "part":
             raise RecipeError(
                 f"Option `photos` of dataset `{self.name}` is 'part', which is of the official "
                 "files only; set `photos: all`, and the sizes of drawings by `train`, `dev` and "
                 "`test`."
             )
-
-    @property
-    def generated(self) -> bool:
-        """Whether the images are drawings of shapes."""
-        return self.source == "generated"
 
     @property
     def files(self) -> Sequence[str]:

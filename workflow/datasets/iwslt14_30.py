@@ -14,15 +14,14 @@ from typing import Literal
 from workflow.datasets.encoded.moses import Pair
 from workflow.datasets.encoded.prepared import CODES
 from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import LeftOut
+from workflow.datasets.io.left_out import LeftOut, read_placed
 from workflow.datasets.kinds.parallel_text import (
     ParallelText,
     SplitPairs,
     read_sides,
-    read_text,
+    tabbed,
     whole,
 )
-from workflow.errors import FETCH_AGAIN, DataError
 
 REAL = 9_999
 """Pairs of a sample that is not used whole."""
@@ -97,21 +96,15 @@ class Data(ParallelText):
         """Yield the pairs of all samples in words."""
         for name, lines in SAMPLES.items():
             yield from self._sides(files, name, lines, left_out)
-        path = by_name(files, TABLE)
-        for number, line in enumerate(read_text(path, left_out), start=1):
-            if line.count("\t") != 1:
-                raise DataError(
-                    f"{path}, line {number}: expected a sentence, a tab and its translation, found "
-                    f"{line!r}; {FETCH_AGAIN}."
-                )
-            sides = dict(zip(LANGUAGES, line.split("\t"), strict=True))
+        for pair in tabbed(read_placed(by_name(files, TABLE), left_out)):
+            sides = dict(zip(LANGUAGES, pair, strict=True))
             yield _in_words(*(sides[language] for language in self.languages))
 
     def _sides(
         self, files: Sequence[Path], name: str, lines: int | None, left_out: LeftOut
     ) -> Iterator[Pair]:
         """Yield the pairs of two files in words."""
-        source, target = (by_name(files, f"{name}.{language}") for language in self.languages)
+        source, target = self.paths(files, f"{name}.{{}}")
         for pair in read_sides(source, target, left_out, lines):
             yield _in_words(*pair)
 

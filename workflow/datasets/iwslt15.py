@@ -10,10 +10,8 @@ from math import inf
 from pathlib import Path
 from typing import Literal
 
-from workflow.datasets.encoded.moses import Pair
-from workflow.datasets.io.files import by_name
 from workflow.datasets.io.left_out import LeftOut
-from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs, read_sides, whole
+from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs, as_written, read_sides
 
 NAMES = {"train": "train", "dev": "tst2012", "test": "tst2013"}
 
@@ -37,12 +35,6 @@ class Data(ParallelText):
     def pairs(self, files: Sequence[Path], left_out: LeftOut, out: Path) -> SplitPairs:
         """Yield every pair and its split."""
         for split, name in NAMES.items():
-            source, target = (by_name(files, f"{name}.{language}") for language in self.languages)
-            pairs = (self._in_words(*sides) for sides in read_sides(source, target, left_out))
-            fit = self.clean(pairs, left_out) if split == "train" else whole(pairs, str(source))
-            yield from ((split, pair) for pair in fit)
-
-    def _in_words(self, source: str, target: str) -> Pair:
-        """Return a pair, its words separated by single spaces."""
-        sides = (" ".join(side.split()) for side in (source, target))
-        return Pair(*(side.lower() if self.lowercase else side for side in sides))
+            source, target = self.paths(files, f"{name}.{{}}")
+            pairs = as_written(read_sides(source, target, left_out), self.lowercase)
+            yield from self.fit(split, pairs, source, left_out)

@@ -17,13 +17,8 @@ from workflow.datasets.encoded.moses import Moses
 from workflow.datasets.encoded.prepared import LEXICON
 from workflow.datasets.io.files import SPLITS, by_name, read_lines, write_lines
 from workflow.datasets.io.left_out import LeftOut
-from workflow.datasets.kinds.parallel_text import (
-    ParallelText,
-    SplitPairs,
-    as_written,
-    read_sides,
-    whole,
-)
+from workflow.datasets.kinds.dataset import Generable
+from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs, as_written, read_sides
 
 NAMES: Mapping[str, str] = {
     "train": "train",
@@ -36,7 +31,7 @@ NAMES: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Data(ParallelText):
+class Data(Generable, ParallelText):
     """The descriptions; the defaults are Attention Learning's."""
 
     ratio = inf
@@ -50,23 +45,6 @@ class Data(ParallelText):
     source: Literal["official", "generated", "homographs"] = "official"
     """The official files, or a small corpus in their format whose lexicon is known; in that of
     homographs most English words have several classes."""
-    train: int | None = None
-    """Generated pairs to train on."""
-    dev: int | None = None
-    """Generated pairs to choose settings with."""
-    test: int | None = None
-    """Generated pairs to report on."""
-    seed: int | None = None
-    """Seed of the generator."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.check_generator(least=1)
-
-    @property
-    def generated(self) -> bool:
-        """Whether the texts are generated; their lexicon is known then."""
-        return self.source != "official"
 
     @property
     def splits(self) -> Sequence[str]:
@@ -99,12 +77,9 @@ class Data(ParallelText):
         moses = Moses(self.languages, self.lowercase, normalise=True).pairs
         words = partial(as_written, lowercase=self.lowercase) if self.vocabulary else moses
         for split in self.splits:
-            source, target = (
-                by_name(files, f"{NAMES[split]}.{side}.gz") for side in self.languages
-            )
+            source, target = self.paths(files, f"{NAMES[split]}.{{}}.gz")
             pairs = words(read_sides(source, target, left_out))
-            fit = self.clean(pairs, left_out) if split == "train" else whole(pairs, str(source))
-            yield from ((split, pair) for pair in fit)
+            yield from self.fit(split, pairs, source, left_out)
 
     def _write_lexicon(self, path: Path, out: Path) -> None:
         """Write the lexicon as `source`, `target`, `class`, its words like those of the pairs."""

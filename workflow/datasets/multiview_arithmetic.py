@@ -30,7 +30,7 @@ from workflow.datasets.io.files import (
     write_lines,
     write_records,
 )
-from workflow.datasets.kinds.dataset import Dataset
+from workflow.datasets.kinds.dataset import Synthetic
 from workflow.errors import DataError, RecipeError
 
 WRITERS = {"infix": infix, "prefix": prefix}
@@ -38,11 +38,10 @@ READERS = {"infix": parse_infix, "prefix": parse_prefix}
 
 
 @dataclass(frozen=True)
-class Data(Dataset):
+class Data(Synthetic):
     """The expressions; the defaults are the paper's where it names them."""
 
     files = tuple(f"{split}.{notation}.txt" for split in SPLITS for notation in WRITERS)
-    generated = True
 
     view: Literal["infix", "prefix", "both"] = "both"
     """Notation of the tokens; `both` is infix and, right after it, prefix."""
@@ -53,15 +52,11 @@ class Data(Dataset):
     max_depth: int = 3
     """Largest nesting of parentheses inside the outermost ones."""
     train: int = 30000
-    """Expressions to train on, as many of each depth."""
     dev: int = 3000
-    """Expressions to choose settings with."""
     test: int = 3000
-    """Expressions to report on."""
-    seed: int = 0
-    """Seed of the generator; every split has its own stream of it."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         sizes = {split: getattr(self, split) for split in SPLITS}
         if self.min_depth < 0 or self.max_depth < self.min_depth:
             raise RecipeError(
@@ -80,7 +75,6 @@ class Data(Dataset):
                     f"Option `{split}` of dataset `multiview_arithmetic` is {size}; it must be "
                     f"{len(self.depths)} or more, one expression of each depth."
                 )
-        self.require_at_least(0, "seed")
 
     @property
     def depths(self) -> range:

@@ -6,16 +6,15 @@ drawn at random, is dev; there is no test set (004, sections A.5 and A.8).
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from typing import Literal
 
 from workflow.datasets.encoded.moses import Pair
-from workflow.datasets.io.left_out import LeftOut
-from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs, as_written, read_text
-from workflow.errors import FETCH_AGAIN, DataError
+from workflow.datasets.io.left_out import LeftOut, read_placed
+from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs, as_written, tabbed
 
 TRAIN = 0.9
 """Share of the pairs to train on."""
@@ -41,7 +40,9 @@ class Data(ParallelText):
 
     def pairs(self, files: Sequence[Path], left_out: LeftOut, out: Path) -> SplitPairs:
         """Return every pair, as it was written, and its split."""
-        pairs = list(self.clean(_with_letters(_pairs(files[0], left_out), left_out), left_out))
+        lines = (each for each in read_placed(files[0], left_out) if each[1].strip("\t"))
+        with_letters = _with_letters(as_written(tabbed(lines)), left_out)
+        pairs = list(self.clean(with_letters, left_out))
         train = set(
             random.Random(f"{self.name} {self.direction}").sample(
                 range(len(pairs)), int(TRAIN * len(pairs))
@@ -50,26 +51,7 @@ class Data(ParallelText):
         return (("train" if n in train else "dev", pair) for n, pair in enumerate(pairs))
 
 
-def _pairs(path: Path, left_out: LeftOut) -> Iterator[Pair]:
-    """Yield the pairs of a file."""
-    return as_written(_sides(path, left_out))
-
-
-def _sides(path: Path, left_out: LeftOut) -> Iterator[tuple[str, str]]:
-    """Yield both sides of every line but the empty ones."""
-    for number, line in enumerate(read_text(path, left_out), start=1):
-        sides = line.split("\t")
-        if not any(sides):
-            continue
-        if len(sides) != 2:
-            raise DataError(
-                f"{path}, line {number}: expected a sentence, a tab and its translation, found "
-                f"{line!r}; {FETCH_AGAIN}."
-            )
-        yield sides[0], sides[1]
-
-
-def _with_letters(pairs: Iterator[Pair], left_out: LeftOut) -> Iterator[Pair]:
+def _with_letters(pairs: Iterable[Pair], left_out: LeftOut) -> Iterator[Pair]:
     """Yield the pairs that have a letter; the others are counted as dropped."""
     for pair in pairs:
         if any(map(str.isalpha, pair.source + pair.target)):

@@ -17,33 +17,26 @@ from string import ascii_lowercase
 
 from workflow.datasets.io.files import SPLITS, by_name, replacing
 from workflow.datasets.kinds.byte_text import ByteText, write_prepared
+from workflow.datasets.kinds.dataset import Synthetic
 from workflow.errors import DataError, RecipeError
 
 
 @dataclass(frozen=True)
-class Data(ByteText):
+class Data(Synthetic, ByteText):
     """The text."""
-
-    files = tuple(f"{split}.txt" for split in SPLITS)
-    generated = True
 
     letters: int = 8
     """Letters that words are made of, each as likely as the others."""
     length: int = 30
     """Letters of a word."""
     train: int = 3000
-    """Blocks to train on."""
     dev: int = 100
-    """Blocks to choose settings with."""
     test: int = 100
-    """Blocks to report on."""
-    seed: int = 0
-    """Seed of the generator; every split has its own stream of it."""
 
     def __post_init__(self) -> None:
-        self.require_at_least(1, "length", *SPLITS)
+        super().__post_init__()
+        self.require_at_least(1, "length")
         self.require_at_least(2, "letters")
-        self.require_at_least(0, "seed")
         if self.letters > len(ascii_lowercase):
             raise RecipeError(
                 f"Option `letters` of dataset `repeated_text` is {self.letters}; it must be "
@@ -69,13 +62,11 @@ class Data(ByteText):
         import numpy as np
 
         letters = np.frombuffer(ascii_lowercase.encode(), np.uint8)
-        for stream, split in enumerate(SPLITS):
-            generator = np.random.default_rng([self.seed, stream])
-            blocks = getattr(self, split)
+        for split, blocks, generator in self.streams():
             words = letters[generator.integers(self.letters, size=(blocks, self.length))]
             ends = [np.full((blocks, 1), ord(mark), np.uint8) for mark in ":."]
-            with replacing(out / f"{split}.txt") as stream_out:
-                stream_out.write(np.hstack([words, ends[0], words, ends[1]]).tobytes())
+            with replacing(out / f"{split}.txt") as stream:
+                stream.write(np.hstack([words, ends[0], words, ends[1]]).tobytes())
 
     def prepare(self, files: Sequence[Path], out: Path) -> None:
         """Check every block.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import LeftOut, read_decoded
+from workflow.datasets.io.left_out import LeftOut, read_placed
 from workflow.datasets.kinds.labelled_text import (
     Example,
     LabelledText,
@@ -36,7 +36,7 @@ class Data(LabelledText):
         Raises DataError naming the line with a wrong label or an empty text.
         """
         messages: list[Example] = []
-        for place, line in read_decoded(by_name(files, FILE), "utf-8", left_out):
+        for place, line in read_placed(by_name(files, FILE), left_out):
             label, _, text = line.partition("\t")
             if label not in LABELS:
                 raise DataError(

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from workflow.datasets.io.files import SPLITS, by_name
-from workflow.datasets.io.left_out import LeftOut, read_decoded
+from workflow.datasets.io.left_out import LeftOut, read_placed
 from workflow.datasets.kinds.labelled_text import (
     HELD_OUT,
     Example,
@@ -91,7 +91,7 @@ class Data(GenerableText):
         others = self.protocol == "attention_learning"
         labels = LABELS["fine" if others else self.classes]
         sentences: list[Example] = []
-        for place, line in read_decoded(path, "utf-8", left_out):
+        for place, line in read_placed(path, left_out):
             label, text = _labelled(place, line, labels)
             if not others:
                 words = [word for word in text.split(" ") if word.strip()]

@@ -14,7 +14,7 @@ from workflow.datasets.io.files import (
     write_lines,
     write_records,
 )
-from workflow.datasets.kinds.dataset import Dataset
+from workflow.datasets.kinds.dataset import Synthetic
 from workflow.errors import DataError
 
 if TYPE_CHECKING:  # numpy is loaded by the stages only: planning needs the options alone
@@ -22,11 +22,9 @@ if TYPE_CHECKING:  # numpy is loaded by the stages only: planning needs the opti
 
 
 @dataclass(frozen=True)
-class Data(Dataset):
+class Data(Synthetic):
     """The sequences of a stack language; the defaults are the paper's."""
 
-    files = tuple(f"{split}.txt" for split in SPLITS)
-    generated = True
     columns = ("span_start",)
 
     grammar: Literal["uniform", "half_digits"] = "uniform"
@@ -38,17 +36,12 @@ class Data(Dataset):
     length: int = 30
     """Symbols in a sequence."""
     train: int = 50000
-    """Sequences to train on."""
     dev: int = 5000
-    """Sequences to choose settings with."""
     test: int = 5000
-    """Sequences to report on."""
-    seed: int = 0
-    """Seed of the generator; every split has its own stream of it."""
 
     def __post_init__(self) -> None:
-        self.require_at_least(1, "max_depth", "length", *SPLITS)
-        self.require_at_least(0, "seed")
+        super().__post_init__()
+        self.require_at_least(1, "max_depth", "length")
 
     def synthesise(self, out: Path) -> None:
         """Write one sequence a line, its symbols separated by spaces, for every split."""
@@ -58,9 +51,8 @@ class Data(Dataset):
 
         grammar = self._grammar()
         names = np.array(symbol_names(grammar), dtype=object)
-        for stream, split in enumerate(SPLITS):
-            generator = np.random.default_rng([self.seed, stream])
-            symbols = sample(grammar, getattr(self, split), generator)
+        for split, count, generator in self.streams():
+            symbols = sample(grammar, count, generator)
             write_lines(out / f"{split}.txt", map(" ".join, names[symbols].tolist()))
 
     def prepare(self, files: Sequence[Path], out: Path) -> None:

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import LeftOut, read_decoded
+from workflow.datasets.io.left_out import LeftOut, read_placed
 from workflow.datasets.kinds.labelled_text import (
     Example,
     LabelledText,
@@ -41,7 +41,7 @@ class Data(LabelledText):
         Raises DataError naming a line that is no review, has other stars or an empty text.
         """
         reviews: list[Example] = []
-        for place, line in islice(read_decoded(by_name(files, FILE), "utf-8", left_out), LINES):
+        for place, line in islice(read_placed(by_name(files, FILE), left_out), LINES):
             stars, text = _review(place, line)
             label = LABELS[stars]
             if label is None:

@@ -20,8 +20,8 @@ from subword_nmt.apply_bpe import BPE
 
 from model.batches.corpus import Corpus
 from workflow.datasets.encoded import byte_pairs, subwords
+from workflow.datasets.encoded.encoding import array_file
 from workflow.datasets.encoded.moses import Pair
-from workflow.datasets.encoded.parallel_encoding import growing
 from workflow.datasets.io import multicore
 from workflow.datasets.io.left_out import LeftOut
 from workflow.datasets.iwslt14 import Data
@@ -275,9 +275,9 @@ def test_codes_of_another_corpus(tmp_path: Path) -> None:
 def test_a_growing_array_is_the_one_that_numpy_saves(parts: list[list[int]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.npy"
-        with growing(path, np.dtype(np.int32)) as write:
+        with array_file(path, np.int32) as stream:
             for part in parts:
-                write(np.array(part, dtype=np.int32).tobytes())
+                stream.write(np.array(part, dtype=np.int32).tobytes())
         saved = io.BytesIO()
         np.save(saved, np.array([n for part in parts for n in part], dtype=np.int32))
         assert path.read_bytes() == saved.getvalue()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workflow.datasets.io.left_out import LeftOut, read_decoded
+from workflow.datasets.io.left_out import LeftOut, read_placed
 from workflow.errors import DataError
 
 
@@ -33,11 +33,11 @@ def test_lines_are_decoded_one_by_one(tmp_path: Path) -> None:
     path = tmp_path / "f"
     path.write_bytes(b"a\x85b\r\nc\xe9\n\nlast")
     left_out = LeftOut()
-    lines = list(read_decoded(path, "utf-8", left_out))
+    lines = list(read_placed(path, left_out))
     assert [line for _, line in lines] == ["a\ufffdb", "c\ufffd", "", "last"]
     assert lines[1][0] == f"{path}, line 2" and left_out.replaced_bytes == 2
     path.write_bytes(b"")
     with pytest.raises(DataError, match="f: this file is empty; delete the file"):
-        list(read_decoded(path, "utf-8", left_out))
+        list(read_placed(path, left_out))
     with pytest.raises(DataError, match="no: this dataset file does not exist; fetch it again"):
-        list(read_decoded(tmp_path / "no", "utf-8", left_out))
+        list(read_placed(tmp_path / "no", left_out))

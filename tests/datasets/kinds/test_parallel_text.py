@@ -12,9 +12,9 @@ import pytest
 from workflow.datasets.encoded.moses import Moses, Pair
 from workflow.datasets.encoded.prepared import prepared_lines
 from workflow.datasets.io import multicore
-from workflow.datasets.io.left_out import LeftOut
+from workflow.datasets.io.left_out import LeftOut, read_text
 from workflow.datasets.iwslt14 import Data
-from workflow.datasets.kinds.parallel_text import read_sides, read_text, whole
+from workflow.datasets.kinds.parallel_text import read_sides, whole
 from workflow.datasets.kinds.recipe import files, load
 from workflow.errors import DataError, RecipeError
 

@@ -102,7 +102,7 @@ def test_a_recipe_is_either_fetched_or_generated(dataset: str) -> None:
         (
             {"dataset": "stack_language", "lenght": 3},
             "Dataset `stack_language` has no option `lenght` (did you mean `length`?); allowed: "
-            "grammar, balanced, max_depth, length, train, dev, test, seed.",
+            "train, dev, test, seed, grammar, balanced, max_depth, length.",
         ),
         (
             {"dataset": "stack_language", "grammar": "half"},

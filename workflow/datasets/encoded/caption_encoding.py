@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workflow.datasets.encoded.encoding import image_array, write_manifest
+from workflow.datasets.encoded.encoding import write_array, write_manifest
 from workflow.datasets.encoded.prepared import CaptionedCorpus
 from workflow.datasets.encoded.subwords import END, RESERVED, UNKNOWN
 from workflow.datasets.io.files import SPLITS, read_records, write_lines
@@ -79,8 +79,7 @@ def _write_split(
     """Write the tokens of a split and where each image's begin; return its sizes."""
     offsets = np.cumsum([0, *map(len, ids)], dtype=np.int64)
     for name, array in (("tokens", np.concatenate(ids)), ("offsets", offsets)):
-        with image_array(out / f"{split}.{name}.npy", array.shape, array.dtype.type) as stream:
-            stream.write(array.tobytes())
+        write_array(out / f"{split}.{name}.npy", array)
     return {"examples": len(ids), "tokens": int(offsets[-1]), "captions": captions}
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from model.store.checksums import listed, sealed
 from workflow.datasets.io.files import replacing, write_lines
@@ -57,10 +58,7 @@ def write_encoded(
         }
         for column, array in arrays.items():
             name = f"{split}.{column}.npy"
-            buffer = io.BytesIO()  # given a file, NumPy doesn't say why it could not write
-            np.save(buffer, array, allow_pickle=False)
-            with replacing(out / name) as stream:
-                stream.write(buffer.getbuffer())
+            write_array(out / name, array)
             names.append(name)
     sizes = {
         split: {"examples": len(content.lengths), "tokens": len(content.tokens)}
@@ -97,10 +95,32 @@ def digest(files: Mapping[str, Mapping[str, Any]]) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-@contextmanager
-def image_array(path: Path, shape: Sequence[int], kind: type) -> Iterator[IO[bytes]]:
-    """Yield a file to write the images' numbers to, one image after the other; an array of it."""
+def write_array(path: Path, array: NDArray[Any]) -> None:
+    """Write an array."""
+    buffer = io.BytesIO()  # given a file, NumPy doesn't say why it could not write
+    np.save(buffer, array, allow_pickle=False)
     with replacing(path) as stream:
-        header = {"descr": np.dtype(kind).str, "fortran_order": False, "shape": tuple(shape)}
-        np.lib.format.write_array_header_1_0(stream, header)
+        stream.write(buffer.getbuffer())
+
+
+@contextmanager
+def array_file(path: Path, kind: DTypeLike, row: Sequence[int] = ()) -> Iterator[IO[bytes]]:
+    """Yield a file to append numbers to, as bytes: an array of as many rows as that makes.
+
+    NumPy's header has the same length whatever the number of rows, so it is written again at the
+    end.
+    """
+    kind = np.dtype(kind)
+    with replacing(path) as stream:
+
+        def write_header(rows: int) -> None:
+            header = {"descr": kind.str, "fortran_order": False, "shape": (rows, *row)}
+            np.lib.format.write_array_header_1_0(stream, header)
+
+        write_header(0)
+        start = stream.tell()
         yield stream
+        rows = (stream.tell() - start) // (kind.itemsize * math.prod(row))
+        stream.seek(0)
+        write_header(rows)
+        assert stream.tell() == start

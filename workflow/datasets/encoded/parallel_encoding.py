@@ -11,8 +11,7 @@ Memory is needed for the different words and the lengths of the sentences, not f
 import hashlib
 import shutil
 from array import array
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,11 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workflow.datasets.encoded import sentence_pieces, subwords
-from workflow.datasets.encoded.encoding import write_manifest
+from workflow.datasets.encoded.encoding import array_file, write_array, write_manifest
 from workflow.datasets.encoded.prepared import ParallelCorpus, aligned, prepared_lines
 from workflow.datasets.encoded.sentence_pieces import Pieces
 from workflow.datasets.encoded.subwords import END, ID, SIDES, UNKNOWN, Side
-from workflow.datasets.io.files import replacing
 from workflow.datasets.io.left_out import read_left_out
 
 
@@ -76,12 +74,12 @@ def _encode_split(
     words = {name: array("i") for name in SIDES}
     checksums, unknown, end = array("Q"), 0, ID.type(END).tobytes()
     lines = aligned(*((str(path), prepared_lines(path)) for path in paths.values()))
-    with growing(out / f"{split}.tokens.npy", ID) as write:
+    with array_file(out / f"{split}.tokens.npy", ID) as stream:
         for pair in lines:
             for name, line in zip(SIDES, pair, strict=True):
                 found = line.split()
                 ids = b"".join(map(sides[name].ids, found))
-                write(ids + end)
+                stream.write(ids + end)
                 unknown += int((np.frombuffer(ids, ID) == UNKNOWN).sum())
                 lengths[name].append(len(ids) // ID.itemsize)
                 words[name].append(len(found))
@@ -90,37 +88,10 @@ def _encode_split(
     tokens = {name: np.frombuffer(lengths[name], np.int32) for name in SIDES}
     offsets = np.zeros(len(checksums) + 1, dtype=np.int64)
     np.cumsum(sum(tokens.values()) + len(SIDES), out=offsets[1:])
-    with growing(out / f"{split}.offsets.npy", offsets.dtype) as write:
-        write(offsets.data)
-    with growing(out / f"{split}.source.npy", np.dtype(np.int32)) as write:
-        write((tokens["source"] + 1).data)
+    write_array(out / f"{split}.offsets.npy", offsets)
+    write_array(out / f"{split}.source.npy", tokens["source"] + 1)
     counts = {name: np.frombuffer(words[name], np.int32) for name in SIDES}
     return SplitCounts(tokens, counts, unknown, np.frombuffer(checksums, np.uint64))
-
-
-@contextmanager
-def growing(path: Path, kind: np.dtype[Any]) -> Iterator[Callable[[bytes | memoryview], None]]:
-    """Yield a function that appends numbers, as bytes, to the one-dimensional array in a file.
-
-    NumPy's header has the same length whatever the array's, so it is written again at the end.
-    """
-    with replacing(path) as stream:
-        _write_header(stream, kind, 0)
-        start = stream.tell()
-
-        def write(numbers: bytes | memoryview) -> None:
-            stream.write(numbers)
-
-        yield write
-        count = (stream.tell() - start) // kind.itemsize
-        stream.seek(0)
-        _write_header(stream, kind, count)
-        assert stream.tell() == start
-
-
-def _write_header(stream: Any, kind: np.dtype[Any], count: int) -> None:
-    header = {"descr": kind.str, "fortran_order": False, "shape": (count,)}
-    np.lib.format.write_array_header_1_0(stream, header)
 
 
 def _size(encoded: SplitCounts) -> dict[str, int]:

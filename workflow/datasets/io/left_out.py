@@ -1,7 +1,9 @@
 """What could not be taken over from official files: read with it, written down, reported."""
 
+import gzip
 import json
 import re
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,6 +13,7 @@ from typing import Any
 from workflow.datasets.io.files import replacing
 from workflow.errors import FETCH_AGAIN, DataError
 
+GZIP = b"\x1f\x8b"
 COUNTS = "counts.json"
 """The file of a folder of prepared data that has them."""
 
@@ -43,16 +46,30 @@ def read_left_out(prepared: Path) -> dict[str, Any]:
     return left_out
 
 
-def read_decoded(path: Path, encoding: str, left_out: LeftOut) -> Iterator[tuple[str, str]]:
-    """Yield (place, line) for every line of a text file, decoded as `LeftOut.decode` does.
+def read_text(path: Path, left_out: LeftOut) -> Iterator[str]:
+    """Yield the lines of a UTF-8 file, which may be gzipped; the last may lack its newline.
 
-    The last line may lack its newline. Raises DataError when there is no such file or no line.
+    Bytes that are not UTF-8 become U+FFFD and are counted. Raises DataError when there is no such
+    file, it is damaged, or there is no line.
     """
     if not path.is_file():
         raise DataError(f"{path}: this dataset file does not exist; fetch it again.")
-    number = 0
     with path.open("rb") as stream:
-        for number, line in enumerate(stream, start=1):
-            yield f"{path}, line {number}", left_out.decode(line.rstrip(b"\r\n"), encoding)
-    if not number:
+        packed = stream.read(len(GZIP)) == GZIP
+    line = b""
+    try:
+        with (gzip.open if packed else open)(path, "rb") as lines:
+            for line in lines:
+                yield left_out.decode(line.rstrip(b"\r\n"), "utf-8")
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataError(
+            f"{path}: this file is damaged or cut short ({error}); {FETCH_AGAIN}."
+        ) from None
+    if not line:
         raise DataError(f"{path}: this file is empty; {FETCH_AGAIN}.")
+
+
+def read_placed(path: Path, left_out: LeftOut) -> Iterator[tuple[str, str]]:
+    """Yield (place, line) for every line that `read_text` yields."""
+    for number, line in enumerate(read_text(path, left_out), start=1):
+        yield f"{path}, line {number}", line

@@ -45,6 +45,7 @@ class CaptionedImages(Dataset):
     """Captions that are learned end after so many words."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.require_at_least(1, "threshold", "longest")
 
     @property

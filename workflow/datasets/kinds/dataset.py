@@ -6,13 +6,16 @@ what `data:` of an experiment can say. Most are of a kind that says the rest: `L
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from workflow.datasets.io.files import SPLITS
 from workflow.errors import RecipeError
+
+if TYPE_CHECKING:  # numpy is loaded by the stages only
+    import numpy as np
 
 
 @dataclass(frozen=True)
@@ -26,8 +29,6 @@ class Dataset(ABC):
     splits: ClassVar[Sequence[str]] = SPLITS
     files: ClassVar[Sequence[str]]
     """Names of the official files; generated ones have the same."""
-    generated: ClassVar[bool] = False
-    """Whether the files are generated and not fetched."""
     features: ClassVar[Sequence[str]] = ()
     """The index of features of images, where `prepare` reads these."""
     columns: ClassVar[Sequence[str]] = ()
@@ -41,6 +42,11 @@ class Dataset(ABC):
     def name(self) -> str:
         """The name of the dataset, which is its module's."""
         return type(self).__module__.rpartition(".")[2]
+
+    @property
+    def generated(self) -> bool:
+        """Whether the files are generated and not fetched."""
+        return False
 
     @property
     def options(self) -> dict[str, Any]:
@@ -94,13 +100,16 @@ class Dataset(ABC):
                     "more."
                 )
 
+    def __post_init__(self) -> None:  # noqa: B027 (kinds and datasets have bounds to add)
+        """Raise RecipeError for an option that is out of bounds."""
+
     def check_generator(self, least: int) -> None:
         """Raise RecipeError unless a generator's options are given just where texts are generated.
 
         They are the size of each split, no smaller than `least`, and `seed`.
         """
-        options = (*SPLITS, "seed")
-        for name in options:
+        sizes = [split for split in SPLITS if hasattr(self, split)]
+        for name in (*sizes, "seed"):
             value = getattr(self, name)
             if not self.generated and value is not None:
                 raise RecipeError(
@@ -112,5 +121,66 @@ class Dataset(ABC):
                     f"Dataset `{self.name}` with `source: generated` needs the option `{name}`."
                 )
         if self.generated:
-            self.require_at_least(least, *SPLITS)
+            self.require_at_least(least, *sizes)
             self.require_at_least(0, "seed")
+
+
+@dataclass(frozen=True)
+class Generable(Dataset):
+    """A dataset of which a small corpus in the official format can be generated."""
+
+    least: ClassVar[int] = 1
+    """Examples that a generated split has at least."""
+
+    source: str = "official"
+    """The official files, or a generated corpus in their format."""
+    train: int | None = None
+    """Generated examples to train on."""
+    dev: int | None = None
+    """Generated examples to choose settings with."""
+    test: int | None = None
+    """Generated examples to report on."""
+    seed: int | None = None
+    """Seed of the generator."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check_generator(self.least)
+
+    @property
+    def generated(self) -> bool:
+        """Whether the examples are generated."""
+        return self.source not in ("official", "subset")
+
+
+@dataclass(frozen=True)
+class Synthetic(Dataset):
+    """A task whose examples are all generated; those of a split are in one file."""
+
+    files: ClassVar[Sequence[str]] = tuple(f"{split}.txt" for split in SPLITS)
+
+    train: int = 0
+    """Examples to train on."""
+    dev: int = 1000
+    """Examples to choose settings with."""
+    test: int = 1000
+    """Examples to report on."""
+    seed: int = 0
+    """Seed of the generator; every split has its own stream of it."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.require_at_least(1, *SPLITS)
+        self.require_at_least(0, "seed")
+
+    @property
+    def generated(self) -> bool:
+        """Whether the files are generated and not fetched."""
+        return True
+
+    def streams(self) -> "Iterator[tuple[str, int, np.random.Generator]]":
+        """Yield every split, its number of examples and its stream of the generator."""
+        import numpy as np
+
+        for stream, split in enumerate(SPLITS):
+            yield split, getattr(self, split), np.random.default_rng([self.seed, stream])

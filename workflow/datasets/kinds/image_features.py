@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from workflow.datasets.encoded.encoding import image_array
+from workflow.datasets.encoded.encoding import array_file, write_array
 from workflow.datasets.io.archives import DAMAGE
 from workflow.datasets.io.files import replacing
 from workflow.datasets.kinds.feature_files import KINDS, contents, locate, places
@@ -115,17 +115,16 @@ def write_features(
 
     Raises DataError when an image has no features, or they can't be read or are of another width.
     """
-    shape = (len(images), regions, found.width)
+    shape = (regions, found.width)
     counts = np.zeros(len(images), np.int32)
-    with image_array(out / f"{split}.features.npy", shape, np.float16) as stream:
+    with array_file(out / f"{split}.features.npy", np.float16, shape) as stream:
         for number, name in enumerate(images):
             read = found.read(name)[:regions]
             counts[number] = len(read)
-            filled = np.zeros(shape[1:], np.float16)
+            filled = np.zeros(shape, np.float16)
             filled[: len(read)] = read
             stream.write(filled.tobytes())
-    with image_array(out / f"{split}.regions.npy", counts.shape, np.int32) as stream:
-        stream.write(counts.tobytes())
+    write_array(out / f"{split}.regions.npy", counts)
 
 
 class _Folder:

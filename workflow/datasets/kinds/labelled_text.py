@@ -25,7 +25,7 @@ from workflow.datasets.io.files import (
     write_records,
 )
 from workflow.datasets.io.left_out import LeftOut, read_left_out
-from workflow.datasets.kinds.dataset import Dataset
+from workflow.datasets.kinds.dataset import Dataset, Generable
 from workflow.errors import FETCH_AGAIN, DataError
 
 SALIENT_WORDS = "salient_words.txt"
@@ -61,6 +61,7 @@ class LabelledText(Dataset):
     """Words that the training set has fewer times become `<unk>`."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.require_at_least(1, "max_tokens", "min_count")
 
     @abstractmethod
@@ -144,34 +145,19 @@ class LabelledText(Dataset):
 
 
 @dataclass(frozen=True)
-class GenerableText(LabelledText):
-    """The same for a dataset that can be generated too, in the official format.
+class GenerableText(Generable, LabelledText):
+    """The same for a dataset that can be generated too; its salient words are known then.
 
     Attention Learning has no dev texts of its own, so under its protocol the generated ones go with
     those to train on.
     """
 
+    least = 2
+
     source: Literal["official", "generated"] = "official"
     """The official files, or a small corpus in their format whose salient words are known."""
     protocol: Literal["jain_wallace", "attention_learning"] = "jain_wallace"
     """Whose words and splits: Jain and Wallace's, or those of Attention Learning (A.5, A.8)."""
-    train: int | None = None
-    """Generated texts to train on."""
-    dev: int | None = None
-    """Generated texts to choose settings with."""
-    test: int | None = None
-    """Generated texts to report on."""
-    seed: int | None = None
-    """Seed of the generator."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.check_generator(least=2)
-
-    @property
-    def generated(self) -> bool:
-        """Whether the texts are generated; their salient words are known then."""
-        return self.source == "generated"
 
     def words(self, text: str) -> list[str]:
         """EncodedSplit a raw text into words as the protocol does."""

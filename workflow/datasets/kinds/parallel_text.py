@@ -8,8 +8,6 @@ and `<split>.raw.txt` the translations of dev and test before they were split in
 official files have these.
 """
 
-import gzip
-import zlib
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -20,15 +18,14 @@ from typing import ClassVar
 
 from workflow.datasets.encoded.moses import Pair
 from workflow.datasets.encoded.prepared import CODES, LEXICON, PIECES, SOURCE_VOCABULARY, aligned
-from workflow.datasets.io.files import replacing
-from workflow.datasets.io.left_out import COUNTS, LeftOut
+from workflow.datasets.io.files import by_name, replacing
+from workflow.datasets.io.left_out import COUNTS, LeftOut, read_text
 from workflow.datasets.io.multicore import MOST
 from workflow.datasets.kinds.dataset import Dataset
 from workflow.errors import FETCH_AGAIN, DataError, RecipeError
 
 LONGEST_WORD = 1000  # characters, as in Moses's `clean-corpus-n.perl`
 LONGEST_TEST = 1000  # words of a sentence to choose settings with or to report on
-GZIP = b"\x1f\x8b"
 LEAST_VOCABULARY = 5  # the reserved entries and one more
 
 
@@ -62,6 +59,7 @@ class ParallelText(Dataset):
     """Entries of both sides' vocabulary by SentencePiece, in place of byte-pair encoding."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.require_at_least(1, "merges")
         self.require_at_least(0, "threshold")
         if self.vocabulary is not None:
@@ -154,6 +152,17 @@ class ParallelText(Dataset):
             else:
                 yield pair
 
+    def fit(
+        self, split: str, pairs: Iterable[Pair], place: object, left_out: LeftOut
+    ) -> SplitPairs:
+        """Yield the pairs of a split: of train those that are clean, of others all."""
+        kept = self.clean(pairs, left_out) if split == "train" else whole(pairs, str(place))
+        return ((split, pair) for pair in kept)
+
+    def paths(self, files: Sequence[Path], name: str) -> list[Path]:
+        """Return the files of both sides; `name` has `{}` for the language."""
+        return [by_name(files, name.format(language)) for language in self.languages]
+
     def write(self, out: Path, pairs: Iterable[tuple[str, Pair]], left_out: LeftOut) -> None:
         """Write pairs, each with the split that it goes to, and what was lost.
 
@@ -208,27 +217,16 @@ class ParallelText(Dataset):
             )
 
 
-def read_text(path: Path, left_out: LeftOut) -> Iterator[str]:
-    """Yield the lines of a UTF-8 file, which may be gzipped; the last may lack its newline.
-
-    Bytes that are not UTF-8 become U+FFFD and are counted. Raises DataError when there is no such
-    file, it is damaged, or there is no line.
-    """
-    if not path.is_file():
-        raise DataError(f"{path}: this dataset file does not exist; fetch it again.")
-    with path.open("rb") as stream:
-        packed = stream.read(len(GZIP)) == GZIP
-    line = b""
-    try:
-        with (gzip.open if packed else open)(path, "rb") as lines:
-            for line in lines:
-                yield left_out.decode(line.rstrip(b"\r\n"), "utf-8")
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise DataError(
-            f"{path}: this file is damaged or cut short ({error}); {FETCH_AGAIN}."
-        ) from None
-    if not line:
-        raise DataError(f"{path}: this file is empty; {FETCH_AGAIN}.")
+def tabbed(lines: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of a file that has both sides on a line, from each (place, line) of it."""
+    for place, line in lines:
+        if line.count("\t") != 1:
+            raise DataError(
+                f"{place}: expected a sentence, a tab and its translation, found {line!r}; "
+                f"{FETCH_AGAIN}."
+            )
+        source, target = line.split("\t")
+        yield source, target
 
 
 def read_sides(

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
-from workflow.datasets.encoded.encoding import image_array
+from workflow.datasets.encoded.encoding import write_array
 from workflow.datasets.io.archives import members
 from workflow.errors import FETCH_AGAIN, DataError
 
@@ -32,8 +32,7 @@ def write_pixels(archive: Path, splits: Mapping[str, Sequence[str]], side: int, 
             f"in the archive, {first} first; {FETCH_AGAIN}."
         )
     for split, pixels in arrays.items():
-        with image_array(out / f"{split}.pixels.npy", pixels.shape, np.uint8) as stream:
-            stream.write(pixels.tobytes())
+        write_array(out / f"{split}.pixels.npy", pixels)
 
 
 def _read_pixels(place: str, content: bytes, side: int) -> np.ndarray:

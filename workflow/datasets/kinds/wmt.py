@@ -10,7 +10,7 @@ from workflow.datasets.encoded.moses import Moses
 from workflow.datasets.io.archives import members
 from workflow.datasets.io.files import by_name
 from workflow.datasets.io.left_out import LeftOut
-from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs, read_sides, whole
+from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs, read_sides
 from workflow.errors import FETCH_AGAIN, DataError
 
 
@@ -57,7 +57,7 @@ class SharedTask(ParallelText):
                 by_name(files, f"{name}.{self.endings[one]}") for one in self.languages
             )
             pairs = moses.pairs(read_sides(source, target, left_out))
-            yield from ((split, pair) for pair in whole(pairs, str(source)))
+            yield from self.fit(split, pairs, source, left_out)
 
 
 def _unpack(path: Path, names: Sequence[str], folder: Path) -> tuple[Path, Path]:
