@@ -102,17 +102,11 @@ def test_defaults_are_the_official_files() -> None:
 
 def test_generated_sentences_come_back(build: Build) -> None:
     out = build(GENERATED)
-    stages = files(GENERATED)
-    for stage in ("raw", "prepared", "encoded"):
-        assert sorted(path.name for path in (out / stage).iterdir()) == sorted(stages[stage])
     found = read(out / "encoded")
     for split, count in (("train", 60), ("test", 20)):
         blocks = (out / "raw" / f"{split}.txt").read_text().strip().split("\n\n")
         assert len(blocks) == count
         assert found[split] == [[tuple(x.split()) for x in block.split("\n")] for block in blocks]
-    again = build(GENERATED, "again")
-    for path in (out / "encoded").iterdir():
-        assert path.read_bytes() == (again / "encoded" / path.name).read_bytes()
 
 
 def test_the_real_files_have_the_tasks_sizes_and_baseline(

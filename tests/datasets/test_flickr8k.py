@@ -158,14 +158,6 @@ def test_a_drawing_is_what_its_captions_say(build: Callable[..., Path]) -> None:
         assert two == [ground, colour] and cells[colour] > 20
 
 
-def test_drawings_are_the_same_again_and_others_with_another_seed(
-    build: Callable[..., Path],
-) -> None:
-    made = [build({**DRAWN, "seed": seed}, f"d{n}") for n, seed in enumerate((0, 0, 1))]
-    digests = [json.loads((f / "encoded/manifest.json").read_text())["digest"] for f in made]
-    assert digests[0] == digests[1] != digests[2]
-
-
 def test_a_part_of_the_photos_is_not_drawn() -> None:
     said = (
         "Option `photos` of dataset `flickr8k` is 'part', which is of the official files only; set"

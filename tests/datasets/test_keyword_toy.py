@@ -1,6 +1,5 @@
 """The keyword toy from its recipe to its arrays."""
 
-import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from workflow.datasets.io.files import SPLITS
-from workflow.datasets.kinds.recipe import files, load
+from workflow.datasets.kinds.recipe import load
 from workflow.errors import DataError, RecipeError
 
 SMALL = {"dataset": "keyword_toy", "words": 5, "length": 4, "train": 60, "dev": 21, "test": 10}
@@ -74,38 +73,6 @@ def test_positions_other_words_and_labels_are_uniform(build: Build) -> None:
     assert_uniform(np.bincount(others - 2, minlength=4), len(others))
     halves = (found == 1).any(axis=1).reshape(2, -1).sum(axis=1)
     assert_uniform(halves, int(halves.sum()))
-
-
-def test_the_files_are_those_the_recipe_announces(build: Build) -> None:
-    out = build(SMALL)
-    announced = files(SMALL)
-    assert announced["sources"] == []
-    for stage in ("raw", "prepared", "encoded"):
-        assert sorted(path.name for path in (out / stage).iterdir()) == sorted(announced[stage])
-
-
-def test_equal_recipes_give_equal_bytes_and_other_seeds_and_splits_other_data(
-    build: Build,
-) -> None:
-    first, again = build(SMALL, "first"), build(SMALL, "again")
-    for path in sorted((first / "encoded").iterdir()):
-        assert path.read_bytes() == (again / "encoded" / path.name).read_bytes()
-    other = build({**SMALL, "seed": 1}, "other")
-    equal = build({**SMALL, "train": 20, "dev": 20, "test": 20}, "equal")
-    for split in SPLITS:
-        assert not np.array_equal(sequences(first, split), sequences(other, split))
-    assert len({sequences(equal, split).tobytes() for split in SPLITS}) == 3
-
-
-def test_duplicates_are_counted(build: Build) -> None:
-    out = build({**SMALL, "words": 2, "length": 3})
-    manifest = json.loads((out / "encoded" / "manifest.json").read_text(encoding="utf-8"))
-    train, dev, test = (sequences(out, split).tolist() for split in SPLITS)
-    assert manifest["statistics"]["duplicates"] == {
-        "train": sum(sequence in train[:i] for i, sequence in enumerate(train)),
-        "dev": sum(sequence in train for sequence in dev),
-        "test": sum(sequence in train for sequence in test),
-    }
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from workflow.datasets.io.files import SPLITS
-from workflow.datasets.kinds.recipe import files, load
+from workflow.datasets.kinds.recipe import load
 from workflow.errors import DataError
 
 SMALL = {"dataset": "permutation_copying", "train": 60, "dev": 20, "test": 10}
@@ -121,44 +121,6 @@ def test_every_symbol_stands_at_every_position_alike_often(build: Build) -> None
     assert rows.shape == (6000, 40)
     for position in range(40):
         assert_uniform(Counter(rows[:, position].tolist()), 60, 6000)
-
-
-def test_the_files_are_those_the_recipe_announces(build: Build) -> None:
-    out = build(MIXTURE)
-    announced = files(MIXTURE)
-    assert announced["sources"] == []
-    for stage in ("raw", "prepared", "encoded"):
-        assert sorted(path.name for path in (out / stage).iterdir()) == sorted(announced[stage])
-
-
-def test_equal_recipes_give_equal_bytes_and_other_seeds_other_data(build: Build) -> None:
-    first, again = build(SOME, "first"), build(SOME, "again")
-    for path in sorted((first / "encoded").iterdir()):
-        assert path.read_bytes() == (again / "encoded" / path.name).read_bytes()
-    other = build({**SOME, "seed": 1}, "other")
-    for split in SPLITS:
-        assert sequences(first, split) != sequences(other, split)
-
-
-def test_every_split_has_its_own_stream(build: Build) -> None:
-    small, large = build(SOME, "small"), build({**SOME, "train": 70}, "large")
-    for split in ("dev", "test"):
-        assert sequences(small, split) == sequences(large, split)
-    equal = build({**SOME, "train": 20, "dev": 20, "test": 20}, "equal")
-    assert len({str(sequences(equal, split)) for split in SPLITS}) == 3
-
-
-def test_duplicates_are_counted(build: Build) -> None:
-    out = build({**SMALL, "symbols": 4, "length": 4, "train": 12, "dev": 30})
-    train, dev, test = (sequences(out, split) for split in SPLITS)
-    assert statistics(out) == {
-        "duplicates": {
-            "train": sum(sequence in train[:i] for i, sequence in enumerate(train)),
-            "dev": sum(sequence in train for sequence in dev),
-            "test": sum(sequence in train for sequence in test),
-        }
-    }
-    assert 0 < statistics(out)["duplicates"]["dev"] < 30
 
 
 def test_no_permutation_of_forty_symbols_repeats(build: Build) -> None:

@@ -46,14 +46,11 @@ def test_the_floor_is_what_the_best_predictor_pays(build: Build) -> None:
     assert floor == 3 * 2 / 8
 
 
-def test_words_are_drawn_evenly_and_each_split_anew(build: Build) -> None:
+def test_words_are_drawn_evenly(build: Build) -> None:
     raw = build(RECIPE) / "raw"
     words = [block.split(":")[0] for block in (raw / "train.txt").read_text()[:-1].split(".")]
     counts = Counter(words)
     assert len(counts) == 4**3 and max(counts.values()) < 2 * min(counts.values())
-    assert (raw / "dev.txt").read_text()[:24] != (raw / "test.txt").read_text()[:24]
-    other = build({**RECIPE, "seed": 1}, "other") / "raw"
-    assert (other / "test.txt").read_text() != (raw / "test.txt").read_text()
 
 
 @pytest.mark.parametrize(

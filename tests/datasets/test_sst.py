@@ -167,17 +167,6 @@ def test_generated_sentences_come_back_and_their_salient_words_are_marked(
         assert np.load(out / "encoded" / f"{split}.label.npy").tolist() == labels
 
 
-def test_equal_recipes_give_equal_bytes(build: Build) -> None:
-    first, again = build(GENERATED, "first"), build(GENERATED, "again")
-    for path in sorted((first / "encoded").iterdir()):
-        assert path.read_bytes() == (again / "encoded" / path.name).read_bytes()
-
-
-def test_every_generated_split_has_its_own_stream(build: Build) -> None:
-    out = build({**GENERATED, "train": 20, "dev": 20, "test": 20})
-    assert len({(out / "raw" / f"stsa.binary.{split}").read_bytes() for split in SPLITS}) == 3
-
-
 @pytest.mark.parametrize(
     ("train", "sentence"),
     [

@@ -1,6 +1,5 @@
 """The stack language from its recipe to its arrays."""
 
-import json
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 
 from workflow.datasets.io.files import SPLITS
-from workflow.datasets.kinds.recipe import files, load
+from workflow.datasets.kinds.recipe import load
 from workflow.errors import DataError
 
 SMALL = {"dataset": "stack_language", "length": 9, "train": 60, "dev": 20, "test": 10}
@@ -40,52 +39,6 @@ def test_the_arrays_hold_the_generated_sequences(build: Build) -> None:
             digits = [j for j, symbol in enumerate(text.split()) if symbol.isdigit()]
             expected = [max((j for j in digits if j <= t), default=0) for t in range(9)]
             assert row.tolist() == expected
-
-
-def test_the_files_are_those_the_recipe_announces(build: Build) -> None:
-    out = build(SMALL)
-    announced = files(SMALL)
-    assert announced["sources"] == []
-    for stage in ("raw", "prepared", "encoded"):
-        assert sorted(path.name for path in (out / stage).iterdir()) == sorted(announced[stage])
-
-
-def test_equal_recipes_give_equal_bytes_and_other_seeds_other_data(build: Build) -> None:
-    first, again = build(SMALL, "first"), build(SMALL, "again")
-    for path in sorted((first / "encoded").iterdir()):
-        assert path.read_bytes() == (again / "encoded" / path.name).read_bytes()
-    other = build({**SMALL, "seed": 1}, "other")
-    digests = [
-        json.loads((out / "encoded" / "manifest.json").read_text())["digest"]
-        for out in (first, other)
-    ]
-    assert digests[0] != digests[1]
-
-
-def test_a_larger_train_set_leaves_dev_and_test_as_they_are(build: Build) -> None:
-    small, large = build(SMALL, "small"), build({**SMALL, "train": 70}, "large")
-    for split in ("dev", "test"):
-        name = f"raw/{split}.txt"
-        assert (small / name).read_bytes() == (large / name).read_bytes()
-    texts = [(out / "raw" / "train.txt").read_text() for out in (small, large)]
-    assert texts[0] != texts[1]
-
-
-def test_every_split_has_its_own_stream(build: Build) -> None:
-    out = build({**SMALL, "train": 20, "dev": 20, "test": 20})
-    assert len({(out / "raw" / f"{split}.txt").read_bytes() for split in SPLITS}) == 3
-
-
-def test_duplicates_are_counted(build: Build) -> None:
-    out = build({**SMALL, "length": 2, "max_depth": 1, "dev": 30})
-    texts = {s: (out / "raw" / f"{s}.txt").read_text().splitlines() for s in SPLITS}
-    statistics = json.loads((out / "encoded" / "manifest.json").read_text())["statistics"]
-    assert statistics["duplicates"] == {
-        "train": 60 - len(set(texts["train"])),
-        "dev": sum(text in texts["train"] for text in texts["dev"]),
-        "test": sum(text in texts["train"] for text in texts["test"]),
-    }
-    assert statistics["duplicates"]["dev"] > 0
 
 
 @pytest.mark.parametrize(
