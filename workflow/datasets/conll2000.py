@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from workflow.datasets.io.files import by_name, read_lines, read_records, write_records
+from workflow.datasets.io.files import Record, by_name, read_lines, read_records, write_records
 from workflow.datasets.kinds.dataset import Dataset
 from workflow.errors import FETCH_AGAIN, DataError
 
@@ -105,7 +105,7 @@ class Data(Dataset):
         write_encoded(out, self.name, self.options, vocabulary, splits, names)
 
 
-def _sentences(path: Path) -> Iterator[dict[str, Any]]:
+def _sentences(path: Path) -> Iterator[Record]:
     """Yield the sentences of an official file."""
     lines: list[list[str]] = []
     for place, line in read_lines(path):
@@ -124,6 +124,6 @@ def _sentences(path: Path) -> Iterator[dict[str, Any]]:
         yield _record(lines)
 
 
-def _record(lines: Iterable[Sequence[str]]) -> dict[str, Any]:
+def _record(lines: Iterable[Sequence[str]]) -> Record:
     words, parts, chunks = zip(*lines, strict=True)
     return {"text": " ".join(words), "pos": parts, "chunk": chunks}

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from workflow.datasets.grammars.arithmetic_expressions import (
     HIGHEST,
@@ -24,6 +24,7 @@ from workflow.datasets.grammars.arithmetic_expressions import (
 )
 from workflow.datasets.io.files import (
     SPLITS,
+    Record,
     by_name,
     read_generated,
     read_records,
@@ -175,7 +176,7 @@ class Data(Synthetic):
         }
         write_encoded(out, self.name, self.options, SYMBOLS, splits, statistics)
 
-    def _record(self, infix_line: tuple[str, str], prefix_line: tuple[str, str]) -> dict[str, Any]:
+    def _record(self, infix_line: tuple[str, str], prefix_line: tuple[str, str]) -> Record:
         """Return an expression that stands in both notations as a record."""
         found = {}
         for notation, (place, text) in {"infix": infix_line, "prefix": prefix_line}.items():

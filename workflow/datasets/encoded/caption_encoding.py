@@ -10,7 +10,6 @@ import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,7 +95,7 @@ def _take(path: Path, out: Path) -> None:
 
 def _statistics(
     splits: Mapping[str, Sequence[Mapping[str, str]]], numbers: Mapping[str, int]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Describe the captions of every split: median words, and how many are unknown."""
     words = {
         split: [caption.split() for record in records for caption in record["text"].split("\t")]

@@ -35,10 +35,10 @@ class EncodedSplit:
 def write_encoded(
     out: Path,
     dataset: str,
-    options: Mapping[str, Any],
+    options: Mapping[str, object],
     symbols: Sequence[str],
     splits: Mapping[str, EncodedSplit],
-    statistics: Mapping[str, Any],
+    statistics: Mapping[str, object],
 ) -> None:
     """Write the arrays of every split, `vocabulary.txt` and, last of all, `manifest.json`.
 
@@ -71,9 +71,9 @@ def write_encoded(
 def write_manifest(
     out: Path,
     dataset: str,
-    options: Mapping[str, Any],
+    options: Mapping[str, object],
     names: Iterable[str],
-    known: Mapping[str, Any],
+    known: Mapping[str, object],
 ) -> None:
     """Write `manifest.json`: checksums of the files `names`, and what else is known of the data."""
     files = listed(out, names)

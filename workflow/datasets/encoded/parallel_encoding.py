@@ -13,7 +13,7 @@ import shutil
 from array import array
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,7 +105,7 @@ def _size(encoded: SplitCounts) -> dict[str, int]:
     }
 
 
-def _statistics(splits: Mapping[str, SplitCounts]) -> dict[str, Any]:
+def _statistics(splits: Mapping[str, SplitCounts]) -> dict[str, object]:
     """Describe the sentences of every split: medians, unknown tokens, repeated pairs."""
     train, *others = splits.items()
     seen = np.unique(train[1].pairs)

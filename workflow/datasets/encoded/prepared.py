@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from workflow.errors import FETCH_AGAIN, DataError
 
@@ -26,7 +26,7 @@ class ParallelCorpus(Protocol):
     @property
     def name(self) -> str: ...
     @property
-    def options(self) -> dict[str, Any]: ...
+    def options(self) -> dict[str, object]: ...
     @property
     def languages(self) -> tuple[str, str]: ...
     @property
@@ -46,7 +46,7 @@ class CaptionedCorpus(Protocol):
     @property
     def name(self) -> str: ...
     @property
-    def options(self) -> dict[str, Any]: ...
+    def options(self) -> dict[str, object]: ...
 
 
 def aligned(

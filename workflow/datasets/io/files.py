@@ -10,6 +10,8 @@ from model.store.files import aside
 from workflow.errors import DataError
 
 SPLITS = ("train", "dev", "test")
+Record = dict[str, Any]
+"""An example as JSON: `text`, tokens joined by spaces, and what goes with it."""
 
 
 @contextmanager
@@ -57,12 +59,12 @@ def read_generated(path: Path, count: int, what: str) -> list[tuple[str, str]]:
     return lines
 
 
-def write_records(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
-    """Write one JSON object a line: `text`, tokens joined by spaces, and what goes with it."""
+def write_records(path: Path, records: Iterable[Mapping[str, object]]) -> None:
+    """Write one JSON object a line."""
     write_lines(path, (json.dumps(record, ensure_ascii=False) for record in records))
 
 
-def read_records(path: Path) -> Iterator[dict[str, Any]]:
+def read_records(path: Path) -> Iterator[Record]:
     """Yield the records that `write_records` wrote; raise DataError naming a broken line."""
     for place, line in read_lines(path):
         try:

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from workflow.datasets.io.files import replacing
 from workflow.errors import FETCH_AGAIN, DataError
@@ -40,9 +39,9 @@ class LeftOut:
             stream.write(json.dumps(vars(self), sort_keys=True).encode() + b"\n")
 
 
-def read_left_out(prepared: Path) -> dict[str, Any]:
+def read_left_out(prepared: Path) -> dict[str, object]:
     """Return what `LeftOut.write` wrote."""
-    left_out: dict[str, Any] = json.loads((prepared / COUNTS).read_text(encoding="utf-8"))
+    left_out: dict[str, object] = json.loads((prepared / COUNTS).read_text(encoding="utf-8"))
     return left_out
 
 

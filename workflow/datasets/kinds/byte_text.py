@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from workflow.datasets.io.files import SPLITS, replacing
 from workflow.datasets.kinds.dataset import Dataset
@@ -14,7 +14,7 @@ from workflow.errors import DataError
 class ByteText(Dataset):
     """A text a split."""
 
-    statistics: ClassVar[Mapping[str, Any]] = {}
+    statistics: ClassVar[Mapping[str, object]] = {}
     """What the manifest says beside the number of symbols."""
 
     @property

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from workflow.datasets.io.files import SPLITS
 from workflow.errors import RecipeError
@@ -49,7 +49,7 @@ class Dataset(ABC):
         return False
 
     @property
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, object]:
         """Every option that applies."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 

@@ -14,10 +14,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from workflow.datasets.io.files import (
     SPLITS,
+    Record,
     by_name,
     duplicates,
     read_lines,
@@ -276,7 +277,7 @@ def write_prepared(
                 "check the files that it is made from."
             )
     for split in SPLITS:
-        records: list[dict[str, Any]] = []
+        records: list[Record] = []
         for words, label in splits[split]:
             records.append({"text": " ".join(words), "label": label})
             if salient is not None:
@@ -285,7 +286,7 @@ def write_prepared(
     left_out.write(out)
 
 
-def _statistics(records: Mapping[str, Sequence[Any]], max_tokens: int) -> dict[str, Any]:
+def _statistics(records: Mapping[str, Sequence[Record]], max_tokens: int) -> dict[str, object]:
     """Describe the texts of every split before they are cut."""
     texts = {split: [record["text"] for record in records[split]] for split in SPLITS}
     lengths = {split: [text.count(" ") + 1 for text in texts[split]] for split in SPLITS}

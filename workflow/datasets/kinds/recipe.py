@@ -15,6 +15,8 @@ from typing import Any
 from workflow.datasets.kinds.dataset import Dataset
 from workflow.errors import RecipeError
 
+Recipe = Mapping[str, Any]
+
 
 @cache
 def datasets() -> list[str]:
@@ -23,7 +25,7 @@ def datasets() -> list[str]:
     return sorted(one.stem for one in modules if "\nclass Data(" in one.read_text(encoding="utf-8"))
 
 
-def load(values: Mapping[str, Any]) -> Dataset:
+def load(values: Recipe) -> Dataset:
     """Return the dataset that a recipe tells of; raise RecipeError with one sentence otherwise."""
     name = values.get("dataset") if isinstance(values, Mapping) else None
     if not isinstance(name, str):
@@ -37,13 +39,13 @@ def load(values: Mapping[str, Any]) -> Dataset:
     return _build(module.Data, name, {key: v for key, v in values.items() if key != "dataset"})
 
 
-def complete(values: Mapping[str, Any]) -> dict[str, Any]:
+def complete(values: Recipe) -> dict[str, object]:
     """Return the recipe with every option that applies written out, whatever `values` left out."""
     dataset = load(values)
     return {"dataset": dataset.name, **dataset.options}
 
 
-def files(values: Mapping[str, Any]) -> dict[str, list[str]]:
+def files(values: Recipe) -> dict[str, list[str]]:
     """Return the file names of every stage of a recipe: sources, raw, prepared and encoded.
 
     `sources` are to be fetched, `raw` are generated; a recipe has the one or the other. `features`
@@ -59,12 +61,12 @@ def files(values: Mapping[str, Any]) -> dict[str, list[str]]:
     }
 
 
-def threads(values: Mapping[str, Any]) -> int:
+def threads(values: Recipe) -> int:
     """Return how many cores `prepare` and `encode` of a recipe make use of."""
     return load(values).threads
 
 
-def _build(cls: type[Dataset], dataset: str, given: Mapping[str, Any]) -> Dataset:
+def _build(cls: type[Dataset], dataset: str, given: Recipe) -> Dataset:
     """Build a dataset from plain values, checked against the annotations of its fields."""
     hints = typing.get_type_hints(cls)
     names = [field.name for field in fields(cls)]
