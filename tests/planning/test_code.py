@@ -134,6 +134,7 @@ SAME = [
     ("def f(): return X\nX = 1", "def f(): return Y\nY = 1"),
     ("def f(): return 1", "def f(): return 1\ndef beside(): return 2\nclass Beside: ..."),
     ("import torch as t\ndef f(): return t.nn", "import torch\ndef f(): return torch.nn"),
+    ("def f():\n    x = 1", "if TYPE_CHECKING:\n    import torch\ndef f():\n    x = 1"),
     ("from torch import nn\ndef f(): return nn", "from torch import nn as n\ndef f(): return n"),
 ]
 
@@ -171,6 +172,15 @@ OTHER = [
 @pytest.mark.parametrize(("before", "after"), OTHER)
 def test_what_does_something_else_has_another_hash(tmp_path, before, after):
     assert changed(tmp_path, before, after)
+
+
+def test_a_part_that_a_function_imports_may_move(tmp_path):
+    text = "def f():\n    from {0} import g\n    return g"
+    here = write(tmp_path / "here", module=text.format("part"), part="def g(): return 1")
+    there = write(tmp_path / "there", module=text.format("room.part"), room__part="g = 2")
+    other = code(there)
+    write(there, room__part="def g(): return 1")
+    assert code(here) == code(there) != other
 
 
 def test_moving_splitting_and_merging_files_change_nothing(tmp_path):
@@ -242,6 +252,11 @@ def test_nothing_of_the_models_code_is_hidden_from_the_hash():
             assert not isinstance(node, ast.Global), f"{path}, line {node.lineno}"
             called = getattr(getattr(node, "func", None), "id", "")
             assert called not in ("eval", "exec", "globals", "__import__"), f"{path}: {called}"
+
+
+def test_what_is_imported_by_a_name_made_at_run_time_is_a_root():
+    found = {p.name for p in (ROOT / "workflow").rglob("*.py") if "import_module" in p.read_text()}
+    assert found == {"recipe.py", "drawing.py"}  # a recipe's dataset and a figure's function
 
 
 def interpreters() -> list[str]:

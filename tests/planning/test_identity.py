@@ -13,7 +13,6 @@ from workflow.planning.identity import (
     identity,
     measuring_roots,
     nameless,
-    parts,
     paths,
     recipe_hash,
     run_roots,
@@ -117,7 +116,6 @@ def test_parts_are_found_in_nested_nodes_and_lists():
         "y": [{"path": "c:C"}, {"path": "a:D"}],
         "path2": 1,
     }
-    assert parts(node) == ["a", "b", "c"]
     assert paths(node) == ["a:A", "b:B", "c:C", "a:D"]
     assert run_roots(SPEC) == (*TRAINING, "model.a:A", "model.b:B", "model.c:C")
     assert measuring_roots(node)[-4:] == ("a:A", "b:B", "c:C", "a:D")

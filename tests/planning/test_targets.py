@@ -121,9 +121,9 @@ def test_a_definition_holds_one_table_and_what_all_share(project):
     assert before.definition("claims", "") == after.definition("claims", "")
 
 
-def test_a_figure_is_drawn_by_the_module_that_it_names(project):
+def test_a_figure_is_drawn_by_the_function_that_it_names(project):
     paper = targets(project, figures={"curve": FIGURE}).papers["paper"]
-    assert paper.code("figures", "curve") == ["model.probe"]
+    assert paper.code("figures", "curve") == [FIGURE["path"]]
     assert paper.code("tables", "losses") == []
     assert [run.key for run in paper.runs("figures", "curve")] == ["one/small/seed-0"]
 

@@ -42,6 +42,8 @@ def test_a_class_beside_those_that_are_used_reruns_nothing(project):
         "model/training/loop.py",
         "model/architectures/transformer.py",
         "model/probes/quality/likelihood.py",
+        "workflow/datasets/stack_language.py",
+        "workflow/reporting/tables/layout.py",
     ):
         with (project.root / path).open("a") as file:
             file.write("\n\nclass Unused:\n    pass\n")
@@ -55,6 +57,16 @@ def test_splitting_a_file_reruns_nothing(project):
     nodes = [one for one in ast.parse(text).body if not isinstance(one, ast.FunctionDef)]
     left = "\n".join(filter(None, (ast.get_source_segment(text, node) for node in nodes)))
     path.write_text(f"{left}\n\nfrom model.noise import gumbel_noise, one_hot_argmax\n")
+    assert project.plan("toy").jobs == []
+
+
+def test_moving_a_part_of_a_dataset_or_of_a_table_remakes_nothing(project):
+    grammars, reporting = project.root / "workflow/datasets/grammars", "workflow/reporting"
+    (grammars / "stack_grammar.py").rename(grammars / "stacks.py")
+    dataset = project.root / "workflow/datasets/stack_language.py"
+    dataset.write_text(dataset.read_text().replace("stack_grammar", "stacks"))
+    (project.root / reporting / "tables/layout.py").rename(project.root / reporting / "layout.py")
+    project.edit(f"{reporting}/tables/tabulating.py", "reporting.tables import", "reporting import")
     assert project.plan("toy").jobs == []
 
 
@@ -147,8 +159,7 @@ def test_the_report_shows_what_was_asked_for_and_follows_its_template(project):
 
 def test_a_rebuilt_dataset_with_equal_bytes_trains_nothing(project):
     before = project.weights(SOFT)
-    with (project.root / "workflow/datasets/stack_language.py").open("a") as file:
-        file.write("\nADDED = 1\n")
+    project.edit("workflow/datasets/stack_language.py", "enumerate(SPLITS)", "enumerate([*SPLITS])")
     outcome = project.snakemake("toy")
     assert {job.split()[0] for job in outcome.jobs} >= {"synthesise", "prepare", "encode"}
     for run in outcome.trained:

@@ -1,4 +1,4 @@
-"""The code behind a run: the definitions that its names reach, and a hash of what they do.
+"""The code behind a job: the definitions that its names reach, and a hash of what they do.
 
 From functions and classes, its roots, every name is followed to the function, class or constant
 that it means, in whatever file that stands. What a definition does is its syntax tree, in which the
@@ -20,7 +20,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from workflow.errors import InputError
-from workflow.planning.closure import is_empty_text, module_file, parse
 
 Key = tuple[str, str]
 """Module and name of a definition."""
@@ -38,6 +37,21 @@ _FIELDS = ("ClassVar", "InitVar", "KW_ONLY")
 """Annotations that a dataclass heeds."""
 
 
+def module_file(module: str, root: Path) -> Path | None:
+    """Return the file under `root` that defines `module`, or None for any other module."""
+    stem = root.joinpath(*module.split("."))
+    paths = (stem.with_name(f"{stem.name}.py"), stem / "__init__.py")
+    return next((path for path in paths if path.is_file()), None)
+
+
+def parse(path: Path) -> ast.Module:
+    """Return the syntax tree of a Python file; InputError when it is not valid Python."""
+    try:
+        return ast.parse(path.read_bytes(), filename=str(path))
+    except SyntaxError as error:
+        raise InputError(f"{path}, line {error.lineno}: not valid Python: {error.msg}") from None
+
+
 class Project:
     """The code of a project as it is now: each file is read once.
 
@@ -49,6 +63,7 @@ class Project:
         self.root = root
         self._modules: dict[str, _Module | None] = {}
         self._texts: dict[Key, Text] = {}
+        self._hashes: dict[tuple[str, ...], str] = {}
 
     def hash(self, roots: Iterable[str]) -> str:
         """Return 16 hex digits that change exactly when what the roots do does.
@@ -59,6 +74,12 @@ class Project:
         Raises:
             InputError: a root has no definition in the project, or a file is not valid Python.
         """
+        roots = tuple(roots)
+        if roots not in self._hashes:
+            self._hashes[roots] = self._hash(roots)
+        return self._hashes[roots]
+
+    def _hash(self, roots: tuple[str, ...]) -> str:
         numbers: dict[Key, int] = {}
 
         def number(key: Key) -> str:
@@ -172,7 +193,7 @@ class _Module:
 def _defines(statement: ast.stmt) -> list[str]:
     """Return the names that a statement of a module defines; `REST` where it does more."""
     match statement:
-        case ast.Import() | ast.ImportFrom():
+        case ast.Import() | ast.ImportFrom() | ast.If(test=ast.Name(id="TYPE_CHECKING")):
             return []
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             return [name]
@@ -212,6 +233,8 @@ class _Writer:
                 to.append("@" if name == self.name else "_")
             case ast.Name() | ast.Attribute() if self._means(value, local, to):
                 return
+            case ast.ImportFrom(module=str(name)) if self.project.module(name):
+                return  # what it names is followed where it is used
             case ast.Constant(value=str(path)) if _PATH.fullmatch(path) and self._finds(path, to):
                 return
             case ast.AST():
@@ -231,8 +254,8 @@ class _Writer:
         if isinstance(node, _COMPREHENSIONS):  # what it goes through is not its own
             self.write(node.generators[0].iter, local, to)
         for name, part in ast.iter_fields(node):
-            if isinstance(node, ast.JoinedStr) and name == "values":
-                part = [one for one in part if not is_empty_text(one)]
+            if isinstance(node, ast.JoinedStr):  # Python 3.12 adds empty texts to some
+                part = [one for one in part if getattr(one, "value", None) != ""]
             if name == "body" and isinstance(part, list):
                 part = _code_of(part)
             if name == "name" and part == self.name and isinstance(node, _DEFINITIONS):
@@ -317,8 +340,7 @@ def _code_of(body: list[ast.stmt]) -> list[ast.stmt]:
     return [
         one
         for one in body
-        if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))
-        or not isinstance(one.value.value, str)
+        if not (isinstance(one, ast.Expr) and isinstance(getattr(one.value, "value", None), str))
     ]
 
 

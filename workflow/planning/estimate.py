@@ -23,7 +23,7 @@ from model.store.checksums import Damaged, read_sealed
 from workflow.datasets.fetched.sources import load as load_sources
 from workflow.datasets.kinds.recipe import files
 from workflow.errors import InputError
-from workflow.planning.identity import canonical, complete, parts, recipe_hash
+from workflow.planning.identity import canonical, complete, paths, recipe_hash
 from workflow.planning.nodes import check_nodes
 from workflow.planning.plan import Plan, Run
 from workflow.planning.resources import Resources
@@ -251,7 +251,7 @@ def _deciding(settings: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _parts(settings: Mapping[str, Any]) -> set[str]:
-    return set(parts([settings["model"], settings["objective"]]))
+    return set(paths([settings["model"], settings["objective"]]))
 
 
 def _memory(record: Mapping[str, Any]) -> float:

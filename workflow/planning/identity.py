@@ -47,21 +47,6 @@ def data_folder(recipe: dict[str, Any]) -> str:
     return f"{recipe['dataset']}/{recipe_hash(recipe)}"
 
 
-def parts(node: Any) -> list[str]:
-    """Return the modules of every `path: "module:Name"` in nested nodes, sorted, each once."""
-    found: set[str] = set()
-    if isinstance(node, dict):
-        path = node.get("path")
-        if isinstance(path, str):
-            found.add(path.partition(":")[0])
-        for child in node.values():
-            found.update(parts(child))
-    elif isinstance(node, list):
-        for child in node:
-            found.update(parts(child))
-    return sorted(found)
-
-
 def paths(node: Any) -> list[str]:
     """Return every `path: "module:Name"` in nested nodes, in the order of canonical JSON."""
     if isinstance(node, list):

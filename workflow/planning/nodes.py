@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow.errors import InputError, nearest, unknown
-from workflow.planning.closure import module_file, parse
+from workflow.planning.code import module_file, parse
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ class Run:
             "parents": {},
         }
         spec |= {n: self.settings[n] for n in ("model", "objective", "training", "checkpoints")}
-        return spec | {"code": _code(run_roots(spec), root)}
+        return spec | {"code": _project(root).hash(run_roots(spec))}
 
     def recorder(self, root: Path) -> dict[str, Any]:
         """Return the node that makes the run's record, with the hash of its code.
@@ -89,12 +89,15 @@ class Run:
         node = self.settings.get("record")
         if node is None:
             raise InputError(f"{self.key}: this variant has no record; give it one")
-        return {**node, "code": _code(measuring_roots(node), root)}
+        return {**node, "code": _project(root).hash(measuring_roots(node))}
 
     def evaluators(self, root: Path) -> dict[str, Any]:
         """Return the evaluators' nodes, each with the hash of its own code."""
-        nodes = self.settings["evaluators"].items()
-        return {name: {**node, "code": _code(measuring_roots(node), root)} for name, node in nodes}
+        code = _project(root)
+        return {
+            name: {**node, "code": code.hash(measuring_roots(node))}
+            for name, node in self.settings["evaluators"].items()
+        }
 
 
 def named(key: str) -> tuple[str, str, int]:
@@ -116,7 +119,6 @@ class Plan:
     """
 
     def __init__(self, config: Mapping[str, Any], root: Path) -> None:
-        _code.cache_clear()
         _project.cache_clear()
         self.root = root
         self.config = check(dict(config), "config", "config")
@@ -146,6 +148,10 @@ class Plan:
     def folder(self) -> str:
         """The folder of the scale's results."""
         return f"{self.results}/{self.scale}"
+
+    def code(self, *roots: str) -> str:
+        """Return the hash of the code that `module:Name` roots reach."""
+        return _project(self.root).hash(roots)
 
     def run(self, experiment: str, variant: str, seed: int) -> Run:
         """Return a run, whether it is selected or not (a parent, or a file asked for by path)."""
@@ -305,13 +311,8 @@ class Plan:
 
 
 @cache
-def _code(roots: tuple[str, ...], root: Path) -> str:
-    """Return the hash of the code that roots reach, read once for all runs of a plan."""
-    return _project(root).hash(roots)
-
-
-@cache
 def _project(root: Path) -> Project:
+    """Return the code of a project, read once for all runs of a plan."""
     return Project(root)
 
 

@@ -9,7 +9,7 @@ from workflow.definitions.needs import claim_runs, figure_runs, table_runs
 from workflow.definitions.paper import Paper
 from workflow.errors import InputError, unknown
 from workflow.planning.corpora import Corpus, corpora
-from workflow.planning.identity import canonical, data_folder, parts
+from workflow.planning.identity import canonical, data_folder, paths
 from workflow.planning.plan import Plan, Run
 
 TABLE_FORMATS = ("csv", "md", "tex", "json")
@@ -98,8 +98,8 @@ class PaperTargets:
         return corpora(self._plan, self._paper.items("corpora")[name], where)
 
     def code(self, kind: str, name: str) -> list[str]:
-        """Return the modules that a table, figure or claim is made by, beside the script."""
-        return parts(self._paper.items("figures")[name]) if kind == "figures" else []
+        """Return what a table, figure or claim is made by beside the script, as `module:Name`."""
+        return paths(self._paper.items("figures")[name]) if kind == "figures" else []
 
 
 class Targets:

@@ -11,7 +11,6 @@ from workflow.datasets.kinds.captioned_images import FEATURES
 from workflow.datasets.kinds.feature_files import state as features_state
 from workflow.datasets.kinds.recipe import files as recipe_files
 from workflow.datasets.kinds.recipe import threads as recipe_threads
-from workflow.planning.closure import code_hash
 from workflow.errors import unknown
 from workflow.planning.failures import failures
 from workflow.planning.identity import canonical
@@ -90,9 +89,9 @@ def sentence(function):
     return ask
 
 
-def code_of(*modules):
+def code_of(script, *parts):
     """A hash of the code that a job runs, so that editing it runs the job again."""
-    return code_hash(modules, ROOT)
+    return PLAN.code(f"workflow.scripts.{script}:main", *parts)
 
 
 def run_of(wildcards):
@@ -233,9 +232,7 @@ def data_threads(wildcards):
 def dataset_code(script):
     """A parameter: the hash of a script's code and of the dataset that it imports on demand."""
     return sentence(
-        lambda wildcards: code_of(
-            f"workflow.scripts.{script}", f"workflow.datasets.{wildcards.dataset}"
-        )
+        lambda wildcards: code_of(script, f"workflow.datasets.{wildcards.dataset}:Data")
     )
 
 
@@ -278,10 +275,7 @@ def definition(kind):
 def code_behind(kind, script):
     """A parameter: the hash of the code that draws this table or figure."""
     return sentence(
-        lambda wildcards: code_of(
-            f"workflow.scripts.{script}",
-            *paper_of(wildcards).code(kind, asked(wildcards, kind)),
-        )
+        lambda wildcards: code_of(script, *paper_of(wildcards).code(kind, asked(wildcards, kind)))
     )
 
 

@@ -52,7 +52,7 @@ rule index_features:
     params:
         manual=f"{RESULTS}/data/manual",
         found=features_found,
-        code=sentence(lambda wildcards: code_of("workflow.scripts.index_features")),
+        code=sentence(lambda wildcards: code_of("index_features")),
     shell:
         "exec python -m workflow.scripts.index_features --dataset {wildcards.dataset:q}"
         " --manual {params.manual:q} --out {output:q} > {log:q} 2>&1"

@@ -30,7 +30,7 @@ rule describe:
         runtime=10,
     params:
         definition=lambda wildcards: paper_of(wildcards).definition("corpora", wildcards.table),
-        code=sentence(lambda wildcards: code_of("workflow.scripts.describe")),
+        code=sentence(lambda wildcards: code_of("describe")),
         corpora=sentence(corpora_json),
         # Naming `output` keeps a parameter out of what runs a job again: a moved folder is none.
         data=lambda wildcards, output: f"{RESULTS}/data",
@@ -152,7 +152,7 @@ rule report:
         scale=PLAN.scale,
         plan=f"{SCALE}/plan.json",
         mechanisms=list(PLAN.mechanisms),
-        code=sentence(lambda wildcards: code_of("workflow.scripts.report")),
+        code=sentence(lambda wildcards: code_of("report")),
     shell:
         "exec python -m workflow.scripts.report --scale {params.scale:q} --runs {params.runs:q}"
         " --tables {params.tables:q} --figures {params.figures:q} --claims {params.claims:q}"

@@ -10,7 +10,7 @@ import pytest
 
 from workflow.datasets.kinds.recipe import complete, datasets, files, load
 from workflow.errors import RecipeError
-from workflow.planning.closure import code_hash
+from workflow.planning.code import Project
 
 ROOT = Path(__file__).parents[3]
 NAMES = (
@@ -269,14 +269,16 @@ def test_a_dataset_of_ones_own_is_found_and_changes_the_code_of_no_other(tmp_pat
         shutil.copytree(ROOT / package, tmp_path / package)
     stages = ("synthesise", "prepare", "encode")
     code = {
-        (stage, name): [f"workflow.scripts.{stage}", f"workflow.datasets.{name}"]
+        (stage, name): [f"workflow.scripts.{stage}:main", f"workflow.datasets.{name}:Data"]
         for stage in stages
         for name in datasets()
     }
-    before = {key: code_hash(modules, tmp_path) for key, modules in code.items()}
+    project = Project(tmp_path)
+    before = {key: project.hash(roots) for key, roots in code.items()}
     module = tmp_path / "workflow/datasets/reviews.py"
     shutil.copy(tmp_path / "workflow/datasets/sms_spam.py", module)
-    assert {key: code_hash(modules, tmp_path) for key, modules in code.items()} == before
+    now = Project(tmp_path)
+    assert {key: now.hash(roots) for key, roots in code.items()} == before
     check = (
         "from workflow.datasets.kinds.recipe import complete, datasets; "
         "print(*datasets(), complete({'dataset': 'reviews'}))"
