@@ -71,6 +71,7 @@ lint: $(TEST_READY)  ## Check style, types, workflow and every YAML file
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/snakefmt --check Snakefile workflow
+	$(VENV)/bin/python -m workflow.scripts.schemas --check
 	$(VENV)/bin/python -m workflow.scripts.publish --check
 	$(VENV)/bin/snakemake --lint
 	$(VENV)/bin/mypy

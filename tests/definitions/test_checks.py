@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from workflow.definitions.checks import check_claims, check_tables
-from workflow.definitions.loader import InputError
+from workflow.definitions.cells import check_tables
+from workflow.definitions.claims import check_claims
 from workflow.definitions.paper import Paper
+from workflow.errors import InputError
 
 
 def _metric(table: dict[str, Any]) -> None:

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.reporting.synthetic import plan_of
+from workflow.definitions.cells import cells, table_runs
+from workflow.definitions.claims import claim_runs
 from workflow.definitions.expected import COLUMNS, ExpectedValues
-from workflow.definitions.needs import cells, claim_runs, figure_runs, table_runs
+from workflow.definitions.figures import figure_runs
 from workflow.definitions.paper import Paper
 from workflow.errors import InputError, ReportingError
 
@@ -65,17 +67,17 @@ def test_table_6_1_uses_all_numbers_of_its_table(paper: Paper) -> None:
 
 
 def test_needs_name_each_run_once_and_nothing_that_is_quoted(paper: Paper) -> None:
-    assert table_runs(paper.tables, "table_6_1") == [
+    assert table_runs(paper.tables["tables"]["table_6_1"]) == [
         ("text_classification", f"{corpus}_{name}")
         for corpus in ("sst", "imdb", "newsgroups", "ag_news")
         for name in ("soft", "discrete", "two_stream")
     ]
     rows = [{**row, "quoted": True} for row in paper.tables["tables"]["table_6_1"]["rows"]]
     table = {**paper.tables["tables"]["table_6_1"], "rows": rows}
-    assert table_runs({"tables": {"table_6_1": table}}, "table_6_1") == []
-    assert len(table_runs(paper.tables, "stack_language")) == 8
-    assert len(figure_runs(paper.figures, "figure_2")) == 3
-    assert len(figure_runs(paper.figures, "figure_6_1")) == 12
+    assert table_runs(table) == []
+    assert len(table_runs(paper.tables["tables"]["stack_language"])) == 8
+    assert len(figure_runs(paper.figures["figures"]["figure_2"])) == 3
+    assert len(figure_runs(paper.figures["figures"]["figure_6_1"])) == 12
     claims = claim_runs(paper.claims)
     sides = [(one["experiment"], one[side]) for one in paper.claims["claims"] for side in SIDES]
     named = [(experiment, side["variant"]) for experiment, side in sides if "variant" in side]

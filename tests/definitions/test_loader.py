@@ -2,22 +2,24 @@
 
 import pytest
 
+from workflow.definitions.configuration import Configuration
+from workflow.definitions.experiments import Overlay
 from workflow.definitions.loader import check, load_yaml, read_yaml
 from workflow.errors import InputError
 
 CONFIG = {"scale": "demo", "experiments": "all", "results": "results", "device": "auto"}
 
 
-def load(tmp_path, text, schema="config"):
+def load(tmp_path, text, kind=Configuration):
     """Load a text as a YAML file."""
     file = tmp_path / "file.yaml"
     file.write_text(text)
-    return load_yaml(file, schema)
+    return load_yaml(file, kind)
 
 
 def training(tmp_path, text):
     """The training section of an overlay's text, loaded by its schema."""
-    return load(tmp_path, f"training: {text}", "experiments#overlay")["training"]
+    return load(tmp_path, f"training: {text}", Overlay)["training"]
 
 
 @pytest.mark.parametrize("number", ["1e-3", "1.0e-3", "1E-3", "0.001", ".001", "'1e-3'"])
@@ -34,7 +36,7 @@ def test_numbers_are_found_in_lists_and_where_null_is_allowed(tmp_path):
 
 def test_arguments_of_parts_are_numbers_too_but_their_texts_stay(tmp_path):
     text = 'model: {path: "a:A", rate: 1e-3, name: "007", deep: {list: [2e2, x]}}'
-    found = load(tmp_path, text, "experiments#overlay")["model"]
+    found = load(tmp_path, text, Overlay)["model"]
     assert found == {"path": "a:A", "rate": 0.001, "name": "007", "deep": {"list": [200.0, "x"]}}
 
 
@@ -47,18 +49,20 @@ def test_arguments_of_an_own_mechanism_are_numbers_too(tmp_path):
 
 def test_known_arguments_are_numbers_of_their_kind(tmp_path):
     text = 'model: {part: {dropout: "1e-1", temperature: "2", width: 1e2, layers: "2", heads: 4.0}}'
-    found = load(tmp_path, text, "experiments#overlay")["model"]["part"]
+    found = load(tmp_path, text, Overlay)["model"]["part"]
     assert found == {"dropout": 0.1, "temperature": 2, "width": 100, "layers": 2, "heads": 4}
     assert [type(found[name]) for name in ("width", "layers", "heads")] == [int, int, int]
 
 
 def test_a_text_that_looks_like_a_number_stays_where_a_text_is_wanted():
-    assert check({**CONFIG, "results": "1e3"}, "config", "here")["results"] == "1e3"
+    assert check({**CONFIG, "results": "1e3"}, Configuration, "here")["results"] == "1e3"
 
 
 @pytest.mark.parametrize("written", [True, "true", False, "false"])
 def test_a_truth_value_may_be_a_text(written):
-    found = check({**CONFIG, "keep_checkpoints": written}, "config", "here")["keep_checkpoints"]
+    found = check({**CONFIG, "keep_checkpoints": written}, Configuration, "here")[
+        "keep_checkpoints"
+    ]
     assert found is (written in (True, "true"))
 
 
@@ -102,7 +106,7 @@ def test_a_truth_value_may_be_a_text(written):
 )
 def test_a_mistake_in_the_configuration(change, says):
     with pytest.raises(InputError) as caught:
-        check({**CONFIG, **change}, "config", "here")
+        check({**CONFIG, **change}, Configuration, "here")
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -166,7 +170,7 @@ def test_a_file_that_is_no_mapping_in_yaml_is_named_with_the_line(tmp_path, cont
 
 def test_a_file_that_is_missing_or_not_by_its_schema(tmp_path):
     with pytest.raises(InputError, match=r"absent\.yaml: cannot be read \(No such file"):
-        load_yaml(tmp_path / "absent.yaml", "config")
+        load_yaml(tmp_path / "absent.yaml", Configuration)
     with pytest.raises(InputError, match=r'file\.yaml: top level: unknown key "a"'):
         load(tmp_path, "a: 1\n")
 
@@ -190,11 +194,11 @@ def test_a_file_that_is_missing_or_not_by_its_schema(tmp_path):
 )
 def test_a_number_that_is_not_finite_is_none(tmp_path, text, says):
     with pytest.raises(InputError) as caught:
-        load(tmp_path, text, "experiments#overlay")
+        load(tmp_path, text, Overlay)
     assert says in str(caught.value)
 
 
 def test_yaml_merge_keys_work(tmp_path):
     text = "data: &d {length: 3}\nvariants: {a: {data: {<<: *d, seed: 1}}}"
-    found = load(tmp_path, text, "experiments#overlay")
+    found = load(tmp_path, text, Overlay)
     assert found["variants"]["a"]["data"] == {"length": 3, "seed": 1}

@@ -6,7 +6,7 @@ import pytest
 
 from tests.planning.test_plan import plan, refused
 from tests.planning.test_targets import TABLE, targets
-from workflow.definitions.needs import with_rows
+from workflow.definitions.cells import with_rows
 
 MINE = {"mine": "my_part:sharper"}
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.reporting.synthetic import plan_of
-from workflow.definitions import needs
+from workflow.definitions import cells
 from workflow.definitions.paper import Paper
 from workflow.planning.plan import Plan
 
@@ -63,7 +63,7 @@ def test_reduced_data_never_stand_beside_a_printed_number() -> None:
 def _cells(definitions: dict[str, Any], name: str) -> Iterator[tuple[str, str, str, list[Any]]]:
     """Yield row, column, variant and printed places of every cell that is not quoted."""
     table = definitions["tables"][name]
-    for row, column in needs.cells(table):
+    for row, column in cells.cells(table):
         if not row.get("quoted"):
-            variant = needs.cell_variant(table, row, column)
-            yield row["id"], column["id"], variant, needs.printed_places(table, row, column)
+            variant = cells.cell_variant(table, row, column)
+            yield row["id"], column["id"], variant, cells.printed_places(table, row, column)

@@ -10,6 +10,7 @@ import numpy as np
 
 from model.store.checksums import listed
 from tests.sealing import put
+from workflow.definitions.configuration import Configuration
 from workflow.definitions.loader import load_yaml
 from workflow.definitions.paper import Paper
 from workflow.planning.plan import Plan
@@ -168,7 +169,7 @@ def with_tables(tables: dict[str, Any], name: str = "discrete_transformer") -> P
 
 def plan_of(results: Path, scale: str = "lite", **config: Any) -> Plan:
     """Return the project's own plan, whose runs the invented results claim to be."""
-    set_up = load_yaml(ROOT / "config.yaml", "config")
+    set_up = load_yaml(ROOT / "config.yaml", Configuration)
     return Plan({**set_up, "scale": scale, "results": str(results), **config}, ROOT)
 
 

@@ -10,6 +10,7 @@ import yaml
 
 from model.store.runs import Entry
 from workflow.definitions import loader
+from workflow.definitions.experiments import Experiments
 from workflow.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,7 +84,7 @@ def test_yaml_makes_only_plain_values(tmp_path):
     path = tmp_path / "experiments.yaml"
     path.write_text(f"experiments: !!python/object/apply:os.mkdir ['{tmp_path}/harmed']\n")
     with pytest.raises(InputError, match=r"experiments\.yaml, line 1: not valid YAML: "):
-        loader.load_yaml(path, "experiments")
+        loader.load_yaml(path, Experiments)
     assert not (tmp_path / "harmed").exists()
 
 

@@ -99,16 +99,17 @@ class ExpectedValues:
                 record["note"],
             )
 
-    def at(self, place: Mapping[str, str], metric: str) -> Expected:
+    def at(self, place: Mapping[str, object], metric: str) -> Expected:
         """Return the number at {source, table, row, column}; ReportingError if there is none."""
-        key = (place["source"], place["table"], place["row"], place["column"], metric)
+        source, table, row, column = (str(place[part]) for part in COLUMNS[:4])
+        key = (source, table, row, column, metric)
         if key not in self.values:
             said = ", ".join(key)
             hint = nearest(said, map(", ".join, self.values)) or "; correct the place"
             raise ReportingError(f"{self.path}: no number at {said}{hint}")
         return self.values[key]
 
-    def all_at(self, places: Sequence[Mapping[str, str]], metric: str) -> list[Expected]:
+    def all_at(self, places: Sequence[Mapping[str, object]], metric: str) -> list[Expected]:
         """Return the numbers at several places (one per text that prints it)."""
         return [self.at(place, metric) for place in places]
 

@@ -1,4 +1,4 @@
-"""Read YAML by its schema: one loader for the configuration and for every file of a paper.
+"""Read YAML as its type says: one loader for the configuration and for every file of a paper.
 
 A mistake is reported as one sentence that names the file, the key, what was expected and, for a
 misspelt name, the nearest valid one.
@@ -8,16 +8,16 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import jsonschema
 import yaml
 
+from workflow.definitions.schemas import schema_of
 from workflow.errors import InputError, nearest, unknown
 
-SCHEMAS = Path(__file__).resolve().parent.parent / "schemas"
+Kind = TypeVar("Kind")
 _FLOAT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")
 _INTEGER = re.compile(r"[-+]?\d+")
@@ -38,12 +38,12 @@ _BOUNDS = {
 }
 
 
-def load_yaml(path: Path, schema: str) -> Any:
-    """Read a YAML file and return it checked and coerced by the schema of that name.
+def load_yaml(path: Path, kind: type[Kind]) -> Kind:
+    """Read a YAML file and return it checked and coerced as a definition of that kind.
 
-    Raises InputError when it can't be read by `read_yaml` or breaks the schema.
+    Raises InputError when it can't be read by `read_yaml` or is no such definition.
     """
-    return check(read_yaml(path), schema, str(path))
+    return check(read_yaml(path), kind, str(path))
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -80,29 +80,15 @@ def _line(content: bytes, at: int) -> int:
     return content.count(b"\n", 0, at) + 1
 
 
-def check(value: Any, schema: str, where: str) -> Any:
-    """Return `value` with its numbers coerced by a schema, or raise InputError naming the key.
-
-    `schema` is the name of a file in `workflow/schemas`, with `#name` for one of its `$defs`.
-    """
-    rules = read_schema(schema)
+def check(value: Any, kind: type[Kind], where: str) -> Kind:
+    """Return `value`, its numbers coerced, as one of a kind; InputError names the wrong key."""
+    rules = schema_of(kind)
     value = coerce(value, rules, rules)
     errors = _Validator(rules).iter_errors(value)
     first = min(errors, key=_order, default=None)
     if first is not None:
         raise InputError(f"{where}: {_sentence(first)}")
-    return value
-
-
-@cache
-def read_schema(name: str) -> dict[str, Any]:
-    """Return the JSON Schema `workflow/schemas/<name>.yaml`, or its definition after `#`."""
-    file, _, part = name.partition("#")
-    rules = yaml.safe_load((SCHEMAS / f"{file}.yaml").read_text(encoding="utf-8"))
-    if part:
-        rules = {"$defs": rules["$defs"], "$ref": f"#/$defs/{part}"}
-    jsonschema.Draft202012Validator.check_schema(rules)
-    return rules
+    return cast(Kind, value)
 
 
 def coerce(value: Any, rules: Any, root: dict[str, Any]) -> Any:

@@ -1,21 +1,20 @@
 """A paper's definitions: its tables, claims and figures, and the numbers that it prints."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeVar, cast, overload
 
-from workflow.definitions import checks
+from workflow.definitions.cells import check_tables, table_places, with_rows
+from workflow.definitions.claims import Claims, check_claims, claim_places
+from workflow.definitions.corpora import Corpora, CorpusTable, check_corpora, check_printed
 from workflow.definitions.expected import ExpectedValues
+from workflow.definitions.figures import Figure, Figures, figure_places
 from workflow.definitions.loader import load_yaml
-from workflow.definitions.needs import with_rows
+from workflow.definitions.tables import Table, Tables
 from workflow.errors import InputError, ReportingError, nearest
 
-CHECKS = {
-    "tables": checks.check_tables,
-    "claims": checks.check_claims,
-    "corpora": checks.check_corpora,
-}
+Kind = TypeVar("Kind")
 INSIDE = {"corpora": "tables"}
 """What a file's definitions are called in it, where that is not the file's name."""
 PAPERS = Path(__file__).resolve().parent.parent / "papers"
@@ -41,81 +40,105 @@ class Paper:
         return [cls(name, mechanisms=mechanisms) for name in names]
 
     @cached_property
-    def tables(self) -> dict[str, Any]:
+    def tables(self) -> Tables:
         """The paper's `tables.yaml` with rows for the user's mechanisms.
 
         Like the other kinds, it is empty where the paper has none.
         """
-        loaded = self._load("tables")
+        said = self._load("tables", Tables)
+        if said["tables"]:
+            check_tables(said, str(self.folder / "tables.yaml"))
         if not self.mechanisms:
-            return loaded
-        tables = {n: with_rows(one, self.mechanisms) for n, one in loaded["tables"].items()}
-        made = {**loaded, "tables": tables}
+            return said
+        tables = {name: with_rows(one, self.mechanisms) for name, one in said["tables"].items()}
+        made: Tables = {**said, "tables": tables}
         if tables:
-            checks.check_tables(made, str(self.folder / "tables.yaml"))
+            check_tables(made, str(self.folder / "tables.yaml"))
         return made
 
     @cached_property
-    def claims(self) -> dict[str, Any]:
+    def claims(self) -> Claims:
         """The paper's `claims.yaml`."""
-        return self._load("claims")
+        said = self._load("claims", Claims)
+        check_claims(said, str(self.folder / "claims.yaml"))
+        return said
 
     @cached_property
-    def figures(self) -> dict[str, Any]:
+    def figures(self) -> Figures:
         """The paper's `figures.yaml`."""
-        return self._load("figures")
+        return self._load("figures", Figures)
 
     @cached_property
-    def corpora(self) -> dict[str, Any]:
+    def corpora(self) -> Corpora:
         """The paper's `corpora.yaml`: tables that are made from the data alone."""
-        return self._load("corpora")
+        said = self._load("corpora", Corpora)
+        check_corpora(said, str(self.folder / "corpora.yaml"))
+        return said
 
     @cached_property
     def expected(self) -> ExpectedValues:
         """The paper's numbers."""
         return ExpectedValues(self.folder / "expected.csv")
 
-    def _load(self, kind: str) -> dict[str, Any]:
-        if not (self.folder / f"{kind}.yaml").is_file():
-            return {INSIDE.get(kind, kind): [] if kind == "claims" else {}}
-        path = self.folder / f"{kind}.yaml"
-        loaded: dict[str, Any] = load_yaml(path, kind)
-        if kind in CHECKS:
-            CHECKS[kind](loaded, str(path))
-        return loaded
+    def _load(self, name: str, kind: type[Kind]) -> Kind:
+        path = self.folder / f"{name}.yaml"
+        if path.is_file():
+            return load_yaml(path, kind)
+        return cast(Kind, {INSIDE.get(name, name): [] if name == "claims" else {}})
 
     def check(self) -> None:
         """Read everything; InputError for the first mistake, also in where it looks for numbers."""
-        kinds = {"tables": self.tables, "figures": self.figures, "claims": self.claims}
-        corpora = self.corpora["tables"]
-        if not corpora and not any(definitions[kind] for kind, definitions in kinds.items()):
+        tables, figures, claims = self.tables, self.figures, self.claims
+        corpora = self.corpora
+        if not any((corpora["tables"], tables["tables"], figures["figures"], claims["claims"])):
             return
-        for name in corpora:
+        for name in corpora["tables"]:
             if name in self.tables["tables"]:
                 raise InputError(
                     f"{self.folder / 'corpora.yaml'}: tables.{name} also stands in tables.yaml; "
                     f"rename one"
                 )
         expected = self.expected
-        checks.check_printed_corpora(corpora, expected, str(self.folder / "corpora.yaml"))
-        for kind, definitions in kinds.items():
-            for where, place, metric in checks.PLACES[kind](definitions):
+        check_printed(corpora, expected, str(self.folder / "corpora.yaml"))
+        places = {
+            "tables": table_places(tables),
+            "figures": figure_places(figures),
+            "claims": claim_places(claims),
+        }
+        for kind, of_kind in places.items():
+            for where, place, metric in of_kind:
                 try:
                     expected.at(place, metric)
                 except ReportingError as error:
                     raise InputError(f"{self.folder / kind}.yaml: {where}: {error}") from None
 
-    def items(self, kind: str) -> dict[str, dict[str, Any]]:
+    @overload
+    def items(self, kind: Literal["tables"]) -> dict[str, Table]: ...
+    @overload
+    def items(self, kind: Literal["figures"]) -> dict[str, Figure]: ...
+    @overload
+    def items(self, kind: Literal["corpora"]) -> dict[str, CorpusTable]: ...
+    @overload
+    def items(self, kind: str) -> dict[str, Any]: ...
+    def items(self, kind: str) -> Mapping[str, Any]:
         """Return the definitions of a kind (`tables`, `figures` or `corpora`) by their names."""
-        found: dict[str, dict[str, Any]] = getattr(self, kind)[INSIDE.get(kind, kind)]
-        return found
+        definitions: Mapping[str, Any] = getattr(self, kind)[INSIDE.get(kind, kind)]
+        return definitions
 
     def shared(self, kind: str) -> dict[str, Any]:
         """Return what the file of a kind says of all its definitions alike."""
         inside = INSIDE.get(kind, kind)
         return {key: value for key, value in getattr(self, kind).items() if key != inside}
 
-    def definition(self, kind: str, name: str) -> dict[str, Any]:
+    @overload
+    def definition(self, kind: Literal["tables"], name: str) -> Table: ...
+    @overload
+    def definition(self, kind: Literal["figures"], name: str) -> Figure: ...
+    @overload
+    def definition(self, kind: Literal["corpora"], name: str) -> CorpusTable: ...
+    @overload
+    def definition(self, kind: str, name: str) -> Any: ...
+    def definition(self, kind: str, name: str) -> Any:
         """Return one table's or figure's definition; ReportingError names the nearest there is."""
         known = self.items(kind)
         if name not in known:

@@ -80,8 +80,8 @@ def run_of(plan: Plan, job: Job) -> Run:
 
 def allowance(plan: Plan) -> float | None:
     """Return the hours that the configuration allows, None where it sets no budget."""
-    allowed: float | None = (plan.config.get("budget") or {}).get("gpu_hours")
-    return allowed
+    budget = plan.config.get("budget")
+    return budget["gpu_hours"] if budget else None
 
 
 def check_budget(plan: Plan, found: Iterable[Cost], unit: str) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from workflow.definitions.configuration import Configuration
 from workflow.definitions.loader import load_yaml, read_yaml
 from workflow.errors import InputError
 from workflow.planning.plan import Plan
@@ -36,7 +37,7 @@ def read_files(root: Path, changes: Iterable[Path] = ()) -> list[dict[str, Any]]
     both change would stand under the last name.
     """
     files = [root / "config.yaml", *changes]
-    found = [load_yaml(files[0], "config"), *map(read_yaml, files[1:])]
+    found = [dict(load_yaml(files[0], Configuration)), *map(read_yaml, files[1:])]
     named: dict[str, Path] = {}
     for file, said in zip(files, found, strict=True):
         overlay = said.get("overlay")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow.datasets.kinds.recipe import complete
+from workflow.definitions.experiments import Experiments
 from workflow.definitions.loader import load_yaml
 from workflow.errors import InputError, RecipeError, unknown
 from workflow.planning.identity import canonical
@@ -150,12 +151,12 @@ def load_experiments(papers: Path) -> dict[str, Experiment]:
         )
     found: dict[str, Experiment] = {}
     for file in files:
-        for name, definition in load_yaml(file, "experiments")["experiments"].items():
+        for name, definition in load_yaml(file, Experiments)["experiments"].items():
             if name in found:
                 raise InputError(
                     f'{file}: experiment "{name}" also stands in {found[name].file}; rename one'
                 )
-            found[name] = Experiment(name, file.parent.name, file, definition)
+            found[name] = Experiment(name, file.parent.name, file, {**definition})
     return found
 
 

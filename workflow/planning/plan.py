@@ -7,6 +7,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from workflow.definitions.configuration import Configuration
+from workflow.definitions.experiments import Overlay
 from workflow.definitions.loader import check
 from workflow.errors import InputError, unknown
 from workflow.planning.code import Project
@@ -121,7 +123,7 @@ class Plan:
     def __init__(self, config: Mapping[str, Any], root: Path) -> None:
         _project.cache_clear()
         self.root = root
-        self.config = check(dict(config), "config", "config")
+        self.config = check(dict(config), Configuration, "config")
         self.papers = root / "workflow" / "papers"
         self.results = results_folder(self.config["results"], root)
         self.mechanisms = mechanisms(self.config, root)
@@ -305,7 +307,7 @@ class Plan:
             if name not in self.experiments:
                 raise unknown("overlay: experiments", "experiment", name, self.experiments)
         return {
-            name: check(change, "experiments#overlay", f"overlay: experiments.{name}")
+            name: check(change, Overlay, f"overlay: experiments.{name}")
             for name, change in changes.items()
         }
 

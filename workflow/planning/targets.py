@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
-from workflow.definitions.needs import claim_runs, figure_runs, table_runs
+from workflow.definitions.cells import table_runs
+from workflow.definitions.claims import claim_runs
+from workflow.definitions.figures import figure_runs
 from workflow.definitions.paper import Paper
 from workflow.errors import InputError, unknown
 from workflow.planning.corpora import Corpus, corpora
@@ -59,8 +61,8 @@ class PaperTargets:
         `kind` is `tables`, `figures` or `claims`.
         """
         needed: Mapping[str, Callable[[], list[tuple[str, str]]]] = {
-            "tables": lambda: table_runs(self.tables, name),
-            "figures": lambda: figure_runs(self.figures, name),
+            "tables": lambda: table_runs(self.tables["tables"][name]),
+            "figures": lambda: figure_runs(self.figures["figures"][name]),
             "claims": lambda: claim_runs(self.claims),
         }
         return needed[kind]()

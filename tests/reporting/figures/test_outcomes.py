@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 from tests.reporting.synthetic import one_run
+from workflow.definitions.figures import Figures
 from workflow.definitions.loader import check
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
@@ -173,7 +174,7 @@ def test_eight_settings_are_drawn_from_a_definition(tmp_path: Path) -> None:
         "options": {"axis": "std", "measures": MEASURES, "label": "fraction of runs"},
         "panels": [{"label": "same 40", "series": series}],
     }
-    paper.figures.update(check({"figures": {"toy": figure}}, "figures", "figures.yaml"))
+    paper.figures.update(check({"figures": {"toy": figure}}, Figures, "figures.yaml"))
     runs = [measure for x in settings for measure in at(x, 3, 2, n=5).behind]
     plot(paper, "toy", "lite", Measures(runs), tmp_path / "toy")
     sidecar = json.loads((tmp_path / "toy.json").read_text())

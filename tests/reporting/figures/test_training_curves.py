@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tests.reporting.synthetic import one_run
+from workflow.definitions.figures import Figures
 from workflow.definitions.loader import check
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
@@ -362,7 +363,7 @@ def toy() -> Paper:
         "options": {"x": "probe.step", "axis": "updates", "label": "accuracy (%)", "low": 0},
         "panels": [{"label": "same", "series": [one]}],
     }
-    paper.figures.update(check({"figures": {"toy": figure}}, "figures", "figures.yaml"))
+    paper.figures.update(check({"figures": {"toy": figure}}, Figures, "figures.yaml"))
     return paper
 
 

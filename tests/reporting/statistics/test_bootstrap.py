@@ -11,10 +11,10 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.significance import PairedTest
 
 from tests.reporting.synthetic import one_run
-from workflow.definitions import checks
-from workflow.definitions.loader import InputError, check
+from workflow.definitions.claims import Claims, check_claims
+from workflow.definitions.loader import check
 from workflow.definitions.paper import Paper
-from workflow.errors import ReportingError
+from workflow.errors import InputError, ReportingError
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measure, Measures
 from workflow.reporting.statistics.bootstrap import bleu, resample, resample_mean, statistics
@@ -133,8 +133,8 @@ def claim(**more: Any) -> dict[str, Any]:
 
 
 def judged(monkeypatch: pytest.MonkeyPatch, measures: list[Measure], **more: Any) -> dict[str, Any]:
-    checked = check({"claims": [claim(**more)]}, "claims", "claims.yaml")
-    checks.check_claims(checked, "claims.yaml")
+    checked = check({"claims": [claim(**more)]}, Claims, "claims.yaml")
+    check_claims(checked, "claims.yaml")
     paper = Paper("discrete_transformer")
     monkeypatch.setattr(Paper, "claims", checked)
     (found,) = judge(paper, "lite", Measures(measures))["claims"]
@@ -182,9 +182,9 @@ def test_a_claim_needs_the_translations(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_corpora_have_no_fixed_value() -> None:
-    checked = check({"claims": [claim(right={"value": 30})]}, "claims", "claims.yaml")
+    checked = check({"claims": [claim(right={"value": 30})]}, Claims, "claims.yaml")
     with pytest.raises(InputError, match="claim toy: corpora are compared with corpora"):
-        checks.check_claims(checked, "claims.yaml")
+        check_claims(checked, "claims.yaml")
 
 
 def test_a_side_may_have_a_measure_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reporting.synthetic import one_run, outcomes, with_tables
-from workflow.definitions import checks
-from workflow.definitions.loader import InputError, check
+from workflow.definitions.cells import check_tables
+from workflow.definitions.claims import Claims
+from workflow.definitions.loader import check
 from workflow.definitions.paper import Paper
-from workflow.errors import ReportingError
+from workflow.definitions.tables import Tables
+from workflow.errors import InputError, ReportingError
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.measures import Measure, Measures
@@ -45,8 +47,8 @@ def definitions(**more: Any) -> dict[str, Any]:
         "rows": [{"id": "same", "label": "same 40"}],
     }
     made = {"metrics": {"learned": metric | {"proportion": True}}, "tables": {"toy": table | more}}
-    checked: dict[str, Any] = check(made, "tables", "tables.yaml")
-    checks.check_tables(checked, "tables.yaml")
+    checked: dict[str, Any] = check(made, Tables, "tables.yaml")
+    check_tables(checked, "tables.yaml")
     return checked
 
 
@@ -158,7 +160,7 @@ def test_a_proportion_is_of_runs() -> None:
     made = definitions()
     made["metrics"]["learned"]["spread_over"] = "examples"
     with pytest.raises(InputError, match=r"metrics\.learned: a proportion is of runs"):
-        checks.check_tables(made, "tables.yaml")
+        check_tables(made, "tables.yaml")
 
 
 def ones(count: int, n: int) -> list[int]:
@@ -233,7 +235,7 @@ def claim(right: dict[str, Any]) -> dict[str, Any]:
 
 def judged(right: dict[str, Any], behind: list[Measure]) -> dict[str, Any]:
     paper = Paper("discrete_transformer")
-    paper.claims.update(check({"claims": [claim(right)]}, "claims", "claims.yaml"))
+    paper.claims.update(check({"claims": [claim(right)]}, Claims, "claims.yaml"))
     (found,) = judge(paper, "lite", Measures(behind))["claims"]
     return dict(found)
 

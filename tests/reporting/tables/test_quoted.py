@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from tests.reporting.synthetic import one_run, with_tables
-from workflow.definitions import checks
-from workflow.definitions.loader import InputError, check
-from workflow.definitions.needs import table_runs
+from workflow.definitions.cells import check_tables, table_runs
+from workflow.definitions.loader import check
+from workflow.definitions.tables import Tables
+from workflow.errors import InputError
 from workflow.reporting.measures import Measures
 from workflow.reporting.statistics.verdict import WORDS
 from workflow.reporting.tables import layout
@@ -40,9 +41,9 @@ def definitions(**row: Any) -> dict[str, Any]:
         "columns": columns,
     }
     found: dict[str, Any] = check(
-        {"metrics": metrics, "tables": {"toy": table}}, "tables", "tables.yaml"
+        {"metrics": metrics, "tables": {"toy": table}}, Tables, "tables.yaml"
     )
-    checks.check_tables(found, "tables.yaml")
+    check_tables(found, "tables.yaml")
     return found
 
 
@@ -69,12 +70,15 @@ def test_quoted_numbers_stand_there_without_a_verdict() -> None:
 
 
 def test_nothing_is_run_for_quoted_rows() -> None:
-    assert table_runs(definitions(), "toy") == [("toy", "en_de_soft"), ("toy", "en_vi_soft")]
+    assert table_runs(definitions()["tables"]["toy"]) == [
+        ("toy", "en_de_soft"),
+        ("toy", "en_vi_soft"),
+    ]
 
 
 def test_a_row_may_name_a_variant_for_each_column() -> None:
     made = definitions(variant={"en_vi": "other_{row}"})
-    assert table_runs(made, "toy") == [("toy", "en_de_soft"), ("toy", "other_soft")]
+    assert table_runs(made["tables"]["toy"]) == [("toy", "en_de_soft"), ("toy", "other_soft")]
     with pytest.raises(InputError, match='unknown column "en_fi"'):
         definitions(variant={"en_fi": "other"})
     with pytest.raises(InputError, match='unknown part "line"'):

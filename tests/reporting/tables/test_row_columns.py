@@ -7,10 +7,19 @@ from typing import Any
 import pytest
 
 from tests.reporting.synthetic import one_run, with_tables
-from workflow.definitions import checks
-from workflow.definitions.loader import InputError, check
-from workflow.definitions.needs import cell_variant, cells, format_of, metrics_of, table_runs
+from workflow.definitions.cells import (
+    cell_variant,
+    cells,
+    check_tables,
+    format_of,
+    metrics_of,
+    table_places,
+    table_runs,
+)
+from workflow.definitions.loader import check
 from workflow.definitions.paper import Paper
+from workflow.definitions.tables import Tables
+from workflow.errors import InputError
 from workflow.reporting.measures import Measures
 from workflow.reporting.tables import layout
 from workflow.reporting.tables import long_form as tables
@@ -51,8 +60,8 @@ def definitions() -> dict[str, Any]:
 
 
 def checked(made: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = check(made, "tables", "tables.yaml")
-    checks.check_tables(found, "tables.yaml")
+    found: dict[str, Any] = check(made, Tables, "tables.yaml")
+    check_tables(found, "tables.yaml")
     return found
 
 
@@ -82,17 +91,17 @@ def test_a_column_without_an_entry_does_not_exist() -> None:
     existing = [column["id"] for row, column in cells(table) if row["id"] == "majority"]
     assert existing == ["one", "all"]
     table["rows"][1]["variant"] = "{row}_{column}"
-    variants = [variant for _, variant in table_runs(made, "toy")]
+    variants = [variant for _, variant in table_runs(made["tables"]["toy"])]
     assert variants == ["model", "majority_one", "majority_all"]
     table["columns"][0]["rows"] = ["model"]
-    assert ("toy", "majority_one") not in table_runs(made, "toy")
+    assert ("toy", "majority_one") not in table_runs(made["tables"]["toy"])
 
 
 def test_numbers_are_looked_up_only_where_a_row_has_the_metric() -> None:
     made = definitions()
     made["metrics"]["majority"]["printed"] = "accuracy"
     made["tables"]["toy"]["printed"] = [PLACE]
-    places = [place for _, place, _ in checks.table_places(checked(made))]
+    places = [place for _, place, _ in table_places(checked(made))]
     assert [(place["row"], place["column"]) for place in places] == [
         ("majority class", "depth 1"),
         ("majority class", "all"),
@@ -105,7 +114,7 @@ def test_a_column_with_a_header_of_its_own_is_looked_up_by_the_papers() -> None:
     made["tables"]["toy"] |= {"printed": [PLACE], "columns": made["tables"]["toy"]["columns"][:1]}
     made["tables"]["toy"]["rows"].pop()
     made["tables"]["toy"]["columns"][0]["printed_label"] = "Depth 1 (%)"
-    ((_, place, _),) = checks.table_places(checked(made))
+    ((_, place, _),) = table_places(checked(made))
     assert (place["row"], place["column"]) == ("model", "Depth 1 (%)")
 
 
@@ -232,7 +241,7 @@ def test_a_row_may_be_of_another_experiment_and_a_star_stands_where_a_value_is_a
     starred = {"metrics": ["infix", "seen"], "format": "{infix:mean}{seen:star}"}
     table["columns"] = [{"id": "one", "label": "one", **starred}]
     made = checked(made)
-    assert table_runs(made, "toy") == [("toy", "model"), ("toys", "model")]
+    assert table_runs(made["tables"]["toy"]) == [("toy", "model"), ("toys", "model")]
     runs = [one_run("model", 0, {"infix": 50, "seen": 0.5})]
     other = one_run("model", 0, {"infix": 40, "seen": 0})
     other.run["experiment"] = "toys"  # type: ignore[index]

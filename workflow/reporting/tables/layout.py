@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from workflow.definitions.needs import cells, format_of, metrics_of, row_name
+from workflow.definitions.cells import cells, format_of, metrics_of, row_name
 from workflow.reporting.statistics.cells import UNDEFINED, Record
 from workflow.reporting.tables.footnotes import not_run, runs_behind, trained_on, unequal
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workflow.definitions import needs
+from workflow.definitions import cells as needs
 from workflow.definitions.expected import Expected, Printed
 from workflow.definitions.paper import Paper
 from workflow.reporting.measures import Measure, Measures

@@ -1,0 +1,127 @@
+"""What `claims.yaml` may say, its checks, and the runs that the claims are about."""
+
+from collections.abc import Iterator
+from typing import Annotated, Literal, NotRequired, cast
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from workflow.definitions.names import Runs, once
+from workflow.definitions.values import Digits, Measure, Name, Place, Text, closed
+from workflow.errors import InputError
+
+
+@closed
+class Side(TypedDict):
+    """The runs of one variant."""
+
+    variant: str
+    label: str
+    measure: NotRequired[Measure]
+    """in place of the claim's"""
+
+
+@closed
+class Constant(TypedDict):
+    """A number to compare with."""
+
+    value: float
+
+
+@closed
+class Theirs(TypedDict):
+    """The number that the paper prints for the other side."""
+
+    printed: Literal["left"]
+
+
+@closed
+class SidePlace(Place):
+    """Where expected.csv has the paper's number of one side."""
+
+    metric: NotRequired[str]
+    """in place of that of both sides"""
+
+
+@closed
+class Printed(TypedDict):
+    """The paper's numbers."""
+
+    metric: str
+    left: SidePlace
+    right: NotRequired[SidePlace]
+
+
+@closed
+class Claim(TypedDict):
+    """A sentence of a paper that can be decided."""
+
+    id: Name
+    claim: Text
+    source: str
+    headline: NotRequired[Literal[True]]
+    """whether the README shows it"""
+    check: NotRequired[Literal[True]]
+    """whether it is one of ours, that no paper makes"""
+    experiment: str
+    measure: Measure
+    label: str
+    unit: str
+    digits: Digits
+    over: Literal["runs", "examples", "resampled", "proportions", "corpora"]
+    """what is compared: pairs of runs, pairs of examples (by Student's t, or drawn anew by paired
+    bootstrap), fractions of runs (the measure is 0 or 1 and nothing is paired), or corpora of
+    translations (BLEU, by paired bootstrap)"""
+    direction: Literal["greater", "less"]
+    margin: float
+    """the difference to exceed"""
+    left: Side
+    right: Side | Constant | Theirs
+    printed: NotRequired[Printed]
+
+
+@closed
+class Claims(TypedDict):
+    """The claims of a paper."""
+
+    claims: Annotated[list[Claim], Field(min_length=1)]
+
+
+def check_claims(claims: Claims, where: str) -> None:
+    """Raise InputError for two claims with one id, or sides that cannot be compared."""
+    once(where, "claim", [claim["id"] for claim in claims["claims"]])
+    for claim in claims["claims"]:
+        if "printed" in claim["right"] and "printed" not in claim:
+            raise InputError(
+                f"{where}: claim {claim['id']}: the right side is a printed number; say in "
+                "`printed` where it stands"
+            )
+        if claim["over"] == "corpora" and "variant" not in claim["right"]:
+            raise InputError(
+                f"{where}: claim {claim['id']}: corpora are compared with corpora; name a variant "
+                "on the right, or compare runs"
+            )
+
+
+def claim_runs(claims: Claims) -> Runs:
+    """Return the runs behind all claims."""
+    pairs = [
+        (claim["experiment"], side["variant"])
+        for claim in claims["claims"]
+        for side in (claim["left"], cast(Side, claim["right"]))
+        if "variant" in side
+    ]
+    return list(dict.fromkeys(pairs))
+
+
+def claim_places(claims: Claims) -> Iterator[tuple[str, Place, str]]:
+    """Yield every place at which claims look for a number: where it is said, and the metric."""
+    for claim in claims["claims"]:
+        if "printed" not in claim:
+            continue
+        printed = claim["printed"]
+        sides = {"left": printed["left"]}
+        if "right" in printed:
+            sides["right"] = printed["right"]
+        for side, place in sides.items():
+            yield f"claim {claim['id']}, {side}", place, place.get("metric", printed["metric"])

@@ -1,0 +1,78 @@
+"""What a person sets in `config.yaml`, with `--config` or with `--configfile`."""
+
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field, WithJsonSchema
+from typing_extensions import TypedDict
+
+from workflow.definitions.values import PART, AboveZero, SeedCount, SeedList, Text, closed
+
+OwnName = Annotated[
+    str,
+    Field(
+        description='a name of lower-case letters, digits and "_"',
+        pattern="^[a-z][a-z0-9_]*$",
+        max_length=100,
+    ),
+]
+Mechanism = Annotated[Any, WithJsonSchema({PART: "#/$defs/mechanism"})]
+"""`"my_module:function"`, or a mapping with path and arguments."""
+
+
+@closed
+class Budget(TypedDict):
+    """What a plan may cost."""
+
+    gpu_hours: Annotated[AboveZero | None, Field(description="null, or a number of hours above 0")]
+
+
+@closed
+class NamedOverlay(TypedDict):
+    """A user's changes to experiments, under a name."""
+
+    name: Annotated[
+        str,
+        Field(
+            description='a name of lower-case letters, digits, "-" and "_"',
+            pattern="^[a-z0-9][a-z0-9_-]*$",
+            max_length=100,
+        ),
+    ]
+    experiments: Annotated[dict[str, dict[str, Any]], Field(min_length=1)]
+
+
+@closed
+class Configuration(TypedDict):
+    """What a person sets."""
+
+    scale: Literal["demo", "lite", "paper"]
+    """which set of sizes to run; part of every result's path"""
+    experiments: Annotated[
+        Text | Annotated[list[str], Field(min_length=1)],
+        Field(description="all, or a list of experiments and papers"),
+    ]
+    seeds: NotRequired[
+        Annotated[
+            SeedCount | SeedList | None,
+            Field(
+                description="null (each variant's own), a number of them, or a list where 0 is "
+                "its first"
+            ),
+        ]
+    ]
+    mirror: NotRequired[str | None]
+    """folder with an index SOURCES.tsv that holds downloaded files"""
+    results: Text
+    """folder that the workflow writes to"""
+    device: Literal["auto", "cpu", "cuda"]
+    keep_checkpoints: NotRequired[bool]
+    """whether the weights of checkpoints stay when they are recorded"""
+    budget: NotRequired[Annotated[Budget, Field(description="a mapping with the key gpu_hours")]]
+    mechanisms: NotRequired[dict[OwnName, Mechanism]]
+    """a mapping from name to "my_module:function\""""
+    overlay: NotRequired[
+        Annotated[
+            NamedOverlay | None,
+            Field(description="null, or a mapping with the keys name and experiments"),
+        ]
+    ]

@@ -1,0 +1,109 @@
+"""What `corpora.yaml` may say, and its checks: tables that are made from the data alone."""
+
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field, WithJsonSchema
+from typing_extensions import TypedDict
+
+from workflow.definitions.expected import ExpectedValues
+from workflow.definitions.names import once
+from workflow.definitions.values import PART, UNIQUE, Condition, Name, closed
+from workflow.errors import InputError, nearest
+
+Column = Literal[
+    "train",
+    "dev",
+    "test",
+    "train_length",
+    "dev_length",
+    "test_length",
+    "vocabulary",
+    "dropped",
+    "duplicates",
+    "unknown",
+    "form",
+]
+
+
+@closed
+class CorpusPlace(TypedDict):
+    """Where the numbers stand; row is the row's label, column and metric are the column's."""
+
+    source: str
+    table: str
+
+
+@closed
+class Like(TypedDict):
+    """The variant whose data this is."""
+
+    experiment: str
+    variant: str
+
+
+@closed
+class AtScale(TypedDict, total=False):
+    """Options of the data at a scale, or null where it is left out."""
+
+    demo: dict[str, Any] | None
+    lite: dict[str, Any] | None
+    paper: dict[str, Any] | None
+
+
+@closed
+class CorpusRow(TypedDict):
+    """One corpus."""
+
+    id: str
+    label: str
+    data: NotRequired[
+        Annotated[dict[str, Any], WithJsonSchema({PART: "#/$defs/data", "required": ["dataset"]})]
+    ]
+    like: NotRequired[Like]
+    scales: NotRequired[AtScale]
+    printed: NotRequired[CorpusPlace]
+    note: NotRequired[str]
+    """what explains a difference"""
+
+
+@closed
+class CorpusTable(TypedDict):
+    """One table of corpora."""
+
+    title: str
+    caption: str
+    source: str
+    """the text that the layout follows"""
+    printed: NotRequired[CorpusPlace]
+    columns: Annotated[list[Column], Field(min_length=1), UNIQUE]
+    rows: Annotated[list[CorpusRow], Field(min_length=1)]
+    notes: NotRequired[list[str]]
+
+
+@closed
+class Corpora(TypedDict):
+    """The tables of a paper's corpora."""
+
+    not_comparable: NotRequired[list[Condition]]
+    tables: Annotated[dict[Name, CorpusTable], Field(min_length=1)]
+
+
+def check_corpora(corpora: Corpora, where: str) -> None:
+    """Raise InputError for two rows with one id or label."""
+    for name, table in corpora["tables"].items():
+        once(f"{where}: tables.{name}", "row", [row["id"] for row in table["rows"]])
+        once(f"{where}: tables.{name}", "row", [row["label"] for row in table["rows"]])
+
+
+def check_printed(corpora: Corpora, expected: ExpectedValues, where: str) -> None:
+    """Raise InputError for a row of which the paper prints no number."""
+    known = {(source, table, row) for source, table, row, _, _ in expected.values}
+    for name, table in corpora["tables"].items():
+        for row in table["rows"]:
+            place = row.get("printed", table.get("printed"))
+            if place and (key := (place["source"], place["table"], row["label"])) not in known:
+                said = ", ".join(key)
+                raise InputError(
+                    f"{where}: tables.{name}, {row['id']}: {expected.path}: no number at {said}"
+                    f"{nearest(said, map(', '.join, known))}"
+                )

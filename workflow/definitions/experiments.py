@@ -1,0 +1,229 @@
+"""What `experiments.yaml` may say: experiments, their variants and scales, and a user's changes."""
+
+from typing import Annotated, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from workflow.definitions.values import (
+    UNIQUE,
+    AboveZero,
+    BelowOne,
+    Data,
+    Name,
+    Node,
+    NotNegative,
+    Positive,
+    SeedCount,
+    SeedList,
+    Text,
+    closed,
+)
+
+Seeds = Annotated[
+    SeedCount | SeedList,
+    Field(description="a whole number of at least 1, or a list of seeds"),
+]
+Updates = Annotated[list[Positive], UNIQUE]
+
+
+@closed
+class Batch(TypedDict, total=False):
+    """How much an update sees: so many examples, or so many tokens."""
+
+    examples: Positive | None
+    tokens: Positive | None
+    micro_tokens: Positive | None
+
+
+@closed
+class Optimizer(TypedDict, total=False):
+    """AdamW's options."""
+
+    lr: AboveZero
+    betas: Annotated[list[BelowOne], Field(min_length=2, max_length=2)]
+    weight_decay: NotNegative | None
+
+
+@closed
+class Schedule(TypedDict, total=False):
+    """How the learning rate changes."""
+
+    name: Literal["constant", "cosine", "inverse_sqrt"]
+    warmup: Annotated[int, Field(ge=0)] | None
+    start: NotNegative | None
+
+
+@closed
+class Select(TypedDict, total=False):
+    """Which weights are kept: those of the best epoch."""
+
+    metric: Literal["loss", "accuracy", "field_size"]
+    mode: Literal["max", "min"]
+
+
+@closed
+class Average(TypedDict, total=False):
+    """End with the mean of the last weights, kept every so many updates or epochs."""
+
+    last: Positive | None
+    updates: Positive | None
+    epochs: Positive | None
+
+
+@closed
+class Training(TypedDict, total=False):
+    """How a model is trained; `null` takes a key away."""
+
+    epochs: Positive | None
+    updates: Positive | None
+    batch: Batch
+    optimizer: Optimizer
+    schedule: Schedule
+    clip: AboveZero | None
+    select: Select | None
+    average: Average | None
+    compile: bool | None
+    """whether to compile the model (torch.compile)"""
+    start_from: str | None
+    """the parent whose weights training starts from"""
+    precision: Literal["fp32", "bf16"]
+    threads: Positive
+    matmul: Literal["highest", "fast"]
+
+
+@closed
+class Parent(TypedDict):
+    """A variant whose run must be done before, of this experiment or of another."""
+
+    experiment: NotRequired[str]
+    variant: str
+
+
+@closed
+class Every(TypedDict):
+    """The `first` updates, and then every so many up to the last."""
+
+    first: Updates
+    every: Positive
+    last: Positive
+
+
+@closed
+class Resources(TypedDict, total=False):
+    """What the run's jobs ask a cluster for; no part of the run's identity."""
+
+    gpu: Annotated[int, Field(ge=0)] | None
+    memory: (
+        Annotated[
+            str, Field(pattern="^[1-9][0-9]*[MG]B$", description='a size such as "500MB" or "4GB"')
+        ]
+        | None
+    )
+    runtime: (
+        Annotated[
+            str,
+            Field(pattern="^[1-9][0-9]*[mhd]$", description='a time such as "90m", "12h" or "2d"'),
+        ]
+        | None
+    )
+    where: Literal["cluster", "local", None]
+
+
+@closed
+class Optional(TypedDict, total=False):
+    """Settings that an experiment may leave out."""
+
+    parents: dict[Name, Parent | None]
+    checkpoints: Annotated[
+        Updates | Every,
+        Field(
+            description="updates whose weights are kept for measuring, listed or every so many "
+            "after some"
+        ),
+    ]
+    record: Node | None
+    """what is kept of the checkpoints when their weights are gone"""
+    resources: Resources
+
+
+@closed
+class Changes(Optional, total=False):
+    """Settings that are laid over others; `null` takes a key away."""
+
+    seeds: Seeds
+    data: Data
+    model: Node
+    objective: Node
+    training: Training
+    evaluators: dict[Name, Node | None]
+
+
+@closed
+class Variant(Changes, total=False):
+    """Changes to the experiment; `null` takes a key away."""
+
+    label: str
+
+
+@closed
+class Overlay(Changes, total=False):
+    """A user's changes to one experiment."""
+
+    variants: dict[str, Variant]
+
+
+@closed
+class Scale(Overlay, total=False):
+    """What a scale changes."""
+
+    only: Annotated[list[str], Field(min_length=1)]
+    """the variants that are run at this scale; all where it is left out"""
+
+
+@closed
+class Scales(TypedDict, total=False):
+    """Changes by scale."""
+
+    demo: Scale
+    lite: Scale
+    paper: Scale
+
+
+@closed
+class Mechanisms(TypedDict):
+    """What a user's own mechanism takes the place of, and the variants to follow."""
+
+    at: Annotated[
+        str,
+        Field(
+            description='a dotted key such as "model.encoder.normalizer"',
+            pattern=r"^(model|objective)(\.[a-z_]+)*$",
+        ),
+    ]
+    like: Annotated[dict[Name, str], Field(min_length=1)]
+    """by the beginning of the new variant's name ("sst" for "sst_mine")"""
+
+
+@closed
+class Definition(Optional):
+    """One experiment."""
+
+    title: Text
+    source: Text
+    seeds: Seeds
+    data: Data
+    model: Node
+    objective: Node
+    training: Training
+    evaluators: dict[Name, Node | None]
+    variants: Annotated[dict[Name, Variant], Field(min_length=1)]
+    scales: NotRequired[Scales]
+    mechanisms: NotRequired[Mechanisms]
+
+
+@closed
+class Experiments(TypedDict):
+    """The experiments of one paper."""
+
+    experiments: Annotated[dict[Name, Definition], Field(min_length=1)]

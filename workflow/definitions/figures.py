@@ -1,0 +1,80 @@
+"""What `figures.yaml` may say, and the runs that a figure is made of."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from workflow.definitions.names import Runs
+from workflow.definitions.values import Name, Place, closed
+
+
+@closed
+class PrintedNumber(Place):
+    """Where expected.csv has the paper's number."""
+
+    metric: str
+
+
+@closed
+class Series(TypedDict):
+    """One variant in a panel."""
+
+    variant: str
+    label: str
+    x: NotRequired[float]
+    """the setting's value in a sweep"""
+    array: NotRequired[str]
+    """which array to draw, named as the function asks for it"""
+    printed: NotRequired[PrintedNumber]
+
+
+@closed
+class Panel(TypedDict):
+    """One pair of axes."""
+
+    label: str
+    series: Annotated[list[Series], Field(min_length=1, max_length=8)]
+
+
+@closed
+class Figure(TypedDict):
+    """One figure."""
+
+    title: str
+    caption: str
+    experiment: str
+    path: Annotated[
+        str,
+        Field(
+            description='a function of this project as "package.module:name"',
+            pattern="^[a-z_][a-z0-9_.]*:[a-z_][a-z0-9_]*$",
+        ),
+    ]
+    options: NotRequired[dict[str, Any]]
+    """arguments of the function"""
+    panels: Annotated[list[Panel], Field(min_length=1)]
+
+
+@closed
+class Figures(TypedDict):
+    """The figures of a paper."""
+
+    figures: Annotated[dict[Name, Figure], Field(min_length=1)]
+
+
+def figure_runs(figure: Figure) -> Runs:
+    """Return the runs behind a figure."""
+    series = [one["variant"] for panel in figure["panels"] for one in panel["series"]]
+    return [(figure["experiment"], variant) for variant in dict.fromkeys(series)]
+
+
+def figure_places(figures: Figures) -> Iterator[tuple[str, Place, str]]:
+    """Yield every place at which series look for a number: where it is said, and the metric."""
+    for name, figure in figures["figures"].items():
+        for panel in figure["panels"]:
+            for series in panel["series"]:
+                if "printed" in series:
+                    where = f"figures.{name}, {panel['label']}, {series['label']}"
+                    yield where, series["printed"], series["printed"]["metric"]

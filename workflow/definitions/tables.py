@@ -1,0 +1,135 @@
+"""What `tables.yaml` may say."""
+
+from typing import Annotated, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from workflow.definitions.values import (
+    AboveZero,
+    Condition,
+    Digits,
+    Measure,
+    Name,
+    NotNegative,
+    Place,
+    Text,
+    closed,
+)
+
+Statistic = Literal["mean", "max"]
+MetricNames = Annotated[list[str], Field(min_length=1)]
+ByColumn = Annotated[dict[str, str], Field(min_length=1)]
+
+
+@closed
+class Tolerance(TypedDict):
+    """How far ours may be from a printed number."""
+
+    seed_std: NotNegative
+    sampling: NotRequired[Literal["none", "binomial", "examples"]]
+    full: NotRequired[AboveZero]
+    because: Text
+
+
+@closed
+class Metric(TypedDict):
+    """What a cell shows of a measure."""
+
+    measure: Measure
+    printed: NotRequired[str]
+    """the metric's name in expected.csv"""
+    label: str
+    unit: str
+    digits: Digits
+    statistic: NotRequired[Statistic]
+    """over runs; that of the table without it"""
+    spread_over: NotRequired[Literal["runs", "examples"]]
+    of: NotRequired[str]
+    """the word, one of the array `word`, whose list in the array `measure` is shown; {row} stands
+    for the row's id"""
+    starred: NotRequired[bool]
+    """the paper marks with * what training never exceeded, and a measure with `_never` behind its
+    name says so of ours"""
+    wide: NotRequired[Literal[True]]
+    """nearly any run meets its tolerance: its verdicts are counted apart, as are those of a cell
+    whose tolerance holds chance (a measure with `_chance` behind its name)"""
+    proportion: NotRequired[bool]
+    """the measure is 0 or 1 and its mean a fraction of runs"""
+    tolerance: NotRequired[Tolerance]
+
+
+@closed
+class Row(TypedDict):
+    """One row."""
+
+    id: str
+    group: NotRequired[str]
+    label: str
+    experiment: NotRequired[str]
+    """in place of the table's"""
+    variant: NotRequired[
+        Annotated[
+            str | ByColumn, Field(description="a template, or a mapping from column to template")
+        ]
+    ]
+    metrics: NotRequired[
+        Annotated[
+            MetricNames | Annotated[dict[str, MetricNames], Field(min_length=1)],
+            Field(description="a list of metrics, or a mapping from column to such a list"),
+        ]
+    ]
+    format: NotRequired[
+        Annotated[str | ByColumn, Field(description="a text, or a mapping from column to text")]
+    ]
+    flag: NotRequired[str]
+    quoted: NotRequired[Literal[True]]
+    """whether the paper quotes it from others"""
+    note: NotRequired[str]
+    printed: NotRequired[list[Place]]
+
+
+@closed
+class Column(TypedDict):
+    """One column."""
+
+    id: str
+    label: str
+    printed_label: NotRequired[str]
+    """its header in expected.csv, where ours differs"""
+    metrics: MetricNames
+    format: NotRequired[str]
+    rows: NotRequired[Annotated[list[str], Field(min_length=1)]]
+    printed: NotRequired[list[Place]]
+
+
+@closed
+class Table(TypedDict):
+    """One table."""
+
+    title: str
+    caption: str
+    source: str
+    """the text that the layout follows"""
+    experiment: str
+    variant: str
+    """template of {row} and {column}"""
+    statistic: NotRequired[Statistic]
+    repeats: NotRequired[str]
+    """the table whose numbers it shows again, which count once"""
+    labels: Annotated[list[str], Field(min_length=1, max_length=2)]
+    printed: NotRequired[list[Place]]
+    mechanisms: NotRequired[ByColumn]
+    """by the id of the new row, with {mechanism} for the name, the row to follow"""
+    rows: Annotated[list[Row], Field(min_length=1)]
+    columns: Annotated[list[Column], Field(min_length=1)]
+    notes: NotRequired[list[str]]
+
+
+@closed
+class Tables(TypedDict):
+    """The tables of a paper, and the metrics that they show."""
+
+    not_comparable: NotRequired[list[Condition]]
+    metrics: Annotated[dict[Name, Metric], Field(min_length=1)]
+    tables: Annotated[dict[Name, Table], Field(min_length=1)]
