@@ -3,11 +3,12 @@
 Planning runs these checks, so only the standard library is used.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from string import Formatter
 from typing import Any
 
 from workflow.definitions import needs
+from workflow.definitions.references import FILE, key_of
 from workflow.errors import InputError, nearest, unknown
 
 SHOWN = ("interval", "mean", "star")
@@ -92,6 +93,21 @@ def check_corpora(corpora: Mapping[str, Any], where: str) -> None:
     for name, table in corpora["tables"].items():
         for part in ("id", "label"):
             _once(f"{where}: tables.{name}", "row", [str(row[part]) for row in table["rows"]])
+
+
+def check_sources(
+    keys: Collection[str], claims: Iterable[Mapping[str, Any]], expected: Any, where: str
+) -> None:
+    """Raise InputError for a number or a claim of a paper that `paper.yaml` does not list.
+
+    Claims of a folder without papers are one's own.
+    """
+    for source in dict.fromkeys(source for source, *_ in expected.values):
+        if source not in keys:
+            raise unknown(f"{expected.path}, {FILE} beside it", "paper", source, keys)
+    for claim in claims if keys else ():
+        if key_of(claim["source"]) not in keys:
+            raise unknown(f"{where}: claim {claim['id']}", "paper", key_of(claim["source"]), keys)
 
 
 def check_printed_corpora(tables: Mapping[str, Any], expected: Any, where: str) -> None:

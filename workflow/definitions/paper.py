@@ -9,6 +9,7 @@ from workflow.definitions import checks
 from workflow.definitions.expected import ExpectedValues
 from workflow.definitions.loader import load_yaml
 from workflow.definitions.needs import with_rows
+from workflow.definitions.references import About
 from workflow.errors import InputError, ReportingError, nearest
 
 CHECKS = {
@@ -39,6 +40,11 @@ class Paper:
         """Return every paper that has tables, in the order of their names."""
         names = [path.parent.name for path in sorted(PAPERS.glob("*/tables.yaml"))]
         return [cls(name, mechanisms=mechanisms) for name in names]
+
+    @cached_property
+    def about(self) -> About:
+        """The paper's `paper.yaml`."""
+        return About.read(self.folder)
 
     @cached_property
     def tables(self) -> dict[str, Any]:
@@ -97,6 +103,12 @@ class Paper:
                     f"rename one"
                 )
         expected = self.expected
+        checks.check_sources(
+            [reference.key for reference in self.about.references],
+            self.claims["claims"],
+            expected,
+            str(self.folder / "claims.yaml"),
+        )
         checks.check_printed_corpora(corpora, expected, str(self.folder / "corpora.yaml"))
         for kind, definitions in kinds.items():
             for where, place, metric in checks.PLACES[kind](definitions):
