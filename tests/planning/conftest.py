@@ -48,6 +48,19 @@ EXPERIMENT: dict[str, Any] = {
     },
 }
 
+ABOUT = {
+    "title": "Paper",
+    "papers": {
+        "000": {
+            "title": "A paper",
+            "authors": ["A. Author"],
+            "year": 2020,
+            "venue": "nowhere",
+            "link": "https://example.org",
+        }
+    },
+}
+
 CONFIG: dict[str, Any] = {
     "scale": "demo",
     "experiments": "all",
@@ -83,6 +96,7 @@ class Project:
         """Write the experiments and return the folder of papers."""
         text = yaml.safe_dump({"experiments": self.experiments}, sort_keys=False)
         self.write("workflow/papers/paper/experiments.yaml", text)
+        self.write("workflow/papers/paper/paper.yaml", yaml.safe_dump(ABOUT))
         return self.root / "workflow/papers"
 
 

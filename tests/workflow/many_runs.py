@@ -146,7 +146,8 @@ def write_project(folder: Path, variants: int, seeds: int) -> Project:
     for name, content in paper.items():
         text = yaml.safe_dump(content, sort_keys=False)
         (target / f"{name}.yaml").write_text(text, encoding="utf-8")
-    (target / "expected.csv").write_bytes((TOY / "expected.csv").read_bytes())
+    for name in ("expected.csv", "paper.yaml"):
+        (target / name).write_bytes((TOY / name).read_bytes())
     return project
 
 

@@ -11,6 +11,7 @@ from workflow.definitions.corpora import Corpora, CorpusTable, check_corpora, ch
 from workflow.definitions.expected import ExpectedValues
 from workflow.definitions.figures import Figure, Figures, figure_places
 from workflow.definitions.loader import load_yaml
+from workflow.definitions.references import FILE, About, Papers, check_sources
 from workflow.definitions.tables import Table, Tables
 from workflow.errors import InputError, ReportingError, nearest
 
@@ -38,6 +39,13 @@ class Paper:
         """Return every paper that has tables, in the order of their names."""
         names = [path.parent.name for path in sorted(PAPERS.glob("*/tables.yaml"))]
         return [cls(name, mechanisms=mechanisms) for name in names]
+
+    @cached_property
+    def about(self) -> About:
+        """The paper's `paper.yaml`; without it the title is the folder's name."""
+        if not (self.folder / FILE).is_file():
+            return About(self.name.replace("_", " ").capitalize())
+        return About.of(load_yaml(self.folder / FILE, Papers))
 
     @cached_property
     def tables(self) -> Tables:
@@ -99,6 +107,8 @@ class Paper:
                     f"rename one"
                 )
         expected = self.expected
+        keys = [reference.key for reference in self.about.references]
+        check_sources(keys, claims, expected, str(self.folder / "claims.yaml"))
         check_printed(corpora, expected, str(self.folder / "corpora.yaml"))
         places = {
             "tables": table_places(tables),

@@ -12,6 +12,7 @@ from workflow.definitions.configuration import Configuration
 from workflow.definitions.corpora import Corpora
 from workflow.definitions.experiments import Experiments
 from workflow.definitions.figures import Figures
+from workflow.definitions.references import Papers
 from workflow.definitions.tables import Tables
 from workflow.definitions.values import PART, Known
 
@@ -22,6 +23,7 @@ FILES: dict[str, type] = {
     "corpora": Corpora,
     "experiments": Experiments,
     "figures": Figures,
+    "paper": Papers,
     "tables": Tables,
 }
 """The type of each kind of file."""

@@ -18,7 +18,7 @@ from workflow.reporting.publication.publishing import (
     refuse_dirty,
     stale_now,
 )
-from workflow.reporting.publication.summary import block, replaced
+from workflow.reporting.publication.summary import summarised
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.scripts.failure import one_sentence
 
@@ -47,10 +47,10 @@ def main() -> None:
                 "--scale is missing; name what to publish (make publish SCALE=<scale>)."
             )
         refuse_dirty(Path.cwd())
-        replaced(readme(), "")  # where there is no place for the summary, nothing is made
+        summarised(readme(), given.to)  # where there is no place for it, nothing is made
         plan = plan_of(given.results, given.scale, given.configfile)
         stale = publish(plan, given.to, planned(plan))
-        write_text(README, summarised(given.to))
+        write_text(README, summarised(readme(), given.to))
     measured = any(measures_of(plan, key).is_file() for key in planned_runs(plan))
     made = "published" if measured else f"no run of {plan.folder} was measured: made anew"
     print(f"{made} {given.to / given.scale}; review it and commit")
@@ -67,10 +67,11 @@ def check(results: Path, published: Path) -> None:
         if base_scale(scale) == scale:
             plan = plan_of(results, scale)
             say_stale(scale, stale_now(plan, published, planned(plan)))
-    if summarised(published) != README.read_text(encoding="utf-8"):
+    if summarised(readme(), published) != readme():
         raise ReportingError(
-            f"README.md: its results are not those of {published}; run `make publish`, or "
-            "take the block between the markers from the last commit."
+            f"README.md: its results are not those of {published}, or its papers not those of "
+            "workflow/papers; run `make publish`, or take what is between the markers from the "
+            "last commit."
         )
 
 
@@ -94,11 +95,6 @@ def say_stale(scale: str, stale: dict[str, str]) -> None:
     """Say on stderr which runs of a scale are stale, and why."""
     for key, reason in sorted(stale.items()):
         print(f"stale: {scale}: {key}: {reason}", file=sys.stderr)
-
-
-def summarised(published: Path) -> str:
-    """Return the README with its summary made anew from what is published."""
-    return replaced(readme(), block(published))
 
 
 def readme() -> str:

@@ -14,6 +14,7 @@ from model.store.checksums import Damaged, read_sealed
 from tests import sealing
 from tests.reporting.claims.test_claims_table import claim
 from tests.reporting.synthetic import Results, plan_of
+from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.planning.plan import Plan
 from workflow.reporting.figures import drawing
@@ -31,11 +32,12 @@ from workflow.reporting.publication.publishing import (
     stale_now,
     with_records,
 )
-from workflow.reporting.publication.summary import BEGIN, END, block, replaced
+from workflow.reporting.publication.summary import block, summarised
 from workflow.reporting.statistics import tolerances
 from workflow.scripts.measure import plain
 
 ROOT = Path(__file__).resolve().parents[3]
+BLOCKS = ("results", "papers")
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -49,7 +51,9 @@ def clone(tmp_path: Path) -> Path:
     """Return a git working tree with a README, and results ignored."""
     folder = tmp_path / "clone"
     folder.mkdir()
-    (folder / "README.md").write_text(f"# Title\n\n{BEGIN}\nold\n{END}\n\nEnd.\n")
+    edges = ((f"<!-- {name}:{edge} -->" for edge in ("begin", "end")) for name in BLOCKS)
+    blocks = "\n\n".join("\nold\n".join(both) for both in edges)
+    (folder / "README.md").write_text(f"# Title\n\n{blocks}\n\nEnd.\n")
     (folder / ".gitignore").write_text("results/\n")
     git(folder, "init", "-q")
     git(folder, "add", ".")
@@ -147,7 +151,7 @@ def test_a_stale_readme_is_noticed(clone: Path) -> None:
     assert done.returncode == 1
     assert "its results are not those of docs/reproduction" in done.stderr
     readme = clone / "README.md"
-    readme.write_text(replaced(readme.read_text(), block(clone / "docs/reproduction")))
+    readme.write_text(summarised(readme.read_text(), clone / "docs/reproduction"))
     assert command(clone, "--check").returncode == 0
     readme.write_text("# No markers\n")
     assert "put the lines" in command(clone, "--check").stderr
@@ -353,7 +357,7 @@ def test_stale_runs_are_told_and_are_no_error(clone: Path, monkeypatch: pytest.M
     assert stale_now(plan, docs, planned(plan)) == {}
     assert set(stale_now(plan, docs, today(plan, "1" * 16)).values()) == {"of other code"}
     readme = Path("README.md")
-    readme.write_text(replaced(readme.read_text(), block(docs)))
+    readme.write_text(summarised(readme.read_text(), docs))
     run = docs / "lite/runs/text_classification/sst_soft/seed-0.json"
     sealing.change(run, lambda value: value.update(code="x"))
     sealing.change(run, lambda value: value["spec"].update(code="x"))
@@ -372,7 +376,8 @@ def test_the_readme_shows_the_headlines_and_counts_all_claims(tmp_path: Path) ->
     text = block(tmp_path)
     assert re.findall(r"claim (\d) ", text) == ["1", "2", "5"]
     assert "Of 7 claims 2 hold, 1 do not, 2 are undecided" in text and "and 2 were not run." in text
-    assert "| 000 Kinley's thesis | 3 of 7 |" in text
+    (reference, _) = Paper("discrete_transformer").about.references
+    assert f"| [{reference.key}]({reference.link}) {reference.title} | 3 of 7 |" in text
 
 
 def test_undefined_measures_can_be_published(results: Results, docs: Path) -> None:

@@ -114,7 +114,9 @@ def _paper(paper: Paper, given: Given) -> dict[str, Any]:
     decided = given.claims.get(paper.name)
     return {
         "name": paper.name,
-        "title": paper.name.replace("_", " ").title(),
+        "title": paper.about.title,
+        "references": paper.about.references,
+        "legend": paper.about.legend,
         "claims": [_claim(claim) for claim in read_json(decided)["claims"]] if decided else [],
         "tables": [
             _table(paper, name, given.tables[paper.name, name])

@@ -11,18 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from workflow.definitions.references import Reference, key_of
 from workflow.files import read_csv, read_sidecar
 from workflow.reporting.claims.markdown import leans_against, points_against
 from workflow.reporting.statistics.verdict import WORDS
 
-PAPERS = {
-    "000": "Kinley's thesis",
-    "001": "Explicit Sparse Transformer",
-    "002": "Contextualized Role Interaction",
-    "003": "the submission of Discrete Transformer",
-    "004": "Approximating How Single Head Attention Learns",
-}
-"""By the number that sources have, the paper."""
 COMPARED = ("reproduced", "close", "differs")
 RANKED = ("not run", "not comparable", *COMPARED)
 DECIDED = ("holds", "does not hold")
@@ -135,7 +128,11 @@ def claims_said(claims: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def by_paper(claims: Sequence[Mapping[str, Any]], found: Sequence[Comparison]) -> str:
+def by_paper(
+    papers: Iterable[Reference],
+    claims: Sequence[Mapping[str, Any]],
+    found: Sequence[Comparison],
+) -> str:
     """Return a Markdown table of what was decided and compared of each paper.
 
     What two papers print counts in the row of each, and it is said how often.
@@ -146,17 +143,16 @@ def by_paper(claims: Sequence[Mapping[str, Any]], found: Sequence[Comparison]) -
         "| not run |",
         "| --- | --- | --- | --- |",
     ]
-    for number, title in PAPERS.items():
-        own = [
-            claim for claim in claims if claim["source"].startswith(number) and not claim["check"]
-        ]
+    for paper in papers:
+        own = [one for one in claims if key_of(one["source"]) == paper.key and not one["check"]]
         decided = sum(claim["verdict"] in DECIDED for claim in own)
-        printed = once(one for one in found if one.source == number)
+        printed = once(one for one in found if one.source == paper.key)
         counted = Counter(one.verdict for one in printed if _compared(one))
         every -= counted.total()
         compared = " / ".join(str(counted[word]) for word in COMPARED)
         absent = sum(one.verdict == "not run" for one in printed)
-        lines.append(f"| {number} {title} | {decided} of {len(own)} | {compared} | {absent} |")
+        name = f"[{paper.key}]({paper.link}) {paper.title}"
+        lines.append(f"| {name} | {decided} of {len(own)} | {compared} | {absent} |")
     table = "\n".join(lines)
     twice = f"Of these comparisons {-every} count in two rows: both papers print the number."
     return f"{table}\n\n{twice}" if every else table

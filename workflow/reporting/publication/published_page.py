@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from workflow.definitions.paper import Paper
 from workflow.files import read_csv, read_json
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.publication import following
-from workflow.reporting.publication.summary import ABOUT_CLAIMS, WORDS, counts
+from workflow.reporting.publication.summary import ABOUT_CLAIMS, counts, words
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.statistics.verdict import RULE
 
@@ -19,13 +20,14 @@ def scale_page(
     Args:
         folder: the scale's folder, with runs, tables, figures and claims in place.
         scale: its name.
-        titles: by `<paper>/<table or figure>`, the title.
+        titles: by `<paper>` and `<paper>/<table or figure>`, the title.
         stale: by run, why its measures no longer count.
     """
     parts = [f"# Published results, scale {scale}"]
     if base_scale(scale) != scale:
         parts.append(f"An overlay on `{base_scale(scale)}`: its settings are not the papers'.")
-    parts += [counts(folder), "## Claims", ABOUT_CLAIMS, WORDS, *_claims(folder)]
+    parts += [counts(folder), "## Claims", ABOUT_CLAIMS]
+    parts += [words(Paper.all()), *_claims(folder, titles)]
     parts += ["## Follow one number", following.section(folder, titles)]
     parts += ["## Tables", RULE, *_tables(folder, titles), "## Figures", *_figures(folder)]
     if stale:
@@ -34,13 +36,12 @@ def scale_page(
     return "\n\n".join(parts)
 
 
-def _claims(folder: Path) -> list[str]:
+def _claims(folder: Path, titles: Mapping[str, str]) -> list[str]:
     """Return a table of claims for each paper, with a link to its JSON."""
     parts = []
     for path in sorted((folder / "claims").glob("*.json")):
-        name = path.stem.replace("_", " ").capitalize()
         parts += [
-            f"### {name} ([json](claims/{path.name}))",
+            f"### {titles.get(path.stem, path.stem)} ([json](claims/{path.name}))",
             claims_table(read_json(path)["claims"]),
         ]
     return parts

@@ -329,7 +329,8 @@ def _facts(paper: Paper, folders: Iterable[Path]) -> Known:
 
 
 def _titles(papers: Iterable[Paper]) -> dict[str, str]:
-    return {
+    papers = list(papers)
+    return {paper.name: paper.about.title for paper in papers} | {
         f"{paper.name}/{name}": definition["title"]
         for paper in papers
         for kind in map(paper.items, ("tables", "corpora", "figures"))

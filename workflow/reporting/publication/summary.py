@@ -1,14 +1,16 @@
-"""The README's summary of what is published: how much of which paper, and the headline claims."""
+"""What the README says of the papers and of what is published: how much of which, the headlines."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from workflow.definitions.paper import PAPERS, Paper
 from workflow.errors import ReportingError
 from workflow.files import read_json
+from workflow.planning.experiments import load_experiments
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.publication.counting import by_paper, claims_said, comparisons, said
 
-BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 ORDER = ("paper", "lite")
 """The scales that the README shows, the most telling first; others have pages of their own."""
 ABOUT_CLAIMS = (
@@ -19,14 +21,16 @@ ABOUT_CLAIMS = (
     "may differ."
 )
 """What a reader of claims must know."""
-WORDS = (
-    "A claim of more than a sign has its margin behind `asked`. tau is Kendall's rank correlation; "
-    "A(u, v) is how often (%) the place that u ranks highest is among the highest 5 % of v, and "
-    "A-hat is A of a random order. Here u and v are alpha, attention (alpha_fr: learned while all "
-    "else is frozen), beta, the lexical probe (beta_uf: under uniform attention, beta_px: of the "
-    "bag-of-words proxy), and Delta, the influence of words by gradient."
-)
-"""What the names in claims and tables mean."""
+
+
+def words(papers: Iterable[Paper]) -> str:
+    """Return what the names in claims and tables mean, paper by paper."""
+    legends = [
+        f"Notation of {paper.about.title}: {paper.about.legend}"
+        for paper in papers
+        if paper.about.legend
+    ]
+    return " ".join(["A claim of more than a sign has its margin behind `asked`.", *legends])
 
 
 def published_claims(folder: Path) -> list[dict[str, Any]]:
@@ -38,11 +42,12 @@ def published_claims(folder: Path) -> list[dict[str, Any]]:
 def counts(folder: Path) -> str:
     """Return what was decided and compared below a scale's folder: in words, and by paper."""
     claims, found = published_claims(folder), comparisons(folder)
-    return f"{claims_said(claims)} {said(found)}\n\n{by_paper(claims, found)}"
+    papers = [reference for paper in Paper.all() for reference in paper.about.references]
+    return f"{claims_said(claims)} {said(found)}\n\n{by_paper(papers, claims, found)}"
 
 
 def block(published: Path) -> str:
-    """Return the README's block for everything below `docs/reproduction`, without its markers."""
+    """Return the README's block of results for everything below `docs/reproduction`."""
     parts = []
     for scale in (name for name in ORDER if (published / name).is_dir()):
         folder = published / scale
@@ -50,7 +55,7 @@ def block(published: Path) -> str:
         place = folder.as_posix()
         parts.append(
             f"**Scale `{scale}`**. {counts(folder)}\n\n"
-            f"The papers' main claims. {ABOUT_CLAIMS}\n\n{WORDS}\n\n"
+            f"The papers' main claims. {ABOUT_CLAIMS}\n\n{words(Paper.all())}\n\n"
             f"{claims_table(headlines)}\n\n"
             f"[All claims, tables and figures, and how to follow a number to its training]"
             f"({place}/README.md); the claims as [JSON]({place}/claims)."
@@ -58,10 +63,30 @@ def block(published: Path) -> str:
     return "\n\n".join(parts) or "No results have been published yet."
 
 
-def replaced(readme: str, text: str) -> str:
-    """Return the README with `text` between its markers; ReportingError if they are not there."""
-    before, begin, rest = readme.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ReportingError(f"README.md: put the lines {BEGIN} and {END} where results belong.")
-    return f"{before}{BEGIN}\n{text}\n{END}{after}"
+def papers_table() -> str:
+    """Return the README's table of papers, with their experiments and what is made of them."""
+    experiments = load_experiments(PAPERS).values()
+    lines = ["| target | papers | experiments | tables and figures |", "| --- |" + " --- |" * 3]
+    for paper in Paper.all():
+        cited = "; ".join(reference.cited for reference in paper.about.references)
+        own = ", ".join(f"`{one.name}`" for one in experiments if one.paper == paper.name)
+        lines.append(f"| `{paper.name}` | {cited} | {own} | {paper.about.covers} |")
+    return "\n".join(lines)
+
+
+def summarised(readme: str, published: Path) -> str:
+    """Return the README with its blocks, of results and of papers, made anew.
+
+    Raises ReportingError if their markers are not there.
+    """
+    return replaced(replaced(readme, "results", block(published)), "papers", papers_table())
+
+
+def replaced(readme: str, name: str, text: str) -> str:
+    """Return the README with `text` between the markers of that name."""
+    begin, end = (f"<!-- {name}:{edge} -->" for edge in ("begin", "end"))
+    before, opened, rest = readme.partition(begin)
+    _, closed, after = rest.partition(end)
+    if not opened or not closed:
+        raise ReportingError(f"README.md: put the lines {begin} and {end} where {name} belong.")
+    return f"{before}{begin}\n{text}\n{end}{after}"

@@ -1,0 +1,58 @@
+"""A paper is added by YAML and CSV alone: it runs, and has its row in every count."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.workflow.conftest import ROOT, Project, copy_code
+
+SIXTH = Path(__file__).parent / "sixth"
+ROW = (
+    "| [sixth2026](https://example.org/sixth) Learning the Stack Language in Four Updates "
+    "| 1 of 2 | 0 / 0 / 2 | 0 |"
+)
+MARKERS = "".join(f"<!-- {name}:begin -->\n<!-- {name}:end -->\n" for name in ("results", "papers"))
+
+
+@pytest.fixture
+def six(tmp_path: Path) -> Project:
+    """The project with its papers and a sixth, as a working tree of git."""
+    papers = sorted((ROOT / "workflow/papers").iterdir())
+    project = copy_code(tmp_path / "project", *papers, SIXTH)
+    (project.root / "README.md").write_text(MARKERS)
+    (project.root / ".gitignore").write_text("__pycache__/\n.snakemake/\nresults/\n")
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "six"]):
+        identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+        subprocess.run(["git", *identity, *command], cwd=project.root, check=True)
+    return project
+
+
+def test_it_is_data_alone() -> None:
+    assert {path.suffix for path in SIXTH.iterdir()} == {".yaml", ".csv"}
+    assert sum(len(path.read_text().splitlines()) for path in SIXTH.iterdir()) <= 250
+
+
+def test_its_demo_runs_and_every_count_has_its_row(six: Project) -> None:
+    demo = six.snakemake("report", config=("experiments=sixth",))
+    assert demo.trained == ["sixth_language/discrete/seed-0", "sixth_language/soft/seed-0"]
+    results = six.root / "results/demo"
+    assert (results / "figures/sixth/figure_1.png").is_file()
+    report = (results / "report.html").read_text()
+    own = report.partition('<section id="sixth"')[2].partition("</section>")[0]
+    assert '<h2 id="sixth-title">A Sixth Paper</h2>' in own
+    assert '<a href="https://example.org/sixth">sixth2026</a>: A. Author, B. Author (2026)' in own
+    assert "ppl is the perplexity of a symbol." in own
+    assert "Table 1: losses of a sixth paper" in own and "Figure 1: how a sixth paper" in own
+    assert report.count("(sixth2026 section 2") == 2
+
+    six.snakemake("sixth", config=("scale=lite", "experiments=sixth"))
+    six.script("publish", "--scale", "lite")
+    readme = (six.root / "README.md").read_text()
+    page = (six.root / "docs/reproduction/lite/README.md").read_text()
+    assert ROW in readme.splitlines() and ROW in page.splitlines()
+    assert "count in two rows" not in readme
+    assert "| `sixth` | [sixth2026](https://example.org/sixth): " in readme
+    assert "| `sixth_language` | Table 1 and Figure 1 |" in readme
+    assert "Notation of A Sixth Paper: ppl is the perplexity of a symbol." in page
+    assert "### A Sixth Paper ([json](claims/sixth.json))" in page

@@ -1,0 +1,109 @@
+"""What `paper.yaml` says: whose numbers stand in a folder, how to cite them, and their notation."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Annotated, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from workflow.definitions.claims import Claims
+from workflow.definitions.expected import ExpectedValues
+from workflow.definitions.values import Text, closed
+from workflow.errors import unknown
+
+FILE = "paper.yaml"
+Key = Annotated[str, Field(pattern="^[a-z0-9]+$")]
+Link = Annotated[str, Field(pattern="^https://.+")]
+
+
+@closed
+class Cited(TypedDict):
+    """A paper whose numbers stand here."""
+
+    title: Text
+    authors: Annotated[list[Text], Field(min_length=1)]
+    year: int
+    venue: Text
+    link: Link
+
+
+@closed
+class Papers(TypedDict):
+    """The papers of a folder."""
+
+    title: Text
+    """what heads its results"""
+    papers: Annotated[dict[Key, Cited], Field(min_length=1)]
+    """the papers whose numbers stand here, by the key that sources begin with"""
+    covers: NotRequired[str]
+    """which tables and figures there are, in words"""
+    notation: NotRequired[dict[str, Text]]
+    """what symbols in claims and tables mean"""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A paper as a list of references has it."""
+
+    key: str
+    """What sources begin with."""
+    title: str
+    authors: tuple[str, ...]
+    year: int
+    venue: str
+    link: str
+
+    @property
+    def cited(self) -> str:
+        """The paper in Markdown, as `[key](link): authors (year), *title*, venue`."""
+        authors = ", ".join(self.authors)
+        return f"[{self.key}]({self.link}): {authors} ({self.year}), *{self.title}*, {self.venue}"
+
+
+@dataclass(frozen=True)
+class About:
+    """What heads the results of a folder of papers."""
+
+    title: str
+    references: tuple[Reference, ...] = ()
+    """None where the experiments are one's own."""
+    covers: str = ""
+    """Which tables and figures there are, in words."""
+    notation: Mapping[str, str] | None = None
+    """What symbols in claims and tables mean."""
+
+    @classmethod
+    def of(cls, said: Papers) -> "About":
+        """Return what a `paper.yaml` says."""
+        references = tuple(
+            Reference(key, **{**one, "authors": tuple(one["authors"])})
+            for key, one in said["papers"].items()
+        )
+        return cls(said["title"], references, said.get("covers", ""), said.get("notation"))
+
+    @property
+    def legend(self) -> str:
+        """The notation as a sentence, or nothing."""
+        meanings = [f"{symbol} is {meaning}" for symbol, meaning in (self.notation or {}).items()]
+        return f"{'; '.join(meanings)}." if meanings else ""
+
+
+def key_of(source: str) -> str:
+    """Return the key that a source such as `key section 6.1` or `key, abstract` begins with."""
+    return source.replace(",", " ").split(maxsplit=1)[0]
+
+
+def check_sources(
+    keys: Collection[str], claims: Claims, expected: ExpectedValues, where: str
+) -> None:
+    """Raise InputError for a number or a claim of a paper that `paper.yaml` does not list.
+
+    Claims of a folder without papers are one's own.
+    """
+    for source in dict.fromkeys(source for source, *_ in expected.values):
+        if source not in keys:
+            raise unknown(f"{expected.path}, {FILE} beside it", "paper", source, keys)
+    for claim in claims["claims"] if keys else ():
+        if key_of(claim["source"]) not in keys:
+            raise unknown(f"{where}: claim {claim['id']}", "paper", key_of(claim["source"]), keys)
