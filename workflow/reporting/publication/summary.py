@@ -1,10 +1,9 @@
 """The README's summary of what is published: how much of which paper, and the headline claims."""
 
 from pathlib import Path
-from typing import Any
 
 from workflow.errors import ReportingError
-from workflow.files import read_json
+from workflow.reporting.claims.judged import JudgedClaim, read_claims
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.publication.counting import by_paper, claims_said, comparisons, said
 
@@ -29,10 +28,10 @@ WORDS = (
 """What the names in claims and tables mean."""
 
 
-def published_claims(folder: Path) -> list[dict[str, Any]]:
+def published_claims(folder: Path) -> list[JudgedClaim]:
     """Return all claims published below a scale's folder."""
     files = sorted((folder / "claims").glob("*.json"))
-    return [claim for path in files for claim in read_json(path)["claims"]]
+    return [claim for path in files for claim in read_claims(path)]
 
 
 def counts(folder: Path) -> str:
@@ -46,7 +45,7 @@ def block(published: Path) -> str:
     parts = []
     for scale in (name for name in ORDER if (published / name).is_dir()):
         folder = published / scale
-        headlines = [claim for claim in published_claims(folder) if claim.get("headline")]
+        headlines = [claim for claim in published_claims(folder) if claim.headline]
         place = folder.as_posix()
         parts.append(
             f"**Scale `{scale}`**. {counts(folder)}\n\n"
