@@ -1,6 +1,8 @@
 """Measures as the evaluators write them, with invented but plausible numbers."""
 
+import csv
 import hashlib
+import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +17,8 @@ from workflow.definitions.loader import load_yaml
 from workflow.definitions.paper import Paper
 from workflow.planning.plan import Plan
 from workflow.reporting.measures import Measure
+from workflow.reporting.statistics.cells import write_cells
+from workflow.reporting.tables.long_form import Table
 
 ROOT = Path(__file__).resolve().parents[2]
 STACK = {
@@ -165,6 +169,11 @@ def with_tables(tables: dict[str, Any], name: str = "discrete_transformer") -> P
     paper = Paper(name)
     paper.tables = tables
     return paper
+
+
+def lines(table: Table) -> list[dict[str, str]]:
+    """Return the lines of a table's CSV."""
+    return list(csv.DictReader(io.StringIO(write_cells(table.cells))))
 
 
 def plan_of(results: Path, scale: str = "lite", **config: Any) -> Plan:

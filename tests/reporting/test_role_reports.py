@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.reporting.synthetic import one_run
+from tests.reporting.synthetic import lines, one_run
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.reporting.figures.panels import Panel, Series
@@ -71,7 +71,7 @@ def test_a_row_shows_the_list_of_its_rank() -> None:
     labels = {"experiment": "role_translation", "variant": "multi30k_onehot", "seed": 0}
     run = Measure(run.path, run.identity, labels, run.evaluators)
     found = build(paper, "roles_multi30k", "demo", Measures([run]))
-    cells = {(r["row"], r["column"]): r["mean"] for r in found.records}
+    cells = {(r["row"], r["column"]): r["mean"] for r in lines(found)}
     assert cells["1", "Typical tokens"] == "der, die"
     assert cells["2", "Freq"] == "4"
     assert cells["2", "Examples"] == "'en ›.‹'"

@@ -77,7 +77,9 @@ class About:
     def of(cls, said: Papers) -> "About":
         """Return what a `paper.yaml` says."""
         references = tuple(
-            Reference(key, **{**one, "authors": tuple(one["authors"])})
+            Reference(
+                key, one["title"], tuple(one["authors"]), one["year"], one["venue"], one["link"]
+            )
             for key, one in said["papers"].items()
         )
         return cls(said["title"], references, said.get("covers", ""), said.get("notation"))

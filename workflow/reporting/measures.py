@@ -11,6 +11,18 @@ from workflow.reporting.texts import put_back
 
 
 @dataclass(frozen=True)
+class Scalar:
+    """A value of a metric."""
+
+    value: float | str
+    """A list of words is a text."""
+    std: float | None = None
+    """Over the examples of the run."""
+    n: int | None = None
+    """Number of examples."""
+
+
+@dataclass(frozen=True)
 class Measure:
     """What was measured on one run."""
 
@@ -34,13 +46,20 @@ class Measure:
         """The run's seed."""
         return int(self.run["seed"])
 
-    def scalar(self, name: str) -> Mapping[str, Any] | None:
-        """Return {value, unit, std, n} of `evaluator.metric`, or None when it has no value."""
-        found = self._found(name)
-        return found if found is not None and found.get("value") is not None else None
+    def scalar(self, name: str) -> Scalar | None:
+        """Return the value of `evaluator.metric`, or None when it has none."""
+        told = self._told("scalars", name)
+        if told is None or told.get("value") is None:
+            return None
+        return Scalar(told["value"], told.get("std"), told.get("n"))
 
-    def of_metric(self, metric: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """Return {value, ...} of a metric of `tables.yaml`, or None when it has no value.
+    def number(self, name: str) -> float | None:
+        """Return `evaluator.metric` as a number, or None when it has no value."""
+        scalar = self.scalar(name)
+        return float(scalar.value) if scalar else None
+
+    def of_metric(self, metric: Mapping[str, Any]) -> Scalar | None:
+        """Return the value of a metric of `tables.yaml`, or None when it has none.
 
         With the key `of` the value is the list of that word, as `this, that`, or – where the
         evaluator was run and has no such word: its array `word` has the words, and its other
@@ -53,9 +72,9 @@ class Measure:
         if words is None or lists is None:
             return None
         if metric["of"] not in words:
-            return {"value": "–"}
-        found = lists[words.index(metric["of"])]
-        return {"value": ", ".join(found), "n": len(found)} if found else None
+            return Scalar("–")
+        listed = lists[words.index(metric["of"])]
+        return Scalar(", ".join(listed), n=len(listed)) if listed else None
 
     def outcome(self, name: str) -> int | None:
         """Return `evaluator.metric` of a measure that is 0 or 1, or None when it has no value.
@@ -65,24 +84,17 @@ class Measure:
         scalar = self.scalar(name)
         if scalar is None:
             return None
-        if scalar["value"] not in (0, 1):
+        if scalar.value not in (0, 1):
             raise ReportingError(
-                f"{self.path}: {name} is {scalar['value']}, but a proportion counts values of 0 "
+                f"{self.path}: {name} is {scalar.value}, but a proportion counts values of 0 "
                 "and 1; name a measure that has only these."
             )
-        return int(scalar["value"])
+        return int(scalar.value)
 
     def undefined(self, name: str) -> bool:
         """Say whether `evaluator.metric` was measured, and has no value (a mean over nothing)."""
-        found = self._found(name)
-        return found is not None and found.get("value") is None
-
-    def _found(self, name: str) -> Mapping[str, Any] | None:
-        evaluator, _, metric = name.partition(".")
-        found: Mapping[str, Any] | None = (
-            self.evaluators.get(evaluator, {}).get("scalars", {}).get(metric)
-        )
-        return found
+        told = self._told("scalars", name)
+        return told is not None and told.get("value") is None
 
     def partners(self, name: str) -> list[str]:
         """Return the other runs whose records the evaluator of `evaluator.metric` read."""
@@ -97,8 +109,11 @@ class Measure:
 
     def array(self, name: str) -> Any:
         """Return the array `evaluator.name` (a list, or a mapping of lists), or None."""
-        evaluator, _, array = name.partition(".")
-        return self.evaluators.get(evaluator, {}).get("arrays", {}).get(array)
+        return self._told("arrays", name)
+
+    def _told(self, kind: str, name: str) -> Any:
+        evaluator, _, metric = name.partition(".")
+        return self.evaluators.get(evaluator, {}).get(kind, {}).get(metric)
 
     def setting(self, key: str) -> Any:
         """Return a setting of the run by dotted key (`data.train`), or None when it has none.

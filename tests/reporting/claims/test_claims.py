@@ -11,6 +11,7 @@ from scipy import stats
 from tests.reporting.synthetic import Results
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
+from workflow.reporting.claims.judged import JudgedClaim
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.measures import Measure, Measures
@@ -97,8 +98,7 @@ def test_pairs_are_runs_of_the_same_seed(paper: Paper, measures: Measures) -> No
     found = claim(judge(paper, "lite", measures), "penalty_needed_uniform")
     values = {
         variant: [
-            one.scalar("receptive_field.f1")["value"]
-            for one in measures.of("stack_language", variant)
+            one.number("receptive_field.f1") for one in measures.of("stack_language", variant)
         ]
         for variant in ("uniform_discrete_penalty", "uniform_discrete")
     }
@@ -110,7 +110,7 @@ def test_pairs_are_runs_of_the_same_seed(paper: Paper, measures: Measures) -> No
 def test_a_fixed_value_is_compared_seed_by_seed(paper: Paper, measures: Measures) -> None:
     found = claim(judge(paper, "lite", measures), "precision_uniform")
     runs = measures.of("stack_language", "uniform_discrete_penalty")
-    values = [one.scalar("receptive_field.precision")["value"] for one in runs]
+    values = [one.number("receptive_field.precision") for one in runs]
     assert found["estimate"] == pytest.approx(np.mean(values) - 0.95)
     assert found["right"]["mean"] == 0.95
 
@@ -162,7 +162,7 @@ def test_what_is_not_defined_is_undecided(paper: Paper, results: Results, name: 
     found = claim(judge(paper, "lite", read), name)
     assert (found["verdict"], found["estimate"]) == ("undecided", None)
     assert "undefined" in found["reason"]
-    assert "| undefined | **undecided** (undefined) |" in claims_table([found])
+    assert "| undefined | **undecided** (undefined) |" in claims_table([JudgedClaim.of(found)])
 
 
 def test_runs_on_different_examples_are_refused(paper: Paper, results: Results) -> None:

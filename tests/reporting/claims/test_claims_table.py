@@ -1,9 +1,11 @@
 """A line of the table of claims says what was compared, and what decided it."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from workflow.reporting.claims.judged import JudgedClaim
 from workflow.reporting.claims.markdown import (
     claims_table,
     counted,
@@ -13,9 +15,11 @@ from workflow.reporting.claims.markdown import (
 )
 
 
-def claim(**changes: Any) -> dict[str, Any]:
+def claim(**changes: Any) -> JudgedClaim:
     """Return a claim as it is published: undecided, over three seeds."""
-    return {
+    given = {
+        **dict.fromkeys(("id", "label", "reason", "p_value"), ""),
+        **{name: [] for name in ("measures", "runs", "partners")},
         "claim": "One is better.",
         "source": "000",
         "paper": "",
@@ -33,10 +37,11 @@ def claim(**changes: Any) -> dict[str, Any]:
         "seeds": [0, 1, 2],
         "hindrances": [],
         "check": False,
+        "headline": False,
         "n": 3,
         "by_seed": [0.5, 1, 1.5],
-        **changes,
     }
+    return JudgedClaim.of({**given, **changes})
 
 
 def line(**changes: Any) -> list[str]:
@@ -132,17 +137,17 @@ def test_intervals_on_the_wrong_side(
 ) -> None:
     given = claim(direction=direction, ci_low=low, ci_high=high, margin=margin)
     assert points_against(given) is against
-    assert not points_against({**given, "verdict": "holds"})
+    assert not points_against(replace(given, verdict="holds"))
 
 
 def test_estimates_on_the_wrong_side() -> None:
     given = claim(estimate=-0.5)
     assert leans_against(given) and not points_against(given)
-    assert not leans_against(claim()) and not leans_against({**given, "margin": -1})
-    assert not leans_against({**given, "direction": "less"})
-    assert not leans_against({**given, "estimate": None})
-    assert not leans_against({**given, "verdict": "does not hold"})
-    alone = {**given, "ci_low": None, "ci_high": None}
+    assert not leans_against(claim()) and not leans_against(replace(given, margin=-1))
+    assert not leans_against(replace(given, direction="less"))
+    assert not leans_against(replace(given, estimate=None))
+    assert not leans_against(replace(given, verdict="does not hold"))
+    alone = replace(given, ci_low=None, ci_high=None)
     assert leans_against(alone) and not points_against(alone)
 
 

@@ -16,7 +16,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from model.store.checksums import read_sealed
-from tests.reporting.synthetic import Results, outcomes
+from tests.reporting.synthetic import Results, lines, outcomes
 from tests.sealing import put
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
@@ -145,7 +145,7 @@ def test_figure_6_1_says_what_table_6_1_says(paper: Paper, results: Results) -> 
         importance["scalars"]["tau_norm"] |= {"value": mean, "std": std, "n": 2}
         put(path, measures)
     read = Measures.read(results.measures)
-    records = build(paper, "table_6_1", "lite", read).records
+    records = lines(build(paper, "table_6_1", "lite", read))
     (cell,) = (
         one
         for one in records
@@ -179,7 +179,7 @@ def test_sweep_is_in_the_order_of_its_setting(paper: Paper, measures: Measures) 
         line = figure.axes[0].lines[0]
         assert list(line.get_xdata()) == [0.5, 1.0, 2.0]
         values = [
-            one.scalar("receptive_field.precision")["value"]
+            one.number("receptive_field.precision")
             for one in measures.of("stack_language", "uniform_discrete_penalty")
         ]
         assert line.get_ydata()[1] == pytest.approx(sum(values) / 3)

@@ -18,6 +18,7 @@ from workflow.reporting.publication.counting import (
     once,
     said,
 )
+from workflow.reporting.statistics.cells import Cell
 from workflow.reporting.tables.tabulating import tabulate
 
 PAPERS = [
@@ -86,17 +87,17 @@ def test_a_measurement_counts_once_by_its_worst_verdict() -> None:
 def test_one_quantity_counts_once_whoever_measured_it_and_in_whatever_unit() -> None:
     sidecar = {"tolerances": {"percent": {"full": 100}}}
 
-    def of(measure: str, metric: str, mean: str, *runs: str) -> object:
+    def of(measure: str, metric: str, mean: float | str, *runs: str) -> object:
         cell = {"runs": list(runs or ("a", "b")), "measure": measure}
-        return measurement(sidecar, cell, {"metric": metric, "mean": mean})
+        return measurement(sidecar, cell, Cell(metric=metric, mean=mean))
 
-    known = of("validation.uniform_proxy", "percent", "79.4123")
-    assert of("regression.uniform_proxy", "share", "0.794123") == known
-    assert of("regression.uniform_log", "share", "0.794123") != known
-    assert of("regression.uniform_proxy", "share", "0.795") != known
-    assert of("validation.uniform_proxy", "percent", "79.4123", "a") != known
+    known = of("validation.uniform_proxy", "percent", 79.4123)
+    assert of("regression.uniform_proxy", "share", 0.794123) == known
+    assert of("regression.uniform_log", "share", 0.794123) != known
+    assert of("regression.uniform_proxy", "share", 0.795) != known
+    assert of("validation.uniform_proxy", "percent", 79.4123, "a") != known
     assert of("roles.typical", "list", "the, a") == ("a", "b", "typical", "the, a")
-    assert measurement(sidecar, {"corpus": "d"}, {"metric": "train #", "mean": "9"}) is None
+    assert measurement(sidecar, {"corpus": "d"}, Cell(metric="train #", mean=9)) is None
 
 
 FOUND = [

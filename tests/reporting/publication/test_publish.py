@@ -369,7 +369,7 @@ def test_stale_runs_are_told_and_are_no_error(clone: Path, monkeypatch: pytest.M
 def test_the_readme_shows_the_headlines_and_counts_all_claims(tmp_path: Path) -> None:
     verdicts = ["holds", "undecided", "does not hold", "not run", "not run", "holds", "undecided"]
     claims = [
-        claim(claim=f"claim {n}", verdict=verdict, headline=n in (1, 2, 5))
+        claim(claim=f"claim {n}", verdict=verdict, headline=n in (1, 2, 5)).told()
         for n, verdict in enumerate(verdicts)
     ]
     sealing.put(tmp_path / "lite/claims/one.json", {"claims": claims})

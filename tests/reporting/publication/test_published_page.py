@@ -142,7 +142,7 @@ def test_the_example_is_reproduced_if_any_is(tmp_path: Path) -> None:
 
 
 def test_stale_runs_and_overlays_are_told(tmp_path: Path) -> None:
-    write_json(tmp_path / "claims/p.json", {"claims": [claim()]})
+    write_json(tmp_path / "claims/p.json", {"claims": [claim().told()]})
     text = scale_page(tmp_path, "lite+mine", {}, {"e/v/seed-0": "of other code"})
     assert "An overlay on `lite`" in text
     assert text.endswith("Kept, but in no table, figure or claim:\n\n- `e/v/seed-0`: of other code")

@@ -147,7 +147,7 @@ def test_a_claim_over_corpora(monkeypatch: pytest.MonkeyPatch) -> None:
     found = judged(monkeypatch, runs)
     assert found["verdict"] == "holds"
     assert (found["n"], found["seeds"]) == (80, [0, 1])
-    scores = [[run.scalar("probe.bleu")["value"] for run in runs[at : at + 2]] for at in (0, 3)]  # type: ignore[index]
+    scores = [[run.number("probe.bleu") for run in runs[at : at + 2]] for at in (0, 3)]
     assert [found[side]["mean"] for side in ("left", "right")] == pytest.approx(
         [np.mean(side) for side in scores]
     )

@@ -1,7 +1,7 @@
 """Proportions of runs: in tables, in claims, and in the summaries of both."""
 
 import csv
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,16 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.reporting.synthetic import one_run, outcomes, with_tables
+from tests.reporting.synthetic import lines, one_run, outcomes, with_tables
 from workflow.definitions.cells import check_tables
 from workflow.definitions.claims import Claims
 from workflow.definitions.loader import check
 from workflow.definitions.paper import Paper
 from workflow.definitions.tables import Tables
 from workflow.errors import InputError, ReportingError
+from workflow.reporting.claims.judged import JudgedClaim
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.measures import Measure, Measures
+from workflow.reporting.statistics.cells import Cell
 from workflow.reporting.statistics.decisions import decide_proportions
 from workflow.reporting.statistics.intervals import newcombe, wilson
 from workflow.reporting.tables import layout
@@ -58,15 +60,15 @@ def table_of(made: dict[str, Any], behind: list[Measure]) -> tables.Table:
 
 def shown(made: dict[str, Any], table: tables.Table) -> list[list[str]]:
     """Return the texts of the rows that a reader sees."""
-    cells = layout.grid(made, "toy", table.records, table.sidecar)
+    cells = layout.grid(made, "toy", table.cells, table.sidecar)
     return [[cell.text for cell in row] for row in cells.rows]
 
 
 def test_a_cell_is_the_fraction_with_wilsons_interval() -> None:
     made = definitions()
     table = table_of(made, outcomes("same", LEARNED))
-    for record in table.records:
-        assert tuple(record) == tables.COLUMNS
+    for record in lines(table):
+        assert tuple(record) == tuple(field.name for field in fields(Cell))
         assert (record["mean"], record["std"], record["n"]) == ("0.1", "", "20")
         assert (record["statistic"], record["spread_over"]) == ("mean", "runs")
         low, high = wilson(2, 20)
@@ -83,15 +85,15 @@ def test_one_run_has_an_interval_too(value: int | None, text: str) -> None:
     made = definitions()
     table = table_of(made, outcomes("same", [value]))
     assert shown(made, table)[0][2] == text
-    assert {record["n"] for record in table.records} == {"1"}
-    assert {record["statistic"] for record in table.records} == {"single"}
+    assert {record["n"] for record in lines(table)} == {"1"}
+    assert {record["statistic"] for record in lines(table)} == {"single"}
 
 
 def test_without_runs_nothing_is_filled_in() -> None:
     made = definitions()
     table = table_of(made, [])
     assert shown(made, table) == []
-    assert {record["ci_low"] + record["mean"] + record["n"] for record in table.records} == {""}
+    assert {record["ci_low"] + record["mean"] + record["n"] for record in lines(table)} == {""}
 
 
 def test_runs_without_an_outcome_are_left_out_and_told() -> None:
@@ -99,15 +101,15 @@ def test_runs_without_an_outcome_are_left_out_and_told() -> None:
     behind = [*outcomes("same", [1, None, 0]), one_run("same", 3)]
     table = table_of(made, behind)
     assert shown(made, table)[0][1] == "0.50"
-    assert table.records[0]["n"] == "2"
-    assert "undefined in 1 of 4 runs" in table.records[0]["note"]
-    assert "missing in 1 of 4 runs" in table.records[0]["note"]
+    assert lines(table)[0]["n"] == "2"
+    assert "undefined in 1 of 4 runs" in lines(table)[0]["note"]
+    assert "missing in 1 of 4 runs" in lines(table)[0]["note"]
 
 
 def test_a_table_of_best_runs_has_fractions_all_the_same() -> None:
     made = definitions(statistic="max")
     table = table_of(made, outcomes("same", LEARNED))
-    assert (table.records[0]["mean"], table.records[0]["statistic"]) == ("0.1", "mean")
+    assert (lines(table)[0]["mean"], lines(table)[0]["statistic"]) == ("0.1", "mean")
 
 
 def test_a_metric_may_have_another_statistic_than_its_table() -> None:
@@ -116,7 +118,7 @@ def test_a_metric_may_have_another_statistic_than_its_table() -> None:
     del metric["proportion"]
     for own, expected in (({}, ("1", "max")), ({"statistic": "mean"}, ("0.25", "mean"))):
         made["metrics"]["learned"] = metric | own
-        record, *_ = table_of(made, outcomes("same", [0, 1, 0, 0])).records
+        record, *_ = lines(table_of(made, outcomes("same", [0, 1, 0, 0])))
         assert (record["mean"], record["statistic"]) == expected
 
 
@@ -132,7 +134,7 @@ def test_a_printed_fraction_is_judged_by_the_number_of_runs() -> None:
     number = other.expected.values[key]
     other.expected.values[key] = replace(number, printed=replace(number.printed, text="0.5"))
     behind = Measures(outcomes("same", [1, 1, 1, 0, 0] * 4))
-    record, *_ = tables.build(other, "toy", "lite", behind).records
+    record, *_ = lines(tables.build(other, "toy", "lite", behind))
     assert record["verdict"] == "reproduced"
     assert "difference +0.1, tolerance 0.274" in record["note"]
 
@@ -151,8 +153,8 @@ def test_any_metric_can_show_its_interval(paper: Paper, measures: Measures, tmp_
         record = next(csv.DictReader(stream))
     rounded = [f"{float(record[name]):.3f}" for name in ("mean", "ci_low", "ci_high")]
     assert f"| {rounded[0]} [{rounded[1]}, {rounded[2]}] |" in (tmp_path / "t.md").read_text()
-    assert f"{layout.Shown('42.29', '', 1, best_of='2')}" == "42.3 (best of 2)"
-    one = layout.Shown("0.69", "0.11", 2)
+    assert f"{layout.Shown(42.29, None, 1, best_of=2)}" == "42.3 (best of 2)"
+    one = layout.Shown(0.69, 0.11, 2)
     assert (f"{one:interval}", f"{one}", f"{one:mean}") == ("0.69±0.11", "0.69±0.11", "0.69")
 
 
@@ -263,7 +265,7 @@ def test_sides_are_groups_and_need_no_common_seed() -> None:
     assert (
         "0.10 (same 40, 2 of 20 runs) vs 0.75 (40 of 60, 3 of 4 runs): -0.65 [-0.87, -0.16] "
         "| **holds** |"
-    ) in claims_table([found])
+    ) in claims_table([JudgedClaim.of(found)])
 
 
 def test_a_fixed_value_stands_for_the_other_side() -> None:
@@ -271,7 +273,9 @@ def test_a_fixed_value_stands_for_the_other_side() -> None:
     low, high = wilson(2, 20)
     assert (found["ci_low"], found["ci_high"]) == pytest.approx((low - 0.5, high - 0.5))
     assert (found["n"], found["verdict"]) == (20, "holds")
-    assert "(same 40, 2 of 20 runs) vs 0.50 (fixed value): -0.40" in claims_table([found])
+    assert "(same 40, 2 of 20 runs) vs 0.50 (fixed value): -0.40" in claims_table(
+        [JudgedClaim.of(found)]
+    )
 
 
 @pytest.mark.parametrize(
@@ -281,4 +285,4 @@ def test_a_fixed_value_stands_for_the_other_side() -> None:
 def test_one_side_decides_nothing(more: list[int | None], verdict: str, ours: str) -> None:
     found = judged(OTHER, [*outcomes("same", LEARNED), *outcomes("more", more)])
     assert (found["verdict"], found["estimate"]) == (verdict, None)
-    assert f"| {ours} | **{verdict}**" in claims_table([found])
+    assert f"| {ours} | **{verdict}**" in claims_table([JudgedClaim.of(found)])

@@ -2,6 +2,7 @@
 
 import pytest
 
+from workflow.reporting.statistics.cells import Cell
 from workflow.reporting.tables.footnotes import not_run, runs_behind, trained_on, unequal
 
 
@@ -21,22 +22,24 @@ def test_rows_that_were_not_run_are_named_shortly(absent: list[tuple[str, str]],
 @pytest.mark.parametrize(
     ("cells", "warned"),
     [
-        ([("3", "0.1", "mean"), ("2", "0.2", "mean")], True),
-        ([("3", "0.1", "mean"), ("1", "", "single")], True),
-        ([("2", "", "max"), ("1", "", "single")], True),
-        ([("3", "0.1", "mean"), ("3", "0.2", "mean")], False),
-        ([("3", "0", "mean"), ("2", "0", "mean")], False),
-        ([("20", "", "mean"), ("5", "", "mean")], False),
+        ([(3, 0.1, "mean"), (2, 0.2, "mean")], True),
+        ([(3, 0.1, "mean"), (1, None, "single")], True),
+        ([(2, None, "max"), (1, None, "single")], True),
+        ([(3, 0.1, "mean"), (3, 0.2, "mean")], False),
+        ([(3, 0, "mean"), (2, 0, "mean")], False),
+        ([(20, None, "mean"), (5, None, "mean")], False),
     ],
 )
 def test_rows_over_different_seeds_are_told(
-    cells: list[tuple[str, str, str]], warned: bool
+    cells: list[tuple[int, float | None, str]], warned: bool
 ) -> None:
     """A count has no spread, and how often something happens is not compared seed by seed."""
-    found = [dict(zip(("n", "std", "statistic"), cell, strict=True)) for cell in cells]
-    here = {"column": "x", "metric": "m", "spread_over": "runs"}
-    other = {**here, "column": "y", "n": "9", "std": "1", "statistic": "mean"}
-    assert bool(unequal([other, *({**here, **one} for one in found)])) == warned
+    column = [
+        Cell(column="x", spread_over="runs", n=n, std=std, statistic=statistic)
+        for n, std, statistic in cells
+    ]
+    other = Cell(column="y", spread_over="runs", n=9, std=1.0, statistic="mean")
+    assert bool(unequal([other, *column])) == warned
 
 
 @pytest.mark.parametrize(
@@ -66,16 +69,14 @@ def test_rows_over_different_seeds_are_told(
     ],
 )
 def test_the_runs_behind_cells_are_counted(behind: dict[str, tuple[int, int]], said: str) -> None:
-    columns = ("spread_over", "row", "column", "n")
     cells = [
-        ("runs", row, column, str(n) if n else "")
+        Cell(spread_over="runs", row=row, column=column, n=n or None)
         for row, counts in behind.items()
         for column, n in zip("xy", counts, strict=True)
     ]
-    cells.append(("examples", "a", "x", "900"))
-    records = [dict(zip(columns, cell, strict=True)) for cell in cells]
-    assert runs_behind(records) == f"Each cell of ours is over {said}"
-    assert runs_behind(records[-1:]) == ""
+    cells.append(Cell(spread_over="examples", row="a", column="x", n=900))
+    assert runs_behind(cells) == f"Each cell of ours is over {said}"
+    assert runs_behind(cells[-1:]) == ""
 
 
 def test_hardware_and_precision_are_said() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.reporting.synthetic import one_run, with_tables
+from tests.reporting.synthetic import lines, one_run, with_tables
 from workflow.definitions.cells import check_tables, table_runs
 from workflow.definitions.loader import check
 from workflow.definitions.tables import Tables
@@ -57,13 +57,13 @@ def test_quoted_numbers_stand_there_without_a_verdict() -> None:
     table = built(made, runs)
     cells = [
         [cell.text for cell in row]
-        for row in layout.grid(made, "toy", table.records, table.sidecar).rows
+        for row in layout.grid(made, "toy", table.cells, table.sidecar).rows
     ]
     assert cells == [
         ["DynamicConv (Wu et al., 2019)", "–", "29.7", "quoted", "–", "", ""],
         ["Transformer(impl.)", "29.0", "29.1", "not comparable", "not run", "30.6", "not run"],
     ]
-    quoted = [one for one in table.records if one["verdict"] == "quoted"]
+    quoted = [one for one in lines(table) if one["verdict"] == "quoted"]
     assert [one["flag"] for one in quoted] == ["quoted", "not printed"]
     assert "quoted" not in WORDS
     assert all(not one["mean"] and not one["note"] for one in quoted)
@@ -95,16 +95,16 @@ def test_a_list_of_words_is_a_cell() -> None:
     }
     runs = [one_run("en_de_soft", 0, {}, arrays), one_run("en_vi_soft", 0, {}, {})]
     table = built(made, runs)
-    assert [one["mean"] for one in table.records] == ["", "", "somewhat, little", ""]
-    missing = table.records[3]
+    assert [one["mean"] for one in lines(table)] == ["", "", "somewhat, little", ""]
+    missing = lines(table)[3]
     assert missing["verdict"] == "not run"
     assert "the measure is missing in 1 of 1 runs" in missing["note"]
-    grid = layout.grid(made, "toy", table.records, table.sidecar)
+    grid = layout.grid(made, "toy", table.cells, table.sidecar)
     assert grid.rows[1][1].text == "somewhat, little"
     made["metrics"]["bleu"]["of"] = "nowhere"
-    assert [one["mean"] for one in built(made, runs).records] == [""] * 4
+    assert [one["mean"] for one in lines(built(made, runs))] == [""] * 4
     made["metrics"]["bleu"]["of"] = "never"  # the first run was measured, and has no such word
-    assert [one["mean"] for one in built(made, runs).records] == ["", "", "–", ""]
+    assert [one["mean"] for one in lines(built(made, runs))] == ["", "", "–", ""]
 
 
 def test_a_text_is_that_of_one_run() -> None:
@@ -114,7 +114,7 @@ def test_a_text_is_that_of_one_run() -> None:
     arrays: dict[str, Any] = {"word": ["a"], "near": [["an"]]}
     runs = [one_run("en_de_soft", seed, {}, arrays if seed else {}) for seed in range(3)]
     table = built(made, runs)
-    record, cell = table.records[2], table.sidecar["cells"][2]
+    record, cell = lines(table)[2], table.sidecar["cells"][2]
     assert (record["mean"], record["n"]) == ("an", "1") and "seeds 1" in record["note"]
     assert (cell["runs"], cell["seeds"], cell["measure"]) == (["en_de_soft-1"], [1], "probe.near")
     assert list(table.sidecar["runs"]) == ["en_de_soft-1"]

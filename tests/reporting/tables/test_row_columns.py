@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.reporting.synthetic import one_run, with_tables
+from tests.reporting.synthetic import lines, one_run, with_tables
 from workflow.definitions.cells import (
     cell_variant,
     cells,
@@ -72,16 +72,16 @@ def test_a_row_shows_other_metrics_in_each_column() -> None:
         for seed in range(2)
     ]
     table = tables.build(with_tables(made), "toy", "lite", Measures(runs))
-    grid = layout.grid(made, "toy", table.records, table.sidecar)
+    grid = layout.grid(made, "toy", table.cells, table.sidecar)
     assert [[cell.text for cell in row] for row in grid.rows] == [
         ["model", "50.5±0.7", "50.5±0.7", "50.5"],
         ["majority class", "36.0", "", "36.0 (7.0)"],
     ]
     here = [
-        (one["column"], one["metric"]) for one in table.records if one["row"] == "majority class"
+        (one["column"], one["metric"]) for one in lines(table) if one["row"] == "majority class"
     ]
     assert here == [("depth 1", "majority"), ("all", "majority"), ("all", "seen")]
-    assert len(table.sidecar["cells"]) == len(table.records) == 4 + 3
+    assert len(table.sidecar["cells"]) == len(lines(table)) == 4 + 3
     assert layout.latex(made, "toy", grid, "lite").count("36.0 & ") == 1
 
 
@@ -226,11 +226,11 @@ def test_numbers_are_compared_where_both_have_the_star_or_neither(
     runs = [one_run("model", seed, {"xi": value, "xi_never": ours}) for seed in range(2)]
     paper.tables = checked(made)
     built = tables.build(paper, "toy", "lite", Measures(runs))
-    (record,) = built.records
+    (record,) = lines(built)
     one = bool(ours) != (theirs == "starred")
     assert ("was never exceeded (*)" in record["note"]) == one
     assert (record["verdict"] == "not comparable") == one
-    shown = layout.grid(made, "toy", built.records, built.sidecar).rows[0]
+    shown = layout.grid(made, "toy", built.cells, built.sidecar).rows[0]
     assert shown[2].text == number.printed.text + ("*" if theirs else "")
 
 
@@ -246,12 +246,12 @@ def test_a_row_may_be_of_another_experiment_and_a_star_stands_where_a_value_is_a
     other = one_run("model", 0, {"infix": 40, "seen": 0})
     other.run["experiment"] = "toys"  # type: ignore[index]
     built = tables.build(with_tables(made), "toy", "lite", Measures([*runs, other]))
-    grid = layout.grid(made, "toy", built.records, built.sidecar)
+    grid = layout.grid(made, "toy", built.cells, built.sidecar)
     assert [[cell.text for cell in row] for row in grid.rows] == [
         ["model", "50.0*"],
         ["other", "40.0"],
     ]
     one = tables.build(with_tables(made), "toy", "lite", Measures(runs))
-    grid = layout.grid(made, "toy", one.records, one.sidecar)
+    grid = layout.grid(made, "toy", one.cells, one.sidecar)
     assert [row[0].text for row in grid.rows] == ["model"]
     assert grid.below[0] == "Not run: other."

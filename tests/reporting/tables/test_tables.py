@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from model.store.checksums import read_sealed
-from tests.reporting.synthetic import FLOORS, STACK, Results, one_run, scalar, with_tables
+from tests.reporting.synthetic import FLOORS, STACK, Results, lines, one_run, scalar, with_tables
 from tests.sealing import flip, put
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.files import read_sidecar, write_sidecar
 from workflow.reporting.measures import Measures
 from workflow.reporting.publication.counting import comparisons
-from workflow.reporting.statistics.cells import text
+from workflow.reporting.statistics.cells import IDENTITY, text, write_cells
 from workflow.reporting.tables import long_form as tables
 from workflow.reporting.tables.layout import NO_ROW, grid, latex, tex_escape
 from workflow.reporting.tables.tabulating import tabulate
@@ -58,12 +58,12 @@ def made(paper: Paper, measures: Measures, tmp_path_factory: pytest.TempPathFact
 def test_columns_are_exactly_these(made: Path) -> None:
     for name in ("stack_language", "table_6_1"):
         first = made.joinpath(f"{name}.csv").read_text().splitlines()[0]
-        assert first == HEADER == ",".join(tables.COLUMNS)
+        assert first == HEADER == write_cells([]).rstrip()
 
 
 def test_statistics_over_runs(made: Path, measures: Measures) -> None:
     behind = measures.of("stack_language", "uniform_discrete_penalty")
-    values = [one.scalar("receptive_field.precision")["value"] for one in behind]
+    values = [one.number("receptive_field.precision") for one in behind]
     found = pick(
         rows(made / "stack_language"), row="uniform: discrete + penalty", metric="precision"
     )
@@ -90,11 +90,11 @@ def test_spread_over_examples_stays_apart_from_spread_over_runs(
         metric="tau_norm",
     )
     assert (examples["spread_over"], runs["spread_over"]) == ("examples", "runs")
-    pooled = np.sqrt(np.mean([scalar["std"] ** 2 for scalar in scalars]))
+    pooled = np.sqrt(np.mean([scalar.std**2 for scalar in scalars]))
     assert float(examples["std"]) == pytest.approx(pooled, rel=1e-4)
     assert (examples["n"], examples["expected_std"]) == ("1820", "0.11")
     assert float(runs["std"]) == pytest.approx(
-        statistics.stdev(scalar["value"] for scalar in scalars), rel=1e-4
+        statistics.stdev(scalar.value for scalar in scalars), rel=1e-4
     )
     assert (runs["n"], runs["expected"], runs["verdict"]) == ("3", "", "not comparable")
 
@@ -165,7 +165,7 @@ def made_latex(columns: int, **more: object) -> str:
     shown = [{"id": f"c{n}", "label": f"c{n}", "metrics": ["m"]} for n in range(columns)]
     made = definitions_of_one({"digits": 0}, rows=[label], columns=shown, **more)
     table = tables.build(with_tables(made), "toy", "lite", Measures([]))
-    return latex(made, "toy", grid(made, "toy", table.records, table.sidecar), "lite")
+    return latex(made, "toy", grid(made, "toy", table.cells, table.sidecar), "lite")
 
 
 def test_wide_latex_is_scaled_to_the_page() -> None:
@@ -205,8 +205,8 @@ def test_what_no_training_changes_has_no_deviation(seed_std: int, shown: str) ->
     made = definitions_of_one({"tolerance": {"seed_std": seed_std}, "digits": 2})
     runs = [one_run("v", seed, {"m": 5.97}) for seed in (0, 1)]
     table = tables.build(with_tables(made), "toy", "lite", Measures(runs))
-    assert table.records[0]["std"] == "0"
-    assert grid(made, "toy", table.records, table.sidecar).rows[0][1].text == shown
+    assert lines(table)[0]["std"] == "0"
+    assert grid(made, "toy", table.cells, table.sidecar).rows[0][1].text == shown
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,9 @@ def test_sidecar_names_the_runs_behind_every_cell(made: Path, lite: Results) -> 
         sidecar = read_sidecar(made / f"{name}.csv")
         records = rows(made / name)
         assert sidecar["schema"] == 1
-        assert [tables.key(cell) for cell in sidecar["cells"]] == [tables.key(r) for r in records]
+        assert [[cell[name] for name in IDENTITY] for cell in sidecar["cells"]] == [
+            [record[name] for name in IDENTITY] for record in records
+        ]
         for cell, record in zip(sidecar["cells"], records, strict=True):
             assert len(cell["measures"]) == len(cell["runs"]) == len(cell["seeds"])
             assert bool(cell["runs"]) == (record["verdict"] != "not run")
@@ -328,7 +330,7 @@ def test_an_overlay_shows_the_difference_to_its_scale(
             line["mean"] = str(float(line["mean"]) - 0.5)
         shifted.append(line)
     with base.open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, tables.COLUMNS)
+        writer = csv.DictWriter(stream, list(shifted[0]))
         writer.writeheader()
         writer.writerows(shifted)
     write_sidecar(base.with_suffix(""), {"schema": 1}, ["csv"])

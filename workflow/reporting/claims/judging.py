@@ -17,6 +17,7 @@ import numpy as np
 from workflow.definitions.expected import ExpectedValues
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
+from workflow.reporting.claims.judged import JudgedClaim, Side
 from workflow.reporting.measures import Measure, Measures
 from workflow.reporting.provenance import partners, provenance
 from workflow.reporting.statistics import bootstrap, intervals
@@ -34,6 +35,8 @@ CHECK = "A check, no claim of the paper: "
 """What a claim of ours begins with."""
 OF_EXAMPLES = ("examples", "resampled")
 """What claims are over that compare arrays of numbers, one an example."""
+STATED = ("id", "source", "label", "unit", "digits", "over", "direction", "margin")
+"""What a judged claim has of its definition as it stands there."""
 
 
 def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
@@ -42,7 +45,7 @@ def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
     A claim decided on runs that can't be compared with the paper's (demo scale, overlay, reduced
     or stand-in data) keeps its decision, and says so in `hindrances`.
     """
-    found, runs = [], {}
+    claims, runs = [], {}
     for claim in (_with_printed(one, paper.expected) for one in paper.claims["claims"]):
         left, right = (
             measures.of(claim["experiment"], claim[side].get("variant", ""))
@@ -54,36 +57,28 @@ def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
         behind = list({id(measure): measure for measure in compared}.values())
         runs.update({measure.identity: provenance(measure) for measure in behind})
         conditions = paper.tables.get("not_comparable", [])
-        found.append(
-            {
-                "id": claim["id"],
-                "source": claim["source"],
-                "label": claim["label"],
-                "unit": claim["unit"],
-                "claim": CHECK + claim["claim"] if claim.get("check") else claim["claim"],
-                "digits": claim["digits"],
-                "over": claim["over"],
-                "direction": claim["direction"],
-                "margin": claim["margin"],
-                "headline": bool(claim.get("headline")),
-                "check": bool(claim.get("check")),
-                "paper": printed(claim, paper.expected),
-                **asdict(decision),
-                "left": _side(claim, "left", ones),
-                "right": _side(claim, "right", others),
-                "seeds": sorted({measure.seed for measure in behind}),
-                "hindrances": hindrances(scale, conditions, behind),
-                "measures": [measure.path.as_posix() for measure in behind],
-                "runs": [measure.identity for measure in behind],
-                "partners": partners(
-                    (measure, _measure(claim, side))
-                    for side, used in (("left", ones), ("right", others))
-                    for measure in used
-                    if "value" not in claim[side]
-                ),
-            }
+        judged = JudgedClaim(
+            **asdict(decision),
+            **{name: claim[name] for name in STATED},
+            claim=CHECK + claim["claim"] if claim.get("check") else claim["claim"],
+            headline=bool(claim.get("headline")),
+            check=bool(claim.get("check")),
+            paper=printed(claim, paper.expected),
+            left=_side(claim, "left", ones),
+            right=_side(claim, "right", others),
+            seeds=sorted({measure.seed for measure in behind}),
+            hindrances=hindrances(scale, conditions, behind),
+            measures=[measure.path.as_posix() for measure in behind],
+            runs=[measure.identity for measure in behind],
+            partners=partners(
+                (measure, _measure(claim, side))
+                for side, used in (("left", ones), ("right", others))
+                for measure in used
+                if "value" not in claim[side]
+            ),
         )
-    return {"schema": 1, "paper": paper.name, "scale": scale, "claims": found, "runs": runs}
+        claims.append(judged.told())
+    return {"schema": 1, "paper": paper.name, "scale": scale, "claims": claims, "runs": runs}
 
 
 def printed(claim: Mapping[str, Any], expected: ExpectedValues) -> str:
@@ -143,18 +138,18 @@ def _of_groups(
     Raises ReportingError when the measure of a run is neither 0 nor 1.
     """
     sides = [(_measure(claim, side), runs) for side, runs in (("left", left), ("right", right))]
-    found = [
-        [(one, outcome) for one in runs if (outcome := one.outcome(name)) is not None]
+    known = [
+        [(run, outcome) for run in runs if (outcome := run.outcome(name)) is not None]
         for name, runs in sides
     ]
-    ones, others = ([outcome for _, outcome in side] for side in found)
+    ones, others = ([outcome for _, outcome in side] for side in known)
     fixed = claim["right"].get("value")
     against = others if fixed is None else float(fixed)
     decision = decide_proportions(ones, against, claim["direction"], claim["margin"])
     undefined = any(one.undefined(name) for name, runs in sides for one in runs)
     if decision.verdict == "not run" and undefined:
         decision = UNDEFINED
-    return decision, [one for one, _ in found[0]], [one for one, _ in found[1]]
+    return decision, [run for run, _ in known[0]], [run for run, _ in known[1]]
 
 
 def _measure(claim: Mapping[str, Any], side: str) -> str:
@@ -166,11 +161,6 @@ def _measured(claim: Mapping[str, Any], name: str, measure: Measure) -> bool:
     if claim["over"] in OF_EXAMPLES:
         return any(value is not None for value in measure.array(name) or ())
     return measure.scalar(name) is not None
-
-
-def _value(name: str, measure: Measure) -> float:
-    scalar = measure.scalar(name) or {}
-    return float(scalar["value"])
 
 
 def _counts(name: str, measure: Measure) -> np.ndarray:
@@ -192,10 +182,9 @@ def _differences(
     fixed = claim["right"].get("value")
     left_name, right_name = (_measure(claim, side) for side in ("left", "right"))
     if claim["over"] == "runs":
-        by_run = [
-            _value(left_name, one) - (_value(right_name, other) if fixed is None else float(fixed))
-            for one, other in pairs
-        ]
+        of_left = intervals.numbers([one.number(left_name) for one, _ in pairs])
+        of_right = intervals.numbers([other.number(right_name) for _, other in pairs])
+        by_run = (of_left - (of_right if fixed is None else fixed)).tolist()
         return by_run, by_run
     by_seed = []
     for one, other in pairs:
@@ -214,18 +203,12 @@ def _differences(
     return averaged.tolist(), [float(one.mean()) for one in known if len(one)]
 
 
-def _side(claim: Mapping[str, Any], side: str, behind: Sequence[Measure]) -> dict[str, Any]:
+def _side(claim: Mapping[str, Any], side: str, behind: Sequence[Measure]) -> Side:
     """Return a side's label, variant, mean over the runs compared and, of proportions, counts."""
     if "value" in claim[side]:
-        label = claim[side].get("label", "fixed value")
-        return {"label": label, "variant": None, "mean": claim[side]["value"]}
-    name = _measure(claim, side)
-    values = [_value(name, measure) for measure in behind if measure.scalar(name)]
+        return Side(claim[side].get("label", "fixed value"), None, claim[side]["value"])
+    known = [measure.number(_measure(claim, side)) for measure in behind]
+    values = [value for value in known if value is not None]
     mean = sum(values) / len(values) if values else None
-    counts = {"count": int(sum(values)), "runs": len(values)}
-    return {
-        "label": claim[side]["label"],
-        "variant": claim[side]["variant"],
-        "mean": mean,
-        **(counts if claim["over"] == "proportions" else {}),
-    }
+    counts = (int(sum(values)), len(values)) if claim["over"] == "proportions" else ()
+    return Side(claim[side]["label"], claim[side]["variant"], mean, *counts)

@@ -1,8 +1,8 @@
 """Claims as a Markdown table: claim, paper, ours, verdict, and what decided it."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from workflow.reporting.claims.judged import JudgedClaim
 from workflow.reporting.statistics.decisions import without_spread
 
 MOST_DIGITS = 9
@@ -10,20 +10,20 @@ COUNTED = {"runs": "run", "examples": "example", "resampled": "example", "corpor
 """What one pair is, by what a claim is over."""
 
 
-def difference(claim: Mapping[str, Any]) -> str:
+def difference(claim: JudgedClaim) -> str:
     """Return a claim's difference with its 95 % interval, empty if it was not run."""
-    if claim["estimate"] is None:
+    if claim.estimate is None:
         return ""
-    shown = _signed(claim, claim["estimate"])
-    if claim["ci_low"] is not None:
-        shown += f" [{_signed(claim, claim['ci_low'])}, {_signed(claim, claim['ci_high'])}]"
+    shown = _signed(claim, claim.estimate)
+    if claim.interval:
+        shown += f" [{', '.join(_signed(claim, end) for end in claim.interval)}]"
     return shown
 
 
-def _signed(claim: Mapping[str, Any], value: float) -> str:
+def _signed(claim: JudgedClaim, value: float) -> str:
     """Return a number of a claim, rounded, but never to 0 or to the margin: its side decides."""
-    digits = int(claim["digits"])
-    marks = [mark for mark in (0, claim["margin"]) if value != mark]
+    digits = claim.digits
+    marks = [mark for mark in (0, claim.margin) if value != mark]
     while digits < MOST_DIGITS and any(
         round(value, digits) == round(mark, digits) for mark in marks
     ):
@@ -31,101 +31,104 @@ def _signed(claim: Mapping[str, Any], value: float) -> str:
     return f"{value:+.{digits}f}"
 
 
-def counted(claim: Mapping[str, Any]) -> str:
+def counted(claim: JudgedClaim) -> str:
     """Return what a claim's interval is over, and each seed's difference where that is not runs.
 
     Over proportions nothing: how many runs there are stands in the sides.
     """
-    if claim["over"] == "proportions":
+    if claim.over == "proportions":
         return ""
-    seeds = len(claim["seeds"])
+    seeds = len(claim.seeds)
     shown = f"{seeds} seed{'s' * (seeds != 1)}"
-    if claim["over"] == "runs":
+    if claim.over == "runs":
         return shown
-    one = COUNTED[claim["over"]]
-    shown = f"{claim['n']:,} {one}{'s' * (claim['n'] != 1)}, {shown}"
+    one = COUNTED[claim.over]
+    shown = f"{claim.n:,} {one}{'s' * (claim.n != 1)}, {shown}"
     if seeds > 1:
-        shown += f": {', '.join(_signed(claim, value) for value in claim['by_seed'])}"
+        shown += f": {', '.join(_signed(claim, value) for value in claim.by_seed)}"
     return shown
 
 
-def sides(claim: Mapping[str, Any]) -> str:
+def sides(claim: JudgedClaim) -> str:
     """Return what was compared: each side's mean and label, and the counts of a proportion."""
-    digits, shown = int(claim["digits"]), []
-    for side in (claim["left"], claim["right"]):
-        if side["mean"] is not None:
-            counts = f", {side['count']} of {side['runs']} runs" if "runs" in side else ""
-            shown.append(f"{side['mean']:.{digits}f} ({side['label']}{counts})")
+    digits, shown = claim.digits, []
+    for side in (claim.left, claim.right):
+        if side.mean is not None:
+            counts = "" if side.runs is None else f", {side.count} of {side.runs} runs"
+            shown.append(f"{side.mean:.{digits}f} ({side.label}{counts})")
     return " vs ".join(shown)
 
 
-def points_against(claim: Mapping[str, Any]) -> bool:
+def points_against(claim: JudgedClaim) -> bool:
     """Return whether a claim is undecided, but its interval lies where the claim is wrong."""
-    nearest = claim["ci_high"] if claim["direction"] == "greater" else claim["ci_low"]
-    return claim["verdict"] == "undecided" and _wrong(claim, nearest)
+    nearest = claim.ci_high if claim.direction == "greater" else claim.ci_low
+    return claim.verdict == "undecided" and _wrong(claim, nearest)
 
 
-def leans_against(claim: Mapping[str, Any]) -> bool:
+def leans_against(claim: JudgedClaim) -> bool:
     """Return whether a claim is undecided, but its estimate lies where the claim is wrong."""
-    return claim["verdict"] == "undecided" and _wrong(claim, claim["estimate"])
+    return claim.verdict == "undecided" and _wrong(claim, claim.estimate)
 
 
-def _wrong(claim: Mapping[str, Any], value: float | None) -> bool:
+def _wrong(claim: JudgedClaim, value: float | None) -> bool:
     """Return whether a difference is known, and not on the side of the margin that is claimed."""
     if value is None:
         return False
-    margin = claim["margin"]
-    return bool(value < margin if claim["direction"] == "greater" else value > margin)
+    margin = claim.margin
+    return bool(value < margin if claim.direction == "greater" else value > margin)
 
 
-def claims_table(claims: Sequence[Mapping[str, Any]]) -> str:
+def claims_table(claims: Sequence[JudgedClaim]) -> str:
     """Return claims as a Markdown table: claim, paper, ours, verdict."""
     lines = ["| claim | paper | ours | verdict |", "| --- | --- | --- | --- |"]
     for claim in claims:
-        said = f"{claim['claim']} ({claim['source']})"
-        cells = (said, claim["paper"] or "–", _ours(claim), _verdict(claim))
+        said = f"{claim.claim} ({claim.source})"
+        cells = (said, claim.paper or "–", _ours(claim), _verdict(claim))
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines)
 
 
-def _ours(claim: Mapping[str, Any]) -> str:
+def _ours(claim: JudgedClaim) -> str:
     """Return what was compared, the difference with its unit, and over how many seeds."""
-    if claim["estimate"] is None:
-        return "not run" if claim["verdict"] == "not run" else "undefined"
-    unit = "" if claim["unit"] == "fraction" else f" {claim['unit']}"
+    if claim.estimate is None:
+        return "not run" if claim.verdict == "not run" else "undefined"
+    unit = "" if claim.unit == "fraction" else f" {claim.unit}"
     shown = f"{sides(claim)}: {difference(claim)}{unit}"
-    if claim["margin"]:
+    if claim.margin:
         shown += f", {_asked(claim)}"
     return f"{shown}; {counted(claim)}".removesuffix("; ")
 
 
-def _asked(claim: Mapping[str, Any]) -> str:
+def _asked(claim: JudgedClaim) -> str:
     """Return what a claim with a margin asks for (`asked: at most 2 below`)."""
-    size, above = f"{abs(claim['margin']):g}", claim["margin"] > 0
-    allowed = above == (claim["direction"] == "less")
+    size, above = f"{abs(claim.margin):g}", claim.margin > 0
+    allowed = above == (claim.direction == "less")
     return f"asked: {'at most' if allowed else 'more than'} {size} {'above' if above else 'below'}"
 
 
-def _verdict(claim: Mapping[str, Any]) -> str:
-    remarks = [_doubt(claim)] if claim["verdict"] == "undecided" else []
+def _verdict(claim: JudgedClaim) -> str:
+    remarks = [_doubt(claim)] if claim.verdict == "undecided" else []
     if points_against(claim):
         remarks.append("points against the claim")
-    if claim["hindrances"]:
-        remarks.append(f"not the paper's setting: {', '.join(claim['hindrances'])}")
-    return f"**{claim['verdict']}**" + (f" ({'; '.join(remarks)})" if remarks else "")
+    if claim.hindrances:
+        remarks.append(f"not the paper's setting: {', '.join(claim.hindrances)}")
+    return f"**{claim.verdict}**" + (f" ({'; '.join(remarks)})" if remarks else "")
 
 
-def _doubt(claim: Mapping[str, Any]) -> str:
+def _doubt(claim: JudgedClaim) -> str:
     """Return in two or three words why a claim is undecided."""
-    if claim["estimate"] is None:
+    if claim.estimate is None:
         return "undefined"
-    if claim["over"] == "proportions":
-        alone = 1 in (claim["left"].get("runs"), claim["right"].get("runs"))
+    if claim.over == "proportions":
+        alone = 1 in (claim.left.runs, claim.right.runs)
         return "one run" if alone else "interval contains the margin"
-    if len(claim["seeds"]) < 2:
+    if len(claim.seeds) < 2:
         return "one seed"
-    if without_spread(claim["ci_low"], claim["ci_high"], len(claim["seeds"])):
+    if claim.interval is None:
+        return "no interval"
+    low, high = claim.interval
+    if without_spread(low, high, len(claim.seeds)):
         return "seeds without spread"
-    if claim["ci_low"] <= claim["margin"] <= claim["ci_high"]:
+    if low <= claim.margin <= high:
         return "interval contains the margin"
     return "seeds disagree"

@@ -171,14 +171,14 @@ def _series(axes: Axes, look: Look, panel: Panel, series: Series, x: str, runs: 
 def _baseline(axes: Axes, look: Look, series: Series, x: str, baseline: Mapping[str, str]) -> None:
     """Draw the median of what a series is held against, if all its runs have it."""
     name, array = baseline.get(series.options["array"], ""), series.options["array"]
-    scalars = [scalar for measure in series.behind if (scalar := measure.scalar(name))]
+    held = [value for run in series.behind if (value := run.number(name)) is not None]
     if all(measure.array(name) is not None for measure in series.behind):
         curves = [_curve(measure, name, x) for measure in series.behind]
         points = _common(curves)
         middle = [np.median([curve[point] for curve in curves]) for point in points]
-    elif len(scalars) == len(series.behind):
+    elif len(held) == len(series.behind):
         points = _common([_curve(measure, array, x) for measure in series.behind])
-        middle = [np.median([scalar["value"] for scalar in scalars])] * len(points)
+        middle = [np.median(held)] * len(points)
     else:
         return
     axes.plot(points, middle, color=look["color"], linestyle="--", linewidth=0.8)

@@ -68,9 +68,9 @@ def _map(axes: Axes, panel: Panel, series: Series, legend: Sequence[str]) -> Non
         if chosen:
             axes.scatter(*points, s=size, linewidths=0, label=tag, **look)
     purity, chance = (
-        measure.scalar(f"{EVALUATOR}.{name}") for name in (f"{stream}_purity", "chance")
+        measure.number(f"{EVALUATOR}.{name}") for name in (f"{stream}_purity", "chance")
     )
     number = ""
-    if purity and chance:
-        number = f"\npurity {purity['value']:.2f} (chance {chance['value']:.2f})"
+    if purity is not None and chance is not None:
+        number = f"\npurity {purity:.2f} (chance {chance:.2f})"
     axes.set_title(f"{panel.label}{number}")

@@ -83,8 +83,8 @@ def _histograms(axes: Axes, panel: Panel, measure: str, edges: np.ndarray) -> No
 def _summary(series: Series, measure: str) -> str:
     """Return mean±standard deviation as tables have them: over runs, and pooled over them."""
     known = [scalar for one in series.behind if (scalar := one.scalar(measure))]
-    mean = sum(scalar["value"] for scalar in known) / len(known)
-    return f"{mean:.2f}±{pooled([scalar.get('std') for scalar in known]) or 0:.2f}"
+    mean = sum(float(scalar.value) for scalar in known) / len(known)
+    return f"{mean:.2f}±{pooled([scalar.std for scalar in known]) or 0:.2f}"
 
 
 def _values(series: Series, measure: str) -> np.ndarray:

@@ -32,7 +32,7 @@ def draw(panels: Sequence[Panel], axis: str, measure: str, label: str, least: fl
     for axes, panel in zip(all_axes, shown, strict=True):
         names = [series.label for series in panel.drawn]
         found = [
-            [float(one["value"]) for run in series.behind if (one := run.scalar(measure))]
+            [one for run in series.behind if (one := run.number(measure)) is not None]
             for series in panel.drawn
         ]
         places = [place for place, values in enumerate(found) if values]

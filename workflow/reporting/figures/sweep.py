@@ -56,8 +56,8 @@ def draw(panels: Sequence[Panel], axis: str, groups: Sequence[Mapping[str, Any]]
 
 
 def _values(series: Series, measure: str) -> list[float]:
-    scalars = [one.scalar(measure) for one in series.behind]
-    return [float(scalar["value"]) for scalar in scalars if scalar is not None]
+    values = [one.number(measure) for one in series.behind]
+    return [value for value in values if value is not None]
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -10,12 +10,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from workflow.definitions.paper import Paper
-from workflow.files import read_csv, read_json, read_sidecar, write_sidecar, write_text
+from workflow.files import read_json, read_sidecar, write_sidecar, write_text
 from workflow.paths import PUBLISHED
+from workflow.reporting.claims.judged import JudgedClaim, read_claims
 from workflow.reporting.claims.markdown import counted, difference, sides
 from workflow.reporting.page import runs as page_runs
 from workflow.reporting.page.charts import whisker
 from workflow.reporting.statistics import tolerances
+from workflow.reporting.statistics.cells import Cell, read_cells
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.statistics.verdict import CLOSE, Tolerance
 from workflow.reporting.tables import corpora, layout
@@ -117,7 +119,7 @@ def _paper(paper: Paper, given: Given) -> dict[str, Any]:
         "title": paper.about.title,
         "references": paper.about.references,
         "legend": paper.about.legend,
-        "claims": [_claim(claim) for claim in read_json(decided)["claims"]] if decided else [],
+        "claims": [_claim(claim) for claim in read_claims(decided)] if decided else [],
         "tables": [
             _table(paper, name, given.tables[paper.name, name])
             for name in paper.items("tables")
@@ -136,19 +138,14 @@ def _paper(paper: Paper, given: Given) -> dict[str, Any]:
     }
 
 
-def _claim(claim: Mapping[str, Any]) -> dict[str, Any]:
+def _claim(claim: JudgedClaim) -> dict[str, Any]:
     """Return a claim with its numbers as text and its interval as a small picture."""
     picture = ""
-    if claim["ci_low"] is not None:
-        picture = whisker(
-            claim["ci_low"],
-            claim["ci_high"],
-            claim["estimate"],
-            claim["margin"],
-            f"95 % interval {difference(claim)}, to compare with {claim['margin']:g}",
-        )
+    if claim.interval and claim.estimate is not None:
+        said = f"95 % interval {difference(claim)}, to compare with {claim.margin:g}"
+        picture = whisker(*claim.interval, claim.estimate, claim.margin, said)
     return {
-        **claim,
+        **vars(claim),
         "sides": sides(claim),
         "difference": difference(claim),
         "counted": counted(claim),
@@ -158,55 +155,53 @@ def _claim(claim: Mapping[str, Any]) -> dict[str, Any]:
 
 def _table(paper: Paper, name: str, file: Path) -> dict[str, Any]:
     sidecar = read_sidecar(file)
-    return _shown(paper.tables, name, read_csv(file), sidecar)
+    return _shown(paper.tables, name, read_cells(file), sidecar)
 
 
 def _corpora(paper: Paper, name: str, file: Path) -> dict[str, Any]:
     """Return a table that is made from the data alone, in the form of the others."""
     sidecar = read_sidecar(file)
     definitions = corpora.as_tables(paper, name, sidecar["corpora"])
-    return _shown(definitions, name, read_csv(file), sidecar)
+    return _shown(definitions, name, read_cells(file), sidecar)
 
 
 def _shown(
     definitions: Mapping[str, Any],
     name: str,
-    records: list[dict[str, str]],
+    cells: Sequence[Cell],
     sidecar: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return what the page shows of a table."""
-    grid = layout.grid(definitions, name, records, sidecar)
+    grid = layout.grid(definitions, name, cells, sidecar)
     return {
         **definitions["tables"][name],
         "name": name,
         "grid": grid,
         "notes": layout.notes(definitions, name, grid),
         "tolerances": sidecar["tolerances"],
-        "remarks": _remarks(records),
-        "not_run": _not_run(records),
+        "remarks": _remarks(cells),
+        "not_run": _not_run(cells),
         "recipes": [it["recipe"] for it in sidecar.get("corpora", {}).values() if "digest" in it],
     }
 
 
-def _remarks(records: Sequence[Mapping[str, str]]) -> list[str]:
+def _remarks(cells: Sequence[Cell]) -> list[str]:
     """Return the reason of each verdict; texts that print the same number share one."""
-    found: dict[tuple[str, ...], str] = {}
-    for record in records:
-        if record["expected"]:
-            place = (record["row"], record["column"], record["metric"])
-            flag = f" ({record['flag']})" if record["flag"] else ""
-            where = f"{record['row']}, {record['column']}, {record['metric']}{flag}"
-            found.setdefault((*place, record["expected"]), f"{where}: {record['note']}")
-    return list(found.values())
+    remarks: dict[tuple[str, ...], str] = {}
+    for cell in cells:
+        if cell.expected:
+            flag = f" ({cell.flag})" if cell.flag else ""
+            remark = f"{', '.join(cell.place)}{flag}: {cell.note}"
+            remarks.setdefault((*cell.place, cell.expected), remark)
+    return list(remarks.values())
 
 
-def _not_run(records: Sequence[Mapping[str, str]]) -> list[str]:
+def _not_run(cells: Sequence[Cell]) -> list[str]:
     """Return the cells without a run: a row's name where it has none at all, else each cell."""
     rows: dict[str, dict[str, bool]] = {}
-    for record in records:
-        columns = rows.setdefault(record["row"], {})
-        absent = record["verdict"] == "not run"
-        columns[record["column"]] = columns.get(record["column"], True) and absent
+    for cell in cells:
+        columns = rows.setdefault(cell.row, {})
+        columns[cell.column] = columns.get(cell.column, True) and cell.verdict == "not run"
     named = []
     for row, columns in rows.items():
         missing = [column for column, is_missing in columns.items() if is_missing]

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from workflow.definitions.references import Reference, key_of
-from workflow.files import read_csv, read_sidecar
+from workflow.files import read_sidecar
+from workflow.reporting.claims.judged import JudgedClaim
 from workflow.reporting.claims.markdown import leans_against, points_against
+from workflow.reporting.statistics.cells import Cell, read_cells
 from workflow.reporting.statistics.verdict import WORDS
 
 COMPARED = ("reproduced", "close", "differs")
@@ -45,34 +47,29 @@ def comparisons(folder: Path) -> list[Comparison]:
             continue
         found += [
             Comparison(
-                source=record["source"],
-                trained=trained(sidecar, record["metric"]),
-                verdict=record["verdict"],
-                wide=cell.get("wide", False),
-                measurement=measurement(sidecar, cell, record),
+                source=cell.source,
+                trained=trained(sidecar, cell.metric),
+                verdict=cell.verdict,
+                wide=told.get("wide", False),
+                measurement=measurement(sidecar, told, cell),
             )
-            for record, cell in zip(read_csv(path), sidecar["cells"], strict=True)
-            if record["expected"] and record["verdict"] in WORDS
+            for cell, told in zip(read_cells(path), sidecar["cells"], strict=True)
+            if cell.expected and cell.verdict in WORDS
         ]
     return found
 
 
-def measurement(
-    sidecar: Mapping[str, Any], cell: Mapping[str, Any], record: Mapping[str, str]
-) -> Hashable:
+def measurement(sidecar: Mapping[str, Any], told: Mapping[str, Any], cell: Cell) -> Hashable:
     """Return what tells a cell's measurement from others: runs, quantity and value; None of data.
 
     One quantity may be measured by several evaluators, in one table as a fraction and in percent in
     another.
     """
-    if not cell.get("runs"):
+    if not told.get("runs"):
         return None
-    try:
-        full = sidecar["tolerances"].get(record["metric"], {}).get("full", 1)
-        value = f"{float(record['mean']) / full:.5g}"
-    except ValueError:
-        value = record["mean"]
-    return (*cell["runs"], cell["measure"].partition(".")[2], value)
+    full, value = sidecar["tolerances"].get(cell.metric, {}).get("full", 1), cell.mean
+    shown = f"{value / full:.5g}" if isinstance(value, float) else value
+    return (*told["runs"], told["measure"].partition(".")[2], shown)
 
 
 def once(found: Iterable[Comparison]) -> list[Comparison]:
@@ -111,12 +108,11 @@ def said(found: Sequence[Comparison]) -> str:
     )
 
 
-def claims_said(claims: Sequence[Mapping[str, Any]]) -> str:
+def claims_said(claims: Sequence[JudgedClaim]) -> str:
     """Return how many claims got which verdict, in a sentence."""
-    made = [claim for claim in claims if not claim["check"]]
+    made = [claim for claim in claims if not claim.check]
     counted, checks = (
-        Counter(claim["verdict"] for claim in claims if claim["check"] == own)
-        for own in (False, True)
+        Counter(claim.verdict for claim in claims if claim.check == own) for own in (False, True)
     )
     leaning, against = (sum(map(said_so, made)) for said_so in (leans_against, points_against))
     return (
@@ -129,9 +125,7 @@ def claims_said(claims: Sequence[Mapping[str, Any]]) -> str:
 
 
 def by_paper(
-    papers: Iterable[Reference],
-    claims: Sequence[Mapping[str, Any]],
-    found: Sequence[Comparison],
+    papers: Iterable[Reference], claims: Sequence[JudgedClaim], found: Sequence[Comparison]
 ) -> str:
     """Return a Markdown table of what was decided and compared of each paper.
 
@@ -144,8 +138,8 @@ def by_paper(
         "| --- | --- | --- | --- |",
     ]
     for paper in papers:
-        own = [one for one in claims if key_of(one["source"]) == paper.key and not one["check"]]
-        decided = sum(claim["verdict"] in DECIDED for claim in own)
+        own = [claim for claim in claims if key_of(claim.source) == paper.key and not claim.check]
+        decided = sum(claim.verdict in DECIDED for claim in own)
         printed = once(one for one in found if one.source == paper.key)
         counted = Counter(one.verdict for one in printed if _compared(one))
         every -= counted.total()

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from workflow.files import read_csv, read_sidecar
+from workflow.files import read_sidecar
 from workflow.reporting.publication.counting import trained
+from workflow.reporting.statistics.cells import Cell, read_cells, text
 
 FILES = """\
 [`index.json`](index.json) lists the published runs with their identities, and why some no longer \
@@ -19,26 +20,26 @@ read, of the same variant those of other seeds. Claims name `runs` and `partners
 
 def section(folder: Path, titles: Mapping[str, str]) -> str:
     """Return the section of a scale's page; `titles` are by `<paper>/<table>`."""
-    found = list(_cells(folder))
-    if not found:
+    cells = list(_cells(folder))
+    if not cells:
         return FILES
     # Of equals, `max` takes the first.
-    table, cell, record, run = max(found, key=lambda one: one[2]["verdict"] == "reproduced")
+    table, told, cell, run = max(cells, key=lambda it: it[2].verdict == "reproduced")
     link = table.relative_to(folder).with_suffix("")
     title = titles.get(f"{table.parent.name}/{table.stem}", table.stem)
-    measures = ["/".join(PurePosixPath(one).parts[-4:]) for one in cell["measures"]]
+    measures = ["/".join(PurePosixPath(one).parts[-4:]) for one in told["measures"]]
     keys = [one.removeprefix("measures/").removesuffix(".json") for one in measures]
     runs = f"over {len(keys)} runs" if len(keys) > 1 else "in one run"
     compared = ""
-    if cell["partners"]:
-        compared = f", measured beside their `partners`: {_records(cell['partners'])}"
+    if told["partners"]:
+        compared = f", measured beside their `partners`: {_records(told['partners'])}"
     return (
-        f"In [{title}]({link}.md), row “{record['row']}”, column “{record['column']}”, "
-        f"`{record['metric']}` is {record['mean']} {record['unit']} {runs}, where the paper "
-        f"prints {record['expected']}: {record['verdict']}. "
+        f"In [{title}]({link}.md), row “{cell.row}”, column “{cell.column}”, "
+        f"`{cell.metric}` is {text(cell.mean)} {cell.unit} {runs}, where the paper "
+        f"prints {cell.expected}: {cell.verdict}. "
         f"The cell's entry in the table's [JSON]({link}.json) (`cells`) names what was measured "
-        f"(`{cell['measure']}`), its `measures`, such as [{measures[0]}]({measures[0]}), and by "
-        f"identity its `runs`, such as `{cell['runs'][0]}`. The number is of the runs "
+        f"(`{told['measure']}`), its `measures`, such as [{measures[0]}]({measures[0]}), and by "
+        f"identity its `runs`, such as `{told['runs'][0]}`. The number is of the runs "
         f"{_records(keys)}{compared}. "
         f"These are their records: the first was made at commit `{str(run['commit'])[:10]}` on "
         f"{run['cpu']} ({run['device']}), from data with the digest `{str(run['data'])[:10]}…`; "
@@ -54,13 +55,13 @@ def _records(keys: Iterable[str]) -> str:
 
 def _cells(
     folder: Path,
-) -> Iterator[tuple[Path, Mapping[str, Any], Mapping[str, str], Mapping[str, Any]]]:
-    """Yield each cell of trained models beside a printed number: table, cell, record, first run."""
+) -> Iterator[tuple[Path, Mapping[str, Any], Cell, Mapping[str, Any]]]:
+    """Yield the cells of trained models beside a number: table, what is told, cell, first run."""
     for table in sorted((folder / "tables").glob("*/*.json")):
         sidecar = read_sidecar(table)
         if sidecar.get("repeats"):
             continue
-        records = read_csv(table.with_suffix(".csv"))
-        for cell, record in zip(sidecar["cells"], records, strict=True):
-            if trained(sidecar, record["metric"]) and cell["runs"] and record["expected"]:
-                yield table, cell, record, sidecar["runs"][cell["runs"][0]]
+        cells = read_cells(table.with_suffix(".csv"))
+        for told, cell in zip(sidecar["cells"], cells, strict=True):
+            if trained(sidecar, cell.metric) and told["runs"] and cell.expected:
+                yield table, told, cell, sidecar["runs"][told["runs"][0]]

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from workflow.definitions.paper import Paper
-from workflow.files import read_csv, read_json
+from workflow.files import read_json
+from workflow.reporting.claims.judged import read_claims
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.publication import following
 from workflow.reporting.publication.summary import ABOUT_CLAIMS, counts, words
+from workflow.reporting.statistics.cells import read_cells
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.statistics.verdict import RULE
 
@@ -42,7 +44,7 @@ def _claims(folder: Path, titles: Mapping[str, str]) -> list[str]:
     for path in sorted((folder / "claims").glob("*.json")):
         parts += [
             f"### {titles.get(path.stem, path.stem)} ([json](claims/{path.name}))",
-            claims_table(read_json(path)["claims"]),
+            claims_table(read_claims(path)),
         ]
     return parts
 
@@ -53,7 +55,7 @@ def _tables(folder: Path, titles: Mapping[str, str]) -> list[str]:
     for path in sorted((folder / "tables").glob("*/*.csv")):
         title = titles.get(f"{path.parent.name}/{path.stem}", path.stem)
         link = path.relative_to(folder).with_suffix("").as_posix()
-        if any(record["mean"] for record in read_csv(path)):
+        if any(cell.mean is not None for cell in read_cells(path)):
             lines.append(
                 f"- [{title}]({link}.md) ([csv]({link}.csv), [tex]({link}.tex), "
                 f"[runs]({link}.json))"

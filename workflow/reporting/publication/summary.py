@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from workflow.definitions.paper import PAPERS, Paper
 from workflow.errors import ReportingError
-from workflow.files import read_json
 from workflow.planning.experiments import load_experiments
+from workflow.reporting.claims.judged import JudgedClaim, read_claims
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.publication.counting import by_paper, claims_said, comparisons, said
 
@@ -33,10 +32,10 @@ def words(papers: Iterable[Paper]) -> str:
     return " ".join(["A claim of more than a sign has its margin behind `asked`.", *legends])
 
 
-def published_claims(folder: Path) -> list[dict[str, Any]]:
+def published_claims(folder: Path) -> list[JudgedClaim]:
     """Return all claims published below a scale's folder."""
     files = sorted((folder / "claims").glob("*.json"))
-    return [claim for path in files for claim in read_json(path)["claims"]]
+    return [claim for path in files for claim in read_claims(path)]
 
 
 def counts(folder: Path) -> str:
@@ -51,7 +50,7 @@ def block(published: Path) -> str:
     parts = []
     for scale in (name for name in ORDER if (published / name).is_dir()):
         folder = published / scale
-        headlines = [claim for claim in published_claims(folder) if claim.get("headline")]
+        headlines = [claim for claim in published_claims(folder) if claim.headline]
         place = folder.as_posix()
         parts.append(
             f"**Scale `{scale}`**. {counts(folder)}\n\n"

@@ -1,77 +1,158 @@
-"""The statistics of a cell: our value, and its spread over runs, outcomes or examples, as text."""
+"""A cell: our value with its spread over runs, outcomes or examples, beside the printed one."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from workflow.reporting.measures import Measure
+from workflow.files import csv_text, read_csv
+from workflow.reporting.measures import Measure, Scalar
 from workflow.reporting.statistics import intervals
 from workflow.reporting.statistics.verdict import Ours
 
 UNDEFINED = "undefined"
-Record = dict[str, str]
-"""One line of the long form; every value as text, empty where there is none."""
+IDENTITY = ("source", "row", "column", "metric", "spread_over")
+"""What tells a cell from all others of its table."""
+
+
+class Statistics(NamedTuple):
+    """Our value over the runs of a cell, and how far it spreads."""
+
+    statistic: str
+    spread_over: str
+    mean: float | str | None = None
+    std: float | None = None
+    n: int | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One line of a table's long form; the fields are the columns of its CSV."""
+
+    paper: str = ""
+    source: str = ""
+    table: str = ""
+    row: str = ""
+    column: str = ""
+    metric: str = ""
+    unit: str = ""
+    statistic: str = ""
+    spread_over: str = ""
+    expected: str = ""
+    """As printed."""
+    expected_std: float | None = None
+    flag: str = ""
+    mean: float | str | None = None
+    """A text, such as a list of words, is shown and not scored."""
+    std: float | None = None
+    n: int | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    verdict: str = ""
+    note: str = ""
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Row, column and metric."""
+        return self.row, self.column, self.metric
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What tells the cell from all others of its table: the fields of IDENTITY."""
+        return tuple(getattr(self, name) for name in IDENTITY)
+
+    @property
+    def runs(self) -> int:
+        """How many runs its spread is over; 0 where it is over examples, or nothing was run."""
+        return self.n or 0 if self.spread_over == "runs" else 0
+
+
+def write_cells(cells: Iterable[Cell]) -> str:
+    """Return cells as CSV text, a value that is missing as an empty one."""
+    columns = [field.name for field in fields(Cell)]
+    return csv_text(columns, ({name: text(getattr(it, name)) for name in columns} for it in cells))
+
+
+def read_cells(path: Path) -> list[Cell]:
+    """Read the CSV of a table; ReportingError when it is missing."""
+    return [
+        Cell(**{name: _READ.get(name, str)(value) for name, value in line.items()})
+        for line in read_csv(path)
+    ]
+
+
+def value_of(written: str) -> float | str | None:
+    """Return the number that a text is, else the text; None for an empty one."""
+    try:
+        return float(written)
+    except ValueError:
+        return written or None
+
+
+def _number(written: str) -> float | None:
+    return float(written) if written else None
+
+
+_READ: Mapping[str, Any] = {
+    "mean": value_of,
+    "n": lambda written: int(written) if written else None,
+    **dict.fromkeys(("expected_std", "std", "ci_low", "ci_high"), _number),
+}
 
 
 def ours_of(
     metric: Mapping[str, Any], statistic: str, behind: Sequence[Measure]
-) -> tuple[Ours, list[Mapping[str, Any]]]:
+) -> tuple[Ours, list[Scalar]]:
     """Return our value over the runs that have the metric, and their scalars.
 
     The value is `UNDEFINED` where the metric was measured, but has a value in no run.  That of a
     proportion is the fraction of runs, in a table of best runs too, and its sample are the runs.
     """
     share = bool(metric.get("proportion"))
-    found = [measure.of_metric(metric) for measure in behind]
-    scalars = [scalar for scalar in found if scalar is not None]
+    scalars = [scalar for measure in behind if (scalar := measure.of_metric(metric))]
     if not scalars:
         undefined = sum(measure.undefined(metric["measure"]) for measure in behind)
         return (Ours(undefined, UNDEFINED, statistic="single") if undefined else Ours(0)), []
-    if isinstance(scalars[0]["value"], str):
-        return Ours(1, scalars[0]["value"], statistic="single"), scalars
-    values = [float(scalar["value"]) for scalar in scalars]
+    if isinstance(scalars[0].value, str):
+        return Ours(1, scalars[0].value, statistic="single"), scalars
+    values = [float(scalar.value) for scalar in scalars]
     statistic = "mean" if share else statistic
     mean = max(values) if statistic == "max" else sum(values) / len(values)
-    sizes = [int(scalar["n"]) for scalar in scalars if scalar.get("n")]
+    sizes = [scalar.n for scalar in scalars if scalar.n]
     sizes = [len(values)] if share else sizes
     shown = statistic if len(values) > 1 else "single"
     examples = min(sizes) if sizes else None
     return Ours(len(values), mean, intervals.spread(values), shown, examples), scalars
 
 
-def over_runs(ours: Ours) -> Record:
+def over_runs(ours: Ours) -> Statistics:
     """Return the statistics of a cell whose spread is over runs."""
-    statistics = {"statistic": ours.statistic, "spread_over": "runs", "mean": text(ours.mean)}
-    if isinstance(ours.mean, float) and ours.statistic == "mean":
-        statistics["std"] = text(ours.std)
-        low, high = intervals.interval(ours.mean, ours.std, ours.runs) or (None, None)
-        statistics |= {"ci_low": text(low), "ci_high": text(high)}
-    return {**statistics, "n": str(ours.runs) if ours.runs else ""}
+    runs = ours.runs or None
+    if not isinstance(ours.mean, float) or ours.statistic != "mean":
+        return Statistics(ours.statistic, "runs", ours.mean, n=runs)
+    bounds = intervals.interval(ours.mean, ours.std, ours.runs) or (None, None)
+    return Statistics(ours.statistic, "runs", ours.mean, ours.std, runs, *bounds)
 
 
-def over_outcomes(metric: Mapping[str, Any], ours: Ours, behind: Sequence[Measure]) -> Record:
+def over_outcomes(metric: Mapping[str, Any], ours: Ours, behind: Sequence[Measure]) -> Statistics:
     """Return the statistics of a proportion: no deviation, and Wilson's interval from one run on.
 
     Raises ReportingError when the measure of a run is neither 0 nor 1.
     """
-    found = [measure.outcome(metric["measure"]) for measure in behind]
-    outcomes = [outcome for outcome in found if outcome is not None]
-    low, high = intervals.wilson(sum(outcomes), len(outcomes)) if outcomes else (None, None)
-    return {
-        "statistic": ours.statistic,
-        "spread_over": "runs",
-        "mean": text(ours.mean),
-        "n": str(ours.runs) if ours.runs else "",
-        "ci_low": text(low),
-        "ci_high": text(high),
-    }
+    known = [measure.outcome(metric["measure"]) for measure in behind]
+    outcomes = [outcome for outcome in known if outcome is not None]
+    bounds = intervals.wilson(sum(outcomes), len(outcomes)) if outcomes else (None, None)
+    return Statistics(ours.statistic, "runs", ours.mean, None, ours.runs or None, *bounds)
 
 
 def over_examples(
     metric: Mapping[str, Any],
     ours: Ours,
-    scalars: Sequence[Mapping[str, Any]],
+    scalars: Sequence[Scalar],
     behind: Sequence[Measure],
-) -> Record | None:
+) -> Statistics | None:
     """Return the statistics of a metric whose spread is over examples, or None for other metrics.
 
     The standard deviation is pooled over runs; the interval is of the per-example values averaged
@@ -80,27 +161,19 @@ def over_examples(
     if metric.get("spread_over", "runs") != "examples":
         return None
     if not isinstance(ours.mean, float):
-        return {"statistic": ours.statistic, "spread_over": "examples", "mean": text(ours.mean)}
-    std = intervals.pooled([scalar.get("std") for scalar in scalars])
+        return Statistics(ours.statistic, "examples", ours.mean)
+    std = intervals.pooled([scalar.std for scalar in scalars])
     arrays = [measure.array(metric["measure"]) for measure in behind]
     bounds = intervals.interval(ours.mean, std, ours.examples or 0)
     if arrays and all(arrays):
         means = intervals.over_seeds(arrays)
         bounds = intervals.interval(ours.mean, intervals.spread(means.tolist()), len(means))
     low, high = bounds or (None, None)
-    return {
-        "statistic": ours.statistic,
-        "spread_over": "examples",
-        "mean": text(ours.mean),
-        "std": text(std),
-        "n": text(ours.examples),
-        "ci_low": text(low),
-        "ci_high": text(high),
-    }
+    return Statistics(ours.statistic, "examples", ours.mean, std, ours.examples, low, high)
 
 
 def text(value: float | str | None) -> str:
-    """Return a value of a record as text: whole numbers exactly, else six significant digits."""
+    """Return a value of a cell as text: whole numbers exactly, else six significant digits."""
     if value is None or isinstance(value, str):
         return value or ""
     return str(int(value)) if float(value).is_integer() else f"{value:.6g}"

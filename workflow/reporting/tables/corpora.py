@@ -14,10 +14,9 @@ from workflow.datasets.io.checksums import read_manifest
 from workflow.datasets.kinds.recipe import files
 from workflow.definitions.expected import Expected
 from workflow.definitions.paper import Paper
-from workflow.reporting.statistics.cells import text
+from workflow.reporting.statistics.cells import Cell
 from workflow.reporting.statistics.comparability import hindrances_of_scale
 from workflow.reporting.statistics.verdict import Verdict
-from workflow.reporting.tables.long_form import COLUMNS as RECORD
 from workflow.reporting.tables.long_form import Table
 from workflow.reporting.tables.tabulating import write_table
 
@@ -146,9 +145,9 @@ def describe(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts], pr
 
 
 def build(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts]) -> Table:
-    """Return the table's records, one a cell, and its sidecar; `facts` are by row id."""
+    """Return the table's cells and its sidecar; `facts` are by row id."""
     definition = paper.definition("corpora", name)
-    records, cells = [], []
+    cells, told = [], []
     for row in definition["rows"]:
         described = facts[row["id"]]
         why = _hindrances(paper, scale, described)
@@ -157,28 +156,26 @@ def build(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts]) -> Ta
             number = printed(paper, definition, row, column)
             verdict = judge(value, described.get("missing", ""), number, why)
             noted = (verdict.reason, number.note if number else "", row.get("note", ""))
-            records.append(
-                {
-                    **dict.fromkeys(RECORD, ""),
-                    "paper": paper.name,
-                    "source": number.source if number else definition["source"],
-                    "table": name,
-                    "row": row["label"],
-                    "column": column.label,
-                    "metric": column.label,
-                    "unit": unit(column, described),
-                    "statistic": "single",
-                    "spread_over": "runs",
-                    "expected": number.printed.text if number else "",
-                    "flag": number.flag if number else "",
-                    "mean": text(value) if isinstance(value, float) else str(value or ""),
-                    "n": "" if "missing" in described else "1",
-                    "verdict": verdict.word,
-                    "note": "; ".join(note for note in noted if note),
-                }
+            cell = Cell(
+                paper=paper.name,
+                source=number.source if number else definition["source"],
+                table=name,
+                row=row["label"],
+                column=column.label,
+                metric=column.label,
+                unit=unit(column, described),
+                statistic="single",
+                spread_over="runs",
+                expected=number.printed.text if number else "",
+                flag=number.flag if number else "",
+                mean=value if isinstance(value, float) else value or None,
+                n=None if "missing" in described else 1,
+                verdict=verdict.word,
+                note="; ".join(note for note in noted if note),
             )
-            cell = {name: records[-1][name] for name in ("source", "row", "column", "metric")}
-            cells.append({**cell, "corpus": described.get("digest"), "difference": None})
+            cells.append(cell)
+            identity = {name: getattr(cell, name) for name in ("source", "row", "column", "metric")}
+            told.append({**identity, "corpus": described.get("digest"), "difference": None})
     sidecar = {
         "schema": 1,
         "paper": paper.name,
@@ -186,9 +183,9 @@ def build(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts]) -> Ta
         "scale": scale,
         "tolerances": {},
         "corpora": dict(facts),
-        "cells": cells,
+        "cells": told,
     }
-    return Table(records, sidecar)
+    return Table(cells, sidecar)
 
 
 def printed(

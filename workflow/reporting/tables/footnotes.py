@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from workflow.reporting.statistics.cells import Record
+from workflow.reporting.statistics.cells import Cell
 
 NAMED = 8
 """So many cells with fewer runs than their row are named; more are not."""
@@ -30,13 +30,13 @@ def not_run(rows: Iterable[tuple[str, str]]) -> str:
 
 def _stretches(labels: Sequence[str]) -> list[str]:
     """Return labels, those of consecutive numbers as one."""
-    found: list[list[str]] = []
+    stretches: list[list[str]] = []
     for label in labels:
-        if found and _follows(found[-1][-1], label):
-            found[-1].append(label)
+        if stretches and _follows(stretches[-1][-1], label):
+            stretches[-1].append(label)
         else:
-            found.append([label])
-    return [" to ".join(dict.fromkeys((one[0], one[-1]))) for one in found]
+            stretches.append([label])
+    return [" to ".join(dict.fromkeys((part[0], part[-1]))) for part in stretches]
 
 
 def _follows(one: str, other: str) -> bool:
@@ -55,13 +55,13 @@ def trained_on(runs: Mapping[str, Mapping[str, Any]]) -> str:
     return f"Trained on {', '.join(counted)}."
 
 
-def runs_behind(records: Sequence[Record]) -> str:
+def runs_behind(cells: Sequence[Cell]) -> str:
     """Say how many runs are behind the cells of a table that were run."""
     behind: dict[str, dict[str, int]] = {}
-    for record in records:
-        if record["spread_over"] == "runs" and record["n"]:
-            row, runs = behind.setdefault(record["row"], {}), int(record["n"])
-            row[record["column"]] = max(row.get(record["column"], 0), runs)
+    for cell in cells:
+        if cell.runs:
+            columns = behind.setdefault(cell.row, {})
+            columns[cell.column] = max(columns.get(cell.column, 0), cell.runs)
     most = {row: max(columns.values()) for row, columns in behind.items()}
     if not most:
         return ""
@@ -91,16 +91,16 @@ def runs_behind(records: Sequence[Record]) -> str:
     return f"Each cell of ours is over {usual} run{'s' * (usual != 1)}{rest}.{few}"
 
 
-def unequal(records: Sequence[Record]) -> str:
+def unequal(cells: Sequence[Cell]) -> str:
     """Warn where a column has means, or best runs, over different numbers of seeds."""
-    found: dict[tuple[str, str], list[Record]] = {}
-    for record in records:
-        if record["spread_over"] == "runs" and record["n"]:
-            found.setdefault((record["column"], record["metric"]), []).append(record)
+    columns: dict[tuple[str, str], list[Cell]] = {}
+    for cell in cells:
+        if cell.runs:
+            columns.setdefault((cell.column, cell.metric), []).append(cell)
     differ = any(
-        len({one["n"] for one in column}) > 1
-        and any(one["statistic"] == "max" or one["std"] not in ("", "0") for one in column)
-        for column in found.values()
+        len({cell.runs for cell in column}) > 1
+        and any(cell.statistic == "max" or cell.std for cell in column)
+        for column in columns.values()
     )
     return UNEQUAL if differ else ""
 

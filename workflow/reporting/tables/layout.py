@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from workflow.definitions.cells import cells, format_of, metrics_of, row_name
-from workflow.reporting.statistics.cells import UNDEFINED, Record
+from workflow.reporting.statistics.cells import UNDEFINED, Cell, value_of
 from workflow.reporting.tables.footnotes import not_run, runs_behind, trained_on, unequal
 
 Kind = Literal["label", "ours", "paper", "verdict"]
@@ -14,29 +14,28 @@ NO_ROW = "None of its rows was run; they stand in the CSV, with what the paper p
 IN_CSV = "What the paper prints there stands in the CSV."
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One cell as a reader sees it; `verdicts` are the words behind a verdict cell."""
+class Box(NamedTuple):
+    """What a reader sees of a cell in one of its sub-columns."""
 
     text: str
     kind: Kind
-    verdicts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A table's cells: label columns, then per column ours, and where printed the paper's."""
+    """A table's boxes: label columns, then per column ours, and where printed the paper's."""
 
     labels: tuple[str, ...]
     """Headers of the label columns."""
     columns: tuple[tuple[str, tuple[Kind, ...]], ...]
     """(label, kinds of its sub-columns) of each column."""
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[Box, ...], ...]
     """Of which anything was run, or that the paper quotes."""
     below: tuple[str, ...]
     """Which rows were not run, how many runs are behind the cells, and how they were trained."""
 
 
+@dataclass(frozen=True)
 class Shown:
     """A value in a cell's format string.
 
@@ -45,44 +44,38 @@ class Shown:
     0, and nothing else.
     """
 
-    def __init__(
-        self,
-        mean: str,
-        std: str,
-        digits: int,
-        interval: tuple[str, str] = ("", ""),
-        best_of: str = "",
-    ) -> None:
-        """Take all but the digits as text, empty where there is none."""
-        self.mean, self.std, self.digits, self.interval = mean, std, digits, interval
-        self.best_of = best_of
+    mean: float | str | None
+    std: float | None
+    digits: int
+    low: float | None = None
+    high: float | None = None
+    best_of: int | None = None
 
     def __format__(self, how: str) -> str:
         """Return the rounded mean with what `how` asks for, as far as it is known; – where none."""
         if how == "star":
-            return "*" if self.mean not in ("", UNDEFINED) and float(self.mean) > 0 else ""
-        try:
-            shown = self._rounded(self.mean)
-        except ValueError:
+            return "*" if isinstance(self.mean, float) and self.mean > 0 else ""
+        if not isinstance(self.mean, float):
             return self.mean or MISSING
-        if how == "interval" and all(self.interval):
-            return f"{shown} [{', '.join(map(self._rounded, self.interval))}]"
+        shown = self._rounded(self.mean)
+        if how == "interval" and self.low is not None and self.high is not None:
+            return f"{shown} [{self._rounded(self.low)}, {self._rounded(self.high)}]"
         if how == "mean":
             return shown
-        shown += f"±{self._rounded(self.std)}" if self.std else ""
+        shown += f"±{self._rounded(self.std)}" if self.std is not None else ""
         return shown + (f" (best of {self.best_of})" if self.best_of else "")
 
-    def _rounded(self, number: str) -> str:
-        return f"{float(number):.{self.digits}f}"
+    def _rounded(self, number: float) -> str:
+        return f"{number:.{self.digits}f}"
 
 
 def grid(
     definitions: Mapping[str, Any],
     name: str,
-    records: Sequence[Record],
+    given: Sequence[Cell],
     sidecar: Mapping[str, Any],
 ) -> Grid:
-    """Lay out a table's records; its sidecar has an overlay's differences and the runs behind.
+    """Lay out a table's cells; its sidecar has an overlay's differences and the runs behind.
 
     Rows of which nothing was run are named below the table, and not laid out.
     """
@@ -92,14 +85,11 @@ def grid(
         for cell in sidecar["cells"]
         if cell["difference"]
     }
-    main: dict[tuple[str, str, str], list[Record]] = {}
-    for record in records:
-        if record["spread_over"] == definitions["metrics"][record["metric"]].get(
-            "spread_over", "runs"
-        ):
-            place = (record["row"], record["column"], record["metric"])
-            main.setdefault(place, []).append(record)
-    printed = {record["column"] for record in records if record["expected"]}
+    main: dict[tuple[str, str, str], list[Cell]] = {}
+    for cell in given:
+        if cell.spread_over == definitions["metrics"][cell.metric].get("spread_over", "runs"):
+            main.setdefault(cell.place, []).append(cell)
+    printed = {cell.column for cell in given if cell.expected}
     columns: list[tuple[str, tuple[Kind, ...]]] = [
         (
             str(column["label"]),
@@ -109,89 +99,74 @@ def grid(
     ]
     existing = {(row_name(row), column["label"]) for row, column in cells(table)}
     absent = {row_name(row) for row in table["rows"]}
-    absent -= {record["row"] for record in records if record["verdict"] != "not run"}
+    absent -= {cell.row for cell in given if cell.verdict != "not run"}
     rows = []
     for row in table["rows"]:
         if row_name(row) in absent:
             continue
-        line = [Cell(str(row[part]), "label") for part in ("group", "label") if part in row]
+        line = [Box(str(row[part]), "label") for part in ("group", "label") if part in row]
         for column, (label, kinds) in zip(table["columns"], columns, strict=True):
             if (row_name(row), label) not in existing:
-                line += [Cell("", kind) for kind in kinds]
+                line += [Box("", kind) for kind in kinds]
                 continue
             here = {
                 metric: main[row_name(row), label, metric] for metric in metrics_of(row, column)
             }
-            line += _cells(definitions["metrics"], format_of(row, column), here, kinds, differences)
+            line += _boxes(definitions["metrics"], format_of(row, column), here, kinds, differences)
         rows.append(tuple(line))
     below: list[str] = []
     if "corpora" not in sidecar:  # whose notes say of each what is missing
         if rows:
             missing = (row for row in table["rows"] if row_name(row) in absent)
             named = not_run((str(row.get("group", "")), str(row["label"])) for row in missing)
-            printed_too = any(one["expected"] for one in records if one["row"] in absent)
+            printed_too = any(cell.expected for cell in given if cell.row in absent)
             below.append(f"{named} {IN_CSV}" if printed_too else named)
-        said = (runs_behind(records), unequal(records), trained_on(sidecar["runs"]))
+        said = (runs_behind(given), unequal(given), trained_on(sidecar["runs"]))
         below.append(" ".join(filter(None, said)))
     return Grid(tuple(table["labels"]), tuple(columns), tuple(rows), tuple(filter(None, below)))
 
 
-def _cells(
+def _boxes(
     metrics: Mapping[str, Any],
     form: str,
-    here: Mapping[str, Sequence[Record]],
+    here: Mapping[str, Sequence[Cell]],
     kinds: Sequence[Kind],
     differences: Mapping[tuple[str, ...], str],
-) -> list[Cell]:
-    """Return the sub-cells of one cell: ours, the paper's, the verdicts."""
-    first = {metric: records[0] for metric, records in here.items()}
-    digits = {metric: int(metrics[metric]["digits"]) for metric in here}
-    best_of = {name: it["n"] if it["statistic"] == "max" else "" for name, it in first.items()}
-    ours = form.format_map(
-        {
-            name: Shown(
-                it["mean"],
-                _spread(metrics[name], it),
-                digits[name],
-                (it["ci_low"], it["ci_high"]),
-                best_of[name],
-            )
-            for name, it in first.items()
-        }
-    )
-    if all(record["verdict"] == "not run" for record in first.values()):
+) -> list[Box]:
+    """Return the boxes of one place: ours, the paper's, the verdicts."""
+    first = {metric: cells[0] for metric, cells in here.items()}
+    ours = form.format_map({name: _shown(metrics[name], it) for name, it in first.items()})
+    if all(it.verdict == "not run" for it in first.values()):
         ours = "not run"
-    elif all(record["mean"] == UNDEFINED for record in first.values()):
+    elif all(it.mean == UNDEFINED for it in first.values()):
         ours = MISSING
-    changes = [differences.get((it["row"], it["column"], name)) for name, it in first.items()]
+    changes = [differences.get(it.place) for it in first.values()]
     if any(changes):
         ours += f" [Δ {', '.join(change for change in changes if change)}]"
-    paper = {name: _printed(records) for name, records in here.items()}
-    spreads = {name: it["expected_std"] for name, it in first.items()}
-    theirs = form.format_map(
-        {name: Shown(paper[name], spreads[name], _decimals(paper[name])) for name in first}
-    ).replace(f" ({MISSING})", "")
-    theirs += "*" if any(it["flag"] == "starred" for it in first.values()) else ""
+    theirs = form.format_map({name: _printed(cells) for name, cells in here.items()})
+    theirs = theirs.replace(f" ({MISSING})", "")
+    theirs += "*" if any(it.flag == "starred" for it in first.values()) else ""
     judged = {
-        name: {record["source"]: record["verdict"] for record in records if record["expected"]}
-        for name, records in here.items()
+        name: {it.source: it.verdict for it in cells if it.expected} for name, cells in here.items()
     }
-    words = tuple(word for by_source in judged.values() for word in by_source.values())
+    words = {word for by_source in judged.values() for word in by_source.values()}
     said = "; ".join(
-        part for name, found in judged.items() for part in _verdicts(metrics[name]["label"], found)
+        part for name, words in judged.items() for part in _verdicts(metrics[name]["label"], words)
     )
-    by_kind: dict[Kind, Cell] = {
-        "ours": Cell(ours, "ours"),
-        "paper": Cell(theirs if words else "", "paper"),
-        "verdict": Cell(words[0] if len(set(words)) == 1 else said, "verdict", words),
+    texts: dict[Kind, str] = {
+        "ours": ours,
+        "paper": theirs if words else "",
+        "verdict": words.pop() if len(words) == 1 else said,
     }
-    return [by_kind[kind] for kind in kinds]
+    return [Box(texts[kind], kind) for kind in kinds]
 
 
-def _spread(metric: Mapping[str, Any], record: Record) -> str:
-    """Return a cell's deviation, but none of 0 where no training changes the metric (a count)."""
+def _shown(metric: Mapping[str, Any], cell: Cell) -> Shown:
+    """Return our value; it has no deviation of 0 where no training changes the metric (a count)."""
     fixed = metric.get("tolerance", {}).get("seed_std") == 0
-    return "" if fixed and record["std"] == "0" else record["std"]
+    std = None if fixed and cell.std == 0 else cell.std
+    best_of = cell.n if cell.statistic == "max" else None
+    return Shown(cell.mean, std, int(metric["digits"]), cell.ci_low, cell.ci_high, best_of)
 
 
 def _verdicts(label: str, by_source: Mapping[str, str]) -> list[str]:
@@ -202,13 +177,10 @@ def _verdicts(label: str, by_source: Mapping[str, str]) -> list[str]:
     return [f"{label}: {word}" for word in words]
 
 
-def _printed(records: Sequence[Record]) -> str:
-    """Return what the texts print: one number, or each where they disagree."""
-    return " / ".join(dict.fromkeys(it["expected"] for it in records if it["expected"]))
-
-
-def _decimals(number: str) -> int:
-    return len(number.partition(".")[2])
+def _printed(cells: Sequence[Cell]) -> Shown:
+    """Return what the texts print: one number with its digits, or each where they disagree."""
+    number = " / ".join(dict.fromkeys(it.expected for it in cells if it.expected))
+    return Shown(value_of(number), cells[0].expected_std, len(number.partition(".")[2]))
 
 
 HEADERS: dict[Kind, str] = {"ours": "ours", "paper": "paper", "verdict": "verdict", "label": ""}

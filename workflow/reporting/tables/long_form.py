@@ -1,11 +1,11 @@
-"""A table in long form: one record a cell, metric and source, with the verdict on each.
+"""A table in long form: a line for each cell, metric and source, with the verdict on each.
 
 Tables are defined in `tables.yaml` of their paper: rows, columns, and per column the metrics it
 shows.  The variant behind a cell is a template of the row's and the column's id.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from workflow.definitions import cells as needs
@@ -14,49 +14,26 @@ from workflow.definitions.paper import Paper
 from workflow.reporting.measures import Measure, Measures
 from workflow.reporting.provenance import partners, provenance
 from workflow.reporting.statistics.cells import (
+    IDENTITY,
     UNDEFINED,
-    Record,
+    Cell,
     ours_of,
     over_examples,
     over_outcomes,
     over_runs,
-    text,
 )
 from workflow.reporting.statistics.comparability import base_scale, hindrances
 from workflow.reporting.statistics.verdict import Tolerance, judge
 
-COLUMNS = (
-    "paper",
-    "source",
-    "table",
-    "row",
-    "column",
-    "metric",
-    "unit",
-    "statistic",
-    "spread_over",
-    "expected",
-    "expected_std",
-    "flag",
-    "mean",
-    "std",
-    "n",
-    "ci_low",
-    "ci_high",
-    "verdict",
-    "note",
-)
-IDENTITY = ("source", "row", "column", "metric", "spread_over")
-"""What tells a record from all others of its table."""
 QUOTED = "quoted"
 """In the place of a verdict, for what the paper itself quotes from others and nobody runs."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table's records and the sidecar that names the runs behind each of them."""
+    """A table's cells and the sidecar that names the runs behind each of them."""
 
-    records: list[Record]
+    cells: list[Cell]
     sidecar: dict[str, Any]
 
 
@@ -67,8 +44,8 @@ class Context:
     paper: Paper
     name: str
     scale: str
-    base: Mapping[tuple[str, ...], Record]
-    """For an overlay: the records of the scale it stands on, by `key`."""
+    base: Mapping[tuple[str, ...], Cell]
+    """For an overlay: the cells of the scale it stands on, by `key`."""
 
     @property
     def table(self) -> Mapping[str, Any]:
@@ -76,25 +53,20 @@ class Context:
         return self.paper.definition("tables", self.name)
 
 
-def key(record: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what identifies a record within its table."""
-    return tuple(record[name] for name in IDENTITY)
-
-
 def build(
-    paper: Paper, name: str, scale: str, measures: Measures, base: Sequence[Record] = ()
+    paper: Paper, name: str, scale: str, measures: Measures, base: Sequence[Cell] = ()
 ) -> Table:
     """Return a table over the given measures; cells without a measure are `not run`.
 
-    For an overlay, `base` are the records of the scale it stands on.
+    For an overlay, `base` are the cells of the scale it stands on.
 
     Raises ReportingError when there is no such table, or its definition points to a number that
     the paper does not print.
     """
-    context = Context(paper, name, scale, {key(record): record for record in base})
+    context = Context(paper, name, scale, {cell.key: cell for cell in base})
     table, metrics, runs = context.table, paper.tables["metrics"], {}
-    records: list[Record] = []
-    cells: list[dict[str, Any]] = []
+    cells: list[Cell] = []
+    told: list[dict[str, Any]] = []
     for row, column in needs.cells(table):
         variant = needs.cell_variant(table, row, column)
         experiment = needs.row_experiment(table, row)
@@ -102,9 +74,9 @@ def build(
         for metric in (_metric(metrics, one, row) for one in needs.metrics_of(row, column)):
             shown = _shown(metric, behind)
             runs.update({measure.identity: provenance(measure) for measure in shown})
-            for record, wide in _records(context, row, column, metric, shown):
-                records.append(record)
-                cells.append({**_cell(context, record, metric, shown), "wide": wide})
+            for cell, wide in _cells(context, row, column, metric, shown):
+                cells.append(cell)
+                told.append({**_told(context, cell, metric, shown), "wide": wide})
     sidecar = {
         "schema": 1,
         "paper": paper.name,
@@ -116,9 +88,9 @@ def build(
             metric: rule["tolerance"] for metric, rule in metrics.items() if "tolerance" in rule
         },
         "runs": runs,
-        "cells": cells,
+        "cells": told,
     }
-    return Table(records, sidecar)
+    return Table(cells, sidecar)
 
 
 def _metric(metrics: Mapping[str, Any], name: str, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,20 +107,19 @@ def _shown(metric: Mapping[str, Any], behind: Sequence[Measure]) -> Sequence[Mea
     Texts have no mean.
     """
     for measure in behind:
-        found = measure.of_metric(metric)
-        if found is not None:
-            return [measure] if isinstance(found["value"], str) else behind
+        if scalar := measure.of_metric(metric):
+            return [measure] if isinstance(scalar.value, str) else behind
     return behind
 
 
-def _records(
+def _cells(
     context: Context,
     row: Mapping[str, Any],
     column: Mapping[str, Any],
     metric: Mapping[str, Any],
     behind: Sequence[Measure],
-) -> list[tuple[Record, bool]]:
-    """Return a cell's records for one metric: one a source, and one more for the other spread.
+) -> list[tuple[Cell, bool]]:
+    """Return a place's cells for one metric: one a source, and one more for the other spread.
 
     With each, whether its tolerance is so wide that nearly any run meets it, or chance does.
     """
@@ -164,7 +135,7 @@ def _records(
     by_runs = over_outcomes(metric, ours, behind) if share else over_runs(ours)
     statistics = over_examples(metric, ours, scalars, behind) or by_runs
     chance = _chance(metric, behind)
-    records = []
+    cells = []
     for number in printed:
         tolerance = Tolerance.of(metric["tolerance"]) if "tolerance" in metric else None
         misprint = ["the printed number is a misprint"] if number.flag == "misprint" else []
@@ -181,39 +152,43 @@ def _records(
         notes += ["fraction of runs, with its Wilson interval"] if share and scalars else []
         notes += _lacking(metric, behind)
         notes.append(str(row.get("note", "")))
-        record = {
-            **dict.fromkeys(COLUMNS, ""),
-            **statistics,
-            "paper": paper.name,
-            "source": number.source,
-            "table": context.name,
-            "row": needs.row_name(row),
-            "column": str(column["label"]),
-            "metric": metric["name"],
-            "unit": metric["unit"],
-            "expected": number.printed.text,
-            "expected_std": text(number.printed.std),
-            "flag": number.flag or str(row.get("flag", "")),
-            "verdict": QUOTED if row.get("quoted") else verdict.word,
-        }
-        difference = _difference(context, record)
-        if difference:
+        cell = Cell(
+            **statistics._asdict(),
+            paper=paper.name,
+            source=number.source,
+            table=context.name,
+            row=needs.row_name(row),
+            column=str(column["label"]),
+            metric=metric["name"],
+            unit=metric["unit"],
+            expected=number.printed.text,
+            expected_std=number.printed.std,
+            flag=number.flag or str(row.get("flag", "")),
+            verdict=QUOTED if row.get("quoted") else verdict.word,
+        )
+        if difference := _difference(context, cell):
             notes.append(f"{base_scale(context.scale)}: difference {difference}")
-        record["note"] = "; ".join(note for note in notes if note)
-        records.append((record, by_chance or "wide" in metric))
+        note = "; ".join(note for note in notes if note)
+        cells.append((replace(cell, note=note), by_chance or "wide" in metric))
     if statistics is not by_runs and ours.runs:
-        unknown = dict.fromkeys(("std", "ci_low", "ci_high"), "")
-        other = {**records[0][0], **unknown, **by_runs, "verdict": "not comparable", "flag": ""}
-        other |= {"expected": "", "expected_std": "", "source": table["source"]}
-        other["note"] = "spread over runs; the paper's is over examples"
-        records.append((other, False))
-    return records
+        other = replace(
+            cells[0][0],
+            **by_runs._asdict(),
+            source=table["source"],
+            expected="",
+            expected_std=None,
+            flag="",
+            verdict="not comparable",
+            note="spread over runs; the paper's is over examples",
+        )
+        cells.append((other, False))
+    return cells
 
 
 def _chance(metric: Mapping[str, Any], behind: Sequence[Measure]) -> float | None:
     """Return what chance has in place of a metric: its measure with `_chance` behind its name."""
-    found = [measure.scalar(f"{metric['measure']}_chance") for measure in behind]
-    values = [float(scalar["value"]) for scalar in found if scalar is not None]
+    known = [measure.number(f"{metric['measure']}_chance") for measure in behind]
+    values = [value for value in known if value is not None]
     return sum(values) / len(values) if values else None
 
 
@@ -221,8 +196,7 @@ def _one_star(metric: Mapping[str, Any], number: Expected, behind: Sequence[Meas
     """Say that only the printed number or only ours has the star of what is never exceeded."""
     if not metric.get("starred") or not number.printed.text:
         return []
-    found = [measure.scalar(f"{metric['measure']}_never") for measure in behind]
-    ours = any(scalar["value"] for scalar in found if scalar)
+    ours = any(measure.number(f"{metric['measure']}_never") for measure in behind)
     if ours == (number.flag == "starred"):
         return []
     return [f"only {'ours' if ours else 'the printed number'} was never exceeded (*)"]
@@ -240,23 +214,22 @@ def _lacking(metric: Mapping[str, Any], behind: Sequence[Measure]) -> list[str]:
     ]
 
 
-def _difference(context: Context, record: Record) -> str:
+def _difference(context: Context, cell: Cell) -> str:
     """Return an overlay's difference to the scale it stands on, or nothing."""
-    base = context.base.get(key(record))
-    try:
-        return f"{float(record['mean']) - float(base['mean']):+.3g}" if base else ""
-    except ValueError:
-        return ""
+    base = context.base.get(cell.key, Cell()).mean
+    if isinstance(base, float) and isinstance(cell.mean, float):
+        return f"{cell.mean - base:+.3g}"
+    return ""
 
 
-def _cell(
-    context: Context, record: Record, metric: Mapping[str, Any], behind: Sequence[Measure]
+def _told(
+    context: Context, cell: Cell, metric: Mapping[str, Any], behind: Sequence[Measure]
 ) -> dict[str, Any]:
-    """Return a record's entry in the sidecar: what was measured, and on which runs."""
+    """Return a cell's entry in the sidecar: what was measured, and on which runs."""
     return {
-        **{name: record[name] for name in IDENTITY},
+        **dict(zip(IDENTITY, cell.key, strict=True)),
         "measure": metric["measure"],
-        "difference": _difference(context, record) or None,
+        "difference": _difference(context, cell) or None,
         "seeds": [measure.seed for measure in behind],
         "runs": [measure.identity for measure in behind],
         "measures": [measure.path.as_posix() for measure in behind],

@@ -1,15 +1,15 @@
 """The files of a table: long form, Markdown and LaTeX in the paper's layout, and the sidecar."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from model.store.checksums import Damaged
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
-from workflow.files import csv_text, read_csv, read_sidecar, write_sidecar, write_text
+from workflow.files import read_sidecar, write_sidecar, write_text
 from workflow.reporting.measures import Measures
-from workflow.reporting.statistics.cells import Record
+from workflow.reporting.statistics.cells import Cell, read_cells, write_cells
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.tables import layout
 from workflow.reporting.tables import long_form as tables
@@ -22,10 +22,10 @@ def tabulate(
 
     `base` is the same table's CSV of the scale that an overlay stands on; it need not exist.
     """
-    before: Sequence[Record] = []
+    before: list[Cell] = []
     if base and base.is_file():
         _check(base)
-        before = read_csv(base)
+        before = read_cells(base)
     table = tables.build(paper, name, scale, measures, before)
     said = scale
     if any(cell["difference"] for cell in table.sidecar["cells"]):
@@ -39,14 +39,16 @@ def write_table(
     """Write a table's four files.
 
     Args:
-        table: its records and sidecar.
+        table: its cells and sidecar.
         definitions: a whole `tables.yaml`, in which its layout stands.
         name: of the table.
         scale: as the title says it.
         prefix: path of the files without their suffix.
     """
-    grid = layout.grid(definitions, name, table.records, table.sidecar)
-    write_text(prefix.with_suffix(".csv"), csv_text(tables.COLUMNS, table.records))
+    csv = prefix.with_suffix(".csv")
+    write_text(csv, write_cells(table.cells))
+    # Read back, for the page that is made of the CSV to round as the table does.
+    grid = layout.grid(definitions, name, read_cells(csv), table.sidecar)
     write_text(prefix.with_suffix(".md"), layout.markdown(definitions, name, grid, scale))
     write_text(prefix.with_suffix(".tex"), layout.latex(definitions, name, grid, scale))
     write_sidecar(prefix, table.sidecar, ("csv", "md", "tex"))

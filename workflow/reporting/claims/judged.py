@@ -1,0 +1,81 @@
+"""A claim with its decision, as it stands in the JSON of its paper."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from workflow.files import read_json
+
+
+@dataclass(frozen=True)
+class Side:
+    """What a claim compares: a variant over its runs, or a fixed value."""
+
+    label: str
+    variant: str | None = None
+    mean: float | None = None
+    count: int | None = None
+    """Over proportions: in how many runs the measure is 1."""
+    runs: int | None = None
+    """Over proportions: of how many."""
+
+
+@dataclass(frozen=True)
+class JudgedClaim:
+    """What is claimed, what was compared, and what its test says; see `decisions.Decision`."""
+
+    id: str
+    source: str
+    label: str
+    unit: str
+    claim: str
+    digits: int
+    over: str
+    direction: str
+    margin: float
+    headline: bool
+    check: bool
+    """Whether it is ours, and no claim of the paper."""
+    paper: str
+    """What the paper prints for the two sides, or nothing."""
+    verdict: str
+    reason: str
+    estimate: float | None
+    ci_low: float | None
+    ci_high: float | None
+    n: int
+    p_value: float | None
+    by_seed: tuple[float, ...]
+    left: Side
+    right: Side
+    seeds: list[int]
+    hindrances: list[str]
+    measures: list[str]
+    runs: list[str]
+    partners: list[str]
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the difference, None where there is none."""
+        return None if self.ci_low is None or self.ci_high is None else (self.ci_low, self.ci_high)
+
+    def told(self) -> dict[str, Any]:
+        """Return the claim as JSON; sides that are no proportions have no counts."""
+        told = asdict(self)
+        for side in (told["left"], told["right"]):
+            for name in ("count", "runs"):
+                if side[name] is None:
+                    del side[name]
+        return told
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> "JudgedClaim":
+        """Read a claim that `told` wrote."""
+        sides = {side: Side(**told[side]) for side in ("left", "right")}
+        return cls(**{field.name: told[field.name] for field in fields(cls)} | sides)
+
+
+def read_claims(path: Path) -> list[JudgedClaim]:
+    """Read the judged claims of a paper."""
+    return [JudgedClaim.of(told) for told in read_json(path)["claims"]]
