@@ -14,6 +14,7 @@ from typing import Any, TypeVar, cast
 import jsonschema
 import yaml
 
+from workflow.definitions.each import expanded
 from workflow.definitions.schemas import schema_of
 from workflow.errors import InputError, nearest, unknown
 
@@ -41,9 +42,10 @@ _BOUNDS = {
 def load_yaml(path: Path, kind: type[Kind]) -> Kind:
     """Read a YAML file and return it checked and coerced as a definition of that kind.
 
-    Raises InputError when it can't be read by `read_yaml` or is no such definition.
+    Raises InputError when it can't be read by `read_yaml`, an `each` can't be carried out, or it is
+    no such definition.
     """
-    return check(read_yaml(path), kind, str(path))
+    return check(expanded(read_yaml(path), str(path)), kind, str(path))
 
 
 def read_yaml(path: Path) -> dict[str, Any]:

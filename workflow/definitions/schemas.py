@@ -43,6 +43,35 @@ def _made(kind: Any) -> Schema:
     return {**schema, "$defs": {**schema.get("$defs", {}), **parts}}
 
 
+EACH = {
+    "description": "an entry for each binding, whose values stand for {name} in it",
+    "type": "object",
+    "required": ["each"],
+    "properties": {"each": {"type": ["array", "object"]}},
+}
+"""What a template of entries is to an editor; the checks see the entries that are made of it."""
+
+
+def for_editors(schema: Schema) -> Schema:
+    """Return a schema in which entries may be templates (`each`), as in a file before any check."""
+    made = _with_templates(schema)
+    return {**made, "$defs": {**made["$defs"], "each": EACH}}
+
+
+def _with_templates(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_with_templates(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    made = {key: _with_templates(one) for key, one in value.items()}
+    for key in ("items", "additionalProperties"):
+        if isinstance(made.get(key), dict) and "$ref" in made[key]:
+            made[key] = {"anyOf": [{"$ref": "#/$defs/each"}, made[key]]}
+            if "propertyNames" in made:
+                made["propertyNames"] = {"anyOf": [{"pattern": "[{]"}, made["propertyNames"]]}
+    return made
+
+
 class _Generator(GenerateJsonSchema):
     """Writes what people and editors read: no titles, `type: [number, null]`, names by a rule."""
 

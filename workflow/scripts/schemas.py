@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from workflow.definitions.schemas import FILES, Schema, schema_of
+from workflow.definitions.schemas import FILES, Schema, for_editors, schema_of
 from workflow.paths import ROOT
 
 FOLDER = ROOT / "workflow" / "schemas"
@@ -13,7 +13,7 @@ FOLDER = ROOT / "workflow" / "schemas"
 
 def texts() -> dict[str, str]:
     """Return the text of each schema by its file's name."""
-    return {f"{name}.json": _text(schema_of(kind)) for name, kind in FILES.items()}
+    return {f"{name}.json": _text(for_editors(schema_of(kind))) for name, kind in FILES.items()}
 
 
 def _text(schema: Schema) -> str:
