@@ -5,8 +5,8 @@ the store has costs nothing.
 """
 
 import argparse
+import json
 import os
-import re
 import subprocess
 import sys
 from collections import Counter
@@ -34,8 +34,6 @@ from workflow.scripts import command
 from workflow.scripts.failure import one_sentence
 
 SETTINGS = ("scale", "results", "device", "mirror")
-JOB = re.compile(r"^(?:local)?rule (\w+):\n((?: .*\n)*)", re.M)
-WILDCARDS = re.compile(r"^    wildcards: (.*)$", re.M)
 
 
 def main() -> None:
@@ -67,19 +65,12 @@ def dry_run(arguments: Sequence[str]) -> list[Job]:
 
     Where it finds a mistake, this program ends with what it said.
     """
-    dry = [sys.executable, "-m", "snakemake", "--cores", "all", "--dry-run", *arguments]
-    done = subprocess.run(
-        dry, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
-    )
+    dry = [sys.executable, "-m", "workflow.scripts.dry_run", *arguments]
+    done = subprocess.run(dry, capture_output=True, text=True, check=False)
     if done.returncode:
-        sys.exit(done.stdout.strip())
-    found = []
-    for rule, lines in JOB.findall(done.stdout):
-        line = WILDCARDS.search(lines)
-        pairs = [item.split("=", 1) for item in line[1].split(", ")] if line else []
-        if rule != "all":
-            found.append(Job(rule, dict(pairs)))
-    return found
+        sys.exit(f"{done.stderr}{done.stdout}".strip())
+    jobs = json.loads(done.stdout.splitlines()[-1])
+    return [Job(rule, wildcards) for rule, wildcards in jobs if rule != "all"]
 
 
 def _named(job: Job) -> list[str]:
