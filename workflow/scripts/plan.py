@@ -33,13 +33,11 @@ from workflow.planning.plan import Plan
 from workflow.scripts import command
 from workflow.scripts.failure import one_sentence
 
-SETTINGS = ("scale", "results", "device", "mirror")
-
 
 def main() -> None:
     """Run from the command line, in the root of the project."""
     given = _arguments()
-    settings = {name: value for name in SETTINGS if (value := getattr(given, name))}
+    settings = command.settings(given)
     with one_sentence():
         if given.parallel < 1:
             raise InputError(f"--parallel: {given.parallel} must be at least 1")
@@ -152,14 +150,10 @@ def _size(megabytes: float) -> str:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    summary = (__doc__ or "").partition("\n")[0]
+    parser = command.planner(summary, "scale", "results", "device", "mirror")
     parser.add_argument("targets", nargs="*", help="what to ask Snakemake for; else everything")
-    parser.add_argument("--scale", help="else as configured")
-    parser.add_argument("--results", help="folder of results, else as configured")
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), help="else as configured")
-    parser.add_argument("--mirror", help="mirror to take files from, else as configured")
     parser.add_argument("--parallel", type=int, default=os.cpu_count(), help="runs at once")
-    parser.add_argument("--configfile", type=Path, nargs="*", default=[], help="your own changes")
     parser.add_argument("--jobs", action="store_true", help="list the jobs instead")
     return parser.parse_args()
 
