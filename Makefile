@@ -53,9 +53,10 @@ run: $(READY)  ## Run what is asked for: make run SCALE=lite [ONLY=target OVERLA
 		$(call given,SCALE,--scale) --results "$(RESULTS)" \
 		$(if $(PROFILE),--profile "$(PROFILE)") $(if $(OVERLAY),--configfile "$(OVERLAY)")
 
-mirror: $(READY)  ## Gather what a scale downloads in a folder: make mirror TO=DIR SCALE=lite
+mirror: $(READY)  ## Gather what a scale downloads in a folder: make mirror TO=DIR SCALE=lite [OVERLAY=file]
 	@$(VENV)/bin/python -m workflow.scripts.mirror --to "$(TO)" \
-		$(call given,SCALE,--scale) --results "$(RESULTS)" $(if $(MIRROR),--mirror "$(MIRROR)")
+		$(call given,SCALE,--scale) --results "$(RESULTS)" $(if $(MIRROR),--mirror "$(MIRROR)") \
+		$(if $(OVERLAY),--configfile "$(OVERLAY)")
 
 so-far: $(READY)  ## Report what is done so far, training nothing: make so-far SCALE=lite [OVERLAY=file]
 	@$(VENV)/bin/python -m workflow.scripts.so_far \

@@ -26,7 +26,8 @@ rule all:
         rules.report.output,
 
 
-check_names()
+with one_sentence():
+    TARGETS.check_names(rule.name for rule in workflow.rules)
 
 # One per experiment, per table and figure (<paper>_<table>), and per paper.
 for target in TARGETS.names:
@@ -35,7 +36,7 @@ for target in TARGETS.names:
         name:
             target
         input:
-            files_behind(target),
+            INPUTS.target(target),
         localrule: True
 
 
@@ -51,7 +52,7 @@ onerror:
 # Any other name: an answer that suggests the nearest target.
 rule unknown_target:
     input:
-        refuse,
+        sentence(lambda wildcards: TARGETS.refuse(wildcards.unknown)),
     output:
         "{unknown,[A-Za-z0-9_-]+}",
     localrule: True

@@ -210,4 +210,5 @@ def test_names_that_collide(project):
 
 
 def test_an_unknown_name_is_answered_with_the_nearest(project):
-    assert str(targets(project).refusal("paper_loses")).endswith('did you mean "paper_losses"?')
+    with pytest.raises(InputError, match='did you mean "paper_losses"'):
+        targets(project).refuse("paper_loses")

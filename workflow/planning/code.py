@@ -85,8 +85,7 @@ class Project:
         def number(key: Key) -> str:
             return f"#{numbers.setdefault(key, len(numbers))}"
 
-        asked = [self.find(path) for path in roots]
-        first = [one if isinstance(one, str) else number(one) for one in asked]
+        first = [one if isinstance(one, str) else number(one) for one in map(self.find, roots)]
         total = hashlib.sha256(" ".join(first).encode())
         done = 0
         while done < len(numbers):
@@ -151,7 +150,8 @@ class Project:
             module = self.module(key[0])
             assert module is not None, key
             text = Text()
-            for statement in module.defined[key[1]]:
+            statements, module.defined[key[1]] = module.defined[key[1]], []  # trees are large
+            for statement in statements:
                 _Writer(self, *key, statement).write(statement, frozenset(), text)
             if key[1] != REST and REST in module.defined:
                 text.append((key[0], REST))

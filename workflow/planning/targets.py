@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NoReturn
 
 from workflow.definitions.cells import table_runs
 from workflow.definitions.claims import claim_runs
@@ -282,9 +282,9 @@ class Targets:
             if name in owners:
                 raise _twice(name, owners[name], target.called)
 
-    def refusal(self, name: str) -> InputError:
-        """Return the error for a name that was asked for and is no target."""
-        return unknown("command line", "target", name, {"all", "report", *self.names})
+    def refuse(self, name: str) -> NoReturn:
+        """Raise InputError for a name that was asked for and is no target."""
+        raise unknown("command line", "target", name, {"all", "report", *self.names})
 
 
 def _twice(name: str, one: str, other: str) -> InputError:

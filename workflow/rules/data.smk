@@ -51,8 +51,8 @@ rule index_features:
         runtime=60,
     params:
         manual=f"{RESULTS}/data/manual",
-        found=features_found,
-        code=sentence(lambda wildcards: code_of("index_features")),
+        found=INPUTS.features(FEATURES),
+        code=INPUTS.code("index_features"),
     shell:
         "exec python -m workflow.scripts.index_features --dataset {wildcards.dataset:q}"
         " --manual {params.manual:q} --out {output:q} > {log:q} 2>&1"
@@ -71,8 +71,8 @@ rule synthesise:
         mem_mb=1000,
         runtime=60,
     params:
-        recipe=sentence(recipe_json),
-        code=dataset_code("synthesise"),
+        recipe=sentence(INPUTS.recipe_json),
+        code=sentence(INPUTS.dataset_code("synthesise")),
     shell:
         "exec python -m workflow.scripts.synthesise --recipe {params.recipe:q}"
         " --out {output:q} > {log:q} 2>&1"
@@ -80,7 +80,7 @@ rule synthesise:
 
 rule prepare:
     input:
-        sentence(raw_input),
+        sentence(INPUTS.of_prepare),
     output:
         directory(f"{DATA}/prepared"),
     log:
@@ -89,14 +89,14 @@ rule prepare:
         f"{RESULTS}/benchmarks/prepare/{{dataset}}/{{recipe}}.tsv"
     conda:
         ENVIRONMENT
-    threads: sentence(data_threads)
+    threads: sentence(INPUTS.data_threads)
     resources:
         mem_mb=2000,
         runtime=60,
     params:
-        recipe=sentence(recipe_json),
-        files=raw_files,
-        code=dataset_code("prepare"),
+        recipe=sentence(INPUTS.recipe_json),
+        files=INPUTS.raw_files,
+        code=sentence(INPUTS.dataset_code("prepare")),
     shell:
         "exec python -m workflow.scripts.prepare --recipe {params.recipe:q}"
         " --sources {params.files:q} --out {output:q} --threads {threads} > {log:q} 2>&1"
@@ -113,13 +113,13 @@ rule encode:
         f"{RESULTS}/benchmarks/encode/{{dataset}}/{{recipe}}.tsv"
     conda:
         ENVIRONMENT
-    threads: sentence(data_threads)
+    threads: sentence(INPUTS.data_threads)
     resources:
         mem_mb=2000,
         runtime=60,
     params:
-        recipe=sentence(recipe_json),
-        code=dataset_code("encode"),
+        recipe=sentence(INPUTS.recipe_json),
+        code=sentence(INPUTS.dataset_code("encode")),
     shell:
         "exec python -m workflow.scripts.encode --recipe {params.recipe:q}"
         " --prepared {input:q} --out {output:q} --threads {threads} > {log:q} 2>&1"

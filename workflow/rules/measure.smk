@@ -7,7 +7,7 @@ localrules:
 
 rule measure:
     input:
-        unpack(sentence(inputs_of_measure)),
+        unpack(sentence(INPUTS.of_measure)),
         spec=f"{RUN}/spec.json",
         weights=f"{RUN}/weights.safetensors",
         history=f"{RUN}/history.jsonl",
@@ -23,16 +23,16 @@ rule measure:
         experiment=rf"(?!{LOCAL})[a-z][a-z0-9_]*",
     conda:
         ENVIRONMENT
-    threads: threads_of
+    threads: INPUTS.threads
     resources:
         mem_mb=resource("memory"),
         runtime=resource("runtime"),
-        gpu=one_gpu,
+        gpu=resource("gpu", most=1),
         nodes=1,
     params:
         folder=lambda wildcards, input: str(Path(input.weights).parent),
-        further=sentence(further_arguments),
-        evaluators=sentence(lambda wildcards: canonical(PLAN.evaluators(run_of(wildcards)))),
+        further=sentence(INPUTS.further),
+        evaluators=sentence(INPUTS.evaluators),
     shell:
         "exec python -m workflow.scripts.measure --spec {input.spec:q} --run {params.folder:q}"
         ' --data {input.data:q} --store "$SACCADE_STORE" --evaluators {params.evaluators:q}'

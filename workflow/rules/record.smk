@@ -7,7 +7,7 @@ localrules:
 
 rule record:
     input:
-        data=lambda wildcards: data_folder(run_of(wildcards)),
+        data=sentence(INPUTS.encoded),
         spec=f"{RUN}/spec.json",
         weights=f"{RUN}/weights.safetensors",
         run=f"{RUN}/run.json",
@@ -23,15 +23,15 @@ rule record:
         experiment=rf"(?!{LOCAL})[a-z][a-z0-9_]*",
     conda:
         ENVIRONMENT
-    threads: threads_of
+    threads: INPUTS.threads
     resources:
         mem_mb=resource("memory"),
         runtime=resource("runtime"),
-        gpu=one_gpu,
+        gpu=resource("gpu", most=1),
         nodes=1,
     params:
         folder=lambda wildcards, input: str(Path(input.weights).parent),
-        recorder=sentence(lambda wildcards: canonical(run_of(wildcards).recorder(ROOT))),
+        recorder=sentence(INPUTS.recorder),
     shell:
         "exec python -m workflow.scripts.record --spec {input.spec:q} --run {params.folder:q}"
         ' --data {input.data:q} --store "$SACCADE_STORE" --recorder {params.recorder:q}'

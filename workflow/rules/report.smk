@@ -13,8 +13,8 @@ localrules:
 
 rule describe:
     input:
-        encoded=sentence(corpora_behind),
-        expected=expected_values,
+        encoded=sentence(INPUTS.of_describe),
+        expected=sentence(INPUTS.expected),
     output:
         multiext(f"{SCALE}/tables/{{paper}}/{{table}}", *[f".{x}" for x in TABLE_FORMATS]),
     log:
@@ -22,16 +22,16 @@ rule describe:
     benchmark:
         f"{SCALE}/benchmarks/describe/{{paper}}/{{table}}.tsv"
     wildcard_constraints:
-        paper=rf"(?={CORPORA})[a-z][a-z0-9_]*",
+        paper=rf"(?={DESCRIBED})[a-z][a-z0-9_]*",
     conda:
         ENVIRONMENT
     resources:
         mem_mb=500,
         runtime=10,
     params:
-        definition=lambda wildcards: paper_of(wildcards).definition("corpora", wildcards.table),
-        code=sentence(lambda wildcards: code_of("describe")),
-        corpora=sentence(corpora_json),
+        definition=sentence(INPUTS.definition("corpora")),
+        code=INPUTS.code("describe"),
+        corpora=sentence(INPUTS.corpora_json),
         # Naming `output` keeps a parameter out of what runs a job again: a moved folder is none.
         data=lambda wildcards, output: f"{RESULTS}/data",
         scale=PLAN.scale,
@@ -44,10 +44,10 @@ rule describe:
 
 rule tabulate:
     input:
-        measures=measures_behind("tables"),
-        runs=run_files_behind("tables"),
-        expected=expected_values,
-        base=base_table,
+        measures=sentence(INPUTS.measures("tables")),
+        runs=sentence(INPUTS.run_files("tables")),
+        expected=sentence(INPUTS.expected),
+        base=INPUTS.base_table,
     output:
         multiext(f"{SCALE}/tables/{{paper}}/{{table}}", *[f".{x}" for x in TABLE_FORMATS]),
     log:
@@ -55,16 +55,16 @@ rule tabulate:
     benchmark:
         f"{SCALE}/benchmarks/tabulate/{{paper}}/{{table}}.tsv"
     wildcard_constraints:
-        paper=rf"(?!{CORPORA})[a-z][a-z0-9_]*",
+        paper=rf"(?!{DESCRIBED})[a-z][a-z0-9_]*",
     conda:
         ENVIRONMENT
     resources:
         mem_mb=500,
         runtime=10,
     params:
-        definition=definition("tables"),
-        code=code_behind("tables", "tabulate"),
-        mechanisms=lambda wildcards: paper_of(wildcards).mechanisms(wildcards.table),
+        definition=sentence(INPUTS.definition("tables")),
+        code=sentence(INPUTS.drawing_code("tables", "tabulate")),
+        mechanisms=sentence(INPUTS.mechanisms),
         base=lambda wildcards, input: ["--base", *input.base] if input.base else [],
         scale=PLAN.scale,
         prefix=lambda wildcards, output: str(Path(output[0]).with_suffix("")),
@@ -77,9 +77,9 @@ rule tabulate:
 
 rule plot:
     input:
-        measures=measures_behind("figures"),
-        runs=run_files_behind("figures"),
-        expected=expected_values,
+        measures=sentence(INPUTS.measures("figures")),
+        runs=sentence(INPUTS.run_files("figures")),
+        expected=sentence(INPUTS.expected),
     output:
         multiext(f"{SCALE}/figures/{{paper}}/{{figure}}", *[f".{x}" for x in FIGURE_FORMATS]),
     log:
@@ -92,8 +92,8 @@ rule plot:
         mem_mb=1000,
         runtime=10,
     params:
-        definition=definition("figures"),
-        code=code_behind("figures", "plot"),
+        definition=sentence(INPUTS.definition("figures")),
+        code=sentence(INPUTS.drawing_code("figures", "plot")),
         scale=PLAN.scale,
         prefix=lambda wildcards, output: str(Path(output[0]).with_suffix("")),
     shell:
@@ -104,9 +104,9 @@ rule plot:
 
 rule claim:
     input:
-        measures=measures_behind("claims"),
-        runs=run_files_behind("claims"),
-        expected=expected_values,
+        measures=sentence(INPUTS.measures("claims")),
+        runs=sentence(INPUTS.run_files("claims")),
+        expected=sentence(INPUTS.expected),
     output:
         f"{SCALE}/claims/{{paper}}.json",
     log:
@@ -119,8 +119,8 @@ rule claim:
         mem_mb=500,
         runtime=10,
     params:
-        definition=definition("claims"),
-        code=code_behind("claims", "claim"),
+        definition=sentence(INPUTS.definition("claims")),
+        code=sentence(INPUTS.drawing_code("claims", "claim")),
         scale=PLAN.scale,
     shell:
         "exec python -m workflow.scripts.claim --paper {wildcards.paper}"
@@ -145,14 +145,14 @@ rule report:
         mem_mb=500,
         runtime=10,
     params:
-        runs=kind_of("runs", "run.json"),
-        tables=kind_of("tables", ".csv"),
-        figures=kind_of("figures", ".png"),
-        claims=kind_of("claims", ".json"),
+        runs=INPUTS.results("runs", "run.json"),
+        tables=INPUTS.results("tables", ".csv"),
+        figures=INPUTS.results("figures", ".png"),
+        claims=INPUTS.results("claims", ".json"),
         scale=PLAN.scale,
         plan=f"{SCALE}/plan.json",
         mechanisms=list(PLAN.mechanisms),
-        code=sentence(lambda wildcards: code_of("report")),
+        code=INPUTS.code("report"),
     shell:
         "exec python -m workflow.scripts.report --scale {params.scale:q} --runs {params.runs:q}"
         " --tables {params.tables:q} --figures {params.figures:q} --claims {params.claims:q}"

@@ -13,7 +13,7 @@ localrules:
 
 rule resolve:
     input:
-        unpack(sentence(inputs_of_resolve)),
+        unpack(sentence(INPUTS.of_resolve)),
     output:
         f"{RUN}/spec.json",
     log:
@@ -26,8 +26,8 @@ rule resolve:
         mem_mb=200,
         runtime=10,
     params:
-        draft=sentence(lambda wildcards: canonical(run_of(wildcards).draft(ROOT))),
-        parents=lambda wildcards: parent_arguments(wildcards, "spec.json"),
+        draft=sentence(INPUTS.draft),
+        parents=lambda wildcards: INPUTS.parents(wildcards, "spec.json"),
     shell:
         "exec python -m workflow.scripts.resolve --spec {params.draft:q}"
         " --manifest {input.data:q}/manifest.json {params.parents:q} --out {output:q}"
@@ -36,7 +36,7 @@ rule resolve:
 
 rule train:
     input:
-        unpack(sentence(inputs_of_train)),
+        unpack(sentence(INPUTS.of_train)),
         spec=f"{RUN}/spec.json",
     output:
         weights=f"{RUN}/weights.safetensors",
@@ -51,7 +51,7 @@ rule train:
         experiment=rf"(?!{LOCAL})[a-z][a-z0-9_]*",
     conda:
         ENVIRONMENT
-    threads: lambda wildcards: threads_of(wildcards) * processes_of(wildcards)
+    threads: lambda wildcards: INPUTS.threads(wildcards) * INPUTS.processes(wildcards)
     resources:
         mem_mb=resource("memory"),
         runtime=runtime,
@@ -59,9 +59,9 @@ rule train:
         nodes=1,
     params:
         folder=lambda wildcards, output: str(Path(output.run).parent),
-        parents=parent_arguments,
+        parents=lambda wildcards: INPUTS.parents(wildcards),
         # Naming `output` keeps a parameter out of what runs a job again: fewer GPUs, the same run.
-        processes=lambda wildcards, output: processes_of(wildcards),
+        processes=lambda wildcards, output: INPUTS.processes(wildcards),
     shell:
         "exec python -m workflow.scripts.train --spec {input.spec:q} --data {input.data:q}"
         ' --store "$SACCADE_STORE" --out {params.folder:q} --device "$SACCADE_DEVICE"'

@@ -6,6 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+SETTINGS = {
+    "scale": "the scale, or <scale>+<overlay>; else as configured",
+    "results": "folder of results, else as configured",
+    "device": "else as configured",
+    "mirror": "mirror to take files from, else as configured",
+}
+CHOICES = {"device": ("auto", "cpu", "cuda")}
+
 
 def parser(description: str | None) -> argparse.ArgumentParser:
     """Return a parser of paper, measures, runs and scale, with a script's description."""
@@ -18,6 +26,39 @@ def parser(description: str | None) -> argparse.ArgumentParser:
     return made
 
 
+def planner(description: str | None, *settings: str) -> argparse.ArgumentParser:
+    """Return a parser of some of SETTINGS and of files of changes, with a script's description."""
+    made = argparse.ArgumentParser(description=description)
+    for name in settings:
+        made.add_argument(f"--{name}", choices=CHOICES.get(name), help=SETTINGS[name])
+    made.add_argument("--configfile", type=Path, nargs="*", default=[], help="your own changes")
+    return made
+
+
+def settings(given: argparse.Namespace) -> dict[str, str]:
+    """Return those of SETTINGS that were given."""
+    return {name: value for name in SETTINGS if (value := getattr(given, name, None))}
+
+
+def of_data(description: str | None) -> argparse.ArgumentParser:
+    """Return a parser of recipe and output folder, with a script's description."""
+    made = argparse.ArgumentParser(description=description)
+    made.add_argument("--recipe", type=mapping("dataset"), required=True, help="the recipe")
+    made.add_argument("--out", type=Path, required=True, help="folder to write to")
+    return made
+
+
+def of_run(description: str | None) -> argparse.ArgumentParser:
+    """Return a parser of what a job of a run reads and writes, with a script's description."""
+    made = argparse.ArgumentParser(description=description)
+    made.add_argument("--spec", type=Path, required=True, help="the resolved spec.json")
+    made.add_argument("--data", type=Path, required=True, help="folder of the encoded corpus")
+    made.add_argument("--store", type=Path, required=True, help="the store of runs")
+    made.add_argument("--device", choices=CHOICES["device"], default="auto")
+    made.add_argument("--out", type=Path, required=True, help="where to write to")
+    return made
+
+
 def asked(targets: Iterable[str], settings: Mapping[str, str], files: Iterable[Path]) -> list[str]:
     """Return arguments of Snakemake; targets stand first, as after a file they would be files."""
     config = [f"{name}={value}" for name, value in settings.items()]
@@ -27,6 +68,12 @@ def asked(targets: Iterable[str], settings: Mapping[str, str], files: Iterable[P
         *(["--config", *config] if config else []),
         *(["--configfile", *changes] if changes else []),
     ]
+
+
+def named(text: str) -> tuple[str, Path]:
+    """Return name and path of a text `name=path`; the type of an argument."""
+    name, _, path = text.partition("=")
+    return name, Path(path)
 
 
 def mapping(*keys: str) -> Callable[[str], dict[str, Any]]:

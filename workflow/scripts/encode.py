@@ -1,6 +1,5 @@
 """Turn prepared text into integer arrays, a vocabulary and a manifest."""
 
-import argparse
 from pathlib import Path
 
 from workflow.datasets.io.checksums import check_checksums
@@ -12,11 +11,8 @@ from workflow.scripts.failure import one_sentence
 
 def main() -> None:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    recipe = command.mapping("dataset")
-    parser.add_argument("--recipe", type=recipe, required=True, help="the recipe")
+    parser = command.of_data(__doc__)
     parser.add_argument("--prepared", type=Path, required=True, help="folder of the .jsonl files")
-    parser.add_argument("--out", type=Path, required=True, help="folder to write to")
     parser.add_argument("--threads", type=int, default=1, help="cores to work with, where it helps")
     given = parser.parse_args()
     use(given.threads)

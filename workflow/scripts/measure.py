@@ -17,6 +17,9 @@ from workflow.scripts import command
 from workflow.scripts.failure import one_sentence
 from workflow.scripts.job import check_code, load_subject, read_spec, record_digest, say
 
+Pairs = list[tuple[str, Path]]
+"""Key, `<evaluator>.<argument>`, and path of what evaluators read beside a run."""
+
 
 def main() -> None:
     """Run from the command line."""
@@ -89,19 +92,19 @@ def _further_digest(folder: Path) -> str:
     return str(manifest["digest"])
 
 
-def _further_data(given: list[str], name: str) -> dict[str, Path]:
+def _further_data(given: Pairs, name: str) -> dict[str, Path]:
     """The folders of what an evaluator reads beside the run's data, by argument."""
-    found = {key.partition("."): folder for key, folder in _pairs(given)}
+    found = {key.partition("."): folder for key, folder in given}
     return {argument: folder for (of, _, argument), folder in found.items() if of == name}
 
 
-def _records(given: list[str], name: str) -> list[tuple[str, Path]]:
+def _records(given: Pairs, name: str) -> list[tuple[str, Path]]:
     """The records that an evaluator reads, each with its argument.
 
     Raises ValueError when one is not there.
     """
     found = []
-    for key, file in _pairs(given):
+    for key, file in given:
         evaluator, _, argument = key.partition(".")
         if evaluator == name:
             if not file.is_file():
@@ -110,18 +113,12 @@ def _records(given: list[str], name: str) -> list[tuple[str, Path]]:
     return found
 
 
-def _named(given: list[str]) -> dict[str, list[str]]:
+def _named(given: Pairs) -> dict[str, list[str]]:
     """The runs whose records are read, as `<experiment>/<variant>/seed-<n>`, by argument."""
     found: dict[str, list[str]] = {}
-    for key, file in _pairs(given):
+    for key, file in given:
         found.setdefault(key, []).append("/".join(file.with_suffix("").parts[-3:]))
     return found
-
-
-def _pairs(given: list[str]) -> list[tuple[str, Path]]:
-    """Key, `<evaluator>.<argument>`, and path of each `key=path`."""
-    pairs = (text.partition("=") for text in given)
-    return [(key, Path(path)) for key, _, path in pairs]
 
 
 def _history(run: Path) -> list[dict[str, Any]]:
@@ -159,15 +156,13 @@ def _measure(
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = command.of_run(__doc__)
     nodes = command.mappings("path", "code")
-    parser.add_argument("--spec", type=Path, required=True, help="the resolved spec.json")
     parser.add_argument("--run", type=Path, required=True, help="folder of the trained run")
-    parser.add_argument("--data", type=Path, required=True, help="folder of the encoded corpus")
-    parser.add_argument("--store", type=Path, required=True, help="the store of runs")
     parser.add_argument("--evaluators", type=nodes, required=True, help="by name")
     parser.add_argument(
         "--further",
+        type=command.named,
         action="append",
         default=[],
         metavar="EVALUATOR.ARGUMENT=FOLDER",
@@ -175,13 +170,12 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument(
         "--record",
+        type=command.named,
         action="append",
         default=[],
         metavar="EVALUATOR.ARGUMENT=FILE",
         help="the record of a run that an evaluator reads; again for several of them",
     )
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
-    parser.add_argument("--out", type=Path, required=True, help="file to write")
     return parser.parse_args()
 
 

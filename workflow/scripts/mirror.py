@@ -1,6 +1,5 @@
 """Build a mirror of every file that what is selected downloads at a scale."""
 
-import argparse
 import sys
 from pathlib import Path
 
@@ -14,24 +13,19 @@ from workflow.paths import ROOT
 from workflow.planning.configured import configured
 from workflow.planning.plan import Plan
 from workflow.planning.targets import Targets
+from workflow.scripts import command
 from workflow.scripts.failure import one_sentence
-
-SETTINGS = ("scale", "results", "mirror")
 
 
 def main() -> None:
     """Run from the command line, in the root of the project."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = command.planner(__doc__, "scale", "results", "mirror")
     parser.add_argument("--to", required=True, help="folder of the mirror, made if it is not there")
-    parser.add_argument("--scale", help="the scale whose data is needed, else as configured")
-    parser.add_argument("--results", help="with files got by hand, else as configured")
-    parser.add_argument("--mirror", help="mirror to take files from, else as configured")
     given = parser.parse_args()
-    settings = {name: value for name in SETTINGS if (value := getattr(given, name))}
     with one_sentence():
         if not given.to:
             raise Mistake("no folder for the mirror; name one: make mirror TO=<folder>")
-        plan = configured(ROOT, **settings)
+        plan = configured(ROOT, given.configfile, **command.settings(given))
         sources = needed(plan)
         mirror = Path(plan.mirror) if plan.mirror else None
         by_hand = Path(plan.results) / "data" / "manual"

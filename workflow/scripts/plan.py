@@ -5,8 +5,8 @@ the store has costs nothing.
 """
 
 import argparse
+import json
 import os
-import re
 import subprocess
 import sys
 from collections import Counter
@@ -33,15 +33,11 @@ from workflow.planning.plan import Plan
 from workflow.scripts import command
 from workflow.scripts.failure import one_sentence
 
-SETTINGS = ("scale", "results", "device", "mirror")
-JOB = re.compile(r"^(?:local)?rule (\w+):\n((?: .*\n)*)", re.M)
-WILDCARDS = re.compile(r"^    wildcards: (.*)$", re.M)
-
 
 def main() -> None:
     """Run from the command line, in the root of the project."""
     given = _arguments()
-    settings = {name: value for name in SETTINGS if (value := getattr(given, name))}
+    settings = command.settings(given)
     with one_sentence():
         if given.parallel < 1:
             raise InputError(f"--parallel: {given.parallel} must be at least 1")
@@ -67,19 +63,12 @@ def dry_run(arguments: Sequence[str]) -> list[Job]:
 
     Where it finds a mistake, this program ends with what it said.
     """
-    dry = [sys.executable, "-m", "snakemake", "--cores", "all", "--dry-run", *arguments]
-    done = subprocess.run(
-        dry, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
-    )
+    dry = [sys.executable, "-m", "workflow.scripts.dry_run", *arguments]
+    done = subprocess.run(dry, capture_output=True, text=True, check=False)
     if done.returncode:
-        sys.exit(done.stdout.strip())
-    found = []
-    for rule, lines in JOB.findall(done.stdout):
-        line = WILDCARDS.search(lines)
-        pairs = [item.split("=", 1) for item in line[1].split(", ")] if line else []
-        if rule != "all":
-            found.append(Job(rule, dict(pairs)))
-    return found
+        sys.exit(f"{done.stderr}{done.stdout}".strip())
+    jobs = json.loads(done.stdout.splitlines()[-1])
+    return [Job(rule, wildcards) for rule, wildcards in jobs if rule != "all"]
 
 
 def _named(job: Job) -> list[str]:
@@ -161,14 +150,10 @@ def _size(megabytes: float) -> str:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    summary = (__doc__ or "").partition("\n")[0]
+    parser = command.planner(summary, "scale", "results", "device", "mirror")
     parser.add_argument("targets", nargs="*", help="what to ask Snakemake for; else everything")
-    parser.add_argument("--scale", help="else as configured")
-    parser.add_argument("--results", help="folder of results, else as configured")
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), help="else as configured")
-    parser.add_argument("--mirror", help="mirror to take files from, else as configured")
     parser.add_argument("--parallel", type=int, default=os.cpu_count(), help="runs at once")
-    parser.add_argument("--configfile", type=Path, nargs="*", default=[], help="your own changes")
     parser.add_argument("--jobs", action="store_true", help="list the jobs instead")
     return parser.parse_args()
 

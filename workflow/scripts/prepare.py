@@ -1,6 +1,5 @@
 """Turn raw or fetched files into train.jsonl, dev.jsonl and test.jsonl."""
 
-import argparse
 from pathlib import Path
 
 from workflow.datasets.fetched.origins import verify
@@ -15,11 +14,8 @@ from workflow.scripts.failure import one_sentence
 
 def main() -> None:
     """Run from the command line; a fetched file is verified again, whoever put it there."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    recipe = command.mapping("dataset")
-    parser.add_argument("--recipe", type=recipe, required=True, help="the recipe")
+    parser = command.of_data(__doc__)
     parser.add_argument("--sources", type=Path, nargs="+", required=True, help="the raw files")
-    parser.add_argument("--out", type=Path, required=True, help="folder to write to")
     parser.add_argument("--threads", type=int, default=1, help="cores to work with, where it helps")
     given = parser.parse_args()
     use(given.threads)

@@ -141,15 +141,10 @@ def _loader(file: Path) -> Callable[[], Any]:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = command.of_run(__doc__)
     node = command.mapping("path", "code")
-    parser.add_argument("--spec", type=Path, required=True, help="the resolved spec.json")
     parser.add_argument("--run", type=Path, required=True, help="folder of the trained run")
-    parser.add_argument("--data", type=Path, required=True, help="folder of the encoded corpus")
-    parser.add_argument("--store", type=Path, required=True, help="the store of runs")
     parser.add_argument("--recorder", type=node, required=True, help="its node")
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
-    parser.add_argument("--out", type=Path, required=True, help="file to write")
     return parser.parse_args()
 
 

@@ -18,13 +18,14 @@ def main() -> None:
     draft = command.mapping("run", "data")
     parser.add_argument("--spec", type=draft, required=True, help="the draft")
     parser.add_argument("--manifest", type=Path, required=True, help="manifest of the data")
-    parser.add_argument("--parent", action="append", default=[], help="name=path of its spec")
+    parser.add_argument(
+        "--parent", type=command.named, action="append", default=[], help="name=path of its spec"
+    )
     parser.add_argument("--out", type=Path, required=True, help="file to write")
     given = parser.parse_args()
     with one_sentence():
         digest = read_manifest(given.manifest.parent)["digest"]
-        named = (item.partition("=") for item in given.parent)
-        parents = {name: read_spec(Path(path))["identity"] for name, _, path in named}
+        parents = {name: read_spec(path)["identity"] for name, path in given.parent}
         spec = complete(given.spec, digest, parents)
         write_atomically(given.out, sealed(spec, indent=2, sort_keys=True))
 

@@ -1,29 +1,21 @@
 """Show what is done so far of a scale: a report of the runs that were measured, no run trained."""
 
-import argparse
 import sys
-from pathlib import Path
 
 from workflow.errors import ReportingError
 from workflow.paths import ROOT
 from workflow.planning.configured import configured
 from workflow.reporting.publication.current import planned
 from workflow.reporting.publication.so_far import write_so_far
+from workflow.scripts import command
 from workflow.scripts.failure import one_sentence
-
-SETTINGS = ("scale", "results")
 
 
 def main() -> None:
     """Run from the command line, in the root of the project."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--results", help="results folder, else as configured")
-    parser.add_argument("--scale", help="the scale, or <scale>+<overlay>; else as configured")
-    parser.add_argument("--configfile", type=Path, nargs="*", default=[], help="your own changes")
-    given = parser.parse_args()
-    settings = {name: value for name in SETTINGS if (value := getattr(given, name))}
+    given = command.planner(__doc__, "scale", "results").parse_args()
     with one_sentence():
-        plan = configured(ROOT, given.configfile, **settings)
+        plan = configured(ROOT, given.configfile, **command.settings(given))
         if given.scale and given.scale not in (plan.scale, plan.config["scale"]):
             raise ReportingError(
                 f"--scale {given.scale}: this is {plan.scale}; name an overlay's file with "

@@ -1,8 +1,5 @@
 """Generate the raw files of a dataset that needs no download."""
 
-import argparse
-from pathlib import Path
-
 from workflow.datasets.io.checksums import write_checksums
 from workflow.datasets.kinds.recipe import load
 from workflow.errors import DataError
@@ -12,11 +9,7 @@ from workflow.scripts.failure import one_sentence
 
 def main() -> None:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    recipe = command.mapping("dataset")
-    parser.add_argument("--recipe", type=recipe, required=True, help="the recipe")
-    parser.add_argument("--out", type=Path, required=True, help="folder to write to")
-    given = parser.parse_args()
+    given = command.of_data(__doc__).parse_args()
     with one_sentence():
         dataset = load(given.recipe)
         if not dataset.generated:

@@ -17,6 +17,7 @@ from model.store.runs import Entry, Fenced, now
 from workflow.datasets.io.checksums import read_manifest
 from workflow.errors import Mistake
 from workflow.paths import ROOT
+from workflow.scripts import command
 from workflow.scripts.failure import one_sentence
 from workflow.scripts.job import (
     check_data,
@@ -86,8 +87,8 @@ def _start_group(processes: int, device: str) -> None:
     if "SLURM_JOB_ID" in os.environ:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         group += ["--signals-to-handle", "SIGINT"]
-    command = [sys.executable, "-m", *group, "-m", "workflow.scripts.train", *sys.argv[1:]]
-    os.execv(sys.executable, command)
+    again = [sys.executable, "-m", *group, "-m", "workflow.scripts.train", *sys.argv[1:]]
+    os.execv(sys.executable, again)
 
 
 def margin(limit: float) -> float:
@@ -259,8 +260,7 @@ def _begin_segment(entry: Entry, device: Any, update: int, processes: int) -> li
 
 def _parents(spec: dict[str, Any], given: argparse.Namespace) -> dict[str, Path]:
     """The weights files of the parent runs, each checked to be of the run that the spec names."""
-    named = (item.partition("=") for item in given.parent)
-    folders = {name: Path(path) for name, _, path in named}
+    folders = dict(given.parent)
     for name, identity in spec["parents"].items():
         parent = f"parent '{name}' of run {spec['identity']}"
         if name not in folders:
@@ -301,14 +301,11 @@ def _invocation() -> str:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--spec", type=Path, required=True, help="the resolved spec.json")
-    parser.add_argument("--data", type=Path, required=True, help="folder of the encoded corpus")
-    parser.add_argument("--store", type=Path, required=True, help="the store of runs")
-    parser.add_argument("--out", type=Path, required=True, help="folder to copy the result to")
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    parser = command.of_run(__doc__)
     parser.add_argument("--processes", type=int, default=1, help="one for each GPU of the job")
-    parser.add_argument("--parent", action="append", default=[], help="NAME=folder of its run")
+    parser.add_argument(
+        "--parent", type=command.named, action="append", default=[], help="NAME=folder of its run"
+    )
     parser.add_argument("--save-every", type=float, default=120, help="seconds between states")
     parser.add_argument("--time-limit", type=float, default=math.inf, help="seconds of the job")
     return parser.parse_args()

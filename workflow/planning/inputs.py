@@ -1,0 +1,264 @@
+"""What a rule asks of the plan: what a job reads, is told and asks for, by its wildcards."""
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from workflow.datasets.kinds import recipe as recipes
+from workflow.datasets.kinds.feature_files import state
+from workflow.errors import unknown
+from workflow.planning.identity import canonical, data_folder
+from workflow.planning.plan import Run
+from workflow.planning.resources import Resources
+from workflow.planning.targets import PaperTargets, Targets
+
+Wildcards = Any
+"""Those of a job as Snakemake has them: attributes that are texts, and `get`."""
+Asked = Callable[[Wildcards], Any]
+
+
+class Inputs:
+    """The inputs, parameters and resources of the jobs of a plan.
+
+    Its methods raise InputError for a path of which the plan knows nothing. Those that are told a
+    script, a kind or a target return a function of the wildcards.
+    """
+
+    def __init__(self, targets: Targets) -> None:
+        self.targets, self.plan = targets, targets.plan
+        self.data = f"{self.plan.results}/data"
+
+    @property
+    def local(self) -> str:
+        """An expression for `<experiment>/<variant>/` of jobs that run where Snakemake does."""
+        return _any(
+            f"{name}/{variant}/"
+            for name, experiment in self.plan.experiments.items()
+            for variant in experiment.definition["variants"]
+            if Resources.of(self.plan.run(name, variant, 0).settings).where == "local"
+        )
+
+    @property
+    def described(self) -> str:
+        """An expression for `<paper>/<table>.` of tables that are made of the data alone."""
+        papers = self.targets.papers.items()
+        return _any(f"{n}/{table}[.]" for n, paper in papers for table in paper.items("corpora"))
+
+    def code(self, script: str, *parts: str) -> str:
+        """Return the hash of the code of a script and of parts that it finds by their names."""
+        return self.plan.code(f"workflow.scripts.{script}:main", *parts)
+
+    def run(self, wildcards: Wildcards) -> Run:
+        """Return the run that a path belongs to."""
+        return self.plan.run(wildcards.experiment, wildcards.variant, int(wildcards.seed))
+
+    def threads(self, wildcards: Wildcards) -> int:
+        """Return the threads that a process of a run is defined to be computed with."""
+        return int(self.run(wildcards).settings["training"]["threads"])
+
+    def resources(self, wildcards: Wildcards) -> Resources:
+        """Return what a training asks for, the same at each attempt; a CPU needs no GPU."""
+        stated = Resources.of(self.run(wildcards).settings)
+        return replace(stated, gpu=0) if self.plan.config["device"] == "cpu" else stated
+
+    def processes(self, wildcards: Wildcards) -> int:
+        """Return the processes of a training: one a GPU, whichever way the site asks for these."""
+        return max(1, self.resources(wildcards).gpu)
+
+    def of_resolve(self, wildcards: Wildcards) -> dict[str, Any]:
+        """Return the data of a run and the specs of its parents."""
+        run = self.run(wildcards)
+        return {"data": self._encoded(run.data), "parents": self._of_parents(run, "spec.json")}
+
+    def of_train(self, wildcards: Wildcards) -> dict[str, Any]:
+        """Return a run's data, its parents, and an equal run to wait for: one of two is trained."""
+        run = self.run(wildcards)
+        twin = self.plan.twin(run)
+        return {
+            "data": self._encoded(run.data),
+            "parents": self._of_parents(run, "weights.safetensors"),
+            "twin": self.targets.run_files([twin] if twin else []),
+        }
+
+    def encoded(self, wildcards: Wildcards) -> str:
+        """Return the folder of a run's data."""
+        return self._encoded(self.run(wildcards).data)
+
+    def of_measure(self, wildcards: Wildcards) -> dict[str, Any]:
+        """Return the data of a run, and what its evaluators read beside it."""
+        run = self.run(wildcards)
+        records = {file for _, file in self._records(run)}
+        return {
+            "data": self._encoded(run.data),
+            "further": sorted({folder for _, folder in self._further(run)}),
+            "records": sorted(records),
+            "checksums": sorted(file.replace(".npz", ".json") for file in records),
+        }
+
+    def further(self, wildcards: Wildcards) -> list[str]:
+        """Return what a run's evaluators read beside its data, as arguments of `measure`."""
+        run = self.run(wildcards)
+        given = [("--further", *pair) for pair in self._further(run)]
+        given += [("--record", *pair) for pair in self._records(run)]
+        return [text for option, name, path in given for text in (option, f"{name}={path}")]
+
+    def parents(self, wildcards: Wildcards, *file: str) -> list[str]:
+        """Return a run's parents as `--parent name=path`, that of its folder or a file in it."""
+        return [
+            text
+            for name, parent in self.plan.parents(self.run(wildcards)).items()
+            for text in ("--parent", f"{name}={'/'.join([self._folder(parent), *file])}")
+        ]
+
+    def draft(self, wildcards: Wildcards) -> str:
+        """Return what is known of a run's spec before its inputs are made, as canonical JSON."""
+        return canonical(self.run(wildcards).draft(self.plan.root))
+
+    def recorder(self, wildcards: Wildcards) -> str:
+        """Return the node that makes a run's record, as canonical JSON."""
+        return canonical(self.run(wildcards).recorder(self.plan.root))
+
+    def evaluators(self, wildcards: Wildcards) -> str:
+        """Return a run's evaluators by name, as canonical JSON."""
+        return canonical(self.plan.evaluators(self.run(wildcards)))
+
+    def recipe(self, wildcards: Wildcards) -> dict[str, Any]:
+        """Return the data recipe that a path belongs to."""
+        return self.targets.recipe(f"{wildcards.dataset}/{wildcards.recipe}")
+
+    def recipe_json(self, wildcards: Wildcards) -> str:
+        """Return that recipe as canonical JSON."""
+        return canonical(self.recipe(wildcards))
+
+    def data_threads(self, wildcards: Wildcards) -> int:
+        """Return the cores that preparing and encoding the data can make use of."""
+        return recipes.threads(self.recipe(wildcards))
+
+    def dataset_code(self, script: str) -> Asked:
+        """Return the code of a script with the dataset that it imports on demand."""
+        return lambda wildcards: self.code(script, f"workflow.datasets.{wildcards.dataset}:Data")
+
+    def features(self, index: str) -> Asked:
+        """Return what tells features got by hand, of that index, from others put in their place."""
+        manual, found = Path(self.data, "manual"), Path(self.data, "features")
+        return lambda wildcards: state(manual, wildcards.dataset, found / wildcards.dataset / index)
+
+    def of_prepare(self, wildcards: Wildcards) -> list[str]:
+        """Return downloaded files and features, or the folder of generated files."""
+        files = recipes.files(self.recipe(wildcards))
+        if not files["sources"]:
+            return [f"{self.data}/{wildcards.dataset}/{wildcards.recipe}/raw"]
+        return [
+            f"{self.data}/{kind}/{wildcards.dataset}/{name}"
+            for kind in ("sources", "features")
+            for name in files[kind]
+        ]
+
+    def raw_files(self, wildcards: Wildcards, input: Iterable[str]) -> list[str]:
+        """Return the files that `prepare` reads, one by one."""
+        files, given = recipes.files(self.recipe(wildcards)), list(input)
+        return given if files["sources"] else [f"{given[0]}/{name}" for name in files["raw"]]
+
+    def paper(self, wildcards: Wildcards) -> PaperTargets:
+        """Return the paper that a path belongs to."""
+        papers = self.targets.papers
+        if wildcards.paper not in papers:
+            raise unknown(str(self.plan.papers), "paper", wildcards.paper, papers)
+        return papers[wildcards.paper]
+
+    def definition(self, kind: str) -> Asked:
+        """Return what the YAML says about a table, a figure or the claims, and no other."""
+        return lambda wildcards: self.paper(wildcards).definition(*self._item(wildcards, kind))
+
+    def drawing_code(self, kind: str, script: str) -> Asked:
+        """Return the code of a script with what a table, a figure or the claims name."""
+        return lambda wildcards: self.code(
+            script, *self.paper(wildcards).code(*self._item(wildcards, kind))
+        )
+
+    def measures(self, kind: str) -> Asked:
+        """Return the measures of the runs behind a table, a figure or the claims."""
+        return lambda wildcards: self.targets.measures(self._behind(wildcards, kind))
+
+    def run_files(self, kind: str) -> Asked:
+        """Return the `run.json` of those runs."""
+        return lambda wildcards: self.targets.run_files(self._behind(wildcards, kind))
+
+    def expected(self, wildcards: Wildcards) -> str:
+        """Return the file of the numbers that a paper prints."""
+        return os.path.relpath(self.paper(wildcards).folder / "expected.csv")
+
+    def mechanisms(self, wildcards: Wildcards) -> list[str]:
+        """Return the names of the user's own mechanisms that a table has rows for."""
+        return self.paper(wildcards).mechanisms(wildcards.table)
+
+    def base_table(self, wildcards: Wildcards) -> list[str]:
+        """Return the table of the scale that an overlay stands on, where it was made."""
+        base = self.plan.config["scale"]
+        path = f"{self.plan.results}/{base}/tables/{wildcards.paper}/{wildcards.table}.csv"
+        return [path] if self.plan.scale != base and os.path.exists(path) else []
+
+    def of_describe(self, wildcards: Wildcards) -> list[str]:
+        """Return the encoded data of a table's corpora, but for what is missing."""
+        found = self.paper(wildcards).described(wildcards.table).values()
+        return [self._encoded(one.folder) for one in found if not one.missing]
+
+    def corpora_json(self, wildcards: Wildcards) -> str:
+        """Return those corpora by the id of their rows, as canonical JSON."""
+        found = self.paper(wildcards).described(wildcards.table).items()
+        names = ("recipe", "folder", "missing")
+        return canonical({row: {n: getattr(one, n) for n in names} for row, one in found})
+
+    def results(self, kind: str, suffix: str) -> Callable[[Wildcards, Iterable[str]], list[str]]:
+        """Return those of a job's input files that are results of a kind."""
+        folder = f"{self.plan.folder}/{kind}/"
+        return lambda wildcards, input: [
+            file for file in input if file.startswith(folder) and file.endswith(suffix)
+        ]
+
+    def target(self, name: str) -> Asked:
+        """Return the files behind a target; none is named for a target not asked for."""
+        return lambda wildcards: self.targets.files(name)
+
+    def _encoded(self, folder: str) -> str:
+        return f"{self.data}/{folder}/encoded"
+
+    def _folder(self, run: Run) -> str:
+        return f"{self.plan.folder}/runs/{run.key}"
+
+    def _of_parents(self, run: Run, file: str) -> list[str]:
+        return [f"{self._folder(parent)}/{file}" for parent in self.plan.parents(run).values()]
+
+    def _further(self, run: Run) -> list[tuple[str, str]]:
+        """Return `<evaluator>.<argument>` and folder of each further corpus."""
+        further = run.further_data.items()
+        return [(name, self._encoded(data_folder(recipe))) for name, recipe in further]
+
+    def _records(self, run: Run) -> list[tuple[str, str]]:
+        """Return `<evaluator>.<argument>` and file of each record."""
+        return [
+            (name, f"{self.plan.folder}/records/{one.key}.npz")
+            for name, runs in self.plan.records(run).items()
+            for one in runs
+        ]
+
+    def _item(self, wildcards: Wildcards, kind: str) -> tuple[str, str]:
+        """Return kind and name of the table or figure that a path belongs to; claims have none."""
+        if kind == "claims":
+            return kind, ""
+        what = "figure" if kind == "figures" else "table"
+        paper, name = self.paper(wildcards), wildcards.get(what)
+        known = paper.items(kind)
+        if name not in known:
+            raise unknown(f"{paper.folder / kind}.yaml", what, name, known)
+        return kind, name
+
+    def _behind(self, wildcards: Wildcards, kind: str) -> list[Run]:
+        return self.paper(wildcards).runs(*self._item(wildcards, kind))
+
+
+def _any(expressions: Iterable[str]) -> str:
+    """Return an expression for any of some; for nothing where there are none."""
+    return f"(?:{'|'.join(expressions) or '(?!)'})"
