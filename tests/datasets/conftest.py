@@ -34,6 +34,20 @@ def build(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture
+def damage(build: Callable[..., Path]) -> Callable[..., None]:
+    """Return a function that prepares a recipe after an edit of the lines of `train.txt`."""
+
+    def run(values: Mapping[str, Any], edit: Callable[[list[str]], list[str]]) -> None:
+        out = build(values)
+        path = out / "raw" / "train.txt"
+        lines = edit(path.read_text(encoding="utf-8").splitlines())
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        load(values).prepare(list((out / "raw").iterdir()), out / "again")
+
+    return run
+
+
+@pytest.fixture
 def take(tmp_path: Path) -> Callable[..., dict[str, Any]]:
     """Return a function that prepares and encodes a recipe from files given by name.
 

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -160,16 +159,6 @@ def test_one_class_no_file_and_wrong_bytes(take: Take) -> None:
     broken = OFFICIAL["train.csv"].replace(b"train title 3", b"train title \xff", 1)
     manifest = take({"dataset": "ag_news"}, {**OFFICIAL, "train.csv": broken}, "bytes")
     assert manifest["statistics"]["replaced_bytes"] == 1
-
-
-def test_generated_items_have_marked_words(build: Callable[..., Path]) -> None:
-    sizes = {"train": 60, "dev": 20, "test": 20}
-    out = build({"dataset": "ag_news", "source": "generated", **sizes, "seed": 1})
-    manifest = json.loads((out / "encoded" / "manifest.json").read_text())
-    assert {split: manifest["splits"][split]["examples"] for split in SPLITS} == sizes
-    for split in SPLITS:
-        for record in read_records(out / "prepared" / f"{split}.jsonl"):
-            assert any(record["salient"])
 
 
 def test_the_real_extracts(take: Take, mirror: Path) -> None:

@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from workflow.datasets.io.files import SPLITS
-from workflow.datasets.kinds.recipe import load
-from workflow.errors import DataError, RecipeError
+from workflow.errors import DataError
 
 SMALL = {"dataset": "keyword_toy", "words": 5, "length": 4, "train": 60, "dev": 21, "test": 10}
 Build = Callable[..., Path]
@@ -87,24 +86,9 @@ def test_positions_other_words_and_labels_are_uniform(build: Build) -> None:
         ("", "line 1: expected 4 words"),
     ],
 )
-def test_a_damaged_raw_file_is_refused(build: Build, line: str | None, sentence: str) -> None:
-    out = build(SMALL)
-    path = out / "raw" / "train.txt"
-    rest = path.read_text(encoding="utf-8").splitlines()[1:]
-    path.write_text("".join(f"{one}\n" for one in [*([] if line is None else [line]), *rest]))
-    dataset = load(SMALL)
+def test_a_damaged_raw_file_is_refused(
+    damage: Callable[..., None], line: str | None, sentence: str
+) -> None:
     with pytest.raises(DataError) as error:
-        dataset.prepare(list((out / "raw").iterdir()), out / "again")
+        damage(SMALL, lambda lines: lines[1:] if line is None else [line, *lines[1:]])
     assert sentence in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "least"),
-    [("words", 1, 2), ("length", 0, 1), ("train", 0, 1), ("test", 0, 1), ("seed", -1, 0)],
-)
-def test_impossible_options_are_told(option: str, value: int, least: int) -> None:
-    with pytest.raises(RecipeError) as error:
-        load({**SMALL, option: value})
-    assert str(error.value) == (
-        f"Option `{option}` of dataset `keyword_toy` is {value}; it must be {least} or more."
-    )

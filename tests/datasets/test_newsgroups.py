@@ -1,6 +1,5 @@
 """20 Newsgroups from its official archive to its arrays."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -145,16 +144,6 @@ def only(word: str) -> dict[str, bytes]:
 def test_a_wrong_archive_is_named(take: Take, archive: bytes, sentence: str) -> None:
     with pytest.raises(DataError, match=sentence):
         take({"dataset": "newsgroups"}, {ARCHIVE: archive})
-
-
-def test_generated_messages_have_marked_words_of_their_own_only(build: Callable[..., Path]) -> None:
-    sizes = {"train": 60, "dev": 20, "test": 20}
-    out = build({"dataset": "newsgroups", "source": "generated", **sizes, "seed": 1})
-    manifest = json.loads((out / "encoded" / "manifest.json").read_text())
-    assert {split: manifest["splits"][split]["examples"] for split in SPLITS} == sizes
-    for split in SPLITS:
-        for record in read_records(out / "prepared" / f"{split}.jsonl"):
-            assert any(record["salient"]) and "subject" not in record["text"]
 
 
 def test_the_real_archive_has_the_papers_sizes(take: Take, mirror: Path) -> None:

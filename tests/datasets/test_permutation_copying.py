@@ -151,15 +151,10 @@ def test_no_permutation_of_forty_symbols_repeats(build: Build) -> None:
     ],
 )
 def test_a_damaged_raw_file_is_refused(
-    build: Build, edit: Callable[[list[str]], list[str]], sentence: str
+    damage: Callable[..., None], edit: Callable[[list[str]], list[str]], sentence: str
 ) -> None:
-    out = build(MIXTURE)
-    path = out / "raw" / "train.txt"
-    lines = edit(path.read_text(encoding="utf-8").splitlines())
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    dataset = load(MIXTURE)
     with pytest.raises(DataError) as error:
-        dataset.prepare(list((out / "raw").iterdir()), out / "again")
+        damage(MIXTURE, edit)
     assert sentence in str(error.value)
 
 

@@ -13,7 +13,6 @@ import pytest
 
 from model.store.checksums import read_sealed
 from tests.sealing import flip
-from workflow.datasets.encoded import byte_pairs
 from workflow.datasets.io import multicore
 from workflow.datasets.io.checksums import NAME, read_manifest, write_checksums
 from workflow.datasets.kinds.recipe import files, load
@@ -208,28 +207,4 @@ def test_sides_that_do_not_fit_are_refused(
     sentence = refused(script("prepare", "--recipe", json.dumps(PAIRS), *arguments))
     for part in (*says, "; delete the file and fetch it again"):
         assert part in sentence
-    assert list(out.iterdir()) == []
-
-
-def test_an_unknown_language_pair_is_refused(script: Script, tmp_path: Path) -> None:
-    text = json.dumps({**PAIRS, "direction": "de_fr"})
-    sentence = refused(script("synthesise", "--recipe", text, "--out", tmp_path / "raw"))
-    assert "Option `direction` of dataset `multi30k` is 'de_fr' (did you mean `de_en`?)" in sentence
-    assert not list(tmp_path.iterdir())
-
-
-def test_codes_of_another_corpus_are_refused(script: Script, tmp_path: Path) -> None:
-    """The codes are those of Russian words, the pairs those of the generator."""
-    dataset = load(PAIRS)
-    dataset.synthesise(tmp_path / "raw")
-    prepared, out = tmp_path / "prepared", tmp_path / "encoded"
-    dataset.prepare(list((tmp_path / "raw").iterdir()), prepared)
-    words = {"хорошо": 5, "хороший": 4, "плохо": 3, "плохой": 3}
-    (prepared / "codes.txt").write_text(byte_pairs.learn(words, 10))
-    write_checksums(prepared)
-    text = json.dumps({"dataset": "iwslt14_30", "merges": 10})
-    arguments = ["--prepared", prepared, "--out", out]
-    sentence = refused(script("encode", "--recipe", text, *arguments))
-    assert f"{prepared / 'codes.txt'}: the words of this corpus use 0 of the 10 merges" in sentence
-    assert "replace the file by the one of this corpus." in sentence
     assert list(out.iterdir()) == []

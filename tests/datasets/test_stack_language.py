@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from workflow.datasets.io.files import SPLITS
-from workflow.datasets.kinds.recipe import load
 from workflow.errors import DataError
 
 SMALL = {"dataset": "stack_language", "length": 9, "train": 60, "dev": 20, "test": 10}
@@ -51,12 +50,7 @@ def test_the_arrays_hold_the_generated_sequences(build: Build) -> None:
     ],
 )
 def test_a_damaged_raw_file_is_refused(
-    build: Build, edit: Callable[[list[str]], list[str]], sentence: str
+    damage: Callable[..., None], edit: Callable[[list[str]], list[str]], sentence: str
 ) -> None:
-    out = build(SMALL)
-    path = out / "raw" / "train.txt"
-    lines = edit(path.read_text(encoding="utf-8").splitlines())
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    dataset = load(SMALL)
     with pytest.raises(DataError, match=sentence):
-        dataset.prepare(list((out / "raw").iterdir()), out / "again")
+        damage(SMALL, edit)

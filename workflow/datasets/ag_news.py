@@ -20,10 +20,9 @@ from typing import Literal, NamedTuple
 from workflow.datasets.io.files import by_name
 from workflow.datasets.io.left_out import LeftOut
 from workflow.datasets.kinds.labelled_text import (
-    HELD_OUT,
     Example,
     GenerableText,
-    at_most,
+    dev_and_test,
     divide,
     shuffled,
     tokenise,
@@ -82,40 +81,24 @@ class _Item(NamedTuple):
     """Whether the text begins with the title."""
 
 
-class _Seen:
-    """Items to compare others with."""
-
-    def __init__(self, items: Iterable[_Item] = ()) -> None:
-        """Begin with these."""
-        self.starts: set[str] = set()
-        self.letters: list[str] = []
-        for item in items:
-            self.add(item)
-
-    def add(self, item: _Item) -> None:
-        """Add an item."""
-        self.starts.add(item.letters[:LETTERS])
-        self.letters.append(item.letters)
-
-    def has(self, item: _Item) -> bool:
-        """Tell whether the item is there: its beginning, or for a description anywhere."""
-        start = item.letters[:LETTERS]
-        if item.whole or start in self.starts:
-            return start in self.starts
-        return any(start in letters for letters in self.letters)
-
-
 def _distinct(items: Iterable[_Item], test: Iterable[_Item], left_out: LeftOut) -> list[_Item]:
-    """Return the items that are not in `test` and come for the first time; count the others."""
-    tested, seen = _Seen(test), _Seen()
-    kept = []
+    """Return the items that are not in `test` and come for the first time; count the others.
+
+    An item is another one where it begins like it; a description where it is a part of it.
+    """
+    kept: list[_Item] = []
+    known = {"in the test set too": [*test], "more than once in the train set": kept}
+    starts = {why: {one.letters[:LETTERS] for one in others} for why, others in known.items()}
     for item in items:
-        if tested.has(item):
-            left_out.dropped["in the test set too"] += 1
-        elif seen.has(item):
-            left_out.dropped["more than once in the train set"] += 1
+        start = item.letters[:LETTERS]
+        for why, others in known.items():
+            if start in starts[why] or (
+                not item.whole and any(start in other.letters for other in others)
+            ):
+                left_out.dropped[why] += 1
+                break
         else:
-            seen.add(item)
+            starts[why].add(start)
             kept.append(item)
     return kept
 
@@ -168,8 +151,7 @@ class Data(GenerableText):
     ) -> dict[str, list[Example]]:
         """Return the texts of every split as the protocol has them."""
         if self.protocol == "attention_learning":
-            held_out = at_most(HELD_OUT, test, left_out)
-            return {"train": train, "dev": held_out, "test": held_out}
+            return dev_and_test(train, test, left_out)
         train, dev = divide(train, self.dev or math.ceil(len(train) / 10))
         return {"train": train, "dev": dev, "test": test}
 

@@ -74,7 +74,7 @@ class Data(Dataset):
         """
         import numpy as np
 
-        from workflow.datasets.encoded.encoding import RESERVED, EncodedSplit, write_encoded
+        from workflow.datasets.encoded.encoding import EncodedSplit, numbered, write_encoded
 
         records = {split: list(read_records(prepared / f"{split}.jsonl")) for split in SPLITS}
         every = [record for split in SPLITS for record in records[split]]
@@ -83,24 +83,21 @@ class Data(Dataset):
             column: sorted({name for record in every for name in record[column]})
             for column in COLUMNS
         }
-        numbers = {
-            "text": {word: number for number, word in enumerate(vocabulary, start=len(RESERVED))},
-            **{column: {name: n for n, name in enumerate(names[column])} for column in COLUMNS},
+        places = {
+            column: {name: place for place, name in enumerate(names[column])} for column in COLUMNS
         }
         splits = {}
         for split in SPLITS:
-            texts = [record["text"].split(" ") for record in records[split]]
-            extra = {
-                column: np.array(
-                    [numbers[column][name] for record in records[split] for name in record[column]],
-                    dtype=np.uint8,
-                )
+            tags = {
+                column: [
+                    places[column][name] for record in records[split] for name in record[column]
+                ]
                 for column in COLUMNS
             }
-            splits[split] = EncodedSplit(
-                np.array([numbers["text"][word] for text in texts for word in text]),
-                np.array([len(text) for text in texts]),
-                extra,
+            splits[split] = EncodedSplit.of(
+                [record["text"].split(" ") for record in records[split]],
+                numbered(vocabulary),
+                {column: np.array(tags[column], dtype=np.uint8) for column in COLUMNS},
             )
         write_encoded(out, self.name, self.options, vocabulary, splits, names)
 

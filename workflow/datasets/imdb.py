@@ -15,10 +15,10 @@ from workflow.datasets.io.archives import members
 from workflow.datasets.io.files import by_name
 from workflow.datasets.io.left_out import LeftOut
 from workflow.datasets.kinds.labelled_text import (
-    HELD_OUT,
     Example,
     GenerableText,
     at_most,
+    dev_and_test,
     divide,
     plain_words,
     shuffled,
@@ -78,8 +78,7 @@ class Data(GenerableText):
         """Return the texts of every split, in random order, as the protocol has them."""
         train, test = shuffled(halves["train"]), shuffled(halves["test"])
         if self.protocol == "attention_learning":
-            held_out = at_most(HELD_OUT, test, left_out)
-            return {"train": train, "dev": held_out, "test": held_out}
+            return dev_and_test(train, test, left_out)
         train, dev = divide(train, self.dev or math.ceil(len(train) / 5))
         return {"train": train, "dev": dev, "test": at_most(TEST, test, left_out)}
 

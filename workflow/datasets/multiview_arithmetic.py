@@ -140,9 +140,8 @@ class Data(Synthetic):
         """
         import numpy as np
 
-        from workflow.datasets.encoded.encoding import RESERVED, EncodedSplit, write_encoded
+        from workflow.datasets.encoded.encoding import EncodedSplit, numbered, write_encoded
 
-        numbers = {symbol: number for number, symbol in enumerate(SYMBOLS, start=len(RESERVED))}
         records = {split: list(read_records(prepared / f"{split}.jsonl")) for split in SPLITS}
         seen = _seen({split: [record["text"] for record in records[split]] for split in SPLITS})
         splits = {}
@@ -160,11 +159,8 @@ class Data(Synthetic):
                 "seen": seen[split],
                 "infix_length": [len(text) for text in infixes],
             }
-            splits[split] = EncodedSplit(
-                tokens=np.array([numbers[symbol] for text in texts for symbol in text]),
-                lengths=np.array([len(text) for text in texts]),
-                columns={name: np.array(values[name], dtype=np.int32) for name in self.columns},
-            )
+            columns = {name: np.array(values[name], dtype=np.int32) for name in self.columns}
+            splits[split] = EncodedSplit.of(texts, numbered(SYMBOLS), columns)
         depths = {split: [record["depth"] for record in records[split]] for split in SPLITS}
         repeated = {
             split: [depth for depth, again in zip(depths[split], seen[split], strict=True) if again]

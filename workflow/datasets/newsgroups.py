@@ -14,10 +14,9 @@ from workflow.datasets.io.archives import members
 from workflow.datasets.io.files import by_name
 from workflow.datasets.io.left_out import LeftOut
 from workflow.datasets.kinds.labelled_text import (
-    HELD_OUT,
     Example,
     GenerableText,
-    at_most,
+    dev_and_test,
     divide,
     plain_words,
     shuffled,
@@ -83,8 +82,7 @@ class Data(GenerableText):
     ) -> dict[str, list[Example]]:
         """Return the texts of every split, in random order, as the protocol has them."""
         if self.protocol == "attention_learning":
-            held_out = at_most(HELD_OUT, shuffled(halves["test"]), left_out)
-            return {"train": shuffled(halves["train"]), "dev": held_out, "test": held_out}
+            return dev_and_test(shuffled(halves["train"]), shuffled(halves["test"]), left_out)
         pooled = shuffled([*halves["train"], *halves["test"]])
         rest, test = divide(pooled, self.test or math.ceil(len(pooled) / 5))
         train, dev = divide(rest, self.dev or math.ceil(len(rest) / 5))

@@ -17,10 +17,9 @@ from typing import Literal
 from workflow.datasets.io.files import SPLITS, by_name
 from workflow.datasets.io.left_out import LeftOut, read_placed
 from workflow.datasets.kinds.labelled_text import (
-    HELD_OUT,
     Example,
     GenerableText,
-    at_most,
+    dev_and_test,
     plain_words,
     worded,
 )
@@ -83,7 +82,7 @@ class Data(GenerableText):
             for split, file in self.by_split.items()
         }
         if self.protocol == "attention_learning":
-            splits["dev"] = splits["test"] = at_most(HELD_OUT, splits["test"], left_out)
+            return dev_and_test(splits["train"], splits["test"], left_out)
         return splits
 
     def _sentences(self, path: Path, left_out: LeftOut) -> list[Example]:

@@ -147,45 +147,41 @@ def test_a_changed_text_is_refused_or_another_expression(
         assert (found == expression) == (text == write(expression))
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("", "'' is none of the symbols"),
-        ("4 + 5", r"'5' is none of the symbols \( \) \+ \* 0 1 2 3 4"),
-        ("4 - 1", "'-' is none of the symbols"),
-        ("4  + 1", "'' is none of the symbols"),
-        ("4", "does not hold one operator and its two sides"),
-        ("4 + 1 + 2", "does not hold one operator"),
-        ("+ 4 1", "does not hold one operator"),
-        ("( 4 + 1 )", "does not hold one operator"),
-        ("4 + ( 1 )", "does not hold one operator"),
-        ("( 4 + 1", "not one operation in parentheses"),
-        ("4 + 1 ) * ( 2 + 3", "not one operation in parentheses"),
-        ("4 + 1 ) )", "does not hold one operator"),
-    ],
-)
-def test_wrong_infix_gets_its_reason(text: str, sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        parse_infix(text)
+WRONG_INFIX = {
+    "": "'' is none of the symbols",
+    "4 + 5": r"'5' is none of the symbols \( \) \+ \* 0 1 2 3 4",
+    "4 - 1": "'-' is none of the symbols",
+    "4  + 1": "'' is none of the symbols",
+    "4": "does not hold one operator and its two sides",
+    "4 + 1 + 2": "does not hold one operator",
+    "+ 4 1": "does not hold one operator",
+    "( 4 + 1 )": "does not hold one operator",
+    "4 + ( 1 )": "does not hold one operator",
+    "( 4 + 1": "not one operation in parentheses",
+    "4 + 1 ) * ( 2 + 3": "not one operation in parentheses",
+    "4 + 1 ) )": "does not hold one operator",
+}
+WRONG_PREFIX = {
+    "": "'' is none of the symbols",
+    "4": "not one operation in parentheses",
+    "+ 4 1": "not one operation in parentheses",
+    "( 4 + 1 )": "does not hold one operator",
+    "( + 4 )": "does not hold one operator",
+    "( + 4 1 2 )": "does not hold one operator",
+    "( + + 1 )": "does not hold one operator",
+    "( + 4 1 ) ( + 4 1 )": "not one operation in parentheses",
+    "( + 4 ( * 1 2 )": "not one operation in parentheses",
+}
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("", "'' is none of the symbols"),
-        ("4", "not one operation in parentheses"),
-        ("+ 4 1", "not one operation in parentheses"),
-        ("( 4 + 1 )", "does not hold one operator"),
-        ("( + 4 )", "does not hold one operator"),
-        ("( + 4 1 2 )", "does not hold one operator"),
-        ("( + + 1 )", "does not hold one operator"),
-        ("( + 4 1 ) ( + 4 1 )", "not one operation in parentheses"),
-        ("( + 4 ( * 1 2 )", "not one operation in parentheses"),
-    ],
+    ("parse", "text", "reason"),
+    [(parse_infix, *row) for row in WRONG_INFIX.items()]
+    + [(parse_prefix, *row) for row in WRONG_PREFIX.items()],
 )
-def test_wrong_prefix_gets_its_reason(text: str, sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        parse_prefix(text)
+def test_what_is_wrong_gets_its_reason(parse, text: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        parse(text)
 
 
 def test_the_highest_expression_is_read_and_none_higher() -> None:

@@ -2,13 +2,11 @@
 
 import csv
 import gzip
-import html
 import re
 import tarfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from statistics import median
 from typing import NamedTuple
 
 import numpy as np
@@ -24,11 +22,11 @@ from workflow.datasets.kinds.generated import (
 )
 
 PAIRS = {"train": 300, "val": 40, "test_2016_flickr": 50}
-WRITERS: dict[str, Callable[[Path, int], None]] = {
-    "imdb": lambda out, seed: write_imdb(out, train=300, test=101, seed=seed),
-    "newsgroups": lambda out, seed: write_newsgroups(out, total=400, seed=seed),
-    "ag_news": lambda out, seed: write_ag_news(out, train=300, test=101, seed=seed),
-    "multi30k": lambda out, seed: write_multi30k(out, PAIRS, seed),
+WRITERS: dict[str, Callable[[Path], None]] = {
+    "imdb": lambda out: write_imdb(out, train=300, test=101, seed=0),
+    "newsgroups": lambda out: write_newsgroups(out, total=400, seed=0),
+    "ag_news": lambda out: write_ag_news(out, train=300, test=101, seed=0),
+    "multi30k": lambda out: write_multi30k(out, PAIRS, seed=0),
 }
 LEXICONS = {"imdb": SENTIMENT, "newsgroups": SPORTS, "ag_news": NEWS}
 each_labelled = pytest.mark.parametrize("dataset", LEXICONS)
@@ -53,14 +51,12 @@ class Message(NamedTuple):
 
 
 @pytest.fixture
-def written(tmp_path: Path) -> Callable[..., Path]:
+def written(tmp_path: Path) -> Callable[[str], Path]:
     """Return a function that generates a dataset and returns its folder."""
 
-    def write(dataset: str, folder: str = "raw", seed: int = 0) -> Path:
-        out = tmp_path / folder
-        out.mkdir()
-        WRITERS[dataset](out, seed)
-        return out
+    def write(dataset: str) -> Path:
+        WRITERS[dataset](tmp_path)
+        return tmp_path
 
     return write
 
@@ -154,21 +150,6 @@ def test_the_majority_of_the_salient_words_is_the_label(written, dataset):
     assert sum(0 not in votes(dataset, text.text) for text in found) > len(found) / 6
 
 
-def test_reviews_have_paragraphs_and_many_lengths_and_some_no_label(written):
-    folder = written("imdb")
-    archive = members(folder / "aclImdb_v1.tar.gz")
-    assert list(archive) == sorted(archive)
-    unlabelled = [path for path in archive if path.startswith("aclImdb/train/unsup/")]
-    assert len(unlabelled) == len(archive) - 401 > 10
-    broken = sum(b"<br /><br />" in content for content in archive.values())
-    assert 100 < broken < len(archive) - 50
-    assert not any(b"\n" in content for content in archive.values())
-    lengths = sorted(len(text.text.split()) for text in reviews(folder))
-    assert lengths[len(lengths) // 20] < 20
-    assert 25 < median(lengths) < 50
-    assert 70 < lengths[-1] < 150
-
-
 def test_messages_come_in_two_halves_and_other_groups_are_there_too(written):
     archive = members(written("newsgroups") / "20news-bydate.tar.gz")
     assert list(archive) == sorted(archive)
@@ -191,38 +172,10 @@ def test_what_a_writer_wrote_tells_the_sport_and_all_else_misleads(written):
     assert misled > len(found) / 3
 
 
-def test_messages_have_headers_quotes_signatures_and_names_beyond_ascii(written):
-    found = messages(written("newsgroups"))
-    for one in found:
-        assert list(one.header) == ["From", "Subject", "Organization", "Lines"]
-        rest = one.whole.split("\n\n", 1)[1]
-        assert int(one.header["Lines"]) == len(rest.splitlines())
-        assert max(map(len, one.whole.splitlines())) <= 80
-    quoting = [one for one in found if "\n> " in f"\n{one.body}"]
-    assert all("writes:\n> " in one.body for one in quoting)
-    assert 100 < len(quoting) < 300
-    assert 150 < sum(bool(one.signature) for one in found) < 330
-    assert 50 < sum(not one.whole.isascii() for one in found) < 300
-
-
 def test_a_message_without_a_signature_has_one_paragraph(written):
     """Else the rule that what follows the last blank line is a footer would take it away."""
     unsigned = [one for one in messages(written("newsgroups")) if not one.signature]
     assert not any("\n\n" in one.body for one in unsigned)
-
-
-def test_news_items_have_four_classes_agencies_and_leftovers_of_mark_up(written):
-    folder = written("ag_news")
-    with (folder / "train.csv").open(newline="") as stream:
-        rows = list(csv.reader(stream))
-    assert {len(row) for row in rows} == {3}
-    assert {row[0] for row in rows} == {"1", "2", "3", "4"}
-    lines = (folder / "train.csv").read_text().splitlines()
-    assert all(re.fullmatch(r'"[1-4]","[^"]+","[^"]+"', line) for line in lines)
-    for leftover in (" #39;", "&lt;b&gt;...&lt;/b&gt;", "\\", "(Reuters)", "(AP)", "'s"):
-        assert 5 < sum(leftover in line for line in lines) < len(lines) - 5
-    entities = {entity for line in lines for entity in re.findall(r"&\w+;", line)}
-    assert all(html.unescape(entity) != entity for entity in entities)
 
 
 @each_labelled

@@ -31,6 +31,22 @@ class EncodedSplit:
     columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     """What goes with each example, (N,), or with each token, (M,)."""
 
+    @classmethod
+    def of(
+        cls,
+        texts: Sequence[Sequence[str]],
+        numbers: Mapping[str, int],
+        columns: Mapping[str, NDArray[Any]],
+    ) -> "EncodedSplit":
+        """Return the arrays of texts, each a list of words; those without a number are unknown."""
+        tokens = [numbers.get(word, UNKNOWN) for text in texts for word in text]
+        return cls(np.array(tokens), np.array([len(text) for text in texts]), columns)
+
+
+def numbered(symbols: Iterable[str]) -> dict[str, int]:
+    """Return the number of every symbol; the first ones are the reserved symbols'."""
+    return {symbol: number for number, symbol in enumerate(symbols, start=len(RESERVED))}
+
 
 def write_encoded(
     out: Path,

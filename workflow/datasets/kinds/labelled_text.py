@@ -107,6 +107,7 @@ class LabelledText(Dataset):
             RESERVED,
             UNKNOWN,
             EncodedSplit,
+            numbered,
             write_encoded,
         )
 
@@ -118,21 +119,18 @@ class LabelledText(Dataset):
         counts = Counter(word for text in words["train"] for word in text)
         kept = {word for word, count in counts.items() if count >= self.min_count}
         vocabulary = sorted(kept.difference(RESERVED))
-        numbers = {word: number for number, word in enumerate(vocabulary, start=len(RESERVED))}
+        numbers = numbered(vocabulary)
         splits, unknown = {}, {}
         for split in SPLITS:
-            tokens = np.array(
-                [numbers.get(word, UNKNOWN) for text in words[split] for word in text]
-            )
-            lengths = np.array([len(text) for text in words[split]])
             labels = [record["label"] for record in records[split]]
             extra = {"label": np.array(labels, dtype=np.int64)}
             if self.generated:
                 marks = [record["salient"][: self.max_tokens] for record in records[split]]
                 extra["salient"] = np.concatenate(marks).astype(np.uint8)
-            splits[split] = EncodedSplit(tokens, lengths, extra)
-            starts = lengths.cumsum() - lengths
-            unknown[split] = np.add.reduceat((tokens == UNKNOWN).astype(np.int64), starts)
+            splits[split] = EncodedSplit.of(words[split], numbers, extra)
+            starts = splits[split].lengths.cumsum() - splits[split].lengths
+            lost = splits[split].tokens == UNKNOWN
+            unknown[split] = np.add.reduceat(lost.astype(np.int64), starts)
         statistics = {
             **_statistics(records, self.max_tokens),
             **read_left_out(prepared),
@@ -240,6 +238,14 @@ def at_most(count: int, examples: Sequence[Example], left_out: LeftOut) -> list[
         return list(examples)
     left_out.dropped["not in the sample of the test set"] += len(examples) - count
     return divide(examples, count)[1]
+
+
+def dev_and_test(
+    train: list[Example], test: Sequence[Example], left_out: LeftOut
+) -> dict[str, list[Example]]:
+    """Return the splits of Attention Learning, at most 4,000 test texts being both dev and test."""
+    held_out = at_most(HELD_OUT, test, left_out)
+    return {"train": train, "dev": held_out, "test": held_out}
 
 
 def hold_out(

@@ -52,13 +52,8 @@ def files(values: Recipe) -> dict[str, list[str]]:
     is the index of features of images, where the recipe has these.
     """
     dataset = load(values)
-    return {
-        "sources": list(dataset.sources),
-        "features": list(dataset.features),
-        "raw": list(dataset.raw),
-        "prepared": list(dataset.prepared),
-        "encoded": list(dataset.encoded),
-    }
+    stages = ("sources", "features", "raw", "prepared", "encoded")
+    return {stage: list(getattr(dataset, stage)) for stage in stages}
 
 
 def threads(values: Recipe) -> int:
