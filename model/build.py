@@ -43,11 +43,25 @@ def build(node: Mapping[str, Any], **context: Any) -> Any:
     """
     part = locate(node["path"])
     arguments = {name: _value(value, context) for name, value in node.items() if name != "path"}
-    accepted = inspect.signature(part).parameters
-    arguments |= {name: value for name, value in context.items() if name in accepted}
+    known = accepted(part)
+    arguments |= {name: value for name, value in context.items() if name in known}
     if inspect.isclass(part):
         return part(**arguments)
     return functools.partial(part, **arguments)
+
+
+def accepted(part: Any) -> dict[str, inspect.Parameter]:
+    """What a class or function can be given, by name.
+
+    A constructor that takes any keyword is taken to hand on those of its base class.
+    """
+    found: dict[str, inspect.Parameter] = {}
+    for one in inspect.getmro(part) if inspect.isclass(part) else (part,):
+        own = inspect.signature(one).parameters
+        found = {**own, **found}
+        if all(parameter.kind != parameter.VAR_KEYWORD for parameter in own.values()):
+            break
+    return found
 
 
 def _value(value: Any, context: Mapping[str, Any]) -> Any:

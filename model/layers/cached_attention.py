@@ -9,25 +9,12 @@ import copy
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from model.kernels.dropout import Dropout
 from model.normalizers.softmax import Softmax
-
-
-class Sizes(NamedTuple):
-    """What every layer is told, see `EncoderDecoder`."""
-
-    width: int
-    hidden: int
-    heads: int
-    norm: str
-    dropout: float
-    attention_dropout: float
-    hidden_dropout: float
 
 
 class Cache:

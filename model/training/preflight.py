@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import Any
@@ -14,7 +13,7 @@ from torch import Tensor, nn
 from model.batches.batching import Sampler
 from model.batches.corpus import Corpus
 from model.batches.pairs import pair_lengths
-from model.build import build, locate
+from model.build import accepted, build, locate
 
 SIDES = ("source", "target")
 
@@ -119,8 +118,8 @@ def check_longest_pair(model: Mapping[str, Any], corpus: Corpus) -> None:
     Raises:
         ValueError: the sentence is too long; it names the split, the pair and the key.
     """
-    accepted = inspect.signature(locate(model["path"])).parameters
-    if "max_length" not in accepted or "source" not in corpus.split("train").columns:
+    known = accepted(locate(model["path"]))
+    if "max_length" not in known or "source" not in corpus.split("train").columns:
         return
     found = []
     for name in corpus.manifest["splits"]:
@@ -128,7 +127,7 @@ def check_longest_pair(model: Mapping[str, Any], corpus: Corpus) -> None:
         pair, side = np.unravel_index(lengths.argmax(), lengths.shape)
         found.append((int(lengths[pair, side]), name, int(pair) + 1, SIDES[side]))
     longest, name, number, which = max(found)
-    limit = model.get("max_length", accepted["max_length"].default)
+    limit = model.get("max_length", known["max_length"].default)
     if longest > limit:
         raise ValueError(
             f"{corpus.folder}: the {which} of pair {number} of '{name}' (its line in "
