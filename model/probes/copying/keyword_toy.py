@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from model.batches.batching import in_order
-from model.objectives.keyword_toy import PLACES, places
+from model.objectives.keyword_toy import PLACES, classified, places
 from model.probes.measure import Measured, Subject, scalar
 
 Gammas = Mapping[str, float | None]
@@ -44,7 +44,7 @@ def keyword_toy(
     for batch in in_order(subject.corpus.split("test"), tokens, subject.device):
         real = batch.real[:, 1:]
         with torch.no_grad():
-            logits, _, log_odds = subject.model(batch.tokens[:, 1:], real)
+            logits, _, log_odds = classified(subject.model, batch)  # type: ignore[arg-type]
         right.append((logits > 0) == batch.columns["label"].bool())
         read.append(places(log_odds.double(), batch.columns["keyword"][:, 1:], real))
     found = {name: torch.cat([one[name] for one in read]) for name in PLACES}
