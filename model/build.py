@@ -64,5 +64,10 @@ def accepted(part: Any) -> dict[str, inspect.Parameter]:
     return found
 
 
+def count_parameters(model: Any) -> int:
+    """How many parameters a module has."""
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
 def _value(value: Any, context: Mapping[str, Any]) -> Any:
     return build(value, **context) if isinstance(value, Mapping) and "path" in value else value

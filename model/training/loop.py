@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from model.batches.batching import Sampler, in_order
 from model.batches.corpus import Corpus
-from model.build import build
+from model.build import build, count_parameters
 from model.objectives.loss import Objective
 from model.training.checkpointer import Keeper, Weights, average
 from model.training.optimization import adam, autocast, cpu_has, learning_rate
@@ -174,7 +174,7 @@ class _Loop:
                 self._update(examples)
                 if self.progress.update == self.updates:
                     break
-        parameters = sum(p.numel() for p in self.model.parameters())
+        parameters = count_parameters(self.model)
         return Trained(self._weights(), self._clocked(), self.updates, parameters)
 
     def _update(self, examples: list[Any]) -> None:

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from model.architectures.translation.encoder_decoder import EncoderDecoder
 from model.architectures.translation.translator import Attentions, Encoding, Translated, parents
+from model.build import count_parameters
 from model.layers.blocks import Embedding
 from model.layers.cached_attention import Cache
 from model.layers.packing import Layout
@@ -181,7 +182,7 @@ class MatchedEncoderDecoder(EncoderDecoder):
 def parameters(kind: type[nn.Module], *arguments: Any, **settings: Any) -> int:
     """How many parameters a model has, which is built without memory for them."""
     with torch.device("meta"):
-        return sum(p.numel() for p in kind(*arguments, **settings).parameters())
+        return count_parameters(kind(*arguments, **settings))
 
 
 def check_window(window: int, longest: int, what: str) -> None:

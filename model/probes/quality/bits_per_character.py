@@ -13,6 +13,7 @@ from torch.nn import functional as F
 from model.architectures.transformer_xl import TransformerXL
 from model.batches.batching import PAD
 from model.batches.streams import streams_in_order
+from model.build import count_parameters
 from model.probes.measure import Measured, Subject, scalar
 
 BLOCK = 1000
@@ -67,7 +68,7 @@ def bits_per_character(
     last = memories[-1]
     scalars = {
         "bpc": scalar(bits[last], "bits/char", n=len(text.tokens)),
-        "parameters": scalar(sum(p.numel() for p in model.parameters()) / 1e6, "M"),
+        "parameters": scalar(count_parameters(model) / 1e6, "M"),
     }
     arrays: dict[str, list[Any]] = {
         "memory": list(memories),
