@@ -28,7 +28,7 @@ import numpy as np
 
 from model.probes.kendall import tau_b
 from model.probes.learning.agreement import agreement, chance, xi
-from model.probes.measure import Measured, Subject, scalar
+from model.probes.measure import Measured, Scalar, Subject, rounded, scalar
 from model.store.record import Record
 
 RESAMPLES = 1000
@@ -108,7 +108,7 @@ def learning(
         "best_step": scalar(int(record.steps[best]), "updates"),
     }
     performed = [one.splits[split].performance[metric] for one in others]
-    arrays = {"step": record.steps.tolist(), "performance_curve": _rounded(performance)}
+    arrays = {"step": record.steps.tolist(), "performance_curve": rounded(performance, 4)}
     for prefix, (compare, unit, scale) in MEASURES.items():
         ways = Ways(compare, own.lengths, split)
         hats = [ways.of(alpha, one, "alpha") for one in others]
@@ -197,7 +197,7 @@ def bootstrap(rows: np.ndarray, examples: np.ndarray, seed: int = 0) -> tuple[fl
 
 def _scalars(
     ways: Sequence[Way], examples: np.ndarray, unit: str, scale: float
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, Scalar]:
     """The mean of an agreement over rows, with its interval, its random baseline and its update."""
     values: dict[str, float | None] = dict.fromkeys(("{}", "{}_low", "{}_high", "{}_chance"))
     rows = np.mean([one.rows for one in ways], axis=0) if ways else np.array([np.nan])
@@ -219,7 +219,7 @@ def _scalars(
 
 def _matched(
     ways: Sequence[Way], hats: Sequence[Way], performed: Sequence[np.ndarray], unit: str
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, Scalar]:
     """xi of an agreement: of the mean curves of the other runs, agreement and performance."""
     value = never = None
     if ways and hats:
@@ -231,20 +231,16 @@ def _matched(
     return {"xi_{}": scalar(value, unit), "xi_{}_never": scalar(never, "fraction")}
 
 
-def _curve(name: str, ways: Sequence[Way]) -> dict[str, list[float]]:
+def _curve(name: str, ways: Sequence[Way]) -> dict[str, list[float | None]]:
     """The mean curve of an agreement (%) along training, where the runs have one of it."""
     if not ways or len({len(way.curve) for way in ways}) > 1 or len(ways[0].curve) < 2:
         return {}
-    return {f"{name}_curve": _rounded(100 * np.mean([way.curve for way in ways], axis=0))}
+    return {f"{name}_curve": rounded(100 * np.mean([way.curve for way in ways], axis=0), 4)}
 
 
 def _mean(rows: np.ndarray) -> float:
     known = rows[~np.isnan(rows)]
     return float(known.mean()) if len(known) else float("nan")
-
-
-def _rounded(values: np.ndarray) -> list[float]:
-    return [round(float(value), 4) for value in values]
 
 
 def _check(

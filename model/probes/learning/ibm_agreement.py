@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from model.batches.batching import in_order
 from model.probes.learning.agreement import agreement, chance
 from model.probes.learning.ibm_convergence import converge
 from model.probes.learning.ibm_model_1 import alignment
@@ -36,7 +35,7 @@ def ibm_agreement(
     found = converge([(x, x) for x in sequences], symbols, symbols, tolerance)
     shares: dict[str, list[float]] = {"counted": [], "converged": []}
     agreed, expected = [], []
-    for batch in in_order(subject.corpus.split("test"), tokens, subject.device):
+    for batch in subject.batches(tokens):
         source = batch.tokens[:, 1:]
         with torch.no_grad():
             weights = subject.model(source, batch.tokens[:, :-1]).weights

@@ -13,7 +13,7 @@ from model.architectures.translation.beam_search import Beam
 from model.batches.captions import images_of
 from model.batches.corpus import Corpus, Split, read_lines
 from model.batches.pairs import EOS
-from model.probes.measure import Measured, Subject, scalar
+from model.probes.measure import Measured, Subject, mean_over_examples, scalar
 from model.probes.quality import coco_tools
 from model.probes.quality.caption_metrics import bleu, cider
 
@@ -106,7 +106,7 @@ def scored(corpus: Corpus, split: str, hypotheses: Sequence[str]) -> Measured:
         meteor = scalar(coco_tools.meteor([" ".join(one) for one in mine], joined), "x100", n=n)
     scalars = {
         "bleu_4": scalar(bleu(mine, theirs), "x100", n=n),
-        "cider": scalar(float(by_image.mean()), "x100", float(by_image.std(ddof=1)), n),
+        "cider": mean_over_examples(by_image, "x100"),
         "meteor": meteor,
         "exact": scalar(float(np.mean(exact)), "%", n=n),
     }

@@ -11,7 +11,7 @@ import torch
 from model.architectures.translation.beam_search import Beam
 from model.batches.corpus import Corpus, Split, read_lines
 from model.batches.pairs import pairs_in_order
-from model.probes.measure import Measured, Subject, scalar
+from model.probes.measure import Measured, Scalar, Subject, scalar
 from model.probes.words.subwords import is_lowercase, plain
 
 COMPOUND = re.compile(r"(\S)-(\S)")
@@ -72,7 +72,7 @@ def as_written(corpus: Corpus, split: str, references: list[str]) -> list[str]:
 
 def scores(
     corpus: Corpus, hypotheses: list[str], references: list[str], written: list[str]
-) -> tuple[dict[str, dict[str, Any]], list[str]]:
+) -> tuple[dict[str, Scalar], list[str]]:
     """The scalars of `translation_scores`, and the signatures of sacrebleu."""
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.metrics.chrf import CHRF

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -14,7 +14,7 @@ from model.batches.batching import PAD, plan_batches
 from model.batches.corpus import Corpus, Split
 from model.batches.pairs import EOS
 from model.layers.packing import Layout
-from model.probes.measure import Measured, Subject, scalar
+from model.probes.measure import Measured, Scalar, Subject, scalar
 from model.probes.words.conlleval import ChunkScores, conlleval
 from model.probes.words.states import encoder_states
 from model.probes.words.subwords import SubWords, column_names, english_side
@@ -187,5 +187,5 @@ def _score(test: Split, names: list[str], guess: np.ndarray) -> ChunkScores:
     return conlleval(tags(np.asarray(test.columns["chunk"])), tags(guess))
 
 
-def _scalars(of: str, scores: ChunkScores) -> dict[str, dict[str, Any]]:
+def _scalars(of: str, scores: ChunkScores) -> dict[str, Scalar]:
     return {f"{of}_{name}": scalar(value, "%") for name, value in scores._asdict().items()}
