@@ -55,13 +55,13 @@ def accepted(part: Any) -> dict[str, inspect.Parameter]:
 
     A constructor that takes any keyword is taken to hand on those of its base class.
     """
-    found: dict[str, inspect.Parameter] = {}
+    known: dict[str, inspect.Parameter] = {}
     for one in inspect.getmro(part) if inspect.isclass(part) else (part,):
         own = inspect.signature(one).parameters
-        found = {**own, **found}
+        known = {**own, **known}
         if all(parameter.kind != parameter.VAR_KEYWORD for parameter in own.values()):
             break
-    return found
+    return known
 
 
 def count_parameters(model: Any) -> int:

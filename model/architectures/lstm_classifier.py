@@ -15,7 +15,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from model.kernels.packed_recurrence import Layout, read_packed
+from model.kernels.packed_recurrence import PackedOrder, read_packed
 from model.kernels.recurrence import SymbolLSTM
 
 
@@ -83,7 +83,7 @@ class LSTMClassifier(nn.Module):
             h = self._states(tokens)
             log_odds, scores = self.output(h).squeeze(-1), self._scores(h)
         else:
-            layout = Layout.of(real)
+            layout = PackedOrder.of(real)
             h = self._packed_states(tokens, layout, scale)
             log_odds = layout.pad(self.output(h).squeeze(-1), 0.0, real.shape)
             scores = layout.pad(self._scores(h), float("-inf"), real.shape)
@@ -104,7 +104,7 @@ class LSTMClassifier(nn.Module):
         left, _ = self.leftward(symbols.flip(1).t(), table)
         return torch.cat([right.transpose(0, 1), left.flip(0).transpose(0, 1)], dim=-1)
 
-    def _packed_states(self, tokens: Tensor, layout: Layout, scale: Tensor | None) -> Tensor:
+    def _packed_states(self, tokens: Tensor, layout: PackedOrder, scale: Tensor | None) -> Tensor:
         """Both directions' states (M, 2H) of the words of packed texts."""
         words, symbols = tokens[layout.rows, layout.positions].unique(return_inverse=True)
         table = self.embedding(words)

@@ -50,7 +50,7 @@ class Cache:
 
 
 class Attend(nn.Module):
-    """Weights from queries and keys, by a normaliser, and what they read of the values.
+    """Weights from queries and keys, by a normalizer, and what they read of the values.
 
     Args:
         normalizer: scores to weights; copied.

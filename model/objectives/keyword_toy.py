@@ -65,5 +65,5 @@ def places(log_odds: Tensor, keyword: Tensor, real: Tensor) -> dict[str, Tensor]
     gamma, real, at, last = (part[located] for part in (log_odds, real, at, last))
     row = torch.arange(len(gamma), device=gamma.device)
     mean = (gamma * real).sum(dim=1) / real.sum(dim=1)
-    found = (gamma[row, at], gamma[row, at + 1], mean, gamma[row, last], gamma[:, 0])
-    return dict(zip(PLACES, found, strict=True))
+    values = (gamma[row, at], gamma[row, at + 1], mean, gamma[row, last], gamma[:, 0])
+    return dict(zip(PLACES, values, strict=True))

@@ -11,8 +11,8 @@ from torch import Tensor
 Weights = dict[str, Tensor]
 
 
-class Keeper(Protocol):
-    """Keeps the state of a run outside the process."""
+class Checkpointer(Protocol):
+    """Keeps checkpoints of a run outside the process."""
 
     def load(self) -> dict[str, Any] | None:
         """The newest whole state, or None for a new run."""

@@ -25,15 +25,15 @@ CPU = torch.device("cpu")
 
 
 def check_mechanisms(model: Mapping[str, Any], device: torch.device = CPU) -> None:
-    """Try every normaliser that a model's node names, as it is in training and afterwards.
+    """Try every normalizer that a model's node names, as it is in training and afterwards.
 
     Args:
-        model: the node, with arguments; `heads` stands beside `normalizer`, or the normaliser of
+        model: the node, with arguments; `heads` stands beside `normalizer`, or the normalizer of
             one place, such as `cross_normalizer`. A model without `heads` has one.
         device: to try them on.
 
     Raises:
-        ValueError: a normaliser can't be built or returns no attention weights; the sentence names
+        ValueError: a normalizer can't be built or returns no attention weights; the sentence names
             it.
     """
     for node, heads in _normalizers(model):
@@ -48,7 +48,7 @@ def check_mechanisms(model: Mapping[str, Any], device: torch.device = CPU) -> No
 
 
 def _normalizers(node: Any) -> Iterator[tuple[Mapping[str, Any], int]]:
-    """Yield the normalisers anywhere below a node, each with its number of heads."""
+    """Yield the normalizers anywhere below a node, each with its number of heads."""
     if isinstance(node, Mapping):
         for name, value in node.items():
             if name.endswith("normalizer") and isinstance(value, Mapping):
@@ -121,12 +121,12 @@ def check_longest_pair(model: Mapping[str, Any], corpus: Corpus) -> None:
     known = accepted(locate(model["path"]))
     if "max_length" not in known or "source" not in corpus.split("train").columns:
         return
-    found = []
+    longest_of = []
     for name in corpus.manifest["splits"]:
         lengths = pair_lengths(corpus.split(name))
         pair, side = np.unravel_index(lengths.argmax(), lengths.shape)
-        found.append((int(lengths[pair, side]), name, int(pair) + 1, SIDES[side]))
-    longest, name, number, which = max(found)
+        longest_of.append((int(lengths[pair, side]), name, int(pair) + 1, SIDES[side]))
+    longest, name, number, which = max(longest_of)
     limit = model.get("max_length", known["max_length"].default)
     if longest > limit:
         raise ValueError(

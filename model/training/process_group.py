@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, distributed, nn
 
 
-class Workers(Protocol):
+class ProcessGroup(Protocol):
     """The processes of a run, as one of them sees them.
 
     Attributes:
@@ -31,7 +31,7 @@ class Workers(Protocol):
         """What the first process gave."""
         ...
 
-    def part_ways(self, update: int) -> None:
+    def seed_by_rank(self, update: int) -> None:
         """Draw other random numbers than the other processes from here on."""
         ...
 
@@ -52,7 +52,7 @@ class Workers(Protocol):
         ...
 
 
-class Alone:
+class SingleProcess:
     """The only process."""
 
     rank, size = 0, 1
@@ -61,7 +61,7 @@ class Alone:
         """What it gave."""
         return state
 
-    def part_ways(self, update: int) -> None:
+    def seed_by_rank(self, update: int) -> None:
         """Nobody to part from."""
 
     def share(self, examples: list[np.ndarray]) -> list[np.ndarray]:
@@ -81,10 +81,10 @@ class Alone:
         return wish
 
 
-ALONE = Alone()
+SINGLE_PROCESS = SingleProcess()
 
 
-class Group:
+class DistributedGroup:
     """The processes that `torchrun` started, connected by NCCL on GPUs and by Gloo on CPUs.
 
     Args:
@@ -103,7 +103,7 @@ class Group:
         distributed.broadcast_object_list(given, src=0, device=self.device)
         return given[0]
 
-    def part_ways(self, update: int) -> None:
+    def seed_by_rank(self, update: int) -> None:
         """Seed this process by run, rank and update; the first keeps its random numbers."""
         if self.rank:
             seed = np.random.SeedSequence([self.seed, self.rank, update]).generate_state(1)
@@ -148,6 +148,7 @@ class Group:
         return bool(wished)
 
 
-def join(device: torch.device, seed: int) -> Workers:
-    """The group that `torchrun` started this process in, or `ALONE` without it."""
-    return Group(device, seed) if int(os.environ.get("WORLD_SIZE", 1)) > 1 else ALONE
+def join(device: torch.device, seed: int) -> ProcessGroup:
+    """The group that `torchrun` started this process in, or `SINGLE_PROCESS` without it."""
+    shared = int(os.environ.get("WORLD_SIZE", 1)) > 1
+    return DistributedGroup(device, seed) if shared else SINGLE_PROCESS

@@ -20,7 +20,7 @@ from model.store.files import write_atomically
 from model.store.runs import Claim
 
 
-class StateKeeper:
+class DiskCheckpointer:
     """Keeps a run's states in its place in the store.
 
     A state file is the SHA-256 of what follows, then the state as torch writes it; so are weights
@@ -135,8 +135,8 @@ class StateKeeper:
         return sorted(self.folder.glob("state-*.pt"))
 
 
-class Onlooker:
-    """The keeper of a process that is not the first of its group: it keeps nothing."""
+class NoCheckpointer:
+    """The checkpointer of a process that is not the first of its group: it keeps nothing."""
 
     def load(self) -> None:
         """Nothing: the first process sends what it has loaded."""

@@ -58,6 +58,6 @@ class Captioner(EncoderDecoder):
         encoding = self.encode(batch.images, self.regions(batch.images, batch.regions))
         mask, layout = causal_mask(words.shape[1], words.device), batch.layout
         packed, of_captions = layout.pack(words), encoding.select(batch.owners)
-        return self.read(
+        return self.decode(
             packed, layout.columns, layout, mask, of_captions, None, None, False
         ).states

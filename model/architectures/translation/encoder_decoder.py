@@ -1,4 +1,4 @@
-"""The encoder-decoder with one stream (Vaswani et al. 2017), its attention by any normaliser.
+"""The encoder-decoder with one stream (Vaswani et al. 2017), its attention by any normalizer.
 
     encoder    h <- h + A V;      h <- h + FFN(h)
     decoder    h <- h + A V;      h <- h + A' V'(encoder);    h <- h + FFN(h)
@@ -166,7 +166,7 @@ class EncoderDecoder(Translator):
         memories = [layer.cross.remember(h, layout) for layer in self.decoder]  # type: ignore
         return Encoding(memories, mask, used if need_weights else [])
 
-    def read(
+    def decode(
         self,
         words: Tensor,
         positions: Tensor,

@@ -187,7 +187,7 @@ class Translator(nn.Module, ABC):
         """Encode sources (B, S) with the layout of their real tokens; see `forward`."""
 
     @abstractmethod
-    def read(
+    def decode(
         self,
         words: Tensor,
         positions: Tensor,
@@ -231,8 +231,8 @@ class Translator(nn.Module, ABC):
         self.check_length(target, "target")
         encoding = self.encode(source, source_layout, h0, routing and routing.encoder, need_weights)
         mask = causal_mask(target.shape[1], target.device)
-        words = layout.pack(target)
-        return self.read(words, layout.columns, layout, mask, encoding, None, routing, need_weights)
+        packed = (layout.pack(target), layout.columns, layout)
+        return self.decode(*packed, mask, encoding, None, routing, need_weights)
 
     def step(
         self,
@@ -258,7 +258,7 @@ class Translator(nn.Module, ABC):
         """
         packed = words.flatten()
         positions = torch.full_like(packed, position)
-        return self.read(packed, positions, layout, mask, encoding, caches, None, False).states
+        return self.decode(packed, positions, layout, mask, encoding, caches, None, False).states
 
     def check_length(self, words: Tensor, side: str) -> None:
         """Refuse sentences (B, T) that are longer than the model's positions.

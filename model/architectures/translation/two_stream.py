@@ -266,7 +266,7 @@ class TwoStreamEncoderDecoder(Translator):
             memories.append((*kept, stream.cross.values(h, layout)))  # type: ignore
         return Encoding(memories, mask, used if need_weights else [])
 
-    def read(
+    def decode(
         self,
         words: Tensor,
         positions: Tensor,

@@ -93,7 +93,7 @@ class RoleEncoderDecoder(EncoderDecoder):
         e = embedding.tokens(layout.pack(source))
         return self.embed(embedding, self.source_roles(e, layout), layout.columns)
 
-    def read(
+    def decode(
         self,
         words: Tensor,
         positions: Tensor,
@@ -110,7 +110,7 @@ class RoleEncoderDecoder(EncoderDecoder):
             e = self.target_roles(e, layout)
         else:
             e = self._step(e, layout, mask, cast(RoleCache, caches[1][0]))
-        return super().read(e, positions, layout, mask, encoding, caches, routing, need_weights)
+        return super().decode(e, positions, layout, mask, encoding, caches, routing, need_weights)
 
     def _step(self, e: Tensor, layout: Layout, mask: Tensor, cache: RoleCache) -> Tensor:
         """Newest tokens (B G, D) of every beam, with what the cache knows of those before."""

@@ -58,7 +58,7 @@ def training_speed(subject: Subject, spec: Mapping[str, Any], updates: int = 40)
 def softmax_model(spec: Mapping[str, Any]) -> dict[str, Any]:
     """The model section of the single-stream softmax model of a spec's shape.
 
-    The normaliser is the model's own or, of a classifier, that of its encoder.
+    The normalizer is the model's own or, of a classifier, that of its encoder.
     """
     if "encoder" not in spec["model"]:
         return {**spec["model"], "normalizer": SOFTMAX}

@@ -32,7 +32,7 @@ def translation_speed(
     sentences: int = 128,
     beam: int = 5,
 ) -> Measured:
-    """Tokens per second of the run's model with each of several normalisers in its place.
+    """Tokens per second of the run's model with each of several normalizers in its place.
 
     Each has the run's own weights, so that translations are nearly as long as those of the model
     that was trained. An update is loss, gradients and Adam, in the precision of the run. On a CPU
@@ -71,7 +71,7 @@ def translation_speed(
 
 
 def _model(subject: Subject, spec: Mapping[str, Any], node: Mapping[str, Any]) -> nn.Module:
-    """The run's model and weights with another normaliser, whose own parameters are new."""
+    """The run's model and weights with another normalizer, whose own parameters are new."""
     section = {**spec["model"], "normalizer": node}
     model = build_model({**spec, "model": section}, subject.corpus).to(subject.device)
     model.load_state_dict(subject.model.state_dict(), strict=False)

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from model.batches.batching import Batch
 from model.layers.receptive_field import receptive_field
-from model.probes.fields.spans import true_spans
+from model.probes.fields.receptive_fields import true_spans
 from model.probes.measure import Measured, Subject, scalar
 
 
@@ -18,7 +18,8 @@ def weighted_fields(subject: Subject, tokens: int = 4096) -> Measured:
     `model.layers.receptive_field` does, averaged, or joined as independent chances are
     (`probabilistic`). Each is cut at the threshold with the best F1 of all thresholds, on the very
     split that is measured, and the best of the three counts: no cut of these fields does better.
-    Positions and targets are those of `model.probes.fields.spans`, and so is the micro average.
+    Positions and targets are those of `model.probes.fields.receptive_fields`, and so is the micro
+    average.
 
     Args:
         subject: a trained `LanguageModel` and its data.

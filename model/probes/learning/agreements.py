@@ -112,7 +112,7 @@ def learning(
     for prefix, (compare, unit, scale) in MEASURES.items():
         ways = Ways(compare, own.lengths, split)
         hats = [ways.of(alpha, one, "alpha") for one in others]
-        found: dict[str, list[Way]] = {
+        ways_of: dict[str, list[Way]] = {
             "alpha_beta": [ways.of(alpha, one, "beta") for one in others],
             "alpha_alpha": [
                 ways.at(alpha, one, "alpha", one.splits[split].best(metric)) for one in others
@@ -124,11 +124,11 @@ def learning(
                 us["delta_uniform"] = own.rows("delta", own.important.tolist().index(best))
             if proxy is not None:
                 us["uniform_proxy"] = proxy.splits[split].rows("beta", len(proxy.steps) - 1)
-            found |= {name: [ways.of(u, uniform, "beta")] for name, u in us.items()}
+            ways_of |= {name: [ways.of(u, uniform, "beta")] for name, u in us.items()}
         if frozen is not None:
-            found["alpha_frozen"] = [ways.of(alpha, frozen, "alpha")]
+            ways_of["alpha_frozen"] = [ways.of(alpha, frozen, "alpha")]
         for name in PAIRS:
-            of_runs = found.get(name, [])
+            of_runs = ways_of.get(name, [])
             agreed = _scalars(of_runs, own.examples, unit, scale)
             agreed |= _matched(of_runs, hats, performed, UNITS[metric])
             scalars |= {f"{prefix}{part.format(name)}": value for part, value in agreed.items()}
@@ -210,11 +210,11 @@ def _scalars(
         if baselines:
             baseline = float(np.mean(baselines))
             values["{}_chance"], ratio = baseline, _mean(rows) / baseline
-    found = {
+    scalars = {
         part: scalar(None if value is None else scale * value, unit, n=len(examples))
         for part, value in values.items()
     }
-    return {**found, "{}_ratio": scalar(ratio, "times A-hat"), "{}_at": scalar(at, "updates")}
+    return {**scalars, "{}_ratio": scalar(ratio, "times A-hat"), "{}_at": scalar(at, "updates")}
 
 
 def _matched(
@@ -226,8 +226,8 @@ def _matched(
         rows = np.mean([one.rows for one in ways], axis=0)
         along = np.mean([hat.curve for hat in hats], axis=0)
         if not np.isnan(rows).all():
-            found = xi(_mean(rows), along.tolist(), np.mean(performed, axis=0).tolist())
-            value, never = found.value, float(not found.exceeded)
+            matched = xi(_mean(rows), along.tolist(), np.mean(performed, axis=0).tolist())
+            value, never = matched.value, float(not matched.exceeded)
     return {"xi_{}": scalar(value, unit), "xi_{}_never": scalar(never, "fraction")}
 
 

@@ -59,23 +59,23 @@ def frequent_caption(subject: Subject, split: str = "test") -> Measured:
 def describe(subject: Subject, split: Split, search: Beam) -> list[str]:
     """The best caption of every image, in words, in the order of the split."""
     model: Any = subject.model
-    words, found = subject.corpus.vocabulary, []
+    words, captions = subject.corpus.vocabulary, []
     with torch.no_grad():
         for chosen in np.array_split(np.arange(len(split)), -(-len(split) // IMAGES)):
             images, counts = images_of(split, chosen)
             images = images.to(subject.device)
             regions = model.regions(images, None if counts is None else counts.to(subject.device))
             best = search.search(model, images, regions).best()
-            found += [" ".join(words[token] for token in caption) for caption in best]
-    return found
+            captions += [" ".join(words[token] for token in caption) for caption in best]
+    return captions
 
 
 def captions_of(corpus: Corpus, split: Split) -> list[str]:
     """The captions of all images of a split in words, as the model reads them."""
-    found = []
+    captions = []
     for caption in np.split(split.tokens, np.flatnonzero(split.tokens[:-1] == EOS) + 1):
-        found.append(" ".join(corpus.vocabulary[token] for token in caption[:-1]))
-    return found
+        captions.append(" ".join(corpus.vocabulary[token] for token in caption[:-1]))
+    return captions
 
 
 def scored(corpus: Corpus, split: str, hypotheses: Sequence[str]) -> Measured:

@@ -49,8 +49,8 @@ def depths(
     right = np.zeros((len(views), len(test)))
     for batch in subject.batches(tokens):
         with torch.no_grad():
-            found = predict(subject.model, batch).argmax(dim=-1) == batch.columns["label"]
-        right[:, batch.examples] = found.cpu().numpy()
+            correct = predict(subject.model, batch).argmax(dim=-1) == batch.columns["label"]
+        right[:, batch.examples] = correct.cpu().numpy()
     seen = np.asarray(test.columns["seen"], dtype=bool)
     groups = groups_of(test)
     scalars = {}
@@ -81,8 +81,8 @@ def depths(
 def groups_of(split: Split) -> dict[str, np.ndarray]:
     """The examples (N,) of each depth, `depth_<d>`, and of all, `all`."""
     depth = np.asarray(split.columns["depth"])
-    found = {"all": np.ones(len(split), dtype=bool)}
-    return found | {f"depth_{d}": depth == d for d in np.unique(depth).tolist()}
+    groups = {"all": np.ones(len(split), dtype=bool)}
+    return groups | {f"depth_{d}": depth == d for d in np.unique(depth).tolist()}
 
 
 def _share(right: np.ndarray) -> Scalar:
