@@ -13,6 +13,11 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
+Node = Mapping[str, Any]
+"""A part: `path` and keyword arguments, of which some may be nodes."""
+Spec = Mapping[str, Any]
+"""All that a run depends on: `model` and `objective`, nodes, `training`, `seed` and the like."""
+
 
 def locate(path: str) -> Any:
     """Import the class or function that a dotted path names.
@@ -29,7 +34,7 @@ def locate(path: str) -> Any:
         raise ValueError(f"'{path}' cannot be imported: {error}.") from error
 
 
-def build(node: Mapping[str, Any], **context: Any) -> Any:
+def build(node: Node, **context: Any) -> Any:
     """Build what a node names.
 
     Args:
@@ -51,10 +56,7 @@ def build(node: Mapping[str, Any], **context: Any) -> Any:
 
 
 def accepted(part: Any) -> dict[str, inspect.Parameter]:
-    """What a class or function can be given, by name.
-
-    A constructor that takes any keyword is taken to hand on those of its base class.
-    """
+    """What a part can be given, by name; a constructor with `**more` hands these on to its base."""
     known: dict[str, inspect.Parameter] = {}
     for one in inspect.getmro(part) if inspect.isclass(part) else (part,):
         own = inspect.signature(one).parameters

@@ -20,9 +20,9 @@ from torch import Tensor, nn
 
 from model.batches.batching import Sampler, in_order
 from model.batches.corpus import Corpus
-from model.build import build, count_parameters
+from model.build import Spec, build, count_parameters
 from model.objectives.loss import Objective
-from model.training.checkpointer import Checkpointer, Weights, average
+from model.training.checkpointer import Checkpointer, Row, State, Weights, average
 from model.training.optimization import adam, autocast, cpu_has, learning_rate
 from model.training.process_group import SINGLE_PROCESS, ProcessGroup
 
@@ -47,7 +47,7 @@ class Progress:
     seconds: float = 0.0
     best_value: float | None = None
     best_update: int = 0
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
 
 
 @dataclass
@@ -74,7 +74,7 @@ def set_numerics(training: Mapping[str, Any]) -> str:
     return mode
 
 
-def build_model(spec: Mapping[str, Any], corpus: Corpus) -> nn.Module:
+def build_model(spec: Spec, corpus: Corpus) -> nn.Module:
     """Build a spec's model, initialised from its seed."""
     torch.manual_seed(spec["seed"])
     return build(spec["model"], vocabulary_size=len(corpus.vocabulary))
@@ -99,7 +99,7 @@ def load_weights(model: nn.Module, weights: Weights, origin: str) -> None:
 
 
 def train(
-    spec: Mapping[str, Any],
+    spec: Spec,
     corpus: Corpus,
     checkpointer: Checkpointer,
     device: torch.device,
@@ -138,7 +138,7 @@ class _Loop:
 
     def __init__(
         self,
-        spec: Mapping[str, Any],
+        spec: Spec,
         corpus: Corpus,
         model: nn.Module,
         checkpointer: Checkpointer,
@@ -309,7 +309,7 @@ class _Loop:
         else:
             self.progress.best_update = self.progress.update
 
-    def _row(self, values: dict[str, Any]) -> None:
+    def _row(self, values: Row) -> None:
         done = self._clocked()
         epoch = round(done.update / self.per_epoch, 4)
         row = {"step": done.update, "epoch": epoch, "seconds": round(done.seconds, 3)}
@@ -327,7 +327,7 @@ class _Loop:
         finite = torch.ones((), dtype=torch.bool, device=self.device)
         return {"sums": {}, "units": 0, "tokens": 0, "finite": finite, "began": time.monotonic()}
 
-    def _state(self) -> dict[str, Any]:
+    def _state(self) -> State:
         cuda = torch.cuda.get_rng_state(self.device) if self.device.type == "cuda" else None
         window = {name: value for name, value in self.window.items() if name != "began"}
         return {

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from model.batches.batching import Sampler
 from model.batches.corpus import Corpus
 from model.batches.pairs import pair_lengths
-from model.build import accepted, build, locate
+from model.build import Node, Spec, accepted, build, locate
 
 SIDES = ("source", "target")
 
@@ -24,7 +24,7 @@ OPEN = 4
 CPU = torch.device("cpu")
 
 
-def check_mechanisms(model: Mapping[str, Any], device: torch.device = CPU) -> None:
+def check_mechanisms(model: Node, device: torch.device = CPU) -> None:
     """Try every normalizer that a model's node names, as it is in training and afterwards.
 
     Args:
@@ -47,7 +47,7 @@ def check_mechanisms(model: Mapping[str, Any], device: torch.device = CPU) -> No
             )
 
 
-def _normalizers(node: Any) -> Iterator[tuple[Mapping[str, Any], int]]:
+def _normalizers(node: Any) -> Iterator[tuple[Node, int]]:
     """Yield the normalizers anywhere below a node, each with its number of heads."""
     if isinstance(node, Mapping):
         for name, value in node.items():
@@ -56,7 +56,7 @@ def _normalizers(node: Any) -> Iterator[tuple[Mapping[str, Any], int]]:
             yield from _normalizers(value)
 
 
-def _first_fault(node: Mapping[str, Any], heads: int, device: torch.device) -> str:
+def _first_fault(node: Node, heads: int, device: torch.device) -> str:
     """Say what is wrong with a mechanism, and with which scores; empty where nothing is."""
     given = ""
     try:
@@ -108,7 +108,7 @@ def _fault(mechanism: Callable[[Tensor], Any], scores: Tensor) -> str:
     return ""
 
 
-def check_longest_pair(model: Mapping[str, Any], corpus: Corpus) -> None:
+def check_longest_pair(model: Node, corpus: Corpus) -> None:
     """Compare the longest sentence of all splits of a parallel corpus with `max_length`.
 
     Args:
@@ -136,7 +136,7 @@ def check_longest_pair(model: Mapping[str, Any], corpus: Corpus) -> None:
         )
 
 
-def check_last_checkpoint(spec: Mapping[str, Any], corpus: Corpus) -> None:
+def check_last_checkpoint(spec: Spec, corpus: Corpus) -> None:
     """Compare the checkpoints of a run of so many epochs with its last update.
 
     Those of a run of so many updates are compared when it is planned; how many an epoch has, the

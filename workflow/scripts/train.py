@@ -159,10 +159,10 @@ def _help(
 ) -> None:
     """Train as a process that is not the first of its group: it keeps and says nothing."""
     from model.batches.corpus import Corpus
+    from model.training.checkpointer import Checkpointer
     from model.training.loop import Interrupted, TrainingFailed, train
-    from model.training.state import NoCheckpointer
 
-    checkpointer = NoCheckpointer()
+    checkpointer = Checkpointer()
     _heed_signals(checkpointer)
     try:
         train(spec, Corpus(given.data), checkpointer, device, weights, lambda line: None, group)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from statistics import median
 from typing import Any
 
@@ -10,13 +9,13 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from model.batches.pairs import PairBatch
-from model.build import build
+from model.build import Node, Spec, build
 from model.probes.cost.stopwatch import Update, in_turns, training_batches
 from model.probes.measure import Measured, Subject, scalar
 from model.training.loop import build_model
 
 
-def role_cost(subject: Subject, spec: Mapping[str, Any], updates: int = 12) -> Measured:
+def role_cost(subject: Subject, spec: Spec, updates: int = 12) -> Measured:
     """Compare an update of the model with one of its baseline, the same without the layer.
 
     Both take turns on the same batches, so that what else the machine does slows both alike. An
@@ -47,7 +46,7 @@ def role_cost(subject: Subject, spec: Mapping[str, Any], updates: int = 12) -> M
     return Measured(scalars, {})
 
 
-def without_roles(model: Mapping[str, Any]) -> dict[str, Any]:
+def without_roles(model: Node) -> dict[str, Any]:
     """The node of the baseline of a `RoleEncoderDecoder`'s node."""
     node = {name: value for name, value in model.items() if name != "roles"}
     return node | {"path": "model.architectures.translation.encoder_decoder:EncoderDecoder"}
@@ -65,7 +64,7 @@ def multiply_adds(work: Update, batch: PairBatch) -> int:
     return counter.get_total_flops() // 2
 
 
-def _update(subject: Subject, spec: Mapping[str, Any]) -> Update:
+def _update(subject: Subject, spec: Spec) -> Update:
     """Updates of a new model with what it has in common with its baseline as objective."""
     model = build_model(spec, subject.corpus).to(subject.device).train()
     # The check of the roles is left out.

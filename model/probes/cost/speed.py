@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
 from statistics import geometric_mean, median
 from typing import Any
 
 import torch
 
 from model.architectures.transformer import Transformer
-from model.build import build
+from model.build import Spec, build
 from model.probes.cost.stopwatch import Update, in_turns, training_batches
 from model.probes.measure import Measured, Subject, scalar
 from model.training.loop import build_model
@@ -18,7 +17,7 @@ from model.training.loop import build_model
 SOFTMAX = {"path": "model.normalizers.softmax:Softmax"}
 
 
-def training_speed(subject: Subject, spec: Mapping[str, Any], updates: int = 40) -> Measured:
+def training_speed(subject: Subject, spec: Spec, updates: int = 40) -> Measured:
     """Tokens per second of training, relative to the single-stream softmax model of that shape.
 
     Both make the same updates (loss, gradients, Adam) on the same batches, in the run's precision
@@ -55,7 +54,7 @@ def training_speed(subject: Subject, spec: Mapping[str, Any], updates: int = 40)
     return Measured({"relative": scalar(relative, "softmax = 1", n=updates)}, {})
 
 
-def softmax_model(spec: Mapping[str, Any]) -> dict[str, Any]:
+def softmax_model(spec: Spec) -> dict[str, Any]:
     """The model section of the single-stream softmax model of a spec's shape.
 
     The normalizer is the model's own or, of a classifier, that of its encoder.
@@ -68,7 +67,7 @@ def softmax_model(spec: Mapping[str, Any]) -> dict[str, Any]:
     return {**spec["model"], "encoder": {**encoder, **path, "normalizer": SOFTMAX}}
 
 
-def _update(subject: Subject, spec: Mapping[str, Any]) -> Update:
+def _update(subject: Subject, spec: Spec) -> Update:
     """Updates of a new model."""
     with torch.random.fork_rng():
         model = build_model(spec, subject.corpus).to(subject.device)

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from model.batches.batching import Sampler
-from model.build import build
+from model.build import Spec, build
 from model.probes.measure import Subject
 from model.training.optimization import autocast
 
@@ -33,7 +33,7 @@ class Update:
         spec: of the run, whose precision counts.
     """
 
-    def __init__(self, model: nn.Module, objective: Any, spec: Mapping[str, Any]) -> None:
+    def __init__(self, model: nn.Module, objective: Any, spec: Spec) -> None:
         self.model, self.objective = model, objective
         self.precision = spec["training"]["precision"]
         self.device = next(model.parameters()).device
@@ -55,7 +55,7 @@ class Update:
         return loss.mean, loss.units
 
 
-def training_batches(subject: Subject, spec: Mapping[str, Any], number: int) -> list[Any]:
+def training_batches(subject: Subject, spec: Spec, number: int) -> list[Any]:
     """So many micro-batches of the training split, again from the first where it has fewer.
 
     Of streams they begin with the first one before which a memory is full.

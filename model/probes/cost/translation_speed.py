@@ -16,7 +16,7 @@ from torch import nn
 
 from model.architectures.translation.beam_search import Beam
 from model.batches.pairs import PairBatch, collate_pairs
-from model.build import build
+from model.build import Node, Spec, build
 from model.probes.cost.stopwatch import Update, Work, in_turns, training_batches
 from model.probes.measure import Measured, Subject, scalar
 from model.training.loop import build_model
@@ -25,8 +25,8 @@ from model.training.optimization import autocast
 
 def translation_speed(
     subject: Subject,
-    spec: Mapping[str, Any],
-    normalizers: Mapping[str, Mapping[str, Any]],
+    spec: Spec,
+    normalizers: Mapping[str, Node],
     updates: int = 12,
     rounds: int = 12,
     sentences: int = 128,
@@ -70,7 +70,7 @@ def translation_speed(
     return Measured(scalars, {})
 
 
-def _model(subject: Subject, spec: Mapping[str, Any], node: Mapping[str, Any]) -> nn.Module:
+def _model(subject: Subject, spec: Spec, node: Node) -> nn.Module:
     """The run's model and weights with another normalizer, whose own parameters are new."""
     section = {**spec["model"], "normalizer": node}
     model = build_model({**spec, "model": section}, subject.corpus).to(subject.device)
@@ -78,7 +78,7 @@ def _model(subject: Subject, spec: Mapping[str, Any], node: Mapping[str, Any]) -
     return model
 
 
-def _search(model: Any, spec: Mapping[str, Any], search: Beam) -> Work:
+def _search(model: Any, spec: Spec, search: Beam) -> Work:
     """A translation of a batch by a model."""
 
     def translate(batch: PairBatch) -> int:

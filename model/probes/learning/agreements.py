@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -102,7 +101,7 @@ def learning(
     best = own.best(metric)
     alpha = own.rows("alpha", best)
     performance = own.performance[metric]
-    scalars: dict[str, Any] = {
+    scalars: dict[str, Scalar] = {
         "xi_star": scalar(float(performance[best]), UNITS[metric], n=len(own.lengths)),
         "final": scalar(float(performance[-1]), UNITS[metric], n=len(own.lengths)),
         "best_step": scalar(int(record.steps[best]), "updates"),

@@ -13,7 +13,7 @@ from model.architectures.translation.beam_search import Beam
 from model.batches.captions import images_of
 from model.batches.corpus import Corpus, Split, read_lines
 from model.batches.pairs import EOS
-from model.probes.measure import Measured, Subject, mean_over_examples, scalar
+from model.probes.measure import Measured, Scalar, Subject, mean_over_examples, scalar
 from model.probes.quality import coco_tools
 from model.probes.quality.caption_metrics import bleu, cider
 
@@ -100,7 +100,7 @@ def scored(corpus: Corpus, split: str, hypotheses: Sequence[str]) -> Measured:
     exact = [100.0 * (own in those) for own, those in zip(mine, theirs, strict=True)]
     missing = coco_tools.lacking()
     n = len(hypotheses)
-    meteor: dict[str, Any] = {"value": f"needs {missing}", "unit": "x100"}
+    meteor: Scalar = {"value": f"needs {missing}", "unit": "x100"}
     if not missing:
         joined = [[" ".join(one) for one in those] for those in theirs]
         meteor = scalar(coco_tools.meteor([" ".join(one) for one in mine], joined), "x100", n=n)
