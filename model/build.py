@@ -13,6 +13,11 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
+Node = Mapping[str, Any]
+"""A part: `path` and keyword arguments, of which some may be nodes."""
+Spec = Mapping[str, Any]
+"""All that a run depends on: `model` and `objective`, nodes, `training`, `seed` and the like."""
+
 
 def locate(path: str) -> Any:
     """Import the class or function that a dotted path names.
@@ -29,7 +34,7 @@ def locate(path: str) -> Any:
         raise ValueError(f"'{path}' cannot be imported: {error}.") from error
 
 
-def build(node: Mapping[str, Any], **context: Any) -> Any:
+def build(node: Node, **context: Any) -> Any:
     """Build what a node names.
 
     Args:
@@ -43,11 +48,27 @@ def build(node: Mapping[str, Any], **context: Any) -> Any:
     """
     part = locate(node["path"])
     arguments = {name: _value(value, context) for name, value in node.items() if name != "path"}
-    accepted = inspect.signature(part).parameters
-    arguments |= {name: value for name, value in context.items() if name in accepted}
+    known = accepted(part)
+    arguments |= {name: value for name, value in context.items() if name in known}
     if inspect.isclass(part):
         return part(**arguments)
     return functools.partial(part, **arguments)
+
+
+def accepted(part: Any) -> dict[str, inspect.Parameter]:
+    """What a part can be given, by name; a constructor with `**more` hands these on to its base."""
+    known: dict[str, inspect.Parameter] = {}
+    for one in inspect.getmro(part) if inspect.isclass(part) else (part,):
+        own = inspect.signature(one).parameters
+        known = {**own, **known}
+        if all(parameter.kind != parameter.VAR_KEYWORD for parameter in own.values()):
+            break
+    return known
+
+
+def count_parameters(model: Any) -> int:
+    """How many parameters a module has."""
+    return sum(parameter.numel() for parameter in model.parameters())
 
 
 def _value(value: Any, context: Mapping[str, Any]) -> Any:

@@ -117,9 +117,9 @@ def called(command: list[str], stopped: bool = False) -> set[Key]:
 
     def begin() -> None:
         if stopped:
-            from model.training.state import StateKeeper
+            from model.training.state import DiskCheckpointer
 
-            StateKeeper.stopping = lambda keeper: keeper.newest() >= 2  # type: ignore[method-assign]
+            DiskCheckpointer.stopping = lambda one: one.newest() >= 2  # type: ignore[method-assign]
         sys.setprofile(calls)
 
     def end() -> list[Key]:

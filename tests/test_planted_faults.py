@@ -290,7 +290,7 @@ FAULTS = {
         "model/test_stream_probes.py::test_bits_are_those_of_every_character_once",
     ),
     "a part's keys left out": (
-        "model/normalizers/topk_of_many.py",
+        "model/normalizers/topk.py",
         "np.sort(part, axis=-1)[..., -k:]",
         "np.sort(part, axis=-1)[..., -1:]",
         "model/test_topk_of_many.py::test_the_kth_largest_is_that_of_the_sorted_row",

@@ -150,8 +150,8 @@ class TransformerXLLayer(nn.Module):
     def forward(self, h: Tensor, memory: Tensor, distances: Tensor, u: Tensor, v: Tensor) -> Tensor:
         """h^(l-1) (B, T, D), after a memory (B, M, D), to h^(l)."""
         read = self.attend.enter(torch.cat([memory, h], dim=1))
-        found = self.attention(read[:, memory.shape[1] :], read, distances, u, v)
-        h = self.attend.leave(h, found)
+        context = self.attention(read[:, memory.shape[1] :], read, distances, u, v)
+        h = self.attend.leave(h, context)
         return self.transform.leave(h, self.feed_forward(self.transform.enter(h)))
 
 

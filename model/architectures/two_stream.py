@@ -73,17 +73,10 @@ class TwoStreamTransformer(nn.Module):
     """Controller and model stream side by side.
 
     Args:
-        vocabulary_size: V.
-        width: d_model of either stream.
-        hidden: d_ff.
-        layers: L.
-        heads: h.
         normalizer: the controller's scores to the model stream's attention z; a copy per layer.
-        norm: `pre` or `post`.
-        positions: `sinusoidal` or `learned`.
-        max_length: longest input.
         dropout: probability; on attention weights it touches the controller's own reading only.
         share_embeddings: whether both streams read one embedding; the papers' do not.
+        The others: as of `Transformer`, for either stream.
     """
 
     def __init__(

@@ -118,8 +118,8 @@ def _cut(
     targets = np.full((len(streams), size), PAD, np.int64)
     first = np.full((len(streams), 1), BOS, np.int64)
     for row, start in enumerate(streams * length + before):
-        found = text[start : start + size]
-        targets[row, : len(found)] = found
+        characters = text[start : start + size]
+        targets[row, : len(characters)] = characters
         if before:
             first[row] = text[min(start, len(text)) - 1]
     tokens = np.concatenate([first, targets[:, :-1]], axis=1)

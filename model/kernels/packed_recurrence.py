@@ -21,7 +21,7 @@ from model.kernels.recurrence import SymbolLSTM
 
 
 @dataclass(frozen=True)
-class Layout:
+class PackedOrder:
     """Where the M words of a padded batch (B, T) stand in the packed layout.
 
     Attributes:
@@ -37,7 +37,7 @@ class Layout:
     sizes: Sequence[int]
 
     @classmethod
-    def of(cls, real: Tensor) -> Layout:
+    def of(cls, real: Tensor) -> PackedOrder:
         """Lay out a batch.
 
         Args:

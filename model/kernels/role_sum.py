@@ -34,8 +34,8 @@ def role_sum(roles: Tensor, e: Tensor, transforms: Tensor) -> Tensor:
     if torch.is_autocast_enabled(e.device.type):
         kind = torch.get_autocast_dtype(e.device.type)
         roles, e, transforms = (x.to(kind) for x in (roles, e, transforms))
-    found: Tensor = _RoleSum.apply(roles, e, transforms)
-    return found
+    transformed: Tensor = _RoleSum.apply(roles, e, transforms)
+    return transformed
 
 
 class _RoleSum(torch.autograd.Function):
@@ -43,10 +43,10 @@ class _RoleSum(torch.autograd.Function):
     def forward(ctx: Any, roles: Tensor, e: Tensor, transforms: Tensor) -> Tensor:
         ctx.save_for_backward(roles, e, transforms)
         stacked = transforms.flatten(0, 1)
-        found = e.new_empty(len(e), stacked.shape[1])
+        transformed = e.new_empty(len(e), stacked.shape[1])
         for chunk in _chunks(e):
-            torch.mm(_spread(roles[chunk], e[chunk]), stacked, out=found[chunk])
-        return found
+            torch.mm(_spread(roles[chunk], e[chunk]), stacked, out=transformed[chunk])
+        return transformed
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -9,25 +9,12 @@ import copy
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from model.kernels.dropout import Dropout
 from model.normalizers.softmax import Softmax
-
-
-class Sizes(NamedTuple):
-    """What every layer is told, see `EncoderDecoder`."""
-
-    width: int
-    hidden: int
-    heads: int
-    norm: str
-    dropout: float
-    attention_dropout: float
-    hidden_dropout: float
 
 
 class Cache:
@@ -63,7 +50,7 @@ class Cache:
 
 
 class Attend(nn.Module):
-    """Weights from queries and keys, by a normaliser, and what they read of the values.
+    """Weights from queries and keys, by a normalizer, and what they read of the values.
 
     Args:
         normalizer: scores to weights; copied.

@@ -99,8 +99,8 @@ class ConvolutionContext(nn.Module):
         token = torch.arange(len(e), device=e.device)[:, None] + offsets
         outside = (columns < 0) | (columns >= lengths[:, None])
         seen = torch.cat([e, torch.zeros_like(e[:1])])[token.masked_fill(outside, len(e))]
-        found: Tensor = self.linear(seen.flatten(1)).relu()
-        return found
+        context: Tensor = self.linear(seen.flatten(1)).relu()
+        return context
 
     def step(self, e: Tensor, state: State) -> tuple[Tensor, State]:
         """Newest tokens (R, D) of R hypotheses to what is known of them, (R, H), and the state."""

@@ -161,8 +161,8 @@ class RankOneRoles(nn.Module):
 
     def forward(self, roles: Tensor, e: Tensor) -> Tensor:
         """Roles (N, R) and tokens e (N, D) to (N, D)."""
-        found: Tensor = self.output(self.of_roles(roles) * self.of_token(e))
-        return found
+        transformed: Tensor = self.output(self.of_roles(roles) * self.of_token(e))
+        return transformed
 
 
 class AddedRoles(nn.Module):
@@ -174,8 +174,8 @@ class AddedRoles(nn.Module):
 
     def forward(self, roles: Tensor, e: Tensor) -> Tensor:
         """Roles (N, R) to (N, D); the tokens e (N, D) have no part in it."""
-        found: Tensor = self.of_roles(roles)
-        return found
+        transformed: Tensor = self.of_roles(roles)
+        return transformed
 
 
 def _matrix(inputs: int, outputs: int) -> nn.Linear:

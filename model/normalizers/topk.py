@@ -1,13 +1,21 @@
-"""Top-k attention: softmax over the k largest scores of each query (001, section 3.1)."""
+"""Top-k attention: softmax over the k largest scores of each query (001, section 3.1).
+
+`TopK` and `TopKOfMany` give the same weights; their gradients are rounded differently.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from model.normalizers.sorting import ascending
+
+CHUNK = 256
+"""Keys that numpy sorts at once: so many it sorts in vector registers."""
+STEEP = 2.0**126
 
 
 class TopK(nn.Module):
@@ -32,9 +40,40 @@ class TopK(nn.Module):
 
     def forward(self, scores: Tensor) -> Tensor:
         """Map scores (B, H, T, S), masked keys at -inf, to weights (B, H, T, S), rows sum to 1."""
-        if scores.shape[-1] <= self.k:
-            return scores.softmax(dim=-1)
-        return _TopK.apply(scores.to(torch.promote_types(scores.dtype, torch.float32)), self.k)
+        scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
+        return scores.softmax(dim=-1) if scores.shape[-1] <= self.k else self.kept(scores)
+
+    def kept(self, scores: Tensor) -> Tensor:
+        """Weights of rows with more than k keys."""
+        return _TopK.apply(scores, self.k)
+
+
+class TopKOfMany(TopK):
+    """`TopK` where a query has hundreds of keys (Table 3 has up to 1024): fewer passes over them.
+
+    Args:
+        k: see `TopK`.
+    """
+
+    def kept(self, scores: Tensor) -> Tensor:
+        """Weights of rows with more than k keys."""
+        with torch.no_grad():
+            t = kth_largest(scores, self.k).clamp_min_(torch.finfo(scores.dtype).min)
+            # 0 for kept keys; for others, scores that are less, a fall that nothing survives.
+            below = (scores - t).clamp_max_(0)
+        return torch.add(scores, below, alpha=STEEP).softmax(dim=-1)
+
+
+def kth_largest(scores: Tensor, k: int) -> Tensor:
+    """The k-th largest of each row of scores (..., S); (..., 1)."""
+    if scores.device.type != "cpu":
+        return scores.topk(k, dim=-1).values[..., -1:]
+    values = scores.numpy()
+    if values.shape[-1] > CHUNK:
+        # What is among the k largest of the row is among those of its part.
+        parts = np.split(values, range(CHUNK, values.shape[-1], CHUNK), axis=-1)
+        values = np.concatenate([np.sort(part, axis=-1)[..., -k:] for part in parts], axis=-1)
+    return torch.from_numpy(np.sort(values, axis=-1)[..., -k, None])
 
 
 class _TopK(torch.autograd.Function):

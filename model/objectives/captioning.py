@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from model.architectures.translation.captioner import Captioner
 from model.batches.captions import CaptionBatch, CaptionSampler, captions_in_order
-from model.kernels.smoothed_loss import smoothed_loss
 from model.objectives.loss import Loss
 from model.objectives.translation import Translation
 
@@ -23,7 +22,4 @@ class Captioning(Translation):
         Metrics: `loss` (nats, smoothed), `nll` (nats) and `accuracy` (% of the words).
         """
         targets = batch.layout.pack(batch.tokens[:, 1:])
-        states = model.captions(batch)
-        found = smoothed_loss(states, model.output_weight, targets, self.smoothing)
-        sums = {"loss": found.loss.detach(), "nll": found.nll, "accuracy": 100.0 * found.right}
-        return Loss(found.loss / len(targets), len(targets), sums)
+        return self.loss_of(model.captions(batch), model.output_weight, targets)

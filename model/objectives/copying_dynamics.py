@@ -57,9 +57,9 @@ class CopyingDynamics:
         tokens = batch.tokens[: self.probed]
         training = model.training
         model.eval()
-        found = dynamics(model, tokens[:, 1:], tokens[:, :-1])
+        followed = dynamics(model, tokens[:, 1:], tokens[:, :-1])
         model.train(training)
-        probed = {name: units * value.mean() for name, value in found._asdict().items()}
+        probed = {name: units * value.mean() for name, value in followed._asdict().items()}
         return Loss(mean, units, sums | probed)
 
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.architectures.lstm_classifier import LSTMClassifier
+from model.architectures.lstm_classifier import Classified, LSTMClassifier
 from model.batches.batching import Batch
 from model.objectives.loss import Loss
 
@@ -25,7 +25,7 @@ class KeywordToy:
         `located` it is their mean.
         """
         labels = batch.columns["label"].float()
-        logits, _, log_odds = model(batch.tokens[:, 1:], batch.real[:, 1:])
+        logits, _, log_odds = classified(model, batch)
         loss = F.binary_cross_entropy_with_logits(logits.float(), labels)
         units = len(labels)
         with torch.no_grad():
@@ -35,6 +35,13 @@ class KeywordToy:
             sums["located"] = torch.tensor(float(len(read["keyword"])), device=loss.device)
             sums |= {name: values.sum() for name, values in read.items()}
         return Loss(loss, units, sums)
+
+
+def classified(model: LSTMClassifier, batch: Batch) -> Classified:
+    """What the model says of the sequences of a batch, which are mostly of one length."""
+    real = batch.real[:, 1:] if batch.padding else None
+    prediction: Classified = model(batch.tokens[:, 1:], real)
+    return prediction
 
 
 def places(log_odds: Tensor, keyword: Tensor, real: Tensor) -> dict[str, Tensor]:
@@ -58,5 +65,5 @@ def places(log_odds: Tensor, keyword: Tensor, real: Tensor) -> dict[str, Tensor]
     gamma, real, at, last = (part[located] for part in (log_odds, real, at, last))
     row = torch.arange(len(gamma), device=gamma.device)
     mean = (gamma * real).sum(dim=1) / real.sum(dim=1)
-    found = (gamma[row, at], gamma[row, at + 1], mean, gamma[row, last], gamma[:, 0])
-    return dict(zip(PLACES, found, strict=True))
+    values = (gamma[row, at], gamma[row, at + 1], mean, gamma[row, last], gamma[:, 0])
+    return dict(zip(PLACES, values, strict=True))

@@ -58,15 +58,15 @@ def predict(model: nn.Module, batch: Batch) -> Tensor:
     real = tokens != PAD
     lengths = real.sum(dim=-1).amax(dim=0)
     order = lengths.argsort()
-    found = []
+    logits = []
     for chosen in order.chunk(CHUNKS):
         longest = int(lengths[chosen[-1]])
         part, shown = tokens[:, chosen, :longest], real[:, chosen, :longest]
         if isinstance(model, Classifier):
-            found.append(model(part[0], shown[0], need_weights=False).logits[None])
+            logits.append(model(part[0], shown[0], need_weights=False).logits[None])
         else:
-            found.append(model(part, shown))
-    return torch.cat(found, dim=1)[:, order.argsort()]
+            logits.append(model(part, shown))
+    return torch.cat(logits, dim=1)[:, order.argsort()]
 
 
 def by_view(batch: Batch) -> Tensor:

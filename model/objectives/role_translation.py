@@ -52,10 +52,10 @@ class RoleTranslation:
 
     def sampler(self, split: Split, batch: dict[str, int], seed: int) -> PairSampler:
         """How the training loop is to draw batches of pairs; see `PairSampler`."""
-        found = PairSampler(split, batch, seed)
-        self.updates_per_epoch = found.updates_per_epoch
-        self.longest = float(found.lengths.max(axis=0).min())
-        return found
+        sampler = PairSampler(split, batch, seed)
+        self.updates_per_epoch = sampler.updates_per_epoch
+        self.longest = float(sampler.lengths.max(axis=0).min())
+        return sampler
 
     def loss(self, model: RoleEncoderDecoder, batch: PairBatch, epoch: float) -> Loss:
         """Loss of a batch of pairs, see `Translation`.

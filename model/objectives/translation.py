@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from torch import Tensor
+
 from model.architectures.translation.translator import Translator
 from model.batches.pairs import PairBatch, PairSampler, pairs_in_order
 from model.kernels.smoothed_loss import smoothed_loss
@@ -37,6 +39,10 @@ class Translation:
         """
         states = model(batch.source, batch.source_layout, batch.tokens[:, :-1], batch.layout).states
         targets = batch.layout.pack(batch.tokens[:, 1:])
-        found = smoothed_loss(states, model.output_weight, targets, self.smoothing)
-        sums = {"loss": found.loss.detach(), "nll": found.nll, "accuracy": 100.0 * found.right}
-        return Loss(found.loss / len(targets), len(targets), sums)
+        return self.loss_of(states, model.output_weight, targets)
+
+    def loss_of(self, states: Tensor, weight: Tensor, targets: Tensor) -> Loss:
+        """Loss of states (N, D) that predict the targets (N,) by an output layer (V, D)."""
+        loss, nll, right = smoothed_loss(states, weight, targets, self.smoothing)
+        sums = {"loss": loss.detach(), "nll": nll, "accuracy": 100.0 * right}
+        return Loss(loss / len(targets), len(targets), sums)

@@ -41,9 +41,9 @@ class SplitRecord:
     def rows(self, quantity: str, at: int) -> np.ndarray:
         """The ranks (N, L) of one quantity at one place of its first axis, 0 behind a row."""
         inside = np.arange(self.lengths.max()) < self.lengths[:, None]
-        found = np.zeros(inside.shape, np.int32)
-        found[inside] = self.ranks[quantity][at]
-        return found
+        ranks = np.zeros(inside.shape, np.int32)
+        ranks[inside] = self.ranks[quantity][at]
+        return ranks
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class Record:
             arrays |= {f"{name}/lengths": split.lengths, f"{name}/examples": split.examples}
             arrays |= {f"{name}/important": split.important}
             for kind in ("ranks", "performance"):
-                found = getattr(split, kind).items()
-                arrays |= {f"{name}/{kind}/{key}": values for key, values in found}
+                values_of = getattr(split, kind).items()
+                arrays |= {f"{name}/{kind}/{key}": values for key, values in values_of}
         buffer = io.BytesIO()
         np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
         return buffer.getvalue()
@@ -118,9 +118,9 @@ def ranks(values: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     first = np.ones(values.shape, dtype=bool)
     first[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
     lower = np.maximum.accumulate(np.where(first, np.arange(values.shape[1]), 0), axis=1)
-    found = np.empty(values.shape, np.uint8 if values.shape[1] <= 256 else np.uint16)
-    np.put_along_axis(found, order, lower.astype(found.dtype), axis=1)
-    flat: np.ndarray = found[inside]
+    lower_than = np.empty(values.shape, np.uint8 if values.shape[1] <= 256 else np.uint16)
+    np.put_along_axis(lower_than, order, lower.astype(lower_than.dtype), axis=1)
+    flat: np.ndarray = lower_than[inside]
     return flat
 
 

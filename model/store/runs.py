@@ -61,10 +61,10 @@ class Entry:
         if not os.path.lexists(self.result):
             return False
         try:
-            found = read_result(self.result)["identity"]
-            if found == self.identity:
+            identity = read_result(self.result)["identity"]
+            if identity == self.identity:
                 return True
-            fault = f"{self.result} is of run {found}"
+            fault = f"{self.result} is of run {identity}"
         except NotADirectoryError:
             fault = f"{self.result} is no folder"
         except (Damaged, OSError) as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,40 +11,45 @@ from torch import Tensor
 Weights = dict[str, Tensor]
 
 
-class Keeper(Protocol):
-    """Keeps the state of a run outside the process."""
+Row = dict[str, Any]
+"""A row of the history: metrics, and `split`, `step`, `epoch` and `seconds`."""
+State = dict[str, Any]
+"""All that the loop carries from one update to the next, by part."""
 
-    def load(self) -> dict[str, Any] | None:
+
+class Checkpointer:
+    """Keeps checkpoints of a run outside the process; this one, not the first of its group, none.
+
+    What the first process has loaded, it sends to all.
+    """
+
+    def load(self) -> State | None:
         """The newest whole state, or None for a new run."""
-        ...
+        return None
 
-    def save(self, state: dict[str, Any]) -> None:
+    def save(self, state: State) -> None:
         """Keep a state."""
-        ...
 
     def due(self) -> bool:
         """Whether it is time to save."""
-        ...
+        return False
 
     def stopping(self) -> bool:
         """Whether the process was asked to stop."""
-        ...
+        return False
 
     def keep(self, update: int, weights: Weights) -> None:
         """Keep the weights of an update."""
-        ...
 
     def weights_of(self, update: int) -> Weights:
         """The kept weights of an update."""
-        ...
+        raise LookupError(update)
 
     def drop(self, update: int) -> None:
         """Drop the weights of an update if they are kept."""
-        ...
 
-    def record(self, rows: list[dict[str, Any]]) -> None:
+    def record(self, rows: list[Row]) -> None:
         """Show the history so far."""
-        ...
 
 
 def average(weights: Sequence[Weights]) -> Weights:

@@ -3,7 +3,7 @@
 All that the result depends on is in the spec, and all that the loop carries from one update to the
 next is in one state dictionary; so a run that is killed and resumed ends, on the same type of CPU
 with the same thread count, bit for bit where it would have ended undisturbed. Where the state is
-kept is the keeper's business (`model.training.state`).
+kept is the checkpointer's business (`model.training.state`).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from torch import Tensor, nn
 
 from model.batches.batching import Sampler, in_order
 from model.batches.corpus import Corpus
-from model.build import build
+from model.build import Spec, build, count_parameters
 from model.objectives.loss import Objective
-from model.training.checkpointer import Keeper, Weights, average
+from model.training.checkpointer import Checkpointer, Row, State, Weights, average
 from model.training.optimization import adam, autocast, cpu_has, learning_rate
-from model.training.process_group import ALONE, Workers
+from model.training.process_group import SINGLE_PROCESS, ProcessGroup
 
 EVALUATED = 4096
 """Tokens of a batch of the development split, padding counted."""
@@ -47,7 +47,7 @@ class Progress:
     seconds: float = 0.0
     best_value: float | None = None
     best_update: int = 0
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
 
 
 @dataclass
@@ -74,7 +74,7 @@ def set_numerics(training: Mapping[str, Any]) -> str:
     return mode
 
 
-def build_model(spec: Mapping[str, Any], corpus: Corpus) -> nn.Module:
+def build_model(spec: Spec, corpus: Corpus) -> nn.Module:
     """Build a spec's model, initialised from its seed."""
     torch.manual_seed(spec["seed"])
     return build(spec["model"], vocabulary_size=len(corpus.vocabulary))
@@ -99,28 +99,28 @@ def load_weights(model: nn.Module, weights: Weights, origin: str) -> None:
 
 
 def train(
-    spec: Mapping[str, Any],
+    spec: Spec,
     corpus: Corpus,
-    keeper: Keeper,
+    checkpointer: Checkpointer,
     device: torch.device,
     parents: Mapping[str, Weights],
     say: Callable[[str], None],
-    workers: Workers = ALONE,
+    group: ProcessGroup = SINGLE_PROCESS,
 ) -> Trained:
     """Train a run to its end, from its newest state if it has one.
 
     Args:
         spec: the resolved spec.
         corpus: the data, with splits `train` and `dev`.
-        keeper: where states are kept.
+        checkpointer: where states are kept.
         device: what to compute on.
         parents: weights of the parent runs by name.
         say: receives a line of progress now and then.
-        workers: the processes that share the work; the first of them keeps states.
+        group: the processes that share the work; the first of them keeps states.
 
     Raises:
         TrainingFailed: the loss or its gradient is not finite, or weights do not fit the model.
-        Interrupted: the keeper was asked to stop.
+        Interrupted: the checkpointer was asked to stop.
     """
     training = spec["training"]
     set_numerics(training)
@@ -130,7 +130,7 @@ def train(
     model.to(device)
     if training.get("compile"):
         model.compile()
-    return _Loop(spec, corpus, model, keeper, device, say, workers).run()
+    return _Loop(spec, corpus, model, checkpointer, device, say, group).run()
 
 
 class _Loop:
@@ -138,18 +138,18 @@ class _Loop:
 
     def __init__(
         self,
-        spec: Mapping[str, Any],
+        spec: Spec,
         corpus: Corpus,
         model: nn.Module,
-        keeper: Keeper,
+        checkpointer: Checkpointer,
         device: torch.device,
         say: Callable[[str], None],
-        workers: Workers,
+        group: ProcessGroup,
     ) -> None:
         self.training = spec["training"]
         self.objective: Objective = build(spec["objective"])
-        self.model, self.keeper, self.device, self.say = model, keeper, device, say
-        self.workers = workers
+        self.model, self.checkpointer, self.device, self.say = model, checkpointer, device, say
+        self.group = group
         sampler = getattr(self.objective, "sampler", Sampler)
         self.sampler = sampler(corpus.split("train"), self.training["batch"], spec["seed"])
         self.in_order = getattr(self.objective, "in_order", in_order)
@@ -167,14 +167,14 @@ class _Loop:
 
     def run(self) -> Trained:
         self._resume()
-        self.workers.part_ways(self.progress.update)
+        self.group.seed_by_rank(self.progress.update)
         while self.progress.update < self.updates:
             epoch, done = divmod(self.progress.update, self.per_epoch)
             for examples in self.sampler.epoch(epoch)[done:]:
                 self._update(examples)
                 if self.progress.update == self.updates:
                     break
-        parameters = sum(p.numel() for p in self.model.parameters())
+        parameters = count_parameters(self.model)
         return Trained(self._weights(), self._clocked(), self.updates, parameters)
 
     def _update(self, examples: list[Any]) -> None:
@@ -191,15 +191,15 @@ class _Loop:
         self.model.train()
         self.optimizer.zero_grad(set_to_none=True)
         losses, tokens = [], 0
-        whole = len(examples) == self.workers.size == 1
-        for batch in self.sampler.batches(self.workers.share(examples), self.device):
+        whole = len(examples) == self.group.size == 1
+        for batch in self.sampler.batches(self.group.share(examples), self.device):
             with autocast(self.training["precision"], self.device):
                 loss = self.objective.loss(self.model, batch, progress.update / self.per_epoch)
             (loss.mean if whole else loss.mean * loss.units).backward()
             losses.append(loss)
             tokens += batch.tokens.numel() - batch.padding
         if not whole:
-            units = self.workers.add_gradients(self.model, sum(loss.units for loss in losses))
+            units = self.group.add_gradients(self.model, sum(loss.units for loss in losses))
             for parameter in self.model.parameters():
                 if parameter.grad is not None:
                     parameter.grad /= units
@@ -212,10 +212,10 @@ class _Loop:
         if update % self.per_epoch == 0 or update == self.updates:
             self._evaluate()
         self._keep(update)
-        stopping = self.workers.any(self.keeper.stopping())
-        if stopping or self.keeper.due():
+        stopping = self.group.any(self.checkpointer.stopping())
+        if stopping or self.checkpointer.due():
             self._check_finite(weights=True)
-            self.keeper.save(self._state())
+            self.checkpointer.save(self._state())
             if stopping:
                 raise Interrupted(f"stopped after update {update} of {self.updates}; state saved.")
 
@@ -236,14 +236,14 @@ class _Loop:
     def _keep(self, update: int) -> None:
         """Keep the weights of an update where they are wanted later."""
         if update in self.checkpoints or update in self.averaged:
-            self.keeper.keep(update, _copy(self.model))
+            self.checkpointer.keep(update, _copy(self.model))
 
     def _weights(self) -> Weights:
         """The weights that the run ends with: averaged, best or last."""
-        if self.averaged and not self.workers.rank:
-            mean = average([self.keeper.weights_of(update) for update in self.averaged])
+        if self.averaged and not self.group.rank:
+            mean = average([self.checkpointer.weights_of(update) for update in self.averaged])
             for update in set(self.averaged) - self.checkpoints:
-                self.keeper.drop(update)
+                self.checkpointer.drop(update)
             return mean
         return self.best if self.best is not None else _copy(self.model)
 
@@ -260,7 +260,7 @@ class _Loop:
             now = time.monotonic()
             names = list(window["sums"])
             counted = (window["tokens"], window["units"], *window["sums"].values())
-            tokens, units, *sums = self.workers.add(counted)
+            tokens, units, *sums = self.group.add(counted)
             rate = tokens / (now - window["began"])
             row = {"split": "train", "lr": lr, "tokens_per_second": round(rate, 1)}
             self._row(row | {n: float(v) / units for n, v in zip(names, sums, strict=True)})
@@ -269,7 +269,7 @@ class _Loop:
 
     def _speak(self, rate: float, now: float) -> None:
         often = now - self.spoken < 10 and self.progress.update < self.updates
-        if self.workers.rank or often:
+        if self.group.rank or often:
             return
         self.spoken = now
         done = self.progress
@@ -294,7 +294,7 @@ class _Loop:
     def _evaluate(self) -> None:
         """Measure the development split, which the first process does for all."""
         self._check_finite()
-        if self.workers.rank:
+        if self.group.rank:
             return
         batches = self.in_order(self.dev, EVALUATED, self.device)
         precision = autocast(self.training["precision"], self.device)
@@ -309,12 +309,12 @@ class _Loop:
         else:
             self.progress.best_update = self.progress.update
 
-    def _row(self, values: dict[str, Any]) -> None:
+    def _row(self, values: Row) -> None:
         done = self._clocked()
         epoch = round(done.update / self.per_epoch, 4)
         row = {"step": done.update, "epoch": epoch, "seconds": round(done.seconds, 3)}
         done.rows.append(row | values)
-        self.keeper.record(done.rows)
+        self.checkpointer.record(done.rows)
 
     def _clocked(self) -> Progress:
         """The progress with its clock brought up to now."""
@@ -327,7 +327,7 @@ class _Loop:
         finite = torch.ones((), dtype=torch.bool, device=self.device)
         return {"sums": {}, "units": 0, "tokens": 0, "finite": finite, "began": time.monotonic()}
 
-    def _state(self) -> dict[str, Any]:
+    def _state(self) -> State:
         cuda = torch.cuda.get_rng_state(self.device) if self.device.type == "cuda" else None
         window = {name: value for name, value in self.window.items() if name != "began"}
         return {
@@ -340,7 +340,7 @@ class _Loop:
         }
 
     def _resume(self) -> None:
-        state = self.workers.from_first(self.keeper.load())
+        state = self.group.from_first(self.checkpointer.load())
         if state is None:
             return
         load_weights(self.model, state["model"], "the saved state")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import Any
@@ -14,7 +13,7 @@ from torch import Tensor, nn
 from model.batches.batching import Sampler
 from model.batches.corpus import Corpus
 from model.batches.pairs import pair_lengths
-from model.build import build, locate
+from model.build import Node, Spec, accepted, build, locate
 
 SIDES = ("source", "target")
 
@@ -25,16 +24,16 @@ OPEN = 4
 CPU = torch.device("cpu")
 
 
-def check_mechanisms(model: Mapping[str, Any], device: torch.device = CPU) -> None:
-    """Try every normaliser that a model's node names, as it is in training and afterwards.
+def check_mechanisms(model: Node, device: torch.device = CPU) -> None:
+    """Try every normalizer that a model's node names, as it is in training and afterwards.
 
     Args:
-        model: the node, with arguments; `heads` stands beside `normalizer`, or the normaliser of
+        model: the node, with arguments; `heads` stands beside `normalizer`, or the normalizer of
             one place, such as `cross_normalizer`. A model without `heads` has one.
         device: to try them on.
 
     Raises:
-        ValueError: a normaliser can't be built or returns no attention weights; the sentence names
+        ValueError: a normalizer can't be built or returns no attention weights; the sentence names
             it.
     """
     for node, heads in _normalizers(model):
@@ -48,8 +47,8 @@ def check_mechanisms(model: Mapping[str, Any], device: torch.device = CPU) -> No
             )
 
 
-def _normalizers(node: Any) -> Iterator[tuple[Mapping[str, Any], int]]:
-    """Yield the normalisers anywhere below a node, each with its number of heads."""
+def _normalizers(node: Any) -> Iterator[tuple[Node, int]]:
+    """Yield the normalizers anywhere below a node, each with its number of heads."""
     if isinstance(node, Mapping):
         for name, value in node.items():
             if name.endswith("normalizer") and isinstance(value, Mapping):
@@ -57,7 +56,7 @@ def _normalizers(node: Any) -> Iterator[tuple[Mapping[str, Any], int]]:
             yield from _normalizers(value)
 
 
-def _first_fault(node: Mapping[str, Any], heads: int, device: torch.device) -> str:
+def _first_fault(node: Node, heads: int, device: torch.device) -> str:
     """Say what is wrong with a mechanism, and with which scores; empty where nothing is."""
     given = ""
     try:
@@ -109,7 +108,7 @@ def _fault(mechanism: Callable[[Tensor], Any], scores: Tensor) -> str:
     return ""
 
 
-def check_longest_pair(model: Mapping[str, Any], corpus: Corpus) -> None:
+def check_longest_pair(model: Node, corpus: Corpus) -> None:
     """Compare the longest sentence of all splits of a parallel corpus with `max_length`.
 
     Args:
@@ -119,16 +118,16 @@ def check_longest_pair(model: Mapping[str, Any], corpus: Corpus) -> None:
     Raises:
         ValueError: the sentence is too long; it names the split, the pair and the key.
     """
-    accepted = inspect.signature(locate(model["path"])).parameters
-    if "max_length" not in accepted or "source" not in corpus.split("train").columns:
+    known = accepted(locate(model["path"]))
+    if "max_length" not in known or "source" not in corpus.split("train").columns:
         return
-    found = []
+    longest_of = []
     for name in corpus.manifest["splits"]:
         lengths = pair_lengths(corpus.split(name))
         pair, side = np.unravel_index(lengths.argmax(), lengths.shape)
-        found.append((int(lengths[pair, side]), name, int(pair) + 1, SIDES[side]))
-    longest, name, number, which = max(found)
-    limit = model.get("max_length", accepted["max_length"].default)
+        longest_of.append((int(lengths[pair, side]), name, int(pair) + 1, SIDES[side]))
+    longest, name, number, which = max(longest_of)
+    limit = model.get("max_length", known["max_length"].default)
     if longest > limit:
         raise ValueError(
             f"{corpus.folder}: the {which} of pair {number} of '{name}' (its line in "
@@ -137,7 +136,7 @@ def check_longest_pair(model: Mapping[str, Any], corpus: Corpus) -> None:
         )
 
 
-def check_last_checkpoint(spec: Mapping[str, Any], corpus: Corpus) -> None:
+def check_last_checkpoint(spec: Spec, corpus: Corpus) -> None:
     """Compare the checkpoints of a run of so many epochs with its last update.
 
     Those of a run of so many updates are compared when it is planned; how many an epoch has, the

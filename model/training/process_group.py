@@ -9,82 +9,51 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, distributed, nn
 
 
-class Workers(Protocol):
-    """The processes of a run, as one of them sees them.
+class ProcessGroup:
+    """The processes of a run, as one of them sees them; here it is the only one.
 
     Attributes:
         rank: which of them this one is, from 0.
         size: how many there are.
     """
 
-    rank: int
-    size: int
-
-    def from_first(self, state: Any) -> Any:
-        """What the first process gave."""
-        ...
-
-    def part_ways(self, update: int) -> None:
-        """Draw other random numbers than the other processes from here on."""
-        ...
-
-    def share(self, examples: list[np.ndarray]) -> list[np.ndarray]:
-        """This process's part of the micro-batches of an update."""
-        ...
-
-    def add_gradients(self, model: nn.Module, units: int) -> Any:
-        """Add up the gradients of all; returns the sum of their units."""
-        ...
-
-    def add(self, values: Sequence[Any]) -> Sequence[Any]:
-        """The sum of each value over the processes."""
-        ...
-
-    def any(self, wish: bool) -> bool:
-        """Whether any of the processes wishes so."""
-        ...
-
-
-class Alone:
-    """The only process."""
-
     rank, size = 0, 1
 
     def from_first(self, state: Any) -> Any:
-        """What it gave."""
+        """What the first process gave."""
         return state
 
-    def part_ways(self, update: int) -> None:
-        """Nobody to part from."""
+    def seed_by_rank(self, update: int) -> None:
+        """Draw other random numbers than the other processes from here on."""
 
     def share(self, examples: list[np.ndarray]) -> list[np.ndarray]:
-        """All of them."""
+        """This process's part of the micro-batches of an update."""
         return examples
 
-    def add_gradients(self, model: nn.Module, units: int) -> int:
-        """Its own units."""
+    def add_gradients(self, model: nn.Module, units: int) -> Any:
+        """Add up the gradients of all; returns the sum of their units."""
         return units
 
     def add(self, values: Sequence[Any]) -> Sequence[Any]:
-        """The values."""
+        """The sum of each value over the processes."""
         return values
 
     def any(self, wish: bool) -> bool:
-        """Its own wish."""
+        """Whether any of the processes wishes so."""
         return wish
 
 
-ALONE = Alone()
+SINGLE_PROCESS = ProcessGroup()
 
 
-class Group:
+class DistributedGroup(ProcessGroup):
     """The processes that `torchrun` started, connected by NCCL on GPUs and by Gloo on CPUs.
 
     Args:
@@ -103,7 +72,7 @@ class Group:
         distributed.broadcast_object_list(given, src=0, device=self.device)
         return given[0]
 
-    def part_ways(self, update: int) -> None:
+    def seed_by_rank(self, update: int) -> None:
         """Seed this process by run, rank and update; the first keeps its random numbers."""
         if self.rank:
             seed = np.random.SeedSequence([self.seed, self.rank, update]).generate_state(1)
@@ -148,6 +117,7 @@ class Group:
         return bool(wished)
 
 
-def join(device: torch.device, seed: int) -> Workers:
-    """The group that `torchrun` started this process in, or `ALONE` without it."""
-    return Group(device, seed) if int(os.environ.get("WORLD_SIZE", 1)) > 1 else ALONE
+def join(device: torch.device, seed: int) -> ProcessGroup:
+    """The group that `torchrun` started this process in, or `SINGLE_PROCESS` without it."""
+    alone = int(os.environ.get("WORLD_SIZE", 1)) == 1
+    return SINGLE_PROCESS if alone else DistributedGroup(device, seed)

@@ -9,18 +9,17 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from pickle import UnpicklingError
-from typing import Any
 
 import torch
 from safetensors import torch as safetensors
-from torch import Tensor
 
 from model.store.checksums import Damaged, read_stamped, stamped
 from model.store.files import write_atomically
 from model.store.runs import Claim
+from model.training.checkpointer import Checkpointer, Row, State, Weights
 
 
-class StateKeeper:
+class DiskCheckpointer(Checkpointer):
     """Keeps a run's states in its place in the store.
 
     A state file is the SHA-256 of what follows, then the state as torch writes it; so are weights
@@ -54,7 +53,7 @@ class StateKeeper:
         self.asked_to_save = False
         self.asked_to_stop = False
 
-    def load(self) -> dict[str, Any] | None:
+    def load(self) -> State | None:
         """The newest state that can be read; others are removed. None for a new run."""
         states = self._states()
         for path in reversed(states):
@@ -76,7 +75,7 @@ class StateKeeper:
         """The update of the newest state, 0 for a new run."""
         return max((int(path.stem.partition("-")[2]) for path in self._states()), default=0)
 
-    def save(self, state: dict[str, Any]) -> None:
+    def save(self, state: State) -> None:
         """Keep a state and drop all but the newest two.
 
         Raises:
@@ -101,12 +100,12 @@ class StateKeeper:
         """Whether the process was asked to stop, or its time is over."""
         return self.asked_to_stop or time.monotonic() >= self.deadline
 
-    def keep(self, update: int, weights: dict[str, Tensor]) -> None:
+    def keep(self, update: int, weights: Weights) -> None:
         """Keep the weights of an update, for measuring or for the average."""
         self.claim.check()
         write_atomically(self._kept(update), stamped(safetensors.save(weights)))
 
-    def weights_of(self, update: int) -> dict[str, Tensor]:
+    def weights_of(self, update: int) -> Weights:
         """The kept weights of an update; raises Damaged where they are not as they were kept."""
         return safetensors.load(read_stamped(self._kept(update)))
 
@@ -123,7 +122,7 @@ class StateKeeper:
         """Drop the weights of an update if they are kept."""
         self._kept(update).unlink(missing_ok=True)
 
-    def record(self, rows: list[dict[str, Any]]) -> None:
+    def record(self, rows: list[Row]) -> None:
         """Append the newest row to the history that can be watched."""
         with (self.folder / "history.jsonl").open("w" if len(rows) == 1 else "a") as stream:
             stream.write(json.dumps(rows[-1]) + "\n")
@@ -135,42 +134,11 @@ class StateKeeper:
         return sorted(self.folder.glob("state-*.pt"))
 
 
-class Onlooker:
-    """The keeper of a process that is not the first of its group: it keeps nothing."""
-
-    def load(self) -> None:
-        """Nothing: the first process sends what it has loaded."""
-
-    def save(self, state: dict[str, Any]) -> None:
-        """Leave it to the first."""
-
-    def due(self) -> bool:
-        """Never."""
-        return False
-
-    def stopping(self) -> bool:
-        """Not of its own accord."""
-        return False
-
-    def keep(self, update: int, weights: dict[str, Tensor]) -> None:
-        """Leave it to the first."""
-
-    def weights_of(self, update: int) -> dict[str, Tensor]:
-        """Not asked of it."""
-        raise LookupError(update)
-
-    def drop(self, update: int) -> None:
-        """Leave it to the first."""
-
-    def record(self, rows: list[dict[str, Any]]) -> None:
-        """Leave it to the first."""
-
-
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> State:
     """Read a state file; raise Damaged where it is none."""
     content = io.BytesIO(read_stamped(path))
     try:
-        state: dict[str, Any] = torch.load(content, map_location="cpu", weights_only=True)
+        state: State = torch.load(content, map_location="cpu", weights_only=True)
     except UnpicklingError:
         raise Damaged(path, f"{path} may hold code, was not loaded") from None
     return state

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from model.architectures.translation.translator import Translator
+from model.build import accepted, locate
 from workflow.errors import InputError
 from workflow.planning.nodes import check_nodes, signature
 
@@ -86,6 +88,24 @@ def test_real_parts_have_the_signature_that_python_sees(path):
     own = "__init__" in vars(part) if inspect.isclass(part) else True
     expected = tuple(inspect.signature(part).parameters) if own else ()
     assert signature(path, "here", ROOT).names == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("encoder_decoder:EncoderDecoder", []),
+        ("two_stream:TwoStreamEncoderDecoder", ["share_embeddings"]),
+        ("with_roles:RoleEncoderDecoder", ["roles"]),
+        ("captioner:Captioner", ["images"]),
+    ],
+)
+def test_a_constructor_that_hands_on_any_keyword_has_those_of_its_base(name, more):
+    path = f"model.architectures.translation.{name}"
+    base = tuple(inspect.signature(Translator).parameters)
+    assert signature(path, "here", ROOT).names == (*more, *base)
+    assert not signature(path, "here", ROOT).open
+    known = accepted(locate(path))
+    assert [argument for argument in known if argument not in ("shape", "named")] == [*base, *more]
 
 
 def test_nodes_in_lists_and_below_are_checked(tmp_path):

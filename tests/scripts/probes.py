@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from model.batches.corpus import Corpus, Split
-from model.probes.learning.learning_record import Values
+from model.probes.learning.learning_record import CheckpointValues
 from model.probes.measure import Measured, Subject
 from model.store.record import Record
 
@@ -21,12 +21,12 @@ def words(subject: Subject, tagged: Corpus, count: int) -> Measured:
     return Measured({}, {"words": tagged.vocabulary[3 : 3 + count]})
 
 
-def said(subject: Subject, split: Split, examples: np.ndarray) -> Values:
+def said(subject: Subject, split: Split, examples: np.ndarray) -> CheckpointValues:
     """What a checkpoint says of texts: rows of numbers that its weights tell."""
     lengths = split.lengths[examples]
     weight = float(sum(p.detach().double().sum() for p in subject.model.parameters()))
     values = np.sin(weight * np.arange(1, 1 + lengths.max()))[None].repeat(len(examples), 0)
-    return Values(values, -values, lengths, examples, {"accuracy": weight})
+    return CheckpointValues(values, -values, lengths, examples, {"accuracy": weight})
 
 
 def seen(subject: Subject, record: Record | None = None, others: Sequence[Record] = ()) -> Measured:

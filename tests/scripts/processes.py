@@ -161,17 +161,17 @@ def _at_update(after: int, save_every: int, action: Callable[[], None]) -> None:
 
 
 def _at_updates(actions: Mapping[int, Callable[[], None]], save_every: int) -> None:
-    from model.training.state import StateKeeper
+    from model.training.state import DiskCheckpointer
 
     counter = itertools.count(1)
 
-    def due(keeper: StateKeeper) -> bool:
+    def due(keeper: DiskCheckpointer) -> bool:
         update = next(counter)
         if update in actions:
             actions[update]()
         return keeper.asked_to_save or update % save_every == 0
 
-    StateKeeper.due = due  # type: ignore[method-assign]
+    DiskCheckpointer.due = due  # type: ignore[method-assign]
 
 
 def _in_slurm(actions: Mapping[int, Callable[[], None]]) -> None:

@@ -50,7 +50,7 @@ def reader(folder: Path, text: Path, **training: Any) -> Job:
         "model": {
             "path": "model.architectures.transformer_xl:TransformerXL",
             "width": 8, "hidden": 16, "layers": 2,
-            "heads": 2, "normalizer": {"path": "model.normalizers.topk_of_many:TopKOfMany", "k": 3},
+            "heads": 2, "normalizer": {"path": "model.normalizers.topk:TopKOfMany", "k": 3},
             "memory": 6, "streams": 4, "dropout": 0.1,
         },
         "objective": {"path": "model.objectives.stream_modelling:StreamModelling", "segment": 5},

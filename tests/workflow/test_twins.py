@@ -14,7 +14,7 @@ AGAIN = """
     objective: {path: "model.objectives.language_modelling:LanguageModelling"}
     training: *training
     evaluators:
-      receptive_field: {path: "model.probes.fields.spans:receptive_fields"}
+      receptive_field: {path: "model.probes.fields.receptive_fields:receptive_fields"}
     seeds: 1
     variants:
       same: {label: the same}

@@ -59,7 +59,7 @@ def signature(path: str, where: str, root: Path) -> Signature:
     if name not in definitions:
         public = [known for known in definitions if not known.startswith("_")]
         raise unknown(f"{where}.path", f"name in {module}", name, public)
-    return _signature(name, definitions)
+    return _signature(name, file, root)
 
 
 def _siblings(module: str, root: Path) -> list[str]:
@@ -79,27 +79,44 @@ def _definitions(file: Path, mtime_ns: int) -> dict[str, _Definition]:
     return {node.name: node for node in parse(file).body if isinstance(node, _Definition)}
 
 
-def _signature(name: str, definitions: dict[str, _Definition]) -> Signature:
-    """Return the arguments of a function, or of a class through its own or inherited `__init__`."""
-    node = definitions.get(name)
-    if node is None:  # a base class that another module defines: whatever it takes
-        return Signature((), True)
+@cache
+def _imported(file: Path, mtime_ns: int) -> dict[str, str]:
+    """Return the module that each name was imported from at the top level of a file."""
+    lines = (node for node in parse(file).body if isinstance(node, ast.ImportFrom))
+    return {alias.asname or alias.name: node.module or "" for node in lines for alias in node.names}
+
+
+def _signature(name: str, file: Path, root: Path) -> Signature:
+    """Return the arguments of a function, or of a class through its own or inherited `__init__`.
+
+    A constructor that takes any keyword is taken to hand on those of its base classes.
+    """
+    node = _definitions(file, file.stat().st_mtime_ns).get(name)
+    if node is None:
+        origin = module_file(_imported(file, file.stat().st_mtime_ns).get(name, "."), root)
+        # A base class from outside of the project takes whatever it takes.
+        return _signature(name, origin, root) if origin else Signature((), True)
     if isinstance(node, ast.FunctionDef):
         taken = _arguments(node.args)
         return Signature(taken.names, taken.open, taken.required[1:])
+    bases = [_signature(b.id, file, root) for b in node.bases if isinstance(b, ast.Name)]
     for member in node.body:
         if isinstance(member, ast.FunctionDef) and member.name == "__init__":
             taken = _arguments(member.args)
-            return Signature(taken.names[1:], taken.open, taken.required[1:])
+            own = Signature(taken.names[1:], taken.open and not bases, taken.required[1:])
+            return _joined([own, *bases]) if taken.open else own
     own = _fields(node) if _is_dataclass(node) else Signature((), False)
-    inherited = [_signature(b.id, definitions) for b in node.bases if isinstance(b, ast.Name)]
-    if len(inherited) < len(node.bases) and not _is_dataclass(node):
+    if len(bases) < len(node.bases) and not _is_dataclass(node):
         # A base such as nn.Module and no `__init__` of its own: a part without options.
         return Signature((), False)
-    parts = [*inherited, own]
-    names = tuple(name for part in parts for name in part.names)
-    required = tuple(name for part in parts for name in part.required)
-    return Signature(names, any(part.open for part in parts), required)
+    return _joined([*bases, own])
+
+
+def _joined(parts: list[Signature]) -> Signature:
+    """Return the arguments of all parts."""
+    names = dict.fromkeys(name for part in parts for name in part.names)
+    required = dict.fromkeys(name for part in parts for name in part.required)
+    return Signature(tuple(names), any(part.open for part in parts), tuple(required))
 
 
 def _arguments(args: ast.arguments) -> Signature:

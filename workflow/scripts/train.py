@@ -111,7 +111,7 @@ def _train(
     from model.training.preflight import check_last_checkpoint, check_longest_pair, check_mechanisms
     from model.training.process import keep_freed_memory, leave_compiler_out
     from model.training.process_group import join
-    from model.training.state import StateKeeper
+    from model.training.state import DiskCheckpointer
 
     keep_freed_memory()
     if not spec["training"].get("compile"):
@@ -119,23 +119,23 @@ def _train(
     device = pick_device(given.device)
     weights = {name: load_weights(path) for name, path in parents.items()}
     _check_vocabulary(spec, weights, given.data)
-    workers = join(device, spec["seed"])
-    if workers.rank:
-        _help(spec, given, device, weights, workers)
+    group = join(device, spec["seed"])
+    if group.rank:
+        _help(spec, given, device, weights, group)
         return
     claim = entry.claim()
-    keeper = StateKeeper(claim, given.save_every, say, deadline)
-    _heed_signals(keeper)
-    keeper.load()  # drops damaged states: the newest one is now that which training resumes from
-    segments = _begin_segment(entry, device, keeper.newest(), workers.size)
+    checkpointer = DiskCheckpointer(claim, given.save_every, say, deadline)
+    _heed_signals(checkpointer)
+    checkpointer.load()  # drops damaged states; training resumes from the newest that is left
+    segments = _begin_segment(entry, device, checkpointer.newest(), group.size)
     try:
         corpus = Corpus(given.data)
         check_mechanisms(spec["model"], device)
         check_longest_pair(spec["model"], corpus)
         check_last_checkpoint(spec, corpus)
-        trained = train(spec, corpus, keeper, device, weights, say, workers)
+        trained = train(spec, corpus, checkpointer, device, weights, say, group)
     except Interrupted as error:
-        cause = "" if keeper.asked_to_stop else "the job's time limit is near: "
+        cause = "" if checkpointer.asked_to_stop else "the job's time limit is near: "
         say(f"{cause}{error}")
         raise SystemExit(CONTINUE) from None
     except (TrainingFailed, ValueError) as error:
@@ -152,28 +152,28 @@ def _train(
         claim.fail(f"{said}\n{reason}", _invocation())
         say(said)
         sys.exit(f"error: {reason}")
-    _put_result(spec, keeper, trained, segments, device, workers.size)
+    _put_result(spec, checkpointer, trained, segments, device, group.size)
 
 
 def _help(
-    spec: dict[str, Any], given: argparse.Namespace, device: Any, weights: Any, workers: Any
+    spec: dict[str, Any], given: argparse.Namespace, device: Any, weights: Any, group: Any
 ) -> None:
     """Train as a process that is not the first of its group: it keeps and says nothing."""
     from model.batches.corpus import Corpus
+    from model.training.checkpointer import Checkpointer
     from model.training.loop import Interrupted, TrainingFailed, train
-    from model.training.state import Onlooker
 
-    keeper = Onlooker()
-    _heed_signals(keeper)
+    checkpointer = Checkpointer()
+    _heed_signals(checkpointer)
     try:
-        train(spec, Corpus(given.data), keeper, device, weights, lambda line: None, workers)
+        train(spec, Corpus(given.data), checkpointer, device, weights, lambda line: None, group)
     except Interrupted:
         raise SystemExit(CONTINUE) from None
     except (TrainingFailed, ValueError):
         sys.exit(1)
 
 
-def _heed_signals(keeper: Any) -> None:
+def _heed_signals(checkpointer: Any) -> None:
     """Stop at SIGINT and SIGTERM; Slurm's SIGTERM means that it will kill or requeue the job.
 
     There the state is saved, and training goes on until it is killed: a job that left would have
@@ -181,12 +181,12 @@ def _heed_signals(keeper: Any) -> None:
     """
     at_sigterm = "asked_to_save" if "SLURM_JOB_ID" in os.environ else "asked_to_stop"
     for number, wish in ((signal.SIGINT, "asked_to_stop"), (signal.SIGTERM, at_sigterm)):
-        signal.signal(number, lambda *_, wish=wish: setattr(keeper, wish, True))
+        signal.signal(number, lambda *_, wish=wish: setattr(checkpointer, wish, True))
 
 
 def _put_result(
     spec: dict[str, Any],
-    keeper: Any,
+    checkpointer: Any,
     trained: Any,
     segments: list[dict[str, Any]],
     device: Any,
@@ -223,11 +223,11 @@ def _put_result(
         "continuations": segments[1:],
         "finished": now(),
     }
-    with keeper.claim.result(record) as files:
+    with checkpointer.claim.result(record) as files:
         (files / "weights.safetensors").write_bytes(save(trained.weights))
         rows = "".join(json.dumps(row) + "\n" for row in progress.rows)
         (files / "history.jsonl").write_text(rows)
-        for name, content in keeper.kept():
+        for name, content in checkpointer.kept():
             (files / "checkpoints" / name).write_bytes(content)
 
 

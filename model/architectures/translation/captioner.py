@@ -8,6 +8,8 @@ length of a caption, N packed tokens, D width.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -23,51 +25,12 @@ class Captioner(EncoderDecoder):
     The words that the decoder reads and those that it writes share one matrix.
 
     Args:
-        vocabulary_size: V.
         images: images to vectors (B, S, D), see `model.layers.image_encoders`.
-        width: d_model.
-        hidden: d_ff.
-        layers: L of either stack.
-        heads: h.
-        normalizer: scores to weights, of all three kinds of attention; every layer gets a copy.
-        norm: `pre` or `post`.
-        positions: of the words, `sinusoidal` or `learned`.
-        max_length: longest caption, EOS included.
-        dropout: probability, on embedded words and sub-layer outputs.
-        attention_dropout: on the weights of attention.
-        hidden_dropout: on the hidden layer of the feed-forward network.
+        shape: see `Translator`; `positions` and `max_length` are those of captions.
     """
 
-    def __init__(
-        self,
-        vocabulary_size: int,
-        images: nn.Module,
-        width: int,
-        hidden: int,
-        layers: int,
-        heads: int,
-        normalizer: nn.Module,
-        norm: str = "post",
-        positions: str = "sinusoidal",
-        max_length: int = 64,
-        dropout: float = 0.0,
-        attention_dropout: float = 0.0,
-        hidden_dropout: float = 0.0,
-    ) -> None:
-        super().__init__(
-            vocabulary_size,
-            width,
-            hidden,
-            layers,
-            heads,
-            normalizer,
-            norm=norm,
-            positions=positions,
-            max_length=max_length,
-            dropout=dropout,
-            attention_dropout=attention_dropout,
-            hidden_dropout=hidden_dropout,
-        )
+    def __init__(self, *shape: Any, images: nn.Module, **named: Any) -> None:
+        super().__init__(*shape, **named)
         self.source = images  # type: ignore[assignment]
 
     def regions(self, images: Tensor, counts: Tensor | None = None) -> Layout:
@@ -95,6 +58,6 @@ class Captioner(EncoderDecoder):
         encoding = self.encode(batch.images, self.regions(batch.images, batch.regions))
         mask, layout = causal_mask(words.shape[1], words.device), batch.layout
         packed, of_captions = layout.pack(words), encoding.select(batch.owners)
-        return self.read(
+        return self.decode(
             packed, layout.columns, layout, mask, of_captions, None, None, False
         ).states

@@ -1,4 +1,4 @@
-"""The encoder-decoder with one stream (Vaswani et al. 2017), its attention by any normaliser.
+"""The encoder-decoder with one stream (Vaswani et al. 2017), its attention by any normalizer.
 
     encoder    h <- h + A V;      h <- h + FFN(h)
     decoder    h <- h + A V;      h <- h + A' V'(encoder);    h <- h + FFN(h)
@@ -16,12 +16,14 @@ from torch import Tensor, nn
 from model.architectures.translation.translator import (
     Attentions,
     Encoding,
+    Normalizers,
+    Sizes,
     Translated,
     Translator,
     source_mask,
 )
 from model.layers.blocks import FeedForward, Residual
-from model.layers.cached_attention import QKV_GAIN, Attend, Cache, Sizes, projection
+from model.layers.cached_attention import QKV_GAIN, Attend, Cache, projection
 from model.layers.packing import Layout
 
 
@@ -136,53 +138,15 @@ class DecoderLayer(nn.Module):
 class EncoderDecoder(Translator):
     """A stack of encoder layers, a stack of decoder layers that read its last states.
 
-    Args:
-        vocabulary_size: V of the target, and of the source where it has none of its own.
-        width: d_model.
-        hidden: d_ff.
-        layers: L of either stack.
-        heads: h.
-        normalizer: scores to weights; every layer gets a copy.
-        encoder_normalizer: another one for the encoder's self-attention.
-        decoder_normalizer: another one for the decoder's self-attention.
-        cross_normalizer: another one for the decoder's attention to the encoder.
-        norm: `pre` or `post`.
-        positions: `sinusoidal` or `learned`.
-        max_length: longest side.
-        dropout: probability, on embeddings and sub-layer outputs.
-        attention_dropout: on the weights of attention.
-        hidden_dropout: on the hidden layer of the feed-forward network.
-        tie: `all`, `decoder` or `none`, see `Translator`.
-        source_vocabulary_size: V of the source where it has a vocabulary of its own.
+    Its arguments are those of `Translator`.
     """
 
-    def __init__(
-        self,
-        vocabulary_size: int,
-        width: int,
-        hidden: int,
-        layers: int,
-        heads: int,
-        normalizer: nn.Module,
-        encoder_normalizer: nn.Module | None = None,
-        decoder_normalizer: nn.Module | None = None,
-        cross_normalizer: nn.Module | None = None,
-        norm: str = "post",
-        positions: str = "sinusoidal",
-        max_length: int = 1024,
-        dropout: float = 0.0,
-        attention_dropout: float = 0.0,
-        hidden_dropout: float = 0.0,
-        tie: str = "all",
-        source_vocabulary_size: int | None = None,
-    ) -> None:
-        words = (vocabulary_size, source_vocabulary_size)
-        super().__init__(*words, width, heads, layers, norm, positions, max_length, dropout, tie)
-        sizes = Sizes(width, hidden, heads, norm, dropout, attention_dropout, hidden_dropout)
-        in_encoder = encoder_normalizer or normalizer
-        in_decoder, across = decoder_normalizer or normalizer, cross_normalizer or normalizer
-        self.encoder = nn.ModuleList(EncoderLayer(sizes, in_encoder) for _ in range(layers))
-        self.decoder = nn.ModuleList(DecoderLayer(sizes, in_decoder, across) for _ in range(layers))
+    def add_layers(self, sizes: Sizes, normalizers: Normalizers) -> None:
+        """Make the layers of both stacks; every one copies its normalizer."""
+        of_encoder, *of_decoder = normalizers
+        stack = range(self.layers)
+        self.encoder = nn.ModuleList(EncoderLayer(sizes, of_encoder) for _ in stack)
+        self.decoder = nn.ModuleList(DecoderLayer(sizes, *of_decoder) for _ in stack)
 
     def encode(
         self,
@@ -202,7 +166,7 @@ class EncoderDecoder(Translator):
         memories = [layer.cross.remember(h, layout) for layer in self.decoder]  # type: ignore
         return Encoding(memories, mask, used if need_weights else [])
 
-    def read(
+    def decode(
         self,
         words: Tensor,
         positions: Tensor,

@@ -98,7 +98,7 @@ class RecurrentTranslator(nn.Module):
         encoding = self.encode(source, source_layout)
         s = self.decode(target, encoding)
         context, weights = self.attend(s, encoding)
-        states = self.mix(layout.pack(s), layout.pack(context))
+        states = self.output_projection(layout.pack(s), layout.pack(context))
         return Translated(states, Attentions([], [], [weights]))
 
     def encode(self, source: Tensor, layout: Layout, h0: Tensor | None = None) -> Encoding:
@@ -140,7 +140,7 @@ class RecurrentTranslator(nn.Module):
         # The weights of a row sum to 1, so that P sum_l alpha_l h_l = sum_l alpha_l P h_l.
         return weights[:, 0] @ projected, weights
 
-    def mix(self, s: Tensor, context: Tensor) -> Tensor:
+    def output_projection(self, s: Tensor, context: Tensor) -> Tensor:
         """States (..., H + 1) for `output_weight`, of s and P c (..., H)."""
         if self.combine is None:
             hidden = s + context
@@ -185,7 +185,7 @@ class RecurrentTranslator(nn.Module):
         cache.append(*(one.unflatten(1, (sentences, beams)).transpose(0, 1) for one in last))
         s = s.view(sentences, beams, -1)
         context, _ = self.attend(s, encoding)
-        return self.mix(s, context).flatten(0, 1)
+        return self.output_projection(s, context).flatten(0, 1)
 
     def _check_length(self, words: Tensor, side: str) -> None:
         if words.shape[1] > self.max_length:

@@ -64,21 +64,48 @@ class Encoding(NamedTuple):
         return Encoding(chosen, self.mask[sentences], [])
 
 
+class Sizes(NamedTuple):
+    """What every layer is told, see `Translator`."""
+
+    width: int
+    hidden: int
+    heads: int
+    norm: str
+    dropout: float
+    attention_dropout: float
+    hidden_dropout: float
+
+
+class Normalizers(NamedTuple):
+    """From scores to weights, in the three places of attention."""
+
+    encoder: nn.Module
+    decoder: nn.Module
+    cross: nn.Module
+
+
 class Translator(nn.Module, ABC):
     """An encoder-decoder without its layers, which a subclass has.
 
     Args:
         vocabulary_size: V of the target, and of the source where it has none of its own.
-        source_vocabulary_size: that of the source.
-        width: D.
+        width: D, d_model of every stream.
+        hidden: d_ff.
+        layers: L of either stack.
         heads: H.
-        layers: L.
+        normalizer: scores to weights; every layer gets a copy.
+        encoder_normalizer: another one for the encoder's self-attention.
+        decoder_normalizer: another one for the decoder's self-attention.
+        cross_normalizer: another one for the decoder's attention to the encoder.
         norm: `pre` or `post`.
         positions: `sinusoidal` or `learned`.
         max_length: longest side.
-        dropout: probability, on embeddings.
+        dropout: probability, on embeddings and sub-layer outputs.
+        attention_dropout: on the weights of attention; of two streams, on the controller's.
+        hidden_dropout: on the hidden layer of the feed-forward network.
         tie: `all` for one matrix of source, target and output words, `decoder` for one of target
             and output words, `none`.
+        source_vocabulary_size: V of the source where it has a vocabulary of its own.
 
     Raises:
         ValueError: another `tie`; `all` with two vocabularies; width no multiple of the heads.
@@ -87,15 +114,22 @@ class Translator(nn.Module, ABC):
     def __init__(
         self,
         vocabulary_size: int,
-        source_vocabulary_size: int | None,
         width: int,
-        heads: int,
+        hidden: int,
         layers: int,
-        norm: str,
-        positions: str,
-        max_length: int,
-        dropout: float,
-        tie: str,
+        heads: int,
+        normalizer: nn.Module,
+        encoder_normalizer: nn.Module | None = None,
+        decoder_normalizer: nn.Module | None = None,
+        cross_normalizer: nn.Module | None = None,
+        norm: str = "post",
+        positions: str = "sinusoidal",
+        max_length: int = 1024,
+        dropout: float = 0.0,
+        attention_dropout: float = 0.0,
+        hidden_dropout: float = 0.0,
+        tie: str = "all",
+        source_vocabulary_size: int | None = None,
     ) -> None:
         super().__init__()
         source_words = source_vocabulary_size or vocabulary_size
@@ -116,6 +150,15 @@ class Translator(nn.Module, ABC):
             self.output = nn.Parameter(torch.randn(vocabulary_size, width) * width**-0.5)
         self.encoder_norm = nn.LayerNorm(width) if norm == "pre" else nn.Identity()
         self.decoder_norm = nn.LayerNorm(width) if norm == "pre" else nn.Identity()
+        places = (encoder_normalizer, decoder_normalizer, cross_normalizer)
+        self.add_layers(
+            Sizes(width, hidden, heads, norm, dropout, attention_dropout, hidden_dropout),
+            Normalizers(*(place or normalizer for place in places)),
+        )
+
+    @abstractmethod
+    def add_layers(self, sizes: Sizes, normalizers: Normalizers) -> None:
+        """Make the layers of both stacks; every one copies its normalizer."""
 
     def embeddings(self) -> tuple[Embedding, Embedding]:
         """New ones of source and target, one and the same where all is tied."""
@@ -144,7 +187,7 @@ class Translator(nn.Module, ABC):
         """Encode sources (B, S) with the layout of their real tokens; see `forward`."""
 
     @abstractmethod
-    def read(
+    def decode(
         self,
         words: Tensor,
         positions: Tensor,
@@ -188,8 +231,8 @@ class Translator(nn.Module, ABC):
         self.check_length(target, "target")
         encoding = self.encode(source, source_layout, h0, routing and routing.encoder, need_weights)
         mask = causal_mask(target.shape[1], target.device)
-        words = layout.pack(target)
-        return self.read(words, layout.columns, layout, mask, encoding, None, routing, need_weights)
+        packed = (layout.pack(target), layout.columns, layout)
+        return self.decode(*packed, mask, encoding, None, routing, need_weights)
 
     def step(
         self,
@@ -215,7 +258,7 @@ class Translator(nn.Module, ABC):
         """
         packed = words.flatten()
         positions = torch.full_like(packed, position)
-        return self.read(packed, positions, layout, mask, encoding, caches, None, False).states
+        return self.decode(packed, positions, layout, mask, encoding, caches, None, False).states
 
     def check_length(self, words: Tensor, side: str) -> None:
         """Refuse sentences (B, T) that are longer than the model's positions.

@@ -15,19 +15,22 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from typing import Any
 
 from torch import Tensor, nn
 
 from model.architectures.translation.translator import (
     Attentions,
     Encoding,
+    Normalizers,
+    Sizes,
     Translated,
     Translator,
     source_mask,
 )
 from model.kernels.dropout import Dropout
 from model.layers.blocks import FeedForward, Residual
-from model.layers.cached_attention import QKV_GAIN, Cache, Sizes, product, projection, scores
+from model.layers.cached_attention import QKV_GAIN, Cache, product, projection, scores
 from model.layers.packing import Layout
 
 Masks = tuple[Tensor, Tensor]
@@ -210,67 +213,34 @@ class DecoderStream(nn.Module):
 class TwoStreamEncoderDecoder(Translator):
     """Controller and model stream, in encoder and decoder.
 
+    With `tie: all` the controller's two sides, too, share their embedding.
+
     Args:
-        vocabulary_size: V of the target, and of the source where it has none of its own.
-        width: d_model of either stream.
-        hidden: d_ff.
-        layers: L of either stack.
-        heads: h.
-        normalizer: a controller's scores to the model stream's attention z; a copy per layer.
-        encoder_normalizer: another one for the encoder's self-attention.
-        decoder_normalizer: another one for the decoder's self-attention.
-        cross_normalizer: another one for the decoder's attention to the encoder.
-        norm: `pre` or `post`.
-        positions: `sinusoidal` or `learned`.
-        max_length: longest side.
-        dropout: probability, on embeddings and sub-layer outputs.
-        attention_dropout: on the weights of the controller's own reading.
-        hidden_dropout: on the hidden layer of the feed-forward network.
-        tie: `all`, `decoder` or `none`, see `Translator`; the controller's two sides share their
-            embedding with `all`.
-        source_vocabulary_size: V of the source where it has a vocabulary of its own.
         share_embeddings: whether both streams read one embedding; the papers' do not.
+        shape: see `Translator`.
     """
 
-    def __init__(
-        self,
-        vocabulary_size: int,
-        width: int,
-        hidden: int,
-        layers: int,
-        heads: int,
-        normalizer: nn.Module,
-        encoder_normalizer: nn.Module | None = None,
-        decoder_normalizer: nn.Module | None = None,
-        cross_normalizer: nn.Module | None = None,
-        norm: str = "post",
-        positions: str = "sinusoidal",
-        max_length: int = 1024,
-        dropout: float = 0.0,
-        attention_dropout: float = 0.0,
-        hidden_dropout: float = 0.0,
-        tie: str = "all",
-        source_vocabulary_size: int | None = None,
-        share_embeddings: bool = False,
-    ) -> None:
-        words = (vocabulary_size, source_vocabulary_size)
-        super().__init__(*words, width, heads, layers, norm, positions, max_length, dropout, tie)
+    def __init__(self, *shape: Any, share_embeddings: bool = False, **named: Any) -> None:
+        self.share_embeddings = share_embeddings  # what `add_layers` needs
+        super().__init__(*shape, **named)
+
+    def add_layers(self, sizes: Sizes, normalizers: Normalizers) -> None:
+        """Make the controller's embeddings and the layers; a copy of its normalizer for each."""
         self.controller_source, self.controller_target = self.source, self.target
-        if not share_embeddings:
+        if not self.share_embeddings:
             self.controller_source, self.controller_target = self.embeddings()
-        sizes = Sizes(width, hidden, heads, norm, dropout, attention_dropout, hidden_dropout)
-        stack = range(layers)
+        stack = range(self.layers)
         self.encoder_controller = nn.ModuleList(EncoderController(sizes) for _ in stack)
         self.encoder_stream = nn.ModuleList(EncoderStream(sizes) for _ in stack)
         self.decoder_controller = nn.ModuleList(
-            DecoderController(sizes, last=layer == layers - 1) for layer in stack
+            DecoderController(sizes, last=layer == self.layers - 1) for layer in stack
         )
         self.decoder_stream = nn.ModuleList(DecoderStream(sizes) for _ in stack)
-        places = (encoder_normalizer, decoder_normalizer, cross_normalizer)
         self.encoder_normalizers, self.decoder_normalizers, self.cross_normalizers = (
-            nn.ModuleList(copy.deepcopy(place or normalizer) for _ in stack) for place in places
+            nn.ModuleList(copy.deepcopy(normalizer) for _ in stack) for normalizer in normalizers
         )
-        self.controller_norm = nn.LayerNorm(width) if norm == "pre" else nn.Identity()
+        pre = sizes.norm == "pre"
+        self.controller_norm = nn.LayerNorm(self.width) if pre else nn.Identity()
 
     def encode(
         self,
@@ -296,7 +266,7 @@ class TwoStreamEncoderDecoder(Translator):
             memories.append((*kept, stream.cross.values(h, layout)))  # type: ignore
         return Encoding(memories, mask, used if need_weights else [])
 
-    def read(
+    def decode(
         self,
         words: Tensor,
         positions: Tensor,

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from model.architectures.translation.encoder_decoder import EncoderDecoder
 from model.architectures.translation.translator import Attentions, Encoding, Translated, parents
+from model.build import count_parameters
 from model.layers.blocks import Embedding
 from model.layers.cached_attention import Cache
 from model.layers.packing import Layout
@@ -56,61 +57,26 @@ class RoleEncoderDecoder(EncoderDecoder):
     """An encoder-decoder whose embedded tokens pass a Role Interaction Layer.
 
     Args:
-        vocabulary_size: V of the target, and of the source where it has none of its own.
-        width: d_model.
-        hidden: d_ff.
-        layers: L of either stack.
-        heads: h.
-        normalizer: scores to weights; every layer gets a copy.
         roles: of the layer.
-        norm: `pre` or `post`.
-        positions: `sinusoidal` or `learned`.
-        max_length: longest side.
-        dropout: probability, on embeddings, sub-layer outputs and roles.
-        attention_dropout: on the weights of attention.
-        hidden_dropout: on the hidden layer of the feed-forward network.
-        tie: `all`, `decoder` or `none`, see `Translator`.
-        source_vocabulary_size: V of the source where it has a vocabulary of its own.
+        shape: see `Translator`; `dropout` is on the roles, too.
 
     Raises:
         ValueError: more roles than words; a convolution that is wider than the longest sentence.
     """
 
-    def __init__(
-        self,
-        vocabulary_size: int,
-        width: int,
-        hidden: int,
-        layers: int,
-        heads: int,
-        normalizer: nn.Module,
-        roles: Roles,
-        norm: str = "post",
-        positions: str = "sinusoidal",
-        max_length: int = 1024,
-        dropout: float = 0.0,
-        attention_dropout: float = 0.0,
-        hidden_dropout: float = 0.0,
-        tie: str = "all",
-        source_vocabulary_size: int | None = None,
-    ) -> None:
-        words = min(vocabulary_size, source_vocabulary_size or vocabulary_size)
+    def __init__(self, *shape: Any, roles: Roles, **named: Any) -> None:
+        super().__init__(*shape, **named)
+        words = min(self._embed[:2])
         if roles.number > words:
             raise ValueError(
                 f"roles.number: {roles.number} roles are more than the vocabulary's {words} words "
                 f"can fill: lower it."
             )
         if roles.window is not None:
-            check_window(roles.window, max_length, "max_length is")
-        super().__init__(
-            vocabulary_size, width, hidden, layers, heads, normalizer,
-            norm=norm, positions=positions, max_length=max_length, dropout=dropout,
-            attention_dropout=attention_dropout, hidden_dropout=hidden_dropout, tie=tie,
-            source_vocabulary_size=source_vocabulary_size,
-        )  # fmt: skip
-        self.roles = roles
-        self.source_roles = RoleInteraction(width, roles, causal=False, dropout=dropout)
-        self.target_roles = RoleInteraction(width, roles, causal=True, dropout=dropout)
+            check_window(roles.window, self.max_length, "max_length is")
+        self.roles, dropout = roles, self.source.dropout.p
+        self.source_roles = RoleInteraction(self.width, roles, causal=False, dropout=dropout)
+        self.target_roles = RoleInteraction(self.width, roles, causal=True, dropout=dropout)
 
     def embed(self, embedding: Embedding, words: Tensor, positions: Tensor) -> Tensor:
         """Tokens (N, D) that have passed the layer, and positions (N,), to h^(0) (N, D)."""
@@ -127,7 +93,7 @@ class RoleEncoderDecoder(EncoderDecoder):
         e = embedding.tokens(layout.pack(source))
         return self.embed(embedding, self.source_roles(e, layout), layout.columns)
 
-    def read(
+    def decode(
         self,
         words: Tensor,
         positions: Tensor,
@@ -144,7 +110,7 @@ class RoleEncoderDecoder(EncoderDecoder):
             e = self.target_roles(e, layout)
         else:
             e = self._step(e, layout, mask, cast(RoleCache, caches[1][0]))
-        return super().read(e, positions, layout, mask, encoding, caches, routing, need_weights)
+        return super().decode(e, positions, layout, mask, encoding, caches, routing, need_weights)
 
     def _step(self, e: Tensor, layout: Layout, mask: Tensor, cache: RoleCache) -> Tensor:
         """Newest tokens (B G, D) of every beam, with what the cache knows of those before."""
@@ -176,21 +142,12 @@ class MatchedEncoderDecoder(EncoderDecoder):
     for the d_ff that comes nearest.
 
     Args:
-        vocabulary_size: see `RoleEncoderDecoder`, as all others.
+        vocabulary_size: V.
         width: d_model of the model to match.
         hidden: its d_ff.
-        layers: L.
-        heads: h.
-        normalizer: scores to weights.
+        heads: H.
         roles: of the layer to match.
-        norm: `pre` or `post`.
-        positions: `sinusoidal` or `learned`.
-        max_length: longest side.
-        dropout: probability.
-        attention_dropout: probability.
-        hidden_dropout: probability.
-        tie: `all`, `decoder` or `none`.
-        source_vocabulary_size: V of the source where it has a vocabulary of its own.
+        shape: see `Translator`.
 
     Attributes:
         matched: parameters of the model with the layer.
@@ -201,46 +158,31 @@ class MatchedEncoderDecoder(EncoderDecoder):
         vocabulary_size: int,
         width: int,
         hidden: int,
-        layers: int,
+        *,
         heads: int,
-        normalizer: nn.Module,
         roles: Roles,
-        norm: str = "post",
-        positions: str = "sinusoidal",
-        max_length: int = 1024,
-        dropout: float = 0.0,
-        attention_dropout: float = 0.0,
-        hidden_dropout: float = 0.0,
-        tie: str = "all",
-        source_vocabulary_size: int | None = None,
+        **shape: Any,
     ) -> None:
-        settings: dict[str, Any] = {
-            "layers": layers, "heads": heads, "normalizer": normalizer, "norm": norm,
-            "positions": positions, "max_length": max_length, "dropout": dropout,
-            "attention_dropout": attention_dropout, "hidden_dropout": hidden_dropout, "tie": tie,
-            "source_vocabulary_size": source_vocabulary_size,
-        }  # fmt: skip
+        shape["heads"] = heads
         matched = parameters(
-            RoleEncoderDecoder, vocabulary_size, width=width, hidden=hidden, roles=roles, **settings
+            RoleEncoderDecoder, vocabulary_size, width, hidden, roles=roles, **shape
         )
 
         def plain(width: int, hidden: int) -> int:
-            return parameters(
-                EncoderDecoder, vocabulary_size, width=width, hidden=hidden, **settings
-            )
+            return parameters(EncoderDecoder, vocabulary_size, width, hidden, **shape)
 
         ratio = hidden / width
         wide = heads * _largest(lambda n: plain(heads * n, round(heads * n * ratio)) <= matched)
         deep = _largest(lambda n: plain(wide, n) <= matched)
         deep = min(deep, deep + 1, key=lambda n: abs(plain(wide, n) - matched))
-        super().__init__(vocabulary_size, wide, deep, **settings)
+        super().__init__(vocabulary_size, wide, deep, **shape)
         self.matched = matched
 
 
 def parameters(kind: type[nn.Module], *arguments: Any, **settings: Any) -> int:
     """How many parameters a model has, which is built without memory for them."""
     with torch.device("meta"):
-        return sum(p.numel() for p in kind(*arguments, **settings).parameters())
+        return count_parameters(kind(*arguments, **settings))
 
 
 def check_window(window: int, longest: int, what: str) -> None:

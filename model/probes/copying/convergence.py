@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import torch
+from torch import Tensor
 
-from model.batches.batching import in_order
-from model.probes.measure import Measured, Subject, scalar
+from model.batches.batching import Batch
+from model.probes.measure import Measured, Subject, rounded, scalar
 
 
 def convergence(
@@ -27,17 +27,17 @@ def convergence(
         has on the position to copy from. Array `head_attention`, the same of each head.
     """
     model = subject.model
-    right, weight = [], []
-    for batch in in_order(subject.corpus.split("test"), tokens, subject.device):
+
+    def of_batch(batch: Batch) -> dict[str, Tensor]:
         source, before = batch.tokens[:, 1:], batch.tokens[:, :-1]
-        with torch.no_grad():
-            prediction = model(source, before)
-            heads = model.attend(*model.read(source, before))  # type: ignore[operator]
-        right.append((prediction.logits.argmax(dim=-1) == source)[:, :-1].double().mean(dim=1))
-        weight.append(heads.diagonal(dim1=2, dim2=3)[..., :-1].double().mean(dim=2))
-    accuracy = 100 * float(torch.cat(right).mean())
-    of_heads = torch.cat(weight).mean(dim=0).tolist()
-    examples = len(subject.corpus.split("test"))
+        right = (model(source, before).logits.argmax(dim=-1) == source)[:, :-1]
+        heads = model.attend(*model.read(source, before))  # type: ignore[operator]
+        weight = heads.diagonal(dim1=2, dim2=3)[..., :-1]
+        return {"right": right.double().mean(dim=1), "weight": weight.double().mean(dim=2)}
+
+    test = subject.gathered(tokens, of_batch)
+    accuracy, examples = 100 * float(test["right"].mean()), len(test["right"])
+    of_heads = test["weight"].mean(dim=0).tolist()
     return Measured(
         {
             "accuracy": scalar(accuracy, "%", n=examples),
@@ -45,5 +45,5 @@ def convergence(
             "stuck": scalar(float(accuracy < stuck), "fraction"),
             "best_head": scalar(max(of_heads), "fraction", n=examples),
         },
-        {"head_attention": [round(value, 6) for value in of_heads]},
+        {"head_attention": rounded(of_heads, 6)},
     )

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from torch import Tensor
 
-import torch
-
-from model.batches.batching import in_order
+from model.batches.batching import Batch
 from model.objectives.copying_dynamics import Dynamics, dynamics
-from model.probes.measure import Measured, Subject, scalar
+from model.probes.measure import History, Measured, Subject, curves, rows_of, scalar
 
 
 def copying_dynamics(
     subject: Subject,
-    history: Sequence[Mapping[str, Any]],
+    history: History,
     known: float = 0.5,
     tokens: int = 512,
 ) -> Measured:
@@ -33,17 +30,16 @@ def copying_dynamics(
         one, else 0, None where nothing is known by the end. Arrays `step` and, one value a recorded
         row, `attended_curve`, `lexical_curve` and `agreement_curve`.
     """
-    found: dict[str, list[torch.Tensor]] = {name: [] for name in Dynamics._fields}
-    for batch in in_order(subject.corpus.split("test"), tokens, subject.device):
-        of_batch = dynamics(subject.model, batch.tokens[:, 1:], batch.tokens[:, :-1])  # type: ignore[arg-type]
-        for name, value in of_batch._asdict().items():
-            found[name].append(value.mean(dim=1).double())
-    examples = len(subject.corpus.split("test"))
+
+    def of_batch(batch: Batch) -> dict[str, Tensor]:
+        known = dynamics(subject.model, batch.tokens[:, 1:], batch.tokens[:, :-1])  # type: ignore[arg-type]
+        return {name: values.mean(dim=1).double() for name, values in known._asdict().items()}
+
     scalars = {
-        name: scalar(float(torch.cat(values).mean()), "fraction", n=examples)
-        for name, values in found.items()
+        name: scalar(float(values.mean()), "fraction", n=len(values))
+        for name, values in subject.gathered(tokens, of_batch).items()
     }
-    rows = [row for row in history if row["split"] == "train"]
+    rows = rows_of(history, "train")
     at = {
         name: next((row["step"] for row in rows if row[name] > known), None)
         for name in ("attended", "lexical")
@@ -54,10 +50,4 @@ def copying_dynamics(
         first = float((at["lexical"] or never) < (at["attended"] or never))
     scalars |= {f"{name}_at": scalar(step, "updates") for name, step in at.items()}
     scalars["lexical_first"] = scalar(first, "fraction")
-    return Measured(
-        scalars,
-        {
-            "step": [row["step"] for row in rows],
-            **{f"{name}_curve": [row[name] for row in rows] for name in Dynamics._fields},
-        },
-    )
+    return Measured(scalars, curves(rows, Dynamics._fields))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import torch
+from torch import Tensor
 
-from model.batches.batching import in_order
-from model.objectives.keyword_toy import PLACES, places
-from model.probes.measure import Measured, Subject, scalar
+from model.batches.batching import Batch
+from model.objectives.keyword_toy import PLACES, classified, places
+from model.probes.measure import History, Measured, Subject, curves, rows_of, scalar
 
 Gammas = Mapping[str, float | None]
 """Mean log-odds by place, None where no sequence of a batch has the keyword."""
@@ -18,9 +18,7 @@ IN_A_ROW = 3
 """Recorded rows in a row that a hypothesis must hold in to count as seen."""
 
 
-def keyword_toy(
-    subject: Subject, history: Sequence[Mapping[str, Any]], tokens: int = 8192
-) -> Measured:
+def keyword_toy(subject: Subject, history: History, tokens: int = 8192) -> Measured:
     """Log-odds at the keyword, next to it, at the ends and on average, and the way there.
 
     Args:
@@ -40,27 +38,27 @@ def keyword_toy(
         Arrays `step` and `keyword_curve`, ..., `first_curve`, one value a recorded row, and
         `excess`, one value an example.
     """
-    right, read = [], []
-    for batch in in_order(subject.corpus.split("test"), tokens, subject.device):
-        real = batch.real[:, 1:]
-        with torch.no_grad():
-            logits, _, log_odds = subject.model(batch.tokens[:, 1:], real)
-        right.append((logits > 0) == batch.columns["label"].bool())
-        read.append(places(log_odds.double(), batch.columns["keyword"][:, 1:], real))
-    found = {name: torch.cat([one[name] for one in read]) for name in PLACES}
-    gamma = {name: float(values.mean()) for name, values in found.items()}
+
+    def of_batch(batch: Batch) -> dict[str, Tensor]:
+        logits, _, log_odds = classified(subject.model, batch)  # type: ignore[arg-type]
+        real, keyword = batch.real[:, 1:], batch.columns["keyword"][:, 1:]
+        right = (logits > 0) == batch.columns["label"].bool()
+        return {"right": right, **places(log_odds.double(), keyword, real)}
+
+    test = subject.gathered(tokens, of_batch)
+    gamma = {name: float(test[name].mean()) for name in PLACES}
     gamma["end"] = max(gamma["last"], gamma["first"])
-    excess, n = found["keyword"] - found["mean"], len(found["keyword"])
-    accuracy = float(torch.cat(right).double().mean())
-    rows = [row for row in history if row["split"] == "train"]
-    curves = [_gammas(row) for row in rows]
+    excess, n = test["keyword"] - test["mean"], len(test["keyword"])
+    accuracy = float(test["right"].double().mean())
+    rows = rows_of(history, "train")
+    way = [{"step": row["step"], **_gammas(row)} for row in rows]
     steps = [row["step"] for row in rows]
-    seen = _seen(curves)
+    seen = _seen(way)
     after = () if seen is None else range(seen, len(rows))
-    below = (i for i in after if _below(curves[i]))
+    below = (i for i in after if _below(way[i]))
     return Measured(
         {
-            "accuracy": scalar(100 * accuracy, "%", n=len(subject.corpus.split("test"))),
+            "accuracy": scalar(100 * accuracy, "%", n=len(test["right"])),
             **{f"gamma_{name}": scalar(value, "nats", n=n) for name, value in gamma.items()},
             "excess": scalar(float(excess.mean()), "nats", float(excess.std()), n),
             "reversed": scalar(float(excess.mean() < 0), "fraction"),
@@ -70,8 +68,7 @@ def keyword_toy(
             "reversed_at": scalar(next((steps[i] for i in below), None), "updates"),
         },
         {
-            "step": steps,
-            **{f"{name}_curve": [gammas[name] for gammas in curves] for name in PLACES},
+            **curves(way, PLACES),
             "excess": excess.tolist(),
         },
     )
@@ -96,10 +93,10 @@ def _gammas(row: Mapping[str, Any]) -> Gammas:
     return {name: row[name] / located if located else None for name in PLACES}
 
 
-def _seen(curves: Sequence[Gammas]) -> int | None:
+def _seen(way: Sequence[Gammas]) -> int | None:
     """The first row from which hypothesis 2 holds often enough."""
     held = 0
-    for i, gammas in enumerate(curves):
+    for i, gammas in enumerate(way):
         held = held + 1 if hypothesis_2(gammas) else 0
         if held == IN_A_ROW:
             return i - IN_A_ROW + 1

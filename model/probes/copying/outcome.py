@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from torch import Tensor
 
-import torch
-
-from model.batches.batching import in_order
+from model.batches.batching import Batch
 from model.objectives.copying import copied
-from model.probes.measure import Measured, Subject, scalar
+from model.probes.measure import History, Measured, Subject, curves, rows_of, scalar
 
 COPIED = 95.0
 """Accuracy (%) above which a batch counts as copied."""
@@ -17,7 +14,7 @@ COPIED = 95.0
 
 def copying(
     subject: Subject,
-    history: Sequence[Mapping[str, Any]],
+    history: History,
     learned: float = 0.95,
     failed: float = 0.1,
     tokens: int = 8192,
@@ -42,22 +39,22 @@ def copying(
         `copied_at`, the first update recorded with an accuracy above 95 % (None if there is none).
         Arrays `step`, `accuracy_curve` and `attention_curve`, one value a recorded row.
     """
-    right, weight = [], []
-    for batch in in_order(subject.corpus.split("test"), tokens, subject.device):
+
+    def of_batch(batch: Batch) -> dict[str, Tensor]:
         source = batch.tokens[:, 1:]
-        with torch.no_grad():
-            of_batch = copied(subject.model(source, batch.tokens[:, :-1]), source)
-        right.append(of_batch[0].mean(dim=1).double())
-        weight.append(of_batch[1].mean(dim=1).double())
-    accuracy, attention = float(torch.cat(right).mean()), float(torch.cat(weight).mean())
-    rows = [row for row in history if row["split"] == "train"]
+        right, weight = copied(subject.model(source, batch.tokens[:, :-1]), source)
+        return {"right": right.mean(dim=1).double(), "weight": weight.mean(dim=1).double()}
+
+    test = subject.gathered(tokens, of_batch)
+    accuracy, attention = float(test["right"].mean()), float(test["weight"].mean())
+    rows = rows_of(history, "train")
     reached = [row["step"] for row in rows if row["accuracy"] > COPIED]
     outcome = {
         "learned": attention > learned,
         "learning": failed <= attention <= learned,
         "failed": attention < failed,
     }
-    examples = len(subject.corpus.split("test"))
+    examples = len(test["right"])
     return Measured(
         {
             "accuracy": scalar(100 * accuracy, "%", n=examples),
@@ -65,8 +62,5 @@ def copying(
             **{name: scalar(float(is_so), "fraction") for name, is_so in outcome.items()},
             "copied_at": scalar(reached[0] if reached else None, "updates"),
         },
-        {
-            "step": [row["step"] for row in rows],
-            **{f"{name}_curve": [row[name] for row in rows] for name in ("accuracy", "attention")},
-        },
+        curves(rows, ("accuracy", "attention")),
     )

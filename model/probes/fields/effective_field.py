@@ -13,8 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.batches.batching import in_order
-from model.probes.measure import Measured, Subject, scalar
+from model.probes.measure import Measured, Subject, mean_over_examples, rounded
 
 
 def effective_field(subject: Subject, tokens: int = 8192) -> Measured:
@@ -28,22 +27,20 @@ def effective_field(subject: Subject, tokens: int = 8192) -> Measured:
     """
     split = subject.corpus.split("test")
     size, fraction = np.zeros(len(split)), np.zeros(len(split))
-    for batch in in_order(split, tokens, subject.device):
+    for batch in subject.batches(tokens):
         with torch.no_grad():
             weights = subject.model(batch.tokens, batch.real).weights
-        found = field_of_first(weights)[:, 1:].sum(dim=1).cpu().numpy()
-        size[batch.examples] = found
-        fraction[batch.examples] = found / (batch.real.sum(dim=1).cpu().numpy() - 1)
+        sizes = field_of_first(weights)[:, 1:].sum(dim=1).cpu().numpy()
+        size[batch.examples] = sizes
+        fraction[batch.examples] = sizes / (batch.real.sum(dim=1).cpu().numpy() - 1)
     return Measured(
         {
-            "field_size": scalar(float(size.mean()), "tokens", _spread(size), len(size)),
-            "field_fraction": scalar(
-                float(fraction.mean()), "fraction", _spread(fraction), len(fraction)
-            ),
+            "field_size": mean_over_examples(size, "tokens"),
+            "field_fraction": mean_over_examples(fraction, "fraction"),
         },
         {
             "field_size": [int(n) for n in size],
-            "field_fraction": [round(float(f), 5) for f in fraction],
+            "field_fraction": rounded(fraction, 5),
         },
     )
 
@@ -60,7 +57,3 @@ def field_of_first(weights: Sequence[Tensor]) -> Tensor:
         reads = (layer != 0).any(dim=1)
         field = field | (reads & field[:, :, None]).any(dim=1)
     return field
-
-
-def _spread(values: np.ndarray) -> float | None:
-    return float(values.std(ddof=1)) if len(values) > 1 else None

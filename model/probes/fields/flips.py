@@ -6,15 +6,12 @@ the routing is computed from every token, so this is measured, not guaranteed.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import torch
 from torch import Tensor
 
-from model.batches.batching import in_order
 from model.layers.receptive_field import receptive_field
-from model.probes.measure import Measured, Subject, scalar
+from model.probes.measure import Measured, Scalar, Subject, scalar
 
 FIRST_WORD = 3
 """Ids below are <pad>, <bos> and <unk>, which no replacement should be."""
@@ -36,7 +33,7 @@ def routing_flips(subject: Subject, causal: bool, tokens: int = 4096) -> Measure
     """
     random = np.random.default_rng(subject.seed)
     flips, changes, outside = [], [], []
-    for batch in in_order(subject.corpus.split("test"), tokens, subject.device):
+    for batch in subject.batches(tokens):
         last = -1 if causal else None
         seen, real = batch.tokens[:, :last], batch.real[:, :last]
         lengths = real.sum(1).cpu().numpy()
@@ -81,9 +78,9 @@ def _replace_one(
     return torch.where(free.any(1, keepdim=True), changed, tokens)
 
 
-def _rate(found: list[Tensor]) -> dict[str, Any]:
+def _rate(parts: list[Tensor]) -> Scalar:
     """Their mean as a scalar; undefined where there is none."""
-    values = torch.cat(found).double()
+    values = torch.cat(parts).double()
     value = float(values.mean()) if len(values) else None
     return scalar(value, "fraction", n=len(values))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from model.batches.batching import in_order
+from model.batches.batching import Batch
 from model.layers.receptive_field import receptive_field
-from model.probes.fields.spans import true_spans
+from model.probes.fields.receptive_fields import true_spans
 from model.probes.measure import Measured, Subject, scalar
 
 
@@ -18,7 +18,8 @@ def weighted_fields(subject: Subject, tokens: int = 4096) -> Measured:
     `model.layers.receptive_field` does, averaged, or joined as independent chances are
     (`probabilistic`). Each is cut at the threshold with the best F1 of all thresholds, on the very
     split that is measured, and the best of the three counts: no cut of these fields does better.
-    Positions and targets are those of `model.probes.fields.spans`, and so is the micro average.
+    Positions and targets are those of `model.probes.fields.receptive_fields`, and so is the micro
+    average.
 
     Args:
         subject: a trained `LanguageModel` and its data.
@@ -27,23 +28,22 @@ def weighted_fields(subject: Subject, tokens: int = 4096) -> Measured:
     Returns:
         Scalars `precision`, `recall`, `f1` and `threshold` of the best reading, and `f1_<reading>`.
     """
-    fields: dict[str, list[Tensor]] = {"summed": [], "averaged": [], "probabilistic": []}
-    members: list[Tensor] = []
-    for batch in in_order(subject.corpus.split("test"), tokens, subject.device):
-        with torch.no_grad():
-            weights = subject.model(batch.tokens[:, :-1], batch.real[:, :-1]).weights
+
+    def of_batch(batch: Batch) -> dict[str, Tensor]:
+        weights = subject.model(batch.tokens[:, :-1], batch.real[:, :-1]).weights
         real = batch.real[:, 2:]
         span = true_spans(batch.columns["span_start"][:, 1:-1])
-        read = {
+        fields = {
             "summed": receptive_field(weights),
             "averaged": receptive_field([z.mean(dim=1, keepdim=True) for z in weights]),
             "probabilistic": receptive_field(weights, union="probabilistic"),
         }
-        members.append(span[real].flatten().bool())
-        for name, field in read.items():
-            fields[name].append(field[:, 1:, 1:][real].flatten())
-    member = torch.cat(members)
-    cuts = {name: best_cut(torch.cat(values), member) for name, values in fields.items()}
+        values = {name: field[:, 1:, 1:][real].flatten() for name, field in fields.items()}
+        return {"member": span[real].flatten().bool(), **values}
+
+    fields = subject.gathered(tokens, of_batch)
+    member = fields.pop("member")
+    cuts = {name: best_cut(values, member) for name, values in fields.items()}
     best = max(cuts.values(), key=lambda cut: cut["f1"])
     scalars = best | {f"f1_{name}": cut["f1"] for name, cut in cuts.items()}
     return Measured({name: scalar(value, "fraction") for name, value in scalars.items()}, {})

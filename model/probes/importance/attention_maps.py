@@ -16,7 +16,7 @@ from model.architectures.translation.beam_search import Beam
 from model.batches.batching import BOS
 from model.batches.pairs import EOS, collate_pairs, pair_lengths
 from model.layers.packing import Layout
-from model.probes.measure import Measured, Subject, scalar
+from model.probes.measure import Measured, Scalar, Subject, scalar
 from model.probes.words.subwords import vocabulary
 
 GREEDY = Beam(beam=1)
@@ -64,7 +64,7 @@ def attention_maps(subject: Subject, shortest: int = 16, sentences: int = 200) -
     return Measured(last, arrays)
 
 
-def _on_the_last(subject: Subject, examples: np.ndarray) -> dict[str, dict[str, Any]]:
+def _on_the_last(subject: Subject, examples: np.ndarray) -> dict[str, Scalar]:
     """The scalars over some pairs of the test split."""
     split, model = subject.corpus.split("test"), subject.model
     sums, positions = {"last_bottom": 0.0, "last_top": 0.0}, 0

@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from model.batches.batching import Batch, in_order
+from model.batches.batching import Batch
 from model.probes.kendall import tau_b
-from model.probes.measure import Measured, Subject, scalar
+from model.probes.measure import Measured, Subject, mean_over_examples, rounded, scalar
 
 
 class TokenScores(NamedTuple):
@@ -62,21 +62,17 @@ def attention_importance(subject: Subject, tokens: int = 8192) -> Measured:
     """
     split = subject.corpus.split("test")
     taus = {name: np.full(len(split), np.nan) for name in ("tau_norm", "tau_dot")}
-    for batch in in_order(split, tokens, subject.device):
+    for batch in subject.batches(tokens):
         scores = token_scores(subject.model, batch)
         attention, *importances = (values.detach().cpu().numpy()[:, 1:] for values in scores)
         lengths = batch.real.sum(dim=1).cpu().numpy() - 1
-        for found, importance in zip(taus.values(), importances, strict=True):
-            found[batch.examples] = tau_b(attention, importance, lengths)
-    scalars, arrays = {}, {}
-    for name, found in taus.items():
-        known = found[~np.isnan(found)]
-        mean = float(known.mean()) if len(known) else None
-        spread = float(known.std(ddof=1)) if len(known) > 1 else None
-        scalars[name] = scalar(mean, "tau", spread, len(known))
-        scalars[f"undefined_{name}"] = scalar(len(found) - len(known), "examples")
-        arrays[name] = [None if np.isnan(tau) else round(float(tau), 5) for tau in found]
-    return Measured(scalars, arrays)
+        for tau, importance in zip(taus.values(), importances, strict=True):
+            tau[batch.examples] = tau_b(attention, importance, lengths)
+    scalars = {}
+    for name, tau in taus.items():
+        scalars[name] = mean_over_examples(tau, "tau")
+        scalars[f"undefined_{name}"] = scalar(int(np.isnan(tau).sum()), "examples")
+    return Measured(scalars, {name: rounded(tau, 5) for name, tau in taus.items()})
 
 
 def salience(subject: Subject, tokens: int = 8192) -> Measured:
@@ -107,7 +103,7 @@ def _per_example(
     subject: Subject, tokens: int
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...], dict[str, np.ndarray]]]:
     """Number, token scores and per-token columns of every test example, its own tokens only."""
-    for batch in in_order(subject.corpus.split("test"), tokens, subject.device):
+    for batch in subject.batches(tokens):
         scores = [values.detach().cpu().numpy() for values in token_scores(subject.model, batch)]
         real = batch.real.cpu().numpy()
         columns = {n: c.cpu().numpy() for n, c in batch.columns.items() if c.ndim == 2}

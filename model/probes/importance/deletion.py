@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from model.batches.batching import PAD, Batch, in_order
+from model.batches.batching import PAD, Batch
 from model.probes.importance.classification import token_scores
-from model.probes.measure import Measured, Subject, scalar
+from model.probes.measure import Measured, Subject, mean_over_examples, rounded
 
 PERCENT = (1, 5, 10, 20, 50)
 """Shares of a text's tokens that count as its top ones, at least one token."""
@@ -38,7 +38,7 @@ def deletion(subject: Subject, tokens: int = 8192) -> Measured:
         for ending in RANKINGS
         for measure in ("comprehensiveness", "sufficiency")
     }
-    for batch in in_order(split, tokens, subject.device):
+    for batch in subject.batches(tokens):
         scores = token_scores(subject.model, batch)
         whole = _probabilities(subject.model, batch.tokens, batch.real)
         predicted = whole.argmax(dim=-1, keepdim=True)
@@ -54,13 +54,9 @@ def deletion(subject: Subject, tokens: int = 8192) -> Measured:
                     part = _probabilities(subject.model, *shortened(batch, kept))
                     drop = (whole - part).gather(1, predicted)[:, 0]
                     drops[f"{measure}{ending}"][batch.examples, column] = drop.cpu().numpy()
-    scalars = {}
-    for name, of_example in drops.items():
-        mean = of_example.mean(axis=1)
-        spread = float(mean.std(ddof=1)) if len(mean) > 1 else None
-        scalars[name] = scalar(float(mean.mean()), "probability", spread, len(mean))
-    curves = {name: [round(float(v), 6) for v in d.mean(axis=0)] for name, d in drops.items()}
-    return Measured(scalars, {"percent": list(PERCENT), **curves})
+    scalars = {n: mean_over_examples(d.mean(axis=1), "probability") for n, d in drops.items()}
+    along = {name: rounded(d.mean(axis=0), 6) for name, d in drops.items()}
+    return Measured(scalars, {"percent": list(PERCENT), **along})
 
 
 def places(scores: np.ndarray, real: np.ndarray, random: np.random.Generator) -> np.ndarray:

@@ -17,7 +17,7 @@ from torch import Tensor
 from model.batches.batching import plan_batches
 from model.batches.pairs import PairBatch, bucketed, collate_pairs, pair_lengths
 from model.probes.kendall import tau_b
-from model.probes.measure import Measured, Subject, scalar
+from model.probes.measure import Measured, Scalar, Subject, mean_over_examples, rounded, scalar
 
 
 class PredictionScores(NamedTuple):
@@ -106,17 +106,14 @@ def translation_importance(subject: Subject, sentences: int = 500, tokens: int =
                 sums[name][examples[rows]] += np.nan_to_num(tau)
                 known[name][examples[rows]] += ~np.isnan(tau)
                 undefined[name] += int(np.isnan(tau).sum())
-    scalars: dict[str, dict[str, Any]] = {}
+    scalars: dict[str, Scalar] = {}
     arrays: dict[str, list[Any]] = {"sentence": chosen.tolist()}
     for name in names:
         with np.errstate(invalid="ignore"):
             mean = (sums[name] / known[name])[chosen]
-        defined = mean[~np.isnan(mean)]
-        value = float(defined.mean()) if len(defined) else None
-        spread = float(defined.std(ddof=1)) if len(defined) > 1 else None
-        scalars[name] = scalar(value, "tau", spread, len(defined))
+        scalars[name] = mean_over_examples(mean, "tau")
         scalars[f"undefined_{name}"] = scalar(undefined[name], "predictions")
-        arrays[name] = [None if np.isnan(tau) else round(float(tau), 5) for tau in mean]
+        arrays[name] = rounded(mean, 5)
     return Measured(scalars, arrays)
 
 

@@ -63,8 +63,8 @@ def chance(v: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     # What is strictly below the ceil(L / 20)-th highest value has that many or more above it.
     place = -(-lengths // ONE_IN) - 1
     least = np.take_along_axis(falling, place[:, None], axis=1)
-    found: np.ndarray = ((v >= least) & inside).sum(axis=1) / lengths
-    return found
+    fractions: np.ndarray = ((v >= least) & inside).sum(axis=1) / lengths
+    return fractions
 
 
 def xi(reached: float, along: Sequence[float], performance: Sequence[float]) -> Xi:

@@ -22,13 +22,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from model.probes.kendall import tau_b
 from model.probes.learning.agreement import agreement, chance, xi
-from model.probes.measure import Measured, Subject, scalar
+from model.probes.measure import Measured, Scalar, Subject, rounded, scalar
 from model.store.record import Record
 
 RESAMPLES = 1000
@@ -102,17 +101,17 @@ def learning(
     best = own.best(metric)
     alpha = own.rows("alpha", best)
     performance = own.performance[metric]
-    scalars: dict[str, Any] = {
+    scalars: dict[str, Scalar] = {
         "xi_star": scalar(float(performance[best]), UNITS[metric], n=len(own.lengths)),
         "final": scalar(float(performance[-1]), UNITS[metric], n=len(own.lengths)),
         "best_step": scalar(int(record.steps[best]), "updates"),
     }
     performed = [one.splits[split].performance[metric] for one in others]
-    arrays = {"step": record.steps.tolist(), "performance_curve": _rounded(performance)}
+    arrays = {"step": record.steps.tolist(), "performance_curve": rounded(performance, 4)}
     for prefix, (compare, unit, scale) in MEASURES.items():
         ways = Ways(compare, own.lengths, split)
         hats = [ways.of(alpha, one, "alpha") for one in others]
-        found: dict[str, list[Way]] = {
+        ways_of: dict[str, list[Way]] = {
             "alpha_beta": [ways.of(alpha, one, "beta") for one in others],
             "alpha_alpha": [
                 ways.at(alpha, one, "alpha", one.splits[split].best(metric)) for one in others
@@ -124,11 +123,11 @@ def learning(
                 us["delta_uniform"] = own.rows("delta", own.important.tolist().index(best))
             if proxy is not None:
                 us["uniform_proxy"] = proxy.splits[split].rows("beta", len(proxy.steps) - 1)
-            found |= {name: [ways.of(u, uniform, "beta")] for name, u in us.items()}
+            ways_of |= {name: [ways.of(u, uniform, "beta")] for name, u in us.items()}
         if frozen is not None:
-            found["alpha_frozen"] = [ways.of(alpha, frozen, "alpha")]
+            ways_of["alpha_frozen"] = [ways.of(alpha, frozen, "alpha")]
         for name in PAIRS:
-            of_runs = found.get(name, [])
+            of_runs = ways_of.get(name, [])
             agreed = _scalars(of_runs, own.examples, unit, scale)
             agreed |= _matched(of_runs, hats, performed, UNITS[metric])
             scalars |= {f"{prefix}{part.format(name)}": value for part, value in agreed.items()}
@@ -197,7 +196,7 @@ def bootstrap(rows: np.ndarray, examples: np.ndarray, seed: int = 0) -> tuple[fl
 
 def _scalars(
     ways: Sequence[Way], examples: np.ndarray, unit: str, scale: float
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, Scalar]:
     """The mean of an agreement over rows, with its interval, its random baseline and its update."""
     values: dict[str, float | None] = dict.fromkeys(("{}", "{}_low", "{}_high", "{}_chance"))
     rows = np.mean([one.rows for one in ways], axis=0) if ways else np.array([np.nan])
@@ -210,41 +209,37 @@ def _scalars(
         if baselines:
             baseline = float(np.mean(baselines))
             values["{}_chance"], ratio = baseline, _mean(rows) / baseline
-    found = {
+    scalars = {
         part: scalar(None if value is None else scale * value, unit, n=len(examples))
         for part, value in values.items()
     }
-    return {**found, "{}_ratio": scalar(ratio, "times A-hat"), "{}_at": scalar(at, "updates")}
+    return {**scalars, "{}_ratio": scalar(ratio, "times A-hat"), "{}_at": scalar(at, "updates")}
 
 
 def _matched(
     ways: Sequence[Way], hats: Sequence[Way], performed: Sequence[np.ndarray], unit: str
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, Scalar]:
     """xi of an agreement: of the mean curves of the other runs, agreement and performance."""
     value = never = None
     if ways and hats:
         rows = np.mean([one.rows for one in ways], axis=0)
         along = np.mean([hat.curve for hat in hats], axis=0)
         if not np.isnan(rows).all():
-            found = xi(_mean(rows), along.tolist(), np.mean(performed, axis=0).tolist())
-            value, never = found.value, float(not found.exceeded)
+            matched = xi(_mean(rows), along.tolist(), np.mean(performed, axis=0).tolist())
+            value, never = matched.value, float(not matched.exceeded)
     return {"xi_{}": scalar(value, unit), "xi_{}_never": scalar(never, "fraction")}
 
 
-def _curve(name: str, ways: Sequence[Way]) -> dict[str, list[float]]:
+def _curve(name: str, ways: Sequence[Way]) -> dict[str, list[float | None]]:
     """The mean curve of an agreement (%) along training, where the runs have one of it."""
     if not ways or len({len(way.curve) for way in ways}) > 1 or len(ways[0].curve) < 2:
         return {}
-    return {f"{name}_curve": _rounded(100 * np.mean([way.curve for way in ways], axis=0))}
+    return {f"{name}_curve": rounded(100 * np.mean([way.curve for way in ways], axis=0), 4)}
 
 
 def _mean(rows: np.ndarray) -> float:
     known = rows[~np.isnan(rows)]
     return float(known.mean()) if len(known) else float("nan")
-
-
-def _rounded(values: np.ndarray) -> list[float]:
-    return [round(float(value), 4) for value in values]
 
 
 def _check(

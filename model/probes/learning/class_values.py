@@ -11,13 +11,13 @@ from torch import Tensor
 from model.batches.batching import Batch, collate, plan_batches
 from model.batches.corpus import Split
 from model.objectives.classification import framed
-from model.probes.learning.learning_record import Values
+from model.probes.learning.learning_record import CheckpointValues
 from model.probes.measure import Subject
 
 
 def class_values(
     subject: Subject, split: Split, examples: np.ndarray, tokens: int = 16384
-) -> Values:
+) -> CheckpointValues:
     """Attention, the lexical probe and the accuracy (%) of a checkpoint.
 
     beta_l = sigma((2y - 1) gamma_l) (equation 6), of which the log-odds (2y - 1) gamma_l are given.
@@ -39,7 +39,7 @@ def class_values(
         beta[rows, :width] = (toward[:, None] * log_odds).cpu()
         right += int(((logits > 0) == (toward > 0)).sum())
     accuracy = 100 * right / len(examples)
-    return Values(alpha, beta, lengths, examples, {"accuracy": accuracy})
+    return CheckpointValues(alpha, beta, lengths, examples, {"accuracy": accuracy})
 
 
 def class_importance(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from model.batches.batching import in_order
 from model.probes.learning.agreement import agreement, chance
 from model.probes.learning.ibm_convergence import converge
 from model.probes.learning.ibm_model_1 import alignment
@@ -33,10 +32,10 @@ def ibm_agreement(
     """
     train, symbols = subject.corpus.split("train"), len(subject.corpus.vocabulary) - FIRST_SYMBOL
     sequences = train.tokens.reshape(len(train), -1)[:read, :-1] - FIRST_SYMBOL
-    found = converge([(x, x) for x in sequences], symbols, symbols, tolerance)
+    ibm = converge([(x, x) for x in sequences], symbols, symbols, tolerance)
     shares: dict[str, list[float]] = {"counted": [], "converged": []}
     agreed, expected = [], []
-    for batch in in_order(subject.corpus.split("test"), tokens, subject.device):
+    for batch in subject.batches(tokens):
         source = batch.tokens[:, 1:]
         with torch.no_grad():
             weights = subject.model(source, batch.tokens[:, :-1]).weights
@@ -44,8 +43,8 @@ def ibm_agreement(
         for x, alpha in zip(copied, weights[:, :-1, :-1].double().cpu().numpy(), strict=True):
             highest = alpha.argmax(axis=1)[:, None]
             aligned = {
-                "counted": alignment(found.counted, x, x),
-                "converged": alignment(found.trans, x, x),
+                "counted": alignment(ibm.counted, x, x),
+                "converged": alignment(ibm.trans, x, x),
             }
             for name, values in aligned.items():
                 shares[name].append(float(np.take_along_axis(values, highest, axis=1).mean()))
@@ -56,5 +55,5 @@ def ibm_agreement(
     means |= {"agreement": float(np.mean(agreed)), "chance": float(np.mean(expected))}
     scalars = {name: scalar(value, "fraction", n=len(agreed)) for name, value in means.items()}
     scalars["uniform_share"] = scalar(1 / sequences.shape[1], "fraction")
-    scalars["rounds"] = scalar(len(found.log_likelihood), "rounds")
-    return Measured(scalars, {"log_likelihood": found.log_likelihood})
+    scalars["rounds"] = scalar(len(ibm.log_likelihood), "rounds")
+    return Measured(scalars, {"log_likelihood": ibm.log_likelihood})

@@ -76,23 +76,23 @@ def _bags(sentences: Sequence[Sequence[int]], words: int) -> csr_array:
     """How often each word occurs in each sentence, (N, words)."""
     ends = np.cumsum([0, *map(len, sentences)])
     flat = np.concatenate([np.asarray(one, dtype=np.int64) for one in sentences])
-    found = csr_array((np.ones(len(flat)), flat, ends), shape=(len(sentences), words))
-    found.sum_duplicates()
-    return found
+    counts = csr_array((np.ones(len(flat)), flat, ends), shape=(len(sentences), words))
+    counts.sum_duplicates()
+    return counts
 
 
 def _given(m: csr_array, y: csr_array, trans: np.ndarray) -> np.ndarray:
     """D where Y is not 0, in the order of Y's data."""
-    found = []
+    parts = []
     for start in range(0, m.shape[0], CHUNK):
         part = y[start : start + CHUNK]
         rows = np.repeat(np.arange(part.shape[0]), np.diff(part.indptr))
-        found.append((m[start : start + CHUNK] @ trans)[rows, part.indices])
-    return np.concatenate(found)
+        parts.append((m[start : start + CHUNK] @ trans)[rows, part.indices])
+    return np.concatenate(parts)
 
 
 def _counts(m: csr_array, y: csr_array, given: np.ndarray, trans: np.ndarray) -> np.ndarray:
     """C of the next round, (inputs, outputs)."""
     shares = csr_array((y.data / given, y.indices, y.indptr), shape=y.shape)
-    found: np.ndarray = trans * (m.T @ shares).toarray()
-    return found
+    counts: np.ndarray = trans * (m.T @ shares).toarray()
+    return counts

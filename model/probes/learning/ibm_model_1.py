@@ -43,8 +43,8 @@ def translations(counts: np.ndarray) -> np.ndarray:
 
 def lexical(trans: np.ndarray, x: Sequence[int], y: Sequence[int]) -> np.ndarray:
     """beta, (T, L): the probability that x_l is translated to y_t (equation 15)."""
-    found: np.ndarray = trans[np.ix_(x, y)].T
-    return found
+    beta: np.ndarray = trans[np.ix_(x, y)].T
+    return beta
 
 
 def alignment(trans: np.ndarray, x: Sequence[int], y: Sequence[int]) -> np.ndarray:

@@ -17,7 +17,7 @@ DRAWN = 0
 """Seed by which a part of a split is drawn: the same part for every run of a corpus."""
 
 
-class Values(NamedTuple):
+class CheckpointValues(NamedTuple):
     """What a checkpoint says of some examples; a row is an output word.
 
     Attributes:
@@ -36,7 +36,7 @@ class Values(NamedTuple):
     performance: Mapping[str, float]
 
 
-Probe = Callable[[Subject, Split, np.ndarray], Values]
+Probe = Callable[[Subject, Split, np.ndarray], CheckpointValues]
 """From a model, a split and the numbers of some of its examples to what it says of them."""
 Importance = Callable[[Subject, Split, np.ndarray], np.ndarray]
 """From the same to Delta (N, L), in the same rows."""
@@ -69,16 +69,16 @@ def learning_record(
     splits = {name: subject.corpus.split(name) for name in wanted}
     chosen = {name: part(splits[name], most) for name, most in wanted.items()}
     steps = sorted(checkpoints)
-    found: dict[str, list[Values]] = {name: [] for name in splits}
+    along: dict[str, list[CheckpointValues]] = {name: [] for name in splits}
     for step in steps:
         subject.model.load_state_dict(checkpoints[step]())
         for name, split in splits.items():
             one = values(subject, split, chosen[name])
             alpha, beta = (ranks(of, one.lengths) for of in (one.alpha, one.beta))
-            found[name].append(one._replace(alpha=alpha, beta=beta))
+            along[name].append(one._replace(alpha=alpha, beta=beta))
     records = {}
     for name, split in splits.items():
-        record = _split_record(found[name])
+        record = _split_record(along[name])
         if importance is not None:
             places = sorted({record.best(metric) for metric in record.performance})
             deltas = []
@@ -103,7 +103,7 @@ def part(split: Split, most: int | None) -> np.ndarray:
     return np.sort(drawn)
 
 
-def _split_record(values: list[Values]) -> SplitRecord:
+def _split_record(values: list[CheckpointValues]) -> SplitRecord:
     stacked = {
         "alpha": np.stack([one.alpha for one in values]),
         "beta": np.stack([one.beta for one in values]),

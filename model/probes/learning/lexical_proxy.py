@@ -50,5 +50,5 @@ def copying_proxy(subject: Subject) -> Measured:
 
 def _sequences(split: Split) -> np.ndarray:
     """The sequences (N, T) without the end symbol, their symbols counted from 0."""
-    found: np.ndarray = split.tokens.reshape(len(split), -1)[:, :-1] - FIRST_SYMBOL
-    return found
+    sequences: np.ndarray = split.tokens.reshape(len(split), -1)[:, :-1] - FIRST_SYMBOL
+    return sequences

@@ -81,11 +81,11 @@ def beta(split: Split, examples: np.ndarray, weights: np.ndarray) -> np.ndarray:
     toward = 2.0 * split.columns["label"][examples] - 1
     inside = np.arange(lengths.max()) < lengths[:, None]
     where = (split.offsets[examples][:, None] + np.arange(lengths.max()))[inside]
-    found = np.zeros((len(examples), lengths.max() + 2))
-    found[:, 0] = weights[BOS]
-    found[:, 1:-1][inside] = weights[split.tokens[where]]
-    found[np.arange(len(examples)), lengths + 1] = weights[BOS]
-    return found * toward[:, None]
+    values = np.zeros((len(examples), lengths.max() + 2))
+    values[:, 0] = weights[BOS]
+    values[:, 1:-1][inside] = weights[split.tokens[where]]
+    values[np.arange(len(examples)), lengths + 1] = weights[BOS]
+    return values * toward[:, None]
 
 
 def _fitted(splits: dict[str, Split], words: int) -> tuple[np.ndarray, float, float]:

@@ -135,8 +135,8 @@ def optimal_attention(subject: Subject, split: str = "dev", tokens: int = 256) -
             context, _ = model.attend(s, encoding)
             inside = enclosed(batch.source, batch.source_layout)[1].real
             targets = batch.tokens[:, 1:]
-            found = best_attention(projected @ of_c.t(), s @ of_c.t() + bias, targets, inside)
-            log_p = model.logits(model.mix(s, context)).log_softmax(dim=-1)
+            optimum = best_attention(projected @ of_c.t(), s @ of_c.t() + bias, targets, inside)
+            log_p = model.logits(model.output_projection(s, context)).log_softmax(dim=-1)
             own = -log_p.gather(2, targets[..., None])[..., 0]
             states = batch.layout.pack(s)
             beta, beta_alone = (
@@ -145,11 +145,11 @@ def optimal_attention(subject: Subject, split: str = "dev", tokens: int = 256) -
             )
         row = batch.layout.places // batch.layout.real.shape[1]
         lengths = inside.sum(dim=1)[row].cpu().numpy()
-        alpha = batch.layout.pack(found.weights).cpu().numpy()
+        alpha = batch.layout.pack(optimum.weights).cpu().numpy()
         hits.append(agreement(alpha, beta, lengths))
         alone.append(agreement(alpha, beta_alone, lengths))
         random.append(chance(beta, lengths))
-        three = (batch.layout.pack(x).double().cpu() for x in (own, found.loss, found.gap))
+        three = (batch.layout.pack(x).double().cpu() for x in (own, optimum.loss, optimum.gap))
         losses.append(torch.stack([*three]))
     hit = np.concatenate(hits)
     own_loss, best_loss, gap = torch.cat(losses, dim=1)

@@ -52,9 +52,9 @@ def polarity(subject: Subject, shown: int = 6, least: int = 20, share: float = 0
 
 def _hits(split: Split, trans: np.ndarray) -> np.ndarray:
     """Whether the most polar word of each text (N,) is salient."""
-    found = []
+    hits = []
     for n, label in enumerate(split.columns["label"]):
         own = slice(split.offsets[n], split.offsets[n + 1])
         most = trans[split.tokens[own], label].argmax()
-        found.append(bool(split.columns["salient"][own][most]))
-    return np.array(found)
+        hits.append(bool(split.columns["salient"][own][most]))
+    return np.array(hits)

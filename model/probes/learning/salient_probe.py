@@ -53,11 +53,11 @@ def _salient(split: Split, example: int) -> np.ndarray:
 def _hits(split: Split, record: SplitRecord, quantity: str, at: int) -> float:
     """The share of rows whose highest position is salient."""
     rows = record.rows(quantity, at)
-    found = [
+    hits = [
         _salient(split, int(example))[rows[n, : record.lengths[n]].argmax()]
         for n, example in enumerate(record.examples)
     ]
-    return float(np.mean(found))
+    return float(np.mean(hits))
 
 
 def _most(split: Split, record: Record) -> float:

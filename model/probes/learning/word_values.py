@@ -20,7 +20,7 @@ from model.architectures.translation.recurrent import enclosed
 from model.batches.batching import plan_batches
 from model.batches.corpus import Split
 from model.batches.pairs import EOS, PairBatch, bucketed, collate_pairs, pair_lengths
-from model.probes.learning.learning_record import Values
+from model.probes.learning.learning_record import CheckpointValues
 from model.probes.measure import Subject
 from model.probes.words.subwords import plain
 
@@ -34,7 +34,7 @@ def word_values(
     examples: np.ndarray,
     search: Beam | None = None,
     tokens: int = 1024,
-) -> Values:
+) -> CheckpointValues:
     """Attention, the lexical probe and the performance of a checkpoint.
 
     beta_tl = N([h_l, s_t])_{y_t} (equation 3), as log-odds.
@@ -60,18 +60,18 @@ def word_values(
             s = model.decode(batch.tokens[:, :-1], encoding)
             context, weights = model.attend(s, encoding)
             words, targets = batch.layout.pack(s), batch.layout.pack(batch.tokens[:, 1:])
-            states = model.mix(words, batch.layout.pack(context))
+            states = model.output_projection(words, batch.layout.pack(context))
             right += int((model.logits(states).argmax(dim=-1) == targets).sum())
-            found = lexical_log_odds(model, batch, encoding.memories[0][1], words)
+            log_beta = lexical_log_odds(model, batch, encoding.memories[0][1], words)
             rows.put(alpha, at, batch.layout.pack(weights[:, 0]))
-            rows.put(beta, at, found)
+            rows.put(beta, at, log_beta)
             if search is not None:
                 best = search.search(model, batch.source, batch.source_layout).best()
                 hypotheses |= dict(zip(batch.examples.tolist(), best, strict=True))
     performance = {"accuracy": 100 * right / len(rows.lengths)}
     if search is not None:
         performance["bleu"] = _bleu(subject.corpus.vocabulary, split, hypotheses)
-    return Values(alpha, beta, rows.lengths, rows.examples, performance)
+    return CheckpointValues(alpha, beta, rows.lengths, rows.examples, performance)
 
 
 def lexical_log_odds(model: Any, batch: PairBatch, projected: Tensor, words: Tensor) -> Tensor:
@@ -87,12 +87,12 @@ def lexical_log_odds(model: Any, batch: PairBatch, projected: Tensor, words: Ten
     inside = enclosed(batch.source, batch.source_layout)[1].real[row]
     targets = batch.layout.pack(batch.tokens[:, 1:])
     word, position = inside.nonzero(as_tuple=True)
-    found = words.new_zeros(inside.shape)
+    log_beta = words.new_zeros(inside.shape)
     for chunk in torch.arange(len(word), device=word.device).split(CHUNK):
         w, p = word[chunk], position[chunk]
-        states = model.mix(words[w], projected[row[w], p])
-        found[w, p] = log_odds(model.logits(states), targets[w])
-    return found
+        states = model.output_projection(words[w], projected[row[w], p])
+        log_beta[w, p] = log_odds(model.logits(states), targets[w])
+    return log_beta
 
 
 def log_odds(logits: Tensor, targets: Tensor) -> Tensor:
@@ -129,23 +129,24 @@ def word_importance(
         with torch.backends.cudnn.flags(enabled=False):
             encoding = model.encode(batch.source, batch.source_layout, h0)
             s = model.decode(batch.tokens[:, :-1], encoding)
-        states = model.mix(*(batch.layout.pack(x) for x in (s, model.attend(s, encoding)[0])))
+        context, _ = model.attend(s, encoding)
+        states = model.output_projection(batch.layout.pack(s), batch.layout.pack(context))
         targets = batch.layout.pack(batch.tokens[:, 1:])
         of_words = log_odds(model.logits(states), targets)
-        found = of_words.new_zeros(len(of_words), factor.shape[1])
+        of_batch = of_words.new_zeros(len(of_words), factor.shape[1])
         columns = batch.layout.columns
         row = batch.layout.places // batch.layout.real.shape[1]
         for position in range(int(columns.max()) + 1):
             here = columns == position
             (gradient,) = torch.autograd.grad(of_words[here].sum(), factor, retain_graph=True)
-            found[here] = gradient[row[here]]
-        rows.put(delta, at, found)
+            of_batch[here] = gradient[row[here]]
+        rows.put(delta, at, of_batch)
     return delta
 
 
 def proxy_values(
     subject: Subject, split: Split, examples: np.ndarray, tokens: int = 1024
-) -> Values:
+) -> CheckpointValues:
     """The lexical probe of the proxy, beta_tl = softmax(W e_{x_l})_{y_t}, as log-odds.
 
     Args:
@@ -169,13 +170,13 @@ def proxy_values(
             most = model(source, inside.real).argmax(dim=-1)
             right += int((most[row] == targets).sum())
             alone = model.output(model.embedding(source)).double().log_softmax(dim=-1)
-            found = alone[row].gather(2, targets[:, None, None].expand(-1, source.shape[1], 1))
-            found = found[..., 0]
+            log_p = alone[row].gather(2, targets[:, None, None].expand(-1, source.shape[1], 1))
+            log_p = log_p[..., 0]
             rows.put(alpha, at, inside.real[row].float())
-            rows.put(beta, at, found - torch.log(-torch.expm1(found)))
+            rows.put(beta, at, log_p - torch.log(-torch.expm1(log_p)))
     performance = {"accuracy": 100 * right / len(rows.lengths)}
     alpha /= rows.lengths[:, None]
-    return Values(alpha, beta, rows.lengths, rows.examples, performance)
+    return CheckpointValues(alpha, beta, rows.lengths, rows.examples, performance)
 
 
 class _Rows:
@@ -206,9 +207,9 @@ class _Rows:
             row, column = batch.layout.real.nonzero(as_tuple=True)
             yield batch.to(subject.device), self.first[chosen[row]] + column.numpy()
 
-    def put(self, values: np.ndarray, at: np.ndarray, found: Tensor) -> None:
+    def put(self, values: np.ndarray, at: np.ndarray, of_batch: Tensor) -> None:
         """Put what was found of the words of a batch, (n, S), into their rows."""
-        values[at, : found.shape[1]] = found.cpu()
+        values[at, : of_batch.shape[1]] = of_batch.cpu()
 
 
 def _bleu(vocabulary: list[str], split: Split, hypotheses: Mapping[int, list[int]]) -> float:

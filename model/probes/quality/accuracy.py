@@ -5,14 +5,13 @@ from __future__ import annotations
 import torch
 from torch.nn import functional as F
 
-from model.batches.batching import in_order
 from model.probes.measure import Measured, Subject, scalar
 
 
 def accuracy(subject: Subject, tokens: int = 4096) -> Measured:
     """Accuracy (%) and cross-entropy (nats) on the test split."""
     right, loss, count = 0, 0.0, 0
-    for batch in in_order(subject.corpus.split("test"), tokens, subject.device):
+    for batch in subject.batches(tokens):
         with torch.no_grad():
             logits = subject.model(batch.tokens, batch.real, need_weights=False).logits
         labels = batch.columns["label"]

@@ -32,7 +32,7 @@ def tfidf_regression(subject: Subject) -> Measured:
     labels = {name: np.asarray(split.columns["label"]) for name, split in splits.items()}
     counts = {name: word_counts(split, words) for name, split in splits.items()}
     weighting = TfidfTransformer().fit(counts["train"])
-    tfidf = {name: weighting.transform(found) for name, found in counts.items()}
+    tfidf = {name: weighting.transform(matrix) for name, matrix in counts.items()}
     best, dev = None, -1.0
     for c in STRENGTHS:
         tried = LogisticRegression(C=c, max_iter=1000).fit(tfidf["train"], labels["train"])

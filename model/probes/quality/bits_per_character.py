@@ -13,6 +13,7 @@ from torch.nn import functional as F
 from model.architectures.transformer_xl import TransformerXL
 from model.batches.batching import PAD
 from model.batches.streams import streams_in_order
+from model.build import count_parameters
 from model.probes.measure import Measured, Subject, scalar
 
 BLOCK = 1000
@@ -50,7 +51,7 @@ def bits_per_character(
         raise ValueError("bits_per_character: memories is empty; give at least one length.")
     model: TransformerXL = subject.model  # type: ignore[assignment]
     text = subject.corpus.split(split)
-    found = {}
+    of_memory = {}
     for memory in memories:
         batches = streams_in_order(text, streams, segment, subject.device)
         past, nats, real = None, [], []
@@ -62,21 +63,21 @@ def bits_per_character(
             nats.append(nll)
             real.append(batch.targets != PAD)
         along = torch.cat(nats, dim=1)[torch.cat(real, dim=1)]
-        found[memory] = along.cpu().numpy() / math.log(2)
-    bits = {memory: float(of_each.mean()) for memory, of_each in found.items()}
+        of_memory[memory] = along.cpu().numpy() / math.log(2)
+    bits = {memory: float(of_each.mean()) for memory, of_each in of_memory.items()}
     last = memories[-1]
     scalars = {
         "bpc": scalar(bits[last], "bits/char", n=len(text.tokens)),
-        "parameters": scalar(sum(p.numel() for p in model.parameters()) / 1e6, "M"),
+        "parameters": scalar(count_parameters(model) / 1e6, "M"),
     }
     arrays: dict[str, list[Any]] = {
         "memory": list(memories),
         "bits": [round(value, 5) for value in bits.values()],
-        "bpc": _blocks(found[last]),
+        "bpc": _blocks(of_memory[last]),
     }
     if 0 in bits and last:
         scalars["bpc_without"] = scalar(bits[0], "bits/char", n=len(text.tokens))
-        arrays["bpc_without"] = _blocks(found[0])
+        arrays["bpc_without"] = _blocks(of_memory[0])
     floor = subject.corpus.manifest["statistics"].get("entropy_floor")
     if floor is not None:
         scalars["floor"] = scalar(floor / math.log(2), "bits/char")

@@ -55,12 +55,12 @@ def cider(hypotheses: Sequence[Words], references: Sequence[Sequence[Words]]) ->
         gram for those in references for gram in set().union(*(grams(one) for one in those))
     )
     images = math.log(len(references))
-    found = []
+    scores = []
     for hypothesis, those in zip(hypotheses, references, strict=True):
         mine = _Weighed(hypothesis, having, images)
         likeness = [mine.likeness(_Weighed(one, having, images)) for one in those]
-        found.append(1000 * float(np.mean(likeness)))
-    return np.array(found)
+        scores.append(1000 * float(np.mean(likeness)))
+    return np.array(scores)
 
 
 class _Weighed:

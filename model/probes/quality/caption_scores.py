@@ -13,7 +13,7 @@ from model.architectures.translation.beam_search import Beam
 from model.batches.captions import images_of
 from model.batches.corpus import Corpus, Split, read_lines
 from model.batches.pairs import EOS
-from model.probes.measure import Measured, Subject, scalar
+from model.probes.measure import Measured, Scalar, Subject, mean_over_examples, scalar
 from model.probes.quality import coco_tools
 from model.probes.quality.caption_metrics import bleu, cider
 
@@ -59,23 +59,23 @@ def frequent_caption(subject: Subject, split: str = "test") -> Measured:
 def describe(subject: Subject, split: Split, search: Beam) -> list[str]:
     """The best caption of every image, in words, in the order of the split."""
     model: Any = subject.model
-    words, found = subject.corpus.vocabulary, []
+    words, captions = subject.corpus.vocabulary, []
     with torch.no_grad():
         for chosen in np.array_split(np.arange(len(split)), -(-len(split) // IMAGES)):
             images, counts = images_of(split, chosen)
             images = images.to(subject.device)
             regions = model.regions(images, None if counts is None else counts.to(subject.device))
             best = search.search(model, images, regions).best()
-            found += [" ".join(words[token] for token in caption) for caption in best]
-    return found
+            captions += [" ".join(words[token] for token in caption) for caption in best]
+    return captions
 
 
 def captions_of(corpus: Corpus, split: Split) -> list[str]:
     """The captions of all images of a split in words, as the model reads them."""
-    found = []
+    captions = []
     for caption in np.split(split.tokens, np.flatnonzero(split.tokens[:-1] == EOS) + 1):
-        found.append(" ".join(corpus.vocabulary[token] for token in caption[:-1]))
-    return found
+        captions.append(" ".join(corpus.vocabulary[token] for token in caption[:-1]))
+    return captions
 
 
 def scored(corpus: Corpus, split: str, hypotheses: Sequence[str]) -> Measured:
@@ -100,13 +100,13 @@ def scored(corpus: Corpus, split: str, hypotheses: Sequence[str]) -> Measured:
     exact = [100.0 * (own in those) for own, those in zip(mine, theirs, strict=True)]
     missing = coco_tools.lacking()
     n = len(hypotheses)
-    meteor: dict[str, Any] = {"value": f"needs {missing}", "unit": "x100"}
+    meteor: Scalar = {"value": f"needs {missing}", "unit": "x100"}
     if not missing:
         joined = [[" ".join(one) for one in those] for those in theirs]
         meteor = scalar(coco_tools.meteor([" ".join(one) for one in mine], joined), "x100", n=n)
     scalars = {
         "bleu_4": scalar(bleu(mine, theirs), "x100", n=n),
-        "cider": scalar(float(by_image.mean()), "x100", float(by_image.std(ddof=1)), n),
+        "cider": mean_over_examples(by_image, "x100"),
         "meteor": meteor,
         "exact": scalar(float(np.mean(exact)), "%", n=n),
     }

@@ -28,8 +28,8 @@ def split_words(captions: Sequence[str]) -> list[list[str]]:
     from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer  # type: ignore[import-not-found]
 
     numbered = {n: [{"caption": caption}] for n, caption in enumerate(captions)}
-    found = PTBTokenizer().tokenize(numbered)
-    return [found[n][0].split() for n in range(len(captions))]
+    words = PTBTokenizer().tokenize(numbered)
+    return [words[n][0].split() for n in range(len(captions))]
 
 
 def meteor(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> float:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
-from model.batches.batching import in_order
 from model.batches.corpus import Split
 from model.objectives.multiview import VIEWS, predict
-from model.probes.measure import Measured, Subject, scalar
+from model.probes.measure import History, Measured, Scalar, Subject, rows_of, scalar
 
 
 def depths(
     subject: Subject,
-    history: Sequence[Mapping[str, Any]],
+    history: History,
     view: str | None = None,
     tokens: int = 8192,
 ) -> Measured:
@@ -49,10 +47,10 @@ def depths(
     views = VIEWS if view is None else (view,)
     test, train, dev = (subject.corpus.split(name) for name in ("test", "train", "dev"))
     right = np.zeros((len(views), len(test)))
-    for batch in in_order(test, tokens, subject.device):
+    for batch in subject.batches(tokens):
         with torch.no_grad():
-            found = predict(subject.model, batch).argmax(dim=-1) == batch.columns["label"]
-        right[:, batch.examples] = found.cpu().numpy()
+            correct = predict(subject.model, batch).argmax(dim=-1) == batch.columns["label"]
+        right[:, batch.examples] = correct.cpu().numpy()
     seen = np.asarray(test.columns["seen"], dtype=bool)
     groups = groups_of(test)
     scalars = {}
@@ -63,7 +61,7 @@ def depths(
         usual = np.bincount(train.columns["label"][groups_of(train)[name]]).argmax()
         scalars[f"majority_{name}"] = _share(test.columns["label"][chosen] == usual)
         scalars[f"seen_{name}"] = _share(seen[chosen])
-    rows = [row for row in history if row["split"] == "dev"]
+    rows = rows_of(history, "dev")
     best = max(row["accuracy"] for row in rows)
     scalars["dev"] = scalar(best, "%", n=len(dev))
     curves: dict[str, list[Any]] = {"epoch": [row["epoch"] for row in rows]}
@@ -83,10 +81,10 @@ def depths(
 def groups_of(split: Split) -> dict[str, np.ndarray]:
     """The examples (N,) of each depth, `depth_<d>`, and of all, `all`."""
     depth = np.asarray(split.columns["depth"])
-    found = {"all": np.ones(len(split), dtype=bool)}
-    return found | {f"depth_{d}": depth == d for d in np.unique(depth).tolist()}
+    groups = {"all": np.ones(len(split), dtype=bool)}
+    return groups | {f"depth_{d}": depth == d for d in np.unique(depth).tolist()}
 
 
-def _share(right: np.ndarray) -> dict[str, Any]:
+def _share(right: np.ndarray) -> Scalar:
     value = 100 * float(np.mean(right)) if len(right) else None
     return scalar(value, "%", n=len(right))

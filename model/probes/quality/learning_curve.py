@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
 
-from model.probes.measure import Measured, Subject
+from model.probes.measure import History, Measured, Subject
 
 
-def learning_curve(subject: Subject, history: Sequence[Mapping[str, Any]]) -> Measured:
+def learning_curve(subject: Subject, history: History) -> Measured:
     """The loss of every row of the history, as bits per character.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch.nn import functional as F
 
-from model.batches.batching import PAD, in_order
+from model.batches.batching import PAD
 from model.probes.measure import Measured, Subject, scalar
 
 
@@ -16,7 +16,7 @@ def language_modelling(subject: Subject, tokens: int = 4096) -> Measured:
     reach on average. All in nats per token.
     """
     total, count = 0.0, 0
-    for batch in in_order(subject.corpus.split("test"), tokens, subject.device):
+    for batch in subject.batches(tokens):
         with torch.no_grad():
             logits = subject.model(batch.tokens[:, :-1], batch.real[:, :-1]).logits
         targets = batch.tokens[:, 1:].flatten()

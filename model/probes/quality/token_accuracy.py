@@ -25,12 +25,12 @@ def token_accuracy(subject: Subject, split: str = "test", tokens: int = 4096) ->
     pairs = subject.corpus.split(split)
     batches = pairs_in_order(pairs, tokens, subject.device)
     objective: Any = Translation(0.0)
-    found = evaluate(subject.model, objective, batches, nullcontext())
+    metrics = evaluate(subject.model, objective, batches, nullcontext())
     words = int((pairs.lengths - pairs.columns["source"]).sum())
     return Measured(
         {
-            "accuracy": scalar(found["accuracy"], "%", n=words),
-            "nll": scalar(found["nll"], "nats", n=words),
+            "accuracy": scalar(metrics["accuracy"], "%", n=words),
+            "nll": scalar(metrics["nll"], "nats", n=words),
         },
         {},
     )

@@ -37,10 +37,10 @@ def training_only(subject: Subject, probe: Callable[[Subject], Measured]) -> Mea
 
 def _replace(model: nn.Module) -> int:
     """Put softmax in the place of every top-k; returns how many there were."""
-    found = 0
+    replaced = 0
     for part in list(model.modules()):
         for name, child in part.named_children():
             if isinstance(child, TopK):
                 setattr(part, name, Softmax())
-                found += 1
-    return found
+                replaced += 1
+    return replaced

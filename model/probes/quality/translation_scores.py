@@ -11,7 +11,7 @@ import torch
 from model.architectures.translation.beam_search import Beam
 from model.batches.corpus import Corpus, Split, read_lines
 from model.batches.pairs import pairs_in_order
-from model.probes.measure import Measured, Subject, scalar
+from model.probes.measure import Measured, Scalar, Subject, scalar
 from model.probes.words.subwords import is_lowercase, plain
 
 COMPOUND = re.compile(r"(\S)-(\S)")
@@ -54,13 +54,13 @@ def translation_scores(
 
 def translate(subject: Subject, split: Split, search: Beam, tokens: int) -> list[str]:
     """The best translation of every source, in words, in the order of the split."""
-    words, found = subject.corpus.vocabulary, [""] * len(split)
+    words, texts = subject.corpus.vocabulary, [""] * len(split)
     with torch.no_grad():
         for batch in pairs_in_order(split, tokens, subject.device):
             best = search.search(subject.model, batch.source, batch.source_layout).best()  # type: ignore[arg-type]
             for example, ids in zip(batch.examples, best, strict=True):
-                found[example] = plain([words[i] for i in ids])
-    return found
+                texts[example] = plain([words[i] for i in ids])
+    return texts
 
 
 def as_written(corpus: Corpus, split: str, references: list[str]) -> list[str]:
@@ -72,7 +72,7 @@ def as_written(corpus: Corpus, split: str, references: list[str]) -> list[str]:
 
 def scores(
     corpus: Corpus, hypotheses: list[str], references: list[str], written: list[str]
-) -> tuple[dict[str, dict[str, Any]], list[str]]:
+) -> tuple[dict[str, Scalar], list[str]]:
     """The scalars of `translation_scores`, and the signatures of sacrebleu."""
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.metrics.chrf import CHRF
@@ -89,8 +89,8 @@ def scores(
     }
     scalars, signatures = {}, []
     for name, (metric, system, truth) in metrics.items():
-        found = metric.corpus_score(system, [truth])
-        scalars[name] = scalar(float(found.score), "%", n=len(system))
+        score = metric.corpus_score(system, [truth])
+        scalars[name] = scalar(float(score.score), "%", n=len(system))
         signatures.append(f"{name} {metric.get_signature()}")
     words = [sum(len(text.split()) for text in side) for side in (hypotheses, references)]
     scalars["length_ratio"] = scalar(words[0] / words[1], "1")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -14,7 +14,7 @@ from model.batches.batching import PAD, plan_batches
 from model.batches.corpus import Corpus, Split
 from model.batches.pairs import EOS
 from model.layers.packing import Layout
-from model.probes.measure import Measured, Subject, scalar
+from model.probes.measure import Measured, Scalar, Subject, scalar
 from model.probes.words.conlleval import ChunkScores, conlleval
 from model.probes.words.states import encoder_states
 from model.probes.words.subwords import SubWords, column_names, english_side
@@ -92,33 +92,33 @@ def sentences(split: Split, words: Sequence[str], subwords: SubWords) -> Sentenc
     return Sentences(pieces, first, np.asarray(split.offsets))
 
 
-def word_states(subject: Subject, found: Sentences, tokens: int) -> dict[str, Tensor]:
+def word_states(subject: Subject, texts: Sentences, tokens: int) -> dict[str, Tensor]:
     """The encoder's last states (M, D) of every word's first sub-word, in every stream."""
     states: dict[str, Tensor] = {}
-    for examples, source in _batches(found, tokens):
+    for examples, source in _batches(texts, tokens):
         layout = Layout(source != PAD).to(subject.device)
         of_batch = encoder_states(subject.model, source.to(subject.device), layout)
-        lengths = [len(found.pieces[example]) for example in examples]
+        lengths = [len(texts.pieces[example]) for example in examples]
         starts = np.cumsum([0, *lengths[:-1]])
-        packed = [start + found.first[n] for n, start in zip(examples, starts, strict=True)]
-        words = [np.arange(found.words[n], found.words[n + 1]) for n in examples]
+        packed = [start + texts.first[n] for n, start in zip(examples, starts, strict=True)]
+        words = [np.arange(texts.words[n], texts.words[n + 1]) for n in examples]
         for stream, packed_states in of_batch.items():
             if stream not in states:
-                shape = (int(found.words[-1]), packed_states.shape[1])
+                shape = (int(texts.words[-1]), packed_states.shape[1])
                 states[stream] = packed_states.new_empty(shape)
             chosen = torch.from_numpy(np.concatenate(packed)).to(subject.device)
             states[stream][np.concatenate(words)] = packed_states[chosen]
     return states
 
 
-def _batches(found: Sentences, tokens: int) -> Iterator[tuple[np.ndarray, Tensor]]:
+def _batches(texts: Sentences, tokens: int) -> Iterator[tuple[np.ndarray, Tensor]]:
     """Numbers of sentences and their sub-words (B, S), padded, shortest first."""
-    lengths = np.array([len(pieces) for pieces in found.pieces])
+    lengths = np.array([len(pieces) for pieces in texts.pieces])
     order = np.argsort(lengths, kind="stable")
     for examples in plan_batches(lengths, order, {"tokens": tokens}):
         rows = np.full((len(examples), lengths[examples].max()), PAD, np.int64)
         for row, example in zip(rows, examples, strict=True):
-            row[: lengths[example]] = found.pieces[example]
+            row[: lengths[example]] = texts.pieces[example]
         yield examples, torch.from_numpy(rows)
 
 
@@ -171,9 +171,9 @@ def baseline(train: Split, test: Split, parts: int, names: int) -> np.ndarray:
         parts: how many parts of speech there are.
         names: how many tags.
     """
-    found = np.zeros((parts, names), np.int64)
-    np.add.at(found, (train.columns["pos"], train.columns["chunk"]), 1)
-    best = np.where(found.any(axis=1), found.argmax(axis=1), found.sum(axis=0).argmax())
+    counts = np.zeros((parts, names), np.int64)
+    np.add.at(counts, (train.columns["pos"], train.columns["chunk"]), 1)
+    best = np.where(counts.any(axis=1), counts.argmax(axis=1), counts.sum(axis=0).argmax())
     return np.asarray(best[test.columns["pos"]])
 
 
@@ -187,5 +187,5 @@ def _score(test: Split, names: list[str], guess: np.ndarray) -> ChunkScores:
     return conlleval(tags(np.asarray(test.columns["chunk"])), tags(guess))
 
 
-def _scalars(of: str, scores: ChunkScores) -> dict[str, dict[str, Any]]:
+def _scalars(of: str, scores: ChunkScores) -> dict[str, Scalar]:
     return {f"{of}_{name}": scalar(value, "%") for name, value in scores._asdict().items()}

@@ -32,15 +32,15 @@ class ChunkScores(NamedTuple):
 
 def chunks(tags: Sequence[str]) -> set[Chunk]:
     """The chunks of a sentence."""
-    found, start, within = set(), 0, ""
+    spans, start, within = set(), 0, ""
     for place, tag in enumerate([*tags, "O"]):
         mark, _, kind = tag.partition("-")
         if within and (mark != "I" or kind != within):
-            found.add((start, place, within))
+            spans.add((start, place, within))
             within = ""
         if mark != "O" and not within:
             start, within = place, kind
-    return found
+    return spans
 
 
 def conlleval(true: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> ChunkScores:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from model.batches.corpus import Corpus
-from model.probes.measure import Measured, Subject, scalar
+from model.probes.measure import Measured, Subject, mean_over_examples, rounded, scalar
 from model.probes.words.states import embeddings
 from model.probes.words.subwords import (
     SubWords,
@@ -72,12 +72,9 @@ def embedding_map(
         place = tsne(unit, subject.seed)[drawn]
         for name, points in (("purity", unit[drawn]), ("map_purity", place)):
             shares = purity(points, of_drawn)
-            spread = float(shares.std(ddof=1))
-            scalars[f"{stream}_{name}"] = scalar(
-                float(shares.mean()), "fraction", spread, len(shares)
-            )
+            scalars[f"{stream}_{name}"] = mean_over_examples(shares, "fraction")
         for axis, values in zip("xy", place.T, strict=True):
-            arrays[f"{stream}_{axis}"] = [round(float(value), 3) for value in values]
+            arrays[f"{stream}_{axis}"] = rounded(values, 3)
     return Measured(scalars, arrays)
 
 

@@ -77,14 +77,14 @@ def roles(
         tokens of each rank.
     """
     symbols = vocabulary(subject.corpus, side)
-    found = assigned(subject, split, side)
-    of_token = word_classes(subject.corpus, found.tokens, found.offsets, split, side, tagged)
+    tokens = assigned(subject, split, side)
+    of_token = word_classes(subject.corpus, tokens.tokens, tokens.offsets, split, side, tagged)
     classes = [name for name, _ in Counter(of_token).most_common()]
     numbers = np.array([classes.index(name) for name in of_token])
-    counts = np.bincount(found.roles, minlength=found.number)
+    counts = np.bincount(tokens.roles, minlength=tokens.number)
     ranked = [int(role) for role in np.argsort(-counts, kind="stable")]
-    by_class = table(numbers, found.roles, (len(classes), found.number))
-    by_token = table(found.tokens, found.roles, (len(symbols), found.number))
+    by_class = table(numbers, tokens.roles, (len(classes), tokens.number))
+    by_token = table(tokens.tokens, tokens.roles, (len(symbols), tokens.number))
     shares = information(by_token)
     arrays: dict[str, list[Any]] = {"word": [str(rank + 1) for rank in range(len(ranked))]}
     arrays |= {name: [] for name in ("role", "frequency", "typical", "examples", "classes")}
@@ -94,17 +94,17 @@ def roles(
         arrays["role"].append([str(role)])
         arrays["frequency"].append([str(counts[role])])
         arrays["typical"].append([symbols[token] for token in chosen] or [NONE])
-        places = [_first(found, token, role) for token in chosen[:examples]]
-        shown = [in_context(found, symbols, place, around) for place in places]
+        places = [_first(tokens, token, role) for token in chosen[:examples]]
+        shown = [in_context(tokens, symbols, place, around) for place in places]
         arrays["examples"].append(shown or [NONE])
         parts = 100 * by_class[:, role] / max(counts[role], 1)
         of_role = [f"{classes[c]} {parts[c]:.0f} %" for c in _largest(parts)]
         arrays["classes"].append(of_role or [NONE])
     has_lexicon = (subject.corpus.folder / LEXICON).is_file()
-    of_context = context_information(found.tokens, found.roles, numbers) if has_lexicon else None
+    of_context = context_information(tokens.tokens, tokens.roles, numbers) if has_lexicon else None
     arrays |= {"class": classes, "class_counts": by_class[:, ranked].tolist()}
     scalars = {
-        "used": scalar(int((counts > 0).sum()), "roles", n=found.number),
+        "used": scalar(int((counts > 0).sum()), "roles", n=tokens.number),
         "class_information": scalar(normalised_information(by_class), "1", n=len(numbers)),
         "context_information": scalar(of_context, "1", n=len(numbers)),
     }
@@ -141,23 +141,23 @@ def token_roles(
         near = get_close_matches(token, symbols, n=3, cutoff=0.5)
         hint = f"nearest: {', '.join(near)}" if near else "take one of vocabulary.txt"
         raise ValueError(f"token '{token}' is not in the vocabulary of the source; {hint}.")
-    found = assigned(subject, split, "source")
+    tokens = assigned(subject, split, "source")
     references = read_lines(subject.corpus, split, "reference")
-    places = np.flatnonzero(found.tokens == symbols.index(token))
-    counted = Counter(found.roles[places].tolist()).most_common()
-    arrays: dict[str, list[Any]] = {"word": [str(rank + 1) for rank in range(found.number)]}
+    places = np.flatnonzero(tokens.tokens == symbols.index(token))
+    counted = Counter(tokens.roles[places].tolist()).most_common()
+    arrays: dict[str, list[Any]] = {"word": [str(rank + 1) for rank in range(tokens.number)]}
     arrays |= {name: [] for name in ("role", "frequency", "examples", "translations")}
     for role, count in counted:
         chosen: dict[int, int] = {}
-        for place in places[found.roles[places] == role]:
-            chosen.setdefault(_sentence(found, place), int(place))
+        for place in places[tokens.roles[places] == role]:
+            chosen.setdefault(_sentence(tokens, place), int(place))
         first = list(chosen.items())[:examples]
         arrays["role"].append([str(role)])
         arrays["frequency"].append([str(count)])
-        arrays["examples"].append([in_context(found, symbols, p, around) for _, p in first])
+        arrays["examples"].append([in_context(tokens, symbols, p, around) for _, p in first])
         arrays["translations"].append([f"'{references[sentence]}'" for sentence, _ in first])
     for lists in arrays.values():
-        lists += [[NONE]] * (found.number - len(lists))
+        lists += [[NONE]] * (tokens.number - len(lists))
     scalars = {
         "count": scalar(len(places), "tokens"),
         "roles": scalar(len(counted), "roles", n=len(places)),
@@ -189,8 +189,8 @@ def assigned(subject: Subject, split: str, side: str, tokens: int = 4096) -> Ass
             kept = (ids != EOS) & (ids != BOS)
             ends = (layout.real.sum(1) - 1).cumsum(0).cpu().numpy()[:-1]
             parts = (np.split(values[kept], ends) for values in (ids, largest))
-            for example, *found in zip(batch.examples, *parts, strict=True):
-                of_sentence[example] = (found[0], found[1])
+            for example, *columns in zip(batch.examples, *parts, strict=True):
+                of_sentence[example] = (columns[0], columns[1])
     offsets = np.cumsum([0, *(len(ids) for ids, _ in of_sentence)])
     ids, largest = (np.concatenate(parts).astype(int) for parts in zip(*of_sentence, strict=True))
     return Assigned(ids, largest, offsets, model.roles.number)
@@ -215,8 +215,8 @@ def information(counts: np.ndarray) -> np.ndarray:
     p = counts / counts.sum()
     independent = p.sum(1, keepdims=True) * p.sum(0, keepdims=True)
     ratio = np.divide(p, independent, out=np.ones_like(p), where=p > 0)
-    found: np.ndarray = p * np.log(ratio)
-    return found
+    parts: np.ndarray = p * np.log(ratio)
+    return parts
 
 
 def normalised_information(counts: np.ndarray) -> float | None:
@@ -260,24 +260,24 @@ def _joint_entropy(*columns: np.ndarray) -> float:
     return float(entropy(np.unique(np.stack(columns), axis=1, return_counts=True)[1]))
 
 
-def in_context(found: Assigned, symbols: Sequence[str], place: int, around: int) -> str:
+def in_context(side: Assigned, symbols: Sequence[str], place: int, around: int) -> str:
     """A token between marks, with those around it in its sentence, in quotes."""
-    sentence = _sentence(found, place)
-    first = max(place - around, found.offsets[sentence])
-    last = min(place + around + 1, found.offsets[sentence + 1])
-    pieces = [symbols[i] for i in found.tokens[first:last]]
+    sentence = _sentence(side, place)
+    first = max(place - around, side.offsets[sentence])
+    last = min(place + around + 1, side.offsets[sentence + 1])
+    pieces = [symbols[i] for i in side.tokens[first:last]]
     pieces[place - first] = f"›{pieces[place - first]}‹"
     return f"'{' '.join(pieces)}'"
 
 
-def _sentence(found: Assigned, place: int) -> int:
+def _sentence(side: Assigned, place: int) -> int:
     """The sentence that a token stands in."""
-    return int(np.searchsorted(found.offsets, place, side="right")) - 1
+    return int(np.searchsorted(side.offsets, place, side="right")) - 1
 
 
-def _first(found: Assigned, token: int, role: int) -> int:
+def _first(side: Assigned, token: int, role: int) -> int:
     """Where a token first has a role."""
-    return int(np.flatnonzero((found.tokens == token) & (found.roles == role))[0])
+    return int(np.flatnonzero((side.tokens == token) & (side.roles == role))[0])
 
 
 def _largest(parts: np.ndarray) -> list[int]:

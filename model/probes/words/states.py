@@ -26,10 +26,10 @@ def embeddings(model: nn.Module, side: str) -> dict[str, np.ndarray]:
         side: `source` or `target`.
     """
     parts = {"model": side, "controller": f"controller_{side}"}
-    found = {stream: getattr(model, name, None) for stream, name in parts.items()}
+    tables = {stream: getattr(model, name, None) for stream, name in parts.items()}
     return {
         stream: part.token.weight.detach().float().cpu().numpy()
-        for stream, part in found.items()
+        for stream, part in tables.items()
         if part is not None
     }
 
@@ -43,9 +43,9 @@ def encoder_states(model: Any, source: Tensor, layout: Layout) -> dict[str, Tens
         source: (B, S), each with EOS.
         layout: of its N real tokens.
     """
-    found: dict[str, Tensor] = {}
+    states: dict[str, Tensor] = {}
     hooks = [
-        getattr(model, name).register_forward_hook(_keeping(found, stream))
+        getattr(model, name).register_forward_hook(_keeping(states, stream))
         for stream, name in NORMS.items()
         if hasattr(model, name)
     ]
@@ -54,11 +54,11 @@ def encoder_states(model: Any, source: Tensor, layout: Layout) -> dict[str, Tens
     finally:
         for hook in hooks:
             hook.remove()
-    return found
+    return states
 
 
-def _keeping(found: dict[str, Tensor], stream: str) -> Any:
+def _keeping(states: dict[str, Tensor], stream: str) -> Any:
     def keep(module: nn.Module, inputs: Any, output: Tensor) -> None:
-        found[stream] = output
+        states[stream] = output
 
     return keep

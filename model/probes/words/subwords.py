@@ -76,9 +76,9 @@ def word_counts(split: Split, side: str, symbols: list[str]) -> np.ndarray:
 
 def frequent_words(corpus: Corpus, side: str) -> list[int]:
     """The ids of the whole words that a side has to train on, the most frequent first."""
-    found = word_counts(corpus.split("train"), side, vocabulary(corpus, side))
-    order = np.argsort(-found, kind="stable")
-    return [int(i) for i in order if i >= RESERVED and found[i]]
+    counts = word_counts(corpus.split("train"), side, vocabulary(corpus, side))
+    order = np.argsort(-counts, kind="stable")
+    return [int(i) for i in order if i >= RESERVED and counts[i]]
 
 
 def plain(pieces: list[str]) -> str:
@@ -160,9 +160,9 @@ def unigram_tags(tagged: Corpus, subwords: SubWords) -> dict[str, str]:
     forms = [subwords.form(word) for word in tagged.vocabulary]
     numbers = {form: number for number, form in enumerate(dict.fromkeys(forms))}
     of_word = np.array([numbers[form] for form in forms])
-    found = np.zeros((len(numbers), len(names)), np.int64)
+    counts = np.zeros((len(numbers), len(names)), np.int64)
     for name in tagged.manifest["splits"]:
         split = tagged.split(name)
-        np.add.at(found, (of_word[split.tokens], split.columns["pos"]), 1)
-    best = found.argmax(axis=1)
-    return {form: names[best[n]] for form, n in numbers.items() if found[n].any()}
+        np.add.at(counts, (of_word[split.tokens], split.columns["pos"]), 1)
+    best = counts.argmax(axis=1)
+    return {form: names[best[n]] for form, n in numbers.items() if counts[n].any()}

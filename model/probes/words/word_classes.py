@@ -85,12 +85,12 @@ def word_classes(
 
 def _parts_of_speech(tagged: Corpus, subwords: SubWords) -> dict[str, str]:
     """The part of speech of every word of a tagged corpus that has a common one."""
-    found = {}
+    classes = {}
     for word, tag in unigram_tags(tagged, subwords).items():
         begin = next((begin for begin in PARTS_OF_SPEECH if tag.startswith(begin)), None)
         if begin is not None:
-            found[word] = PARTS_OF_SPEECH[begin]
-    return found
+            classes[word] = PARTS_OF_SPEECH[begin]
+    return classes
 
 
 def _form(word: str) -> str:
@@ -109,12 +109,12 @@ def _lexicon(text: str, side: str) -> dict[str, dict[str, str]]:
     header, *rows = [line.split("\t") for line in text.splitlines()]
     if not {"source", "target", "class"} <= set(header):
         raise ValueError(f"{LEXICON} has no columns 'source', 'target' and 'class': {REBUILD}")
-    found: dict[str, dict[str, str]] = {}
+    lexicon: dict[str, dict[str, str]] = {}
     for row in rows:
         entry = dict(zip(header, row, strict=True))
         other = entry["target" if side == "source" else "source"]
-        found.setdefault(entry[side], {})[other] = entry["class"]
-    return found
+        lexicon.setdefault(entry[side], {})[other] = entry["class"]
+    return lexicon
 
 
 def _words(pieces: Sequence[str]) -> list[list[str]]:

@@ -1,4 +1,4 @@
-"""The classifier of texts of different lengths: equal to the padded one; what is frozen."""
+"""The classifier of texts of different lengths: equal to that of one length; what is frozen."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from torch.nn import functional as F
 
 from model.architectures.lstm_classifier import LSTMClassifier
-from model.architectures.packed_classifier import PackedClassifier
 from model.batches.batching import collate
 from model.build import build
 from model.normalizers.softmax import Softmax
@@ -26,34 +25,29 @@ def texts(lengths: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.lists(st.integers(1, 6), min_size=1, max_size=4), st.sampled_from([Softmax, Uniform]))
-def test_it_is_the_padded_classifier_with_its_gradients(lengths, normalizer):
-    tokens, real = texts(lengths)
-    found, gradients = [], []
-    for kind in (LSTMClassifier, PackedClassifier):
-        torch.manual_seed(3)
-        model = kind(9, 5, 4, normalizer()).double()
-        found.append(model(tokens, real))
-        weight = torch.linspace(-1, 2, len(lengths), dtype=torch.float64)
-        loss = (found[-1].logits * weight).sum()
-        gradients.append(torch.autograd.grad(loss, list(model.parameters()), allow_unused=True))
-    padded, packed = found
-    assert torch.allclose(padded.logits, packed.logits)
-    assert torch.allclose(padded.weights, packed.weights)
-    assert torch.allclose(padded.log_odds[real], packed.log_odds[real])
+@given(st.integers(1, 6), st.integers(1, 4), st.sampled_from([Softmax, Uniform]))
+def test_texts_of_one_length_need_no_packing(length, batch, normalizer):
+    tokens, real = texts([length] * batch)
+    torch.manual_seed(3)
+    model = LSTMClassifier(9, 5, 4, normalizer()).double()
+    weight = torch.linspace(-1, 2, batch, dtype=torch.float64)
+    packed, plain = found = model(tokens, real), model(tokens)
+    gradients = [
+        torch.autograd.grad(
+            (one.logits * weight).sum(), list(model.parameters()), allow_unused=True
+        )
+        for one in found
+    ]
+    for one, other in zip(packed, plain, strict=True):
+        assert torch.allclose(one, other)
     for one, other in zip(*gradients, strict=True):
         assert (one is None) == (other is None)
         assert one is None or torch.allclose(one, other, atol=1e-10)
 
 
-def test_the_paper_has_as_many_parameters():
-    model = PackedClassifier(11, 300, 256, Softmax())
-    assert sum(p.numel() for p in model.parameters()) - 11 * 300 == 1_274_882
-
-
 def test_frozen_beta_trains_attention_alone():
     torch.manual_seed(0)
-    model = PackedClassifier(9, 5, 4, Softmax(), frozen_beta=True)
+    model = LSTMClassifier(9, 5, 4, Softmax(), frozen_beta=True)
     tokens, real = texts([3, 6])
     model(tokens, real).logits.sum().backward()
     assert {name for name, p in model.named_parameters() if p.grad is not None} == ATTENTION
@@ -64,7 +58,7 @@ def test_a_frozen_run_ends_with_the_initial_beta(tmp_path):
     labels = {name: {"label": [0, 1, 0, 1] * 4} for name in texts_of}
     corpus = write_corpus(tmp_path / "c", texts_of, 7, {}, labels)
     node = {
-        "path": "model.architectures.packed_classifier:PackedClassifier",
+        "path": "model.architectures.lstm_classifier:LSTMClassifier",
         **{"width": 5, "hidden": 4, "frozen_beta": True},
         "normalizer": {"path": "model.normalizers.softmax:Softmax"},
     }
@@ -80,7 +74,7 @@ def test_a_frozen_run_ends_with_the_initial_beta(tmp_path):
 
 def test_a_scale_multiplies_the_embedding_of_a_word():
     torch.manual_seed(0)
-    model = PackedClassifier(9, 5, 4, Softmax()).double()
+    model = LSTMClassifier(9, 5, 4, Softmax()).double()
     tokens, real = texts([3, 6])
     ones = torch.ones(real.shape, dtype=torch.float64)
     assert torch.allclose(model(tokens, real).logits, model(tokens, real, ones).logits)
@@ -89,7 +83,7 @@ def test_a_scale_multiplies_the_embedding_of_a_word():
     found = model(tokens, real, scale).logits.detach()
     assert float(found[0]) == pytest.approx(float(model(tokens, real).logits[0].detach()))
     # As if that word had an embedding of its own.
-    other = PackedClassifier(10, 5, 4, Softmax()).double()
+    other = LSTMClassifier(10, 5, 4, Softmax()).double()
     weights = model.state_dict()
     word = weights["embedding.weight"][tokens[1, 2]] * 0.5
     weights["embedding.weight"] = torch.cat([weights["embedding.weight"], word[None]])
@@ -103,7 +97,7 @@ def test_the_loss_is_that_of_torch(tmp_path):
     sequences = {"train": [[3, 4, 5], [6, 4], [3]]}
     corpus = write_corpus(tmp_path / "c", sequences, 7, {}, {"train": {"label": [0, 1, 1]}})
     torch.manual_seed(0)
-    model = PackedClassifier(7, 5, 4, Softmax())
+    model = LSTMClassifier(7, 5, 4, Softmax())
     loss = BinaryClassification().loss(model, collate(corpus.split("train"), np.arange(3)), 0)
     one = torch.tensor
     logits = torch.stack(

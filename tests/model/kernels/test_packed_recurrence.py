@@ -4,7 +4,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.kernels.packed_recurrence import Layout, read_packed
+from model.kernels.packed_recurrence import PackedOrder, read_packed
 from model.kernels.recurrence import SymbolLSTM
 
 lengths_of_texts = st.lists(st.integers(1, 7), min_size=1, max_size=5)
@@ -17,7 +17,7 @@ def real_of(lengths: list[int]) -> torch.Tensor:
 @settings(max_examples=60, deadline=None)
 @given(lengths_of_texts)
 def test_the_layout_is_that_of_torch_and_mirrors_every_text(lengths):
-    layout = Layout.of(real_of(lengths))
+    layout = PackedOrder.of(real_of(lengths))
     order = sorted(range(len(lengths)), key=lambda row: -lengths[row])
     expected = [(row, t) for t in range(max(lengths)) for row in order if t < lengths[row]]
     places = list(zip(layout.rows.tolist(), layout.positions.tolist(), strict=True))
@@ -38,7 +38,7 @@ def test_states_and_all_gradients_are_those_of_torch(seed, lengths, width, hidde
     layer = SymbolLSTM(width, hidden).double()
     table = torch.randn(5, width, dtype=torch.float64, requires_grad=True)
     tokens = torch.randint(0, 5, (len(lengths), max(lengths)))
-    layout = Layout.of(real_of(lengths))
+    layout = PackedOrder.of(real_of(lengths))
     found = read_packed(layer, tokens[layout.rows, layout.positions], table, layout.sizes)
     alone = [layer.lstm(table[tokens[row, :n], None])[0][:, 0] for row, n in enumerate(lengths)]
     expected = torch.stack(
@@ -59,7 +59,7 @@ def test_off_the_cpu_it_computes_the_same():
     """As tests of the recurrence do: symbols that say they are elsewhere, and are not."""
     torch.manual_seed(0)
     layer, table = SymbolLSTM(3, 4).double(), torch.randn(5, 3, dtype=torch.float64)
-    layout = Layout.of(real_of([2, 5, 1]))
+    layout = PackedOrder.of(real_of([2, 5, 1]))
     symbols = torch.randint(0, 5, (8,))
     elsewhere = symbols.as_subclass(Elsewhere)
     own = read_packed(layer, symbols, table, layout.sizes)

@@ -7,8 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.normalizers.topk import TopK
-from model.normalizers.topk_of_many import CHUNK, TopKOfMany, kth_largest
+from model.normalizers.topk import CHUNK, TopK, TopKOfMany, kth_largest
 
 
 def both(k, scores, outer):

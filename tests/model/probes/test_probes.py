@@ -13,7 +13,7 @@ from model.batches.corpus import Corpus
 from model.build import build
 from model.normalizers.gumbel import one_hot_argmax
 from model.probes.fields.flips import routing_flips, tree_differs
-from model.probes.fields.spans import receptive_fields, true_spans
+from model.probes.fields.receptive_fields import receptive_fields, true_spans
 from model.probes.importance.classification import attention_importance, salience, token_scores
 from model.probes.measure import Subject
 from model.probes.quality.accuracy import accuracy

@@ -15,6 +15,7 @@ from model.build import build
 from model.layers.packing import Layout
 from model.normalizers.softmax import Softmax
 from model.normalizers.topk import TopK
+from model.probes.cost import stopwatch
 from model.probes.cost import translation_speed as speed
 from model.probes.importance.attention_maps import attention_maps
 from model.probes.measure import Measured, Subject, scalar
@@ -166,7 +167,7 @@ class Timed(Softmax):
 
 
 def test_speeds_are_tokens_by_time_and_alike_on_the_same_work(corpus, monkeypatch):
-    monkeypatch.setattr(speed, "clock", lambda device: lambda: Timed.clock)
+    monkeypatch.setattr(stopwatch, "clock", lambda device: lambda: Timed.clock)
     spec = spec_of("model.normalizers.softmax:Softmax")
     nodes = {
         name: {"path": f"{__name__}:Timed", "cost": cost} for name, cost in (("a", 1), ("b", 4))
@@ -179,14 +180,14 @@ def test_speeds_are_tokens_by_time_and_alike_on_the_same_work(corpus, monkeypatc
         assert fast["value"] == pytest.approx(4 * slow["value"])
         assert (fast["unit"], fast["n"]) == ("K tokens/s", 1)
     # Three places in each of two layers, one forward pass: 6 units of time for a batch's tokens.
-    second = speed._batches(run, spec, 2)[1]
+    second = stopwatch.training_batches(run, spec, 2)[1]
     assert found.scalars["training_a"]["value"] == pytest.approx(len(second.layout.places) / 6000)
 
 
 @given(st.integers(2, 9), st.integers(0, 40))
 def test_all_mechanisms_meet_what_the_others_leave_behind_alike(count, first):
     names = [str(n) for n in range(count)]
-    rows = [speed.turn_order(names, turn) for turn in range(first, first + 2 * count)]
+    rows = [stopwatch.turn_order(names, turn) for turn in range(first, first + 2 * count)]
     assert all(sorted(row) == sorted(names) for row in rows)
     before = Counter(pair for row in rows for pair in itertools.pairwise(row))
     assert before == dict.fromkeys(itertools.permutations(names, 2), 2)

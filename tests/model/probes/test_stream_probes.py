@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from model.normalizers.softmax import Softmax
-from model.probes.cost import speed
+from model.probes.cost import speed, stopwatch
 from model.probes.measure import Subject
 from model.probes.quality.bits_per_character import bits_per_character
 from model.probes.quality.learning_curve import learning_curve
@@ -127,7 +127,7 @@ class Plain(Softmax):
 
 def test_speed_is_the_ratio_of_the_times_of_equal_updates(subject, spec, monkeypatch):
     monkeypatch.setattr(speed, "SOFTMAX", {"path": f"{__name__}:Plain"})
-    monkeypatch.setattr(speed, "clock", lambda device: lambda: Slow.clock)
+    monkeypatch.setattr(stopwatch, "clock", lambda device: lambda: Slow.clock)
     spec["model"]["normalizer"] = {"path": f"{__name__}:Slow"}
     before = {name: value.clone() for name, value in subject.model.state_dict().items()}
     found = speed.training_speed(subject, spec, updates=8).scalars["relative"]

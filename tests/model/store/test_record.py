@@ -18,7 +18,7 @@ from tests.model.corpora import write_corpus
 CPU = torch.device("cpu")
 VALUE = st.integers(-2, 2).map(float) | st.floats(-1e30, 1e30, allow_subnormal=False)
 NODE = {
-    "path": "model.architectures.packed_classifier:PackedClassifier",
+    "path": "model.architectures.lstm_classifier:LSTMClassifier",
     **{"width": 5, "hidden": 4},
     "normalizer": {"path": "model.normalizers.softmax:Softmax"},
 }

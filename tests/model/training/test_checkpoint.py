@@ -12,7 +12,7 @@ from safetensors.torch import load
 
 from model.store.checksums import Damaged
 from model.store.runs import Entry, Fenced
-from model.training.state import StateKeeper
+from model.training.state import DiskCheckpointer
 
 
 @pytest.fixture
@@ -28,9 +28,9 @@ def said() -> list[str]:
 
 
 @pytest.fixture
-def keeper(entry: Entry, said: list[str]) -> StateKeeper:
+def keeper(entry: Entry, said: list[str]) -> DiskCheckpointer:
     """A keeper of the run's states."""
-    return StateKeeper(entry.claim(), interval=1e9, say=said.append)
+    return DiskCheckpointer(entry.claim(), interval=1e9, say=said.append)
 
 
 def state(update: int) -> dict[str, Any]:
@@ -40,12 +40,12 @@ def state(update: int) -> dict[str, Any]:
     return {"model": weights, "progress": {"update": update, "rows": rows}}
 
 
-def updates(keeper: StateKeeper) -> list[int]:
+def updates(keeper: DiskCheckpointer) -> list[int]:
     """The updates of the states on disk."""
     return sorted(int(path.stem[6:]) for path in keeper.folder.glob("state-*"))
 
 
-def damage(keeper: StateKeeper, update: int, keep: int = 1000) -> None:
+def damage(keeper: DiskCheckpointer, update: int, keep: int = 1000) -> None:
     """Cut a state short."""
     path = keeper.folder / f"state-{update:012d}.pt"
     path.write_bytes(path.read_bytes()[:keep])
@@ -160,7 +160,7 @@ def test_the_history_that_can_be_watched_goes_back_with_the_state(keeper):
 def test_a_save_is_due_after_the_interval(entry, monkeypatch):
     clock = [100.0]
     monkeypatch.setattr("time.monotonic", lambda: clock[0])
-    keeper = StateKeeper(entry.claim(), interval=60, say=print)
+    keeper = DiskCheckpointer(entry.claim(), interval=60, say=print)
     assert not keeper.due()
     clock[0] += 60
     assert keeper.due()
@@ -178,7 +178,7 @@ def test_a_save_is_asked_for_once(keeper):
 def test_training_stops_at_the_deadline(entry, monkeypatch):
     clock = [100.0]
     monkeypatch.setattr("time.monotonic", lambda: clock[0])
-    keeper = StateKeeper(entry.claim(), interval=60, say=print, deadline=130)
+    keeper = DiskCheckpointer(entry.claim(), interval=60, say=print, deadline=130)
     assert not keeper.stopping()
     clock[0] = 130
     assert keeper.stopping()

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from model.architectures.copying import CopyingModel
-from model.architectures.packed_classifier import PackedClassifier
+from model.architectures.lstm_classifier import LSTMClassifier
 from model.normalizers.softmax import Softmax
 from model.training import optimization as precision
 from model.training.optimization import autocast, uses_bf16
@@ -48,7 +48,7 @@ def recurrent(name):
     if name == "copying":
         model = CopyingModel(9, 6, 7)
         return model, lambda: model(tokens, tokens).logits
-    model = PackedClassifier(9, 6, 7, Softmax())
+    model = LSTMClassifier(9, 6, 7, Softmax())
     return model, lambda: model(tokens, torch.arange(5) < torch.tensor([[5], [3]])).logits
 
 

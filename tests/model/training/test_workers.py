@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from model.training.loop import train
-from model.training.process_group import ALONE, Group
+from model.training.process_group import SINGLE_PROCESS, DistributedGroup
 from tests.model.corpora import MemoryKeeper
 
 CPU = torch.device("cpu")
@@ -28,7 +28,7 @@ def work(rank, port, function, arguments, answers):
 
     os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(SIZE)}
     os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-    group = Group(CPU, seed=3)
+    group = DistributedGroup(CPU, seed=3)
     answers.put((rank, function(group, *arguments)))
     torch.distributed.destroy_process_group()
 
@@ -104,7 +104,7 @@ def random_numbers(group):
     torch.manual_seed(group.seed)
     before = torch.rand(4)
     torch.manual_seed(group.seed)
-    group.part_ways(7)
+    group.seed_by_rank(7)
     return before.tolist(), torch.rand(4).tolist()
 
 
@@ -121,7 +121,7 @@ def test_every_example_is_worked_on_once():
     micro = [np.arange(5), np.array([7]), np.array([9, 8])]
     parts = in_a_group(share, micro)
     assert parts == [[[0, 2, 4], [7], [9]], [[1, 3], [8]]]
-    assert ALONE.share(micro) is micro
+    assert SINGLE_PROCESS.share(micro) is micro
 
 
 def counted(group):

@@ -49,7 +49,7 @@ def corpus(tmp_path):
 def test_the_base_shape_has_as_many_parameters_as_counted_by_hand():
     d, f, v, features = 512, 2048, 10_000, 2048
     with torch.device("meta"):
-        model = Captioner(v, Regions(d, features), d, f, 6, 8, Softmax())
+        model = Captioner(v, d, f, 6, 8, Softmax(), images=Regions(d, features))
     attention, feed_forward, norm = 4 * (d * d + d), d * f + f + f * d + d, 2 * d
     encoder = attention + feed_forward + 2 * norm
     decoder = 2 * attention + feed_forward + 3 * norm

@@ -7,7 +7,7 @@ import torch
 
 from model.build import build
 from model.normalizers.softmax import Softmax
-from model.probes.cost import speed
+from model.probes.cost import speed, stopwatch
 from model.probes.measure import Subject
 from model.training.loop import build_model
 
@@ -37,7 +37,7 @@ def subject(spec, corpus):
 def test_it_is_the_ratio_of_the_times_of_equal_updates(keywords, classifier_spec, monkeypatch):
     """Three units per call against one: a third of the speed."""
     monkeypatch.setattr(speed, "SOFTMAX", {"path": f"{__name__}:Plain"})
-    monkeypatch.setattr(speed, "clock", lambda device: lambda: Slow.clock)
+    monkeypatch.setattr(stopwatch, "clock", lambda device: lambda: Slow.clock)
     classifier_spec["model"]["encoder"]["normalizer"] = {"path": f"{__name__}:Slow"}
     found = speed.training_speed(subject(classifier_spec, keywords), classifier_spec, updates=8)
     assert found.scalars["relative"] == {
@@ -64,7 +64,7 @@ class Other(Warm):
 
 def test_what_finds_warm_caches_gains_nothing(keywords, classifier_spec, monkeypatch):
     monkeypatch.setattr(speed, "SOFTMAX", {"path": f"{__name__}:Warm"})
-    monkeypatch.setattr(speed, "clock", lambda device: lambda: Slow.clock)
+    monkeypatch.setattr(stopwatch, "clock", lambda device: lambda: Slow.clock)
     classifier_spec["model"]["encoder"]["normalizer"] = {"path": f"{__name__}:Other"}
     found = speed.training_speed(subject(classifier_spec, keywords), classifier_spec, updates=8)
     assert found.scalars["relative"]["value"] == pytest.approx(1)

@@ -20,7 +20,7 @@ OBJECTIVE = "model.objectives.classification:BinaryClassification"
 
 def node(normalizer: str) -> dict[str, object]:
     return {
-        "path": "model.architectures.packed_classifier:PackedClassifier",
+        "path": "model.architectures.lstm_classifier:LSTMClassifier",
         **{"width": 16, "hidden": 12},
         "normalizer": {"path": f"model.normalizers.{normalizer}"},
     }

@@ -117,7 +117,7 @@ def odds(model, source, before, word, position, factor):
     with torch.no_grad():
         encoding = model.encode(torch.tensor([source]), layout, h0)
         s = model.decode(target, encoding)
-        states = model.mix(s, model.attend(s, encoding)[0])
+        states = model.output_projection(s, model.attend(s, encoding)[0])
         log_p = model.logits(states)[0, -1].double().log_softmax(-1)[word]
         return float(log_p - torch.log(-torch.expm1(log_p)))
 

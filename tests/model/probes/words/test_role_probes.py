@@ -15,8 +15,9 @@ from model.batches.pairs import EOS
 from model.layers.role_interaction import Roles
 from model.normalizers.gumbel import Gumbel
 from model.normalizers.softmax import Softmax
-from model.probes.cost import role_cost as role_cost_of
-from model.probes.cost.role_cost import model_size, role_cost, without_roles
+from model.probes.cost import stopwatch
+from model.probes.cost.parameters import model_size
+from model.probes.cost.role_cost import role_cost, without_roles
 from model.probes.measure import Subject
 from model.probes.words.roles import (
     assigned,
@@ -288,7 +289,7 @@ class Assigning(Softmax):
 
 def test_the_ratio_of_updates_is_that_of_their_times(tmp_path, monkeypatch):
     """Six attentions of one unit in either model, and two assignments of three in one."""
-    monkeypatch.setattr(role_cost_of, "clock", lambda device: lambda: Attending.clock)
+    monkeypatch.setattr(stopwatch, "clock", lambda device: lambda: Attending.clock)
     corpus = a_corpus(tmp_path / "c")
     node = {
         "path": "model.architectures.translation.with_roles:RoleEncoderDecoder",

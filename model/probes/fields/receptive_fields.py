@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.batches.batching import Batch, in_order
+from model.batches.batching import Batch
 from model.layers.receptive_field import receptive_field
 from model.normalizers.gumbel import one_hot_argmax
 from model.probes.measure import Measured, Subject, scalar
@@ -33,7 +33,7 @@ def receptive_fields(subject: Subject, tokens: int = 4096) -> Measured:
     """
     counts = []
     shown: dict[str, list[Any]] = {}
-    for batch in in_order(subject.corpus.split("test"), tokens, subject.device):
+    for batch in subject.batches(tokens):
         with torch.no_grad():
             weights = subject.model(batch.tokens[:, :-1], batch.real[:, :-1]).weights
         field = receptive_field([one_hot_argmax(w) for w in weights])[:, 1:, 1:]
