@@ -14,7 +14,8 @@ from model.build import build
 from model.normalizers.softmax import Softmax
 from model.normalizers.uniform import Uniform
 from model.objectives.classification import BinaryClassification, framed
-from tests.model.corpora import trained_briefly, write_corpus
+from tests.model.corpora import run, write_corpus
+from tests.model.specs import SOFTMAX, brief
 
 ATTENTION = {"query.weight", "query.bias", "score.weight", "score.bias"}
 
@@ -46,11 +47,6 @@ def test_it_is_the_padded_classifier_with_its_gradients(lengths, normalizer):
         assert one is None or torch.allclose(one, other, atol=1e-10)
 
 
-def test_the_paper_has_as_many_parameters():
-    model = PackedClassifier(11, 300, 256, Softmax())
-    assert sum(p.numel() for p in model.parameters()) - 11 * 300 == 1_274_882
-
-
 def test_frozen_beta_trains_attention_alone():
     torch.manual_seed(0)
     model = PackedClassifier(9, 5, 4, Softmax(), frozen_beta=True)
@@ -66,11 +62,10 @@ def test_a_frozen_run_ends_with_the_initial_beta(tmp_path):
     node = {
         "path": "model.architectures.packed_classifier:PackedClassifier",
         **{"width": 5, "hidden": 4, "frozen_beta": True},
-        "normalizer": {"path": "model.normalizers.softmax:Softmax"},
+        "normalizer": SOFTMAX,
     }
-    trained = trained_briefly(
-        node, "model.objectives.classification:BinaryClassification", corpus, epochs=2
-    )
+    objective = "model.objectives.classification:BinaryClassification"
+    trained = run(brief(node, objective, epochs=2), corpus)
     torch.manual_seed(0)
     start = build(node, vocabulary_size=7).state_dict()
     changed = {name for name in start if not torch.equal(start[name], trained.weights[name])}
