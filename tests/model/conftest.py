@@ -1,7 +1,6 @@
 """Small corpora and specs that the tests of the model share."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +8,7 @@ import torch
 
 from model.batches.corpus import Corpus
 from tests.model.corpora import write_corpus
+from tests.model.specs import CLASSIFIER, COSINE, GUMBEL, Node, tiny
 
 BRACKETS = 9
 
@@ -52,45 +52,24 @@ def keywords(tmp_path: Path) -> Corpus:
 
 
 @pytest.fixture
-def classifier_spec() -> dict[str, Any]:
+def classifier_spec() -> Node:
     """A tiny two-stream classifier's spec."""
-    encoder = {
-        "path": "model.architectures.two_stream:TwoStreamTransformer",
-        "width": 16, "hidden": 32, "layers": 2,
-        "heads": 2, "normalizer": {"path": "model.normalizers.gumbel:Gumbel"}, "dropout": 0.1,
-    }  # fmt: skip
-    return {
-        "seed": 0,
-        "model": {"path": "model.architectures.classifier:Classifier",
-                "classes": 2, "encoder": encoder},
-        "objective": {"path": "model.objectives.classification:Classification"},
-        "training": {
-            "epochs": 3, "batch": {"tokens": 200}, "optimizer": {"lr": 1e-2, "betas": [0.9, 0.98]},
-            "schedule": {"name": "cosine", "warmup": 10}, "clip": 1.0, "precision": "fp32",
-            "threads": 1, "matmul": "highest", "select": {"metric": "accuracy", "mode": "max"},
-        },
-        "checkpoints": [], "parents": {},
-    }  # fmt: skip
+    objective = "model.objectives.classification:Classification"
+    best = {"metric": "accuracy", "mode": "max"}
+    return tiny(CLASSIFIER, objective, epochs=3, batch={"tokens": 200}, select=best, **COSINE)
 
 
 @pytest.fixture
-def language_spec() -> dict[str, Any]:
+def language_spec() -> Node:
     """A tiny discrete language model's spec, with the sparsity regulariser."""
     decoder = {
         "path": "model.architectures.transformer:Transformer",
-        "width": 16, "hidden": 32, "layers": 2,
-        "heads": 2, "normalizer": {"path": "model.normalizers.gumbel:Gumbel"},
+        "width": 16, "hidden": 32, "layers": 2, "heads": 2, "normalizer": GUMBEL,
         "positions": "learned", "max_length": 16,
     }  # fmt: skip
-    return {
-        "seed": 0,
-        "model": {"path": "model.architectures.language_model:LanguageModel", "decoder": decoder},
-        "objective": {"path": "model.objectives.language_modelling:LanguageModelling",
-                      "sparsity": 0.01, "ramp_epochs": 1},
-        "training": {
-            "epochs": 4, "batch": {"examples": 32}, "optimizer": {"lr": 1e-2, "betas": [0.9, 0.98]},
-            "schedule": {"name": "cosine", "warmup": 10}, "clip": 1.0, "precision": "fp32",
-            "threads": 1, "matmul": "highest",
-        },
-        "checkpoints": [], "parents": {},
+    model = {"path": "model.architectures.language_model:LanguageModel", "decoder": decoder}
+    objective = {
+        "path": "model.objectives.language_modelling:LanguageModelling",
+        "sparsity": 0.01, "ramp_epochs": 1,
     }  # fmt: skip
+    return tiny(model, objective, epochs=4, batch={"examples": 32}, **COSINE)

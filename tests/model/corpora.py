@@ -7,10 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 
 from model.batches.corpus import Corpus
-from model.training.loop import train
+from model.probes.measure import Measured, Subject
+from model.training.checkpointer import Checkpointer, Weights
+from model.training.loop import Interrupted, Trained, build_model, load_weights, train
+
+CPU = torch.device("cpu")
 
 
 def write_corpus(
@@ -72,23 +77,43 @@ class MemoryKeeper:
         pass
 
 
-def trained_briefly(
-    model: dict[str, Any],
-    objective: str,
+def run(
+    spec: Mapping[str, Any],
     corpus: Corpus,
-    epochs: int = 1,
-    schedule: str = "constant",
-) -> Any:
-    """Train a small model with Adam at 1e-2 in batches of 32; returns what `train` does."""
-    spec = {
-        "seed": 0,
-        "model": model,
-        "objective": {"path": objective},
-        "training": {
-            "epochs": epochs, "batch": {"examples": 32},
-            "optimizer": {"lr": 1e-2, "betas": [0.9, 0.999]}, "schedule": {"name": schedule},
-            "precision": "fp32", "threads": 1, "matmul": "highest",
-        },
-        "checkpoints": [], "parents": {},
-    }  # fmt: skip
-    return train(spec, corpus, MemoryKeeper(), torch.device("cpu"), {}, lambda line: None)
+    keeper: Checkpointer | None = None,
+    parents: Mapping[str, Weights] | None = None,
+) -> Trained:
+    """Train a spec's run, with its state in memory where no keeper is given."""
+    keeper = MemoryKeeper() if keeper is None else keeper
+    return train(spec, corpus, keeper, CPU, parents or {}, lambda line: None)
+
+
+def learned(spec: Mapping[str, Any], corpus: Corpus) -> tuple[Subject, list[dict[str, Any]]]:
+    """Train a spec's run; returns its model to be measured, and the rows of its history."""
+    trained = run(spec, corpus)
+    model = build_model(spec, corpus)
+    load_weights(model, trained.weights, "the run")
+    return Subject(model.eval(), corpus, CPU, spec["seed"]), trained.progress.rows
+
+
+def values(measured: Measured) -> dict[str, Any]:
+    """The scalars of a measurement by name."""
+    return {name: scalar["value"] for name, scalar in measured.scalars.items()}
+
+
+def resumed_alike(spec: Mapping[str, Any], corpus: Corpus, *stops: int) -> Trained:
+    """Train a run whole, then stopped after so many updates and resumed: bit for bit the same."""
+    whole = run(spec, corpus)
+    for stop in stops:
+        keeper = MemoryKeeper(save_at=stop)
+        with pytest.raises(Interrupted):
+            run(spec, corpus, keeper)
+        torch.manual_seed(999)
+        keeper.save_at = None
+        again = run(spec, corpus, keeper)
+        assert again.weights.keys() == whole.weights.keys()
+        for name, weight in again.weights.items():
+            assert torch.equal(whole.weights[name], weight), name
+        losses = [[row["loss"] for row in one.progress.rows] for one in (whole, again)]
+        assert losses[0] == losses[1]
+    return whole

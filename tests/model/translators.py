@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from model.architectures.translation.beam_search import Beam
 from model.architectures.translation.encoder_decoder import EncoderDecoder
 from model.architectures.translation.translator import Translator
 from model.architectures.translation.two_stream import TwoStreamEncoderDecoder
-from model.batches.corpus import Split
-from model.batches.pairs import EOS
+from model.batches.corpus import Corpus, Split
+from model.batches.pairs import EOS, collate_pairs
 from model.layers.packing import Layout
 from model.normalizers.entmax15 import Entmax15
 from model.normalizers.entmax_alpha import EntmaxAlpha
@@ -20,6 +21,8 @@ from model.normalizers.gumbel import Gumbel
 from model.normalizers.softmax import Softmax
 from model.normalizers.sparsemax import Sparsemax
 from model.normalizers.topk import TopK
+from model.objectives.loss import Objective
+from tests.model.corpora import write_corpus
 
 MECHANISMS = {
     "softmax": (EncoderDecoder, Softmax),
@@ -58,3 +61,31 @@ def sentences(lengths: Sequence[int], vocabulary: int = 20) -> tuple[Tensor, Lay
     real = torch.arange(max(lengths))[None] < torch.tensor(lengths)[:, None]
     words = torch.randint(3, vocabulary, real.shape) * real
     return words, Layout(real)
+
+
+def repeated_pairs(folder: Path, longest: int = 6, repeats: int = 1) -> Corpus:
+    """Pairs of fewer words than `longest`, and the same so often, as a corpus."""
+    random = np.random.default_rng(0)
+    splits, columns = {}, {}
+    for split, count in (("train", 60), ("dev", 6)):
+        texts = [random.integers(4, 9, random.integers(1, longest)).tolist() for _ in range(count)]
+        splits[split] = [[*text, EOS, *(text * repeats), EOS] for text in texts]
+        columns[split] = {"source": [len(text) + 1 for text in texts]}
+    return write_corpus(folder, splits, 9, {}, columns)
+
+
+def assert_copied(model: Translator, objective: Objective, updates: int, folder: Path) -> None:
+    """Train, translate, score: after so many updates the model says again what it reads."""
+    torch.manual_seed(0)
+    random = np.random.default_rng(0)
+    texts = [random.integers(4, 9, random.integers(2, 5)).tolist() for _ in range(60)]
+    batch = collate_pairs(write_pairs(folder, [(t, t) for t in texts]), np.arange(60))
+    optimizer = torch.optim.Adam(model.train().parameters(), lr=0.0, betas=(0.9, 0.98), fused=True)
+    for update in range(updates):
+        optimizer.param_groups[0]["lr"] = 1e-2 * min(1, (update + 1) / 20)
+        optimizer.zero_grad()
+        objective.loss(model, batch, update).mean.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+    found = Beam(2).search(model.eval(), batch.source, batch.source_layout).best()
+    assert sum(one == two for one, two in zip(found, texts, strict=True)) >= 45

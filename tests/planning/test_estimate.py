@@ -150,23 +150,16 @@ def test_operations_by_hand(plan, tmp_path, gpu):
     assert shared.units == pytest.approx(found.units)
 
 
-def test_a_text_is_read_by_segments_with_their_memory(plan, tmp_path):
+@pytest.mark.parametrize("remembers", [True, False])
+def test_a_text_is_read_by_segments_with_the_memory_of_the_model(plan, tmp_path, remembers):
     run = plan.run("language_modelling", "prefix_softmax", 0)
+    if not remembers:
+        model = plan.run("stack_language", "uniform_soft", 0).settings["model"]
+        run = replace(run, settings=run.settings | {"model": model})
     model, training = run.settings["model"], run.settings["training"]
-    read = run.settings["objective"]["segment"] + model["memory"]
-    each = 6 * parameters(model, 10_000)[1] + 12 * model["layers"] * model["width"] * read
-    tokens = training["updates"] * training["batch"]["tokens"]
-    found = Estimator(plan, False, tmp_path / "none").estimate(run)
-    assert found.seconds == pytest.approx(each * tokens / RATES["cpu"])
-
-
-def test_segments_without_a_memory_are_read_alone(plan, tmp_path):
-    run = plan.run("language_modelling", "prefix_softmax", 0)
-    model = plan.run("stack_language", "uniform_soft", 0).settings["model"]
-    run = replace(run, settings=run.settings | {"model": model})
-    training, decoder = run.settings["training"], model["decoder"]
-    read = run.settings["objective"]["segment"]
-    each = 6 * parameters(model, 10_000)[1] + 12 * decoder["layers"] * decoder["width"] * read
+    stack = model if remembers else model["decoder"]
+    read = run.settings["objective"]["segment"] + stack.get("memory", 0)
+    each = 6 * parameters(model, 10_000)[1] + 12 * stack["layers"] * stack["width"] * read
     tokens = training["updates"] * training["batch"]["tokens"]
     found = Estimator(plan, False, tmp_path / "none").estimate(run)
     assert found.seconds == pytest.approx(each * tokens / RATES["cpu"])

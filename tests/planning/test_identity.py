@@ -34,35 +34,25 @@ SPEC = {
 
 def changed(path, value):
     """The identity of the spec with another value at a path."""
-    spec = copy.deepcopy(SPEC)
-    node = spec
-    for step in path[:-1]:
+    spec = node = copy.deepcopy(SPEC)
+    *steps, last = path.split(".")
+    for step in steps:
         node = node[step]
-    node[path[-1]] = value
+    node[last] = value
     return identity(spec)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        ("schema",),
-        ("seed",),
-        ("data", "dataset"),
-        ("data", "digest"),
-        ("model", "width"),
-        ("model", "part", "rate"),
-        ("training", "optimizer", "lr"),
-        ("checkpoints",),
-        ("parents", "first"),
-        ("code",),
-    ],
-)
+COUNTED = ["schema", "seed", "data.dataset", "data.digest", "model.width", "model.part.rate"]
+COUNTED += ["training.optimizer.lr", "checkpoints", "parents.first", "code"]
+
+
+@pytest.mark.parametrize("path", COUNTED)
 def test_everything_that_can_change_the_weights_counts(path):
     assert changed(path, "other") != identity(SPEC)
 
 
-LABELS = [("run", "label"), ("run", "scale"), ("data", "recipe"), ("identity",)]
-NAMES = [("model", "path"), ("model", "part", "path"), ("objective", "path")]
+LABELS = ["run.label", "run.scale", "data.recipe", "identity"]
+NAMES = ["model.path", "model.part.path", "objective.path"]
 
 
 @pytest.mark.parametrize("path", [*LABELS, *NAMES])
@@ -71,7 +61,7 @@ def test_labels_the_recipe_and_names_of_code_do_not_count(path):
 
 
 def test_whole_floats_and_integers_are_one_number():
-    assert changed(("model", "width"), 8.0) == identity(SPEC)
+    assert changed("model.width", 8.0) == identity(SPEC)
     assert canonical([1.0, 1, True, 0.5, -0.0]) == "[1,1,true,0.5,0]"
 
 

@@ -3,14 +3,11 @@
 from pathlib import Path
 
 import pytest
-import torch
 
 from model.batches.corpus import Corpus
 from model.build import build
-from model.probes.measure import Subject
-from model.training.loop import build_model, load_weights, train
-from tests.model.corpora import MemoryKeeper
-from workflow.datasets.kinds.recipe import load
+from tests.encoding import encoded
+from tests.model.corpora import learned
 from workflow.planning.experiments import Experiment, load_experiments
 
 PAPERS = Path(__file__).resolve().parents[2] / "workflow" / "papers"
@@ -53,15 +50,7 @@ def test_in_the_demo_top_k_reaches_the_entropy_of_the_text(
 ) -> None:
     """Within .1 bits a character; without its memory it is a bit and more above."""
     spec = {**experiment.resolve("prefix_topk", "demo"), "seed": 0}
-    dataset = load(spec["data"])
-    dataset.synthesise(tmp_path / "raw")
-    files = sorted((tmp_path / "raw").iterdir())
-    dataset.prepare(files, tmp_path / "prepared")
-    dataset.encode(tmp_path / "prepared", tmp_path / "encoded")
-    corpus, cpu = Corpus(tmp_path / "encoded"), torch.device("cpu")
-    trained = train(spec, corpus, MemoryKeeper(), cpu, {}, lambda line: None)
-    model = build_model(spec, corpus)
-    load_weights(model, trained.weights, "the run")
-    found = build(spec["evaluators"]["bits"])(Subject(model.eval(), corpus, cpu, 0)).scalars
+    subject, _ = learned(spec, Corpus(encoded(tmp_path, spec["data"])))
+    found = build(spec["evaluators"]["bits"])(subject).scalars
     assert -0.01 < found["excess"]["value"] < 0.1
     assert found["bpc_without"]["value"] > found["floor"]["value"] + 1

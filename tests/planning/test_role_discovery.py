@@ -4,39 +4,33 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from model.batches.corpus import Corpus
 from model.probes.measure import Subject
 from model.probes.words.roles import context_information, normalised_information, roles, table
 from model.probes.words.word_classes import word_classes
-from model.training.loop import build_model, load_weights, train
-from tests.model.corpora import MemoryKeeper
+from model.training.loop import build_model, load_weights
+from tests.encoding import encoded
+from tests.model.corpora import CPU
+from tests.model.corpora import run as run_spec
 from tests.reporting.synthetic import plan_of
 from workflow.datasets.grammars.homographs import HOMOGRAPHS
-from workflow.datasets.kinds.recipe import load
 from workflow.planning.plan import Plan
 
-CPU = torch.device("cpu")
 
-
-def encoded(plan: Plan, folder: Path) -> Path:
+def corpus_of(plan: Plan, folder: Path) -> Corpus:
     """The demo's corpus."""
-    dataset = load(plan.runs("role_translation")[0].settings["data"])
-    dataset.synthesise(folder / "raw")
-    dataset.prepare(list((folder / "raw").iterdir()), folder / "prepared")
-    dataset.encode(folder / "prepared", folder / "encoded")
-    return folder / "encoded"
+    return Corpus(encoded(folder, plan.runs("role_translation")[0].settings["data"]))
 
 
 def test_roles_tell_the_classes_of_words(tmp_path: Path) -> None:
     """Both runs of the demo: by softmax, and from there with one role a token."""
     plan, weights, found = plan_of(tmp_path, "demo"), {}, {}
-    corpus = Corpus(encoded(plan, tmp_path))
+    corpus = corpus_of(plan, tmp_path)
     for run in plan.runs("role_translation"):
         parts = ("model", "objective", "training", "checkpoints")
         spec = {name: run.settings[name] for name in parts} | {"seed": run.seed}
-        trained = train(spec, corpus, MemoryKeeper(), CPU, weights, lambda line: None)
+        trained = run_spec(spec, corpus, parents=weights)
         weights["softmax"] = trained.weights
         model = build_model(spec, corpus)
         load_weights(model, trained.weights, run.variant)
@@ -49,7 +43,7 @@ def test_roles_tell_the_classes_of_words(tmp_path: Path) -> None:
 
 def test_what_the_note_says_of_roles_that_the_token_alone_decides(tmp_path: Path) -> None:
     """One for all homographs, one for each other class: .84 of the classes, nothing beyond."""
-    corpus = Corpus(encoded(plan_of(tmp_path, "demo"), tmp_path))
+    corpus = corpus_of(plan_of(tmp_path, "demo"), tmp_path)
     split = corpus.split("dev")
     ends = np.cumsum([0, *(split.columns["source"] - 1)])
     of_source = [

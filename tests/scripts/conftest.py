@@ -4,7 +4,7 @@ import copy
 import itertools
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,13 @@ import pytest
 
 from model.store.checksums import read_sealed, sha256
 from tests.model.corpora import write_corpus
-from tests.scripts.processes import ROOT, Interference, Outcome, Running, command
+from tests.model.specs import CLASSIFIER, tiny
+from tests.scripts.processes import ROOT, Interference, Outcome, Running, coded, command
 from tests.sealing import put
 from workflow.datasets.encoded.encoding import digest
 from workflow.datasets.io.checksums import read_manifest
 from workflow.planning.code import Project
-from workflow.planning.identity import identity, run_roots
+from workflow.planning.identity import canonical, identity, run_roots
 
 _numbers = itertools.count()
 
@@ -68,17 +69,30 @@ class Job:
         timed = ("seconds", "tokens_per_second")
         return [{name: row[name] for name in row if name not in timed} for row in rows]
 
-    def written(self) -> Path:
-        """The file of its spec."""
-        return put(self.folder / "spec.json", self.spec)
-
     def arguments(self, *more: str) -> list[str]:
         """The command line of `train`."""
-        paths = {"spec": self.written(), "data": self.data, "store": self.store, "out": self.out}
-        given = [text for name, path in paths.items() for text in (f"--{name}", str(path))]
+        given = self._given({"out": self.out})
         for name, path in self.parents.items():
             given += ["--parent", f"{name}={path}"]
         return [*given, *more]
+
+    def reading(self, out: Path, *more: str) -> list[str]:
+        """The command line of a program that reads the finished run and writes to `out`."""
+        return [*self._given({"run": self.out, "out": out}), *more]
+
+    def _given(self, paths: dict[str, Path]) -> list[str]:
+        spec = put(self.folder / "spec.json", self.spec)
+        paths |= {"spec": spec, "data": self.data, "store": self.store}
+        return [text for name, path in paths.items() for text in (f"--{name}", str(path))]
+
+    def measure(self, out: Path, **nodes: Any) -> Outcome:
+        """Measure the finished run by some evaluators."""
+        evaluators = canonical({name: coded(node) for name, node in nodes.items()})
+        return command("measure", self.reading(out, "--evaluators", evaluators))
+
+    def sealed(self, **changes: Any) -> "Job":
+        """The run with other entries of its spec, and their identity."""
+        return replace(self, spec=seal(self.spec | changes))
 
     def start(self, *more: str, before: Interference | None = None) -> Running:
         """Start a process that trains the run."""
@@ -110,6 +124,35 @@ def seal(spec: dict[str, Any]) -> dict[str, Any]:
     return spec | {"identity": identity(spec)}
 
 
+def planned(spec: dict[str, Any], data: Path, checkpoints: Sequence[int] = ()) -> dict[str, Any]:
+    """A tiny run's spec, as the workflow would resolve it for these data."""
+    digest = read_manifest(data)["digest"]
+    spec |= {
+        "schema": 1,
+        "run": {"paper": "toy", "experiment": "tiny", "variant": "only", "seed": 0},
+        "data": {"dataset": data.parent.name, "recipe": "0" * 12, "digest": digest},
+        "checkpoints": list(checkpoints),
+    }
+    return seal(spec | {"code": Project(ROOT).hash(run_roots(spec))})
+
+
+def trained(job: Job) -> Job:
+    """A run that one process has trained; not to be changed."""
+    outcome = job.train()
+    assert outcome.status == 0, outcome.said
+    return job
+
+
+def as_encoded(folder: Path, splits: Any, columns: Any = None) -> Path:
+    """Write a corpus of nine symbols whose files have their checksums, as `encode` does."""
+    manifest = write_corpus(folder, splits, 9, {}, columns).manifest
+    for name, file in manifest["files"].items():
+        file["sha256"] = sha256(folder / name)
+    manifest["digest"] = digest(manifest["files"])
+    put(folder / "manifest.json", manifest)
+    return folder
+
+
 @pytest.fixture(scope="session")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Texts whose class is told by one of two keywords."""
@@ -121,42 +164,18 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
             [3 + label, *random.integers(5, 9, 1 + i % 5)] for i, label in enumerate(labels)
         ]
         columns[split] = {"label": labels.tolist()}
-    folder = tmp_path_factory.mktemp("data") / "encoded"
-    manifest = write_corpus(folder, splits, 9, {}, columns).manifest
-    for name, file in manifest["files"].items():
-        file["sha256"] = sha256(folder / name)
-    manifest["digest"] = digest(manifest["files"])
-    put(folder / "manifest.json", manifest)
-    return folder
+    return as_encoded(tmp_path_factory.mktemp("data") / "encoded", splits, columns)
 
 
 @pytest.fixture(scope="session")
 def spec(data: Path) -> dict[str, Any]:
     """A discrete classifier with dropout, whose best weights are selected."""
-    encoder = {
-        "path": "model.architectures.two_stream:TwoStreamTransformer",
-        "width": 16, "hidden": 32, "layers": 2,
-        "heads": 2, "normalizer": {"path": "model.normalizers.gumbel:Gumbel"}, "dropout": 0.1,
-    }  # fmt: skip
-    spec = {
-        "schema": 1,
-        "run": {"paper": "toy", "experiment": "keywords", "variant": "discrete", "seed": 0},
-        "seed": 0,
-        "data": {
-            "dataset": "keywords", "recipe": "0" * 12,
-            "digest": read_manifest(data)["digest"],
-        },
-        "model": {"path": "model.architectures.classifier:Classifier",
-                "classes": 2, "encoder": encoder},
-        "objective": {"path": "model.objectives.classification:Classification"},
-        "training": {
-            "epochs": 3, "batch": {"tokens": 100}, "optimizer": {"lr": 1e-2, "betas": [0.9, 0.98]},
-            "schedule": {"name": "cosine", "warmup": 5}, "clip": 1.0, "precision": "fp32",
-            "threads": 1, "matmul": "highest", "select": {"metric": "accuracy", "mode": "max"},
-        },
-        "checkpoints": [4, 13], "parents": {},
-    }  # fmt: skip
-    return seal(spec | {"code": Project(ROOT).hash(run_roots(spec))})
+    spec = tiny(
+        CLASSIFIER, "model.objectives.classification:Classification", epochs=3,
+        batch={"tokens": 100}, schedule={"name": "cosine", "warmup": 5}, clip=1.0,
+        select={"metric": "accuracy", "mode": "max"},
+    )  # fmt: skip
+    return planned(spec, data, [4, 13])
 
 
 @pytest.fixture

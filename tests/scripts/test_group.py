@@ -1,6 +1,5 @@
 """`train` in several processes, of which the first one keeps and writes."""
 
-import copy
 import json
 import os
 import signal
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load
 
-from tests.scripts.conftest import seal
+from tests.model.specs import SOFTMAX
 from tests.scripts.processes import ROOT
 from workflow.planning.code import Project
 from workflow.planning.identity import run_roots
@@ -30,16 +29,10 @@ def start(job, *more):
 
 
 @pytest.fixture
-def soft(job, spec):
+def soft(job):
     """The run without anything drawn at random."""
-    changed = copy.deepcopy(spec)
-    encoder = changed["model"]["encoder"]
-    encoder |= {"dropout": 0, "normalizer": {"path": "model.normalizers.softmax:Softmax"}}
-    del changed["identity"]
-    changed["code"] = Project(ROOT).hash(run_roots(changed))
-    job.spec.clear()
-    job.spec.update(seal(changed))
-    return job
+    job.spec["model"]["encoder"] |= {"dropout": 0, "normalizer": SOFTMAX}
+    return job.sealed(code=Project(ROOT).hash(run_roots(job.spec)))
 
 
 def test_two_processes_train_one_run_and_a_retry_continues_it(soft, tmp_path):
@@ -51,24 +44,22 @@ def test_two_processes_train_one_run_and_a_retry_continues_it(soft, tmp_path):
     assert done.stdout.count("resumed after update 1 of") == 1
     assert soft.record["processes"] == 2
     assert [segment["exact"] for segment in soft.record["continuations"]] == [False]
-    both = load(soft.weights)
+    both = soft.weights
     losses = [row["loss"] for row in soft.history if row["split"] == "dev"]
     again = type(soft)(tmp_path / "alone", soft.spec, soft.data)
-    again.folder.mkdir()
     alone = start(again)
     assert alone.returncode == 0, alone.stdout
     assert again.record["processes"] == 1
     expected = [row["loss"] for row in again.history if row["split"] == "dev"]
     assert losses == pytest.approx(expected, rel=1e-3)
-    name = "output.weight"
-    assert np.allclose(both[name], load(again.weights)[name], atol=1e-3)
+    weights = [load(one)["output.weight"] for one in (both, again.weights)]
+    assert np.allclose(*weights, atol=1e-3)
 
 
 def test_what_slurm_announces_does_not_end_a_group(soft):
     """At SIGTERM, which all its processes get, it saves and goes on until Slurm kills it."""
     soft.spec["training"]["epochs"] = 6
-    changed = {name: value for name, value in soft.spec.items() if name != "identity"}
-    soft.spec.update(seal(changed))
+    soft = soft.sealed()
     group = subprocess.Popen(
         [sys.executable, "-m", "workflow.scripts.train", *soft.arguments(*GROUP)],
         cwd=ROOT, env=os.environ | {"OMP_NUM_THREADS": "1", "SLURM_JOB_ID": "4711"},
@@ -85,8 +76,7 @@ def test_what_slurm_announces_does_not_end_a_group(soft):
 
 def test_a_run_that_fails_is_told_by_the_first_process(soft):
     soft.spec["training"]["optimizer"]["lr"] = 1e30
-    changed = {name: value for name, value in soft.spec.items() if name != "identity"}
-    soft.spec.update(seal(changed))
+    soft = soft.sealed()
     done = start(soft, *GROUP)
     assert done.returncode == 1 and not soft.out.exists()
     assert done.stdout.count("error: the loss or its gradient is not a finite number") == 1

@@ -6,15 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from model.store.checksums import sha256
-from tests.model.corpora import write_corpus
-from tests.scripts.conftest import Job, seal
-from tests.scripts.processes import ROOT, kill
-from tests.sealing import put
-from workflow.datasets.encoded.encoding import digest
-from workflow.datasets.io.checksums import read_manifest
-from workflow.planning.code import Project
-from workflow.planning.identity import run_roots
+from tests.model.specs import tiny
+from tests.scripts.conftest import Job, as_encoded, planned
+from tests.scripts.processes import kill
 
 pytestmark = pytest.mark.xdist_group("scripts")
 
@@ -27,41 +21,19 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
         split: [random.integers(3, 9, n).tolist()]
         for split, n in (("train", 400), ("dev", 80), ("test", 80))
     }
-    folder = tmp_path_factory.mktemp("text") / "encoded"
-    manifest = write_corpus(folder, splits, 9, {}).manifest
-    for name, file in manifest["files"].items():
-        file["sha256"] = sha256(folder / name)
-    manifest["digest"] = digest(manifest["files"])
-    put(folder / "manifest.json", manifest)
-    return folder
+    return as_encoded(tmp_path_factory.mktemp("text") / "encoded", splits)
 
 
 def reader(folder: Path, text: Path, **training: Any) -> Job:
     """A tiny Transformer-XL, not yet begun."""
-    folder.mkdir()
-    spec = {
-        "schema": 1,
-        "run": {"paper": "toy", "experiment": "text", "variant": "softmax", "seed": 0},
-        "seed": 0,
-        "data": {
-            "dataset": "text", "recipe": "0" * 12,
-            "digest": read_manifest(text)["digest"],
-        },
-        "model": {
-            "path": "model.architectures.transformer_xl:TransformerXL",
-            "width": 8, "hidden": 16, "layers": 2,
-            "heads": 2, "normalizer": {"path": "model.normalizers.topk:TopKOfMany", "k": 3},
-            "memory": 6, "streams": 4, "dropout": 0.1,
-        },
-        "objective": {"path": "model.objectives.stream_modelling:StreamModelling", "segment": 5},
-        "training": {
-            "updates": 30, "batch": {"tokens": 20}, "optimizer": {"lr": 1e-2, "betas": [0.9, 0.98]},
-            "schedule": {"name": "cosine"}, "precision": "fp32", "threads": 1, "matmul": "highest",
-            **training,
-        },
-        "checkpoints": [], "parents": {},
+    model = {
+        "path": "model.architectures.transformer_xl:TransformerXL",
+        "width": 8, "hidden": 16, "layers": 2, "heads": 2, "memory": 6, "streams": 4,
+        "normalizer": {"path": "model.normalizers.topk:TopK", "k": 3}, "dropout": 0.1,
     }  # fmt: skip
-    return Job(folder, seal(spec | {"code": Project(ROOT).hash(run_roots(spec))}), text)
+    objective = {"path": "model.objectives.stream_modelling:StreamModelling", "segment": 5}
+    settings = {"updates": 30, "batch": {"tokens": 20}, "schedule": {"name": "cosine"}}
+    return Job(folder, planned(tiny(model, objective, **settings | training), text), text)
 
 
 def test_killed_and_resumed_it_ends_bit_for_bit_as_undisturbed(tmp_path: Path, text: Path) -> None:
@@ -74,21 +46,7 @@ def test_killed_and_resumed_it_ends_bit_for_bit_as_undisturbed(tmp_path: Path, t
     assert job.like(whole)
 
 
-@pytest.mark.parametrize(
-    ("batch", "says"),
-    [
-        (
-            {"tokens": 25},
-            "training.batch.tokens makes more streams than model.streams, which is 4",
-        ),
-        ({"tokens": 18}, "training.batch.tokens is 18; give a multiple of the segment's 5"),
-        ({"examples": 4}, "training.batch.tokens is missing; give a multiple of the segment's 5"),
-        ({"tokens": 2000}, "the text of 400 characters is too short for 400 segments of 5"),
-    ],
-)
-def test_a_batch_that_does_not_fit_is_told(
-    tmp_path: Path, text: Path, batch: dict[str, int], says: str
-) -> None:
-    job = reader(tmp_path / "job", text, batch=batch)
-    assert says in job.train().error
+def test_a_batch_that_does_not_fit_is_told(tmp_path: Path, text: Path) -> None:
+    job = reader(tmp_path / "job", text, batch={"tokens": 25})
+    assert "batch.tokens makes more streams than model.streams, which is 4" in job.train().error
     assert job.untouched()

@@ -10,11 +10,10 @@ import pytest
 
 from model.store.checksums import listed, read_sealed
 from model.store.record import Record
-from tests.scripts.conftest import Job, seal
-from tests.scripts.processes import ROOT, Interference, Outcome, Running, coded, command, new_code
+from tests.scripts.conftest import Job
+from tests.scripts.processes import Interference, Outcome, Running, coded, command, new_code
 from tests.sealing import flip, put, relist
-from workflow.planning.code import Project
-from workflow.planning.identity import canonical, measuring_roots
+from workflow.planning.identity import canonical
 from workflow.scripts.job import write_record
 
 pytestmark = pytest.mark.xdist_group("scripts")
@@ -43,11 +42,8 @@ class Measuring:
 
     def arguments(self, *more: str) -> list[str]:
         """The command line of `measure`."""
-        job = self.job
-        paths = {"spec": job.written(), "run": job.out, "data": job.data, "store": job.store,
-                 "out": self.out}  # fmt: skip
-        given = [text for name, path in paths.items() for text in (f"--{name}", str(path))]
-        return [*given, "--evaluators", canonical(self.evaluators), *more]
+        nodes = ("--evaluators", canonical(self.evaluators))
+        return self.job.reading(self.out, *nodes, *more)
 
     def measure(self, *more: str, before: Interference | None = None) -> Outcome:
         """Measure in a process of its own."""
@@ -132,10 +128,7 @@ def test_an_evaluator_gets_the_records_that_it_names(measuring):
         "record": {"variant": "discrete"},
         "others": {"variant": "discrete", "others": True},
     }
-    measuring.evaluators["seen"] = node | {
-        "code": Project(ROOT).hash(measuring_roots(node)),
-        "recorded": "r",
-    }
+    measuring.evaluators["seen"] = coded(node) | {"recorded": "r"}
     names = ("seen.record", "seen.others", "seen.others")
     given = [x for pair in zip(names, files, strict=True) for x in ("--record", "=".join(pair))]
     assert "seen" in ran(measuring.measure(*given))
@@ -236,14 +229,14 @@ def test_what_was_found_before_a_mistake_is_kept(measuring):
 def test_other_code_than_planned_is_refused(measuring):
     measuring.evaluators["accuracy"]["code"] = "0" * 16
     assert "the code of evaluator 'accuracy' has changed" in measuring.refused()
-    other = replace(measuring.job, spec=seal(measuring.job.spec | {"code": "0" * 16}))
+    other = measuring.job.sealed(code="0" * 16)
     del measuring.evaluators["accuracy"]
     assert "the code of run" in Measuring(other, measuring.evaluators).refused()
 
 
 def test_weights_of_another_run_are_refused(measuring):
     training = measuring.job.spec["training"] | {"epochs": 1}
-    other = replace(measuring.job, spec=seal(measuring.job.spec | {"training": training}))
+    other = measuring.job.sealed(training=training)
     error = Measuring(other, measuring.evaluators).refused()
     assert f"is run {measuring.job.spec['identity']}, not run {other.spec['identity']}" in error
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from model.store.record import Record
-from tests.scripts.conftest import Job, seal
+from tests.scripts.conftest import Job
 from tests.scripts.processes import Outcome, coded, command
 from tests.sealing import change, flip
 from workflow.planning.identity import canonical
@@ -38,13 +38,15 @@ class Recording:
             for path in (place / "checkpoints").iterdir()
         )
 
+    def of_checkpoints(self, *updates: int) -> "Recording":
+        """The same run, as if these had been asked for."""
+        job = self.job.sealed(checkpoints=list(updates))
+        change(job.out / "run.json", lambda run: run.update(identity=job.spec["identity"]))
+        return replace(self, job=job)
+
     def record(self, torch: bool = True, **more: str) -> Outcome:
         """Record in a process of its own."""
-        job = self.job
-        paths = {"spec": job.written(), "run": job.out, "data": job.data, "store": job.store,
-                 "out": self.out}  # fmt: skip
-        given = [text for name, path in paths.items() for text in (f"--{name}", str(path))]
-        arguments = [*given, "--recorder", canonical(self.recorder)]
+        arguments = self.job.reading(self.out, "--recorder", canonical(self.recorder))
         return command("record", arguments, torch=torch, **more)
 
 
@@ -119,11 +121,9 @@ def test_weights_that_were_dropped_are_told(recording):
 
 
 def test_a_checkpoint_beyond_the_last_update_is_told(recording):
-    spec = seal(recording.job.spec | {"checkpoints": [4, 13, 9999]})
-    job = replace(recording.job, spec=spec)
-    change(job.out / "run.json", lambda run: run.update(identity=spec["identity"]))
-    error = replace(recording, job=job).record().error
-    assert f"checkpoint 9999 is beyond its last update, {job.record['steps']}" in error
+    other = recording.of_checkpoints(4, 13, 9999)
+    steps = other.job.record["steps"]
+    assert f"checkpoint 9999 is beyond its last update, {steps}" in other.record().error
 
 
 def test_a_run_that_has_not_finished_is_told(recording):
@@ -140,11 +140,9 @@ def test_other_code_than_planned_is_refused(recording):
 
 
 def test_a_run_without_checkpoints_is_recorded_as_it_ended(recording):
-    spec = seal(recording.job.spec | {"checkpoints": []})
-    job = replace(recording.job, spec=spec)
-    change(job.out / "run.json", lambda run: run.update(identity=spec["identity"]))
-    assert replace(recording, job=job).record().status == 0
-    assert Record.read(recording.out).steps.tolist() == [job.record["best_step"]]
+    other = recording.of_checkpoints()
+    assert other.record().status == 0
+    assert Record.read(recording.out).steps.tolist() == [other.job.record["best_step"]]
 
 
 def test_a_record_that_is_damaged_in_the_store_is_made_again(recording):

@@ -1,23 +1,25 @@
 """Training as processes that are killed, stopped, overtaken, misled and run out of disk."""
 
-import io
+import importlib
 import json
 import math
 import os
 import random
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from model.store.checksums import stamped
 from model.store.runs import Entry
-from tests.scripts.conftest import Job, seal
+from tests import sealing
+from tests.scripts.conftest import Job
 from tests.scripts.processes import (
     NEVER,
+    Interference,
     command,
     fill_disk,
     kill,
@@ -137,7 +139,7 @@ def test_a_process_whose_run_is_forgotten_leaves_nothing_behind(job, tmp_path):
 def test_a_diverging_run_is_told_once_and_tried_again_by_a_new_invocation(job):
     job.spec["training"]["optimizer"]["lr"] = 1e30
     job.spec["training"]["schedule"] = {"name": "constant"}
-    job = replace(job, spec=seal(job.spec))
+    job = job.sealed()
     said = "the loss or its gradient is not a finite number"
     assert said in command("train", job.arguments(), SACCADE_INVOCATION="first").error
     assert json.loads((job.entry / "failed.json").read_text())["invocation"] == "first"
@@ -148,61 +150,43 @@ def test_a_diverging_run_is_told_once_and_tried_again_by_a_new_invocation(job):
     assert job.untouched()
 
 
-def fill_the_device() -> None:
-    """Let training meet a full GPU."""
-    import torch
+def _raise(error: BaseException, module: str, name: str) -> None:
+    os.environ["SACCADE_INVOCATION"] = "first"
 
-    from model.training import loop as training
+    def fails(*_: Any) -> None:
+        raise error
 
-    def train(*_: Any) -> None:
-        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.\nSee docs.")
+    setattr(importlib.import_module(module), name, fails)
 
-    training.train = train
+
+def raising(error: BaseException, place: str = "model.training.loop:train") -> Interference:
+    """Let a function of the process end at an error."""
+    return partial(_raise, error, *place.split(":"))
 
 
 def test_a_device_that_is_too_small_is_told(job):
-    error = job.train(before=fill_the_device).error
+    full = "CUDA out of memory. Tried to allocate 2.00 GiB.\nSee docs."
+    error = job.train(before=raising(torch.OutOfMemoryError(full))).error
     assert "does not fit on the device: CUDA out of memory. Tried to allocate 2.00 GiB." in error
     assert "Lower training.batch.micro_tokens" in error and "See docs" not in error
     assert json.loads((job.entry / "failed.json").read_text())["reason"] in error
     assert job.untouched()
 
 
-def stumble() -> None:
-    """Let training end at a mistake in the code of a run."""
-    os.environ["SACCADE_INVOCATION"] = "first"
-    from model.training import loop as training
-
-    def train(*_: Any) -> None:
-        {}["missing"]
-
-    training.train = train
-
-
-def lose_a_process() -> None:
-    """Let training end at an error that another attempt may not meet."""
-    os.environ["SACCADE_INVOCATION"] = "first"
-    from model.training import loop as training
-
-    def train(*_: Any) -> None:
-        raise RuntimeError("NCCL error: remote process exited or there was a network error")
-
-    training.train = train
-
-
 def test_a_mistake_in_the_code_of_a_run_is_not_tried_again(job):
-    outcome = job.train(before=stumble)
+    outcome = job.train(before=raising(KeyError("missing")))
     reason = f"error: run {job.spec['identity']} fails in its own code: KeyError: 'missing'"
     assert outcome.status == 1 and outcome.said.splitlines()[-1] == reason
     again = command("train", job.arguments(), torch=False, SACCADE_INVOCATION="first")
     assert again.status == 1 and again.said.splitlines()[-1].startswith(f"{reason} (found at ")
     for said in (outcome.said, again.said):
-        assert said.count("Traceback (most recent") == 1 and '{}["missing"]' in said
+        assert said.count("Traceback (most recent") == 1 and "raise error" in said
     assert job.untouched() and job.train().status == 0
 
 
 def test_what_a_retry_can_cure_is_tried_again(job):
-    outcome = job.train(before=lose_a_process)
+    lost = RuntimeError("NCCL error: remote process exited or there was a network error")
+    outcome = job.train(before=raising(lost))
     assert outcome.status == 1 and outcome.said.endswith("there was a network error\n")
     assert "Traceback" in outcome.said and not (job.entry / "failed.json").exists()
     assert command("train", job.arguments(), SACCADE_INVOCATION="first").status == 0
@@ -243,9 +227,7 @@ def truncate(path: Path) -> None:
 
 
 def flip(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
+    sealing.flip(path, 4 * path.stat().st_size)
 
 
 @pytest.mark.parametrize("damage", [truncate, flip])
@@ -257,23 +239,6 @@ def test_a_damaged_state_is_left_for_the_one_before(stopped, copied, whole, dama
     assert "state-000000000018.pt is damaged and was removed" in outcome.said
     assert "resumed after update 15" in outcome.said
     assert [segment["update"] for segment in job.record["continuations"]] == [15]
-    assert job.like(whole)
-
-
-def test_a_state_that_holds_code_is_not_loaded_and_the_one_before_is(stopped, copied, whole):
-    class Malicious:
-        def __reduce__(self):
-            return (Path.touch, (job.folder / "harmed",))
-
-    job = copied(stopped)
-    buffer = io.BytesIO()
-    torch.save({"model": Malicious()}, buffer)
-    job.states[-1].write_bytes(stamped(buffer.getvalue()))
-    outcome = job.train("--save-every", "0")
-    assert outcome.status == 0 and "Traceback" not in outcome.said
-    assert "state-000000000018.pt may hold code, was not loaded and was removed" in outcome.said
-    assert "resumed after update 15" in outcome.said
-    assert not (job.folder / "harmed").exists()
     assert job.like(whole)
 
 
@@ -311,19 +276,18 @@ def test_damaged_data_is_set_aside_as_a_whole(own_data, damage, name):
 
 def test_other_data_than_planned_is_refused(job):
     job.spec["data"]["digest"] = "0" * 64
-    job = replace(job, spec=seal(job.spec))
+    job = job.sealed()
     assert f"is not what run {job.spec['identity']} was planned with" in job.refused()
 
 
 def test_other_code_than_planned_is_refused(job):
-    job = replace(job, spec=seal(job.spec | {"code": "0" * 16}))
-    error = job.refused()
+    error = job.sealed(code="0" * 16).refused()
     assert "the code of run" in error and "has changed since it was planned" in error
 
 
 def test_a_module_that_is_gone_is_told(job):
     job.spec["model"]["path"] = "model.gone:Classifier"
-    assert 'module "model.gone" has no file' in replace(job, spec=seal(job.spec)).refused()
+    assert 'module "model.gone" has no file' in job.sealed().refused()
 
 
 def test_a_spec_that_was_edited_is_refused(job):
@@ -350,8 +314,8 @@ def child(job: Job, parent: Job, **changes: object) -> Job:
     training = job.spec["training"] | {"start_from": "base", "select": None, "epochs": 1}
     training["optimizer"] = {"lr": 1e-12, "betas": [0.9, 0.98]}
     parents = {"base": parent.spec["identity"]}
-    spec = seal(job.spec | {"training": training, "parents": parents, "checkpoints": [2]} | changes)
-    return replace(job, spec=spec, parents={"base": parent.out})
+    changes = {"training": training, "parents": parents, "checkpoints": [2]} | changes
+    return replace(job.sealed(**changes), parents={"base": parent.out})
 
 
 def test_a_child_starts_from_its_parents_weights(job, whole):
@@ -376,7 +340,7 @@ def test_a_parent_that_does_not_exist_is_told(job, whole):
 
 def test_a_parent_with_another_identity_is_told(job, whole):
     tuned = child(job, whole)
-    tuned = replace(tuned, spec=seal(tuned.spec | {"parents": {"base": "0123456789abcdef"}}))
+    tuned = tuned.sealed(parents={"base": "0123456789abcdef"})
     assert f"is run {whole.spec['identity']}, not run 0123456789abcdef" in tuned.refused()
 
 
@@ -409,7 +373,7 @@ def test_a_damaged_parent_is_restored_from_the_store(whole, copied):
 
 def test_a_checkpoint_beyond_the_last_epoch_is_told_before_the_first_update(job, whole):
     last = whole.record["steps"]
-    longer = replace(job, spec=seal(job.spec | {"checkpoints": [4, last + 1]}))
+    longer = job.sealed(checkpoints=[4, last + 1])
     outcome = longer.train()
     each = f"training.epochs 3, of {last // 3} updates each in {job.data}"
     assert outcome.error == (
@@ -422,7 +386,7 @@ def test_a_checkpoint_beyond_the_last_epoch_is_told_before_the_first_update(job,
 
 def test_a_run_may_keep_its_last_update(job, whole):
     last = whole.record["steps"]
-    ended = replace(job, spec=seal(job.spec | {"checkpoints": [last]}))
+    ended = job.sealed(checkpoints=[last])
     assert ended.train().status == 0
     assert sorted(ended.checkpoints) == [f"step-{last}.safetensors"]
 
@@ -459,18 +423,7 @@ def test_a_disk_too_full_to_copy_out_leaves_no_run_json(whole, copied):
     assert Entry(job.store, job.spec["identity"]).finished()
 
 
-def leave() -> None:
-    """Let training end where the code of a run, such as a mechanism, calls sys.exit."""
-    os.environ["SACCADE_INVOCATION"] = "first"
-    from model.training import preflight as mechanism
-
-    def build(*_: Any) -> None:
-        raise SystemExit(0)
-
-    mechanism.build = build
-
-
 def test_code_of_a_run_that_calls_exit_is_named(job):
-    outcome = job.train(before=leave)
+    outcome = job.train(before=raising(SystemExit(0), "model.training.preflight:build"))
     reason = f"error: run {job.spec['identity']} fails in its own code: SystemExit: 0"
     assert outcome.status == 1 and outcome.said.endswith(reason + "\n"), outcome.said

@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 from subword_nmt.apply_bpe import BPE
 
-from tests.scripts.conftest import Job, seal
-from tests.scripts.processes import ROOT, coded, command, kill
-from workflow.datasets.io.checksums import read_manifest
-from workflow.datasets.kinds.recipe import load
-from workflow.planning.code import Project
-from workflow.planning.identity import canonical, run_roots
+from tests.encoding import encoded
+from tests.model.specs import GUMBEL, tiny
+from tests.scripts.conftest import Job, planned, trained
+from tests.scripts.processes import kill
 
 pytestmark = pytest.mark.xdist_group("scripts")
 
@@ -24,57 +22,41 @@ PAIRS = {
 }
 MODEL = {
     "path": "model.architectures.translation.two_stream:TwoStreamEncoderDecoder",
-    "width": 8, "hidden": 12,
-    "layers": 1, "heads": 2, "normalizer": {"path": "model.normalizers.gumbel:Gumbel"},
-    "dropout": 0.2,
+    "width": 8, "hidden": 12, "layers": 1, "heads": 2, "normalizer": GUMBEL, "dropout": 0.2,
 }  # fmt: skip
 TRAINING = {
-    "updates": 20, "batch": {"tokens": 400, "micro_tokens": 200},
-    "optimizer": {"lr": 1e-2, "betas": [0.9, 0.98]},
-    "schedule": {"name": "inverse_sqrt", "warmup": 4}, "clip": 1.0, "precision": "fp32",
-    "threads": 1, "matmul": "highest", "average": {"last": 3, "updates": 4},
+    "updates": 20, "batch": {"tokens": 400, "micro_tokens": 200}, "clip": 1.0,
+    "schedule": {"name": "inverse_sqrt", "warmup": 4}, "average": {"last": 3, "updates": 4},
 }  # fmt: skip
+SHORT = {name: value for name, value in TRAINING.items() if name != "average"} | {"updates": 2}
 
 
-def encoded(folder: Path, **options: Any) -> Path:
+def pairs_in(folder: Path, **options: Any) -> Path:
     """Generated pairs in the format of Multi30k."""
-    dataset = load(PAIRS | options)
-    dataset.synthesise(folder / "raw")
-    dataset.prepare(list((folder / "raw").iterdir()), folder / "prepared")
-    dataset.encode(folder / "prepared", folder / "encoded")
-    return folder / "encoded"
+    return encoded(folder, PAIRS | options)
 
 
-def translating(folder: Path, data: Path, model: Any = MODEL, training: Any = TRAINING) -> Job:
+def translating(
+    folder: Path,
+    data: Path,
+    model: Any = MODEL,
+    training: Any = TRAINING,
+    objective: str = "model.objectives.translation:Translation",
+) -> Job:
     """A run that is not yet begun."""
-    digest = read_manifest(data)["digest"]
-    spec = {
-        "schema": 1,
-        "run": {"paper": "toy", "experiment": "pairs", "variant": "two_stream", "seed": 0},
-        "seed": 0,
-        "data": {"dataset": "multi30k", "recipe": "0" * 12, "digest": digest},
-        "model": model,
-        "objective": {"path": "model.objectives.translation:Translation"},
-        "training": training,
-        "checkpoints": [], "parents": {},
-    }  # fmt: skip
-    folder.mkdir()
-    return Job(folder, seal(spec | {"code": Project(ROOT).hash(run_roots(spec))}), data)
+    return Job(folder, planned(tiny(model, objective, **training), data), data)
 
 
 @pytest.fixture(scope="session")
 def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Pairs with one vocabulary for both sides."""
-    return encoded(tmp_path_factory.mktemp("pairs"))
+    return pairs_in(tmp_path_factory.mktemp("pairs"))
 
 
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory, pairs: Path) -> Job:
     """The run, trained by one process; not to be changed."""
-    job = translating(tmp_path_factory.mktemp("undisturbed") / "run", pairs)
-    outcome = job.train()
-    assert outcome.status == 0, outcome.said
-    return job
+    return trained(translating(tmp_path_factory.mktemp("undisturbed"), pairs))
 
 
 def test_killed_in_the_middle_of_an_epoch_it_ends_bit_for_bit_as_undisturbed(
@@ -94,12 +76,11 @@ def test_killed_in_the_middle_of_an_epoch_it_ends_bit_for_bit_as_undisturbed(
 
 
 def test_a_parent_with_another_vocabulary_is_told(undisturbed: Job, tmp_path: Path) -> None:
-    other = encoded(tmp_path / "other", merges=5)
+    other = pairs_in(tmp_path / "other", merges=5)
     training = TRAINING | {"start_from": "base"}
     job = translating(tmp_path / "run", other, training=training)
-    parents = {"base": undisturbed.spec["identity"]}
-    job = replace(job, spec=seal(job.spec | {"parents": parents}))
     job = replace(job, parents={"base": undisturbed.out})
+    job = job.sealed(parents={"base": undisturbed.spec["identity"]})
     words = len((other / "vocabulary.txt").read_text().split())
     error = job.train().error
     assert "parent 'base' of run" in error and "source.token.weight'), and" in error
@@ -109,7 +90,7 @@ def test_a_parent_with_another_vocabulary_is_told(undisturbed: Job, tmp_path: Pa
 
 def test_a_source_with_a_vocabulary_of_its_own_needs_it_in_the_model(tmp_path: Path) -> None:
     """And what the sentence tells to do helps."""
-    data = encoded(tmp_path / "apart", joint=False)
+    data = pairs_in(tmp_path / "apart", joint=False)
     job = translating(tmp_path / "run", data)
     size = len((data / "source_vocabulary.txt").read_text().split())
     error = job.refused()
@@ -117,8 +98,7 @@ def test_a_source_with_a_vocabulary_of_its_own_needs_it_in_the_model(tmp_path: P
     assert f"is None; set it to {size}, and model.tie to decoder or none." in error
     assert job.untouched()
     model = MODEL | {"source_vocabulary_size": size, "tie": "decoder"}
-    short = {name: value for name, value in TRAINING.items() if name != "average"}
-    apart = translating(tmp_path / "apart_run", data, model, short | {"updates": 2})
+    apart = translating(tmp_path / "apart_run", data, model, SHORT)
     assert apart.train().status == 0
 
 
@@ -148,24 +128,15 @@ def test_a_pair_that_is_too_long_for_the_model_is_told_before_the_first_update(
     codes = BPE(io.StringIO((pairs / "codes.txt").read_text()))
     assert len(codes.process_line(prepared.split("\n")[pair]).split()) == longest - 1
     assert job.untouched() and not job.states
-    short = {name: value for name, value in TRAINING.items() if name != "average"}
     fits = MODEL | {"max_length": longest}
-    assert translating(tmp_path / "fits", pairs, fits, short | {"updates": 1}).train().status == 0
+    assert translating(tmp_path / "fits", pairs, fits, SHORT).train().status == 0
 
 
 def test_a_search_without_a_beam_is_told(undisturbed: Job, tmp_path: Path) -> None:
     """Where it got past the plan, which refuses it too."""
     search = {"path": "model.architectures.translation.beam_search:Beam", "beam": 0}
     node = {"path": "model.probes.quality.translation_scores:translation_scores", "search": search}
-    evaluators = {"scores": coded(node)}
-    given = {
-        "spec": undisturbed.written(), "run": undisturbed.out, "data": undisturbed.data,
-        "store": undisturbed.store, "out": tmp_path / "measures.json",
-        "evaluators": canonical(evaluators),
-    }  # fmt: skip
-    arguments = [text for name, value in given.items() for text in (f"--{name}", str(value))]
-    assert (
-        "cannot be measured: beam must be at least 1, not 0." in command("measure", arguments).error
-    )
+    error = undisturbed.measure(tmp_path / "measures.json", scores=node).error
+    assert "cannot be measured: beam must be at least 1, not 0." in error
     assert not (tmp_path / "measures.json").exists()
     assert not (undisturbed.entry / "measures").exists()

@@ -9,15 +9,9 @@ EXPERIMENTS = "workflow/papers/toy/experiments.yaml"
     ("config", "says"),
     [
         ("scael=lite", ('unknown key "scael"', 'did you mean "scale"?')),
-        ("scale=lit", ('scale: "lit" is not allowed', 'did you mean "lite"?')),
-        ("experiments=toy_languge", ('unknown name "toy_languge"', 'did you mean "toy_language"?')),
-        ("seeds=0", ("seeds: 0 must be at least 1",)),
         ("seeds=three", ("seeds: expected", 'found "three"')),
-        ("device=gpu", ('device: "gpu" is not allowed', 'allowed: "auto", "cpu", "cuda"')),
         ("keep_checkpoints=yes", ("keep_checkpoints: expected true or false",)),
-        ("mirror=nowhere", ('mirror: "nowhere" is not a folder',)),
-        ("mirror=model", ('mirror: "model" has no index SOURCES.tsv',)),
-        ("results=config.yaml/x", ("results: nothing can be written to",)),
+        ("results=/proc/saccade", ('results: nothing can be written to "/proc/saccade"',)),
     ],
 )
 def test_configuration(fresh, config, says):
@@ -29,22 +23,14 @@ def test_configuration(fresh, config, says):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("scale: demo\n\tmirror: x\n", "config.yaml, line 2: not valid YAML"),
-        ("scale: demo\nscale: lite\n", 'key "scale"'),
         ("scale: demo\n# caf\xe9\n", "config.yaml, line 2: not valid YAML: a byte that is not"),
-        ("", "config.yaml"),
-        ("scale", "config.yaml"),
+        ("scale", "expected a mapping"),
     ],
 )
 def test_a_damaged_config_yaml_is_named(fresh, text, says):
     (fresh.root / "config.yaml").write_text(text, encoding="latin-1")
     error = fresh.snakemake("--dry-run", fails=True).error
     assert "config.yaml" in error and says in error
-
-
-def test_results_that_cannot_be_written(fresh):
-    error = fresh.snakemake("--dry-run", config=("results=/proc/saccade",), fails=True).error
-    assert error.startswith('config: results: nothing can be written to "/proc/saccade"')
 
 
 @pytest.mark.parametrize(
@@ -66,13 +52,8 @@ def test_target(fresh, target, says):
     ("old", "new", "says"),
     [
         ("title: A language", "titel: A language", ('unknown key "titel"', '"title"?')),
-        ("lr: 1e-3", "lr: -1e-3", ("training.optimizer.lr: -0.001 must be more than 0",)),
-        ("layers: 1", "layers: 0", ("model.decoder.layers: 0 must be at least 1",)),
-        ("layers: 1", "layer: 1", ('unknown argument "layer"', '"layers"?')),
         ("train: 64", "train: -64", ("Option `train` of dataset `stack_language` is -64",)),
-        ("max_depth: 2", "max_depth: 0", ("`max_depth`", "must be 1 or more")),
         ("gumbel:Gumbel", "gumble:Gumbel", ("no module", '"model.normalizers.gumbel"?')),
-        ("variant: soft}", "variant: sofd}", ("parents.language", 'did you mean "soft"?')),
     ],
 )
 def test_experiment(fresh, old, new, says):
@@ -93,9 +74,6 @@ def test_a_scale_that_is_not_selected(fresh):
     ("changes", "says"),
     [
         ("toy_language: {trainnig: {}}", ('unknown key "trainnig"', '"training"?')),
-        ("toy_languag: {}", ('unknown experiment "toy_languag"', '"toy_language"?')),
-        ("toy_language: {variants: {sofd: {}}}", ('unknown variant "sofd"', '"soft"?')),
-        ("toy_language: {model: {decoder: {heads: -2}}}", ("model.decoder.heads: -2 must be at",)),
         ("toy_language: {model: {decoder: {widht: 8}}}", ('unknown argument "widht"',)),
     ],
 )
@@ -112,7 +90,6 @@ def test_overlay(fresh, changes, says):
     ("texts", "says"),
     [
         (["seeds: 1\nseeds: 2\n"], 'a.yaml, line 2: not valid YAML: the key "seeds" stands twice'),
-        (["seeds: 1\n2: 3\n"], "a.yaml, line 2: not valid YAML: the key 2 is no text"),
         (
             ["budget: {gpu_hours: .inf}\n"],
             "budget.gpu_hours: expected a number or null, found .inf",
@@ -130,23 +107,10 @@ def test_a_file_of_changes(fresh, texts, says):
     assert says in fresh.snakemake("--dry-run", "--configfile", *files, fails=True).error
 
 
-def test_an_experiment_in_another_encoding(fresh):
-    with (fresh.root / EXPERIMENTS).open("ab") as file:
-        file.write(b"# \xff\n")
-    error = fresh.snakemake("--dry-run", fails=True).error
-    assert EXPERIMENTS in error and "not valid YAML: a byte that is not UTF-8" in error
-
-
 def test_a_working_folder_that_cannot_be_written(fresh):
     (fresh.root / ".snakemake").touch()
     error = fresh.snakemake("--dry-run", fails=True).error
     assert "--directory FOLDER --snakefile" in error
-
-
-def test_a_folder_of_temporary_files_that_cannot_be_written(fresh, monkeypatch):
-    monkeypatch.setenv("TMPDIR", "/proc/self")
-    error = fresh.snakemake("--dry-run", fails=True).error
-    assert error.startswith('TMPDIR: nothing can be written to "/proc/self" (')
 
 
 def test_a_module_that_is_not_python(fresh):

@@ -39,6 +39,12 @@ class Environment:
         return done.stdout
 
 
+@pytest.fixture
+def venv(fresh, tmp_path):
+    """An environment of the lock, with the project before its first run."""
+    return Environment(fresh, tmp_path / "venv", "lock")
+
+
 @pytest.fixture(autouse=True)
 def plain(monkeypatch):
     """Run make as from a shell, also where these tests are run by make."""
@@ -46,15 +52,14 @@ def plain(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-def test_help_has_a_line_for_every_target(fresh, tmp_path):
+def test_help_has_a_line_for_every_target(fresh, venv):
     makefile = (fresh.root / "Makefile").read_text()
     (phony,) = [line for line in makefile.splitlines() if line.startswith(".PHONY: ")]
-    lines = Environment(fresh, tmp_path / "venv", "lock").make("help").splitlines()
+    lines = venv.make("help").splitlines()
     assert [line.split()[0] for line in lines] == phony.split()[1:]
 
 
-def test_plan_names_each_job(fresh, tmp_path):
-    venv = Environment(fresh, tmp_path / "venv", "lock")
+def test_plan_names_each_job(venv):
     lines = venv.make("plan", "LIST=1").splitlines()
     jobs = [line.split() for line in lines[:-1]]
     for rule in ("resolve", "train", "measure"):
@@ -66,8 +71,7 @@ def test_plan_names_each_job(fresh, tmp_path):
     assert 'scale: "dmo" is not allowed' in said
 
 
-def test_results_lie_where_the_configuration_has_them(fresh, tmp_path):
-    venv = Environment(fresh, tmp_path / "venv", "lock")
+def test_results_lie_where_the_configuration_has_them(fresh, venv):
     config = fresh.root / "config.yaml"
     config.write_text(re.sub(r"(?m)^results: results", "results: my results", config.read_text()))
     reading = ("demo", "plan", "run", "mirror", "so-far", "publish")
@@ -77,8 +81,7 @@ def test_results_lie_where_the_configuration_has_them(fresh, tmp_path):
     assert "my results/store holds no run 'x'" in venv.make("forget", "RUN=x", fails=True)
 
 
-def test_run_reads_the_file_of_changes_before_snakemake_does(fresh, tmp_path):
-    venv = Environment(fresh, tmp_path / "venv", "lock")
+def test_run_reads_the_file_of_changes_before_snakemake_does(fresh, venv):
     mine = fresh.root / "mine.yaml"
     for content, says in (
         (b"seeds: 1\n\tscale: lite\n", "mine.yaml, line 2: not valid YAML: "),
@@ -94,8 +97,7 @@ def test_run_reads_the_file_of_changes_before_snakemake_does(fresh, tmp_path):
     assert not (fresh.root / "results").exists()
 
 
-def test_a_configuration_that_cannot_be_read_is_named(fresh, tmp_path):
-    venv = Environment(fresh, tmp_path / "venv", "lock")
+def test_a_configuration_that_cannot_be_read_is_named(fresh, venv):
     with (fresh.root / "config.yaml").open("ab") as config:
         config.write(b"# caf\xe9\n")
     for target in ("run", "plan"):
@@ -103,8 +105,7 @@ def test_a_configuration_that_cannot_be_read_is_named(fresh, tmp_path):
         assert re.search(r"^error: .*config\.yaml, line \d+: not valid YAML: a byte", line)
 
 
-def test_run_asks_for_targets_before_the_file_of_changes(fresh, tmp_path):
-    venv = Environment(fresh, tmp_path / "venv", "lock")
+def test_run_asks_for_targets_before_the_file_of_changes(fresh, venv):
     (fresh.root / "mine.yaml").write_text("seeds: [3]\n")
     run = "results/lite/runs/toy_language/soft/seed-3"
     venv.make("run", "SCALE=lite", f"ONLY={run}/spec.json {run}/run.json", "OVERLAY=mine.yaml")
@@ -114,14 +115,12 @@ def test_run_asks_for_targets_before_the_file_of_changes(fresh, tmp_path):
 
 
 @pytest.mark.parametrize("parallel", ["0", "-3"])
-def test_a_plan_is_of_one_run_at_once_or_more(fresh, tmp_path, parallel):
-    venv = Environment(fresh, tmp_path / "venv", "lock")
+def test_a_plan_is_of_one_run_at_once_or_more(venv, parallel):
     said = venv.make("plan", f"PARALLEL={parallel}", fails=True).splitlines()[0]
     assert said == f"error: --parallel: {parallel} must be at least 1"
 
 
-def test_the_scale_is_the_configured_one_but_nothing_is_published_unnamed(fresh, tmp_path):
-    venv = Environment(fresh, tmp_path / "venv", "lock")
+def test_the_scale_is_the_configured_one_but_nothing_is_published_unnamed(fresh, venv):
     fresh.edit("config.yaml", "scale: demo", "scale: lite")
     assert "lite/measures: nothing was measured yet" in venv.make("so-far", fails=True)
     assert "scale lite downloads" in venv.make("mirror", "TO=there")
@@ -129,11 +128,11 @@ def test_the_scale_is_the_configured_one_but_nothing_is_published_unnamed(fresh,
     assert "--scale is missing; name what to publish" in venv.make("publish", fails=True)
 
 
-def test_an_overlay_is_published_with_its_file(fresh, tmp_path):
-    venv = Environment(fresh, tmp_path / "venv", "lock")
-    said = venv.make("-n", "publish", "SCALE=demo+mine", "OVERLAY=my changes.yaml")
+@pytest.mark.parametrize("target", ["publish", "so-far"])
+def test_an_overlay_is_read_with_its_file(venv, target):
+    said = venv.make("-n", target, "SCALE=demo+mine", "OVERLAY=my changes.yaml")
     assert '--scale "demo+mine"' in said and '--configfile "my changes.yaml"' in said
-    assert "--configfile" not in venv.make("-n", "publish")
+    assert "--configfile" not in venv.make("-n", target)
     (line,) = [line for line in venv.make("help").splitlines() if line.startswith("publish")]
     assert "OVERLAY=file" in line
 
@@ -157,15 +156,7 @@ def test_what_is_done_so_far_is_shown_and_nothing_else_changes(project, tmp_path
     assert "error: results/lite/measures: nothing was measured yet; run this scale." in said
 
 
-def test_an_overlay_is_looked_at_with_its_file(fresh, tmp_path):
-    venv = Environment(fresh, tmp_path / "venv", "lock")
-    said = venv.make("-n", "so-far", "SCALE=lite", "OVERLAY=my changes.yaml")
-    assert '--scale "lite"' in said and '--configfile "my changes.yaml"' in said
-    assert "--configfile" not in venv.make("-n", "so-far")
-
-
-def test_an_environment_of_another_lock_follows_the_lock_that_it_includes(fresh, tmp_path):
-    venv = Environment(fresh, tmp_path / "venv", "lock")
+def test_an_environment_of_another_lock_follows_the_lock_that_it_includes(fresh, venv):
     before = venv.make("-n", "plan", "LOCK=envs/lock-captions.txt")
     with (fresh.root / "envs/lock.txt").open("a") as lock:
         lock.write("# changed\n")

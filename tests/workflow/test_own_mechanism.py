@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 import yaml
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/own_mechanism.md").read_text(encoding="utf-8")
@@ -80,24 +79,8 @@ def test_the_command_for_one_measure_trains_nothing_else(real):
     assert planned.trained == ["mechanism_matrix/sst_mine/seed-0"]
 
 
-@pytest.mark.parametrize(
-    ("mechanisms", "says"),
-    [
-        ("{mine: my_attentoin:tempered}", ("mechanisms.mine", 'no module "my_attentoin"', "?")),
-        ("{mine: my_attention:temper}", ("mechanisms.mine", '"temper"', 'mean "tempered"?')),
-        ("{mine: my_attention}", ("mechanisms.mine", '"my_attention" is not a dotted path')),
-        ("{Mine: my_attention:tempered}", ("mechanisms: ", '"Mine" is not a name of lower-case')),
-        ("{mine: 3}", ("mechanisms.mine", 'expected "my_module:function", or a mapping')),
-        ("{mine: {temperature: 3}}", ("mechanisms.mine", 'the key "path" is missing')),
-        (
-            "{mine: {path: my_attention:tempered, temprature: 3}}",
-            ("mechanisms.mine", 'unknown argument "temprature"', 'mean "temperature"?'),
-        ),
-        ("[my_attention:tempered]", ("mechanisms: expected a mapping",)),
-    ],
-)
-def test_mistakes(fresh, mechanisms, says):
-    (with_files(fresh).root / "mine.yaml").write_text(f"mechanisms: {mechanisms}\n")
+def test_a_mistake_is_told(fresh):
+    mine = "mechanisms: {mine: my_attentoin:tempered}\n"
+    (with_files(fresh).root / "mine.yaml").write_text(mine)
     error = fresh.snakemake("--dry-run", "--configfile", "mine.yaml", fails=True).error
-    for part in ("config: ", *says):
-        assert part in error
+    assert error.startswith("config: mechanisms.mine") and 'no module "my_attentoin"' in error

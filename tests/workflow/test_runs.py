@@ -17,13 +17,6 @@ def test_the_child_names_its_parent_by_identity(finished):
     assert child["identity"] != parent["identity"]
 
 
-def test_the_child_starts_from_its_parents_weights(finished):
-    parent = finished.weights("toy_language/soft/seed-0")
-    child = finished.weights("toy_tuning/tuned/seed-0")
-    assert len(parent) == len(child)
-    assert parent != child
-
-
 def test_the_wanted_checkpoints_are_kept(finished):
     folder = finished.root / "results/demo/runs/toy_tuning/tuned/seed-0/checkpoints"
     kept = [path.name for path in folder.iterdir() if not path.name.startswith(".")]

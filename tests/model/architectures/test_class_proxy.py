@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from model.architectures.class_proxy import ClassProxy
-from model.build import build
-from tests.model.corpora import trained_briefly, write_corpus
+from tests.model.corpora import learned, write_corpus
+from tests.model.specs import brief
 
 
 def test_it_is_the_softmax_of_the_mean_embedding():
@@ -30,7 +30,6 @@ def test_it_is_the_softmax_of_the_mean_embedding():
 def test_words_and_weights_start_as_in_the_paper():
     torch.manual_seed(0)
     model = ClassProxy(900, 64)
-    assert sum(p.numel() for p in model.parameters()) == 900 * 64 + 2 * 64
     for weight in (model.embedding.weight, model.output.weight):
         assert float(weight.detach().std()) == pytest.approx(1 / 8, rel=0.15)
 
@@ -58,9 +57,7 @@ def test_it_learns_which_words_decide(tmp_path):
     )
     node = {"path": "model.architectures.class_proxy:ClassProxy", "width": 16}
     objective = "model.objectives.classification:BinaryClassification"
-    trained = trained_briefly(node, objective, corpus, epochs=5)
-    model = build(node, vocabulary_size=12)
-    model.load_state_dict(trained.weights)
+    model = learned(brief(node, objective, epochs=5), corpus)[0].model
     words = torch.arange(3, 12)[None]
     says = model(words, words > 0).log_odds[0]
     assert says.argmin() == 0

@@ -17,9 +17,9 @@ from model.kernels.recurrence import SymbolLSTM
 from model.objectives.copying import Copying
 from model.probes.copying.outcome import copying
 from model.probes.measure import Subject
-from tests.model.corpora import trained_briefly, write_corpus
+from tests.model.corpora import CPU, learned, write_corpus
+from tests.model.specs import brief
 
-CPU = torch.device("cpu")
 END = 3
 
 
@@ -85,23 +85,6 @@ def test_a_prediction_ignores_the_symbols_after_it():
     one, two = model(source, before), model(source, later)
     assert torch.equal(one.logits[0, :4], two.logits[0, :4])
     assert not torch.isclose(one.logits[0, 4:], two.logits[0, 4:]).any()
-
-
-def count(model: nn.Module) -> int:
-    return sum(parameter.numel() for parameter in model.parameters())
-
-
-def test_parameters_exactly():
-    """Forty symbols, the end and three reserved; every size 256, as in the authors' code."""
-    assert count(CopyingModel(44, 256, 256)) == 1_338_156
-
-
-@pytest.mark.parametrize(("v", "d", "h"), [(44, 256, 256), (5, 1, 2), (20, 7, 3), (84, 16, 32)])
-def test_parameters_by_formula(v, d, h):
-    lstm = 4 * (h * d + h * h + 2 * h)
-    query, context, combine, output = h * h + h, h * h + h, 2 * h * h + h, h * v + v
-    expected = v * d + 2 * lstm + query + context + combine + output
-    assert count(CopyingModel(v, d, h)) == expected
 
 
 def seeded(seed: int = 0, **changes: float) -> dict[str, Tensor]:
@@ -329,13 +312,10 @@ def copies(tmp_path) -> Corpus:
 def test_a_model_learns_to_attend_to_what_it_copies(tmp_path):
     corpus = copies(tmp_path)
     node = {"path": "model.architectures.copying:CopyingModel", "width": 32, "hidden": 32}
-    trained = trained_briefly(node, "model.objectives.copying:Copying", corpus)
-    model = build(node, vocabulary_size=16)
-    history = trained.progress.rows
-    untrained = copying(Subject(model, corpus, CPU, 0), history).scalars
+    subject, history = learned(brief(node, "model.objectives.copying:Copying"), corpus)
+    untrained = copying(Subject(build(node, vocabulary_size=16), corpus, CPU, 0), history).scalars
     assert untrained["attention"]["value"] < 0.3
-    model.load_state_dict(trained.weights)
-    found = copying(Subject(model.eval(), corpus, CPU, 0), history, learned=0.8)
+    found = copying(subject, history, learned=0.8)
     assert found.scalars["accuracy"]["value"] > 95
     assert found.scalars["attention"]["value"] > 0.85
     assert found.scalars["learned"]["value"] == 1

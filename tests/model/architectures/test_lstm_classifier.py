@@ -59,20 +59,6 @@ def test_the_equations_one_text_at_a_time(lengths):
         assert torch.allclose(found.logits[n], (alpha * gamma).sum())
 
 
-def test_padding_changes_nothing():
-    model = made()
-    tokens, real = texts([3, 6])
-    alone = model(tokens[:1, :3], real[:1, :3])
-    beside = model(tokens, real)
-    assert torch.allclose(alone.logits[0], beside.logits[0])
-    assert torch.allclose(alone.log_odds[0], beside.log_odds[0, :3])
-
-
-def test_the_paper_has_as_many_parameters():
-    model = LSTMClassifier(11, 300, 256, Softmax())
-    assert sum(p.numel() for p in model.parameters()) - 11 * 300 == 1_274_882
-
-
 def test_uniform_attention_is_not_trained_and_the_rest_is():
     model = made(normalizer=Uniform())
     tokens, real = texts([3, 6])

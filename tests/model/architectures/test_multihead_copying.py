@@ -15,15 +15,16 @@ from model.normalizers.softmax import Softmax
 from model.normalizers.sparsemax import Sparsemax
 from model.probes.copying.convergence import convergence
 from model.probes.measure import Subject
-from tests.model.architectures.test_copying import CPU, SEQUENCES, copies, count, loop_lstm
-from tests.model.corpora import trained_briefly, write_corpus
+from tests.model.architectures.test_copying import SEQUENCES, copies, loop_lstm
+from tests.model.corpora import CPU, learned, values, write_corpus
+from tests.model.specs import SOFTMAX, brief
 
 NODE = {
     "path": "model.architectures.multihead_copying:MultiheadCopyingModel",
     "width": 32,
     "hidden": 32,
     "heads": 2,
-    "normalizer": {"path": "model.normalizers.softmax:Softmax"},
+    "normalizer": SOFTMAX,
 }
 
 
@@ -111,12 +112,6 @@ def test_log_odds_keep_the_order_where_probabilities_are_one():
     assert len(found.unique()) == found.numel()
 
 
-@pytest.mark.parametrize(("heads", "expected"), [(1, 1_338_156), (8, 1_338_156 + 7 * 65_792)])
-def test_parameters_exactly(heads, expected):
-    """As the copying model of the authors' code; a head more is W (256, 256) and b."""
-    assert count(MultiheadCopyingModel(44, 256, 256, heads, Softmax())) == expected
-
-
 def starts(model: MultiheadCopyingModel) -> list[Tensor]:
     return [torch.cat([part.flatten() for part in loop_head(model, k)]) for k in range(model.heads)]
 
@@ -195,19 +190,15 @@ def test_the_normaliser_is_the_one_it_is_given():
 
 def test_two_heads_learn_to_copy_and_one_of_them_attends(tmp_path):
     corpus = copies(tmp_path)
-    trained = trained_briefly(NODE, "model.objectives.copying:Copying", corpus)
-    torch.manual_seed(0)
-    model = build(NODE, vocabulary_size=16).eval()
-    before = convergence(Subject(model, corpus, CPU, 0))
-    assert before.scalars["converged"]["value"] == 0
-    assert before.scalars["stuck"]["value"] == 1
-    model.load_state_dict(trained.weights)
-    found = convergence(Subject(model, corpus, CPU, 0), tokens=100)
-    assert found.scalars["accuracy"]["value"] > 95
-    assert found.scalars["converged"]["value"] == 1
-    assert found.scalars["stuck"]["value"] == 0
-    assert found.scalars["best_head"]["value"] > 0.8
+    subject, _ = learned(brief(NODE, "model.objectives.copying:Copying"), corpus)
+    found = convergence(subject, tokens=100)
+    value = values(found)
+    assert value["accuracy"] > 95 and value["best_head"] > 0.8
+    assert (value["converged"], value["stuck"]) == (1, 0)
     assert found.scalars["accuracy"]["n"] == 200
+    torch.manual_seed(0)
+    before = values(convergence(Subject(build(NODE, vocabulary_size=16).eval(), corpus, CPU, 0)))
+    assert (before["converged"], before["stuck"]) == (0, 1)
 
 
 def test_the_probe_equals_a_slow_count(tmp_path):
@@ -226,7 +217,7 @@ def test_the_probe_equals_a_slow_count(tmp_path):
     accuracy = 100 * np.mean(right)
     for limits in ({}, {"tokens": 11, "converged": accuracy - 1, "stuck": accuracy + 1}):
         found = convergence(Subject(model, corpus, CPU, 0), **limits)
-        value = {name: one["value"] for name, one in found.scalars.items()}
+        value = values(found)
         assert value["accuracy"] == pytest.approx(accuracy)
         assert found.arrays["head_attention"] == pytest.approx(on.tolist(), abs=1e-6)
         assert value["best_head"] == pytest.approx(on.max())

@@ -16,17 +16,14 @@ from model.architectures.transformer import Transformer
 from model.architectures.two_stream import TwoStreamTransformer
 from model.batches.batching import BOS, PAD, Batch
 from model.batches.corpus import Corpus
-from model.build import build
 from model.normalizers.gumbel import Gumbel
 from model.normalizers.softmax import Softmax
 from model.objectives import multiview
 from model.objectives.multiview import Evaluation, by_view, predict
-from model.probes.measure import Subject
 from model.probes.quality.depths import depths
-from model.training.loop import train
-from tests.model.corpora import MemoryKeeper, write_corpus
+from tests.model.corpora import learned, values, write_corpus
+from tests.model.specs import SOFTMAX, brief
 
-CPU = torch.device("cpu")
 SIZES = {"width": 8, "hidden": 12, "layers": 2, "heads": 2}
 Example = tuple[list[int], list[int]]
 """Tokens of an expression in either view."""
@@ -236,25 +233,6 @@ def test_controllers_have_parameters_of_their_own():
     assert not any(torch.isclose(one[name], two[name]).all() for name in drawn_at_random)
 
 
-def count(model: nn.Module) -> int:
-    return sum(parameter.numel() for parameter in model.parameters())
-
-
-@pytest.mark.parametrize(
-    ("d", "ff", "n", "views"), [(64, 128, 6, 2), (8, 12, 2, 2), (8, 20, 3, 1), (12, 8, 1, 3)]
-)
-def test_parameters_are_one_model_stream_and_a_controller_per_view(d, ff, n, views):
-    linear, norm, embedding = d * ff + ff + ff * d + d, 2 * d, 12 * d
-    shared = embedding + n * (2 * (d * d + d) + linear + 2 * norm) + norm
-    controller = embedding + n * (4 * (d * d + d) + linear + 2 * norm)
-    model = encoder(width=d, hidden=ff, layers=n, views=views)
-    assert count(model) == shared + views * controller
-    two_stream = TwoStreamTransformer(12, d, ff, n, heads=2, normalizer=Softmax())
-    assert count(two_stream) == shared + controller
-    head = 5 * d + 5
-    assert count(MultiviewClassifier(model, 5)) == count(model) + head
-
-
 def test_discrete_routing_is_one_hot_when_evaluating_and_learns_in_training():
     model = classifier(normalizer=Gumbel())
     tokens = by_view(batch_of(drawn(6)))
@@ -325,32 +303,19 @@ def sums(folder: Path, sizes: dict[str, int]) -> Corpus:
 
 def test_it_learns_to_evaluate_in_both_views(tmp_path):
     corpus = sums(tmp_path / "c", {"train": 800, "dev": 60, "test": 60})
-    spec = {
-        "seed": 0,
-        "model": {
-            "path": "model.architectures.multiview:MultiviewClassifier", "classes": 5,
-            "encoder": {
-                "path": "model.architectures.multiview:MultiviewTransformer",
-                "views": 2, "width": 32,
-                "hidden": 64, "layers": 2, "heads": 2,
-                "normalizer": {"path": "model.normalizers.softmax:Softmax"},
-            },
-        },
-        "objective": {"path": "model.objectives.multiview:Evaluation", "depths": [0]},
-        "training": {
-            "epochs": 6, "batch": {"examples": 32},
-            "optimizer": {"lr": 5e-3, "betas": [0.9, 0.999]}, "schedule": {"name": "constant"},
-            "clip": 1.0, "precision": "fp32", "threads": 1, "matmul": "highest",
-            "select": {"metric": "accuracy", "mode": "max"},
-        },
-        "checkpoints": [], "parents": {},
+    encoder = {
+        "path": "model.architectures.multiview:MultiviewTransformer",
+        "views": 2, "width": 32, "hidden": 64, "layers": 2, "heads": 2, "normalizer": SOFTMAX,
     }  # fmt: skip
-    trained = train(spec, corpus, MemoryKeeper(), CPU, {}, lambda line: None)
-    model = build(spec["model"], vocabulary_size=12)
-    model.load_state_dict(trained.weights)
-    found = depths(Subject(model.eval(), corpus, CPU, 0), trained.progress.rows)
-    assert found.scalars["infix_all"]["value"] > 90
-    assert found.scalars["prefix_depth_0"]["value"] > 90
-    assert found.scalars["dev"]["value"] > 90
-    assert found.scalars["majority_all"]["value"] < 50
+    path = "model.architectures.multiview:MultiviewClassifier"
+    spec = brief(
+        {"path": path, "classes": 5, "encoder": encoder},
+        {"path": "model.objectives.multiview:Evaluation", "depths": [0]},
+        epochs=6, optimizer={"lr": 5e-3, "betas": [0.9, 0.999]}, clip=1.0,
+        select={"metric": "accuracy", "mode": "max"},
+    )  # fmt: skip
+    found = depths(*learned(spec, corpus))
+    value = values(found)
+    assert min(value[name] for name in ("infix_all", "prefix_depth_0", "dev")) > 90
+    assert value["majority_all"] < 50
     assert found.arrays["prefix_depth_0"][0] < 80

@@ -13,7 +13,8 @@ from model.build import build
 from model.normalizers.softmax import Softmax
 from model.normalizers.uniform import Uniform
 from model.objectives.classification import BinaryClassification, framed
-from tests.model.corpora import trained_briefly, write_corpus
+from tests.model.corpora import run, write_corpus
+from tests.model.specs import SOFTMAX, brief
 
 ATTENTION = {"query.weight", "query.bias", "score.weight", "score.bias"}
 
@@ -60,11 +61,10 @@ def test_a_frozen_run_ends_with_the_initial_beta(tmp_path):
     node = {
         "path": "model.architectures.lstm_classifier:LSTMClassifier",
         **{"width": 5, "hidden": 4, "frozen_beta": True},
-        "normalizer": {"path": "model.normalizers.softmax:Softmax"},
+        "normalizer": SOFTMAX,
     }
-    trained = trained_briefly(
-        node, "model.objectives.classification:BinaryClassification", corpus, epochs=2
-    )
+    objective = "model.objectives.classification:BinaryClassification"
+    trained = run(brief(node, objective, epochs=2), corpus)
     torch.manual_seed(0)
     start = build(node, vocabulary_size=7).state_dict()
     changed = {name for name in start if not torch.equal(start[name], trained.weights[name])}

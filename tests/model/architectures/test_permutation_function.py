@@ -6,11 +6,10 @@ import torch
 
 from model.architectures.copying import CopyingModel
 from model.architectures.permutation_function import PermutationModel
-from model.build import build
 from model.objectives.copying import copied
 from model.probes.copying.outcome import copying
-from model.probes.measure import Subject
-from tests.model.corpora import trained_briefly, write_corpus
+from tests.model.corpora import learned, write_corpus
+from tests.model.specs import brief
 
 END = 3
 
@@ -91,11 +90,6 @@ def test_a_short_permutation_is_learned(tmp_path):
         "hidden": 32,
         "length": 3,
     }
-    trained = trained_briefly(node, "model.objectives.copying:Copying", corpus)
-    torch.manual_seed(1)
-    model = build(node, vocabulary_size=10)
-    model.load_state_dict(trained.weights)
-    subject = Subject(model.eval(), corpus, torch.device("cpu"), 0)
-    found = copying(subject, trained.progress.rows).scalars
+    found = copying(*learned(brief(node, "model.objectives.copying:Copying"), corpus)).scalars
     assert found["accuracy"]["value"] > 90
     assert found["accuracy"]["n"] == 200

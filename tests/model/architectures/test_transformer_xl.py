@@ -1,6 +1,5 @@
 """Transformer-XL: relative positions, memory, what is saved of it, and that it learns."""
 
-import copy
 import math
 
 import pytest
@@ -16,13 +15,13 @@ from model.architectures.transformer_xl import (
 )
 from model.batches.batching import BOS
 from model.batches.corpus import Corpus
+from model.build import build
 from model.normalizers.entmax15 import Entmax15
 from model.normalizers.softmax import Softmax
 from model.normalizers.topk import TopK
-from model.training.loop import Interrupted, train
-from tests.model.corpora import MemoryKeeper, write_corpus
+from tests.model.corpora import CPU, resumed_alike, run, write_corpus
+from tests.model.specs import SOFTMAX, tiny
 
-CPU = torch.device("cpu")
 V = 11
 
 
@@ -30,15 +29,6 @@ def small(normalizer=None, norm="post", memory=8, layers=2, dropout=0.0):
     return TransformerXL(
         V, 16, 32, layers, 2, normalizer or Softmax(), memory, 3, norm, dropout
     ).double()
-
-
-def test_the_papers_shape_has_41_million_parameters():
-    """205 bytes and three reserved symbols; query, key, value, position, output; FFN; norms."""
-    with torch.device("meta"):
-        model = TransformerXL(208, 512, 2048, 12, 8, Softmax(), 512, 22)
-    layer = 5 * 512 * 512 + (512 * 2048 + 2048) + (2048 * 512 + 512) + 2 * 2 * 512
-    assert sum(p.numel() for p in model.parameters()) == 12 * layer + 208 * 512 + 208 + 2 * 512
-    assert 12 * layer + 208 * 512 + 208 + 2 * 512 == 41_057_488
 
 
 def slow_scores(content, distance):
@@ -163,57 +153,39 @@ def copies(tmp_path) -> Corpus:
 @pytest.fixture
 def spec():
     """A tiny Transformer-XL whose segment does not hold a word and its copy."""
-    return {
-        "seed": 0,
-        "model": {
-            "path": "model.architectures.transformer_xl:TransformerXL",
-            "width": 32, "hidden": 64, "layers": 2,
-            "heads": 2, "normalizer": {"path": "model.normalizers.softmax:Softmax"}, "memory": 8,
-            "streams": 16, "norm": "pre", "dropout": 0.0,
-        },
-        "objective": {"path": "model.objectives.stream_modelling:StreamModelling", "segment": 4},
-        "training": {
-            "epochs": 4, "batch": {"tokens": 64}, "optimizer": {"lr": 5e-3, "betas": [0.9, 0.98]},
-            "schedule": {"name": "cosine", "warmup": 20}, "clip": 1.0, "precision": "fp32",
-            "threads": 1, "matmul": "highest",
-        },
-        "checkpoints": [], "parents": {},
+    model = {
+        "path": "model.architectures.transformer_xl:TransformerXL",
+        "width": 32, "hidden": 64, "layers": 2, "heads": 2, "normalizer": SOFTMAX, "memory": 8,
+        "streams": 16, "norm": "pre", "dropout": 0.0,
     }  # fmt: skip
-
-
-def losses(trained):
-    return [row["loss"] for row in trained.progress.rows if row["split"] == "dev"]
+    objective = {"path": "model.objectives.stream_modelling:StreamModelling", "segment": 4}
+    return tiny(
+        model, objective, epochs=4, batch={"tokens": 64}, clip=1.0,
+        optimizer={"lr": 5e-3, "betas": [0.9, 0.98]}, schedule={"name": "cosine", "warmup": 20},
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("normalizer", ["softmax:Softmax", "topk:TopK"])
 def test_it_learns_what_only_its_memory_holds(copies, spec, normalizer):
     spec["model"]["normalizer"] = {"path": f"model.normalizers.{normalizer}"}
     spec["training"]["epochs"] = 12
-    trained = train(spec, copies, MemoryKeeper(), CPU, {}, lambda line: None)
+    trained = run(spec, copies)
     floor = copies.manifest["statistics"]["entropy_floor"]
-    assert floor - 0.02 < losses(trained)[-1] < floor + 0.1
+    last = [row["loss"] for row in trained.progress.rows if row["split"] == "dev"][-1]
+    assert floor - 0.02 < last < floor + 0.1
 
 
 def test_resuming_is_bit_identical(copies, spec):
     spec["model"]["dropout"] = 0.1
     spec["training"] |= {"epochs": 1}
-    whole = train(spec, copies, MemoryKeeper(), CPU, {}, lambda line: None)
-    for stop in (1, 37, 210):
-        keeper = MemoryKeeper(save_at=stop)
-        with pytest.raises(Interrupted):
-            train(spec, copies, keeper, CPU, {}, lambda line: None)
-        torch.manual_seed(999)
-        state = copy.deepcopy(keeper.state)
-        resumed = train(spec, copies, MemoryKeeper(state=state), CPU, {}, lambda line: None)
-        assert all(torch.equal(whole.weights[name], w) for name, w in resumed.weights.items())
-        assert losses(resumed) == losses(whole)
+    resumed_alike(spec, copies, 1, 37, 210)
 
 
 def test_micro_batches_make_the_update_of_the_whole(copies, spec):
     spec["training"] |= {"epochs": None, "updates": 5}
-    whole = train(spec, copies, MemoryKeeper(), CPU, {}, lambda line: None)
+    whole = run(spec, copies)
     spec["training"]["batch"]["micro_tokens"] = 20
-    parts = train(spec, copies, MemoryKeeper(), CPU, {}, lambda line: None)
+    parts = run(spec, copies)
     for name, value in whole.weights.items():
         assert torch.allclose(value, parts.weights[name], atol=2e-4), name
 
@@ -221,13 +193,11 @@ def test_micro_batches_make_the_update_of_the_whole(copies, spec):
 def test_too_many_streams_are_told(copies, spec):
     spec["model"]["streams"] = 8
     with pytest.raises(ValueError, match=r"more streams than model\.streams, which is 8"):
-        train(spec, copies, MemoryKeeper(), CPU, {}, lambda line: None)
+        run(spec, copies)
 
 
 def test_a_stream_begins_without_memory_in_every_epoch(copies, spec):
     """What dev left behind, or the end of the last epoch, is nothing that a stream remembers."""
-    from model.build import build
-
     objective = build(spec["objective"])
     model = build(spec["model"], vocabulary_size=V)
     model.past.fill_(1e3)

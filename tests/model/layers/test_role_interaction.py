@@ -1,4 +1,4 @@
-"""The Role Interaction Layer against slow loops, exact parameter counts, causality."""
+"""The Role Interaction Layer against slow loops and causality."""
 
 import math
 
@@ -193,33 +193,6 @@ def test_dropout_falls_on_the_roles():
     layer.combine.of_roles.weight.data = torch.eye(D, R, dtype=torch.float64)
     kept = (layer(e, layout) - e)[:, :R] != 0
     assert 0.6 < float(kept.double().mean()) < 0.8
-
-
-SIDES = {
-    # One direction of D -> H has 4 H (D + H) weights and two biases of 4 H.
-    "source": 2 * (4 * 3 * (D + 3) + 8 * 3),
-    "target": 4 * D * (D + D) + 8 * D,
-    "convolution": 3 * D * D + D,
-}
-
-
-@pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize(
-    ("kind", "combination"),
-    [
-        ("dense", R * D * D),
-        ("softmax", R * R + R * D * D),
-        ("onehot", R * R + R * D * D),
-        ("plain", R * R + R * D * D),
-        ("rank 1", R * D + 2 * D * D),
-        ("contextualised", R * D),
-        ("convolution", R * R + R * D * D),
-    ],
-)
-def test_parameters_are_those_counted_by_hand(kind, combination, causal):
-    context = SIDES[kind if kind == "convolution" else "target" if causal else "source"]
-    found = sum(p.numel() for p in layer_of(kind, causal).parameters())
-    assert found == context + (R * D + R) + combination
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import torch
 from model.normalizers.entmax15 import Entmax15
 from model.normalizers.entmax_bisect import EntmaxBisect
 from model.normalizers.sparsemax import Sparsemax
+from tests.model.normalizers.test_sparse_normalizers import with_gradient
 
 
 def scores_of(keys, spread=2.0, seed=0):
@@ -17,13 +18,6 @@ def scores_of(keys, spread=2.0, seed=0):
     scores = torch.randn(3, 4, 5, keys, generator=random, dtype=torch.float64) * spread
     scores[1, ..., (keys + 1) // 2 :] = -math.inf
     return scores
-
-
-def with_gradient(normalizer, scores):
-    scores = scores.clone().requires_grad_()
-    weights = normalizer(scores)
-    factors = torch.randn(scores.shape, generator=torch.Generator().manual_seed(9)).to(scores)
-    return weights.detach(), torch.autograd.grad((weights * factors).sum(), scores)[0]
 
 
 @pytest.mark.parametrize("keys", [1, 2, 9, 60])

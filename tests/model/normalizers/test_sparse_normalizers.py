@@ -12,7 +12,6 @@ from torch import Tensor
 
 import model.normalizers.entmax15
 import model.normalizers.entmax_alpha
-from model.build import build
 from model.layers.attention import causal_mask, padding_mask
 from model.normalizers.entmax15 import Entmax15
 from model.normalizers.entmax_alpha import LEAST, EntmaxAlpha
@@ -20,10 +19,8 @@ from model.normalizers.softmax import Softmax
 from model.normalizers.sorting import ascending
 from model.normalizers.sparsemax import Sparsemax
 from model.normalizers.topk import TopK
-from model.probes.measure import Subject
 from model.probes.quality.accuracy import accuracy
-from model.training.loop import train
-from tests.model.corpora import MemoryKeeper
+from tests.model.corpora import learned
 
 HEADS = 4
 ALPHAS = (1.05, 1.3, 1.5, 1.95)
@@ -36,7 +33,7 @@ NODES = {
 }
 
 
-def learned(alphas: tuple[float, ...] = ALPHAS) -> EntmaxAlpha:
+def with_alphas(alphas: tuple[float, ...] = ALPHAS) -> EntmaxAlpha:
     """An `EntmaxAlpha` with given alphas."""
     normalizer = EntmaxAlpha(len(alphas)).double()
     for logit, alpha in zip(normalizer.logit, alphas, strict=True):
@@ -54,9 +51,9 @@ def bisected(scores: Tensor) -> Tensor:
 PAIRS = [
     (Sparsemax(), lambda scores: entmax.sparsemax(scores, dim=-1)),
     (Entmax15(), lambda scores: entmax.entmax15(scores, dim=-1)),
-    (learned(), bisected),
+    (with_alphas(), bisected),
 ]
-EVERY = [TopK(3), Sparsemax(), Entmax15(), learned()]
+EVERY = [TopK(3), Sparsemax(), Entmax15(), with_alphas()]
 
 
 def masked_scores(keys: int, spread: float, dtype: torch.dtype, seed: int = 0) -> Tensor:
@@ -96,7 +93,7 @@ def test_weights_and_gradients_are_those_of_the_library(normalizer, reference, k
 def test_the_gradient_in_alpha_is_the_librarys():
     scores = masked_scores(12, 2.0, torch.float64)
     factors = torch.randn(scores.shape, dtype=torch.float64)
-    ours = learned()
+    ours = with_alphas()
     (ours(scores) * factors).sum().backward()
     alphas = torch.tensor(ALPHAS, dtype=torch.float64, requires_grad=True)
     of_rows = alphas[:, None, None].expand(*scores.shape[:-1], 1)
@@ -116,7 +113,7 @@ def test_gradients_agree_with_finite_differences(normalizer):
 
 
 def test_the_gradient_in_alpha_agrees_with_finite_differences():
-    normalizer = learned()
+    normalizer = with_alphas()
     scores = masked_scores(6, 1.0, torch.float64, seed=4)
 
     def of(logit: Tensor) -> Tensor:
@@ -178,13 +175,13 @@ def test_a_head_at_a_limit_can_leave_it(logit):
 def test_alpha_decides_how_many_weights_are_not_zero():
     scores = torch.randn(4, 1, 50, 40, generator=torch.Generator().manual_seed(1))
     scores = scores.expand(-1, HEADS, -1, -1)
-    kept = (learned()(scores) > 0).float().mean((0, 2, 3)).tolist()
+    kept = (with_alphas()(scores) > 0).float().mean((0, 2, 3)).tolist()
     assert kept == sorted(kept, reverse=True)
     assert kept[0] > 0.9
     assert kept[-1] < 0.3
 
 
-@pytest.mark.parametrize("normalizer", [Entmax15(), learned()])
+@pytest.mark.parametrize("normalizer", [Entmax15(), with_alphas()])
 def test_steps_beyond_convergence_change_nothing(normalizer, monkeypatch):
     """As on a GPU, which is not asked whether the rows sum to 1 already."""
     for dtype in (torch.float32, torch.float64):
@@ -263,13 +260,8 @@ def test_a_classifier_learns_with_it(name, keywords, classifier_spec):
     encoder = classifier_spec["model"]["encoder"]
     encoder |= {"path": "model.architectures.transformer:Transformer", "normalizer": NODES[name]}
     classifier_spec["training"]["epochs"] = 6
-    trained = train(
-        classifier_spec, keywords, MemoryKeeper(), torch.device("cpu"), {}, lambda line: None
-    )
-    classifier = build(classifier_spec["model"], vocabulary_size=9)
-    classifier.load_state_dict(trained.weights)
-    found = accuracy(Subject(classifier.eval(), keywords, torch.device("cpu"), 0)).scalars
-    assert found["accuracy"]["value"] > 90
+    subject, _ = learned(classifier_spec, keywords)
+    assert accuracy(subject).scalars["accuracy"]["value"] > 90
     if name == "entmax_alpha":
-        alphas = torch.stack([layer.normalizer.alpha for layer in classifier.encoder.layers])
+        alphas = torch.stack([layer.normalizer.alpha for layer in subject.model.encoder.layers])
         assert (alphas - 1.5).abs().min() > 1e-4

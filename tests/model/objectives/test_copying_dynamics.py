@@ -13,15 +13,16 @@ from model.objectives.copying_dynamics import CopyingDynamics, dynamics
 from model.probes.copying.dynamics import copying_dynamics
 from model.probes.learning.agreement import agreement
 from model.probes.measure import Subject
-from tests.model.architectures.test_copying import CPU, copies
-from tests.model.corpora import trained_briefly, write_corpus
+from tests.model.architectures.test_copying import copies
+from tests.model.corpora import CPU, learned, values, write_corpus
+from tests.model.specs import GUMBEL, brief
 
 NODE = {
     "path": "model.architectures.multihead_copying:MultiheadCopyingModel",
     "width": 32,
     "hidden": 32,
     "heads": 1,
-    "normalizer": {"path": "model.normalizers.gumbel:Gumbel"},
+    "normalizer": GUMBEL,
 }
 
 
@@ -113,7 +114,7 @@ def test_which_is_known_first(tmp_path, history, at, first):
     corpus = write_corpus(tmp_path / "c", tokens, 7, {})
     eye = torch.eye(4).expand(2, 4, 4)
     found = copying_dynamics(Subject(Fixed(eye, 1 - eye), corpus, CPU, 0), history)
-    value = {name: one["value"] for name, one in found.scalars.items()}
+    value = values(found)
     assert (value["attended_at"], value["lexical_at"]) == at
     assert value["lexical_first"] == first
     assert (value["attended"], value["lexical"], value["agreement"]) == (1, 0, 0)
@@ -129,17 +130,10 @@ def test_which_is_known_first(tmp_path, history, at, first):
 def test_discrete_attention_learns_to_copy_and_is_followed(tmp_path):
     corpus = copies(tmp_path)
     # At a constant rate the last updates' noise decides, and a CPU's rounding: .88 to .96.
-    trained = trained_briefly(
-        NODE, "model.objectives.copying_dynamics:CopyingDynamics", corpus, schedule="cosine"
-    )
-    torch.manual_seed(0)
-    model = build(NODE, vocabulary_size=16)
-    model.load_state_dict(trained.weights)
-    found = copying_dynamics(Subject(model.eval(), corpus, CPU, 0), trained.progress.rows)
-    value = {name: one["value"] for name, one in found.scalars.items()}
-    assert value["attended"] > 0.9
-    assert value["lexical"] > 0.9
-    assert value["agreement"] > 0.9
+    objective = "model.objectives.copying_dynamics:CopyingDynamics"
+    found = copying_dynamics(*learned(brief(NODE, objective, schedule={"name": "cosine"}), corpus))
+    value = values(found)
+    assert min(value[name] for name in ("attended", "lexical", "agreement")) > 0.9
     assert 1 < value["lexical_at"] < 150
     assert 1 < value["attended_at"] < 150
     assert len(found.arrays["attended_curve"]) == 150

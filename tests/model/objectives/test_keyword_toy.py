@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 
 from model.architectures.lstm_classifier import Classified
 from model.batches.batching import collate
-from model.build import build
 from model.objectives.keyword_toy import PLACES, KeywordToy, places
 from model.probes.copying.keyword_toy import hypothesis_2, keyword_toy
 from model.probes.measure import Subject
-from tests.model.corpora import trained_briefly, write_corpus
+from tests.model.corpora import CPU, learned, write_corpus
+from tests.model.specs import brief
 
-CPU = torch.device("cpu")
 SEQUENCES = [[4, 3, 5, 6], [4, 5, 6, 7], [3, 6, 4, 4], [7, 7, 5, 3], [5, 5, 3, 7]]
 LABELS = [1, 0, 1, 1, 1]
 
@@ -182,10 +181,8 @@ def test_a_model_finds_the_keyword_under_uniform_attention(tmp_path):
         "hidden": 16,
         "normalizer": {"path": "model.normalizers.uniform:Uniform"},
     }
-    trained = trained_briefly(node, "model.objectives.keyword_toy:KeywordToy", data)
-    model = build(node, vocabulary_size=12)
-    model.load_state_dict(trained.weights)
-    found = keyword_toy(Subject(model.eval(), data, CPU, 0), trained.progress.rows)
+    spec = brief(node, "model.objectives.keyword_toy:KeywordToy")
+    found = keyword_toy(*learned(spec, data))
     assert found.scalars["accuracy"]["value"] > 98
     assert found.scalars["gamma_mean"]["value"] > 1
     assert found.arrays["step"] == list(range(1, 101))

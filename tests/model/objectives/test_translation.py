@@ -1,24 +1,21 @@
 """The objective against torch's cross-entropy, and tiny models that learn to copy."""
 
-import math
-
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import nn
 from torch.nn import functional as F
 
 import model.kernels.smoothed_loss as chunked
 from benchmarks.baseline import TorchTransformer, same_weights
 from model.architectures.translation.beam_search import Beam
-from model.batches.pairs import EOS, collate_pairs
+from model.batches.pairs import collate_pairs
 from model.kernels.smoothed_loss import smoothed_loss
 from model.objectives.translation import Translation
-from model.training.loop import Interrupted, Trained, train
-from tests.model.corpora import MemoryKeeper, write_corpus
-from tests.model.translators import MECHANISMS, make, write_pairs
+from tests.model.corpora import resumed_alike
+from tests.model.specs import GUMBEL, tiny
+from tests.model.translators import MECHANISMS, assert_copied, make, repeated_pairs, write_pairs
 
 
 @settings(max_examples=25, deadline=None)
@@ -117,63 +114,26 @@ def test_an_impossible_smoothing_is_refused():
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_every_mechanism_learns_to_copy(mechanism, tmp_path):
-    """Train, translate, score: a broken decoder, mask or position shows here."""
+    """A broken decoder, mask or position shows here."""
     torch.manual_seed(0)
-    random = np.random.default_rng(0)
-    texts = [random.integers(4, 9, random.integers(2, 5)).tolist() for _ in range(60)]
-    batch = collate_pairs(write_pairs(tmp_path, [(t, t) for t in texts]), np.arange(60))
-    model = make(mechanism, 9, width=32, hidden=64, layers=1, norm="pre").float().train()
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2, betas=(0.9, 0.98), fused=True)
-    for update in range(250):
-        optimizer.param_groups[0]["lr"] = 1e-2 * min(1, (update + 1) / 20)
-        optimizer.zero_grad()
-        loss = Translation(0.0).loss(model, batch, update).mean
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-    assert math.isfinite(float(loss.detach()))
-    found = Beam(2).search(model.eval(), batch.source, batch.source_layout).best()
-    right = sum(one == two for one, two in zip(found, texts, strict=True))
-    assert right >= 45
+    model = make(mechanism, 9, width=32, hidden=64, layers=1, norm="pre").float()
+    assert_copied(model, Translation(0.0), 250, tmp_path)
 
 
 @pytest.mark.parametrize("mechanism", ["discrete", "two-stream"])
 def test_a_killed_run_goes_on_bit_for_bit(mechanism, tmp_path):
     """In the middle of an epoch, with dropout and Gumbel noise; two micro-batches per update."""
-    random = np.random.default_rng(0)
-    splits, columns = {}, {}
-    for split, pairs in (("train", 60), ("dev", 6)):
-        texts = [random.integers(4, 9, random.integers(1, 6)).tolist() for _ in range(pairs)]
-        splits[split] = [[*text, EOS, *text, EOS] for text in texts]
-        columns[split] = {"source": [len(text) + 1 for text in texts]}
-    corpus = write_corpus(tmp_path / "pairs", splits, 9, {}, columns)
     kind, _ = MECHANISMS[mechanism]
-    spec = {
-        "seed": 0,
-        "model": {
-            "path": f"{kind.__module__}:{kind.__name__}", "width": 8, "hidden": 12, "layers": 1,
-            "heads": 2, "normalizer": {"path": "model.normalizers.gumbel:Gumbel"}, "dropout": 0.2,
-        },
-        "objective": {"path": "model.objectives.translation:Translation"},
-        "training": {
-            "epochs": 2, "batch": {"tokens": 60, "micro_tokens": 30},
-            "optimizer": {"lr": 1e-2, "betas": [0.9, 0.98]},
-            "schedule": {"name": "inverse_sqrt", "warmup": 4}, "clip": 1.0, "precision": "fp32",
-            "threads": 1, "matmul": "highest",
-            "select": {"metric": "nll", "mode": "min"},
-        },
-        "checkpoints": [], "parents": {},
+    model = {
+        "path": f"{kind.__module__}:{kind.__name__}", "width": 8, "hidden": 12, "layers": 1,
+        "heads": 2, "normalizer": GUMBEL, "dropout": 0.2,
     }  # fmt: skip
-
-    def run(keeper: MemoryKeeper) -> Trained:
-        return train(spec, corpus, keeper, torch.device("cpu"), {}, lambda line: None)
-
-    whole, killed = run(MemoryKeeper()), MemoryKeeper(save_at=3)
-    with pytest.raises(Interrupted):
-        run(killed)
-    resumed = run(MemoryKeeper(state=killed.state))
+    spec = tiny(
+        model, "model.objectives.translation:Translation", epochs=2, clip=1.0,
+        batch={"tokens": 60, "micro_tokens": 30}, select={"metric": "nll", "mode": "min"},
+        schedule={"name": "inverse_sqrt", "warmup": 4},
+    )  # fmt: skip
+    whole = resumed_alike(spec, repeated_pairs(tmp_path / "pairs"), 3)
     assert whole.updates > 6
-    for name, weight in whole.weights.items():
-        assert torch.equal(weight, resumed.weights[name]), name
-    rows = [row for row in resumed.progress.rows if row["split"] == "dev"]
+    rows = [row for row in whole.progress.rows if row["split"] == "dev"]
     assert {"loss", "nll", "accuracy"} <= rows[0].keys()

@@ -11,10 +11,10 @@ from model.batches.batching import BOS
 from model.batches.corpus import Corpus
 from model.batches.pairs import EOS, collate_pairs
 from model.objectives.translation_proxy import TranslationProxy
-from model.training.loop import train
-from tests.model.corpora import MemoryKeeper, write_corpus
+from tests.encoding import encoded
+from tests.model.corpora import learned, write_corpus
+from tests.model.specs import brief
 from tests.model.translators import write_pairs
-from workflow.datasets.kinds.recipe import load
 
 
 def test_the_loss_is_that_of_every_word_of_the_target(tmp_path):
@@ -36,22 +36,13 @@ def test_the_loss_is_that_of_every_word_of_the_target(tmp_path):
 
 def trained(corpus: Corpus, width: int, epochs: int, lr: float) -> LexicalProxy:
     """A proxy, trained in batches of 16."""
-    spec = {
-        "seed": 0,
-        "model": {"path": "model.architectures.lexical_proxy:LexicalProxy", "width": width},
-        "objective": {"path": "model.objectives.translation_proxy:TranslationProxy"},
-        "training": {
-            "epochs": epochs, "batch": {"examples": 16},
-            "optimizer": {"lr": lr, "betas": [0.9, 0.999]}, "schedule": {"name": "constant"},
-            "select": {"metric": "loss", "mode": "min"}, "precision": "fp32", "threads": 1,
-            "matmul": "highest",
-        },
-        "checkpoints": [], "parents": {},
-    }  # fmt: skip
-    found = train(spec, corpus, MemoryKeeper(), torch.device("cpu"), {}, lambda line: None)
-    model = LexicalProxy(len(corpus.vocabulary), width)
-    model.load_state_dict(found.weights)
-    return model
+    spec = brief(
+        {"path": "model.architectures.lexical_proxy:LexicalProxy", "width": width},
+        "model.objectives.translation_proxy:TranslationProxy",
+        epochs, batch={"examples": 16}, optimizer={"lr": lr, "betas": [0.9, 0.999]},
+        select={"metric": "loss", "mode": "min"},
+    )  # fmt: skip
+    return learned(spec, corpus)[0].model
 
 
 def test_it_learns_which_word_translates_which(tmp_path):
@@ -71,20 +62,11 @@ def test_it_learns_which_word_translates_which(tmp_path):
 
 def test_it_finds_the_translations_of_the_generated_corpus(tmp_path):
     """Of a noun's forms, the word that beta is highest at is one that the lexicon names."""
-    dataset = load(
-        {
-            **{"dataset": "multi30k", "source": "generated", "train": 800, "dev": 50, "test": 2},
-            **{"seed": 1, "vocabulary": 300},
-        }
-    )
-    dataset.synthesise(tmp_path / "raw")
-    raw = sorted((tmp_path / "raw").iterdir())
-    dataset.prepare(raw, tmp_path / "prepared")
-    dataset.encode(tmp_path / "prepared", tmp_path / "encoded")
-    corpus = Corpus(tmp_path / "encoded")
+    recipe = {"dataset": "multi30k", "source": "generated", "train": 800, "dev": 50, "test": 2}
+    corpus = Corpus(encoded(tmp_path, recipe | {"seed": 1, "vocabulary": 300}))
     numbers = {piece: number for number, piece in enumerate(corpus.vocabulary)}
     known: dict[int, set[int]] = {}
-    rows = (line.split("\t") for line in (tmp_path / "encoded/lexicon.tsv").read_text().split("\n"))
+    rows = (line.split("\t") for line in (corpus.folder / "lexicon.tsv").read_text().split("\n"))
     for source, target, kind in (row for row in rows if len(row) == 3):
         pieces = [f" {word}@@" for word in (source, target)]
         if kind == "noun" and all(piece in numbers for piece in pieces):

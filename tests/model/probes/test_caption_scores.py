@@ -23,8 +23,9 @@ from model.probes.quality.caption_scores import (
     scored,
 )
 from tests.model.captioned import WORDS, coloured, write_captioned
+from tests.model.corpora import CPU
+from tests.model.specs import tiny
 
-CPU = torch.device("cpu")
 CAPTION = st.lists(st.sampled_from("abcd"), min_size=1, max_size=7)
 IMAGES = st.lists(st.tuples(CAPTION, st.lists(CAPTION, min_size=1, max_size=3)), min_size=2)
 
@@ -230,16 +231,12 @@ def test_pictures_are_kept_as_the_model_sees_them(corpus, tmp_path):
 
 
 def test_the_speed_beside_softmax_is_measured(corpus):
-    node = {"path": "model.normalizers.topk:TopK", "k": 2}
     model = {
         "path": "model.architectures.translation.captioner:Captioner",
-        "normalizer": node,
-        "width": 8,
-        "hidden": 8,
-    }
-    model |= {"images": {"path": "model.layers.image_encoders:Regions", "width": 8, "features": 6}}
-    spec = {"seed": 0, "model": model | {"layers": 1, "heads": 2}}
-    spec |= {"objective": {"path": "model.objectives.captioning:Captioning"}}
-    spec |= {"training": {"batch": {"examples": 8}, "precision": "fp32"}}
+        "images": {"path": "model.layers.image_encoders:Regions", "width": 8, "features": 6},
+        "normalizer": {"path": "model.normalizers.topk:TopK", "k": 2},
+        "width": 8, "hidden": 8, "layers": 1, "heads": 2,
+    }  # fmt: skip
+    spec = tiny(model, "model.objectives.captioning:Captioning", batch={"examples": 8})
     found = training_speed(Subject(Model(), corpus, CPU, 0), spec, updates=4)
     assert found.scalars["relative"]["value"] > 0 and found.scalars["relative"]["n"] == 4

@@ -18,10 +18,7 @@ from model.probes.importance.classification import attention_importance, salienc
 from model.probes.measure import Subject
 from model.probes.quality.accuracy import accuracy
 from model.probes.quality.likelihood import language_modelling
-from model.training.loop import train
-from tests.model.corpora import MemoryKeeper, write_corpus
-
-CPU = torch.device("cpu")
+from tests.model.corpora import CPU, learned, values, write_corpus
 
 
 def subject(spec, corpus: Corpus, seed: int = 0) -> Subject:
@@ -130,10 +127,7 @@ def test_tau_is_positive_where_attention_is_made_of_importance(keywords, classif
 
 def test_a_trained_model_is_measured_as_it_is(keywords, classifier_spec):
     classifier_spec["training"]["epochs"] = 8
-    trained = train(classifier_spec, keywords, MemoryKeeper(), CPU, {}, lambda line: None)
-    model = build(classifier_spec["model"], vocabulary_size=9)
-    model.load_state_dict(trained.weights)
-    s = Subject(model.eval(), keywords, CPU, 0)
+    s, _ = learned(classifier_spec, keywords)
     found = accuracy(s).scalars
     assert found["accuracy"]["value"] > 85
     assert found["accuracy"]["n"] == 80
@@ -176,15 +170,11 @@ def test_precision_and_recall_by_hand(tmp_path):
     # Fields in symbol positions: {0}, {0,1} and {2,1}.
     model = Scripted([0, 1, 1, 2])
     found = receptive_fields(Subject(model, corpus, CPU, 0))
-    values = {name: scalar["value"] for name, scalar in found.scalars.items()}
-    assert values["precision"] == pytest.approx(4 / 5)
-    assert values["recall"] == pytest.approx(1)
-    assert values["f1"] == pytest.approx(8 / 9)
-    assert values["precision_macro"] == pytest.approx((1 + 1 + 0.5) / 3)
-    assert values["f1_macro"] == pytest.approx((1 + 1 + 2 / 3) / 3)
-    assert values["exact"] == pytest.approx(2 / 3)
-    assert values["field_size"] == pytest.approx(5 / 3)
-    assert values["span_size"] == pytest.approx(4 / 3)
+    expected = {
+        "precision": 4 / 5, "recall": 1, "f1": 8 / 9, "precision_macro": (1 + 1 + 0.5) / 3,
+        "f1_macro": (1 + 1 + 2 / 3) / 3, "exact": 2 / 3, "field_size": 5 / 3, "span_size": 4 / 3,
+    }  # fmt: skip
+    assert {name: values(found)[name] for name in expected} == pytest.approx(expected)
     assert found.arrays["span_length"] == [1, 2]
     assert found.arrays["exact"] == [0.5, 1.0]
     assert found.arrays["example_span"] == [[1, 0, 0], [1, 1, 0], [0, 0, 1]]

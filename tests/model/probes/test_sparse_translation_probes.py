@@ -21,9 +21,11 @@ from model.probes.importance.attention_maps import attention_maps
 from model.probes.measure import Measured, Subject, scalar
 from model.probes.quality.training_only import training_only
 from model.training.loop import build_model
+from tests.model.clock import tell, timed
+from tests.model.corpora import CPU
 from tests.model.parallel import write_parallel
-
-CPU = torch.device("cpu")
+from tests.model.specs import tiny
+from tests.model.translators import SIZES
 
 
 @pytest.fixture
@@ -38,21 +40,9 @@ def corpus(tmp_path):
 
 
 def spec_of(path="model.normalizers.topk:TopK", kind="encoder_decoder:EncoderDecoder", **more):
-    return {
-        "model": {
-            **{
-                "path": f"model.architectures.translation.{kind}",
-                "width": 8,
-                "hidden": 12,
-                "layers": 2,
-                "heads": 2,
-            },
-            "normalizer": {"path": path, **more},
-        },
-        "objective": {"path": "model.objectives.translation:Translation"},
-        "training": {"batch": {"tokens": 30}, "precision": "fp32"},
-        "seed": 0,
-    }
+    node = {"path": f"model.architectures.translation.{kind}", **SIZES}
+    node["normalizer"] = {"path": path, **more}
+    return tiny(node, "model.objectives.translation:Translation", batch={"tokens": 30})
 
 
 def subject_of(spec, corpus):
@@ -152,26 +142,10 @@ def test_the_weight_of_the_last_source_token_by_a_slow_loop(corpus):
         assert scalars[name]["n"] == len(weights[layer])
 
 
-class Timed(Softmax):
-    """Softmax that takes its time, on a clock of the test's own."""
-
-    clock = 0.0
-
-    def __init__(self, cost: float) -> None:
-        super().__init__()
-        self.cost = cost
-
-    def forward(self, scores):
-        Timed.clock += self.cost
-        return super().forward(scores)
-
-
 def test_speeds_are_tokens_by_time_and_alike_on_the_same_work(corpus, monkeypatch):
-    monkeypatch.setattr(stopwatch, "clock", lambda device: lambda: Timed.clock)
+    tell(monkeypatch, stopwatch)
     spec = spec_of("model.normalizers.softmax:Softmax")
-    nodes = {
-        name: {"path": f"{__name__}:Timed", "cost": cost} for name, cost in (("a", 1), ("b", 4))
-    }
+    nodes = {"a": timed(1), "b": timed(4)}
     run = subject_of(spec, corpus)
     found = speed.translation_speed(run, spec, nodes, updates=1, rounds=1, sentences=6, beam=2)
     assert set(found.scalars) == {"training_a", "training_b", "inference_a", "inference_b"}

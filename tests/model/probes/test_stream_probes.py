@@ -6,31 +6,27 @@ import numpy as np
 import pytest
 import torch
 
-from model.normalizers.softmax import Softmax
 from model.probes.cost import speed, stopwatch
 from model.probes.measure import Subject
 from model.probes.quality.bits_per_character import bits_per_character
 from model.probes.quality.learning_curve import learning_curve
 from model.training.loop import build_model
-from tests.model.corpora import write_corpus
+from tests.model.clock import Timed, tell, timed
+from tests.model.corpora import CPU, write_corpus
+from tests.model.specs import SOFTMAX, tiny
 
-CPU = torch.device("cpu")
 V = 9
 
 
 @pytest.fixture
 def spec():
-    return {
-        "seed": 0,
-        "model": {
-            "path": "model.architectures.transformer_xl:TransformerXL",
-            "width": 8, "hidden": 16, "layers": 2,
-            "heads": 2, "normalizer": {"path": "model.normalizers.softmax:Softmax"}, "memory": 4,
-            "streams": 3,
-        },
-        "objective": {"path": "model.objectives.stream_modelling:StreamModelling", "segment": 4},
-        "training": {"batch": {"tokens": 12}, "precision": "fp32"},
+    model = {
+        "path": "model.architectures.transformer_xl:TransformerXL",
+        "width": 8, "hidden": 16, "layers": 2, "heads": 2, "normalizer": SOFTMAX, "memory": 4,
+        "streams": 3,
     }  # fmt: skip
+    objective = {"path": "model.objectives.stream_modelling:StreamModelling", "segment": 4}
+    return tiny(model, objective, batch={"tokens": 12})
 
 
 @pytest.fixture
@@ -108,28 +104,24 @@ def test_a_curve_has_the_points_of_either_split(subject):
     assert found["dev"] == [None, pytest.approx(2)]
 
 
-class Slow(Softmax):
-    """Softmax that takes its time, on a clock of the test's own."""
+def noting(keys, forward):
+    """A softmax that notes over how many keys it was."""
 
-    clock = 0.0
+    def noted(self, scores):
+        keys.append(scores.shape[-1])
+        return forward(self, scores)
 
-    def forward(self, scores):
-        Slow.clock += 3
-        return super().forward(scores)
-
-
-class Plain(Softmax):
-    def forward(self, scores):
-        Slow.clock += 1
-        assert scores.shape[-1] == 8, "the memory is full"
-        return super().forward(scores)
+    return noted
 
 
 def test_speed_is_the_ratio_of_the_times_of_equal_updates(subject, spec, monkeypatch):
-    monkeypatch.setattr(speed, "SOFTMAX", {"path": f"{__name__}:Plain"})
-    monkeypatch.setattr(stopwatch, "clock", lambda device: lambda: Slow.clock)
-    spec["model"]["normalizer"] = {"path": f"{__name__}:Slow"}
+    tell(monkeypatch, stopwatch)
+    keys = []
+    monkeypatch.setattr(speed, "SOFTMAX", timed(1))
+    monkeypatch.setattr(Timed, "forward", noting(keys, Timed.forward))
+    spec["model"]["normalizer"] = timed(3)
     before = {name: value.clone() for name, value in subject.model.state_dict().items()}
     found = speed.training_speed(subject, spec, updates=8).scalars["relative"]
     assert found == {"value": pytest.approx(1 / 3), "unit": "softmax = 1", "n": 8}
     assert all(torch.equal(before[n], v) for n, v in subject.model.state_dict().items())
+    assert set(keys) == {8}, "the memory is full"

@@ -1,7 +1,6 @@
 """Every probe of translation on corpora as the datasets write them, for each kind of model."""
 
 import json
-from pathlib import Path
 
 import pytest
 import torch
@@ -10,7 +9,7 @@ from model.batches.corpus import Corpus
 from model.build import build
 from model.probes.measure import Subject
 from model.training.loop import build_model
-from workflow.datasets.kinds.recipe import load
+from tests.encoding import encoded
 
 PAIRS = {"dataset": "multi30k", "direction": "en_de", "merges": 500, "source": "generated",
          "train": 200, "dev": 5, "test": 12, "seed": 0}  # fmt: skip
@@ -47,12 +46,8 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Corpus]:
     """The generated Multi30k and the generated CoNLL-2000, encoded."""
     found = {}
     for values in (PAIRS, TAGGED):
-        dataset, out = load(values), tmp_path_factory.mktemp(str(values["dataset"]))
-        dataset.synthesise(out / "raw")
-        files: list[Path] = sorted((out / "raw").iterdir())
-        dataset.prepare(files, out / "prepared")
-        dataset.encode(out / "prepared", out / "encoded")
-        found[dataset.name] = Corpus(out / "encoded")
+        name = str(values["dataset"])
+        found[name] = Corpus(encoded(tmp_path_factory.mktemp(name), values))
     return found
 
 

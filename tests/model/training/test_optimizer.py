@@ -5,11 +5,8 @@ import torch
 from torch import nn
 
 from model.training.checkpointer import average
-from model.training.loop import train
 from model.training.optimization import adam
-from tests.model.corpora import MemoryKeeper
-
-CPU = torch.device("cpu")
+from tests.model.corpora import MemoryKeeper, resumed_alike, run
 
 
 def test_one_step_with_decay_by_hand():
@@ -37,18 +34,16 @@ def test_the_mean_of_kept_weights_by_hand():
 def test_a_run_ends_with_the_mean_of_its_last_kept_weights(classifier_spec, keywords, apart):
     training = classifier_spec["training"]
     del training["select"]
-    plain = MemoryKeeper()
-    last = train(classifier_spec, keywords, plain, CPU, {}, lambda line: None)
+    last = run(classifier_spec, keywords)
     epoch = last.updates // training["epochs"]
     step = apart.get("updates", epoch)
     window = list(range(step, last.updates + 1, step))[-2:]
     classifier_spec["checkpoints"] = window[:1]
     everything = MemoryKeeper()
-    keeping = classifier_spec | {"checkpoints": window}
-    train(keeping, keywords, everything, CPU, {}, lambda line: None)
+    run(classifier_spec | {"checkpoints": window}, keywords, everything)
     training["average"] = {"last": 2, **apart}
     keeper = MemoryKeeper()
-    averaged = train(classifier_spec, keywords, keeper, CPU, {}, lambda line: None)
+    averaged = run(classifier_spec, keywords, keeper)
     for name, value in averaged.weights.items():
         mean = sum(everything.kept[update][name] for update in window) / 2
         assert torch.allclose(value, mean, atol=1e-7)
@@ -58,10 +53,5 @@ def test_a_run_ends_with_the_mean_of_its_last_kept_weights(classifier_spec, keyw
 def test_an_interrupted_run_averages_the_same_weights(classifier_spec, keywords):
     classifier_spec["training"] |= {"average": {"last": 3, "updates": 5}}
     del classifier_spec["training"]["select"]
-    whole = train(classifier_spec, keywords, MemoryKeeper(), CPU, {}, lambda line: None)
-    keeper = MemoryKeeper(save_at=whole.updates - 6)
-    with pytest.raises(Exception, match="state saved"):
-        train(classifier_spec, keywords, keeper, CPU, {}, lambda line: None)
-    keeper.save_at = None
-    resumed = train(classifier_spec, keywords, keeper, CPU, {}, lambda line: None)
-    assert all(torch.equal(whole.weights[name], w) for name, w in resumed.weights.items())
+    updates = run(classifier_spec, keywords).updates
+    resumed_alike(classifier_spec, keywords, updates - 6)

@@ -9,9 +9,9 @@ import torch
 
 from model.training.loop import train
 from model.training.process_group import SINGLE_PROCESS, DistributedGroup
-from tests.model.corpora import MemoryKeeper
+from tests.model.corpora import CPU, MemoryKeeper, run
+from tests.model.specs import SOFTMAX
 
-CPU = torch.device("cpu")
 SIZE = 2
 
 
@@ -66,13 +66,13 @@ def trained(group, spec, corpus, stop=None):
 @pytest.fixture
 def spec(language_spec):
     """Nothing drawn at random: soft attention, no dropout."""
-    language_spec["model"]["decoder"]["normalizer"] = {"path": "model.normalizers.softmax:Softmax"}
+    language_spec["model"]["decoder"]["normalizer"] = SOFTMAX
     language_spec["training"] |= {"epochs": 2, "batch": {"examples": 32, "micro_tokens": 250}}
     return language_spec
 
 
 def test_two_processes_have_the_loss_curve_of_one_that_accumulates(spec, copies):
-    alone = train(spec, copies, MemoryKeeper(), CPU, {}, lambda line: None)
+    alone = run(spec, copies)
     (rows, weights), (_, others) = in_a_group(trained, spec, copies)
     names = ("step", "split", "loss", "field_size")
     for one, both in zip(alone.progress.rows, rows, strict=True):
@@ -88,7 +88,7 @@ def test_two_processes_have_the_loss_curve_of_one_that_accumulates(spec, copies)
 def test_an_update_with_fewer_examples_than_processes(spec, copies):
     """The last update of an epoch has one example, and is told in a row of its own."""
     spec["training"]["batch"] = {"examples": len(copies.split("train")) - 1}
-    alone = train(spec, copies, MemoryKeeper(), CPU, {}, lambda line: None)
+    alone = run(spec, copies)
     (rows, weights), (_, others) = in_a_group(trained, spec, copies)
     assert [row["step"] for row in rows] == [1, 2, 2, 3, 4, 4]
     for one, both in zip(alone.progress.rows, rows, strict=True):

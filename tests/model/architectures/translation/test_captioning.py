@@ -1,4 +1,4 @@
-"""The captioner: its size, its batches, its loss, decoding without a cache, and that it learns."""
+"""The captioner: its batches, its loss, decoding without a cache, and that it learns."""
 
 import numpy as np
 import pytest
@@ -18,15 +18,13 @@ from model.normalizers.entmax15 import Entmax15
 from model.normalizers.softmax import Softmax
 from model.normalizers.topk import TopK
 from model.objectives.captioning import Captioning
-from model.probes.measure import Subject
 from model.probes.quality.caption_scores import caption_scores
-from model.training.loop import build_model, load_weights
 from tests.model.architectures.translation.test_decoding import assert_same
 from tests.model.captioned import EOS, WORDS, coloured, write_captioned
-from tests.model.corpora import trained_briefly, write_corpus
+from tests.model.corpora import CPU, learned, write_corpus
+from tests.model.specs import brief
+from tests.model.translators import SIZES
 
-CPU = torch.device("cpu")
-SIZES = {"width": 8, "hidden": 12, "layers": 2, "heads": 2}
 NORMALIZERS = {"softmax": Softmax, "top-k": lambda: TopK(2), "entmax": Entmax15}
 ANY = pytest.mark.parametrize("normalizer", NORMALIZERS)
 
@@ -44,17 +42,6 @@ def corpus(tmp_path):
     return write_captioned(
         tmp_path / "c", {split: coloured(count, random) for split, count in sizes.items()}
     )
-
-
-def test_the_base_shape_has_as_many_parameters_as_counted_by_hand():
-    d, f, v, features = 512, 2048, 10_000, 2048
-    with torch.device("meta"):
-        model = Captioner(v, d, f, 6, 8, Softmax(), images=Regions(d, features))
-    attention, feed_forward, norm = 4 * (d * d + d), d * f + f + f * d + d, 2 * d
-    encoder = attention + feed_forward + 2 * norm
-    decoder = 2 * attention + feed_forward + 3 * norm
-    expected = v * d + features * d + d + 6 * (encoder + decoder)
-    assert sum(p.numel() for p in model.parameters()) == expected == 50_307_584
 
 
 def test_the_small_convolution_has_as_many_parameters_as_counted_by_hand():
@@ -184,19 +171,14 @@ def test_a_tiny_captioner_learns_to_tell_what_is_there(kind, normalizer, tmp_pat
             "path": "model.layers.image_encoders:Convolution",
             **{"width": 16, "pixels": 8, "channels": [8], "shift": 1},
         }
-    part = {"path": f"model.normalizers.{normalizer}"} | ({"k": 2} if "TopK" in normalizer else {})
     model = {
         "path": "model.architectures.translation.captioner:Captioner",
-        "images": images,
-        "normalizer": part,
-    }
-    model |= {"width": 16, "hidden": 32, "layers": 1, "heads": 2, "norm": "pre"}
-    trained = trained_briefly(
-        model, "model.objectives.captioning:Captioning", corpus, epochs=8 if pixels else 20
-    )
-    captioner = build_model({"seed": 0, "model": model}, corpus)
-    load_weights(captioner, trained.weights, "training")
-    subject = Subject(captioner.eval(), corpus, CPU, 0)
+        "images": images, "normalizer": {"path": f"model.normalizers.{normalizer}"},
+        "width": 16, "hidden": 32, "layers": 1, "heads": 2, "norm": "pre",
+    }  # fmt: skip
+    model["normalizer"] |= {"k": 2} if "TopK" in normalizer else {}
+    objective = "model.objectives.captioning:Captioning"
+    subject, _ = learned(brief(model, objective, epochs=8 if pixels else 20), corpus)
     search = Beam(beam=2, length_ratio=0, length_extra=8)
     scores = [caption_scores(subject, search, shuffled=one).scalars for one in (False, True)]
     assert scores[0]["exact"]["value"] > 90 > 70 > scores[1]["exact"]["value"]

@@ -16,18 +16,24 @@ from model.architectures.translation.with_roles import (
     RoleEncoderDecoder,
     parameters,
 )
-from model.batches.pairs import EOS, collate_pairs
+from model.batches.pairs import collate_pairs
 from model.layers.blocks import sinusoids
 from model.layers.packing import Layout
 from model.layers.role_interaction import Roles
 from model.normalizers.gumbel import Gumbel
 from model.normalizers.softmax import Softmax
 from model.objectives.role_translation import RoleTranslation
-from model.training.loop import Interrupted, Trained, TrainingFailed, train
-from tests.model.architectures.translation.test_decoding import assert_same, often_ending, plain
-from tests.model.corpora import MemoryKeeper, write_corpus
+from model.training.loop import TrainingFailed
+from tests.model.architectures.translation.test_decoding import (
+    assert_same,
+    assert_searches_equal,
+    often_ending,
+    plain,
+)
+from tests.model.corpora import resumed_alike, run
 from tests.model.roles import KINDS, make_roles
-from tests.model.translators import SIZES, sentences, write_pairs
+from tests.model.specs import GUMBEL, SOFTMAX, tiny
+from tests.model.translators import SIZES, assert_copied, repeated_pairs, sentences, write_pairs
 
 
 def count(model: nn.Module) -> int:
@@ -59,11 +65,7 @@ def test_the_layer_stands_between_embedding_and_positions(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_search_equals_the_plain_one(kind):
     """Hypotheses change beams and sentences end at different steps: states must go with them."""
-    for seed in range(2):
-        model = often_ending(make_roles(kind, tie="none"), seed)
-        source, layout = sentences([5, 2, 7, 4, 1])
-        for how in (Beam(1), Beam(4, penalty=0.6, penalty_form="gnmt", length_extra=4)):
-            assert_same(how.search(model, source, layout), plain(model, source, layout, how))
+    assert_searches_equal(lambda: make_roles(kind, tie="none"), seeds=2)
 
 
 @settings(max_examples=15, deadline=None)
@@ -100,53 +102,6 @@ def test_a_step_follows_the_hypothesis_that_it_continues(kind):
             own = Layout(torch.ones_like(prefix, dtype=torch.bool))
             whole = model(source, source_layout, prefix, own).states
             assert torch.allclose(states[:, beam], whole.view(2, t + 1, -1)[:, -1], atol=1e-10)
-
-
-def layer_parameters(d: int, r: int) -> int:
-    """Both sides' layers with an LSTM, the softmax assignment and a matrix a role, by hand."""
-    half = d // 2
-    both_ways = 2 * (4 * half * (d + half) + 8 * half)
-    one_way = 4 * d * (d + d) + 8 * d
-    return both_ways + one_way + 2 * (r * d + r + r * r + r * d * d)
-
-
-def all_layer_parameters(d: int, r: int) -> dict[str, int]:
-    """The same of every kind: what it has instead, by hand."""
-    softmax, scores, matrices = layer_parameters(d, r), 2 * r * r, 2 * r * d * d
-    half = d // 2
-    lstms = 2 * (4 * half * (d + half) + 8 * half) + 4 * d * (d + d) + 8 * d
-    dense = softmax - scores
-    return {
-        "softmax": softmax, "plain": softmax, "onehot": softmax, "exclusive": softmax,
-        "dense": dense,
-        "rank 1": dense - matrices + 2 * (r * d + 2 * d * d),
-        "contextualised": dense - matrices + 2 * r * d,
-        "convolution": softmax - lstms + 2 * (3 * d * d + d),
-        "exclusive convolution": dense - lstms + 2 * (3 * d * d + d),
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize("r", [16, 32])
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_has_the_parameters_counted_by_hand(kind, r):
-    shape = {"width": 256, "hidden": 512, "layers": 3, "heads": 4, "normalizer": Softmax()}
-    found = parameters(RoleEncoderDecoder, 10_000, **shape, roles=Roles(r, **KINDS[kind]))
-    plain_count = parameters(EncoderDecoder, 10_000, **shape)
-    assert found - plain_count == all_layer_parameters(256, r)[kind]
-
-
-@pytest.mark.parametrize(("vocabulary", "r"), [(10_000, 32), (10_000, 16), (9_000, 32)])
-def test_the_small_shape_has_the_parameters_counted_by_hand(vocabulary, r):
-    d, ff = 256, 512
-    shape = {"width": d, "hidden": ff, "layers": 3, "heads": 4, "normalizer": Softmax()}
-    attention, norm = 4 * d * d + 4 * d, 2 * d
-    feed_forward = 2 * d * ff + ff + d
-    plain_count = vocabulary * d + 3 * (attention + feed_forward + 2 * norm)
-    plain_count += 3 * (2 * attention + feed_forward + 3 * norm)
-    roles = Roles(r, Softmax())
-    assert parameters(EncoderDecoder, vocabulary, **shape) == plain_count
-    found = parameters(RoleEncoderDecoder, vocabulary, **shape, roles=roles)
-    assert found == plain_count + layer_parameters(d, r)
 
 
 @settings(max_examples=12, deadline=None)
@@ -197,24 +152,10 @@ def test_impossible_models_are_refused(changes, message):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_learns_to_copy(kind, tmp_path):
-    """Train, translate, score."""
-    torch.manual_seed(0)
-    random = np.random.default_rng(0)
-    texts = [random.integers(4, 9, random.integers(2, 5)).tolist() for _ in range(60)]
-    batch = collate_pairs(write_pairs(tmp_path, [(t, t) for t in texts]), np.arange(60))
     roles = Roles(5, **KINDS[kind])
     shape = {"width": 32, "hidden": 64, "layers": 1, "heads": 2, "normalizer": Softmax()}
-    model = RoleEncoderDecoder(9, **shape, roles=roles, norm="pre").train()
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2, betas=(0.9, 0.98), fused=True)
-    objective = RoleTranslation(0.0)
-    for update in range(200):
-        optimizer.param_groups[0]["lr"] = 1e-2 * min(1, (update + 1) / 20)
-        optimizer.zero_grad()
-        objective.loss(model, batch, update).mean.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-    found = Beam(2).search(model.eval(), batch.source, batch.source_layout).best()
-    assert sum(one == two for one, two in zip(found, texts, strict=True)) >= 45
+    model = RoleEncoderDecoder(9, **shape, roles=roles, norm="pre")
+    assert_copied(model, RoleTranslation(0.0), 200, tmp_path)
 
 
 def test_the_temperature_falls_to_its_lowest(tmp_path):
@@ -245,49 +186,25 @@ def test_an_impossible_temperature_is_refused(settings):
 
 def spec_of(**changes):
     roles = {"path": "model.layers.role_interaction:Roles", "number": 4}
-    return {
-        "seed": 0,
-        "model": {
-            "path": "model.architectures.translation.with_roles:RoleEncoderDecoder",
-            "width": 8, "hidden": 12,
-            "layers": 1, "heads": 2, "normalizer": {"path": "model.normalizers.softmax:Softmax"},
-            "dropout": 0.2, "roles": roles | changes.pop("roles", {}),
-        },
-        "objective": {"path": "model.objectives.role_translation:RoleTranslation"}
-        | changes.pop("objective", {}),
-        "training": {
-            "epochs": 2, "batch": {"tokens": 60, "micro_tokens": 30},
-            "optimizer": {"lr": 1e-2, "betas": [0.9, 0.98]}, "schedule": {"name": "constant"},
-            "precision": "fp32", "threads": 1, "matmul": "highest", **changes,
-        },
-        "checkpoints": [], "parents": {},
+    model = {
+        "path": "model.architectures.translation.with_roles:RoleEncoderDecoder",
+        "width": 8, "hidden": 12, "layers": 1, "heads": 2, "normalizer": SOFTMAX, "dropout": 0.2,
+        "roles": roles | changes.pop("roles", {}),
     }  # fmt: skip
+    objective = {"path": "model.objectives.role_translation:RoleTranslation"}
+    objective |= changes.pop("objective", {})
+    batch = {"tokens": 60, "micro_tokens": 30}
+    return tiny(model, objective, **{"epochs": 2, "batch": batch} | changes)
 
 
-SOFTMAX = {"assignment": {"path": "model.normalizers.softmax:Softmax"}}
-GUMBEL = {"assignment": {"path": "model.normalizers.gumbel:Gumbel"}}
+SOFT, ONE_HOT = {"assignment": SOFTMAX}, {"assignment": GUMBEL}
 COOLING = {"temperature": 5, "decay": 0.9, "lowest": 0.5}
-
-
-def pairs(folder, longest=6, repeats=1):
-    random = np.random.default_rng(0)
-    splits, columns = {}, {}
-    for split, number in (("train", 60), ("dev", 6)):
-        texts = [random.integers(4, 9, random.integers(1, longest)).tolist() for _ in range(number)]
-        splits[split] = [[*text, EOS, *(text * repeats), EOS] for text in texts]
-        columns[split] = {"source": [len(text) + 1 for text in texts]}
-    return write_corpus(folder, splits, 9, {}, columns)
-
-
-def run(spec, corpus, keeper=None, parents=None) -> Trained:
-    keeper = keeper or MemoryKeeper()
-    return train(spec, corpus, keeper, torch.device("cpu"), parents or {}, lambda line: None)
 
 
 def test_fine_tuning_cools_the_assignment_by_the_update(tmp_path, monkeypatch):
     """Starts from a softmax model; micro-batches of one update share its temperature."""
-    corpus = pairs(tmp_path / "pairs")
-    softmax = run(spec_of(roles=SOFTMAX), corpus)
+    corpus = repeated_pairs(tmp_path / "pairs")
+    softmax = run(spec_of(roles=SOFT), corpus)
     used: list[float] = []
     plain_forward = Gumbel.forward
 
@@ -297,7 +214,7 @@ def test_fine_tuning_cools_the_assignment_by_the_update(tmp_path, monkeypatch):
         return plain_forward(self, scores)
 
     monkeypatch.setattr(Gumbel, "forward", noting)
-    tuned = spec_of(roles=GUMBEL, objective=COOLING, start_from="softmax", epochs=3)
+    tuned = spec_of(roles=ONE_HOT, objective=COOLING, start_from="softmax", epochs=3)
     found = run(tuned, corpus, parents={"softmax": softmax.weights})
     temperatures = sorted(set(used), reverse=True)
     expected = [max(0.5, 5 * 0.9**n) for n in range(found.updates)]
@@ -308,34 +225,27 @@ def test_fine_tuning_cools_the_assignment_by_the_update(tmp_path, monkeypatch):
 
 def test_a_killed_fine_tuning_goes_on_bit_for_bit(tmp_path):
     """Under way the temperature falls, which depends on the update alone."""
-    corpus = pairs(tmp_path / "pairs")
-    spec = spec_of(roles=GUMBEL, objective=COOLING)
-    whole, killed = run(spec, corpus), MemoryKeeper(save_at=3)
-    with pytest.raises(Interrupted):
-        run(spec, corpus, killed)
-    resumed = run(spec, corpus, MemoryKeeper(state=killed.state))
-    assert whole.updates > 6
-    for name, weight in whole.weights.items():
-        assert torch.equal(weight, resumed.weights[name]), name
+    spec = spec_of(roles=ONE_HOT, objective=COOLING)
+    assert resumed_alike(spec, repeated_pairs(tmp_path / "pairs"), 3).updates > 6
 
 
 def test_a_run_does_not_start_from_one_of_another_shape(tmp_path):
-    corpus = pairs(tmp_path / "pairs")
+    corpus = repeated_pairs(tmp_path / "pairs")
     dense = run(spec_of(epochs=1), corpus)
-    spec = spec_of(roles=GUMBEL, objective=COOLING, start_from="dense")
+    spec = spec_of(roles=ONE_HOT, objective=COOLING, start_from="dense")
     with pytest.raises(TrainingFailed, match="parent 'dense' belong to another architecture"):
         run(spec, corpus, parents={"dense": dense.weights})
 
 
 def test_a_temperature_needs_the_gumbel_softmax(tmp_path):
     with pytest.raises(ValueError, match=r"objective\.temperature is of the Gumbel-softmax"):
-        run(spec_of(roles=SOFTMAX, objective=COOLING), pairs(tmp_path / "pairs"))
+        run(spec_of(roles=SOFT, objective=COOLING), repeated_pairs(tmp_path / "pairs"))
 
 
 def test_a_window_that_no_sentence_fills_is_refused(tmp_path):
-    run(spec_of(roles={"window": 3}, epochs=1), pairs(tmp_path / "fitting", longest=4))
+    run(spec_of(roles={"window": 3}, epochs=1), repeated_pairs(tmp_path / "fitting", longest=4))
     for folder, repeats in (("pairs", 1), ("longer_targets", 3)):
-        corpus = pairs(tmp_path / folder, longest=4, repeats=repeats)
+        corpus = repeated_pairs(tmp_path / folder, longest=4, repeats=repeats)
         with pytest.raises(ValueError, match=r"width 5 .* sentence \(the training split's has 4\)"):
             run(spec_of(roles={"window": 5}, epochs=1), corpus)
 

@@ -10,24 +10,9 @@ from model.normalizers.softmax import Softmax
 from model.probes.cost import speed, stopwatch
 from model.probes.measure import Subject
 from model.training.loop import build_model
-
-CPU = torch.device("cpu")
-
-
-class Slow(Softmax):
-    """Softmax that takes its time, on a clock of the test's own."""
-
-    clock = 0.0
-
-    def forward(self, scores):
-        Slow.clock += 3
-        return super().forward(scores)
-
-
-class Plain(Softmax):
-    def forward(self, scores):
-        Slow.clock += 1
-        return super().forward(scores)
+from tests.model.clock import Timed, tell, timed
+from tests.model.corpora import CPU
+from tests.model.specs import GUMBEL, SOFTMAX
 
 
 def subject(spec, corpus):
@@ -36,15 +21,12 @@ def subject(spec, corpus):
 
 def test_it_is_the_ratio_of_the_times_of_equal_updates(keywords, classifier_spec, monkeypatch):
     """Three units per call against one: a third of the speed."""
-    monkeypatch.setattr(speed, "SOFTMAX", {"path": f"{__name__}:Plain"})
-    monkeypatch.setattr(stopwatch, "clock", lambda device: lambda: Slow.clock)
-    classifier_spec["model"]["encoder"]["normalizer"] = {"path": f"{__name__}:Slow"}
+    tell(monkeypatch, stopwatch)
+    monkeypatch.setattr(speed, "SOFTMAX", timed(1))
+    classifier_spec["model"]["encoder"]["normalizer"] = timed(3)
     found = speed.training_speed(subject(classifier_spec, keywords), classifier_spec, updates=8)
-    assert found.scalars["relative"] == {
-        "value": pytest.approx(1 / 3),
-        "unit": "softmax = 1",
-        "n": 8,
-    }
+    expected = {"value": pytest.approx(1 / 3), "unit": "softmax = 1", "n": 8}
+    assert found.scalars["relative"] == expected
 
 
 class Warm(Softmax):
@@ -53,7 +35,7 @@ class Warm(Softmax):
     last = None
 
     def forward(self, scores):
-        Slow.clock += 1 if Warm.last is type(self) else 5
+        Timed.now += 1 if Warm.last is type(self) else 5
         Warm.last = type(self)
         return super().forward(scores)
 
@@ -64,7 +46,7 @@ class Other(Warm):
 
 def test_what_finds_warm_caches_gains_nothing(keywords, classifier_spec, monkeypatch):
     monkeypatch.setattr(speed, "SOFTMAX", {"path": f"{__name__}:Warm"})
-    monkeypatch.setattr(stopwatch, "clock", lambda device: lambda: Slow.clock)
+    tell(monkeypatch, stopwatch)
     classifier_spec["model"]["encoder"]["normalizer"] = {"path": f"{__name__}:Other"}
     found = speed.training_speed(subject(classifier_spec, keywords), classifier_spec, updates=8)
     assert found.scalars["relative"]["value"] == pytest.approx(1)
@@ -82,10 +64,10 @@ def test_two_streams_are_compared_with_one_of_the_same_shape(keywords, classifie
     double = copy.deepcopy(single)
     double["model"]["encoder"] |= {
         "path": "model.architectures.two_stream:TwoStreamTransformer",
-        "normalizer": {"path": "model.normalizers.gumbel:Gumbel", "temperature": 1},
+        "normalizer": GUMBEL | {"temperature": 1},
         "share_embeddings": True,
     }
-    single["model"]["encoder"]["normalizer"] = {"path": "model.normalizers.softmax:Softmax"}
+    single["model"]["encoder"]["normalizer"] = SOFTMAX
     assert speed.softmax_model(double) == single["model"]
 
 

@@ -13,16 +13,13 @@ from model.build import build
 from model.probes.importance.classification import token_scores
 from model.probes.importance.deletion import PERCENT, deletion, kept_parts, places, shortened
 from model.probes.measure import Subject
-from model.training.loop import train
-from tests.model.corpora import MemoryKeeper, write_corpus
-
-CPU = torch.device("cpu")
+from tests.model.corpora import CPU, learned, values, write_corpus
+from tests.model.specs import SOFTMAX
 
 
 def test_it_is_the_slow_loop(keywords, classifier_spec):
     """One text at a time, cut as a list; soft weights, as chance decides ties."""
-    encoder = classifier_spec["model"]["encoder"]
-    encoder |= {"normalizer": {"path": "model.normalizers.softmax:Softmax"}}
+    classifier_spec["model"]["encoder"]["normalizer"] = SOFTMAX
     torch.manual_seed(0)
     model = build(classifier_spec["model"], vocabulary_size=9).double().eval()
     split = keywords.split("test")
@@ -92,12 +89,12 @@ def test_a_single_decisive_token_by_hand(tmp_path):
     counter = Counter()
     counter.embedding.__func__.tokens = lambda tokens: counter.token(tokens)
     found = deletion(Subject(counter, corpus, CPU, 0))
-    values = {name: scalar["value"] for name, scalar in found.scalars.items()}
-    assert values["comprehensiveness"] == pytest.approx(1, abs=1e-6)
-    assert values["sufficiency"] == pytest.approx(0, abs=1e-6)
+    value = values(found)
+    assert value["comprehensiveness"] == pytest.approx(1, abs=1e-6)
+    assert value["sufficiency"] == pytest.approx(0, abs=1e-6)
     # A random one of ten is the decisive one with chance 1, 1, 1, 2 and 5 in ten.
-    assert values["comprehensiveness_random"] == pytest.approx(0.2, abs=0.04)
-    assert values["sufficiency_random"] == pytest.approx(0.8, abs=0.04)
+    assert value["comprehensiveness_random"] == pytest.approx(0.2, abs=0.04)
+    assert value["sufficiency_random"] == pytest.approx(0.8, abs=0.04)
     assert found.arrays["comprehensiveness_random"] == pytest.approx(
         [0.1, 0.1, 0.1, 0.2, 0.5], abs=0.07
     )
@@ -112,10 +109,7 @@ def test_the_random_control_follows_the_seed(keywords, classifier_spec):
 
 def test_trained_attention_points_at_the_words_that_decide(keywords, classifier_spec):
     classifier_spec["training"]["epochs"] = 8
-    trained = train(classifier_spec, keywords, MemoryKeeper(), CPU, {}, lambda line: None)
-    model = build(classifier_spec["model"], vocabulary_size=9)
-    model.load_state_dict(trained.weights)
-    found = deletion(Subject(model.eval(), keywords, CPU, 0)).scalars
+    found = deletion(learned(classifier_spec, keywords)[0]).scalars
     for ending in ("", "_gradient"):
         needed = found[f"comprehensiveness{ending}"]["value"]
         assert needed > found["comprehensiveness_random"]["value"] + 0.1

@@ -12,9 +12,9 @@ from model.probes.learning.logistic_proxy import bags, beta, logistic_proxy
 from model.probes.learning.polarity import polarity
 from model.probes.learning.salient_probe import salient_probe
 from model.probes.measure import Subject
-from tests.model.corpora import trained_briefly, write_corpus
+from tests.model.corpora import CPU, run, values, write_corpus
+from tests.model.specs import brief
 
-CPU = torch.device("cpu")
 OBJECTIVE = "model.objectives.classification:BinaryClassification"
 
 
@@ -46,7 +46,7 @@ def corpus(tmp_path_factory):
 def record_of(corpus, normalizer):
     """A briefly trained run, and its record at the start and the end."""
     made = node(normalizer)
-    trained = trained_briefly(made, OBJECTIVE, corpus, epochs=4)
+    trained = run(brief(made, OBJECTIVE, epochs=4), corpus)
     torch.manual_seed(0)
     model = build(made, vocabulary_size=20).eval()
     start = {name: value.clone() for name, value in model.state_dict().items()}
@@ -59,7 +59,7 @@ def test_the_lexical_probe_and_attention_find_the_words_that_decide(corpus):
     subject, record = record_of(corpus, "softmax:Softmax")
     _, uniform = record_of(corpus, "uniform:Uniform")
     assert all(one.splits["dev"].best("accuracy") == 1 for one in (record, uniform))
-    found = {n: s["value"] for n, s in salient_probe(subject, record, uniform).scalars.items()}
+    found = values(salient_probe(subject, record, uniform))
     assert found["chance"] < 0.25
     assert found["uniform_hit"] > 0.9
     assert found["beta_hit"] > 0.6

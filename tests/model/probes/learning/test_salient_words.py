@@ -1,7 +1,6 @@
 """On generated corpora, whose salient words are known, models and probes find them."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 import torch
@@ -9,15 +8,15 @@ from torch import nn
 from torch.nn import functional as F
 
 from model.batches.corpus import Corpus
-from model.build import build
 from model.probes.importance.classification import attention_importance, salience
-from model.probes.measure import Subject
 from model.probes.quality.accuracy import accuracy
-from model.training.loop import train
-from tests.model.corpora import MemoryKeeper
-from workflow.datasets.kinds.recipe import load
+from tests.encoding import encoded
+from tests.model.corpora import learned, values
 
-SIZES = {"sst": (1500, 200, 200), "newsgroups": (600, 100, 150)}
+SIZES = {
+    "sst": {"train": 1500, "dev": 200, "test": 200},
+    "newsgroups": {"train": 600, "dev": 100, "test": 150},
+}
 SOFT, DISCRETE = "model.normalizers.softmax:Softmax", "model.normalizers.gumbel:Gumbel"
 ONE, TWO = (
     "model.architectures.transformer:Transformer",
@@ -32,14 +31,8 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Corpus]:
 
     def give(dataset: str) -> Corpus:
         if dataset not in made:
-            folder: Path = tmp_path_factory.mktemp(dataset)
-            sizes = dict(zip(("train", "dev", "test"), SIZES[dataset], strict=True))
-            texts = load({"dataset": dataset, "source": "generated", "seed": 0, **sizes})
-            texts.synthesise(folder / "raw")
-            files = list((folder / "raw").iterdir())
-            texts.prepare(files, folder / "prepared")
-            texts.encode(folder / "prepared", folder / "encoded")
-            made[dataset] = Corpus(folder / "encoded")
+            recipe = {"dataset": dataset, "source": "generated", "seed": 0} | SIZES[dataset]
+            made[dataset] = Corpus(encoded(tmp_path_factory.mktemp(dataset), recipe))
         return made[dataset]
 
     return give
@@ -57,13 +50,9 @@ def test_importance_and_attention_find_the_salient_words(
     }  # fmt: skip
     classifier_spec["training"] |= {"epochs": 10, "batch": {"tokens": 1000}}
     classifier_spec["training"]["optimizer"]["lr"] = 4e-3
-    texts, cpu = corpus(dataset), torch.device("cpu")
-    trained = train(classifier_spec, texts, MemoryKeeper(), cpu, {}, print)
-    model = build(classifier_spec["model"], vocabulary_size=len(texts.vocabulary))
-    model.load_state_dict(trained.weights)
-    subject = Subject(model.eval(), texts, cpu, 0)
+    subject, _ = learned(classifier_spec, corpus(dataset))
     assert accuracy(subject).scalars["accuracy"]["value"] > 80
-    hits = {name: found["value"] for name, found in salience(subject).scalars.items()}
+    hits = values(salience(subject))
     assert hits["chance"] < 0.25
     assert hits["importance_hit"] > hits["chance"] + 0.2
     assert hits["attention_hit"] > hits["chance"] + 0.2

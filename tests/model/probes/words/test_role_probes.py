@@ -29,14 +29,15 @@ from model.probes.words.roles import (
     token_roles,
 )
 from model.probes.words.word_classes import word_classes
-from tests.model.corpora import write_corpus
+from tests.model.clock import tell, timed
+from tests.model.corpora import CPU, write_corpus
 from tests.model.parallel import write_parallel, write_tagged
+from tests.model.specs import SOFTMAX, tiny
 
 SYMBOLS = [
     "<pad>", "<bos>", "<eos>", "<unk>", "der", "mann", "seh@@", "en", ".", "12", "gro@@", "ß@@",
 ]  # fmt: skip
 SENTENCES = [[4, 5, 6, 7, 8], [5, 10, 11, 7], [4, 4, 9, 8]]
-CPU = torch.device("cpu")
 
 
 def a_corpus(folder, lexicon: str | None = None) -> Corpus:
@@ -216,19 +217,27 @@ def test_information_of_a_pair_by_hand():
     assert found[0, 1] == 0
 
 
+OBJECTIVE = "model.objectives.role_translation:RoleTranslation"
 SMALL = {"width": 8, "hidden": 12, "layers": 2, "heads": 2, "normalizer": Softmax()}
 
 
 def test_sizes_are_counted_in_millions(tmp_path):
     corpus = a_corpus(tmp_path / "c")
-    with_roles = RoleEncoderDecoder(12, **SMALL, roles=Roles(4, Gumbel()))
-    count = sum(p.numel() for p in with_roles.parameters())
-    assert model_size(Subject(with_roles, corpus, CPU, 0)).scalars == {
+    model = RoleEncoderDecoder(12, **SMALL, roles=Roles(4, Gumbel()))
+    count = sum(p.numel() for p in model.parameters())
+    assert model_size(Subject(model, corpus, CPU, 0)).scalars == {
         "parameters": {"value": count / 1e6, "unit": "M"}
     }
     matched = MatchedEncoderDecoder(12, **SMALL, roles=Roles(4, Gumbel()))
     found = model_size(Subject(matched, corpus, CPU, 0)).scalars
     assert found["to_match"]["value"] == count / 1e6
+
+
+def with_roles(number, assignment, **shape):
+    """The node of a model with roles."""
+    roles = {"path": "model.layers.role_interaction:Roles", "number": number}
+    path = "model.architectures.translation.with_roles:RoleEncoderDecoder"
+    return {"path": path, **shape, "roles": roles | {"assignment": assignment}}
 
 
 def test_multiply_adds_are_those_counted_by_hand(tmp_path):
@@ -237,19 +246,9 @@ def test_multiply_adds_are_those_counted_by_hand(tmp_path):
     examples = [[*[4 + i] * (s - 1), EOS, *[5 + i] * (t - 1), EOS] for i in range(b)]
     columns = {"train": {"source": [s] * b}, "dev": {"source": [s] * b}}
     corpus = write_corpus(tmp_path / "c", {"train": examples, "dev": examples}, v, {}, columns)
-    softmax = {"path": "model.normalizers.softmax:Softmax"}
-    node = {
-        "path": "model.architectures.translation.with_roles:RoleEncoderDecoder",
-        "width": d, "hidden": ff,
-        "layers": layers, "heads": 2, "normalizer": softmax,
-        "roles": {"path": "model.layers.role_interaction:Roles",
-                "number": r, "assignment": softmax},
-    }  # fmt: skip
-    spec = {
-        "seed": 0, "model": node,
-        "objective": {"path": "model.objectives.role_translation:RoleTranslation"},
-        "training": {"batch": {"examples": b}, "precision": "fp32"},
-    }  # fmt: skip
+    shape = {"width": d, "hidden": ff, "layers": layers, "heads": 2, "normalizer": SOFTMAX}
+    node = with_roles(r, SOFTMAX, **shape)
+    spec = tiny(node, OBJECTIVE, batch={"examples": b})
     subject = Subject(nn.Linear(1, 1), corpus, CPU, 0)
     found = role_cost(subject, spec, updates=2).scalars
     source, target = b * s, b * t
@@ -271,38 +270,12 @@ def test_multiply_adds_are_those_counted_by_hand(tmp_path):
     )
 
 
-class Attending(Softmax):
-    """Softmax on a clock of the test's own."""
-
-    clock = 0.0
-
-    def forward(self, scores):
-        Attending.clock += 1
-        return super().forward(scores)
-
-
-class Assigning(Softmax):
-    def forward(self, scores):
-        Attending.clock += 3
-        return super().forward(scores)
-
-
 def test_the_ratio_of_updates_is_that_of_their_times(tmp_path, monkeypatch):
     """Six attentions of one unit in either model, and two assignments of three in one."""
-    monkeypatch.setattr(stopwatch, "clock", lambda device: lambda: Attending.clock)
+    tell(monkeypatch, stopwatch)
     corpus = a_corpus(tmp_path / "c")
-    node = {
-        "path": "model.architectures.translation.with_roles:RoleEncoderDecoder",
-        "width": 8, "hidden": 8, "layers": 2,
-        "heads": 2, "normalizer": {"path": f"{__name__}:Attending"},
-        "roles": {"path": "model.layers.role_interaction:Roles", "number": 4,
-                  "assignment": {"path": f"{__name__}:Assigning"}},
-    }  # fmt: skip
-    spec = {
-        "seed": 0, "model": node,
-        "objective": {"path": "model.objectives.role_translation:RoleTranslation"},
-        "training": {"batch": {"examples": 3}, "precision": "fp32"},
-    }  # fmt: skip
+    node = with_roles(4, timed(3), width=8, hidden=8, layers=2, heads=2, normalizer=timed(1))
+    spec = tiny(node, OBJECTIVE, batch={"examples": 3})
     found = role_cost(Subject(nn.Linear(1, 1), corpus, CPU, 0), spec, updates=2)
     assert found.scalars["step"]["value"] == 12_000
     assert found.scalars["baseline_step"]["value"] == 6_000

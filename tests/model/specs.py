@@ -1,0 +1,38 @@
+"""Specs of tiny runs, and the nodes that they are made of."""
+
+from copy import deepcopy
+from typing import Any
+
+Node = dict[str, Any]
+SOFTMAX: Node = {"path": "model.normalizers.softmax:Softmax"}
+GUMBEL: Node = {"path": "model.normalizers.gumbel:Gumbel"}
+TWO_STREAM: Node = {
+    "path": "model.architectures.two_stream:TwoStreamTransformer",
+    "width": 16, "hidden": 32, "layers": 2, "heads": 2, "normalizer": GUMBEL, "dropout": 0.1,
+}  # fmt: skip
+CLASSIFIER: Node = {
+    "path": "model.architectures.classifier:Classifier", "classes": 2, "encoder": TWO_STREAM
+}  # fmt: skip
+COSINE: Node = {"schedule": {"name": "cosine", "warmup": 10}, "clip": 1.0}
+"""What `training` says of a run that anneals."""
+
+
+def tiny(model: Node, objective: Node | str, **training: Any) -> Node:
+    """A run's spec: Adam at 1e-2 and a constant rate, but for what `training` says."""
+    settings = {
+        "optimizer": {"lr": 1e-2, "betas": [0.9, 0.98]}, "schedule": {"name": "constant"},
+        "precision": "fp32", "threads": 1, "matmul": "highest",
+    }  # fmt: skip
+    if isinstance(objective, str):
+        objective = {"path": objective}
+    return deepcopy({
+        "seed": 0, "model": model, "objective": objective, "training": settings | training,
+        "checkpoints": [], "parents": {},
+    })  # fmt: skip
+
+
+def brief(model: Node, objective: Node | str, epochs: int = 1, **training: Any) -> Node:
+    """The same with Adam's second beta at .999, in batches of 32."""
+    optimizer = {"lr": 1e-2, "betas": [0.9, 0.999]}
+    settings = {"epochs": epochs, "batch": {"examples": 32}, "optimizer": optimizer}
+    return tiny(model, objective, **settings | training)
