@@ -1,18 +1,18 @@
 """A paper's definitions: its tables, claims and figures, and the numbers that it prints."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeVar, cast, overload
+from typing import Any, TypeVar, cast
 
 from workflow.definitions.cells import check_tables, table_places, with_rows
 from workflow.definitions.claims import Claims, check_claims, claim_places
-from workflow.definitions.corpora import Corpora, CorpusTable, check_corpora, check_printed
+from workflow.definitions.corpora import Corpora, check_corpora, check_printed
 from workflow.definitions.expected import ExpectedValues
-from workflow.definitions.figures import Figure, Figures, figure_places
+from workflow.definitions.figures import Figures, figure_places
 from workflow.definitions.loader import load_yaml
 from workflow.definitions.references import FILE, About, Papers, check_sources
-from workflow.definitions.tables import Table, Tables
+from workflow.definitions.tables import Tables
 from workflow.errors import InputError, ReportingError, nearest
 
 Kind = TypeVar("Kind")
@@ -122,17 +122,9 @@ class Paper:
                 except ReportingError as error:
                     raise InputError(f"{self.folder / kind}.yaml: {where}: {error}") from None
 
-    @overload
-    def items(self, kind: Literal["tables"]) -> dict[str, Table]: ...
-    @overload
-    def items(self, kind: Literal["figures"]) -> dict[str, Figure]: ...
-    @overload
-    def items(self, kind: Literal["corpora"]) -> dict[str, CorpusTable]: ...
-    @overload
-    def items(self, kind: str) -> dict[str, Any]: ...
-    def items(self, kind: str) -> Mapping[str, Any]:
+    def items(self, kind: str) -> dict[str, Any]:
         """Return the definitions of a kind (`tables`, `figures` or `corpora`) by their names."""
-        definitions: Mapping[str, Any] = getattr(self, kind)[INSIDE.get(kind, kind)]
+        definitions: dict[str, Any] = getattr(self, kind)[INSIDE.get(kind, kind)]
         return definitions
 
     def shared(self, kind: str) -> dict[str, Any]:
@@ -140,14 +132,6 @@ class Paper:
         inside = INSIDE.get(kind, kind)
         return {key: value for key, value in getattr(self, kind).items() if key != inside}
 
-    @overload
-    def definition(self, kind: Literal["tables"], name: str) -> Table: ...
-    @overload
-    def definition(self, kind: Literal["figures"], name: str) -> Figure: ...
-    @overload
-    def definition(self, kind: Literal["corpora"], name: str) -> CorpusTable: ...
-    @overload
-    def definition(self, kind: str, name: str) -> Any: ...
     def definition(self, kind: str, name: str) -> Any:
         """Return one table's or figure's definition; ReportingError names the nearest there is."""
         known = self.items(kind)

@@ -34,8 +34,6 @@ SeedCount = Annotated[int, Field(ge=1, le=1000)]
 
 PART = "$part"
 """Refers to a definition that no type can say: its keys are open, and what some must be is not."""
-Argument = Annotated[Any, WithJsonSchema({PART: "#/$defs/argument"})]
-"""An argument of any kind, or a part with its own."""
 Node = Annotated[dict[str, Any], WithJsonSchema({PART: "#/$defs/node"})]
 """A part of a model, named by path, with its arguments; `Known` tells what some must be."""
 Data = Annotated[dict[str, Any], WithJsonSchema({PART: "#/$defs/data"})]
