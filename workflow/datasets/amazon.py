@@ -90,10 +90,10 @@ class Data(LabelledText):
 def _official(files: Sequence[Path], left_out: LeftOut) -> Iterator[tuple[str, str, int]]:
     """Yield (place, review, label) of the official archive."""
     path = by_name(files, ARCHIVE)
-    found = sorted(members(path, lambda name: bool(MEMBER.fullmatch(name))))
-    if not found:
+    reviews = sorted(members(path, lambda name: bool(MEMBER.fullmatch(name))))
+    if not reviews:
         raise DataError(f"{path}: there are no reviews in this archive; {FETCH_AGAIN}.")
-    for name, content in found:
+    for name, content in reviews:
         label = int(name.endswith("positive.review"))
         text = left_out.decode(content, "latin-1")
         for number, match in enumerate(REVIEW.finditer(text), start=1):

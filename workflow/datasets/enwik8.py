@@ -53,10 +53,10 @@ class Data(ByteText):
 def _official(files: Sequence[Path]) -> bytes:
     """Return the whole text."""
     path = by_name(files, ARCHIVE)
-    found = [content for _, content in members(path, lambda name: name == MEMBER)]
-    if not found:
+    contents = [content for _, content in members(path, lambda name: name == MEMBER)]
+    if not contents:
         raise DataError(f"{path}: the archive holds no file {MEMBER}; {FETCH_AGAIN}.")
-    [text] = found
+    [text] = contents
     checksum = hashlib.sha256(text).hexdigest()
     if (len(text), checksum) != (BYTES, CHECKSUM):
         raise DataError(

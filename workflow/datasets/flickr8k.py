@@ -96,7 +96,7 @@ class Data(Generable, CaptionedImages):
 
     def _splits(self, files: Sequence[Path]) -> dict[str, list[str]]:
         """Return the names of the images of every split that there are photos of."""
-        found, seen = {}, {}
+        splits, seen = {}, {}
         for split, name in LISTS.items():
             path = by_name(files, name)
             names = []
@@ -109,13 +109,13 @@ class Data(Generable, CaptionedImages):
                     )
                 seen[image] = name
                 names.append(image)
-            found[split] = names[: PART[split]] if self.photos == "part" else names
-        return found
+            splits[split] = names[: PART[split]] if self.photos == "part" else names
+        return splits
 
 
 def _captions(path: Path) -> dict[str, list[str]]:
     """Return the captions by image, those without a word left out."""
-    found: dict[str, list[str]] = {}
+    captions: dict[str, list[str]] = {}
     for place, line in read_lines(path):
         name, _, caption = line.partition("\t")
         image, _, number = name.rpartition("#")
@@ -123,5 +123,5 @@ def _captions(path: Path) -> dict[str, list[str]]:
             raise DataError(
                 f"{place}: expected `<image>#<number>`, a tab and a caption; {FETCH_AGAIN}."
             )
-        found.setdefault(image, []).extend([caption] if caption_words(caption) else [])
-    return found
+        captions.setdefault(image, []).extend([caption] if caption_words(caption) else [])
+    return captions

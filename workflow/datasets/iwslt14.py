@@ -51,21 +51,21 @@ class Data(ParallelText):
         path = by_name(files, ARCHIVE)
         names = {f"{TRAIN}.{language}" for language in LANGUAGES}
         names |= {f"{talks}.{language}.xml" for talks in TEST for language in LANGUAGES}
-        found = dict(members(path, names.__contains__))
-        for name in sorted(names - {*found}):
+        contents = dict(members(path, names.__contains__))
+        for name in sorted(names - {*contents}):
             raise DataError(f"{path}: there is no {name}; {FETCH_AGAIN}.")
         moses = Moses(self.languages, self.lowercase)
-        train = moses.pairs(self._sides(path, found, TRAIN, "", left_out))
+        train = moses.pairs(self._sides(path, contents, TRAIN, "", left_out))
         for number, pair in enumerate(self.clean(train, left_out), start=1):
             yield "train" if number % EVERY else "dev", pair
         for talks in TEST:
-            test = moses.pairs(self._sides(path, found, talks, ".xml", left_out))
+            test = moses.pairs(self._sides(path, contents, talks, ".xml", left_out))
             yield from (("test", pair) for pair in whole(test, f"{path}: {talks}"))
 
     def _sides(
         self,
         path: Path,
-        found: Mapping[str, bytes],
+        contents: Mapping[str, bytes],
         talks: str,
         kind: Literal["", ".xml"],
         left_out: LeftOut,
@@ -74,7 +74,7 @@ class Data(ParallelText):
         names = [f"{talks}.{language}{kind}" for language in self.languages]
         read = _segments if kind else _talks
         source, target = (
-            (f"{path}: {name}", read(left_out.decode(found[name], "utf-8"))) for name in names
+            (f"{path}: {name}", read(left_out.decode(contents[name], "utf-8"))) for name in names
         )
         return aligned(source, target)
 

@@ -174,17 +174,17 @@ class Data(Synthetic):
 
     def _record(self, infix_line: tuple[str, str], prefix_line: tuple[str, str]) -> Record:
         """Return an expression that stands in both notations as a record."""
-        found = {}
+        read = {}
         for notation, (place, text) in {"infix": infix_line, "prefix": prefix_line}.items():
             try:
-                found[notation] = READERS[notation](text)
+                read[notation] = READERS[notation](text)
             except ValueError as error:
                 raise DataError(
                     f"{place}: {text!r} is no expression in {notation} notation: {error}; delete "
                     "the file and generate it again."
                 ) from None
-        expression = found["infix"]
-        if expression != found["prefix"]:
+        expression = read["infix"]
+        if expression != read["prefix"]:
             raise DataError(
                 f"{prefix_line[0]}: {prefix_line[1]!r} is another expression than "
                 f"{infix_line[1]!r} at {infix_line[0]}; delete both files and generate them again."

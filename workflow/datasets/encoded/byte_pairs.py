@@ -25,8 +25,8 @@ FITTING = 0.5
 
 def most_frequent(counts: Mapping[str, int]) -> dict[str, int]:
     """Return the words that merges are learned from, with their counts."""
-    found = nsmallest(LEARNED_FROM, counts, key=lambda word: (-counts[word], word))
-    return {word: counts[word] for word in found}
+    words = nsmallest(LEARNED_FROM, counts, key=lambda word: (-counts[word], word))
+    return {word: counts[word] for word in words}
 
 
 def learn(counts: Mapping[str, int], merges: int) -> str:

@@ -65,11 +65,11 @@ def _ids(
     corpus: CaptionedCorpus, captions: Sequence[str], numbers: Mapping[str, int]
 ) -> NDArray[np.int32]:
     """Return the captions of an image as numbers, one after the other, each with `<eos>`."""
-    found = []
+    ids = []
     for caption in captions:
         words = caption.split()[: corpus.longest]
-        found += [*(numbers.get(word, UNKNOWN) for word in words), END]
-    return np.array(found, dtype=np.int32)
+        ids += [*(numbers.get(word, UNKNOWN) for word in words), END]
+    return np.array(ids, dtype=np.int32)
 
 
 def _write_split(

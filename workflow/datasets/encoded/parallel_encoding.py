@@ -77,12 +77,12 @@ def _encode_split(
     with array_file(out / f"{split}.tokens.npy", ID) as stream:
         for pair in lines:
             for name, line in zip(SIDES, pair, strict=True):
-                found = line.split()
-                ids = b"".join(map(sides[name].ids, found))
+                separate = line.split()
+                ids = b"".join(map(sides[name].ids, separate))
                 stream.write(ids + end)
                 unknown += int((np.frombuffer(ids, ID) == UNKNOWN).sum())
                 lengths[name].append(len(ids) // ID.itemsize)
-                words[name].append(len(found))
+                words[name].append(len(separate))
             text = "\t".join(pair).encode()
             checksums.frombytes(hashlib.blake2b(text, digest_size=8).digest())
     tokens = {name: np.frombuffer(lengths[name], np.int32) for name in SIDES}

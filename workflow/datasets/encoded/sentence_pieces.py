@@ -96,11 +96,11 @@ def _sentence(error: str, size: int, dataset: str) -> str:
     """Say what is wrong with the size of a vocabulary."""
     sizes = ((TOO_LARGE, "large", "allows at most"), (TOO_SMALL, "small", "needs at least"))
     for pattern, fault, bound in sizes:
-        found = pattern.search(error)
-        if found:
+        match = pattern.search(error)
+        if match:
             return (
                 f"Option `vocabulary` of dataset `{dataset}` is {size}, too {fault} for its "
-                f"training texts: SentencePiece {bound} {found[1]} entries, the "
+                f"training texts: SentencePiece {bound} {match[1]} entries, the "
                 f"{len(RESERVED)} reserved ones among them."
             )
     return f"SentencePiece can't learn from the training texts of dataset `{dataset}`: {error}"

@@ -104,9 +104,9 @@ def _split(
     words: dict[str, bytes] = {}
     places: dict[str, int] = {}
     pieces: Counter[str] = Counter()
-    for word, found in byte_pairs.split(counts, codes, allowed):
-        words[word] = _ids([places.setdefault(piece, len(places)) for piece in found])
-        for piece in found:
+    for word, parts in byte_pairs.split(counts, codes, allowed):
+        words[word] = _ids([places.setdefault(piece, len(places)) for piece in parts])
+        for piece in parts:
             pieces[piece] += counts[word]
     return words, pieces
 

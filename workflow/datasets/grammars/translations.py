@@ -77,14 +77,14 @@ FORMS: Mapping[str, Sequence[tuple[str, str]]] = {
 
 def lemmas(kind: str, text: str) -> list[Lemma]:
     """Read lemmas: English forms, as many German ones (`-` for none), and of nouns the gender."""
-    found = []
+    read = []
     for line in text.split(";"):
         words = [word.strip("-") for word in line.split()]
         gender = words.pop() if len(words) % 2 else ""
         half = len(words) // 2
         rows = zip(words[:half], words[half:], FORMS[kind], strict=True)
-        found.append(Lemma(tuple(Translation(*pair, *known) for *pair, known in rows), gender))
-    return found
+        read.append(Lemma(tuple(Translation(*pair, *known) for *pair, known in rows), gender))
+    return read
 
 
 def single(kind: str, text: str) -> Words:

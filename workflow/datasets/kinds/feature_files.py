@@ -21,8 +21,8 @@ def places(manual: Path, dataset: str) -> tuple[Path, Path]:
 def contents(path: Path) -> dict[str, int]:
     """Return how many files there are, their bytes, and when the newest was written (in ns)."""
     if path.is_dir():
-        with os.scandir(path) as found:
-            files = [one.stat() for one in found if one.name.endswith(KINDS) and one.is_file()]
+        with os.scandir(path) as entries:
+            files = [one.stat() for one in entries if one.name.endswith(KINDS) and one.is_file()]
     else:
         files = [path.stat()]
     return {
@@ -42,9 +42,9 @@ def state(manual: Path, dataset: str, index: Path) -> str:
     try:
         if path is None:
             told = json.loads(index.read_bytes())
-            found = {"path": told["path"], "contents": told["contents"]}
+            known = {"path": told["path"], "contents": told["contents"]}
         else:
-            found = {"path": str(path.resolve()), "contents": contents(path)}
+            known = {"path": str(path.resolve()), "contents": contents(path)}
     except (OSError, ValueError, KeyError, TypeError):
-        found = {}
-    return json.dumps(found, sort_keys=True)
+        known = {}
+    return json.dumps(known, sort_keys=True)

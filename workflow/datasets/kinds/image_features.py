@@ -109,17 +109,17 @@ def open_features(index: Path) -> Iterator[Features]:
 
 
 def write_features(
-    found: Features, images: Sequence[str], regions: int, out: Path, split: str
+    features: Features, images: Sequence[str], regions: int, out: Path, split: str
 ) -> None:
     """Write images' features (N, R, F), R regions each, and how many of them are real (N,).
 
     Raises DataError when an image has no features, or they can't be read or are of another width.
     """
-    shape = (regions, found.width)
+    shape = (regions, features.width)
     counts = np.zeros(len(images), np.int32)
     with array_file(out / f"{split}.features.npy", np.float16, shape) as stream:
         for number, name in enumerate(images):
-            read = found.read(name)[:regions]
+            read = features.read(name)[:regions]
             counts[number] = len(read)
             filled = np.zeros(shape, np.float16)
             filled[: len(read)] = read
@@ -201,13 +201,13 @@ def _dataset(path: Path, opened: Any, name: str) -> np.ndarray:
     """Return the features in a dataset of an HDF5 file (R, F)."""
     place = f"{path}: {name}"
     try:
-        found = opened[name]
-        if not hasattr(found, "shape"):
+        entry = opened[name]
+        if not hasattr(entry, "shape"):
             raise DataError(
                 f"{place} is a group, not an image's array; replace the file by one whose datasets "
                 "are called `<image>` or `<image>_features`."
             )
-        content = found[()]
+        content = entry[()]
     except (OSError, KeyError) as error:
         raise DataError(f"{place} can't be read ({error}); replace the file.") from None
     return _rows(place, content)

@@ -116,7 +116,7 @@ class ParallelText(Dataset):
         kinds = {split: ["source", "target"] for split in self.splits}
         for split in self.splits[1:]:
             kinds[split] += ["raw"] if self.untokenised else []
-        texts = [f"{split}.{kind}.txt" for split, found in kinds.items() for kind in found]
+        texts = [f"{split}.{kind}.txt" for split, names in kinds.items() for kind in names]
         codes = [CODES] if self.given_codes else []
         return [*texts, COUNTS, *codes, *([LEXICON] if self.generated else [])]
 
@@ -133,12 +133,12 @@ class ParallelText(Dataset):
         """Prepared files that `encode` copies, by the name that they have then."""
         kept = {"source": "source", "reference": "target"}
         kept |= {"raw_reference": "raw"} if self.untokenised else {}
-        found = {
+        texts = {
             f"{split}.{name}.txt": f"{split}.{kind}.txt"
             for split in self.splits[1:]
             for name, kind in kept.items()
         }
-        return found | ({LEXICON: LEXICON} if self.generated else {})
+        return texts | ({LEXICON: LEXICON} if self.generated else {})
 
     def clean(self, pairs: Iterable[Pair], left_out: LeftOut) -> Iterator[Pair]:
         """Yield the pairs to train on; others are counted as dropped.
