@@ -1,6 +1,6 @@
 """Claims of a paper as directions, each decided by its test on the runs that it compares.
 
-Most tests are paired: the pairs are the runs of two variants with the same seed, or the examples
+Most tests are paired: the pairs are the runs of two variants with the same seed, and the examples
 that both measured, each averaged over those seeds. The sides of a claim over proportions count as
 independent groups of runs: single seeds differ by nature there. (What the two sides have in common,
 initial values of one seed or their data, makes the interval too wide rather than too narrow. The
@@ -24,16 +24,14 @@ from workflow.reporting.statistics.comparability import hindrances
 from workflow.reporting.statistics.decisions import (
     UNDEFINED,
     Decision,
-    decide,
     decide_corpora,
+    decide_examples,
     decide_proportions,
-    decide_resampled,
+    decide_runs,
 )
 
 CHECK = "A check, no claim of the paper: "
 """What a claim of ours begins with."""
-OF_EXAMPLES = ("examples", "resampled")
-"""What claims are over that compare arrays of numbers, one an example."""
 
 
 def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
@@ -124,9 +122,11 @@ def _of_pairs(
     if claim["over"] == "corpora":
         counts = [(_counts(sides[0], one), _counts(sides[1], other)) for one, other in pairs]
         decision = decide_corpora(counts, claim["direction"], claim["margin"])
+    elif claim["over"] == "runs":
+        decision = decide_runs(_of_runs(claim, pairs), claim["direction"], claim["margin"])
     else:
-        test = decide_resampled if claim["over"] == "resampled" else decide
-        decision = test(*_differences(claim, pairs), claim["direction"], claim["margin"])
+        differences = _of_examples(claim, pairs)
+        decision = decide_examples(*differences, claim["direction"], claim["margin"])
     undefined = [
         one.undefined(name) for pair in paired for name, one in zip(sides, pair, strict=True)
     ]
@@ -163,7 +163,7 @@ def _measure(claim: Mapping[str, Any], side: str) -> str:
 
 
 def _measured(claim: Mapping[str, Any], name: str, measure: Measure) -> bool:
-    if claim["over"] in OF_EXAMPLES:
+    if claim["over"] == "examples":
         return any(value is not None for value in measure.array(name) or ())
     return measure.scalar(name) is not None
 
@@ -185,18 +185,22 @@ def _counts(name: str, measure: Measure) -> np.ndarray:
     return bootstrap.statistics(*texts)
 
 
-def _differences(
+def _of_runs(claim: Mapping[str, Any], pairs: Sequence[tuple[Measure, Measure]]) -> list[float]:
+    """Return left - right of each pair of runs."""
+    fixed = claim["right"].get("value")
+    left, right = (_measure(claim, side) for side in ("left", "right"))
+    return [
+        _value(left, one) - (_value(right, other) if fixed is None else float(fixed))
+        for one, other in pairs
+    ]
+
+
+def _of_examples(
     claim: Mapping[str, Any], pairs: Sequence[tuple[Measure, Measure]]
 ) -> tuple[list[float], list[float]]:
-    """Return left - right of each pair (examples or runs), and its mean in each seed."""
+    """Return left - right of each example, averaged over seeds, and its mean in each seed."""
     fixed = claim["right"].get("value")
     left_name, right_name = (_measure(claim, side) for side in ("left", "right"))
-    if claim["over"] == "runs":
-        by_run = [
-            _value(left_name, one) - (_value(right_name, other) if fixed is None else float(fixed))
-            for one, other in pairs
-        ]
-        return by_run, by_run
     by_seed = []
     for one, other in pairs:
         left = intervals.numbers(one.array(left_name))

@@ -6,7 +6,7 @@ from typing import Any
 from workflow.reporting.statistics.decisions import without_spread
 
 MOST_DIGITS = 9
-COUNTED = {"runs": "run", "examples": "example", "resampled": "example", "corpora": "sentence"}
+COUNTED = {"examples": "example", "corpora": "sentence"}
 """What one pair is, by what a claim is over."""
 
 
@@ -32,7 +32,7 @@ def _signed(claim: Mapping[str, Any], value: float) -> str:
 
 
 def counted(claim: Mapping[str, Any]) -> str:
-    """Return what a claim's interval is over, and each seed's difference where that is not runs.
+    """Return what a claim's interval is over, and each seed's difference beside a test set.
 
     Over proportions nothing: how many runs there are stands in the sides.
     """
@@ -124,8 +124,6 @@ def _doubt(claim: Mapping[str, Any]) -> str:
         return "one run" if alone else "interval contains the margin"
     if len(claim["seeds"]) < 2:
         return "one seed"
-    if without_spread(claim["ci_low"], claim["ci_high"], len(claim["seeds"])):
+    if without_spread(claim["by_seed"]):
         return "seeds without spread"
-    if claim["ci_low"] <= claim["margin"] <= claim["ci_high"]:
-        return "interval contains the margin"
-    return "seeds disagree"
+    return "interval contains the margin"
