@@ -68,10 +68,9 @@ class Claim(TypedDict):
     label: str
     unit: str
     digits: Digits
-    over: Literal["runs", "examples", "resampled", "proportions", "corpora"]
-    """what is compared: pairs of runs, pairs of examples (by Student's t, or drawn anew by paired
-    bootstrap), fractions of runs (the measure is 0 or 1 and nothing is paired), or corpora of
-    translations (BLEU, by paired bootstrap)"""
+    over: Literal["runs", "examples", "proportions", "corpora"]
+    """what is compared: pairs of runs, pairs of examples, fractions of runs (the measure is 0 or 1
+    and nothing is paired), or corpora of translations (BLEU, by paired bootstrap)"""
     direction: Literal["greater", "less"]
     margin: float
     """the difference to exceed"""

@@ -15,19 +15,16 @@ from workflow.reporting.claims.judged import JudgedClaim
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.measures import Measure, Measures
-from workflow.reporting.statistics.decisions import decide
+from workflow.reporting.statistics.decisions import _decide, decide_examples, decide_runs
 
 
-@pytest.mark.parametrize(("margin", "count"), [(0.0, 200), (0.05, 12), (0.3, 2)])
-def test_paired_test_is_scipys(margin: float, count: int) -> None:
+@pytest.mark.parametrize("count", [200, 12, 2])
+def test_an_interval_over_runs_is_scipys(count: int) -> None:
     random = np.random.default_rng(count)
     left, right = random.normal(0.7, 0.1, count), random.normal(0.6, 0.1, count)
-    decision = decide((left - right).tolist(), [0.1, 0.1], "greater", margin)
-    expected = stats.ttest_rel(left, right + margin)
-    low, high = expected.confidence_interval(0.95)
-    assert decision.p_value == pytest.approx(expected.pvalue)
-    assert decision.ci_low == pytest.approx(low + margin)
-    assert decision.ci_high == pytest.approx(high + margin)
+    decision = decide_runs((left - right).tolist(), "greater", 0.0)
+    expected = stats.ttest_rel(left, right).confidence_interval(0.95)
+    assert (decision.ci_low, decision.ci_high) == pytest.approx(tuple(expected))
     assert decision.n == count
 
 
@@ -46,23 +43,69 @@ def test_paired_test_is_scipys(margin: float, count: int) -> None:
 def test_decisions_by_hand(
     differences: list[float], direction: str, margin: float, verdict: str
 ) -> None:
-    assert decide(differences, differences, direction, margin).verdict == verdict
+    assert decide_runs(differences, direction, margin).verdict == verdict
 
 
-def test_many_examples_of_one_seed_decide_nothing() -> None:
+def test_seeds_count_beside_many_examples() -> None:
     values = np.random.default_rng(0).normal(0.5, 0.1, 1000).tolist()
-    assert decide(values, [0.5], "greater", 0.0).verdict == "undecided"
-    assert decide(values, [0.5, 0.5], "greater", 0.0).verdict == "holds"
-    assert decide(values, [1.1, -0.1], "greater", 0.0).verdict == "undecided"
+    assert decide_examples(values, [0.5], "greater", 0.0).verdict == "undecided"
+    assert decide_examples(values, [0.49, 0.5, 0.51], "greater", 0.0).verdict == "holds"
+    assert decide_examples(values, [1.1, -0.1], "greater", 0.0).verdict == "undecided"
+    unlike = [0.9, 0.8, 0.7, 0.8, 0.9, -0.1, 0.6, 0.4]
+    assert decide_examples(values, unlike, "greater", 0.0).verdict == "holds"
+
+
+def test_an_interval_is_of_seeds_and_of_examples() -> None:
+    random = np.random.default_rng(1)
+    values, by_seed = random.normal(0.1, 1.0, 50), [0.05, 0.12, 0.13]
+    found = decide_examples(values.tolist(), by_seed, "greater", 0.0)
+    half = np.sqrt(
+        (stats.t.ppf(0.975, 49) * stats.sem(values)) ** 2
+        + (stats.t.ppf(0.975, 2) * stats.sem(by_seed)) ** 2
+    )
+    assert (found.ci_low, found.ci_high) == pytest.approx(
+        (values.mean() - half, values.mean() + half)
+    )
+
+
+@pytest.mark.parametrize("seeds", range(2, 9))
+def test_at_most_one_decision_in_twenty_is_false_and_power_grows(seeds: int) -> None:
+    """Trainings vary by half to ten times the error of the test set, 1; there is no difference.
+
+    In the second half of the trials one of 20 is to be found where trainings vary by 2.
+    """
+    random, trials = np.random.default_rng(seeds), 4000
+
+    def decided(training: float, effect: float) -> float:
+        test_set = random.normal(effect, 1, trials)
+        by_seed = test_set[:, None] + random.normal(0, training, (trials, seeds))
+        verdicts = [
+            _decide(
+                float(one.mean()),
+                (one.mean() - 1.96, one.mean() + 1.96),
+                one.tolist(),
+                "greater",
+                0.0,
+                1000,
+            ).verdict
+            for one in by_seed
+        ]
+        return float(np.mean([verdict != "undecided" for verdict in verdicts]))
+
+    chance = 2.6 * np.sqrt(0.05 * 0.95 / trials)
+    for training in (0.5, 1, 2, 5, 10):
+        assert decided(training, 0.0) < 0.05 + chance
+    powers = {2: 0.2, 3: 0.9, 4: 0.95}
+    assert decided(2, 20.0) > powers.get(seeds, 0.99)
 
 
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=6), st.floats(-0.5, 0.5))
 def test_directions_mirror_each_other(differences: list[float], margin: float) -> None:
     mirrored = [-value for value in differences]
-    one = decide(differences, differences, "greater", margin).verdict
-    assert one == decide(mirrored, mirrored, "less", -margin).verdict
+    one = decide_runs(differences, "greater", margin).verdict
+    assert one == decide_runs(mirrored, "less", -margin).verdict
     opposite = {"holds": "does not hold", "does not hold": "holds"}.get(one, one)
-    assert decide(differences, differences, "less", margin).verdict == opposite
+    assert decide_runs(differences, "less", margin).verdict == opposite
 
 
 def claim(found: dict, name: str) -> dict:
@@ -85,7 +128,11 @@ def test_pairs_are_examples_averaged_over_seeds(paper: Paper, measures: Measures
         by_seed.append(discrete - soft)
     differences = np.mean(by_seed, axis=0)
     differences = differences[~np.isnan(differences)]
-    low, high = stats.ttest_1samp(differences, 0).confidence_interval(0.95)
+    halves = [
+        stats.t.ppf(0.975, len(sample) - 1) * stats.sem(sample)
+        for sample in (differences, [np.nanmean(one) for one in by_seed])
+    ]
+    low, high = differences.mean() - np.hypot(*halves), differences.mean() + np.hypot(*halves)
     assert found["n"] == len(differences) == 1820
     assert found["estimate"] == pytest.approx(differences.mean())
     assert (found["ci_low"], found["ci_high"]) == pytest.approx((low, high))
@@ -183,7 +230,7 @@ def test_runs_on_different_examples_are_refused(paper: Paper, results: Results) 
                            ([-26.0] * 3, "holds"), ([-26.0, -25.99], "holds")],
 )  # fmt: skip
 def test_few_seeds_that_agree_exactly_decide_nothing(seeds: list[float], verdict: str) -> None:
-    assert decide(seeds, seeds, "less", 0.0).verdict == verdict
+    assert decide_runs(seeds, "less", 0.0).verdict == verdict
 
 
 def test_runs_that_a_measure_was_compared_with_are_named(paper: Paper, measures: Measures) -> None:

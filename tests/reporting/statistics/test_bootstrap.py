@@ -17,7 +17,7 @@ from workflow.definitions.paper import Paper
 from workflow.errors import InputError, ReportingError
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measure, Measures
-from workflow.reporting.statistics.bootstrap import bleu, resample, resample_mean, statistics
+from workflow.reporting.statistics.bootstrap import bleu, resample, statistics
 from workflow.reporting.statistics.decisions import decide_corpora
 
 WORDS = [f"w{n}" for n in range(20)]
@@ -50,7 +50,7 @@ def test_one_seed_is_sacrebleus_paired_bootstrap(monkeypatch: pytest.MonkeyPatch
     test = PairedTest(systems, {"BLEU": metric}, [references], "bs", n_samples=1000)
     base, other = test()[1]["BLEU"]
     pairs = [(statistics(left, references), statistics(right, references))]
-    found = resample(pairs, 0.0)
+    found = resample(pairs)
     assert found.estimate == pytest.approx(other.score - base.score, abs=1e-4)
     assert found.sentences == 80
     assert found.low < found.estimate < found.high
@@ -59,27 +59,27 @@ def test_one_seed_is_sacrebleus_paired_bootstrap(monkeypatch: pytest.MonkeyPatch
 def test_seeds_are_averaged_on_the_same_samples() -> None:
     texts = [system(seed, wrong) for seed, wrong in ((1, 0.3), (2, 0.2), (3, 0.3), (4, 0.2))]
     one, two, three, four = (statistics(*pair) for pair in texts)
-    single = [resample([pair], 0.0) for pair in ((two, one), (four, three))]
-    both = resample([(two, one), (four, three)], 0.0)
+    single = [resample([pair]) for pair in ((two, one), (four, three))]
+    both = resample([(two, one), (four, three)])
     assert both.per_seed == [found.estimate for found in single]
     assert both.estimate == pytest.approx(np.mean(both.per_seed))
-    mirrored = resample([(one, two), (three, four)], 0.0)
+    mirrored = resample([(one, two), (three, four)])
     assert (mirrored.low, mirrored.high) == pytest.approx((-both.high, -both.low))
 
 
 def test_a_system_equals_itself() -> None:
     counts = statistics(*system(1, 0.3))
-    found = resample([(counts, counts)], 0.0)
+    found = resample([(counts, counts)])
     assert (found.estimate, found.low, found.high) == (0, 0, 0)
-    assert found.p_value == 1
 
 
 @pytest.mark.parametrize(
     ("seeds", "direction", "margin", "verdict"),
     [
-        (2, "greater", 0.0, "holds"),
-        (2, "less", 0.0, "does not hold"),
-        (2, "greater", 80.0, "does not hold"),
+        (3, "greater", 0.0, "holds"),
+        (3, "less", 0.0, "does not hold"),
+        (3, "greater", 80.0, "does not hold"),
+        (2, "greater", 0.0, "undecided"),
         (1, "greater", 0.0, "undecided"),
         (0, "greater", 0.0, "not run"),
     ],
@@ -89,12 +89,12 @@ def test_decisions(seeds: int, direction: str, margin: float, verdict: str) -> N
     assert decide_corpora([pair] * seeds, direction, margin).verdict == verdict
 
 
-def test_seeds_that_disagree_decide_nothing() -> None:
+def test_seeds_that_differ_widen_the_interval() -> None:
     better, worse = statistics(*system(5, 0.05)), statistics(*system(6, 0.4))
     slightly = statistics(*system(7, 0.42))
     decision = decide_corpora([(better, worse), (slightly, worse)], "greater", 0.0)
-    assert decision.ci_low is not None
-    assert decision.ci_low > 0
+    assert decision.estimate is not None and decision.estimate > 0
+    assert decision.ci_low is not None and decision.ci_low < 0
     assert decision.verdict == "undecided"
 
 
@@ -103,7 +103,7 @@ def test_other_test_sets_are_refused() -> None:
         statistics(["a", "b"], ["a"])
     one, other = statistics(["a"], ["a"]), statistics(["a", "b"], ["a", "b"])
     with pytest.raises(ReportingError, match=r"different numbers of sentences \(\[1, 2\]\)"):
-        resample([(one, other)], 0.0)
+        resample([(one, other)])
 
 
 def translated(variant: str, seed: int, wrong: float) -> Measure:
@@ -145,34 +145,12 @@ def test_a_claim_over_corpora(monkeypatch: pytest.MonkeyPatch) -> None:
     runs = [translated("good", seed, 0.1) for seed in range(3)]
     runs += [translated("bad", seed, 0.4) for seed in range(2)]
     found = judged(monkeypatch, runs)
-    assert found["verdict"] == "holds"
     assert (found["n"], found["seeds"]) == (80, [0, 1])
     scores = [[run.number("probe.bleu") for run in runs[at : at + 2]] for at in (0, 3)]
     assert [found[side]["mean"] for side in ("left", "right")] == pytest.approx(
         [np.mean(side) for side in scores]
     )
     assert found["estimate"] == pytest.approx(found["left"]["mean"] - found["right"]["mean"])
-
-
-def test_a_claim_over_examples_drawn_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    random = np.random.default_rng(0)
-    hard = random.normal(0, 5, 60)
-
-    def scored(variant: str, seed: int, mean: float) -> Measure:
-        values = (mean + hard + random.normal(0, 0.5, 60)).tolist()
-        return one_run(variant, seed, {"bleu": float(np.mean(values))}, {"bleu": values})
-
-    runs = [scored("bad", seed, 1) for seed in range(2)]
-    runs += [scored("good", seed, 2) for seed in range(2)]
-    found = judged(monkeypatch, runs, over="resampled")
-    arrays = [np.array(run.array("probe.bleu")) for run in runs]
-    differences = (arrays[2] + arrays[3] - arrays[0] - arrays[1]) / 2
-    expected = resample_mean(differences.tolist(), [1, 1], 0)
-    assert (found["ci_low"], found["ci_high"]) == pytest.approx((expected.low, expected.high))
-    assert found["verdict"] == "holds" and found["n"] == 60
-    assert judged(monkeypatch, runs[1:3], over="resampled")["verdict"] == "not run"
-    alone = judged(monkeypatch, [runs[0], runs[2]], over="resampled")
-    assert alone["verdict"] == "undecided" and alone["ci_low"] > 0
 
 
 def test_a_claim_needs_the_translations(monkeypatch: pytest.MonkeyPatch) -> None:

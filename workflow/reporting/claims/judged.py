@@ -45,7 +45,6 @@ class JudgedClaim:
     ci_low: float | None
     ci_high: float | None
     n: int
-    p_value: float | None
     by_seed: tuple[float, ...]
     left: Side
     right: Side

@@ -1,6 +1,6 @@
 """Claims of a paper as directions, each decided by its test on the runs that it compares.
 
-Most tests are paired: the pairs are the runs of two variants with the same seed, or the examples
+Most tests are paired: the pairs are the runs of two variants with the same seed, and the examples
 that both measured, each averaged over those seeds. The sides of a claim over proportions count as
 independent groups of runs: single seeds differ by nature there. (What the two sides have in common,
 initial values of one seed or their data, makes the interval too wide rather than too narrow. The
@@ -25,16 +25,14 @@ from workflow.reporting.statistics.comparability import hindrances
 from workflow.reporting.statistics.decisions import (
     UNDEFINED,
     Decision,
-    decide,
     decide_corpora,
+    decide_examples,
     decide_proportions,
-    decide_resampled,
+    decide_runs,
 )
 
 CHECK = "A check, no claim of the paper: "
 """What a claim of ours begins with."""
-OF_EXAMPLES = ("examples", "resampled")
-"""What claims are over that compare arrays of numbers, one an example."""
 STATED = ("id", "source", "label", "unit", "digits", "over", "direction", "margin")
 """What a judged claim has of its definition as it stands there."""
 
@@ -119,9 +117,11 @@ def _of_pairs(
     if claim["over"] == "corpora":
         counts = [(_counts(sides[0], one), _counts(sides[1], other)) for one, other in pairs]
         decision = decide_corpora(counts, claim["direction"], claim["margin"])
+    elif claim["over"] == "runs":
+        decision = decide_runs(_of_runs(claim, pairs), claim["direction"], claim["margin"])
     else:
-        test = decide_resampled if claim["over"] == "resampled" else decide
-        decision = test(*_differences(claim, pairs), claim["direction"], claim["margin"])
+        differences = _of_examples(claim, pairs)
+        decision = decide_examples(*differences, claim["direction"], claim["margin"])
     undefined = [
         one.undefined(name) for pair in paired for name, one in zip(sides, pair, strict=True)
     ]
@@ -158,7 +158,7 @@ def _measure(claim: Mapping[str, Any], side: str) -> str:
 
 
 def _measured(claim: Mapping[str, Any], name: str, measure: Measure) -> bool:
-    if claim["over"] in OF_EXAMPLES:
+    if claim["over"] == "examples":
         return any(value is not None for value in measure.array(name) or ())
     return measure.scalar(name) is not None
 
@@ -175,17 +175,22 @@ def _counts(name: str, measure: Measure) -> np.ndarray:
     return bootstrap.statistics(*texts)
 
 
-def _differences(
+def _of_runs(claim: Mapping[str, Any], pairs: Sequence[tuple[Measure, Measure]]) -> list[float]:
+    """Return left - right of each pair of runs."""
+    fixed = claim["right"].get("value")
+    left, right = (_measure(claim, side) for side in ("left", "right"))
+    of_left = intervals.numbers([one.number(left) for one, _ in pairs])
+    of_right = intervals.numbers([other.number(right) for _, other in pairs])
+    differences: list[float] = (of_left - (of_right if fixed is None else fixed)).tolist()
+    return differences
+
+
+def _of_examples(
     claim: Mapping[str, Any], pairs: Sequence[tuple[Measure, Measure]]
 ) -> tuple[list[float], list[float]]:
-    """Return left - right of each pair (examples or runs), and its mean in each seed."""
+    """Return left - right of each example, averaged over seeds, and its mean in each seed."""
     fixed = claim["right"].get("value")
     left_name, right_name = (_measure(claim, side) for side in ("left", "right"))
-    if claim["over"] == "runs":
-        of_left = intervals.numbers([one.number(left_name) for one, _ in pairs])
-        of_right = intervals.numbers([other.number(right_name) for _, other in pairs])
-        by_run = (of_left - (of_right if fixed is None else fixed)).tolist()
-        return by_run, by_run
     by_seed = []
     for one, other in pairs:
         left = intervals.numbers(one.array(left_name))

@@ -6,7 +6,7 @@ from workflow.reporting.claims.judged import JudgedClaim
 from workflow.reporting.statistics.decisions import without_spread
 
 MOST_DIGITS = 9
-COUNTED = {"runs": "run", "examples": "example", "resampled": "example", "corpora": "sentence"}
+COUNTED = {"examples": "example", "corpora": "sentence"}
 """What one pair is, by what a claim is over."""
 
 
@@ -32,7 +32,7 @@ def _signed(claim: JudgedClaim, value: float) -> str:
 
 
 def counted(claim: JudgedClaim) -> str:
-    """Return what a claim's interval is over, and each seed's difference where that is not runs.
+    """Return what a claim's interval is over, and each seed's difference beside a test set.
 
     Over proportions nothing: how many runs there are stands in the sides.
     """
@@ -124,11 +124,6 @@ def _doubt(claim: JudgedClaim) -> str:
         return "one run" if alone else "interval contains the margin"
     if len(claim.seeds) < 2:
         return "one seed"
-    if claim.interval is None:
-        return "no interval"
-    low, high = claim.interval
-    if without_spread(low, high, len(claim.seeds)):
+    if without_spread(claim.by_seed):
         return "seeds without spread"
-    if low <= claim.margin <= high:
-        return "interval contains the margin"
-    return "seeds disagree"
+    return "interval contains the margin" if claim.interval else "no interval"

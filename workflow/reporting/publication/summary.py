@@ -13,11 +13,10 @@ from workflow.reporting.publication.counting import by_paper, claims_said, compa
 ORDER = ("paper", "lite")
 """The scales that the README shows, the most telling first; others have pages of their own."""
 ABOUT_CLAIMS = (
-    "Differences have a 95 % interval, over what stands behind it: seeds, runs, or the examples or "
-    "sentences of a test set. An interval over examples says nothing about other trainings: each "
-    "seed's difference stands beside it, and a claim is decided only where all agree. Both sides "
-    "are averaged over the seeds that they share; tables average over all seeds, so their numbers "
-    "may differ."
+    "Differences have a 95 % interval. It is of the seeds and, over examples or sentences, of the "
+    "test set too: the half-widths add as squares (Howe 1974). One seed decides nothing. No "
+    "correction is made for testing many claims. Both sides are averaged over the seeds that they "
+    "share; tables average over all seeds, so their numbers may differ."
 )
 """What a reader of claims must know."""
 

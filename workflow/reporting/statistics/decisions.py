@@ -1,17 +1,16 @@
 """The tests behind claims: whether a difference lies beyond a margin, with its interval.
 
-An interval over examples says nothing about other trainings, so such a claim is decided only where
-every seed points the same way, and never by one seed. The same holds of corpora: BLEU is compared
-on one test set drawn anew many times (see `bootstrap`). How often two variants reach an outcome (a
-measure of 0 or 1) is compared by Newcombe's interval, which alone decides.
+A difference varies with the training, which seeds tell, and with the test set, which its examples
+tell. Its interval is of both: their half-widths add as squares (Howe 1974), so what varies more
+decides, and one seed decides nothing. Over examples the test set's half is Student's, over corpora
+(BLEU) that of a bootstrap. How often two variants reach an outcome (a measure of 0 or 1) is
+compared by Newcombe's interval, which alone decides.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
 from workflow.reporting.statistics import bootstrap, intervals
 
@@ -31,61 +30,44 @@ class Decision:
     ci_high: float | None = None
     n: int = 0
     """Number of pairs, over corpora of sentences; over proportions, of runs on both sides."""
-    p_value: float | None = None
-    """Two-sided, of Student's t against the margin, over corpora of the bootstrap; else none."""
     by_seed: tuple[float, ...] = ()
     """The difference of each seed; over proportions none."""
 
 
 UNDEFINED = Decision("undecided", "the measure is undefined in these runs")
+NOT_RUN = Decision("not run", "no pair of runs")
 
 
-def decide(
-    differences: Sequence[float], per_seed: Sequence[float], direction: str, margin: float
-) -> Decision:
-    """Decide whether paired differences lie beyond `margin` in `direction` (`greater` or `less`).
+def decide_runs(differences: Sequence[float], direction: str, margin: float) -> Decision:
+    """Decide whether differences of paired runs lie beyond `margin`.
 
     Args:
-        differences: left - right of each pair (run or example).
-        per_seed: the mean difference of each seed.
-        direction: the side of the margin that the claim names.
+        differences: left - right of each seed.
+        direction: the side of the margin that the claim names (`greater` or `less`).
         margin: the difference to exceed.
     """
     if not differences:
-        return Decision("not run", "no pair of runs")
-    values = np.asarray(differences, dtype=float)
-    mean, n = float(values.mean()), len(values)
-    bounds, by_seed = intervals.interval(mean, intervals.spread(values.tolist()), n), (*per_seed,)
-    if bounds is None:
-        return Decision("undecided", "one pair has no interval", mean, n=n, by_seed=by_seed)
-    low, high = bounds
-    p_value = None
-    if error := float(values.std(ddof=1)) / math.sqrt(n):
-        p_value = 2 * float(special.stdtr(n - 1, -abs(mean - margin) / error))
-    verdict, reason = _by_seeds(bounds, per_seed, direction, margin)
-    return Decision(verdict, reason, mean, low, high, n, p_value, by_seed)
+        return NOT_RUN
+    mean = float(np.mean(differences))
+    return _decide(mean, (mean, mean), differences, direction, margin, len(differences))
 
 
-def _by_seeds(
-    bounds: tuple[float, float], per_seed: Sequence[float], direction: str, margin: float
-) -> tuple[str, str]:
-    """Return the verdict where interval and every seed must agree, and its reason."""
-    above = bounds[0] > margin and all(seed > margin for seed in per_seed)
-    below = bounds[1] < margin and all(seed < margin for seed in per_seed)
-    if len(per_seed) < 2:
-        return "undecided", "one seed says nothing about other trainings"
-    if without_spread(*bounds, len(per_seed)):
-        return "undecided", "so few seeds without any spread may agree by chance"
-    if above or below:
-        verdict = "holds" if above == (direction == "greater") else "does not hold"
-        side = "above" if above else "below"
-        return verdict, f"the interval and every seed lie {side} {margin:g}"
-    return "undecided", "the interval contains the margin or the seeds disagree"
+def decide_examples(
+    differences: Sequence[float], by_seed: Sequence[float], direction: str, margin: float
+) -> Decision:
+    """Decide whether differences of paired examples lie beyond `margin`.
 
-
-def without_spread(low: float, high: float, seeds: int) -> bool:
-    """Say whether an interval is a point only because too few seeds happen to agree."""
-    return low == high and seeds < SPREAD
+    Args:
+        differences: left - right of each example, averaged over seeds.
+        by_seed: the mean difference of each seed.
+        direction: the side of the margin that the claim names (`greater` or `less`).
+        margin: the difference to exceed.
+    """
+    if not differences:
+        return NOT_RUN
+    mean, n = float(np.mean(differences)), len(differences)
+    bounds = intervals.interval(mean, intervals.spread(differences), n)
+    return _decide(mean, bounds, by_seed, direction, margin, n)
 
 
 def decide_corpora(
@@ -99,24 +81,43 @@ def decide_corpora(
         margin: the difference to exceed.
     """
     if not pairs:
-        return Decision("not run", "no pair of runs")
-    return _of_bootstrap(bootstrap.resample(pairs, margin), direction, margin)
+        return NOT_RUN
+    drawn = bootstrap.resample(pairs)
+    bounds = (drawn.low, drawn.high)
+    return _decide(drawn.estimate, bounds, drawn.per_seed, direction, margin, drawn.sentences)
 
 
-def decide_resampled(
-    differences: Sequence[float], per_seed: Sequence[float], direction: str, margin: float
+def _decide(
+    estimate: float,
+    test_set: tuple[float, float] | None,
+    by_seed: Sequence[float],
+    direction: str,
+    margin: float,
+    n: int,
 ) -> Decision:
-    """Decide as `decide` does, with the interval and the p-value of the bootstrap over examples."""
-    if not differences:
-        return Decision("not run", "no pair of runs")
-    return _of_bootstrap(bootstrap.resample_mean(differences, per_seed, margin), direction, margin)
+    """Decide by the interval over seeds and test set; `test_set` is the interval over the latter.
+
+    With one seed the test set's is shown, and nothing is decided.
+    """
+    over_seeds = intervals.interval(estimate, intervals.spread(by_seed), len(by_seed))
+    if test_set is None or (over_seeds is None and test_set[0] == test_set[1]):
+        reason = "one pair has no interval"
+        return Decision("undecided", reason, estimate, n=n, by_seed=(*by_seed,))
+    low, high = intervals.joined(estimate, test_set, over_seeds or (estimate, estimate))
+    verdict, reason = "undecided", f"the interval contains the margin {margin:g}"
+    if over_seeds is None:
+        reason = "one seed says nothing about other trainings"
+    elif without_spread(by_seed):
+        reason = "so few seeds without any spread may agree by chance"
+    elif low > margin or high < margin:
+        verdict = "holds" if (low > margin) == (direction == "greater") else "does not hold"
+        reason = f"the interval lies {'above' if low > margin else 'below'} {margin:g}"
+    return Decision(verdict, reason, estimate, low, high, n, (*by_seed,))
 
 
-def _of_bootstrap(found: bootstrap.Resampled, direction: str, margin: float) -> Decision:
-    bounds, by_seed = (found.low, found.high), tuple(found.per_seed)
-    verdict, reason = _by_seeds(bounds, by_seed, direction, margin)
-    estimate, sentences = found.estimate, found.sentences
-    return Decision(verdict, reason, estimate, *bounds, sentences, found.p_value, by_seed)
+def without_spread(by_seed: Sequence[float]) -> bool:
+    """Say whether too few seeds happen to agree exactly."""
+    return len(by_seed) < SPREAD and len(set(by_seed)) == 1
 
 
 def decide_proportions(

@@ -30,6 +30,18 @@ def interval(mean: float, std: float | None, n: int) -> tuple[float, float] | No
     return mean - half, mean + half
 
 
+def joined(
+    mean: float, one: tuple[float, float], other: tuple[float, float]
+) -> tuple[float, float]:
+    """Return the interval of a mean that varies for two independent reasons, each with its own.
+
+    The half-widths add as squares. Source: Howe (1974), Approximate confidence limits on the mean
+    of X + Y where X and Y are two tabled independent random variables.
+    """
+    low = mean - math.hypot(mean - one[0], mean - other[0])
+    return low, mean + math.hypot(one[1] - mean, other[1] - mean)
+
+
 def wilson(successes: int, n: int) -> tuple[float, float]:
     """Return Wilson's 95 % score interval of a proportion, `successes` out of `n` (at least 1).
 
