@@ -1,4 +1,5 @@
-"""The proxy of how words come to be translated into a class: a bag of words (004, section 2.3).
+"""The proxy of how words come to be translated into a class: a bag of words
+(snell2021 section 2.3).
 
 p = softmax(W mean_l e_{x_l}),  two outputs
 """

@@ -1,4 +1,4 @@
-"""Text classification from the state at <cls> (thesis, section 5.3)."""
+"""Text classification from the state at <cls> (kinley2020 section 5.3)."""
 
 from __future__ import annotations
 

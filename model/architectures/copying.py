@@ -1,4 +1,4 @@
-"""Copying with a recurrent encoder-decoder and one attention head (004, sections 2.2 and 3.3).
+"""Copying with a recurrent encoder-decoder and one attention head (snell2021 sections 2.2 and 3.3).
 
     h_1 .. h_T   encoder states             alpha_t = softmax((W s_t + b)^T h)
     s_1 .. s_T   decoder states             c_t     = sum_j alpha_tj h_j

@@ -1,4 +1,5 @@
-"""A decoder-only language model, and its objective with the sparsity regulariser (003, 5.1)."""
+"""A decoder-only language model, and its objective with the sparsity regulariser
+(discrete2020 section 5.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The proxy of how single words come to be translated: a bag of words (004, section 2.3).
+"""The proxy of how single words come to be translated: a bag of words (snell2021 section 2.3).
 
 p = softmax(W mean_l e_{x_l}),  the same at every position of the output
 """

@@ -1,4 +1,4 @@
-"""A recurrent binary classifier with one attention distribution (004, section 2.4).
+"""A recurrent binary classifier with one attention distribution (snell2021 section 2.4).
 
     h_1 .. h_T   states of a bidirectional LSTM      a_l   = v^T ReLU(Q h_l)
     gamma_l      = W^T h_l, the log-odds of l        alpha = normalizer(a)

@@ -1,4 +1,4 @@
-"""Copying with several attention heads and any normalizer (004, section 5.2, equations 17 and 18).
+"""Copying with several attention heads and any normalizer (snell2021 section 5.2, eq. 17 and 18).
 
     alpha_t^(k) = normalizer((W^(k) s_t + b^(k))^T h)     c_t = sum_k sum_j alpha_tj^(k) h_j
     p(o_t)      = N([c_t, s_t]) = softmax(V tanh(U [s_t; P c_t]))

@@ -1,4 +1,4 @@
-"""Copying in another order: a fixed permutation of positions (004, section 6.2, equation 22).
+"""Copying in another order: a fixed permutation of positions (snell2021 section 6.2, eq. 22).
 
 The output is x_pi(1) .. x_pi(T), with one random pi for all sequences. Sequences are drawn so that
 any order of their symbols is alike likely, so an example's sequence is taken to be the output, and

@@ -1,4 +1,5 @@
-"""The transformer with one stream, soft or discrete (003, sections 3 and 4; thesis, eq. 3.1).
+"""The transformer with one stream, soft or discrete
+(discrete2020 sections 3 and 4; kinley2020 eq. 3.1).
 
     A <- normalizer(Q K^T / sqrt(d_k));   h <- h + A V;   h <- h + FFN(h)
 

@@ -1,4 +1,4 @@
-"""The two-stream discrete transformer (003, section 5; thesis, section 4.2).
+"""The two-stream discrete transformer (discrete2020 section 5; kinley2020 section 4.2).
 
     controller stream g                         model stream h
     B_i  <- FFN(g_i^(l-1))                      C_i <- FFN(h_i^(l-1))

@@ -4,7 +4,7 @@
 position for each gradient. Over a vocabulary of V symbols W_ih e has V values, so here they are
 computed once and looked up, and the gradient of W_hh is one product over all positions. The
 function is the same (Hochreiter and Schmidhuber 1997, as in `nn.LSTM`); a training step of the
-copying model (004, section 3.3) takes two thirds of the time.
+copying model (snell2021 section 3.3) takes two thirds of the time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The sum over roles of a role's transformation (002, equation 5); no tensor (N, R, D) is kept.
+"""The sum over roles of a role's transformation (weissenborn2019 eq. 5); no tensor (N, R, D) is
+kept.
 
     y_n = sum_i r_ni U_i e_n
 

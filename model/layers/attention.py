@@ -1,7 +1,8 @@
 """Multi-head attention in its two halves: routing (who looks where) and values (what is read).
 
-The two-stream model takes its routing from one stream and its values from another (003, section
-5), so the halves are modules of their own; a single stream simply uses both on the same input.
+The two-stream model takes its routing from one stream and its values from another
+(discrete2020 section 5), so the halves are modules of their own; a single stream simply uses both
+on the same input.
 Dimensions: B batch, T queries, S keys, H heads, D model width, K = D / H head width.
 """
 

@@ -1,4 +1,4 @@
-"""The receptive field of a stack of attention layers (003, sections 5 and 5.1).
+"""The receptive field of a stack of attention layers (discrete2020 sections 5 and 5.1).
 
 r(i, 0) = {i};  r(i, l) = r(i, l-1) united with r(z, l-1) for the position z of every head.
 
@@ -26,7 +26,7 @@ from torch import Tensor
 
 
 def receptive_field(weights: Sequence[Tensor], union: str = "min") -> Tensor:
-    """The field s^L of stacked attention (003, equation 1).
+    """The field s^L of stacked attention (discrete2020 eq. 1).
 
     Args:
         weights: z^l (B, H, T, T) of every layer, first layer first.

@@ -1,4 +1,5 @@
-"""What a token's role is read from: its sentence, by an LSTM or a convolution (002, section 3.1).
+"""What a token's role is read from: its sentence, by an LSTM or a convolution
+(weissenborn2019 section 3.1).
 
 A context maps packed tokens e (N, D) and their layout to one vector a token, (N, H). On the target
 side it is causal, and decodes token by token: `step` takes the newest token of every hypothesis and

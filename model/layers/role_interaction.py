@@ -1,4 +1,5 @@
-"""The Role Interaction Layer: tokens transformed by the roles that their context gives (002).
+"""The Role Interaction Layer: tokens transformed by the roles that their context gives
+(weissenborn2019).
 
     c_t     = LSTM(e)_t                           what the sentence says of token t
     r_dense = tanh(W c_t + b)                     dense assignment, R roles

@@ -1,4 +1,4 @@
-"""Entmax with one fixed alpha by bisection, as it was compared in 001, Table 4.
+"""Entmax with one fixed alpha by bisection, as it was compared in zhao2019 table 4.
 
 p_i = r_i^(1 / a) with a = alpha - 1 and r_i = max(a s_i - tau, 0) (Peters et al. 2019): the sum of
 the p_i falls with tau, so tau is found by halving an interval. It is the slow way of the published

@@ -1,6 +1,7 @@
 """Discrete attention: Gumbel-softmax samples in training, argmax at test time.
 
-Of words in attention (003, section 4), and of the roles of a token (002, section 4).
+Of words in attention (discrete2020 section 4), and of the roles of a token
+(weissenborn2019 section 4).
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ class Gumbel(nn.Module):
     by a constant of the row, which the outer softmax removes, so the scores are used as they are.
 
     Args:
-        temperature: tau; 1 throughout in 000 and 003, in 002 it falls while the model trains.
+        temperature: tau; 1 throughout in kinley2020 and discrete2020, falling along training in
+            weissenborn2019.
         straight_through: emit the one-hot argmax of the sample and pass the gradient through the
             relaxed sample (Jang et al. 2016). The papers do not.
 

@@ -1,4 +1,4 @@
-"""Top-k attention: softmax over the k largest scores of each query (001, section 3.1).
+"""Top-k attention: softmax over the k largest scores of each query (zhao2019 section 3.1).
 
 `TopK` and `TopKOfMany` give the same weights; their gradients are rounded differently.
 """

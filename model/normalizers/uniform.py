@@ -1,4 +1,4 @@
-"""Uniform attention: every key has the same weight (004, section 3.2)."""
+"""Uniform attention: every key has the same weight (snell2021 section 3.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a classifier of texts into two classes is trained (004, equations 2 and 5)."""
+"""How a classifier of texts into two classes is trained (snell2021 eq. 2 and 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Copying, with a record of what is learned first: words, or where to look (004, section 3)."""
+"""Copying, with a record of what is learned first: words, or where to look
+(snell2021 section 3)."""
 
 from __future__ import annotations
 

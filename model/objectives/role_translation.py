@@ -16,7 +16,8 @@ class RoleTranslation:
     """`Translation` of a model with roles.
 
     The discrete assignment is trained from a model with the softmax assignment, by the
-    Gumbel-softmax, whose temperature falls by a factor with each update (002, section 4).
+    Gumbel-softmax, whose temperature falls by a factor with each update
+    (weissenborn2019 section 4).
 
     Args:
         smoothing: the probability that is spread over the vocabulary.

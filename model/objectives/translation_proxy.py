@@ -1,4 +1,4 @@
-"""The lexical proxy of translation: a bag of words to a bag of words (004, section 2.3)."""
+"""The lexical proxy of translation: a bag of words to a bag of words (snell2021 section 2.3)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """What is kept of a run's checkpoints when their weights are gone: how they rank the inputs.
 
-Agreement and rank correlation (004, section 3.1) read nothing but the order of a text's positions,
-ties included, so a record holds ranks, two bytes a position (one where no text has more than 256).
-A row is an output word: the class of a text, or a word of a translation.
+Agreement and rank correlation (snell2021 section 3.1) read nothing but the order of a text's
+positions, ties included, so a record holds ranks, two bytes a position (one where no text has more
+than 256). A row is an output word: the class of a text, or a word of a translation.
 """
 
 from __future__ import annotations

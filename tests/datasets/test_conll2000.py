@@ -110,7 +110,7 @@ def test_generated_sentences_come_back(build: Build) -> None:
 def test_the_real_files_have_the_tasks_sizes_and_baseline(
     take: Take, mirror: Path, tmp_path: Path
 ) -> None:
-    """The baseline of the shared task and of the thesis, Table 6.4, exact to its last digit."""
+    """The baseline of the shared task and of kinley2020 table 6.4, exact to its last digit."""
     from model.batches.corpus import Corpus
     from model.probes.words.chunking import baseline
     from model.probes.words.conlleval import conlleval

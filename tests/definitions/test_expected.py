@@ -18,22 +18,24 @@ SIDES = ("left", "right")
 
 def test_every_table_of_both_texts_is_there(paper: Paper) -> None:
     sources = Counter(place[0] for place in paper.expected.values)
-    assert sources == {"000": 69, "003": 34}
+    assert sources == {"kinley2020": 69, "discrete2020": 34}
     tables = {place[:2] for place in paper.expected.values}
-    assert {("000", f"Table 6.{n}") for n in range(1, 6)} <= tables
-    assert {("003", f"Table {n}") for n in range(1, 4)} <= tables
+    assert {("kinley2020", f"Table 6.{n}") for n in range(1, 6)} <= tables
+    assert {("discrete2020", f"Table {n}") for n in range(1, 4)} <= tables
 
 
 def test_numbers_are_as_printed(paper: Paper) -> None:
-    place = {"source": "000", "table": "Table 6.1", "row": "SST", "column": "TRANSFORMER"}
+    place = {"source": "kinley2020", "table": "Table 6.1", "row": "SST", "column": "TRANSFORMER"}
     tau = paper.expected.at(place, "Kendall tau attention-gradient")
     assert (tau.printed.text, tau.printed.value, tau.printed.std) == ("0.69", 0.69, 0.11)
     assert tau.printed.rounding == pytest.approx(0.005)
 
 
 def test_a_place_without_a_number_is_named(paper: Paper) -> None:
-    place = {"source": "000", "table": "Table 6.1", "row": "SST2", "column": "TRANSFORMER"}
-    with pytest.raises(ReportingError, match=r'no number at .*SST2.*did you mean "000, Table 6.1'):
+    place = {"source": "kinley2020", "table": "Table 6.1", "row": "SST2", "column": "TRANSFORMER"}
+    with pytest.raises(
+        ReportingError, match=r'no number at .*SST2.*did you mean "kinley2020, Table 6.1'
+    ):
         paper.expected.at(place, "accuracy")
 
 
@@ -41,10 +43,13 @@ def test_a_place_without_a_number_is_named(paper: Paper) -> None:
     ("lines", "sentence"),
     [
         (["a,b"], "the header must be"),
-        (["000,T,r,c,m,1,,,%,,", "000,T,r,c,m,2,,,%,,"], "line 3: .* stands twice"),
-        (["000,T,r,c,m,1,,means,%,,", ""], 'line 2: unknown statistic "means".*"mean"'),
-        (["000,T,r,c,m,1,,,%,missprint,", ""], 'line 2: unknown flag "missprint".*"misprint"'),
-        (["000,T,r,c,m,1,o,,%,,", ""], 'line 2: std "o" is not a number'),
+        (["kinley2020,T,r,c,m,1,,,%,,", "kinley2020,T,r,c,m,2,,,%,,"], "line 3: .* stands twice"),
+        (["kinley2020,T,r,c,m,1,,means,%,,", ""], 'line 2: unknown statistic "means".*"mean"'),
+        (
+            ["kinley2020,T,r,c,m,1,,,%,missprint,", ""],
+            'line 2: unknown flag "missprint".*"misprint"',
+        ),
+        (["kinley2020,T,r,c,m,1,o,,%,,", ""], 'line 2: std "o" is not a number'),
     ],
 )
 def test_broken_files_are_refused(tmp_path: Path, lines: list[str], sentence: str) -> None:

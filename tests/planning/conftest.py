@@ -51,7 +51,7 @@ EXPERIMENT: dict[str, Any] = {
 ABOUT = {
     "title": "Paper",
     "papers": {
-        "000": {
+        "kinley2020": {
             "title": "A paper",
             "authors": ["A. Author"],
             "year": 2020,

@@ -15,9 +15,15 @@ YELP = {"dataset": "yelp"}
 
 def made(project, rows, expected="", **config):
     """The targets of a project with one table of corpora."""
-    table = {"title": "C", "caption": "C.", "source": "000", "columns": ["train"], "rows": rows}
+    table = {
+        "title": "C",
+        "caption": "C.",
+        "source": "kinley2020",
+        "columns": ["train"],
+        "rows": rows,
+    }
     if expected:
-        table["printed"] = {"source": "000", "table": "T"}
+        table["printed"] = {"source": "kinley2020", "table": "T"}
         expected = ",".join(COLUMNS) + f"\n{expected}\n"
     project.write("workflow/papers/paper/corpora.yaml", yaml.safe_dump({"tables": {"c": table}}))
     return targets(project, expected=expected, **config)
@@ -143,6 +149,8 @@ def test_rows_and_names_stand_once(project):
 
 
 def test_a_row_with_a_number_is_printed(project):
-    assert made(project, [row(data=DATA)], "000,T,A,train #,train #,5,,,count,,")
-    with pytest.raises(InputError, match=r"tables\.c, a: .*no number at 000, T, A.*000, T, B"):
-        made(project, [row(data=DATA)], "000,T,B,train #,train #,5,,,count,,")
+    assert made(project, [row(data=DATA)], "kinley2020,T,A,train #,train #,5,,,count,,")
+    with pytest.raises(
+        InputError, match=r"tables\.c, a: .*no number at kinley2020, T, A.*kinley2020, T, B"
+    ):
+        made(project, [row(data=DATA)], "kinley2020,T,B,train #,train #,5,,,count,,")

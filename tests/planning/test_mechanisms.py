@@ -118,7 +118,7 @@ def test_mistakes_of_an_experiment_are_found_without_any_mechanism(own, key, val
 
 
 def test_a_new_row_follows_its_group_and_has_no_printed_number():
-    printed = [{"source": "000", "table": "T", "row": "{row}", "column": "{column}"}]
+    printed = [{"source": "kinley2020", "table": "T", "row": "{row}", "column": "{column}"}]
     table = {
         "mechanisms": {"a_{mechanism}": "a_soft", "b_{mechanism}": "b_soft"},
         "rows": [

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TABLE = {
     "title": "Losses",
     "caption": "Losses.",
-    "source": "000",
+    "source": "kinley2020",
     "experiment": "one",
     "variant": "{row}",
     "labels": ["Model"],
@@ -132,7 +132,7 @@ def test_claims_are_made_from_their_runs(project):
     claim = {
         "id": "better",
         "claim": "Small is better.",
-        "source": "000",
+        "source": "kinley2020",
         "experiment": "one",
         "measure": "probe.loss",
         "label": "loss",
@@ -176,17 +176,17 @@ def test_mistakes_in_definitions_end_the_planning(project):
     wrong = {**TABLE, "columns": [{"id": "loss", "label": "loss", "metrics": ["los"]}]}
     with pytest.raises(InputError, match=r'tables\.losses, loss: unknown metric "los".*"loss"\?'):
         targets(project, {"losses": wrong})
-    place = {"source": "000", "table": "T", "row": "r", "column": "c", "metric": "m"}
+    place = {"source": "kinley2020", "table": "T", "row": "r", "column": "c", "metric": "m"}
     series = {"variant": "small", "label": "small", "printed": place}
     figure = {**FIGURE, "panels": [{"label": "a", "series": [series]}]}
     with pytest.raises(
-        InputError, match=r"figures\.curve, a, small: .*no number at 000, T, r, c, m"
+        InputError, match=r"figures\.curve, a, small: .*no number at kinley2020, T, r, c, m"
     ):
         targets(project, figures={"curve": figure})
-    number = ",".join(COLUMNS) + "\n000,T,r,c,m,1.5,,,nats,,\n"
+    number = ",".join(COLUMNS) + "\nkinley2020,T,r,c,m,1.5,,,nats,,\n"
     assert targets(project, figures={"curve": figure}, expected=number).files("paper_curve")
     with pytest.raises(InputError, match=r"expected\.csv: the header must be source,table"):
-        targets(project, expected="source\n000\n")
+        targets(project, expected="source\nkinley2020\n")
     (project.root / "workflow/papers/paper/expected.csv").unlink()
     with pytest.raises(InputError, match=r"expected\.csv is missing"):
         Targets(Plan({**project.config, "results": "out"}, project.root))

@@ -1,6 +1,6 @@
 """Keyword toy: a sequence of words is positive if one of them is the keyword.
 
-"Approximating how single head attention learns" (004, section 6.1, Figure 5).
+(snell2021 section 6.1, figure 5).
 """
 
 from collections.abc import Sequence

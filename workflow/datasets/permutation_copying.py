@@ -1,6 +1,6 @@
 """Permutation copying: sequences of different symbols, to be repeated as they are.
 
-"Approximating how single head attention learns" (004, section 3.3, Figure 2 and A.3): where every
+(snell2021 section 3.3, figure 2 and A.3): where every
 sequence is a permutation of the same symbols, which symbols occur together says nothing.
 """
 

@@ -1,4 +1,4 @@
-"""Image captioning (001, section 3.2): an encoder over an image's regions, a decoder of words.
+"""Image captioning (zhao2019 section 3.2): an encoder over an image's regions, a decoder of words.
 
 The layers, the decoding and the search are those of translation
 (`model.architectures.translation.encoder_decoder`); only what the encoder begins with is another:

@@ -1,4 +1,5 @@
-"""A recurrent encoder-decoder with one attention head, for translation (004, section 2.1 and A.8).
+"""A recurrent encoder-decoder with one attention head, for translation
+(snell2021 section 2.1 and A.8).
 
     h_1 .. h_L   states of a bidirectional LSTM      a_tl    = (W s_t + b)^T h_l
     s_1 .. s_T   states of the decoder's LSTM        alpha_t = normalizer(a_t)

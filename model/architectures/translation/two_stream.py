@@ -1,4 +1,4 @@
-"""The two-stream encoder-decoder (003, section 5; thesis, section 4.2).
+"""The two-stream encoder-decoder (discrete2020 section 5; kinley2020 section 4.2).
 
 Encoder and decoder have a controller, which attends softly and never reads the model stream, and a
 model stream, which reads V' where the controller's samples point. In the attention from decoder to

@@ -1,4 +1,5 @@
-"""The encoder-decoder with a Role Interaction Layer on either side, and its matched baseline (002).
+"""The encoder-decoder with a Role Interaction Layer on either side, and its matched baseline
+(weissenborn2019).
 
 The layer stands between the embedding, sqrt(d) included, and the positions:
 

@@ -1,4 +1,5 @@
-"""Whether a copying model converges from its initial heads, and which head attends (004, 5.2)."""
+"""Whether a copying model converges from its initial heads, and which head attends
+(snell2021 section 5.2)."""
 
 from __future__ import annotations
 

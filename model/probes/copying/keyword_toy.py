@@ -1,4 +1,5 @@
-"""Where a classifier with uniform attention keeps what it knows of a keyword (004, section 6.1)."""
+"""Where a classifier with uniform attention keeps what it knows of a keyword
+(snell2021 section 6.1)."""
 
 from __future__ import annotations
 
@@ -75,7 +76,7 @@ def keyword_toy(subject: Subject, history: History, tokens: int = 8192) -> Measu
 
 
 def hypothesis_2(gamma: Gammas) -> bool:
-    """Whether gamma_keyword >> gamma_next >> gamma_mean ~ gamma_last (004, equation 20).
+    """Whether gamma_keyword >> gamma_next >> gamma_mean ~ gamma_last (snell2021 eq. 20).
 
     Read as: both steps down, and that to the higher of the last two, are larger than the difference
     of the last two; and the first is larger than 0.1 nats, which untrained models stay below.

@@ -1,4 +1,4 @@
-"""Whether a copying model has learned to attend to what it copies (004, section 3.3)."""
+"""Whether a copying model has learned to attend to what it copies (snell2021 section 3.3)."""
 
 from __future__ import annotations
 

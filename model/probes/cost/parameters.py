@@ -9,7 +9,8 @@ from model.probes.measure import Measured, Subject, scalar
 
 
 def parameters(subject: Subject) -> Measured:
-    """Count parameters (004, A.8): scalars `all`, and `without_embeddings` of words."""
+    """Count parameters (snell2021 appendix A.8): scalars `all`, and `without_embeddings` of
+    words."""
     count = count_parameters(subject.model)
     tables = (part for part in subject.model.modules() if isinstance(part, nn.Embedding))
     embeddings = sum(table.weight.numel() for table in tables)

@@ -1,4 +1,4 @@
-"""What the Role Interaction Layer costs: multiply-adds and time of an update (002)."""
+"""What the Role Interaction Layer costs: multiply-adds and time of an update (weissenborn2019)."""
 
 from __future__ import annotations
 

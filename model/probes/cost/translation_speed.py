@@ -1,4 +1,4 @@
-"""How fast translators with different attention train and translate (001, Table 4).
+"""How fast translators with different attention train and translate (zhao2019 table 4).
 
 All of them take turns in one process, on the same batches and sentences, so that what else the
 machine does slows all alike.

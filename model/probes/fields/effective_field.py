@@ -1,4 +1,5 @@
-"""How many tokens a classifier's prediction can be built on, given its routing (003, section 5).
+"""How many tokens a classifier's prediction can be built on, given its routing
+(discrete2020 section 5).
 
 `model.layers.receptive_field` defines the field for one-hot routing. Here a token belongs to it
 where any weight other than 0 leads to it, so sparse weights are counted too; softmax's field is the

@@ -1,4 +1,5 @@
-"""How well a language model's receptive fields match known dependencies (003, section 7.1)."""
+"""How well a language model's receptive fields match known dependencies
+(discrete2020 section 7.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""How well the weighted receptive fields of soft attention match known dependencies (003, 7.1)."""
+"""How well the weighted receptive fields of soft attention match known dependencies
+(discrete2020 section 7.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Attention of one translated sentence, to be drawn (001, Figures 1 and 4), and a number beside it.
+"""Attention of one translated sentence, to be drawn (zhao2019 figures 1 and 4), and a number beside
+it.
 
 The text says of the top layer that the decoder's softmax attention "suffers from focusing on the
 last source token"; how much weight that token has is measured over many sentences.

@@ -1,4 +1,5 @@
-"""Does attention point at what matters? Attention against gradient importance (thesis, 5.4)."""
+"""Does attention point at what matters? Attention against gradient importance
+(kinley2020 section 5.4)."""
 
 from __future__ import annotations
 

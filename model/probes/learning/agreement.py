@@ -1,4 +1,4 @@
-"""How far two rankings of a text's positions agree on the highest one (004, section 3.1)."""
+"""How far two rankings of a text's positions agree on the highest one (snell2021 section 3.1)."""
 
 from __future__ import annotations
 

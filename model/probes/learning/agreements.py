@@ -1,4 +1,4 @@
-"""How what a model knows of words and what it attends to agree, over runs (004, section 3).
+"""How what a model knows of words and what it attends to agree, over runs (snell2021 section 3).
 
 A quantity u is taken at one checkpoint of its run, v at the checkpoint where the two agree most
 (A.7), but for attention, whose way through training is what an agreement is compared with:

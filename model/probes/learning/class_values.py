@@ -1,4 +1,5 @@
-"""What a classifier says of texts: attention, the lexical probe and importance (004, 2.4, 5.1)."""
+"""What a classifier says of texts: attention, the lexical probe and importance
+(snell2021 sections 2.4 and 5.1)."""
 
 from __future__ import annotations
 

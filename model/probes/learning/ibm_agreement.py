@@ -1,4 +1,5 @@
-"""How far trained attention agrees with the alignment of IBM Model 1 (beyond 004, section 4.2)."""
+"""How far trained attention agrees with the alignment of IBM Model 1
+(beyond snell2021 section 4.2)."""
 
 from __future__ import annotations
 

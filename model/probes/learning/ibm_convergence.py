@@ -1,4 +1,5 @@
-"""IBM Model 1 beyond the count table: expectation maximisation until it has converged (004, 4.2).
+"""IBM Model 1 beyond the count table: expectation maximisation until it has converged
+(snell2021 section 4.2).
 
 The paper stops at the count table, the first round. A sentence is a bag of words to the model, so
 with M and Y, how often each word occurs in each input and output, the rounds are matrix products:

@@ -1,4 +1,4 @@
-"""IBM Model 1 of word translation (Brown et al. 1993), as 004 has it (section 4.2).
+"""IBM Model 1 of word translation (Brown et al. 1993), as snell2021 has it (section 4.2).
 
 Pairs of an input x (L words) and an output y (T words) are lists of word numbers.
 """

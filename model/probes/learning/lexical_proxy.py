@@ -1,4 +1,5 @@
-"""What co-occurrence says of how to copy: the count table, and the proxy (004, sections 3.3, 4)."""
+"""What co-occurrence says of how to copy: the count table, and the proxy
+(snell2021 sections 3.3 and 4)."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ def copying_proxy(subject: Subject) -> Measured:
 
     The symbol that a symbol of a copy comes from is itself. Alignment is the share of the right
     position in the probabilities that the symbols of the input give to one symbol of the copy
-    (004, equation 16); without any knowledge it is 1 / T.
+    (snell2021 eq. 16); without any knowledge it is 1 / T.
 
     Args:
         subject: a trained `LexicalProxy` and its data, permutations to be copied.

@@ -1,4 +1,4 @@
-"""Logistic regression on bags of words in the place of the proxy (004, appendix A.10)."""
+"""Logistic regression on bags of words in the place of the proxy (snell2021 appendix A.10)."""
 
 from __future__ import annotations
 

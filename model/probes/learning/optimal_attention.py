@@ -1,4 +1,5 @@
-"""The attention that is best for each output word, where the loss is convex in it (004, A.1).
+"""The attention that is best for each output word, where the loss is convex in it
+(snell2021 appendix A.1).
 
     f(alpha) = -log softmax(sum_l alpha_l gamma_l + gamma_s)_y,   alpha on the simplex
 

@@ -1,4 +1,5 @@
-"""Which words translate into which class, by the count table of IBM Model 1 (004, Figure 4)."""
+"""Which words translate into which class, by the count table of IBM Model 1
+(snell2021 figure 4)."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def salient_probe(
     """How often the highest position is a salient word.
 
     Attention is read at its run's best checkpoint, the lexical probe at the one where it hits most
-    often: under uniform attention it does at first, and then less and less (004, section 6.1).
+    often: under uniform attention it does at first, and then less and less (snell2021 section 6.1).
 
     Args:
         subject: the run; only its corpus counts.

@@ -1,4 +1,4 @@
-"""How well a Transformer-XL predicts a text, by the length of its memory (001, Table 3)."""
+"""How well a Transformer-XL predicts a text, by the length of its memory (zhao2019 table 3)."""
 
 from __future__ import annotations
 

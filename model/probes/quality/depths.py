@@ -1,4 +1,4 @@
-"""Accuracy on arithmetic expressions by the depth of their nesting (thesis, Table 6.5)."""
+"""Accuracy on arithmetic expressions by the depth of their nesting (kinley2020 table 6.5)."""
 
 from __future__ import annotations
 

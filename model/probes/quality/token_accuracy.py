@@ -12,7 +12,7 @@ from model.training.loop import evaluate
 
 
 def token_accuracy(subject: Subject, split: str = "test", tokens: int = 4096) -> Measured:
-    """Token accuracy (004, section 3.1): is the most probable word the right one?
+    """Token accuracy (snell2021 section 3.1): is the most probable word the right one?
 
     Args:
         subject: a trained translator and its data.

@@ -1,7 +1,7 @@
 """Top-k attention in training alone: any probe on a run's weights with softmax in its place.
 
-001, Table 5, asks what top-k attention does "in the training phase" (T) and in both (T&P). Training
-is the same for both, so T is the run of T&P, measured with softmax.
+zhao2019 table 5 asks what top-k attention does "in the training phase" (T) and in both (T&P).
+Training is the same for both, so T is the run of T&P, measured with softmax.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Syntactic chunks from the frozen encoder of a translation model (thesis, Table 6.4)."""
+"""Syntactic chunks from the frozen encoder of a translation model (kinley2020 table 6.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A map of the embeddings of every stream, coloured by part of speech (thesis, Figure 6.2)."""
+"""A map of the embeddings of every stream, coloured by part of speech (kinley2020 figure 6.2)."""
 
 from __future__ import annotations
 

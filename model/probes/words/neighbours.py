@@ -1,4 +1,4 @@
-"""Words whose embeddings are nearest to a word's, in every stream (thesis, Table 6.3)."""
+"""Words whose embeddings are nearest to a word's, in every stream (kinley2020 table 6.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Which tokens take which roles (002, Tables 3 to 5), and what these tell of classes of words."""
+"""Which tokens take which roles (weissenborn2019 tables 3 to 5), and what these tell of classes of
+words."""
 
 from __future__ import annotations
 

@@ -196,7 +196,7 @@ def test_steps_beyond_convergence_change_nothing(normalizer, monkeypatch):
 
 
 def slow_topk(row: list[float], k: int) -> list[float]:
-    """Top-k of one row, written out from 001, section 3.1, with ties kept."""
+    """Top-k of one row, written out from zhao2019 section 3.1, with ties kept."""
     unmasked = sorted((s for s in row if s > -math.inf), reverse=True)
     t = unmasked[min(k, len(unmasked)) - 1]
     raised = [math.exp(s) if s >= t and s > -math.inf else 0.0 for s in row]

@@ -21,7 +21,7 @@ def claim(**changes: Any) -> JudgedClaim:
         **dict.fromkeys(("id", "label", "reason"), ""),
         **{name: [] for name in ("measures", "runs", "partners")},
         "claim": "One is better.",
-        "source": "000",
+        "source": "kinley2020",
         "paper": "",
         "over": "runs",
         "unit": "points",

@@ -23,7 +23,7 @@ from workflow.reporting.tables.tabulating import tabulate
 
 PAPERS = [
     Reference(key, f"Paper {n}", ("A. Author",), 2020, "Venue", f"https://example.org/{n}")
-    for n, key in enumerate(("000", "003", "004"))
+    for n, key in enumerate(("kinley2020", "discrete2020", "snell2021"))
 ]
 
 
@@ -35,7 +35,7 @@ def write(folder: Path, name: str, records: list[tuple[str, str, str]], **sideca
     path = folder / "tables/paper" / name
     columns = ("metric", "expected", "verdict")
     named = [
-        {"source": "000", "mean": str(n + 1), **dict(zip(columns, one, strict=True))}
+        {"source": "kinley2020", "mean": str(n + 1), **dict(zip(columns, one, strict=True))}
         for n, one in enumerate(records)
     ]
     tolerances = {"accuracy": {"seed_std": 1}, "size": {"seed_std": 0}}
@@ -58,23 +58,23 @@ def test_comparisons_are_with_printed_numbers_and_count_once(tmp_path: Path) -> 
     write(tmp_path, "d", [("train #", "9", "differs")], corpora={}, cells=[{}])
     write(tmp_path, "e", [("speed", "3", "not run")], repeats=None)
     assert comparisons(tmp_path) == [
-        Comparison("000", True, "close", measurement=("run", "accuracy", "1")),
-        Comparison("000", False, "reproduced", measurement=("run", "size", "2")),
-        Comparison("000", False, "differs"),
-        Comparison("000", True, "not run", wide=True),
+        Comparison("kinley2020", True, "close", measurement=("run", "accuracy", "1")),
+        Comparison("kinley2020", False, "reproduced", measurement=("run", "size", "2")),
+        Comparison("kinley2020", False, "differs"),
+        Comparison("kinley2020", True, "not run", wide=True),
     ]
 
 
 def test_a_measurement_counts_once_by_its_worst_verdict() -> None:
     one, other = (("run", "accuracy", mean) for mean in ("1", "2"))
     found = [
-        Comparison("000", True, "differs", measurement=one),
-        Comparison("003", True, "close", measurement=one),
-        Comparison("000", True, "reproduced", measurement=one),
-        Comparison("000", True, "not comparable", measurement=one),
-        Comparison("000", True, "close", measurement=other),
-        Comparison("000", True, "not run"),
-        Comparison("000", True, "not run"),
+        Comparison("kinley2020", True, "differs", measurement=one),
+        Comparison("discrete2020", True, "close", measurement=one),
+        Comparison("kinley2020", True, "reproduced", measurement=one),
+        Comparison("kinley2020", True, "not comparable", measurement=one),
+        Comparison("kinley2020", True, "close", measurement=other),
+        Comparison("kinley2020", True, "not run"),
+        Comparison("kinley2020", True, "not run"),
     ]
     assert sorted(c.verdict for c in once(found)) == ["close", "differs", "not run", "not run"]
     assert said(found).startswith("2 comparisons of trained models with printed numbers: 0 rep")
@@ -101,13 +101,13 @@ def test_one_quantity_counts_once_whoever_measured_it_and_in_whatever_unit() -> 
 
 
 FOUND = [
-    *[Comparison("000", True, "reproduced")] * 2,
-    Comparison("004", True, "differs"),
-    Comparison("004", True, "not run"),
-    Comparison("004", False, "reproduced"),
-    Comparison("004", False, "not run"),
-    Comparison("004", True, "not comparable"),
-    Comparison("004", True, "reproduced", wide=True),
+    *[Comparison("kinley2020", True, "reproduced")] * 2,
+    Comparison("snell2021", True, "differs"),
+    Comparison("snell2021", True, "not run"),
+    Comparison("snell2021", False, "reproduced"),
+    Comparison("snell2021", False, "not run"),
+    Comparison("snell2021", True, "not comparable"),
+    Comparison("snell2021", True, "reproduced", wide=True),
 ]
 
 
@@ -134,16 +134,16 @@ def test_claims_in_words() -> None:
 
 
 def test_every_paper_has_a_line() -> None:
-    claims = [claim(source="004, Table 4", verdict="holds"), claim(source="004")]
-    claims += [claim(source="004", verdict="holds", check=True)]
+    claims = [claim(source="snell2021, Table 4", verdict="holds"), claim(source="snell2021")]
+    claims += [claim(source="snell2021", verdict="holds", check=True)]
     assert by_paper(PAPERS, claims, FOUND).splitlines()[2:] == [
-        "| [000](https://example.org/0) Paper 0 | 0 of 0 | 2 / 0 / 0 | 0 |",
-        "| [003](https://example.org/1) Paper 1 | 0 of 0 | 0 / 0 / 0 | 0 |",
-        "| [004](https://example.org/2) Paper 2 | 1 of 2 | 0 / 0 / 1 | 2 |",
+        "| [kinley2020](https://example.org/0) Paper 0 | 0 of 0 | 2 / 0 / 0 | 0 |",
+        "| [discrete2020](https://example.org/1) Paper 1 | 0 of 0 | 0 / 0 / 0 | 0 |",
+        "| [snell2021](https://example.org/2) Paper 2 | 1 of 2 | 0 / 0 / 1 | 2 |",
     ]
 
 
-def test_table_1_of_004_repeats_its_table_4(tmp_path: Path) -> None:
+def test_table_1_of_snell2021_repeats_its_table_4(tmp_path: Path) -> None:
     paper = Paper("attention_learning")
     tabulate(paper, "table_1", "lite", Measures([]), tmp_path / "tables/p/table_1")
     assert comparisons(tmp_path) == []

@@ -117,7 +117,7 @@ def claim(**more: Any) -> dict[str, Any]:
     return {
         "id": "toy",
         "claim": "A toy.",
-        "source": "001",
+        "source": "zhao2019",
         "experiment": "toy",
         "measure": "probe.bleu",
         "label": "BLEU",

@@ -41,7 +41,7 @@ def definitions(**more: Any) -> dict[str, Any]:
     table = {
         "title": "Toy",
         "caption": "A toy.",
-        "source": "000",
+        "source": "kinley2020",
         "experiment": "toy",
         "variant": "{row}",
         "labels": ["Runs"],
@@ -124,7 +124,7 @@ def test_a_metric_may_have_another_statistic_than_its_table() -> None:
 
 def test_a_printed_fraction_is_judged_by_the_number_of_runs() -> None:
     # 12 of 20 beside 0.5: twice sqrt(.5 * .5 / 20) = .2236, and half a unit of the last digit
-    place = {"source": "000", "table": "Table 6.1", "row": "SST", "column": "TRANSFORMER"}
+    place = {"source": "kinley2020", "table": "Table 6.1", "row": "SST", "column": "TRANSFORMER"}
     made = definitions(printed=[place])
     metric = made["metrics"]["learned"] | {"printed": "accuracy"}
     metric["tolerance"] = {"seed_std": 0, "sampling": "binomial", "because": "-"}
@@ -221,7 +221,7 @@ def claim(right: dict[str, Any]) -> dict[str, Any]:
     return {
         "id": "fails",
         "claim": "It fails more often.",
-        "source": "004, section 3.3",
+        "source": "snell2021 section 3.3",
         "experiment": "toy",
         "measure": "probe.learned",
         "label": "learned",

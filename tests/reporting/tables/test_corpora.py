@@ -34,8 +34,8 @@ MANIFEST = {
 TABLE = {
     "title": "Corpora",
     "caption": "Corpora.",
-    "source": "004",
-    "printed": {"source": "004", "table": "T"},
+    "source": "snell2021",
+    "printed": {"source": "snell2021", "table": "T"},
     "columns": [
         *("train", "dev", "test", "train_length", "dev_length", "test_length"),
         *("vocabulary", "duplicates", "unknown", "form"),
@@ -46,11 +46,11 @@ TABLE = {
     ],
     "notes": ["All of them."],
 }
-NUMBERS = """004,T,A,train #,train #,120,,single,count,,
-004,T,A,val #,val #,31,,single,count,,
-004,T,A,median train seq len,median train seq len,20.5,,single,count,,
-004,T,A,vocab size,vocab size,1234567,,single,count,misprint,
-004,T,B,train #,train #,88821,,single,count,,
+NUMBERS = """snell2021,T,A,train #,train #,120,,single,count,,
+snell2021,T,A,val #,val #,31,,single,count,,
+snell2021,T,A,median train seq len,median train seq len,20.5,,single,count,,
+snell2021,T,A,vocab size,vocab size,1234567,,single,count,misprint,
+snell2021,T,B,train #,train #,88821,,single,count,,
 """
 RECIPE = {"dataset": "sst", "source": "official", "classes": "fine"}
 FACTS = {
@@ -122,7 +122,7 @@ def test_what_cannot_be_compared(
 
 
 def test_a_fact_is_equal_or_it_is_not() -> None:
-    printed = Expected("004", Printed("120"), "count", "", "")
+    printed = Expected("snell2021", Printed("120"), "count", "", "")
     assert judge(120, "", printed, []).word == judge(120.0, "", printed, []).word == "reproduced"
     assert judge(120.5, "", printed, []).word == judge(121, "", printed, []).word == "differs"
     assert judge(None, "", printed, []).word == judge("120", "", printed, []).word

@@ -14,7 +14,7 @@ from workflow.reporting.statistics.verdict import WORDS
 from workflow.reporting.tables import layout
 from workflow.reporting.tables import long_form as tables
 
-TABLE_1 = {"source": "001", "table": "Table 1", "row": "{row}", "column": "{column}"}
+TABLE_1 = {"source": "zhao2019", "table": "Table 1", "row": "{row}", "column": "{column}"}
 
 
 def definitions(**row: Any) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def definitions(**row: Any) -> dict[str, Any]:
     table = {
         "title": "Toy",
         "caption": "A toy.",
-        "source": "001",
+        "source": "zhao2019",
         "experiment": "toy",
         "variant": "{column}_{row}",
         "labels": ["Model"],

@@ -25,7 +25,7 @@ from workflow.reporting.tables import layout
 from workflow.reporting.tables import long_form as tables
 
 NAMES = ("infix", "prefix", "majority", "seen")
-PLACE = {"source": "000", "table": "Table 6.1", "row": "{row}", "column": "{column}"}
+PLACE = {"source": "kinley2020", "table": "Table 6.1", "row": "{row}", "column": "{column}"}
 
 
 def definitions() -> dict[str, Any]:
@@ -49,7 +49,7 @@ def definitions() -> dict[str, Any]:
     table = {
         "title": "Toy",
         "caption": "A toy.",
-        "source": "000",
+        "source": "kinley2020",
         "experiment": "toy",
         "variant": "{row}",
         "labels": ["Model"],
@@ -215,7 +215,7 @@ def test_numbers_are_compared_where_both_have_the_star_or_neither(
     metric = {"measure": "probe.xi", "label": "xi", "unit": "%", "digits": 1, "starred": True}
     tolerance = {"seed_std": 5, "because": "a test"}
     made["metrics"]["xi"] = metric | {"printed": "accuracy", "tolerance": tolerance}
-    place = {"source": "000", "table": "Table 6.1", "row": "SST", "column": "DISC TRANSF"}
+    place = {"source": "kinley2020", "table": "Table 6.1", "row": "SST", "column": "DISC TRANSF"}
     number = paper.expected.at(place, "accuracy")
     key = (*place.values(), "accuracy")
     paper.expected.values[key] = replace(number, flag=theirs)  # type: ignore[index]

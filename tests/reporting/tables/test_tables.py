@@ -67,7 +67,7 @@ def test_statistics_over_runs(made: Path, measures: Measures) -> None:
     found = pick(
         rows(made / "stack_language"), row="uniform: discrete + penalty", metric="precision"
     )
-    assert [one["source"] for one in found] == ["000", "003"]
+    assert [one["source"] for one in found] == ["kinley2020", "discrete2020"]
     for one in found:
         assert float(one["mean"]) == pytest.approx(statistics.mean(values), rel=1e-5)
         assert float(one["std"]) == pytest.approx(statistics.stdev(values), rel=1e-4)
@@ -415,7 +415,7 @@ def test_runs_on_different_examples_end_in_a_sentence(
 def test_both_verdicts_are_shown_where_texts_differ(measures: Measures, tmp_path: Path) -> None:
     paper = Paper("discrete_transformer")
     for place, number in paper.expected.values.items():
-        if place[0] == "003" and place[4] == "precision":
+        if place[0] == "discrete2020" and place[4] == "precision":
             other = replace(number, printed=replace(number.printed, text="0.5"))
             paper.expected.values[place] = other
     tabulate(paper, "stack_language", "lite", measures, tmp_path / "tables/p/t")
@@ -423,7 +423,7 @@ def test_both_verdicts_are_shown_where_texts_differ(measures: Measures, tmp_path
     best = dict(zip(header, body[3], strict=True))
     assert best["precision (macro), paper"].startswith("0.959 / 0.5")
     assert best["precision (macro), verdict"] == (
-        "precision (000): reproduced; precision (003): differs"
+        "precision (kinley2020): reproduced; precision (discrete2020): differs"
     )
     judged = [one["verdict"] for one in rows(tmp_path / "tables/p/t") if one["expected"]]
     assert [one.verdict for one in comparisons(tmp_path)] == judged and len(judged) == 8

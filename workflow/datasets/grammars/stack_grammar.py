@@ -1,7 +1,7 @@
 """The stack language's grammar: probabilities, samples, exact entropy and true dependencies.
 
-A symbol is an opening parenthesis, a closing one, or the digit of the current depth (Discrete
-Transformer, Appendix; 003 section 7.1). Symbols are numbered OPEN, CLOSE, then digit 0, 1, ...
+A symbol is an opening parenthesis, a closing one, or the digit of the current depth (kinley2020
+appendix; discrete2020 section 7.1). Symbols are numbered OPEN, CLOSE, then digit 0, 1, ...
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
-"""The attention of one word to all words of its sentence, as bars side by side (001, Figure 1)."""
+"""The attention of one word to all words of its sentence, as bars side by side
+(zhao2019 figure 1)."""
 
 from collections.abc import Sequence
 from typing import Any

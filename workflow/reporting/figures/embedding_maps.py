@@ -1,4 +1,4 @@
-"""Maps of embeddings, coloured by part of speech (thesis, Figure 6.2)."""
+"""Maps of embeddings, coloured by part of speech (kinley2020 figure 6.2)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

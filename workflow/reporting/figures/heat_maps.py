@@ -1,4 +1,4 @@
-"""Attention of a translation to its source as heat maps, model beside model (001, Figure 4)."""
+"""Attention of a translation to its source as heat maps, model beside model (zhao2019 figure 4)."""
 
 from collections.abc import Sequence
 from typing import Any

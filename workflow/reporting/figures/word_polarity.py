@@ -1,4 +1,4 @@
-"""Count tables of words and labels, side by side (004, Figure 4)."""
+"""Count tables of words and labels, side by side (snell2021 figure 4)."""
 
 from collections.abc import Mapping, Sequence
 

@@ -159,7 +159,7 @@ def test_every_kind_learns_to_copy(kind, tmp_path):
 
 
 def test_the_temperature_falls_to_its_lowest(tmp_path):
-    """From 5 by 0.9995 an update 0.5 is reached after 4605 (002, section 4)."""
+    """From 5 by 0.9995 an update 0.5 is reached after 4605 (weissenborn2019 section 4)."""
     objective = RoleTranslation(temperature=5, decay=0.9995, lowest=0.5)
     split = write_pairs(tmp_path, [([4, 5], [6])] * 8)
     objective.sampler(split, {"examples": 2}, 0)
