@@ -1,7 +1,7 @@
 """The measures of runs, grouped by variant, with the provenance of each run."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -166,12 +166,20 @@ class Measures:
 def read_measure(path: Path, provenance: Mapping[Any, Mapping[str, Any]]) -> Measure:
     """Read one measures file; ReportingError names the file when its schema or a key is wrong."""
     content = read_json(path)
+    measure = measure_of(path, content, provenance.get(content.get("identity"), {}))
+    return replace(measure, evaluators=put_back(content, path)["evaluators"])
+
+
+def measure_of(path: Path, content: Mapping[str, Any], run: Mapping[str, Any]) -> Measure:
+    """Return the measures in the content of a file, with the run that they are of.
+
+    Raises ReportingError when its schema or a key is wrong.
+    """
     if content.get("schema") != 1:
         raise ReportingError(f"{path}: expected schema 1; measure this run again.")
     missing = {"identity", "run", "evaluators"} - set(content)
     missing |= {"experiment", "variant", "seed"} - set(content.get("run", {}))
     if missing:
         raise ReportingError(f"{path}: {', '.join(sorted(missing))} missing; measure it again.")
-    identity, evaluators = content["identity"], put_back(content, path)["evaluators"]
-    run = provenance.get(identity, {})
-    return Measure(path, identity, content["run"], evaluators, run, content.get("records", {}))
+    identity, labels, evaluators = (content[name] for name in ("identity", "run", "evaluators"))
+    return Measure(path, identity, labels, evaluators, run, content.get("records", {}))
