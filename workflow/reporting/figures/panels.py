@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from workflow.definitions.expected import Expected, ExpectedValues
 from workflow.errors import ReportingError
 from workflow.reporting.measures import Measure, Measures
@@ -31,6 +33,10 @@ class Series:
         if len(found) > MANY and found == list(range(found[0], found[-1] + 1)):
             return f"{found[0]} to {found[-1]}"
         return ", ".join(map(str, found))
+
+    def arrays(self, *names: str) -> list[Any]:
+        """Return the arrays `evaluator.name` of its lowest seed, which stands for the series."""
+        return arrays(self.behind[0], *names)
 
 
 @dataclass(frozen=True)
@@ -81,6 +87,26 @@ def seeds(drawn: Sequence[Series]) -> str:
 def lowest(drawn: Sequence[Series]) -> str:
     """Return the seeds of the runs that stand for their series, of each the lowest, as text."""
     return seeds([replace(series, behind=series.behind[:1]) for series in drawn])
+
+
+def of_first(shown: Sequence[Panel]) -> str:
+    """Return the sentence that says of which seeds the first series of panels are drawn."""
+    return f"{lowest([panel.drawn[0] for panel in shown if panel.drawn])}.".capitalize()
+
+
+def table(series: Series, counts: str, rows: int, columns: int, sides: str) -> np.ndarray:
+    """Return the array `evaluator.name` of counts, (rows, columns), of the lowest seed.
+
+    Raises ReportingError where it does not fit `sides`, what its rows and columns are.
+    """
+    (values,) = series.arrays(counts)
+    found = np.array(values, dtype=float)
+    if found.shape != (rows, columns):
+        raise ReportingError(
+            f"{series.behind[0].path}: {counts} is {' by '.join(map(str, found.shape))} for "
+            f"{sides}; measure the run again."
+        )
+    return found
 
 
 def arrays(measure: Measure, *names: str) -> list[Any]:

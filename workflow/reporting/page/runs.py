@@ -13,7 +13,7 @@ from workflow.datasets.fetched import sources
 from workflow.datasets.kinds.recipe import files
 from workflow.errors import RecipeError
 from workflow.files import read_json
-from workflow.reporting.page.charts import Curve, chart
+from workflow.reporting.page.charts import Line, chart
 
 HISTORY = "history.jsonl"
 
@@ -58,7 +58,7 @@ def _curves(folders: Mapping[Path, Mapping[str, Any]], variant: str) -> str:
                 for row in rows
                 if row.get("split") == split and row.get("loss") is not None
             ]
-            curves.append(Curve(split, _thinned(points)))
+            curves.append(Line(split, _thinned(points)))
     return chart(curves, f"Loss of {variant} by step, on the training and the dev split", "step")
 
 
