@@ -9,7 +9,7 @@ from model.store.checksums import check_files
 from workflow.errors import ReportingError
 from workflow.files import read_json
 from workflow.planning.plan import Plan
-from workflow.reporting.measures import Measure, measure_of
+from workflow.reporting.measures import Measure, Run, measure_of
 from workflow.reporting.publication.current import Now, Traits, outdated, traits
 from workflow.reporting.texts import put_back
 
@@ -30,8 +30,7 @@ class Result:
     path: Path
     """Of its measures."""
     measures: dict[str, Any]
-    run: dict[str, Any]
-    """Its `run.json`."""
+    run: Run
     stale: str | None = None
     """Why it no longer counts, if so."""
 
@@ -171,16 +170,16 @@ def judged(results: Mapping[str, Result], now: Now) -> dict[str, Result]:
     A run is stale when its variant is gone or made of something else today, or when the data of a
     later run of the variant have other contents.
     """
-    found = {key: replace(it, stale=outdated(it.traits, now(key))) for key, it in results.items()}
+    today = {key: replace(it, stale=outdated(it.traits, now(key))) for key, it in results.items()}
     latest: dict[str, tuple[str, str]] = {}
-    for key, result in found.items():
+    for key, result in today.items():
         if not result.stale:
             made = (str(result.run.get("finished")), result.contents)
             latest[variant_of(key)] = max(made, latest.get(variant_of(key), made))
-    for key, result in found.items():
+    for key, result in today.items():
         if not result.stale and result.contents != latest[variant_of(key)][1]:
-            found[key] = replace(result, stale="of data with other contents")
-    return found
+            today[key] = replace(result, stale="of data with other contents")
+    return today
 
 
 def variant_of(key: str) -> str:
