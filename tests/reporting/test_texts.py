@@ -12,7 +12,8 @@ from workflow.errors import ReportingError
 from workflow.reporting.figures import drawing
 from workflow.reporting.measures import Measures
 from workflow.reporting.publication.current import planned
-from workflow.reporting.publication.publishing import publish, published
+from workflow.reporting.publication.publishing import publish
+from workflow.reporting.publication.results import published
 from workflow.reporting.texts import LEAST
 
 KEY = "text_classification/sst_soft/seed-{}"
@@ -72,7 +73,7 @@ def test_references_are_kept_once_and_all_is_read_back(results: Results, docs: P
     expected["numbers"] = [0.5] * LEAST
     for seed in (0, 1):
         assert texts_of(docs, seed) == {"hypotheses": translated(seed), **expected}
-        entry = published(docs / "lite")[KEY.format(seed)]["measures"]
+        entry = published(docs / "lite")[KEY.format(seed)].measures
         assert entry["evaluators"]["accuracy"]["arrays"] == texts_of(docs, seed)
         path = docs / "lite" / "measures" / f"{KEY.format(seed)}.json"
         assert "Satz" not in path.read_text()

@@ -1,13 +1,16 @@
 """The measures of runs, grouped by variant, with the provenance of each run."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from workflow.errors import ReportingError
 from workflow.files import read_json
 from workflow.reporting.texts import put_back
+
+Run = Mapping[str, Any]
+"""The content of a `run.json`; empty where it was not given."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +34,7 @@ class Measure:
     run: Mapping[str, Any]
     """Labels: paper, experiment, variant, label, seed, scale."""
     evaluators: Mapping[str, Any]
-    provenance: Mapping[str, Any] = field(default_factory=dict)
-    """The run's `run.json`; empty when it was not given."""
+    provenance: Run = field(default_factory=dict)
     records: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The runs whose records were read, by `<evaluator>.<argument>`."""
 
@@ -163,15 +165,23 @@ class Measures:
         return cls(read_measure(path, provenance) for path in measures)
 
 
-def read_measure(path: Path, provenance: Mapping[Any, Mapping[str, Any]]) -> Measure:
+def read_measure(path: Path, provenance: Mapping[Any, Run]) -> Measure:
     """Read one measures file; ReportingError names the file when its schema or a key is wrong."""
     content = read_json(path)
+    measure = measure_of(path, content, provenance.get(content.get("identity"), {}))
+    return replace(measure, evaluators=put_back(content, path)["evaluators"])
+
+
+def measure_of(path: Path, content: Mapping[str, Any], run: Run) -> Measure:
+    """Return the measures in the content of a file, with the run that they are of.
+
+    Raises ReportingError when its schema or a key is wrong.
+    """
     if content.get("schema") != 1:
         raise ReportingError(f"{path}: expected schema 1; measure this run again.")
     missing = {"identity", "run", "evaluators"} - set(content)
     missing |= {"experiment", "variant", "seed"} - set(content.get("run", {}))
     if missing:
         raise ReportingError(f"{path}: {', '.join(sorted(missing))} missing; measure it again.")
-    identity, evaluators = content["identity"], put_back(content, path)["evaluators"]
-    run = provenance.get(identity, {})
-    return Measure(path, identity, content["run"], evaluators, run, content.get("records", {}))
+    identity, labels, evaluators = (content[name] for name in ("identity", "run", "evaluators"))
+    return Measure(path, identity, labels, evaluators, run, content.get("records", {}))

@@ -11,13 +11,8 @@ from workflow.paths import ROOT
 from workflow.planning.configured import configured
 from workflow.planning.plan import Plan
 from workflow.reporting.publication.current import planned
-from workflow.reporting.publication.publishing import (
-    measures_of,
-    planned_runs,
-    publish,
-    refuse_dirty,
-    stale_now,
-)
+from workflow.reporting.publication.publishing import publish, refuse_dirty, stale_now
+from workflow.reporting.publication.results import measures_of, planned_runs
 from workflow.reporting.publication.summary import summarised
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.scripts.failure import one_sentence

@@ -82,12 +82,6 @@ def test_images_of_features_are_named() -> None:
     assert found[0] == (None, "image 0.jpg softmax: a dog 0 reference: Reference 0.")
 
 
-def test_nothing_run_is_said() -> None:
-    with styled():
-        figure = draw([EMPTY])
-    assert "not run" in " ".join(t.get_text() for axes in figure.axes for t in axes.texts)
-
-
 def test_what_does_not_fit_is_told() -> None:
     other = captioned("a cat", references=["x"] * 3)
     pictured = with_pictures(captioned("a dog"), [picture(1)])

@@ -1,19 +1,13 @@
 """Heat maps of count tables: values, names and labels, and what is refused."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from tests.reporting.synthetic import one_run
-from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.reporting.figures.count_tables import draw
-from workflow.reporting.figures.drawing import plot
 from workflow.reporting.figures.panels import Panel, Series
 from workflow.reporting.figures.style import styled
-from workflow.reporting.measures import Measures
 
 OPTIONS = {"symbol": "probe.symbol", "counts": "probe.counts"}
 LABELS = {"across": "copy", "up": "input", "label": "C"}
@@ -61,12 +55,3 @@ def test_what_can_not_be_drawn_is_told() -> None:
             draw([odd], **OPTIONS, **LABELS)
         with pytest.raises(ReportingError, match=r"no arrays probe.names and probe.counts; corr"):
             draw([odd], **{**OPTIONS, "symbol": "probe.names"}, **LABELS)
-
-
-@pytest.mark.parametrize("name", ["figure_3", "figure_5", "section_6_2"])
-def test_the_papers_own_figures_are_drawn_without_runs(tmp_path: Path, name: str) -> None:
-    paper = Paper("attention_learning")
-    paper.check()
-    plot(paper, name, "lite", Measures([]), tmp_path / name)
-    sidecar = json.loads((tmp_path / f"{name}.json").read_text())
-    assert sidecar["not_run"] == [one["label"] for one in sidecar["panels"]]

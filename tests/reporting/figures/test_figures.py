@@ -21,7 +21,7 @@ from tests.sealing import put
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.files import read_sidecar
-from workflow.reporting.figures import exact_spans, histograms, receptive_fields, sweep
+from workflow.reporting.figures import drawing, exact_spans, histograms, receptive_fields, sweep
 from workflow.reporting.figures.drawing import plot
 from workflow.reporting.figures.panels import Panel, Series, missing, not_run, panels, seeds
 from workflow.reporting.figures.style import IN_GREY, LOOKS, looks_by_label, styled
@@ -76,15 +76,21 @@ def test_files_and_sidecar(paper: Paper, measures: Measures, tmp_path: Path, nam
     assert first == {kind: (tmp_path / f"{name}.{kind}").read_bytes() for kind in first}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_without_any_run_a_figure_says_so(paper: Paper, tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("paper", "name"), [(paper, name) for paper in Paper.all() for name in paper.items("figures")]
+)
+def test_without_any_run_a_figure_is_a_line_that_says_so(
+    paper: Paper, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Figure] = []
+    monkeypatch.setattr(drawing, "rendered", lambda figure, kind: str(made.append(figure)).encode())
     plot(paper, name, "lite", Measures([]), tmp_path / name)
-    assert read_sidecar(tmp_path / f"{name}.png")["not_run"]
-    with styled():
-        figure = drawn(paper, name, Measures([]))
-        assert "Not run: " in words(figure)
-        inside = [text.get_text() for axes in figure.axes for text in axes.texts]
-        assert "not run" in inside
+    sidecar = read_sidecar(tmp_path / f"{name}.png")
+    assert sidecar["not_run"] == [panel["label"] for panel in sidecar["panels"]]
+    (axes,) = made[0].axes
+    assert [text.get_text() for text in axes.texts] == ["not run"]
+    assert words(made[0]) == f"Not run: {'; '.join(dict.fromkeys(sidecar['not_run']))}."
+    assert made[0].get_size_inches()[1] < 1
 
 
 def test_what_was_not_run_is_named(paper: Paper, results: Results) -> None:

@@ -1,8 +1,6 @@
 """Fractions of runs against a setting: places, intervals by scipy, and what is refused."""
 
-import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,15 +9,10 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 from tests.reporting.synthetic import one_run
-from workflow.definitions.figures import Figures
-from workflow.definitions.loader import check
-from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
-from workflow.reporting.figures.drawing import plot
 from workflow.reporting.figures.outcomes import draw
 from workflow.reporting.figures.panels import Panel, Series
 from workflow.reporting.figures.style import LOOKS, styled
-from workflow.reporting.measures import Measures
 
 MEASURES = {"probe.learned": "learned", "probe.failed": "failed"}
 
@@ -124,13 +117,6 @@ def test_what_was_not_run_is_left_out_and_named() -> None:
         assert [text.get_text() for text in legend.get_texts()] == ["learned", "failed"]
 
 
-def test_without_any_run_a_figure_says_so() -> None:
-    with styled():
-        figure = drawn([Panel("same 40", [Series("std 1", "s", {"x": 1.0}, [], None)])])
-        assert [text.get_text() for text in figure.axes[0].texts] == ["not run"]
-        assert figure.texts[0].get_text() == "Not run: same 40."
-
-
 @pytest.mark.parametrize(
     ("series", "measures", "sentence"),
     [
@@ -160,23 +146,3 @@ def test_a_value_that_is_no_outcome_is_named() -> None:
     series = Series("s", "s", {"x": 1.0}, [one_run("s", 3, {"learned": 0.5, "failed": 0})], None)
     with styled(), pytest.raises(ReportingError, match=r"seed-3\.json: probe\.learned is 0\.5"):
         drawn([Panel("p", [series])])
-
-
-def test_eight_settings_are_drawn_from_a_definition(tmp_path: Path) -> None:
-    paper = Paper("discrete_transformer")
-    settings = [0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2]
-    series = [{"variant": f"std {x}", "label": f"std {x}", "x": x} for x in settings]
-    figure = {
-        "title": "Toy",
-        "caption": "A toy.",
-        "experiment": "toy",
-        "path": "workflow.reporting.figures.outcomes:draw",
-        "options": {"axis": "std", "measures": MEASURES, "label": "fraction of runs"},
-        "panels": [{"label": "same 40", "series": series}],
-    }
-    paper.figures.update(check({"figures": {"toy": figure}}, Figures, "figures.yaml"))
-    runs = [measure for x in settings for measure in at(x, 3, 2, n=5).behind]
-    plot(paper, "toy", "lite", Measures(runs), tmp_path / "toy")
-    sidecar = json.loads((tmp_path / "toy.json").read_text())
-    assert len(sidecar["panels"][0]["series"]) == 8 and len(sidecar["runs"]) == 40
-    assert (tmp_path / "toy.png").read_bytes().startswith(b"\x89PNG")

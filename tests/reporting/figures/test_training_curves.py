@@ -17,7 +17,6 @@ from workflow.definitions.figures import Figures
 from workflow.definitions.loader import check
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
-from workflow.files import read_sidecar
 from workflow.reporting.figures import curves
 from workflow.reporting.figures.drawing import plot
 from workflow.reporting.figures.panels import Panel, Series
@@ -127,15 +126,6 @@ def test_rows_and_columns_of_panels_that_were_not_run_are_left_out() -> None:
         corners = [axes.get_position().get_points()[0].round(3) for axes in figure.axes]
         assert corners[0][1] == corners[1][1] and corners[0][0] == corners[2][0]
         assert words(figure).endswith("Not run: a; b; c; d; e; h; i.")
-
-
-def test_nothing_run_takes_little_room() -> None:
-    with styled():
-        figure = drawn([Panel(name, [series([])]) for name in "abcdef"])
-        (axes,) = figure.axes
-        assert [text.get_text() for text in axes.texts] == ["not run"]
-        assert words(figure) == "Not run: a; b; c; d; e; f."
-        assert figure.get_size_inches()[1] < 1
 
 
 def test_a_legend_is_no_wider_than_its_panel() -> None:
@@ -365,22 +355,6 @@ def toy() -> Paper:
     }
     paper.figures.update(check({"figures": {"toy": figure}}, Figures, "figures.yaml"))
     return paper
-
-
-def test_files_are_written_and_equal_for_equal_runs(toy: Paper, tmp_path: Path) -> None:
-    one, two = tmp_path / "one/toy", tmp_path / "two/toy"
-    for prefix in (one, two):
-        plot(toy, "toy", "lite", Measures(FIVE), prefix)
-    for kind in (".pdf", ".png", ".json"):
-        first = one.with_suffix(kind).read_bytes()
-        assert first == two.with_suffix(kind).read_bytes() and len(first) > 100
-    (panel,) = read_sidecar(tmp_path / "one/toy.png")["panels"]
-    assert panel["series"][0]["seeds"] == [0, 1, 2, 3, 4]
-
-
-def test_without_any_run_a_figure_says_so(toy: Paper, tmp_path: Path) -> None:
-    plot(toy, "toy", "lite", Measures([]), tmp_path / "none")
-    assert read_sidecar(tmp_path / "none.png")["not_run"] == ["same"]
 
 
 def test_a_mistake_names_the_figure(toy: Paper, tmp_path: Path) -> None:

@@ -217,7 +217,6 @@ def test_the_caption_says_what_the_tags_of_the_legend_are() -> None:
 
 
 DRAWN = {
-    "settings": lambda panels: settings.draw(panels, "k", "dev_scores.bleu", "BLEU", 5),
     "attention_bars": attention_bars.draw,
     "heat_maps": heat_maps.draw,
     "embedding_maps": lambda panels: embedding_maps.draw(panels, ["NN"]),
@@ -225,14 +224,6 @@ DRAWN = {
 
 
 @pytest.mark.parametrize("kind", DRAWN)
-def test_without_any_run_the_figure_says_so(kind: str) -> None:
-    with styled():
-        figure = DRAWN[kind]([EMPTY])
-        assert [text.get_text() for text in figure.axes[0].texts][-1] == "not run"
-    assert "Not run: En-Vi." in texts(figure)
-
-
-@pytest.mark.parametrize("kind", ["attention_bars", "heat_maps", "embedding_maps"])
 def test_arrays_that_are_missing_are_named(kind: str) -> None:
     panel = Panel("De-En", [series("softmax", one_run("model", 0), array="model")])
     with (

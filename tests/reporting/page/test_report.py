@@ -17,7 +17,7 @@ from workflow.files import write_json
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.figures.drawing import plot
 from workflow.reporting.measures import Measures
-from workflow.reporting.page.charts import Curve, chart, ticks, whisker
+from workflow.reporting.page.charts import Line, chart, ticks, whisker
 from workflow.reporting.page.page import prose, render, write_page
 from workflow.reporting.tables.tabulating import tabulate
 
@@ -234,14 +234,14 @@ def test_prose_sets_code_and_escapes() -> None:
 
 def test_charts_are_valid_and_in_range() -> None:
     points = [(0.0, 2.0), (50.0, float("nan")), (100.0, 1.0)]
-    svg = ElementTree.fromstring(chart([Curve("train", points)], 'a "title" & more', "step"))
+    svg = ElementTree.fromstring(chart([Line("train", points)], 'a "title" & more', "step"))
     assert svg.attrib["aria-label"] == 'a "title" & more'
     (line,) = (node for node in svg if node.tag == "polyline")
     pairs = [tuple(map(float, pair.split(","))) for pair in line.attrib["points"].split()]
     assert len(pairs) == 2
     assert pairs[0][0] < pairs[1][0] and pairs[0][1] < pairs[1][1]
-    assert chart([Curve("train", [])], "nothing", "step") == ""
-    flat = chart([Curve("train", [(5.0, 1.0)])], "one point", "step")
+    assert chart([Line("train", [])], "nothing", "step") == ""
+    flat = chart([Line("train", [(5.0, 1.0)])], "one point", "step")
     ElementTree.fromstring(flat)
     interval = ElementTree.fromstring(whisker(0.1, 0.3, 0.2, 0.0, "interval"))
     (estimate,) = (node for node in interval if node.tag == "circle")

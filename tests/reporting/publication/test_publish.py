@@ -20,18 +20,8 @@ from workflow.planning.plan import Plan
 from workflow.reporting.figures import drawing
 from workflow.reporting.publication import publishing
 from workflow.reporting.publication.current import GONE, Now, Traits, planned
-from workflow.reporting.publication.publishing import (
-    LIMIT,
-    given,
-    judged,
-    merge,
-    publish,
-    publishable,
-    published,
-    refuse_dirty,
-    stale_now,
-    with_records,
-)
+from workflow.reporting.publication.publishing import LIMIT, publish, refuse_dirty, stale_now
+from workflow.reporting.publication.results import Result, given, judged, merge, published
 from workflow.reporting.publication.summary import block, summarised
 from workflow.reporting.statistics import tolerances
 from workflow.scripts.measure import plain
@@ -193,7 +183,7 @@ def test_a_run_that_reads_records_of_more_runs_is_published_anew(
         sealing.change(path, lambda told, read=read: told.update(records={"a.others": read}))
         sealing.change(path, lambda told, number=number: told.update(made=number))
         put(results, docs)
-    made = published(docs / "lite")["text_classification/sst_soft/seed-0"]["measures"]["made"]
+    made = published(docs / "lite")["text_classification/sst_soft/seed-0"].measures["made"]
     assert made == 1, "the last reads nothing that the second did not"
 
 
@@ -264,11 +254,11 @@ def test_other_measuring_code_makes_stale_too(results: Results) -> None:
     now = planned(results.plan)
     old = given(results.plan, now)
     for entry in old.values():
-        entry["measures"]["evaluators"]["accuracy"]["code"] = "z" * 16
+        entry.measures["evaluators"]["accuracy"]["code"] = "z" * 16
     found = judged(old, now)
-    assert found["text_classification/sst_soft/seed-0"]["stale"] == "of other measuring code"
-    assert old["text_classification/sst_soft/seed-0"]["stale"] is None
-    assert {one["stale"] for one in judged(merge(old, given(results.plan, now)), now).values()} == {
+    assert found["text_classification/sst_soft/seed-0"].stale == "of other measuring code"
+    assert old["text_classification/sst_soft/seed-0"].stale is None
+    assert {one.stale for one in judged(merge(old, given(results.plan, now)), now).values()} == {
         None
     }
 
@@ -284,12 +274,12 @@ def test_what_the_plan_no_longer_asks_for_is_stale(
     now = planned(results.plan)
     entries = given(results.plan, now)
     (key,) = entries
-    spec = entries[key]["run"]["spec"]
+    spec = entries[key].run["spec"]
     if part == "variant":
         entries = {key.replace("uniform_soft", "uniform_sof"): entries[key]}
     else:
         spec[part] |= {"epochs": 3} if part == "training" else {"recipe": "0" * 12}
-    assert [one["stale"] for one in judged(entries, now).values()] == [reason]
+    assert [one.stale for one in judged(entries, now).values()] == [reason]
 
 
 def test_the_variants_that_a_scale_leaves_out_are_gone(results: Results) -> None:
@@ -408,8 +398,8 @@ def test_arrays_are_rounded(results: Results, docs: Path) -> None:
 def test_photos_are_not_published() -> None:
     shown = {"arrays": {"names": ["a.jpg"], "pictures": ["iVBORw0KGgo="]}, "scalars": {}}
     run: dict[str, Any] = {"files": {}, "checkpoints": {}}
-    entry = {"measures": {"evaluators": {"pictures": shown}}, "run": run, "stale": None}
-    found = publishable(entry)["measures"]["evaluators"]["pictures"]
+    result = Result(Path("x.json"), {"evaluators": {"pictures": shown}}, run)
+    found = result.publishable().measures["evaluators"]["pictures"]
     assert found == {"arrays": {"names": ["a.jpg"], "pictures": [""]}, "scalars": {}}
     assert shown["arrays"]["pictures"] == ["iVBORw0KGgo="]
 
@@ -524,24 +514,3 @@ def test_changes_of_tolerance_are_told() -> None:
         "p accuracy (not yet published): from seed_std 0.8 to seed_std 1.5"
     ]
     assert tolerances.changes([], one) == []
-
-
-def test_measures_that_name_no_records_get_those_of_the_plan(tmp_path: Path) -> None:
-    plan = plan_of(tmp_path)
-    here = "classification_learning/sst_"
-    known = [f"{here}attention/seed-{seed}" for seed in (0, 1)]
-    known += [f"{here}{name}" for name in ("uniform/seed-100", "uniform/seed-101", "proxy/seed-0")]
-    entries: dict[str, Any] = {key: {"stale": None, "measures": {}} for key in known}
-    records = with_records(plan, known[0], entries)["measures"]["records"]
-    assert {name.partition(".")[0] for name in records} == {"validation", "training", "regression"}
-    assert [len(found) for name, found in records.items() if name.startswith("regression")] == [
-        1,
-        1,
-    ]
-    assert records["validation.others"] == [known[1]]
-    assert records["validation.uniform"] == [known[2]]
-    assert records["validation.proxy"] == [known[4]]
-    assert records["validation.frozen"] == []  # it is not published
-    assert with_records(plan, known[4], entries) == entries[known[4]]
-    for kept in ({"stale": None, "measures": {"records": {}}}, {"stale": GONE, "measures": {}}):
-        assert with_records(plan, known[0], {known[0]: kept}) == kept

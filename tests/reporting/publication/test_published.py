@@ -7,8 +7,8 @@ import pytest
 from workflow.definitions.paper import Paper
 from workflow.files import read_json
 from workflow.reporting.claims.judging import judge
-from workflow.reporting.measures import Measures, read_measure
-from workflow.reporting.publication.publishing import published
+from workflow.reporting.measures import Measures
+from workflow.reporting.publication.results import published
 from workflow.reporting.tables.corpora import describe
 from workflow.reporting.tables.tabulating import tabulate
 
@@ -21,13 +21,7 @@ DECIDED = ("verdict", "reason", "estimate", "ci_low", "ci_high", "n", "seeds", "
 
 def runs(folder: Path) -> Measures:
     """Return the published runs of a scale that count."""
-    entries = published(folder)
-    provenance = {entry["run"]["identity"]: entry["run"] for entry in entries.values()}
-    return Measures(
-        read_measure(folder / "measures" / f"{key}.json", provenance)
-        for key, entry in entries.items()
-        if not entry["stale"]
-    )
+    return Measures(it.measure for it in published(folder).values() if not it.stale)
 
 
 def lines(path: Path) -> list[str]:

@@ -39,6 +39,11 @@ def pick(records: list[dict[str, str]], **wanted: str) -> list[dict[str, str]]:
     return [one for one in records if all(one[key] == value for key, value in wanted.items())]
 
 
+def soft(prefix: Path, metric: str) -> list[dict[str, str]]:
+    """Return a metric's lines of SST's soft model in Table 6.1."""
+    return pick(rows(prefix), row="gradient norm: SST", column="TRANSFORMER", metric=metric)
+
+
 def markdown(prefix: Path) -> list[list[str]]:
     """Read the one table of a Markdown file back: header, then rows."""
     lines = [line for line in prefix.with_suffix(".md").read_text().splitlines() if line[:1] == "|"]
@@ -83,12 +88,7 @@ def test_spread_over_examples_stays_apart_from_spread_over_runs(
 ) -> None:
     behind = measures.of("text_classification", "sst_soft")
     scalars = [one.scalar("attention_importance.tau_norm") for one in behind]
-    examples, runs = pick(
-        rows(made / "table_6_1"),
-        row="gradient norm: SST",
-        column="TRANSFORMER",
-        metric="tau_norm",
-    )
+    examples, runs = soft(made / "table_6_1", "tau_norm")
     assert (examples["spread_over"], runs["spread_over"]) == ("examples", "runs")
     pooled = np.sqrt(np.mean([scalar.std**2 for scalar in scalars]))
     assert float(examples["std"]) == pytest.approx(pooled, rel=1e-4)
@@ -292,28 +292,15 @@ def test_without_run_json_nothing_is_compared(
     assert {one["verdict"] for one in rows(tmp_path / "t")} == {"not comparable", "not run"}
 
 
-def test_one_seed_has_no_spread_and_is_not_reproduced(
-    paper: Paper, results: Results, tmp_path: Path
-) -> None:
-    results.add("text_classification", "sst_soft", 0)
-    read = Measures.read(results.measures, results.runs)
-    tabulate(paper, "table_6_1", "lite", read, tmp_path / "t")
-    (accuracy,) = pick(
-        rows(tmp_path / "t"), row="gradient norm: SST", column="TRANSFORMER", metric="accuracy"
-    )
-    assert (accuracy["statistic"], accuracy["std"], accuracy["ci_low"]) == ("single", "", "")
-    assert accuracy["verdict"] == "close"
-
-
 def test_one_run_has_no_spread_over_runs(paper: Paper, results: Results, tmp_path: Path) -> None:
     """That over its examples, which stands in the row before, is another thing."""
     results.add("text_classification", "sst_soft", 0)
-    tabulate(
-        paper, "table_6_1", "lite", Measures.read(results.measures, results.runs), tmp_path / "t"
-    )
-    examples, runs = pick(
-        rows(tmp_path / "t"), row="gradient norm: SST", column="TRANSFORMER", metric="tau_norm"
-    )
+    read = Measures.read(results.measures, results.runs)
+    tabulate(paper, "table_6_1", "lite", read, tmp_path / "t")
+    (accuracy,) = soft(tmp_path / "t", "accuracy")
+    assert (accuracy["statistic"], accuracy["std"], accuracy["ci_low"]) == ("single", "", "")
+    assert accuracy["verdict"] == "close", "one seed reproduces nothing"
+    examples, runs = soft(tmp_path / "t", "tau_norm")
     assert examples["std"] and examples["ci_low"] and examples["ci_high"]
     assert (runs["spread_over"], runs["n"], runs["mean"]) == ("runs", "1", examples["mean"])
     assert (runs["std"], runs["ci_low"], runs["ci_high"]) == ("", "", "")
@@ -367,7 +354,7 @@ def test_a_value_that_is_not_defined_says_so(
     read = damaged(results, metric, value=value, seeds=(0, 1))
     tabulate(paper, "table_6_1", "lite", read, tmp_path / "t")
     name = metric.partition(".")[2]
-    found = pick(rows(tmp_path / "t"), row="gradient norm: SST", column="TRANSFORMER", metric=name)
+    found = soft(tmp_path / "t", name)
     assert {(one["mean"], one["std"], one["verdict"]) for one in found} == {
         ("undefined", "", "not comparable")
     }
@@ -391,9 +378,7 @@ def test_a_seed_without_a_value_is_left_out_and_told(
 ) -> None:
     read = damaged(results, "accuracy.accuracy", value=None, seeds=(1,))
     tabulate(paper, "table_6_1", "lite", read, tmp_path / "t")
-    (found,) = pick(
-        rows(tmp_path / "t"), row="gradient norm: SST", column="TRANSFORMER", metric="accuracy"
-    )
+    (found,) = soft(tmp_path / "t", "accuracy")
     assert (found["n"], found["statistic"]) == ("1", "single")
     assert "undefined in 1 of 2 runs" in found["note"]
 

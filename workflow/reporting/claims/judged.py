@@ -9,7 +9,7 @@ from workflow.files import read_json
 
 
 @dataclass(frozen=True)
-class Side:
+class ClaimSide:
     """What a claim compares: a variant over its runs, or a fixed value."""
 
     label: str
@@ -46,8 +46,8 @@ class JudgedClaim:
     ci_high: float | None
     n: int
     by_seed: tuple[float, ...]
-    left: Side
-    right: Side
+    left: ClaimSide
+    right: ClaimSide
     seeds: list[int]
     hindrances: list[str]
     measures: list[str]
@@ -71,7 +71,7 @@ class JudgedClaim:
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> "JudgedClaim":
         """Read a claim that `told` wrote."""
-        sides = {side: Side(**told[side]) for side in ("left", "right")}
+        sides = {side: ClaimSide(**told[side]) for side in ("left", "right")}
         return cls(**{field.name: told[field.name] for field in fields(cls)} | sides)
 
 

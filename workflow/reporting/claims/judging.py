@@ -17,7 +17,7 @@ import numpy as np
 from workflow.definitions.expected import ExpectedValues
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
-from workflow.reporting.claims.judged import JudgedClaim, Side
+from workflow.reporting.claims.judged import ClaimSide, JudgedClaim
 from workflow.reporting.measures import Measure, Measures
 from workflow.reporting.provenance import partners, provenance
 from workflow.reporting.statistics import bootstrap, intervals
@@ -208,12 +208,12 @@ def _of_examples(
     return averaged.tolist(), [float(one.mean()) for one in known if len(one)]
 
 
-def _side(claim: Mapping[str, Any], side: str, behind: Sequence[Measure]) -> Side:
+def _side(claim: Mapping[str, Any], side: str, behind: Sequence[Measure]) -> ClaimSide:
     """Return a side's label, variant, mean over the runs compared and, of proportions, counts."""
     if "value" in claim[side]:
-        return Side(claim[side].get("label", "fixed value"), None, claim[side]["value"])
+        return ClaimSide(claim[side].get("label", "fixed value"), None, claim[side]["value"])
     known = [measure.number(_measure(claim, side)) for measure in behind]
     values = [value for value in known if value is not None]
     mean = sum(values) / len(values) if values else None
     counts = (int(sum(values)), len(values)) if claim["over"] == "proportions" else ()
-    return Side(claim[side]["label"], claim[side]["variant"], mean, *counts)
+    return ClaimSide(claim[side]["label"], claim[side]["variant"], mean, *counts)

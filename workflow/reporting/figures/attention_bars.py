@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from workflow.errors import ReportingError
-from workflow.reporting.figures.panels import Panel, Series, arrays, lowest, series_of
+from workflow.reporting.figures.panels import Panel, Series, lowest, series_of
 from workflow.reporting.figures.style import footnote, looks, nothing, plt
 
 EVALUATOR = "attention_maps"
@@ -41,9 +41,7 @@ def draw(panels: Sequence[Panel]) -> Figure:
         axes.set_ylabel("weight")
         axes.set_title(panel.label)
         axes.legend(fontsize=7)
-    drawn = series_of(shown)
-    about = f"The word that attends is set in bold; {lowest(drawn)}."
-    footnote(figure, panels, about)
+    footnote(figure, panels, f"The word that attends is set in bold; {lowest(series_of(shown))}.")
     return figure
 
 
@@ -56,5 +54,4 @@ def _sentence(panel: Panel) -> tuple[str, ...]:
 
 
 def _array(series: Series, name: str) -> list[Any]:
-    (found,) = arrays(series.behind[0], f"{EVALUATOR}.{name}")
-    return list(found)
+    return list(*series.arrays(f"{EVALUATOR}.{name}"))

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from workflow.errors import ReportingError
-from workflow.reporting.figures.panels import Panel, Series, arrays, lowest
+from workflow.reporting.figures.panels import Panel, Series, lowest
 from workflow.reporting.figures.style import LOOKS, footnote, nothing, plt, say
 
 COLUMNS, WIDTH, NAME_WIDTH = 2, 38, 16
@@ -83,5 +83,4 @@ def _write(axes: Axes, panel: Panel, number: int) -> None:
 
 
 def _array(series: Series, name: str) -> list[Any]:
-    (found,) = arrays(series.behind[0], name)
-    return list(found)
+    return list(*series.arrays(name))

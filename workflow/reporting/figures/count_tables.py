@@ -7,9 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
-from workflow.errors import ReportingError
-from workflow.reporting.figures.panels import Panel, Series, arrays, lowest
-from workflow.reporting.figures.style import footnote, nothing, plt, say
+from workflow.reporting.figures.panels import Panel, Series, of_first, table
+from workflow.reporting.figures.style import footnote, grid, nothing, say
 
 LABELLED = 12
 """About as many symbols are named along an axis."""
@@ -34,44 +33,34 @@ def draw(
     """
     if not any(panel.drawn for panel in panels):
         return nothing(panels)
-    figure, grid = plt.subplots(
-        1, len(panels), figsize=(3.5 * len(panels), 3.6), layout="constrained", squeeze=False
-    )
+    figure, places = grid(len(panels), len(panels), 3.6, 3.5)
     tables = {
         panel.label: _table(panel.drawn[0], symbol, counts) for panel in panels if panel.drawn
     }
-    highest = max((float(table.max()) for _, table in tables.values()))
+    highest = max((float(entries.max()) for _, entries in tables.values()))
     image: AxesImage | None = None
-    for axes, panel in zip(grid.flat, panels, strict=True):
+    for axes, panel in zip(places, panels, strict=True):
         axes.set_title(panel.label)
         if panel.label not in tables:
             say(axes, "not run")
             continue
-        names, table = tables[panel.label]
+        names, entries = tables[panel.label]
         image = axes.imshow(
-            table, cmap="Greys", vmin=0, vmax=ABOVE * highest, interpolation="nearest"
+            entries, cmap="Greys", vmin=0, vmax=ABOVE * highest, interpolation="nearest"
         )
         _name(axes, names)
         axes.set_xlabel(across)
         axes.set_ylabel(up)
     if image is not None:
-        figure.colorbar(image, ax=grid, shrink=0.8, pad=0.02).set_label(label)
-    about = f"{lowest([panel.drawn[0] for panel in panels if panel.drawn])}.".capitalize()
-    footnote(figure, panels, about)
+        figure.colorbar(image, ax=places, shrink=0.8, pad=0.02).set_label(label)
+    footnote(figure, panels, of_first(panels))
     return figure
 
 
 def _table(series: Series, symbol: str, counts: str) -> tuple[Sequence[str], np.ndarray]:
     """Return the symbols and the table of a series."""
-    measure = series.behind[0]
-    names, rows = arrays(measure, symbol, counts)
-    table = np.array(rows, dtype=float)
-    if table.shape != (len(names), len(names)):
-        raise ReportingError(
-            f"{measure.path}: {counts} is {' by '.join(map(str, table.shape))} for {len(names)} "
-            "symbols; measure the run again."
-        )
-    return names, table
+    names, _ = series.arrays(symbol, counts)
+    return names, table(series, counts, len(names), len(names), f"{len(names)} symbols")
 
 
 def _name(axes: Axes, names: Sequence[str]) -> None:

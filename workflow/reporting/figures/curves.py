@@ -14,6 +14,7 @@ from workflow.reporting.figures.style import (
     Look,
     footnote,
     grid,
+    legend_below,
     looks_by_label,
     nothing,
     refuse_many,
@@ -21,7 +22,7 @@ from workflow.reporting.figures.style import (
 )
 from workflow.reporting.measures import Measure
 
-Curve = Mapping[float, float]
+Course = Mapping[float, float]
 """The values of one run, by the point (step or epoch) at which each was measured."""
 FEW = 5
 """Fewer runs than these have no quartiles worth a band: each is drawn instead."""
@@ -138,8 +139,7 @@ def _legend(axes: Axes) -> None:
     names = axes.get_legend_handles_labels()[1]
     half = -(-len(names) // 2)
     wide = sum(max(map(len, part), default=0) for part in (names[:half], names[half:]))
-    below: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.18)}
-    axes.legend(**below, ncols=1 if wide > LEGEND else 2, fontsize=7.5, handlelength=2.6)
+    legend_below(axes, ncols=1 if wide > LEGEND else 2, handlelength=2.6)
 
 
 def _series(axes: Axes, look: Look, panel: Panel, series: Series, x: str, runs: bool) -> bool:
@@ -184,12 +184,12 @@ def _baseline(axes: Axes, look: Look, series: Series, x: str, baseline: Mapping[
     axes.plot(points, middle, color=look["color"], linestyle="--", linewidth=0.8)
 
 
-def _common(curves: Sequence[Curve]) -> list[float]:
+def _common(curves: Sequence[Course]) -> list[float]:
     """Return the points that all curves have, from left to right."""
     return sorted(set(curves[0]).intersection(*curves))
 
 
-def _curve(measure: Measure, array: str, x: str) -> Curve:
+def _curve(measure: Measure, array: str, x: str) -> Course:
     """Return one run's curve in the order of its points; missing values (null) are left out."""
     across, up = (values for name in (x, array) for values in arrays(measure, name))
     if len(across) != len(up):

@@ -24,16 +24,16 @@ def plot(paper: Paper, name: str, scale: str, measures: Measures, prefix: Path) 
     or asks for what can't be drawn.
     """
     definition = paper.definition("figures", name)
-    found = panels(definition, paper.expected, measures)
+    given = panels(definition, paper.expected, measures)
     with styled():
         draw = _drawer(paper, name, definition)
         try:
-            figure = draw(found, **definition.get("options", {}))
+            figure = draw(given, **definition.get("options", {}))
         except ReportingError as error:
             raise ReportingError(f"{_where(paper, name)}: {error}") from None
         for kind in KINDS:
             write_atomically(prefix.with_suffix(f".{kind}"), rendered(figure, kind))
-    write_sidecar(prefix, _sidecar(paper, name, scale, found), KINDS)
+    write_sidecar(prefix, _sidecar(paper, name, scale, given), KINDS)
 
 
 def _drawer(paper: Paper, name: str, definition: dict[str, Any]) -> Any:
@@ -57,9 +57,9 @@ def _where(paper: Paper, name: str) -> str:
     return f"{paper.folder / 'figures.yaml'}: figures.{name}"
 
 
-def _sidecar(paper: Paper, name: str, scale: str, found: list[Panel]) -> dict[str, Any]:
+def _sidecar(paper: Paper, name: str, scale: str, given: list[Panel]) -> dict[str, Any]:
     definition = paper.figures["figures"][name]
-    series = [one for panel in found for one in panel.series]
+    series = [one for panel in given for one in panel.series]
     behind = {measure.identity: measure for one in series for measure in one.behind}
     return {
         "schema": 1,
@@ -68,7 +68,7 @@ def _sidecar(paper: Paper, name: str, scale: str, found: list[Panel]) -> dict[st
         "scale": scale,
         "title": definition["title"],
         "caption": definition["caption"],
-        "not_run": missing(found),
+        "not_run": missing(given),
         "runs": {identity: provenance(measure) for identity, measure in behind.items()},
         "panels": [
             {
@@ -84,6 +84,6 @@ def _sidecar(paper: Paper, name: str, scale: str, found: list[Panel]) -> dict[st
                     for one in panel.series
                 ],
             }
-            for panel in found
+            for panel in given
         ],
     }

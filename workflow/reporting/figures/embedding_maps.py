@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from workflow.errors import ReportingError
-from workflow.reporting.figures.panels import Panel, Series, arrays, lowest
+from workflow.reporting.figures.panels import Panel, Series, of_first
 from workflow.reporting.figures.style import footnote, grid, nothing, say
 
 EVALUATOR = "embedding_map"
@@ -52,15 +52,14 @@ def draw(panels: Sequence[Panel], legend: Sequence[str]) -> Figure:
     beside = figure.legend(drawn, tags, loc="outside right center", fontsize=7)
     for mark in beside.legend_handles:
         mark.set_sizes([27])
-    about = f"{lowest([panel.drawn[0] for panel in shown])}.".capitalize()
-    footnote(figure, panels, about)
+    footnote(figure, panels, of_first(shown))
     return figure
 
 
 def _map(axes: Axes, panel: Panel, series: Series, legend: Sequence[str]) -> None:
     measure, stream = series.behind[0], str(series.options["array"])
     names = (f"{EVALUATOR}.{name}" for name in ("tag", f"{stream}_x", f"{stream}_y"))
-    tags, across, up = arrays(measure, *names)
+    tags, across, up = series.arrays(*names)
     size = min(max(INK / max(len(tags), 1), SMALLEST), LARGEST)
     for look, tag in zip(LOOKS, legend, strict=False):
         chosen = [place for place, one in enumerate(tags) if one == tag]

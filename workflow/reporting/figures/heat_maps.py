@@ -9,7 +9,7 @@ from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
-from workflow.reporting.figures.panels import Panel, Series, arrays, lowest, series_of
+from workflow.reporting.figures.panels import Panel, Series, lowest, series_of
 from workflow.reporting.figures.style import footnote, nothing, plt, say
 
 EVALUATOR = "attention_maps"
@@ -50,8 +50,7 @@ def draw(panels: Sequence[Panel]) -> Figure:
     bar = figure.colorbar(image, ax=grid, shrink=0.4, pad=0.02, panchor=False)
     bar.set_ticks(TICKS, labels=[f"{tick:g}" for tick in TICKS])
     bar.set_label("weight (square-root scale)")
-    drawn = series_of(shown)
-    footnote(figure, panels, f"Means over heads; {lowest(drawn)}.")
+    footnote(figure, panels, f"Means over heads; {lowest(series_of(shown))}.")
     return figure
 
 
@@ -64,7 +63,7 @@ def _shape(series: Series) -> float:
 def _arrays(series: Series) -> list[Any]:
     """Return the words of source and output, and the weights."""
     names = ("source", "target", str(series.options["array"]))
-    return arrays(series.behind[0], *(f"{EVALUATOR}.{name}" for name in names))
+    return series.arrays(*(f"{EVALUATOR}.{name}" for name in names))
 
 
 def _map(axes: Axes, series: Series) -> AxesImage:

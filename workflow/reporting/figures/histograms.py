@@ -1,14 +1,13 @@
 """Histograms of a per-example measure, one panel a dataset."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from workflow.reporting.figures.panels import Panel, Series, seeds, series_of
-from workflow.reporting.figures.style import footnote, looks, nothing, plt, say
+from workflow.reporting.figures.style import footnote, grid, legend_below, looks, nothing
 from workflow.reporting.statistics.intervals import numbers, pooled
 
 
@@ -28,16 +27,11 @@ def draw(panels: Sequence[Panel], measure: str, label: str, low: float, high: fl
     values = [_values(series, measure) for series in series_of(drawn)]
     reached = np.concatenate([np.array([low, high]), *values])
     low, high = (np.floor(reached.min() * 10) / 10, np.ceil(reached.max() * 10) / 10)
-    columns = min(len(drawn), 2)
-    shape = (-(-len(drawn) // columns), columns)
-    size = (3.7 * columns + (1.8 if columns == 1 else 0), 3.6 * shape[0])
-    figure, grid = plt.subplots(*shape, figsize=size, layout="constrained", squeeze=False)
-    for axes, panel in zip(grid.flat, drawn, strict=False):
+    figure, places = grid(len(drawn), 2, 3.6)
+    for axes, panel in zip(places, drawn, strict=True):
         _histograms(axes, panel, measure, np.linspace(low, high, 41))
         axes.set_xlabel(label)
         axes.set_ylabel("test examples (%)")
-    for axes in grid.flat[len(drawn) :]:
-        say(axes, "")
     about = "All examples of all seeds; mean±standard deviation within a seed; "
     about += "vertical lines: the paper's means."
     footnote(figure, panels, about)
@@ -76,8 +70,7 @@ def _histograms(axes: Axes, panel: Panel, measure: str, edges: np.ndarray) -> No
     axes.locator_params(axis="x", nbins=6)
     axes.set_ylim(top=axes.get_ylim()[1] * 1.15)
     if axes.get_legend_handles_labels()[0]:
-        below: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.18)}
-        axes.legend(**below, fontsize=7.5, handlelength=2.6)
+        legend_below(axes, handlelength=2.6)
 
 
 def _summary(series: Series, measure: str) -> str:

@@ -60,17 +60,17 @@ def draw(panels: Sequence[Panel], axis: str, measures: Mapping[str, str], label:
 
 def _settings(panel: Panel) -> Mapping[float, Series]:
     """Return the series of a panel by their setting, from low to high."""
-    found: dict[float, Series] = {}
+    settings: dict[float, Series] = {}
     for series in panel.series:
         x = series.options.get("x", 0)
-        if x <= 0 or x in found:
-            wrong = "twice in its panel" if x in found else "missing or not above 0"
+        if x <= 0 or x in settings:
+            wrong = "twice in its panel" if x in settings else "missing or not above 0"
             raise ReportingError(
                 f"{panel.label}, {series.label}: x is {wrong}; give each series its own setting "
                 "for the logarithmic axis."
             )
-        found[float(x)] = series
-    return dict(sorted(found.items()))
+        settings[float(x)] = series
+    return dict(sorted(settings.items()))
 
 
 def _shifts(settings: Sequence[float], count: int) -> list[float]:

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from workflow.definitions.expected import Expected, ExpectedValues
 from workflow.errors import ReportingError
 from workflow.reporting.measures import Measure, Measures
@@ -27,10 +29,14 @@ class Series:
     @property
     def seeds(self) -> str:
         """Return the seeds as text: `0, 1, 2`, or `0 to 19` for many in a row."""
-        found = [measure.seed for measure in self.behind]
-        if len(found) > MANY and found == list(range(found[0], found[-1] + 1)):
-            return f"{found[0]} to {found[-1]}"
-        return ", ".join(map(str, found))
+        seeds = [measure.seed for measure in self.behind]
+        if len(seeds) > MANY and seeds == list(range(seeds[0], seeds[-1] + 1)):
+            return f"{seeds[0]} to {seeds[-1]}"
+        return ", ".join(map(str, seeds))
+
+    def arrays(self, *names: str) -> list[Any]:
+        """Return the arrays `evaluator.name` of its lowest seed, which stands for the series."""
+        return arrays(self.behind[0], *names)
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,7 @@ def panels(
     definition: Mapping[str, Any], expected: ExpectedValues, measures: Measures
 ) -> list[Panel]:
     """Return a figure's panels with the runs behind each series."""
-    found = []
+    drawn = []
     for panel in definition["panels"]:
         series = [
             Series(
@@ -62,13 +68,13 @@ def panels(
             )
             for one in panel["series"]
         ]
-        found.append(Panel(str(panel["label"]), series))
-    return found
+        drawn.append(Panel(str(panel["label"]), series))
+    return drawn
 
 
-def series_of(found: Sequence[Panel]) -> list[Series]:
+def series_of(shown: Sequence[Panel]) -> list[Series]:
     """Return the series of all panels that have runs."""
-    return [series for panel in found for series in panel.drawn]
+    return [series for panel in shown for series in panel.drawn]
 
 
 def seeds(drawn: Sequence[Series]) -> str:
@@ -83,16 +89,36 @@ def lowest(drawn: Sequence[Series]) -> str:
     return seeds([replace(series, behind=series.behind[:1]) for series in drawn])
 
 
+def of_first(shown: Sequence[Panel]) -> str:
+    """Return the sentence that says of which seeds the first series of panels are drawn."""
+    return f"{lowest([panel.drawn[0] for panel in shown if panel.drawn])}.".capitalize()
+
+
+def table(series: Series, counts: str, rows: int, columns: int, sides: str) -> np.ndarray:
+    """Return the array `evaluator.name` of counts, (rows, columns), of the lowest seed.
+
+    Raises ReportingError where it does not fit `sides`, what its rows and columns are.
+    """
+    (values,) = series.arrays(counts)
+    entries = np.array(values, dtype=float)
+    if entries.shape != (rows, columns):
+        raise ReportingError(
+            f"{series.behind[0].path}: {counts} is {' by '.join(map(str, entries.shape))} for "
+            f"{sides}; measure the run again."
+        )
+    return entries
+
+
 def arrays(measure: Measure, *names: str) -> list[Any]:
     """Return the arrays `evaluator.name` of a run; ReportingError where one is missing."""
-    found = [measure.array(name) for name in names]
-    if any(one is None for one in found):
+    values = [measure.array(name) for name in names]
+    if any(one is None for one in values):
         there, them = ("is no array", "name") if len(names) == 1 else ("are no arrays", "names")
         raise ReportingError(
             f"{measure.path}: there {there} {' and '.join(names)}; correct the {them}, or measure "
             "the run again."
         )
-    return found
+    return values
 
 
 def missing(found: Sequence[Panel]) -> list[str]:

@@ -8,7 +8,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
-from workflow.reporting.figures.panels import Panel, Series, arrays, lowest, series_of
+from workflow.reporting.figures.panels import Panel, Series, lowest, series_of
 from workflow.reporting.figures.style import footnote, nothing, plt, say
 
 EVALUATOR = "receptive_field"
@@ -47,7 +47,7 @@ def draw(panels: Sequence[Panel]) -> Figure:
 def _field(axes: Axes, series: Series) -> AxesImage:
     """Draw one field (28 to 30 positions a side) with the sequence's symbols as tick labels."""
     names = (str(series.options["array"]), "example_symbols")
-    rows, symbols = arrays(series.behind[0], *(f"{EVALUATOR}.{name}" for name in names))
+    rows, symbols = series.arrays(*(f"{EVALUATOR}.{name}" for name in names))
     field = np.array(rows, dtype=float)
     image = axes.imshow(field, cmap="Greys", norm=LogNorm(LEAST, 1), interpolation="nearest")
     places = range(len(field))
@@ -65,7 +65,7 @@ def _field(axes: Axes, series: Series) -> AxesImage:
 def _which(panels: Sequence[Panel]) -> str:
     """Say which sequence and seeds are drawn, and whether all panels show the same sequence."""
     shown = series_of(panels)
-    sequences = {"".join(*arrays(one.behind[0], f"{EVALUATOR}.example_symbols")) for one in shown}
+    sequences = {"".join(*one.arrays(f"{EVALUATOR}.example_symbols")) for one in shown}
     if len(sequences) > 1:
         return "The runs were measured on different sequences."
     return f"First test sequence: {sequences.pop()}; {lowest(shown)}."

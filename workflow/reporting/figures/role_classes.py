@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
-from workflow.reporting.figures.panels import Panel, Series, arrays, lowest
+from workflow.reporting.figures.panels import Panel, Series, of_first
 from workflow.reporting.figures.style import footnote, grid, nothing
 
 COUNTS = "roles.class_counts"
@@ -33,15 +33,14 @@ def draw(panels: Sequence[Panel]) -> Figure:
         image.set_clim(0, highest)
     bar = figure.colorbar(images[0], ax=all_axes, shrink=0.8, pad=0.02)
     bar.set_label(f"share of the class\n(black: the highest, {highest:.2f})")
-    about = f"{lowest([panel.drawn[0] for panel in shown])}.".capitalize()
-    footnote(figure, panels, about)
+    footnote(figure, panels, of_first(shown))
     return figure
 
 
 def _map(axes: Axes, series: Series) -> AxesImage:
     evaluator = series.options.get("array", COUNTS).partition(".")[0]
     names = (f"{evaluator}.{name}" for name in ("class", "class_counts", "role"))
-    classes, counts, roles = arrays(series.behind[0], *names)
+    classes, counts, roles = series.arrays(*names)
     table = np.array(counts, dtype=float)
     table = table[:, table.any(axis=0)]
     shares = table / table.sum(axis=1, keepdims=True)

@@ -31,18 +31,18 @@ def draw(panels: Sequence[Panel], axis: str, measure: str, label: str, least: fl
     look = LOOKS[0]
     for axes, panel in zip(all_axes, shown, strict=True):
         names = [series.label for series in panel.drawn]
-        found = [
+        reached = [
             [one for run in series.behind if (one := run.number(measure)) is not None]
             for series in panel.drawn
         ]
-        places = [place for place, values in enumerate(found) if values]
-        means = [sum(found[place]) / len(found[place]) for place in places]
+        places = [place for place, values in enumerate(reached) if values]
+        means = [sum(reached[place]) / len(reached[place]) for place in places]
         style = look["linestyle"] if len(places) > FEW else "none"
         mark = {"color": look["color"], "marker": look["marker"], "linestyle": style}
         axes.plot(places, means, linewidth=1.4, **mark)
         axes.plot(
-            [place for place in places for _ in found[place]],
-            [value for place in places for value in found[place]],
+            [place for place in places for _ in reached[place]],
+            [value for place in places for value in reached[place]],
             color=look["color"],
             marker="_",
             linestyle="none",

@@ -86,18 +86,28 @@ def looks_by_label(labels: Iterable[str]) -> Mapping[str, Look]:
     return dict(zip(names, LOOKS, strict=False))
 
 
-def grid(count: int, columns: int, height: float) -> tuple[Figure, list[Axes]]:
-    """Return a figure with axes for `count` panels in rows of `columns`, each `height` inches."""
+def grid(
+    count: int, columns: int, height: float, width: float | None = None
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure with axes for `count` panels in rows of `columns`.
+
+    Each is `height` and `width` inches; as wide as there is room, unless told.
+    """
     columns = min(columns, max(count, 1))
     rows = -(-count // columns)
-    width = 5.5 if columns == 1 else 3.7 * columns
-    size = (width, height * rows)
+    size = ((width or (5.5 if columns == 1 else 3.7)) * columns, height * rows)
     figure, all_axes = plt.subplots(
         rows, columns, figsize=size, layout="constrained", squeeze=False
     )
     for axes in all_axes.flat[count:]:
         say(axes, "")
     return figure, list(all_axes.flat[:count])
+
+
+def legend_below(axes: Axes, **more: Any) -> None:
+    """Write the legend below the axes."""
+    below: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.18)}
+    axes.legend(**below, **more, fontsize=7.5)
 
 
 def say(axes: Axes, text: str) -> None:

@@ -1,12 +1,13 @@
 """Measures against a setting: one panel a group of measures, one line a measure."""
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 from matplotlib.figure import Figure
 
 from workflow.reporting.figures.panels import Panel, Series, seeds
-from workflow.reporting.figures.style import footnote, looks, nothing, plt
+from workflow.reporting.figures.style import footnote, grid, looks, nothing
 
 
 def draw(panels: Sequence[Panel], axis: str, groups: Sequence[Mapping[str, Any]]) -> Figure:
@@ -20,19 +21,17 @@ def draw(panels: Sequence[Panel], axis: str, groups: Sequence[Mapping[str, Any]]
     series = sorted(panels[0].drawn, key=lambda one: float(one.options["x"]))
     if not series:
         return nothing(panels)
-    figure, grid = plt.subplots(
-        1, len(groups), figsize=(3.7 * len(groups), 2.9), layout="constrained", squeeze=False
-    )
-    for axes, group in zip(grid[0], groups, strict=True):
+    figure, places = grid(len(groups), len(groups), 2.9, 3.7)
+    for axes, group in zip(places, groups, strict=True):
         for look, (measure, label) in looks(group["measures"].items(), f"group {group['label']}"):
             points = [
                 (float(one.options["x"]), value)
                 for one in series
                 for value in _values(one, measure)
             ]
-            places = sorted({x for x, _ in points})
-            means = [_mean([value for at, value in points if at == x]) for x in places]
-            axes.plot(places, means, label=label, linewidth=1.4, markersize=5, **look)
+            settings = sorted({x for x, _ in points})
+            means = [fmean(value for at, value in points if at == x) for x in settings]
+            axes.plot(settings, means, label=label, linewidth=1.4, markersize=5, **look)
             axes.plot(
                 [x for x, _ in points],
                 [value for _, value in points],
@@ -58,7 +57,3 @@ def draw(panels: Sequence[Panel], axis: str, groups: Sequence[Mapping[str, Any]]
 def _values(series: Series, measure: str) -> list[float]:
     values = [one.number(measure) for one in series.behind]
     return [value for value in values if value is not None]
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)

@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from workflow.errors import ReportingError
-from workflow.reporting.figures.panels import Panel, arrays, lowest
-from workflow.reporting.figures.style import footnote, nothing, plt, say
+from workflow.reporting.figures.panels import Panel, of_first, table
+from workflow.reporting.figures.style import footnote, grid, nothing, say
 
 
 def draw(
@@ -28,31 +28,24 @@ def draw(
     """
     if not any(panel.drawn for panel in panels):
         return nothing(panels)
-    figure, grid = plt.subplots(
-        1, len(panels), figsize=(2.6 * len(panels), 4.2), layout="constrained", squeeze=False
-    )
-    for axes, panel in zip(grid.flat, panels, strict=True):
+    figure, places = grid(len(panels), len(panels), 4.2, 2.6)
+    for axes, panel in zip(places, panels, strict=True):
         axes.set_title(panel.label)
         if not panel.drawn:
             say(axes, "not run")
             continue
         if panel.label not in labels:
             raise ReportingError(f"options.labels: no entry for panel {panel.label}; add one.")
-        measure, classes = panel.drawn[0].behind[0], labels[panel.label]
-        words, rows = arrays(measure, word, counts)
-        table = np.array(rows, dtype=float).reshape(len(rows), -1)
-        if table.shape != (len(words), len(classes)):
-            raise ReportingError(
-                f"{measure.path}: {counts} is {' by '.join(map(str, table.shape))} for "
-                f"{len(words)} words and {len(classes)} labels; measure the run again."
-            )
-        shares = table / np.maximum(table.sum(axis=1, keepdims=True), 1e-12)
+        series, classes = panel.drawn[0], labels[panel.label]
+        words, _ = series.arrays(word, counts)
+        sides = f"{len(words)} words and {len(classes)} labels"
+        entries = table(series, counts, len(words), len(classes), sides)
+        shares = entries / np.maximum(entries.sum(axis=1, keepdims=True), 1e-12)
         axes.imshow(shares, cmap="Greys", vmin=0, vmax=1.6, aspect="auto", interpolation="nearest")
-        for (row, column), entry in np.ndenumerate(table):
+        for (row, column), entry in np.ndenumerate(entries):
             axes.text(column, row, f"{entry:.2g}", ha="center", va="center", fontsize=7)
         axes.set_xticks(range(len(classes)), classes)
         axes.set_yticks(range(len(words)), words, fontsize=8)
         axes.tick_params(length=0)
-    about = f"{lowest([panel.drawn[0] for panel in panels if panel.drawn])}.".capitalize()
-    footnote(figure, panels, about)
+    footnote(figure, panels, of_first(panels))
     return figure

@@ -218,14 +218,14 @@ def _figure(name: str, file: Path) -> dict[str, Any]:
 
 def _tolerances(papers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the rule of each metric that some table on the page judged by."""
-    found = {}
+    rules = {}
     for paper in papers:
         for table in paper["tables"]:
             for metric, rule in table["tolerances"].items():
-                found[paper["name"], metric] = {
+                rules[paper["name"], metric] = {
                     "paper": paper["name"],
                     "metric": metric,
                     "tolerance": Tolerance.of(rule),
                     "because": rule["because"],
                 }
-    return list(found.values())
+    return list(rules.values())

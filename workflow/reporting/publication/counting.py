@@ -40,12 +40,12 @@ class Comparison:
 
 def comparisons(folder: Path) -> list[Comparison]:
     """Return the comparisons below a scale's folder, without tables that repeat another."""
-    found = []
+    counted: list[Comparison] = []
     for path in sorted((folder / "tables").glob("*/*.csv")):
         sidecar = read_sidecar(path)
         if sidecar.get("repeats"):
             continue
-        found += [
+        counted += [
             Comparison(
                 source=cell.source,
                 trained=trained(sidecar, cell.metric),
@@ -56,7 +56,7 @@ def comparisons(folder: Path) -> list[Comparison]:
             for cell, told in zip(read_cells(path), sidecar["cells"], strict=True)
             if cell.expected and cell.verdict in WORDS
         ]
-    return found
+    return counted
 
 
 def measurement(sidecar: Mapping[str, Any], told: Mapping[str, Any], cell: Cell) -> Hashable:

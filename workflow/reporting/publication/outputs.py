@@ -1,8 +1,7 @@
-"""What is made of measures, whichever there are: tables, figures and claims of a paper."""
+"""What is made of results, whichever there are: every paper's tables, figures and claims."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from workflow.definitions.paper import Paper
 from workflow.files import write_json
@@ -10,40 +9,68 @@ from workflow.planning.corpora import Corpus, corpora
 from workflow.planning.plan import Plan
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measures
-from workflow.reporting.tables.corpora import describe
+from workflow.reporting.publication.results import Result
+from workflow.reporting.statistics.comparability import base_scale
+from workflow.reporting.tables.corpora import Facts, describe
 from workflow.reporting.tables.tabulating import tabulate
 
-Known = Callable[[str, Mapping[str, Corpus]], dict[str, Any]]
-"""From a table of corpora and its rows to the facts that are known, by row."""
+Known = Callable[[Paper, str, Mapping[str, Corpus]], dict[str, Facts]]
+"""From a paper's table of corpora and its rows to the facts that are known, by row."""
 
 
-def write_outputs(
-    paper: Paper, scale: str, measures: Measures, to: Path, base: Path | None = None
+def make(
+    plan: Plan,
+    results: Iterable[Result],
+    known: Known,
+    scales: Path,
+    to: Path,
+    say: Callable[[str], None] = lambda line: None,
 ) -> None:
-    """Make a paper's tables, figures and claims below `to`; what has no measures is "not run".
+    """Make tables, figures and claims of all papers; what has no result is "not run".
 
-    `base` is where the tables of the scale are that an overlay stands on; none need be there.
+    Args:
+        plan: with the scale.
+        results: of which those that are stale are left out.
+        known: the facts of corpora; of recipes that are today's, they are taken.
+        scales: where the tables of the scale are that an overlay stands on; none need be there.
+        to: the folder to make them in.
+        say: is told what is being made.
     """
     # Matplotlib is slow to import; only what draws figures waits for it.
     from workflow.reporting.figures.drawing import plot
 
-    for name in paper.items("tables"):
-        before = base / "tables" / paper.name / f"{name}.csv" if base else None
-        tabulate(paper, name, scale, measures, to / "tables" / paper.name / name, before)
-    for name in paper.items("figures"):
-        plot(paper, name, scale, measures, to / "figures" / paper.name / name)
-    if paper.claims["claims"]:
-        write_json(to / "claims" / f"{paper.name}.json", judge(paper, scale, measures))
+    measures = Measures(result.measure for result in results if not result.stale)
+    scale, base = plan.scale, base_scale(plan.scale)
+    for paper in Paper.all(plan.mechanisms):
+        say(f"tables, figures and claims of {paper.name}")
+        tables, figures = to / "tables" / paper.name, to / "figures" / paper.name
+        for name in paper.items("tables"):
+            before = scales / base / "tables" / paper.name / f"{name}.csv"
+            overlaid = before if base != scale else None
+            tabulate(paper, name, scale, measures, tables / name, overlaid)
+        for name in paper.items("figures"):
+            plot(paper, name, scale, measures, figures / name)
+        if paper.claims["claims"]:
+            write_json(to / "claims" / f"{paper.name}.json", judge(paper, scale, measures))
+        for name, definition in paper.items("corpora").items():
+            rows = corpora(plan, definition, f"{paper.name}, {name}")
+            facts = {**_missing(rows), **_current(known(paper, name, rows), rows)}
+            describe(paper, name, scale, facts, tables / name)
 
 
-def write_corpora(paper: Paper, plan: Plan, known: Known, to: Path) -> None:
-    """Make a paper's tables of corpora below `to`, with facts of today's recipes."""
-    for name, definition in paper.items("corpora").items():
-        rows = corpora(plan, definition, f"{paper.name}, {name}")
-        facts = known(name, rows)
-        for row, corpus in rows.items():
-            if row not in facts or facts[row]["recipe"] != corpus.recipe:
-                missing = corpus.missing or "it has not been described yet"
-                facts[row] = {"recipe": corpus.recipe, "missing": missing}
-        facts = {row["id"]: facts[row["id"]] for row in definition["rows"]}
-        describe(paper, name, plan.scale, facts, to / "tables" / paper.name / name)
+def _missing(rows: Mapping[str, Corpus]) -> dict[str, Facts]:
+    """Return the facts of corpora of which nothing is known but the recipe."""
+    why = "it has not been described yet"
+    return {
+        row: {"recipe": corpus.recipe, "missing": corpus.missing or why}
+        for row, corpus in rows.items()
+    }
+
+
+def _current(facts: Mapping[str, Facts], rows: Mapping[str, Corpus]) -> dict[str, Facts]:
+    """Return the facts that are of today's recipes."""
+    return {
+        row: facts[row]
+        for row, corpus in rows.items()
+        if row in facts and facts[row]["recipe"] == corpus.recipe
+    }

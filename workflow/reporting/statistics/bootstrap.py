@@ -59,8 +59,8 @@ def bleu(sums: NDArray[np.int64]) -> NDArray[np.float64]:
     both, own = sums[..., 2 : 2 + ORDERS], sums[..., 2 + ORDERS :]
     with np.errstate(divide="ignore", invalid="ignore"):
         brevity = np.minimum(0, 1 - of_reference / words)
-        found = 100 * np.exp(brevity + np.log(both / own).mean(-1))
-    return np.where((both > 0).all(-1), found, 0.0)
+        score = 100 * np.exp(brevity + np.log(both / own).mean(-1))
+    return np.where((both > 0).all(-1), score, 0.0)
 
 
 def resample(pairs: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> Resampled:

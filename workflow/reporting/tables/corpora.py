@@ -70,10 +70,10 @@ def _vocabulary(facts: Facts) -> int | str:
 
 
 def _dropped(facts: Facts) -> str | None:
-    found = _statistic("dropped")(facts)
-    if found is None:
+    counts = _statistic("dropped")(facts)
+    if counts is None:
         return None
-    return "; ".join(f"{count:,} {reason}" for reason, count in sorted(found.items())) or "none"
+    return "; ".join(f"{count:,} {reason}" for reason, count in sorted(counts.items())) or "none"
 
 
 def _size(split: str) -> Callable[[Facts], int]:
@@ -81,15 +81,15 @@ def _size(split: str) -> Callable[[Facts], int]:
 
 
 def _duplicates(facts: Facts) -> str | None:
-    found = _statistic("duplicates")(facts)
-    return " / ".join(str(found[split]) for split in ("train", "dev", "test")) if found else None
+    counts = _statistic("duplicates")(facts)
+    return " / ".join(str(counts[split]) for split in ("train", "dev", "test")) if counts else None
 
 
 def _unknown(facts: Facts) -> float | None:
-    found = _statistic("unknown_tokens")(facts)
-    if found is None:
+    counts = _statistic("unknown_tokens")(facts)
+    if counts is None:
         return None
-    return float(100 * sum(found.values()) / sum(facts["splits"][s]["tokens"] for s in found))
+    return float(100 * sum(counts.values()) / sum(facts["splits"][s]["tokens"] for s in counts))
 
 
 COLUMNS: Mapping[str, Column] = {

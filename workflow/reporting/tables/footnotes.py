@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
+from workflow.reporting.measures import Run
 from workflow.reporting.statistics.cells import Cell
 
 NAMED = 8
@@ -43,7 +43,7 @@ def _follows(one: str, other: str) -> bool:
     return one.isdigit() and other.isdigit() and int(other) == int(one) + 1
 
 
-def trained_on(runs: Mapping[str, Mapping[str, Any]]) -> str:
+def trained_on(runs: Mapping[str, Run]) -> str:
     """Say on what and in which precision the runs behind a table were trained."""
     kinds = Counter(
         f"{run['cpu'] if run['device'] == 'cpu' else run['device']} in {run['precision']}"

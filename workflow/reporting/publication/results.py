@@ -1,0 +1,187 @@
+"""Results: runs with what was measured on them, as a plan made them or as they were published."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from model.store.checksums import check_files
+from workflow.errors import ReportingError
+from workflow.files import read_json
+from workflow.planning.plan import Plan
+from workflow.reporting.measures import Measure, Run, measure_of
+from workflow.reporting.publication.current import Now, Traits, outdated, traits
+from workflow.reporting.texts import put_back
+
+INDEX = "index.json"
+"""Tells of each published run, and the checksum of what is not sealed itself."""
+DIGITS = 4
+"""Decimals kept of per-example arrays."""
+SUMS = ("files", "checkpoints")
+"""The checksums of a run's results, which stay with whoever trained it."""
+WITHHELD = ("pictures",)
+"""Per-example arrays that are published empty: photos belong to those who took them."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """A run with its measures."""
+
+    path: Path
+    """Of its measures."""
+    measures: dict[str, Any]
+    run: Run
+    stale: str | None = None
+    """Why it no longer counts, if so."""
+
+    @property
+    def identity(self) -> str:
+        """The identity of the run."""
+        return str(self.measures["identity"])
+
+    @property
+    def traits(self) -> Traits:
+        """What the run was made of."""
+        return traits(self.run["spec"], self.measures["evaluators"])
+
+    @property
+    def contents(self) -> str:
+        """The digest of the data that the run was trained on."""
+        return str(self.run["spec"]["data"]["digest"])
+
+    @property
+    def measure(self) -> Measure:
+        """What tables, figures and claims are made of."""
+        return measure_of(self.path, self.measures, self.run)
+
+    def read(self) -> set[tuple[str, str]]:
+        """Return which runs' records its evaluators read, each with its argument."""
+        records = self.measures.get("records", {})
+        return {(argument, key) for argument, keys in records.items() for key in keys}
+
+    def publishable(self) -> "Result":
+        """Return it with its per-example arrays rounded, those of photos empty."""
+        evaluators = {
+            evaluator: {**told, "arrays": _kept(told.get("arrays", {}))}
+            for evaluator, told in self.measures["evaluators"].items()
+        }
+        run = {name: value for name, value in self.run.items() if name not in SUMS}
+        sums = {name: told for kind in SUMS for name, told in self.run[kind].items()}
+        measures = {**self.measures, "evaluators": evaluators}
+        return replace(self, measures=measures, run={**run, "results": sums})
+
+
+def _kept(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: [""] * len(values) if name in WITHHELD else _round(values)
+        for name, values in arrays.items()
+    }
+
+
+def _round(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, DIGITS)
+    if isinstance(value, list):
+        return [_round(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _round(item) for key, item in value.items()}
+    return value
+
+
+def planned_runs(plan: Plan) -> list[str]:
+    """Return the runs of a plan, as `<experiment>/<variant>/seed-<n>`."""
+    return [run.key for experiment in plan.selected for run in plan.runs(experiment)]
+
+
+def measures_of(plan: Plan, key: str) -> Path:
+    """Return the file of a run's measures, which need not be there."""
+    return Path(plan.folder) / "measures" / f"{key}.json"
+
+
+def measured(plan: Plan, key: str) -> Result | None:
+    """Return a run as it was measured, None where it was not.
+
+    Whether it still counts today is not asked. Raises ReportingError when its run.json is missing
+    or of another run than the measures.
+    """
+    path = measures_of(plan, key)
+    run_path = Path(plan.folder) / "runs" / key / "run.json"
+    if not path.is_file():
+        return None
+    result = Result(path, read_json(path), read_json(run_path))
+    if result.measures.get("identity") != result.run.get("identity"):
+        raise ReportingError(f"{path} and {run_path} are of different runs; run the job again.")
+    return result
+
+
+def given(plan: Plan, now: Now) -> dict[str, Result]:
+    """Return the runs of a plan that were measured, by `<experiment>/<variant>/seed-<n>`.
+
+    Left-overs of other seeds or variants are not looked at.
+
+    Raises ReportingError when the measures of one are broken or don't count.
+    """
+    results = {key: result for key in planned_runs(plan) if (result := measured(plan, key))}
+    for key, result in results.items():
+        if reason := outdated(result.traits, now(key)):
+            raise ReportingError(f"{result.path}: {reason}; run this scale again, then publish.")
+    return results
+
+
+def published(folder: Path) -> dict[str, Result]:
+    """Return the runs published below `docs/reproduction/<scale>`; empty before the first time.
+
+    Raises Damaged when a file is not what was published.
+    """
+    if not (folder / INDEX).is_file():
+        return {}
+    index = read_json(folder / INDEX)
+    check_files(folder, index["files"])
+    results = {}
+    for key, told in index["runs"].items():
+        path = folder / "measures" / f"{key}.json"
+        run = read_json(folder / "runs" / f"{key}.json")
+        results[key] = Result(path, put_back(read_json(path), path), run, told["stale"])
+    return results
+
+
+def merge(old: Mapping[str, Result], new: Mapping[str, Result]) -> dict[str, Result]:
+    """Return what is published once `new` has joined `old`; neither is changed.
+
+    A run that is published already with the same identity and measuring code is kept as it is,
+    unless its evaluators have read records of more runs now.
+    """
+    merged = dict(old)
+    for key, result in new.items():
+        before = old.get(key)
+        same = before is not None and (
+            before.identity == result.identity
+            and before.traits["measuring code"] == result.traits["measuring code"]
+            and result.read() <= before.read()
+        )
+        if not same:
+            merged[key] = result.publishable()
+    return dict(sorted(merged.items()))
+
+
+def judged(results: Mapping[str, Result], now: Now) -> dict[str, Result]:
+    """Return the results with `stale` as it is today.
+
+    A run is stale when its variant is gone or made of something else today, or when the data of a
+    later run of the variant have other contents.
+    """
+    today = {key: replace(it, stale=outdated(it.traits, now(key))) for key, it in results.items()}
+    latest: dict[str, tuple[str, str]] = {}
+    for key, result in today.items():
+        if not result.stale:
+            made = (str(result.run.get("finished")), result.contents)
+            latest[variant_of(key)] = max(made, latest.get(variant_of(key), made))
+    for key, result in today.items():
+        if not result.stale and result.contents != latest[variant_of(key)][1]:
+            today[key] = replace(result, stale="of data with other contents")
+    return today
+
+
+def variant_of(key: str) -> str:
+    """Return `<experiment>/<variant>` of a run."""
+    return key.rpartition("/")[0]
