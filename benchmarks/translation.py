@@ -5,9 +5,10 @@
     python -m benchmarks.translation mechanisms --shape small
 
 `train` and `decode` compare with the baseline in torch's default mode of matrix products and in
-the one that training here uses on CPUs (`model.training.loop.set_numerics`); `mechanisms` compares
-whole training steps with those of softmax. Everything has one thread, single precision, the same
-weights and the same batches; dropout is on in training. Results go to `benchmarks/results/`.
+the one that training here uses on CPUs (`model.training.optimization.set_numerics`); `mechanisms`
+compares whole training steps with those of softmax. Everything has one thread, single precision,
+the same weights and the same batches; dropout is on in training. Results go to
+`benchmarks/results/`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from model.architectures.translation.beam_search import Beam
 from model.batches.pairs import PairBatch, PairSampler, collate_pairs, pair_lengths
 from model.build import build
 from model.objectives.translation import Translation
-from model.training.loop import set_numerics
+from model.training.optimization import set_numerics
 from model.training.process import keep_freed_memory
 
 SHAPES = {

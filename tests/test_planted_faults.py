@@ -201,7 +201,7 @@ FAULTS = {
         "model/probes/importance/translation.py",
         "words = lengths[examples, 0] - 1",
         "words = lengths[examples, 0]",
-        "model/test_translation_importance.py"
+        "model/probes/importance/test_translation_importance.py"
         "::test_tau_is_scipys_averaged_over_the_predictions_of_a_sentence",
     ),
     "states not following their hypotheses": (

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +22,8 @@ from model.batches.corpus import Corpus
 from model.build import Spec, build, count_parameters
 from model.objectives.loss import Objective
 from model.training.checkpointer import Checkpointer, Row, State, Weights, average
-from model.training.optimization import adam, autocast, cpu_has, learning_rate
+from model.training.evaluation import evaluate
+from model.training.optimization import adam, autocast, learning_rate, set_numerics
 from model.training.process_group import SINGLE_PROCESS, ProcessGroup
 
 EVALUATED = 4096
@@ -58,20 +58,6 @@ class Trained:
     progress: Progress
     updates: int
     parameters: int
-
-
-def set_numerics(training: Mapping[str, Any]) -> str:
-    """Set threads and matrix-product mode as the spec says; returns torch's name of the mode.
-
-    `fast` lets a CPU use the library that is fastest for single-precision products. On CPUs with
-    AMX the same setting would mean bf16 products, so there it stays at `highest`. On GPUs it means
-    products of reduced precision (TF32 or less), which `run.json` records.
-    """
-    torch.set_num_threads(training["threads"])
-    fast = training["matmul"] == "fast" and not cpu_has("amx_tile")
-    mode = "medium" if fast else "highest"
-    torch.set_float32_matmul_precision(mode)
-    return mode
 
 
 def build_model(spec: Spec, corpus: Corpus) -> nn.Module:
@@ -352,25 +338,6 @@ class _Loop:
         self.progress = Progress(**state["progress"])
         self.window |= state["window"]
         self.say(f"resumed after update {self.progress.update} of {self.updates}")
-
-
-def evaluate(
-    model: nn.Module,
-    objective: Objective,
-    batches: Iterable[Any],
-    precision: AbstractContextManager[Any],
-) -> dict[str, float]:
-    """An objective's metrics on batches, averaged over its units, the model in evaluation mode."""
-    model.eval()
-    sums: dict[str, float] = {}
-    units = 0
-    with torch.no_grad(), precision:
-        for batch in batches:
-            loss = objective.loss(model, batch, epoch=math.inf)
-            units += loss.units
-            for name, value in loss.sums.items():
-                sums[name] = sums.get(name, 0.0) + float(value)
-    return {name: total / units for name, total in sums.items()}
 
 
 def _copy(model: nn.Module) -> Weights:

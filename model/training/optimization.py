@@ -74,3 +74,17 @@ def cpu_has(flag: str) -> bool:
     """Whether the CPU has a feature, as Linux tells; elsewhere False."""
     told = Path("/proc/cpuinfo")
     return told.is_file() and flag in told.read_text().split()
+
+
+def set_numerics(training: Mapping[str, Any]) -> str:
+    """Set threads and matrix-product mode as the spec says; returns torch's name of the mode.
+
+    `fast` lets a CPU use the library that is fastest for single-precision products. On CPUs with
+    AMX the same setting would mean bf16 products, so there it stays at `highest`. On GPUs it means
+    products of reduced precision (TF32 or less), which `run.json` records.
+    """
+    torch.set_num_threads(training["threads"])
+    fast = training["matmul"] == "fast" and not cpu_has("amx_tile")
+    mode = "medium" if fast else "highest"
+    torch.set_float32_matmul_precision(mode)
+    return mode

@@ -14,9 +14,9 @@ from tests.scripts.processes import command
 from tests.sealing import flip, put
 from workflow.datasets.io.files import write_lines
 from workflow.errors import Mistake, RecipeError, ReportingError
+from workflow.failure import made_with, one_sentence
 from workflow.files import write_json
 from workflow.paths import PUBLISHED
-from workflow.scripts.failure import made_with, one_sentence
 from workflow.scripts.job import check_run, read_spec
 
 WRITERS: dict[str, Callable[[Path], None]] = {

@@ -33,6 +33,7 @@ def test_it_is_data_alone() -> None:
     assert sum(len(path.read_text().splitlines()) for path in SIXTH.iterdir()) <= 250
 
 
+@pytest.mark.timeout(900)
 def test_its_demo_runs_and_every_count_has_its_row(six: Project) -> None:
     demo = six.snakemake("report", config=("experiments=sixth",))
     assert demo.trained == ["sixth_language/discrete/seed-0", "sixth_language/soft/seed-0"]

@@ -12,7 +12,7 @@ from workflow.datasets.kinds.captioned_images import FEATURES
 from workflow.planning.inputs import Inputs
 from workflow.planning.plan import Plan
 from workflow.planning.targets import FIGURE_FORMATS, TABLE_FORMATS, Targets
-from workflow.scripts.failure import failures
+from workflow.failure import failures
 
 STARTED = time.time()
 ENVIRONMENT = str(ROOT / "envs" / "conda.yaml")

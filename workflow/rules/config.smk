@@ -10,7 +10,7 @@ sys.path.insert(0, workflow.basedir)
 from workflow.paths import PUBLISHED, ROOT
 from workflow.planning.configured import read_files
 from workflow.planning.folders import check_surroundings
-from workflow.scripts.failure import one_sentence
+from workflow.failure import one_sentence
 
 with one_sentence():
     check_surroundings(ROOT)

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from workflow.definitions.paper import Paper
+from workflow.failure import one_sentence
 from workflow.files import write_json
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measures
 from workflow.scripts import command
-from workflow.scripts.failure import one_sentence
 
 
 def main() -> None:

@@ -4,9 +4,9 @@ import argparse
 from pathlib import Path
 
 from workflow.definitions.paper import Paper
+from workflow.failure import one_sentence
 from workflow.reporting.tables.corpora import Facts, describe, facts_of
 from workflow.scripts import command
-from workflow.scripts.failure import one_sentence
 
 
 def main() -> None:

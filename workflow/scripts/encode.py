@@ -5,8 +5,8 @@ from pathlib import Path
 from workflow.datasets.io.checksums import check_checksums
 from workflow.datasets.io.multicore import use
 from workflow.datasets.kinds.recipe import load
+from workflow.failure import one_sentence
 from workflow.scripts import command
-from workflow.scripts.failure import one_sentence
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from workflow.datasets.fetched import origins
 from workflow.datasets.fetched.fetching import fetch
 from workflow.datasets.fetched.sources import SOURCES, load
 from workflow.errors import DataError
-from workflow.scripts.failure import one_sentence
+from workflow.failure import one_sentence
 
 
 def main() -> None:

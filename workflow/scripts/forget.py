@@ -7,7 +7,7 @@ from pathlib import Path
 from model.store.checksums import ASIDE, Damaged, read_sealed
 from model.store.runs import Entry
 from workflow.errors import Mistake
-from workflow.scripts.failure import one_sentence
+from workflow.failure import one_sentence
 
 OUTPUTS = ("weights.safetensors", "history.jsonl", "run.json", "checkpoints")
 """What `train` copies out of the store into a run's folder."""

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from workflow.datasets.kinds.image_features import find, write_index
-from workflow.scripts.failure import one_sentence
+from workflow.failure import one_sentence
 
 
 def main() -> None:

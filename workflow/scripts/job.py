@@ -147,18 +147,19 @@ def load_subject(spec: dict[str, Any], given: Any) -> Any:
 
     from model.batches.corpus import Corpus
     from model.probes.measure import Subject
-    from model.training import loop as training
+    from model.training import loop
+    from model.training.optimization import set_numerics
     from model.training.process import keep_freed_memory
 
     keep_freed_memory()
-    training.set_numerics(spec["training"])
+    set_numerics(spec["training"])
     where = pick_device(given.device)
     corpus = Corpus(given.data)
-    model = training.build_model(spec, corpus)
+    model = loop.build_model(spec, corpus)
     path = given.run / "weights.safetensors"
     try:
-        training.load_weights(model, load_weights(path), str(path))
-    except training.TrainingFailed as error:
+        loop.load_weights(model, load_weights(path), str(path))
+    except loop.TrainingFailed as error:
         raise Mistake(str(error)) from None
     return Subject(model.to(where).eval(), corpus, where, spec["seed"])
 

@@ -12,9 +12,9 @@ from model.store.files import write_atomically
 from model.store.runs import Entry
 from workflow.datasets.io.checksums import read_manifest
 from workflow.errors import Mistake
+from workflow.failure import one_sentence
 from workflow.planning.identity import digest, measuring_roots, nameless
 from workflow.scripts import command
-from workflow.scripts.failure import one_sentence
 from workflow.scripts.job import check_code, load_subject, read_spec, record_digest, say
 
 Pairs = list[tuple[str, Path]]

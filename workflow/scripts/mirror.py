@@ -9,12 +9,12 @@ from workflow.datasets.fetched.origins import Origin
 from workflow.datasets.fetched.sources import SOURCES, Source, load
 from workflow.datasets.kinds import recipe
 from workflow.errors import Mistake
+from workflow.failure import one_sentence
 from workflow.paths import ROOT
 from workflow.planning.configured import configured
 from workflow.planning.plan import Plan
 from workflow.planning.targets import Targets
 from workflow.scripts import command
-from workflow.scripts.failure import one_sentence
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from workflow.datasets.fetched import sources
 from workflow.datasets.fetched.fetching import at_hand
 from workflow.errors import InputError
+from workflow.failure import one_sentence
 from workflow.paths import PUBLISHED, ROOT
 from workflow.planning.budget import (
     Cost,
@@ -31,7 +32,6 @@ from workflow.planning.configured import configured
 from workflow.planning.estimate import WITHIN, Estimator
 from workflow.planning.plan import Plan
 from workflow.scripts import command
-from workflow.scripts.failure import one_sentence
 
 
 def main() -> None:

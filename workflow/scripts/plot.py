@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from workflow.failure import one_sentence
 from workflow.reporting.measures import Measures
 from workflow.scripts import command
-from workflow.scripts.failure import one_sentence
 
 
 def main() -> None:

@@ -8,8 +8,8 @@ from workflow.datasets.io.checksums import check_checksums, write_checksums
 from workflow.datasets.io.files import by_name
 from workflow.datasets.io.multicore import use
 from workflow.datasets.kinds.recipe import load
+from workflow.failure import one_sentence
 from workflow.scripts import command
-from workflow.scripts.failure import one_sentence
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from workflow.errors import ReportingError
+from workflow.failure import one_sentence
 from workflow.files import write_text
 from workflow.paths import ROOT
 from workflow.planning.configured import configured
@@ -15,7 +16,6 @@ from workflow.reporting.publication.publishing import publish, refuse_dirty, sta
 from workflow.reporting.publication.results import measures_of, planned_runs
 from workflow.reporting.publication.summary import summarised
 from workflow.reporting.statistics.comparability import base_scale
-from workflow.scripts.failure import one_sentence
 
 README = Path("README.md")
 

@@ -14,9 +14,9 @@ from typing import Any
 from model.store.checksums import Damaged, read_sealed, set_aside
 from model.store.runs import Entry, drop_checkpoints
 from workflow.errors import Mistake
+from workflow.failure import one_sentence
 from workflow.planning.identity import digest, measuring_roots, nameless
 from workflow.scripts import command
-from workflow.scripts.failure import one_sentence
 from workflow.scripts.job import (
     check_code,
     check_run,

@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
+from workflow.failure import one_sentence
 from workflow.reporting.page.page import render, write_page
-from workflow.scripts.failure import one_sentence
 
 SHOWN = {
     "runs": "the run.json of each run, beside its history",

@@ -6,9 +6,9 @@ from pathlib import Path
 from model.store.checksums import sealed
 from model.store.files import write_atomically
 from workflow.datasets.io.checksums import read_manifest
+from workflow.failure import one_sentence
 from workflow.planning.identity import complete
 from workflow.scripts import command
-from workflow.scripts.failure import one_sentence
 from workflow.scripts.job import read_spec
 
 

@@ -6,10 +6,10 @@ Of a file of changes that is missing or no YAML, Snakemake would say neither.
 import os
 import sys
 
+from workflow.failure import one_sentence
 from workflow.paths import ROOT
 from workflow.planning.configured import configured
 from workflow.scripts import command
-from workflow.scripts.failure import one_sentence
 
 
 def main() -> None:

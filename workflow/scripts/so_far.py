@@ -3,12 +3,12 @@
 import sys
 
 from workflow.errors import ReportingError
+from workflow.failure import one_sentence
 from workflow.paths import ROOT
 from workflow.planning.configured import configured
 from workflow.reporting.publication.current import planned
 from workflow.reporting.publication.so_far import write_so_far
 from workflow.scripts import command
-from workflow.scripts.failure import one_sentence
 
 
 def main() -> None:

@@ -3,8 +3,8 @@
 from workflow.datasets.io.checksums import write_checksums
 from workflow.datasets.kinds.recipe import load
 from workflow.errors import DataError
+from workflow.failure import one_sentence
 from workflow.scripts import command
-from workflow.scripts.failure import one_sentence
 
 
 def main() -> None:

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from workflow.definitions.paper import Paper
+from workflow.failure import one_sentence
 from workflow.reporting.measures import Measures
 from workflow.reporting.tables.tabulating import tabulate
 from workflow.scripts import command
-from workflow.scripts.failure import one_sentence
 
 
 def main() -> None:

@@ -16,9 +16,9 @@ from model.store.files import write_atomically
 from model.store.runs import Entry, Fenced, now
 from workflow.datasets.io.checksums import read_manifest
 from workflow.errors import Mistake
+from workflow.failure import one_sentence
 from workflow.paths import ROOT
 from workflow.scripts import command
-from workflow.scripts.failure import one_sentence
 from workflow.scripts.job import (
     check_data,
     check_run,

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from model.store.checksums import ASIDE, Damaged, check_files, read_sealed, read_stamped, set_aside
 from model.store.runs import read_result
+from workflow.failure import made_with, one_sentence
 from workflow.paths import PUBLISHED
-from workflow.scripts.failure import made_with, one_sentence
 from workflow.scripts.job import say
 
 SEALED = (

@@ -8,7 +8,7 @@ from typing import Any
 from model.batches.pairs import pairs_in_order
 from model.objectives.translation import Translation
 from model.probes.measure import Measured, Subject, scalar
-from model.training.loop import evaluate
+from model.training.evaluation import evaluate
 
 
 def token_accuracy(subject: Subject, split: str = "test", tokens: int = 4096) -> Measured:

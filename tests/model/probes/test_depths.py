@@ -15,7 +15,7 @@ from model.batches.corpus import Corpus
 from model.objectives.multiview import Evaluation
 from model.probes.measure import Subject
 from model.probes.quality.depths import depths
-from model.training.loop import evaluate
+from model.training.evaluation import evaluate
 from tests.model.corpora import write_corpus
 
 CPU = torch.device("cpu")
