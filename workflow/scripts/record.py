@@ -64,8 +64,8 @@ def _whole(kept: Path) -> bool:
 def _record(spec: dict[str, Any], given: argparse.Namespace) -> bytes:
     """Probe every checkpoint; a run without any is recorded with the weights that it ended with."""
     begun = time.monotonic()
-    files = _checkpoints(spec, given.run)
     subject = load_subject(spec, given)
+    files = _checkpoints(spec, given.run)
 
     from model.build import build
     from model.store.record import Record
