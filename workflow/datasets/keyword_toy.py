@@ -67,11 +67,11 @@ class Data(NumberedSequences):
         """Return the words, with the label and where the keyword is."""
         import numpy as np
 
-        from workflow.datasets.encoded.encoding import RESERVED, EncodedSplit
+        from workflow.datasets.encoded.encoding import EncodedSplit
 
         keyword = symbols == KEYWORD
         return EncodedSplit(
-            (len(RESERVED) - 1 + symbols).ravel(),
+            (len(self.reserved) - 1 + symbols).ravel(),
             np.full(len(symbols), self.length),
             {"label": keyword.any(axis=1).astype(np.int64), "keyword": keyword.ravel()},
         )

@@ -24,18 +24,23 @@ class Data(NumberedSequences):
     """The sequences; the defaults are the paper's permutations of 40 symbols.
 
     Its control is `symbols: 60`, its mixture of permutations `symbols: 80` with `sets: 2`.
+    As in the authors' code the vocabulary is the symbols and two marks: no sequence is padded and
+    no symbol unknown, and how many outputs are never a target decides how often a model learns.
     """
 
-    special = ("<end>",)
+    reserved = ("<end>", "<bos>")
 
     symbols: int = 40
     """Symbols in all, called 1, 2, ..."""
     sets: int = 1
     """Equal sets of neighbouring symbols; a sequence takes its symbols from one of them."""
+    unused: int = 0
+    """Entries of the vocabulary that stand in no sequence."""
     train: int = 25600
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self.require_at_least(0, "unused")
         self.require_at_least(1, "symbols", "sets", "length")
         if self.symbols % self.sets:
             raise RecipeError(
@@ -73,6 +78,10 @@ class Data(NumberedSequences):
         """How many symbols there are."""
         return self.symbols
 
+    def names(self) -> list[str]:
+        """Return the symbols, and those that stand in no sequence."""
+        return super().names() + [f"<unused {number}>" for number in range(1, self.unused + 1)]
+
     def fault(self, symbols: Sequence[int]) -> str:
         """Say what is wrong with a sequence; empty if nothing is."""
         if not len(symbols) == len(set(symbols)) == self.length or 0 in symbols:
@@ -82,14 +91,11 @@ class Data(NumberedSequences):
         return ""
 
     def encoded_split(self, symbols: "np.ndarray") -> "EncodedSplit":
-        """Return every sequence and the end symbol after it, `length` + 1 tokens.
-
-        The end symbol is the first of the vocabulary after the reserved ones.
-        """
+        """Return every sequence and the end symbol after it, `length` + 1 tokens."""
         import numpy as np
 
-        from workflow.datasets.encoded.encoding import RESERVED, EncodedSplit
+        from workflow.datasets.encoded.encoding import EncodedSplit
 
-        end = len(RESERVED)
-        tokens = np.pad(end + symbols, ((0, 0), (0, 1)), constant_values=end)
+        first, end = len(self.reserved), self.reserved.index("<end>")
+        tokens = np.pad(first - 1 + symbols, ((0, 0), (0, 1)), constant_values=end)
         return EncodedSplit(tokens.ravel(), np.full(len(tokens), self.length + 1))

@@ -55,15 +55,16 @@ def write_encoded(
     symbols: Sequence[str],
     splits: Mapping[str, EncodedSplit],
     statistics: Mapping[str, object],
+    reserved: Sequence[str] = RESERVED,
 ) -> None:
     """Write the arrays of every split, `vocabulary.txt` and, last of all, `manifest.json`.
 
-    `symbols` are numbered after the reserved ones. The manifest's `digest` depends on the contents
+    `symbols` are numbered after the `reserved` ones, of which the second is `<bos>`. The manifest's `digest` depends on the contents
     of the files only, so equal data has an equal digest however it was made.
     """
     out.mkdir(parents=True, exist_ok=True)
     (out / "manifest.json").unlink(missing_ok=True)
-    vocabulary = [*RESERVED, *symbols]
+    vocabulary = [*reserved, *symbols]
     write_lines(out / "vocabulary.txt", vocabulary)
     names = ["vocabulary.txt"]
     for split, content in splits.items():

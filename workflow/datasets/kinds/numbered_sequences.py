@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # numpy is loaded by the stages only
 class NumberedSequences(Synthetic):
     """Sequences of one length; a dataset says which are right, and how they are encoded."""
 
-    special: ClassVar[Sequence[str]] = ()
+    reserved: ClassVar[Sequence[str]] = ("<pad>", "<bos>", "<unk>")
     """Symbols that stand before the numbered ones in the vocabulary."""
 
     length: int = 40
@@ -45,6 +45,10 @@ class NumberedSequences(Synthetic):
     @abstractmethod
     def encoded_split(self, symbols: "np.ndarray") -> "EncodedSplit":
         """Return the arrays of the sequences (N, length) of a split."""
+
+    def names(self) -> list[str]:
+        """Return what stands in the vocabulary after the reserved symbols."""
+        return [str(number) for number in range(1, self.alphabet + 1)]
 
     def label(self, symbols: Sequence[int]) -> dict[str, int]:
         """Return what the record of a sequence has beside it."""
@@ -75,9 +79,10 @@ class NumberedSequences(Synthetic):
             texts[split] = [record["text"] for record in read_records(path)]
             lines = [(f"{path}, line {n}", text) for n, text in enumerate(texts[split], start=1)]
             splits[split] = self.encoded_split(np.array(self._symbols(lines)))
-        names = [*self.special, *map(str, range(1, self.alphabet + 1))]
         statistics = {"duplicates": duplicates(texts)}
-        write_encoded(out, self.name, self.options, names, splits, statistics)
+        write_encoded(
+            out, self.name, self.options, self.names(), splits, statistics, self.reserved
+        )
 
     def _symbols(self, lines: Iterable[tuple[str, str]]) -> list[list[int]]:
         """Return the symbols of each (place, sequence).
