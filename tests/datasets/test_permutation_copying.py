@@ -64,7 +64,7 @@ def test_the_arrays_hold_the_sequences_with_the_end_after_each(build: Build, rec
     out = build(recipe)
     vocabulary = (out / "encoded" / "vocabulary.txt").read_text(encoding="utf-8").splitlines()
     names = [str(symbol) for symbol in range(1, recipe["symbols"] + 1)]
-    assert vocabulary == ["<pad>", "<bos>", "<unk>", "<end>", *names]
+    assert vocabulary == ["<end>", "<bos>", *names]
     width = recipe["length"] + 1
     for split in SPLITS:
         tokens = np.load(out / "encoded" / f"{split}.tokens.npy")
@@ -74,6 +74,15 @@ def test_the_arrays_hold_the_sequences_with_the_end_after_each(build: Build, rec
         expected = [[*map(str, sequence), "<end>"] for sequence in sequences(out, split)]
         found = [[vocabulary[token] for token in row] for row in tokens.reshape(-1, width)]
         assert found == expected
+
+
+def test_unused_outputs_stand_in_no_sequence(build: Build) -> None:
+    plain, more = build(SAME), build({**SAME, "unused": 2}, "more")
+    for split in SPLITS:
+        arrays = [np.load(out / "encoded" / f"{split}.tokens.npy") for out in (plain, more)]
+        np.testing.assert_array_equal(*arrays)
+    vocabularies = [(out / "encoded" / "vocabulary.txt").read_text() for out in (plain, more)]
+    assert vocabularies[1] == vocabularies[0] + "<unused 1>\n<unused 2>\n"
 
 
 def test_permutations_of_one_set_have_the_same_symbols(build: Build) -> None:

@@ -59,8 +59,9 @@ def write_encoded(
 ) -> None:
     """Write the arrays of every split, `vocabulary.txt` and, last of all, `manifest.json`.
 
-    `symbols` are numbered after the `reserved` ones, of which the second is `<bos>`. The manifest's `digest` depends on the contents
-    of the files only, so equal data has an equal digest however it was made.
+    `symbols` are numbered after the `reserved` ones, of which the second is `<bos>`. The manifest's
+    `digest` depends on the contents of the files only, so equal data has an equal digest however it
+    was made.
     """
     out.mkdir(parents=True, exist_ok=True)
     (out / "manifest.json").unlink(missing_ok=True)

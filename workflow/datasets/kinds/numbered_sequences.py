@@ -80,9 +80,7 @@ class NumberedSequences(Synthetic):
             lines = [(f"{path}, line {n}", text) for n, text in enumerate(texts[split], start=1)]
             splits[split] = self.encoded_split(np.array(self._symbols(lines)))
         statistics = {"duplicates": duplicates(texts)}
-        write_encoded(
-            out, self.name, self.options, self.names(), splits, statistics, self.reserved
-        )
+        write_encoded(out, self.name, self.options, self.names(), splits, statistics, self.reserved)
 
     def _symbols(self, lines: Iterable[tuple[str, str]]) -> list[list[int]]:
         """Return the symbols of each (place, sequence).
