@@ -7,7 +7,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from workflow.definitions.names import Runs, once
-from workflow.definitions.values import Digits, Measure, Name, Place, Text, closed
+from workflow.definitions.values import Digits, Measure, Name, Place, Text, closed, default
 from workflow.errors import InputError
 
 
@@ -68,11 +68,11 @@ class Claim(TypedDict):
     label: str
     unit: str
     digits: Digits
-    over: Literal["runs", "examples", "proportions", "corpora"]
+    over: Annotated[Literal["runs", "examples", "proportions", "corpora"], default("runs")]
     """what is compared: pairs of runs, pairs of examples, fractions of runs (the measure is 0 or 1
     and nothing is paired), or corpora of translations (BLEU, by paired bootstrap)"""
-    direction: Literal["greater", "less"]
-    margin: float
+    direction: Annotated[Literal["greater", "less"], default("greater")]
+    margin: Annotated[float, default(0)]
     """the difference to exceed"""
     left: Side
     right: Side | Constant | Theirs
