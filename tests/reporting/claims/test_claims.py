@@ -15,7 +15,12 @@ from workflow.reporting.claims.judged import JudgedClaim
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.measures import Measure, Measures
-from workflow.reporting.statistics.decisions import _decide, decide_examples, decide_runs
+from workflow.reporting.statistics.decisions import (
+    _decide,
+    decide_examples,
+    decide_proportions,
+    decide_runs,
+)
 
 
 @pytest.mark.parametrize("count", [200, 12, 2])
@@ -44,6 +49,54 @@ def test_decisions_by_hand(
     differences: list[float], direction: str, margin: float, verdict: str
 ) -> None:
     assert decide_runs(differences, direction, margin).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("differences", "interest", "verdict"),
+    [
+        # The half-width of three seeds .01 apart is 4.303 * .01 / sqrt(3) = .0248.
+        ([0.01, 0.0, -0.01], 0.025, "no difference"),
+        ([0.01, 0.0, -0.01], 0.0248, "undecided"),
+        ([0.01, 0.0, -0.01], None, "undecided"),
+        ([0.04, 0.03, 0.05], 0.07, "no difference"),  # though all of it is above 0
+        ([0.04, 0.03, 0.05], 0.06, "holds"),  # it reaches to .0648
+        ([-0.04, -0.03, -0.05], 0.07, "no difference"),
+        ([-0.04, -0.03, -0.05], 0.06, "does not hold"),
+        ([0.0], 1.0, "undecided"),
+        ([0.0, 0.0], 1.0, "undecided"),
+        ([], 1.0, "not run"),
+    ],
+)
+def test_ties_by_hand(differences: list[float], interest: float | None, verdict: str) -> None:
+    assert decide_runs(differences, "greater", 0.0, interest).verdict == verdict
+
+
+def test_ties_over_examples_and_proportions() -> None:
+    # Over 100 examples of +-.1 the half-width is 1.984 * .1005 / 10 = .0199, with that of the seeds
+    # above .0318.
+    examples, by_seed = [0.1, -0.1] * 50, [0.01, 0.0, -0.01]
+    for interest, verdict in ((0.032, "no difference"), (0.031, "undecided")):
+        assert decide_examples(examples, by_seed, "less", 0.0, interest).verdict == verdict
+    # Newcombe's interval of 20 of 20 against 20 of 20 is +-.161.
+    for interest, verdict in ((0.162, "no difference"), (0.16, "undecided")):
+        assert decide_proportions([1] * 20, [1] * 20, "less", 0.0, interest).verdict == verdict
+    assert decide_proportions([1], [1], "less", 0.0, 2.0).verdict == "undecided"
+
+
+@pytest.mark.parametrize("seeds", [2, 3, 5, 8])
+def test_a_difference_of_interest_is_called_none_at_most_once_in_twenty(seeds: int) -> None:
+    """The true difference is the smallest of interest; without one, ties are found with seeds."""
+    random, trials, interest = np.random.default_rng(seeds), 2000, 3.0
+
+    def ties(effect: float, training: float) -> float:
+        by_seed = random.normal(effect, training, (trials, seeds))
+        found = [decide_runs(one.tolist(), "greater", 0.0, interest).verdict for one in by_seed]
+        return float(np.mean([verdict == "no difference" for verdict in found]))
+
+    for training in (0.3, 1.0, 3.0):
+        assert ties(interest, training) < 0.05
+        assert ties(-interest, training) < 0.05
+    assert ties(0.0, 1.0) > {2: 0.1, 3: 0.5, 5: 0.95, 8: 0.99}[seeds]
 
 
 def test_seeds_count_beside_many_examples() -> None:
