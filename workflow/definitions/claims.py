@@ -74,6 +74,12 @@ class Claim(TypedDict):
     direction: Literal["greater", "less"]
     margin: float
     """the difference to exceed"""
+    interest: NotRequired[Literal["half"] | Annotated[float, Field(gt=0)]]
+    """the smallest difference of interest, fixed before the runs: an interval within it is a tie.
+    `half` is half of the difference between the two printed numbers"""
+    kind: NotRequired[Literal["smaller or other data", "another reading"]]
+    """what the scales do not tell: that the paper makes its claim of other data, or that its words
+    are read in a second way"""
     left: Side
     right: Side | Constant | Theirs
     printed: NotRequired[Printed]
@@ -99,6 +105,16 @@ def check_claims(claims: Claims, where: str) -> None:
             raise InputError(
                 f"{where}: claim {claim['id']}: corpora are compared with corpora; name a variant "
                 "on the right, or compare runs"
+            )
+        if "interest" in claim and claim["margin"]:
+            raise InputError(
+                f"{where}: claim {claim['id']}: a difference of interest is one from 0; drop "
+                "`interest` or `margin`"
+            )
+        if claim.get("interest") == "half" and "right" not in claim.get("printed", {}):
+            raise InputError(
+                f"{where}: claim {claim['id']}: half of the printed difference needs the numbers "
+                "of both sides in `printed`; name them, or write a number"
             )
 
 

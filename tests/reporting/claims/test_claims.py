@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tests.reporting.synthetic import Results
-from workflow.definitions.paper import Paper
-from workflow.errors import ReportingError
+from workflow.definitions.claims import check_claims
+from workflow.definitions.paper import PAPERS, Paper
+from workflow.errors import InputError, ReportingError
+from workflow.planning.departures import Departures
 from workflow.reporting.claims.judged import JudgedClaim
 from workflow.reporting.claims.judging import judge
+from workflow.reporting.claims.kinds import kind_of
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.measures import Measure, Measures
 from workflow.reporting.statistics.decisions import (
@@ -299,3 +302,46 @@ def test_runs_that_a_measure_was_compared_with_are_named(paper: Paper, measures:
         for seed in (100, 101, 102)
     ]
     assert claim(found, "accuracy_sst")["partners"] == []
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "stated", "kind"),
+    [
+        ("sst_two_stream", "sst_soft", None, "the paper's setting"),
+        ("imdb_two_stream", None, None, "the paper's data, shorter training"),
+        ("ag_news_two_stream", "sst_soft", None, "smaller or other data"),
+        ("sst_two_stream", "sst_soft", "another reading", "another reading"),
+        ("wmt_soft", None, "another reading", "data absent"),
+    ],
+)
+def test_kinds(left: str, right: str | None, stated: str | None, kind: str) -> None:
+    claim = {
+        "experiment": "translation" if left.startswith("wmt") else "text_classification",
+        "left": {"variant": left},
+        "right": {"variant": right} if right else {"value": 1},
+    }
+    claim |= {"kind": stated} if stated else {}
+    assert kind_of(claim, Departures(PAPERS, "lite")) == kind
+
+
+def test_half_of_the_printed_effect_is_the_difference_of_interest() -> None:
+    paper = Paper("discrete_transformer")
+    (sst,) = (one for one in paper.claims["claims"] if one["id"] == "tau_sst")
+    paper.claims = {"claims": [{**sst, "interest": "half"}, {**sst, "id": "x", "interest": 0.2}]}
+    half, written = judge(paper, "lite", Measures([]))["claims"]
+    assert half["interest"] == pytest.approx((0.71 - 0.69) / 2)
+    assert written["interest"] == 0.2
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"margin": 1, "interest": 2.0}, "a difference of interest is one from 0"),
+        ({"interest": "half"}, "needs the numbers of both sides"),
+    ],
+)
+def test_interests_that_cannot_be(changes: dict, why: str) -> None:
+    (claim,) = (one for one in Paper("discrete_transformer").claims["claims"][:1])
+    plain = {name: told for name, told in claim.items() if name not in ("printed", "interest")}
+    with pytest.raises(InputError, match=why):
+        check_claims({"claims": [{**plain, **changes}]}, "claims.yaml")
