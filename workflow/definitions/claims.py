@@ -6,9 +6,12 @@ from typing import Annotated, Literal, NotRequired, cast
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from workflow.definitions.names import Runs, once
+from workflow.definitions.names import Runs, known, once
 from workflow.definitions.values import Digits, Measure, Name, Place, Text, closed
 from workflow.errors import InputError
+
+
+Verdict = Literal["holds", "does not hold", "no difference", "undecided", "not run"]
 
 
 @closed
@@ -86,15 +89,31 @@ class Claim(TypedDict):
 
 
 @closed
+class Finding(TypedDict):
+    """What came out, in a sentence that stands for as long as claims are decided so."""
+
+    source: str
+    """the paper's key"""
+    finding: Text
+    rests_on: Annotated[dict[str, Verdict], Field(min_length=1)]
+    """the verdicts that it tells, by claim"""
+
+
+@closed
 class Claims(TypedDict):
     """The claims of a paper."""
 
     claims: Annotated[list[Claim], Field(min_length=1)]
+    findings: NotRequired[list[Finding]]
+    """the headline: of each source those are shown whose verdicts are as they say"""
 
 
 def check_claims(claims: Claims, where: str) -> None:
     """Raise InputError for two claims with one id, or sides that cannot be compared."""
-    once(where, "claim", [claim["id"] for claim in claims["claims"]])
+    ids = [claim["id"] for claim in claims["claims"]]
+    once(where, "claim", ids)
+    for finding in claims.get("findings", []):
+        known(f"{where}: findings", "claim", finding["rests_on"], ids)
     for claim in claims["claims"]:
         if "printed" in claim["right"] and "printed" not in claim:
             raise InputError(

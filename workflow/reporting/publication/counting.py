@@ -1,27 +1,22 @@
-"""Comparisons with printed numbers and claims, counted by verdict.
+"""Comparisons with printed numbers, each counted once.
 
 Comparisons of trained models are counted apart from those of data and baselines, and from those
 whose tolerance is so wide that nearly any run meets it. Several cells may show one measurement: it
-counts once, by its worst verdict; in the row of a paper likewise, if that paper prints it.
+counts once, by its worst verdict.
 """
 
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workflow.definitions.references import Reference, key_of
 from workflow.files import read_sidecar
-from workflow.reporting.claims.judged import JudgedClaim
-from workflow.reporting.claims.markdown import leans_against, points_against
+from workflow.reporting.publication.settings import Settings
 from workflow.reporting.statistics.cells import Cell, read_cells
 from workflow.reporting.statistics.verdict import WORDS
 
 COMPARED = ("reproduced", "close", "differs")
 RANKED = ("not run", "not comparable", *COMPARED)
-DECIDED = ("holds", "does not hold")
-"""The verdicts on claims that settle them."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +31,19 @@ class Comparison:
     """Whether nearly any run meets its tolerance, or chance does."""
     measurement: Hashable = None
     """What was measured, see `measurement`; of data and what was not run None."""
+    shorter: bool = False
+    """Whether it was trained for less than the paper's."""
+    lacking: str = ""
+    """Why it was not run, one of `settings.REASONS`."""
 
 
-def comparisons(folder: Path) -> list[Comparison]:
-    """Return the comparisons below a scale's folder, without tables that repeat another."""
+def comparisons(tables: Iterable[Path], settings: Settings | None = None) -> list[Comparison]:
+    """Return the comparisons in some tables (`.csv`), without tables that repeat another.
+
+    `settings` tells of each how it was trained, or why it was not.
+    """
     counted: list[Comparison] = []
-    for path in sorted((folder / "tables").glob("*/*.csv")):
+    for path in tables:
         sidecar = read_sidecar(path)
         if sidecar.get("repeats"):
             continue
@@ -52,11 +54,18 @@ def comparisons(folder: Path) -> list[Comparison]:
                 verdict=cell.verdict,
                 wide=told.get("wide", False),
                 measurement=measurement(sidecar, told, cell),
+                **(_setting(settings, sidecar, cell) if settings else {}),
             )
             for cell, told in zip(read_cells(path), sidecar["cells"], strict=True)
             if cell.expected and cell.verdict in WORDS
         ]
     return counted
+
+
+def _setting(settings: Settings, sidecar: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
+    if cell.verdict == "not run":
+        return {"lacking": settings.lacking(sidecar, cell)}
+    return {"shorter": settings.shorter(sidecar, cell)}
 
 
 def measurement(sidecar: Mapping[str, Any], told: Mapping[str, Any], cell: Cell) -> Hashable:
@@ -86,72 +95,6 @@ def trained(sidecar: Mapping[str, Any], metric: str) -> bool:
     return "corpora" not in sidecar and rule.get("seed_std") != 0
 
 
-def said(found: Sequence[Comparison]) -> str:
-    """Return how many comparisons got which verdict, in a few sentences."""
-    found = once(found)
-
-    def of(wanted: Callable[[Comparison], bool]) -> tuple[int, str]:
-        counted = Counter(one.verdict for one in found if wanted(one))
-        words = [f"{counted[word]} {word.removesuffix('s')}" for word in COMPARED]
-        return sum(counted[word] for word in COMPARED), ", ".join(words)
-
-    models, of_models = of(_compared)
-    others, of_others = of(lambda one: not one.trained)
-    wide, of_wide = of(lambda one: one.wide)
-    rest = Counter(one.verdict for one in found)
-    return (
-        f"{models} comparisons of trained models with printed numbers: {of_models}; "
-        f"{others} of data and baselines: {of_others}; "
-        f"{wide} whose tolerance is so wide that nearly any run meets it: {of_wide}. "
-        f"{rest['not comparable']} more are not comparable, and {rest['not run']} were not run. "
-        "What several tables show of one measurement counts once, by its worst verdict."
-    )
-
-
-def claims_said(claims: Sequence[JudgedClaim]) -> str:
-    """Return how many claims got which verdict, in a sentence."""
-    made = [claim for claim in claims if not claim.check]
-    counted, checks = (
-        Counter(claim.verdict for claim in claims if claim.check == own) for own in (False, True)
-    )
-    leaning, against = (sum(map(said_so, made)) for said_so in (leans_against, points_against))
-    return (
-        f"Of {len(made)} claims {counted['holds']} hold, {counted['does not hold']} do not, "
-        f"{counted['undecided']} are undecided (in {leaning} our difference is on the other side "
-        f"of what is claimed, in {against} of these with its whole interval), and "
-        f"{counted['not run']} were not run. "
-        f"Of {checks.total()} checks of our own {checks['holds']} hold."
-    )
-
-
-def by_paper(
-    papers: Iterable[Reference], claims: Sequence[JudgedClaim], found: Sequence[Comparison]
-) -> str:
-    """Return a Markdown table of what was decided and compared of each paper.
-
-    What two papers print counts in the row of each, and it is said how often.
-    """
-    every = sum(map(_compared, once(found)))
-    lines = [
-        "| paper | claims decided | comparisons of trained models: reproduced / close / differ "
-        "| not run |",
-        "| --- | --- | --- | --- |",
-    ]
-    for paper in papers:
-        own = [claim for claim in claims if key_of(claim.source) == paper.key and not claim.check]
-        decided = sum(claim.verdict in DECIDED for claim in own)
-        printed = once(one for one in found if one.source == paper.key)
-        counted = Counter(one.verdict for one in printed if _compared(one))
-        every -= counted.total()
-        compared = " / ".join(str(counted[word]) for word in COMPARED)
-        absent = sum(one.verdict == "not run" for one in printed)
-        name = f"[{paper.key}]({paper.link}) {paper.title}"
-        lines.append(f"| {name} | {decided} of {len(own)} | {compared} | {absent} |")
-    table = "\n".join(lines)
-    twice = f"Of these comparisons {-every} count in two rows: both papers print the number."
-    return f"{table}\n\n{twice}" if every else table
-
-
-def _compared(one: Comparison) -> bool:
+def compared(one: Comparison) -> bool:
     """Return whether a trained model was compared, with a tolerance that means something."""
     return one.trained and not one.wide and one.verdict in COMPARED
