@@ -7,9 +7,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from workflow.definitions.names import Runs, known, once
-from workflow.definitions.values import Digits, Measure, Name, Place, Text, closed
+from workflow.definitions.values import Digits, Measure, Name, Place, Text, closed, default
 from workflow.errors import InputError
-
 
 Verdict = Literal["holds", "does not hold", "no difference", "undecided", "not run"]
 
@@ -71,11 +70,11 @@ class Claim(TypedDict):
     label: str
     unit: str
     digits: Digits
-    over: Literal["runs", "examples", "proportions", "corpora"]
+    over: Annotated[Literal["runs", "examples", "proportions", "corpora"], default("runs")]
     """what is compared: pairs of runs, pairs of examples, fractions of runs (the measure is 0 or 1
     and nothing is paired), or corpora of translations (BLEU, by paired bootstrap)"""
-    direction: Literal["greater", "less"]
-    margin: float
+    direction: Annotated[Literal["greater", "less"], default("greater")]
+    margin: Annotated[float, default(0)]
     """the difference to exceed"""
     interest: NotRequired[Literal["half"] | Annotated[float, Field(gt=0)]]
     """the smallest difference of interest, fixed before the runs: an interval within it is a tie.
