@@ -43,6 +43,16 @@ def write_corpus(
     return Corpus(folder)
 
 
+def permutations(folder: Path, sizes: Mapping[str, int], symbols: int, length: int) -> Corpus:
+    """Sequences to copy: each some of the symbols from 4 on, none twice, and the end mark 3."""
+    random, every = np.random.default_rng(0), np.arange(4, 4 + symbols)
+    splits = {
+        split: [[*random.permutation(every)[:length].tolist(), 3] for _ in range(size)]
+        for split, size in sizes.items()
+    }
+    return write_corpus(folder, splits, 4 + symbols, {})
+
+
 class MemoryKeeper:
     """Keeps states in memory; saves after, and stops after, the updates it is told to."""
 

@@ -10,14 +10,16 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from model.architectures.copying import Copied, CopyingModel
+from model.architectures.multihead_copying import MultiheadCopyingModel
 from model.batches.batching import Batch, collate
 from model.batches.corpus import Corpus
 from model.build import build
 from model.kernels.recurrence import SymbolLSTM
+from model.normalizers.softmax import Softmax
 from model.objectives.copying import Copying
 from model.probes.copying.outcome import copying
 from model.probes.measure import Subject
-from tests.model.corpora import CPU, learned, write_corpus
+from tests.model.corpora import CPU, learned, permutations, write_corpus
 from tests.model.specs import brief
 
 END = 3
@@ -35,41 +37,62 @@ def loop_lstm(layer: SymbolLSTM, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tenso
     return torch.stack(states), h, c
 
 
-def loop_copy(model: CopyingModel, source: Tensor, before: Tensor) -> tuple[Tensor, Tensor]:
-    """The equations for one sequence (T,), one position at a time: p and alpha."""
+def loop_head(model: nn.Module, k: int) -> tuple[Tensor, Tensor]:
+    """W and b of head k; a plain copying model has one head."""
+    weight, bias = (part.chunk(getattr(model, "heads", 1))[k] for part in model.query.parameters())
+    return weight, bias
+
+
+def output(model: nn.Module, context: Tensor, s: Tensor) -> Tensor:
+    """N([c, s]) as probabilities (V,)."""
+    projected = model.context.weight @ context + model.context.bias
+    u = model.combine.weight @ torch.cat([s, projected]) + model.combine.bias
+    return (model.output.weight @ u.tanh() + model.output.bias).softmax(dim=0)
+
+
+def loop_copy(model: nn.Module, source: Tensor, before: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """One sequence (T,), a position and a head at a time: p, mean alpha, beta as log-odds."""
     zeros = torch.zeros(model.encoder.hidden, dtype=torch.float64)
     h, *last = loop_lstm(model.encoder, model.embedding.weight[source], zeros, zeros)
     s, _, _ = loop_lstm(model.decoder, model.embedding.weight[before], *last)
-    probabilities, attention = [], []
+    probabilities, attention, beta = [], [], []
+    heads = getattr(model, "heads", 1)
     for t in range(len(source)):
-        query = model.query.weight @ s[t] + model.query.bias
-        scores = [torch.exp(query @ h[j]) for j in range(len(source))]
-        alpha = [score / sum(scores) for score in scores]
-        context = sum(a * h[j] for j, a in enumerate(alpha))
-        projected = model.context.weight @ context + model.context.bias
-        u = model.combine.weight @ torch.cat([s[t], projected]) + model.combine.bias
-        v = model.output.weight @ u.tanh() + model.output.bias
-        probabilities.append(v.exp() / v.exp().sum())
-        attention.append(torch.stack(alpha))
-    return torch.stack(probabilities), torch.stack(attention)
+        context, mean = torch.zeros_like(h[0]), torch.zeros(len(source), dtype=torch.float64)
+        for k in range(heads):
+            weight, bias = loop_head(model, k)
+            scores = [torch.exp((weight @ s[t] + bias) @ h[j]) for j in range(len(source))]
+            for j, score in enumerate(scores):
+                alpha = score / sum(scores)
+                context = context + alpha * h[j]
+                mean[j] += float(alpha.detach()) / heads
+        probabilities.append(output(model, context, s[t]))
+        attention.append(mean)
+        alone = [output(model, heads * h[j], s[t])[source[t]] for j in range(len(source))]
+        beta.append(torch.stack([(p / (1 - p)).log() for p in alone]))
+    return torch.stack(probabilities), torch.stack(attention), torch.stack(beta)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=20)
 @given(
-    st.integers(0, 2**31), st.integers(1, 3), st.integers(1, 5), st.integers(4, 9),
-    st.integers(1, 4), st.integers(1, 4),
+    st.integers(0, 2**31), st.integers(0, 3), st.integers(1, 3), st.integers(1, 5),
+    st.integers(4, 9), st.integers(1, 4), st.integers(1, 4),
 )  # fmt: skip
-def test_the_model_equals_its_equations(seed, batch, length, symbols, width, hidden):
+def test_the_models_equal_their_equations(seed, heads, batch, length, symbols, width, hidden):
+    """Without and with a number of heads."""
     torch.manual_seed(seed)
-    model = CopyingModel(symbols, width, hidden).double()
-    for parameter in model.parameters():
-        parameter.data *= 3
+    model = CopyingModel(symbols, width, hidden)
+    if heads:
+        model = MultiheadCopyingModel(symbols, width, hidden, heads=heads, normalizer=Softmax())
+    for parameter in model.double().parameters():
+        parameter.data *= 2
     source, before = torch.randint(0, symbols, (2, batch, length))
     found = model(source, before)
     for row in range(batch):
-        probabilities, attention = loop_copy(model, source[row], before[row])
+        probabilities, attention, beta = loop_copy(model, source[row], before[row])
         assert torch.allclose(found.logits[row].softmax(-1), probabilities)
         assert torch.allclose(found.weights[row], attention)
+        assert not heads or torch.allclose(model.lexical(source, before)[row], beta)
     own = torch.autograd.grad(found.logits.softmax(-1)[-1, -1, 0], model.parameters())
     loop = torch.autograd.grad(probabilities[-1, 0], model.parameters())
     for (name, _), one, two in zip(model.named_parameters(), own, loop, strict=True):
@@ -300,13 +323,7 @@ def test_curves_and_the_first_update_above_the_limit_are_of_training_alone(tmp_p
 
 def copies(tmp_path) -> Corpus:
     """Five of twelve symbols: which ones a sequence holds tells attention where to begin."""
-    random = np.random.default_rng(0)
-
-    def sequences(n: int) -> list[list[int]]:
-        return [[*random.permutation(np.arange(4, 16))[:5].tolist(), END] for _ in range(n)]
-
-    splits = {"train": sequences(4800), "dev": sequences(32), "test": sequences(200)}
-    return write_corpus(tmp_path / "c", splits, 16, {})
+    return permutations(tmp_path / "c", {"train": 4800, "dev": 32, "test": 200}, 12, 5)
 
 
 def test_a_model_learns_to_attend_to_what_it_copies(tmp_path):

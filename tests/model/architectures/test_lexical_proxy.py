@@ -13,7 +13,7 @@ from model.objectives.copying_proxy import CopyingProxy
 from model.probes.learning.ibm_model_1 import count_table
 from model.probes.learning.lexical_proxy import copying_proxy
 from model.probes.measure import Subject
-from tests.model.corpora import CPU, learned, values, write_corpus
+from tests.model.corpora import CPU, learned, permutations, values, write_corpus
 from tests.model.specs import brief
 
 END = 3
@@ -102,18 +102,10 @@ def test_equations_50_and_12_at_initialisation():
     assert apart[1] < apart[0] / 3
 
 
-def sequences(n: int, seed: int, drawn_from: int) -> list[list[int]]:
-    random = np.random.default_rng(seed)
-    return [[*random.permutation(np.arange(4, 4 + drawn_from))[:5].tolist(), END] for _ in range(n)]
-
-
 @pytest.mark.parametrize(("drawn_from", "learnt"), [(5, False), (8, True)])
 def test_a_proxy_learns_to_copy_only_where_symbols_do_not_all_occur(tmp_path, drawn_from, learnt):
-    splits = {
-        name: sequences(n, seed, drawn_from)
-        for seed, (name, n) in enumerate({"train": 1280, "dev": 32, "test": 50}.items())
-    }
-    corpus = write_corpus(tmp_path / "c", splits, 4 + drawn_from, {})
+    sizes = {"train": 1280, "dev": 32, "test": 50}
+    corpus = permutations(tmp_path / "c", sizes, drawn_from, length=5)
     node = {"path": "model.architectures.lexical_proxy:LexicalProxy", "width": 64}
     spec = brief(node, "model.objectives.copying_proxy:CopyingProxy", epochs=5)
     value = values(copying_proxy(learned(spec, corpus)[0]))

@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
@@ -40,7 +40,6 @@ def by_torch(model: LSTMClassifier, tokens: torch.Tensor, real: torch.Tensor) ->
     return states
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=4))
 def test_the_equations_one_text_at_a_time(lengths):
     model = made()

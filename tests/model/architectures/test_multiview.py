@@ -62,7 +62,6 @@ def classifier(seed: int = 0, **changes) -> MultiviewClassifier:
     return MultiviewClassifier(encoder(**changes), 5).double().eval()
 
 
-@settings(max_examples=50, deadline=None)
 @given(examples_of_both, st.integers(0, 3))
 def test_views_are_taken_apart_as_by_a_slow_loop(examples, padding):
     tokens = by_view(batch_of(examples, padding=padding))
@@ -113,7 +112,7 @@ def models() -> dict[str, tuple[nn.Module, int | None]]:
     }
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.sampled_from(KINDS), examples_of_both, st.integers(0, 4), st.randoms())
 def test_a_prediction_depends_on_its_own_example_alone(kind, examples, padding, random):
     """Not on padding, on the order, or on the others in the batch."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn import functional as F
 
@@ -25,7 +25,6 @@ def texts(lengths: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
     return tokens * real, real
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(1, 6), st.integers(1, 4), st.sampled_from([Softmax, Uniform]))
 def test_texts_of_one_length_need_no_packing(length, batch, normalizer):
     tokens, real = texts([length] * batch)

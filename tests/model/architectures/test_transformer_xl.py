@@ -42,7 +42,6 @@ def slow_scores(content, distance):
     return found
 
 
-@settings(max_examples=40, deadline=None)
 @given(rows=st.integers(1, 7), memory=st.integers(0, 6), seed=st.integers(0, 99))
 def test_the_shift_equals_a_slow_loop(rows, memory, seed):
     torch.manual_seed(seed)
@@ -112,7 +111,7 @@ def test_no_gradient_flows_into_the_memory():
     assert not model(torch.randint(1, V, (2, 4))).memory.requires_grad
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(place=st.integers(1, 9), seed=st.integers(0, 99), k=st.integers(1, 9))
 def test_a_prediction_ignores_the_future(place, seed, k):
     torch.manual_seed(seed)

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model.batches.batching import BOS, PAD, Sampler, collate, in_order, plan_batches, plan_updates
@@ -14,7 +14,6 @@ from model.batches.corpus import Corpus
 LENGTHS = st.lists(st.integers(1, 30), min_size=1, max_size=60).map(np.array)
 
 
-@settings(max_examples=60, deadline=None)
 @given(LENGTHS, st.integers(1, 80), st.sampled_from(["examples", "tokens"]), st.integers(0, 99))
 def test_batches_hold_every_example_once_within_the_limit(lengths, limit, kind, seed):
     order = np.random.default_rng(seed).permutation(len(lengths))
@@ -25,7 +24,6 @@ def test_batches_hold_every_example_once_within_the_limit(lengths, limit, kind, 
         assert size <= limit or len(batch) == 1
 
 
-@settings(max_examples=30, deadline=None)
 @given(LENGTHS, st.integers(20, 90))
 def test_token_batches_are_as_large_as_the_limit_allows(lengths, limit):
     batches = plan_batches(lengths, np.argsort(lengths, kind="stable"), {"tokens": limit})

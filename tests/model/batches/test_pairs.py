@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model.batches.batching import BOS, PAD, plan_batches
@@ -114,7 +114,6 @@ def test_little_is_padding_at_the_lengths_of_multi30k():
     assert padding_efficiency(np.array(sides).T, 4096) >= 0.92
 
 
-@settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=60))
 def test_bucketing_is_a_permutation_by_lengths_alone(lengths):
     table = np.array(lengths)

@@ -1,7 +1,7 @@
 """The recurrence over packed texts, against nn.LSTM one text at a time."""
 
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model.kernels.packed_recurrence import PackedOrder, read_packed
@@ -14,7 +14,6 @@ def real_of(lengths: list[int]) -> torch.Tensor:
     return torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
 
 
-@settings(max_examples=60, deadline=None)
 @given(lengths_of_texts)
 def test_the_layout_is_that_of_torch_and_mirrors_every_text(lengths):
     layout = PackedOrder.of(real_of(lengths))
@@ -31,7 +30,6 @@ def test_the_layout_is_that_of_torch_and_mirrors_every_text(lengths):
     assert int((padded == -1).sum()) == padded.numel() - len(places)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**31), lengths_of_texts, st.integers(1, 4), st.integers(1, 4))
 def test_states_and_all_gradients_are_those_of_torch(seed, lengths, width, hidden):
     torch.manual_seed(seed)

@@ -52,7 +52,6 @@ def same(one: list[Tensor] | Read, two: list[Tensor] | Read) -> bool:
 sizes = st.integers(1, 5)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.integers(0, 2**31), st.integers(1, 8), sizes, sizes, sizes, sizes,
     st.lists(st.booleans(), min_size=3, max_size=3).filter(any),
@@ -73,7 +72,7 @@ def test_states_and_all_gradients_are_those_of_torch(
     assert same(*(torch.autograd.grad(total, inputs) for total in alone))
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 2**31), st.integers(1, 4), st.integers(1, 3), st.integers(1, 3))
 def test_gradients_are_those_of_finite_differences(seed, length, batch, symbols):
     case = Case(seed, length, batch, symbols, width=2, hidden=3)
@@ -128,7 +127,7 @@ def test_without_a_state_it_starts_from_zeros():
     assert not torch.allclose(found, case.read()[0])
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 2**31), st.integers(2, 8), st.data())
 def test_reading_on_from_the_last_state_is_reading_in_one_go(seed, length, data):
     case = Case(seed, length, batch=2, symbols=3, width=2, hidden=3)

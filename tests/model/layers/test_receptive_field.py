@@ -46,7 +46,7 @@ def entrywise(weights: list[Tensor], union: str) -> Tensor:
     return s
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**31), st.integers(1, 4), st.integers(1, 3), st.integers(2, 7))
 def test_one_hot_fields_are_the_sets_of_the_recursion(seed, layers, heads, length):
     random = torch.Generator().manual_seed(seed)
@@ -107,7 +107,7 @@ def argmax_decisions(model: torch.nn.Module, tokens: Tensor, real: Tensor) -> li
         return model(tokens, real).weights
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 2**31), st.sampled_from(["single", "two"]), st.sampled_from(["pre", "post"]))
 def test_with_routing_fixed_only_tokens_inside_the_field_matter(seed, kind, norm):
     """Outside: exactly 0. Inside: they can change it. For every position of a language model.
@@ -134,7 +134,7 @@ def test_with_routing_fixed_only_tokens_inside_the_field_matter(seed, kind, norm
         assert (after[~field[:, token]] == before[~field[:, token]]).all()
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 2**31), st.sampled_from(["single", "two"]))
 def test_a_class_depends_on_the_field_of_cls_alone(seed, kind):
     torch.manual_seed(seed)

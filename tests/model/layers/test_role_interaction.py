@@ -103,7 +103,7 @@ def test_the_layer_equals_the_papers_equations(kind, causal):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(
     seed=st.integers(0, 10**6),
     lengths=st.lists(st.integers(1, 7), min_size=1, max_size=4),
@@ -147,7 +147,7 @@ def test_steps_equal_the_whole_sentence(kind):
         assert torch.allclose(found, whole[:, t], atol=1e-12)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 4), st.integers(1, 600))
 def test_the_sum_over_roles_is_einsums(seed, number, width, tokens):
     torch.manual_seed(seed)

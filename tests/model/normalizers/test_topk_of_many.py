@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model.normalizers.topk import CHUNK, TopK, TopKOfMany, kth_largest
@@ -20,7 +20,6 @@ def both(k, scores, outer):
     return found
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     keys=st.integers(1, 3 * CHUNK), k=st.integers(1, 12), open_to=st.integers(1, 800),
     levels=st.sampled_from([3, 50, 10**6]), seed=st.integers(0, 999),

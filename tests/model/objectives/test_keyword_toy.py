@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model.architectures.lstm_classifier import Classified
@@ -85,7 +85,6 @@ def test_the_probe_equals_a_slow_count_whatever_its_batches(tmp_path):
         assert sorted(found.arrays["excess"]) == pytest.approx(sorted(excess))
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=5), st.integers(0, 2**31))
 def test_places_by_a_loop_with_padding(lengths, seed):
     random = np.random.default_rng(seed)

@@ -18,7 +18,7 @@ from tests.model.specs import GUMBEL, tiny
 from tests.model.translators import MECHANISMS, assert_copied, make, repeated_pairs, write_pairs
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(1, 20), st.integers(2, 30), st.floats(0, 0.9), st.integers(1, 8))
 def test_loss_and_gradients_equal_torchs(positions, words, smoothing, chunk):
     torch.manual_seed(positions * 31 + words)

@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model.architectures.translation.beam_search import Hypotheses
@@ -94,7 +94,6 @@ def slow_cider(hypotheses, references):
     return 1000 * found
 
 
-@settings(deadline=None)
 @given(IMAGES)
 def test_cider_is_that_of_a_slow_loop(images):
     hypotheses, references = zip(*images, strict=True)
@@ -102,7 +101,6 @@ def test_cider_is_that_of_a_slow_loop(images):
     np.testing.assert_allclose(cider(hypotheses, references), expected, atol=1e-9)
 
 
-@settings(deadline=None, max_examples=30)
 @given(IMAGES)
 def test_scores_are_those_of_the_official_package(images):
     bleu_module = pytest.importorskip("pycocoevalcap.bleu.bleu_scorer")

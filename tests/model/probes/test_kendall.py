@@ -35,7 +35,7 @@ rankings = st.lists(st.tuples(scores, scores), max_size=40).map(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(rankings, min_size=1, max_size=6))
 def test_tau_is_scipys(pairs):
     found = tau_b(*padded(pairs))
@@ -80,7 +80,7 @@ def test_what_stands_behind_a_row_is_not_read():
     assert tau_b(x, y, lengths).tolist() == expected.tolist()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.integers(0, 9), max_size=33), st.lists(st.integers(0, 99), max_size=33))
 def test_inversions_are_those_of_the_loop(first, second):
     """Two rows of the same length."""

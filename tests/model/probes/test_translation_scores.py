@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model.architectures.translation.beam_search import Beam, Hypotheses
@@ -102,7 +102,6 @@ WORDS = st.sampled_from(["der", "Der", "hund", "ein-haus", "z.b.", "."])
 SENTENCES = st.lists(WORDS, min_size=1, max_size=9).map(" ".join)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(SENTENCES, SENTENCES), min_size=1, max_size=6))
 def test_bleu_in_words_is_papinenis(tmp_path_factory, pairs):
     folder = tmp_path_factory.mktemp("x") / "c"

@@ -24,7 +24,7 @@ NODE = {
 }
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.lists(VALUE, min_size=1, max_size=30), min_size=1, max_size=4))
 def test_ranks_count_what_is_lower(rows):
     width = max(map(len, rows))
@@ -39,7 +39,6 @@ def test_long_rows_need_two_bytes():
     assert ranks(values, np.array([300])).tolist() == list(range(300))
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**31))
 def test_ranks_agree_and_correlate_as_the_values_do(seed):
     random = np.random.default_rng(seed)

@@ -185,7 +185,7 @@ def test_a_tiny_captioner_learns_to_tell_what_is_there(kind, normalizer, tmp_pat
     assert scores[0]["cider"]["value"] > 1.5 * scores[1]["cider"]["value"]
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.integers(0, 3), st.booleans(), st.integers(0, 10**6))
 def test_training_shows_each_image_moved_or_mirrored(shift, flip, seed):
     torch.manual_seed(seed)

@@ -76,7 +76,7 @@ def test_the_search_equals_the_plain_one(mechanism, norm):
     assert_searches_equal(lambda: make(mechanism, norm=norm, tie="none"))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 10**6),
     beam=st.integers(1, 6),
@@ -134,7 +134,6 @@ def test_a_cache_keeps_the_order_and_drops_sentences():
 
 
 @given(st.integers(1, 5), st.integers(1, 12), st.integers(12, 40 * BLOCK), st.integers(0, 99))
-@settings(max_examples=30, deadline=None)
 def test_the_largest_of_long_rows(rows, count, width, seed):
     x = torch.randn(rows, width, generator=torch.Generator().manual_seed(seed))
     values, columns = largest_of(x, count)

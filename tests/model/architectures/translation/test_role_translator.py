@@ -68,7 +68,7 @@ def test_the_search_equals_the_plain_one(kind):
     assert_searches_equal(lambda: make_roles(kind, tie="none"), seeds=2)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     seed=st.integers(0, 10**6),
     kind=st.sampled_from(sorted(KINDS)),
@@ -104,7 +104,7 @@ def test_a_step_follows_the_hypothesis_that_it_continues(kind):
             assert torch.allclose(states[:, beam], whole.view(2, t + 1, -1)[:, -1], atol=1e-10)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(
     vocabulary=st.integers(60, 3000),
     heads=st.sampled_from([1, 2, 4]),

@@ -32,7 +32,7 @@ def padded(lists: list[list[float]]) -> np.ndarray:
     return np.array([[*row, *[99.0] * (width - len(row))] for row in lists])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(rows(), min_size=1, max_size=4))
 def test_agreement_one_row_at_a_time(pairs):
     us, vs = zip(*pairs, strict=True)
@@ -40,7 +40,6 @@ def test_agreement_one_row_at_a_time(pairs):
     assert found.tolist() == [slow(u, v) for u, v in pairs]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(rows(), min_size=1, max_size=4))
 def test_chance_is_the_share_of_positions_that_agree(pairs):
     vs = [v for _, v in pairs]
@@ -52,7 +51,6 @@ def test_chance_is_the_share_of_positions_that_agree(pairs):
     assert found.tolist() == pytest.approx(shares)
 
 
-@settings(max_examples=30, deadline=None)
 @given(rows(most=5))
 def test_chance_is_the_mean_over_all_shuffles(pair):
     u, v = pair
@@ -69,7 +67,6 @@ def test_without_ties_chance_is_that_of_rounding(length):
     assert chance(v, np.array([length]))[0] == pytest.approx(expected)
 
 
-@settings(max_examples=60, deadline=None)
 @given(rows(), st.randoms())
 def test_the_order_of_positions_means_nothing(pair, random):
     u, v = pair
@@ -81,7 +78,6 @@ def test_the_order_of_positions_means_nothing(pair, random):
     assert chance(two, lengths) == chance(two[:, order], lengths)
 
 
-@settings(max_examples=30, deadline=None)
 @given(rows(), st.integers(0, 3))
 def test_only_ranks_count(pair, power):
     u, v = (np.array([values]) for values in pair)
@@ -120,7 +116,6 @@ def test_xi_by_hand(reached, value, exceeded):
     assert xi(reached, along, performance) == Xi(value, exceeded)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8), st.floats(0, 1), st.floats(0, 1))
 def test_xi_never_falls_where_performance_never_does(along, one, two):
     performance = list(map(float, range(len(along))))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from torch import Tensor
 
 from model.architectures.copying import Copied
@@ -14,12 +14,10 @@ from model.probes.learning.ibm_agreement import ibm_agreement
 from model.probes.learning.ibm_convergence import converge
 from model.probes.learning.ibm_model_1 import count_table, expectation_maximisation, translations
 from model.probes.measure import Subject
-from tests.model.architectures.test_copying import CPU
-from tests.model.corpora import write_corpus
+from tests.model.corpora import CPU, permutations
 from tests.model.probes.learning.test_ibm_model_1 import CORPUS, INPUTS, OUTPUTS, likelihood
 
 
-@settings(max_examples=40, deadline=None)
 @given(CORPUS.filter(lambda pairs: any(y for _, y in pairs)))
 def test_the_rounds_are_those_of_one_word_at_a_time(pairs):
     words = sum(len(y) for _, y in pairs)
@@ -32,7 +30,6 @@ def test_the_rounds_are_those_of_one_word_at_a_time(pairs):
         assert found.log_likelihood[-1] == pytest.approx(likelihood(slow, pairs) / words)
 
 
-@settings(max_examples=40, deadline=None)
 @given(CORPUS.filter(lambda pairs: any(y for _, y in pairs)))
 def test_the_likelihood_never_falls_and_the_last_round_gains_nothing(pairs):
     found = converge(pairs, INPUTS, OUTPUTS, tolerance=1e-5)
@@ -75,14 +72,7 @@ class Looking(torch.nn.Module):
 
 def control(tmp_path, symbols: int) -> Corpus:
     """Sequences of four symbols out of some."""
-    random = np.random.default_rng(0)
-
-    def sequences(n: int) -> list[list[int]]:
-        drawn = (random.permutation(np.arange(4, 4 + symbols))[:4].tolist() for _ in range(n))
-        return [[*one, 3] for one in drawn]
-
-    splits = {"train": sequences(300), "test": sequences(9)}
-    return write_corpus(tmp_path / "c", splits, 4 + symbols, {})
+    return permutations(tmp_path / "c", {"train": 300, "test": 9}, symbols, length=4)
 
 
 def test_attention_on_the_right_symbol_agrees_where_co_occurrence_tells_it(tmp_path):

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model.probes.learning.ibm_model_1 import (
@@ -30,7 +30,6 @@ def slow_counts(pairs, inputs=INPUTS, outputs=OUTPUTS):
     return table
 
 
-@settings(max_examples=60, deadline=None)
 @given(CORPUS)
 def test_the_equations_one_word_at_a_time(pairs):
     counts = count_table(pairs, INPUTS, OUTPUTS)
@@ -49,7 +48,6 @@ def test_the_equations_one_word_at_a_time(pairs):
             assert np.allclose(alpha[t], np.array(row) / sum(row))
 
 
-@settings(max_examples=40, deadline=None)
 @given(CORPUS, st.randoms())
 def test_the_order_of_words_and_pairs_means_nothing(pairs, random):
     shuffled = [(random.sample(x, len(x)), random.sample(y, len(y))) for x, y in pairs]
@@ -97,7 +95,6 @@ def slow_round(trans, pairs):
     return np.divide(counts, sums, out=np.zeros_like(counts), where=sums > 0)
 
 
-@settings(max_examples=40, deadline=None)
 @given(CORPUS)
 def test_rounds_of_expectation_maximisation_one_word_at_a_time(pairs):
     expected = translations(count_table(pairs, INPUTS, OUTPUTS))

@@ -49,7 +49,7 @@ def by_scipy(gamma, gamma_s, word):
     return min(one.fun for one in found)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.integers(1, 5), st.integers(2, 7), st.floats(0.1, 6))
 def test_the_optimum_is_that_of_a_generic_solver(seed, positions, words, spread):
     random = np.random.default_rng(seed)

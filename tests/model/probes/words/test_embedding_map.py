@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model.architectures.translation.encoder_decoder import EncoderDecoder
@@ -15,7 +15,6 @@ from tests.model.parallel import write_parallel, write_tagged
 CPU = torch.device("cpu")
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(2, 30), st.integers(0, 10**6))
 def test_purity_is_the_share_of_near_points_with_the_same_tag(n, seed):
     random = np.random.default_rng(seed)

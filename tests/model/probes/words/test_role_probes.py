@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.metrics.cluster import expected_mutual_information
@@ -199,7 +199,6 @@ def test_a_token_out_of_the_vocabulary_is_told_with_the_nearest(tmp_path):
         token_roles(subject, "xyz")
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=2, max_size=60))
 def test_normalised_information_is_the_librarys(pairs):
     rows, columns = (np.array(side) for side in zip(*pairs, strict=True))
