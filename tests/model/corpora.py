@@ -43,6 +43,25 @@ def write_corpus(
     return Corpus(folder)
 
 
+def keyword_texts(
+    folder: Path, sizes: Mapping[str, int], vocabulary: int, shortest: int, longest: int
+) -> Corpus:
+    """Texts of words from 5 on, one of them replaced by a salient one: 3 for label 0, 4 for 1."""
+    random = np.random.default_rng(1)
+    texts: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
+    for split, size in sizes.items():
+        labels, salient, texts[split] = random.integers(0, 2, size).tolist(), [], []
+        for label in labels:
+            text = random.integers(5, vocabulary, random.integers(shortest, longest + 1))
+            at = random.integers(len(text))
+            text[at] = 3 + label
+            texts[split].append(text.tolist())
+            salient += [int(place == at) for place in range(len(text))]
+        columns[split] = {"label": labels, "salient": salient}
+    return write_corpus(folder, texts, vocabulary, {}, columns)
+
+
 def permutations(folder: Path, sizes: Mapping[str, int], symbols: int, length: int) -> Corpus:
     """Sequences to copy: each some of the symbols from 4 on, none twice, and the end mark 3."""
     random, every = np.random.default_rng(0), np.arange(4, 4 + symbols)

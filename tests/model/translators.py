@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from model.architectures.translation.beam_search import Beam
+from model.architectures.translation.beam_search import Beam, Hypotheses
 from model.architectures.translation.encoder_decoder import EncoderDecoder
 from model.architectures.translation.translator import Translator
 from model.architectures.translation.two_stream import TwoStreamEncoderDecoder
@@ -61,6 +61,19 @@ def sentences(lengths: Sequence[int], vocabulary: int = 20) -> tuple[Tensor, Lay
     real = torch.arange(max(lengths))[None] < torch.tensor(lengths)[:, None]
     words = torch.randint(3, vocabulary, real.shape) * real
     return words, Layout(real)
+
+
+def sides(source: Sequence[int], target: Sequence[int]) -> tuple[Tensor, Layout, Tensor, Layout]:
+    """What a translator reads: random sentences of these lengths on either side."""
+    return *sentences(source), *sentences(target)
+
+
+def hypotheses(rows: Sequence[Sequence[int]]) -> Hypotheses:
+    """What a search gives back that has one hypothesis for each source."""
+    tokens = torch.zeros(len(rows), 1, max(map(len, rows)), dtype=torch.long)
+    for row, ids in zip(tokens, rows, strict=True):
+        row[0, : len(ids)] = torch.tensor(ids)
+    return Hypotheses(tokens, torch.zeros(len(rows), 1))
 
 
 def repeated_pairs(folder: Path, longest: int = 6, repeats: int = 1) -> Corpus:

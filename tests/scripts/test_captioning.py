@@ -7,7 +7,7 @@ import pytest
 
 from model.store.checksums import read_sealed
 from tests.encoding import encoded
-from tests.model.specs import tiny
+from tests.model.specs import part, tiny
 from tests.scripts.conftest import Job, planned, trained
 from tests.scripts.processes import kill
 
@@ -24,14 +24,9 @@ IMAGES = {
 MODEL = {
     "path": "model.architectures.translation.captioner:Captioner",
     "images": IMAGES, "width": 8, "hidden": 12, "layers": 1, "heads": 2, "dropout": 0.2,
-    "normalizer": {"path": "model.normalizers.topk:TopK", "k": 3},
+    "normalizer": part("normalizers.topk:TopK", k=3),
 }  # fmt: skip
-SEARCH = {
-    "path": "model.architectures.translation.beam_search:Beam",
-    "beam": 2,
-    "length_ratio": 0,
-    "length_extra": 12,
-}
+SEARCH = part("architectures.translation.beam_search:Beam", beam=2, length_ratio=0, length_extra=12)
 
 
 @pytest.fixture(scope="session")
@@ -69,13 +64,10 @@ def test_killed_in_the_middle_of_an_epoch_it_ends_bit_for_bit_as_undisturbed(
 
 def test_everything_that_a_report_needs_is_measured(undisturbed: Job, tmp_path: Path) -> None:
     probes = {
-        "scores": {"path": "model.probes.quality.caption_scores:caption_scores", "search": SEARCH},
-        "frequent": {"path": "model.probes.quality.caption_scores:frequent_caption"},
-        "pictures": {
-            "path": "model.probes.quality.caption_pictures:caption_pictures",
-            "pictures": 2,
-        },
-        "speed": {"path": "model.probes.cost.speed:training_speed", "updates": 4},
+        "scores": part("probes.quality.caption_scores:caption_scores", search=SEARCH),
+        "frequent": part("probes.quality.caption_scores:frequent_caption"),
+        "pictures": part("probes.quality.caption_pictures:caption_pictures", pictures=2),
+        "speed": part("probes.cost.speed:training_speed", updates=4),
     }
     assert undisturbed.measure(tmp_path / "measures.json", **probes).status == 0
     found = read_sealed(tmp_path / "measures.json")["evaluators"]

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.model.specs import tiny
+from tests.model.corpora import write_corpus
+from tests.model.specs import part, tiny
 from tests.scripts.conftest import Job, as_encoded, planned
 from tests.scripts.processes import kill
 
@@ -21,7 +22,7 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
         split: [random.integers(3, 9, n).tolist()]
         for split, n in (("train", 400), ("dev", 80), ("test", 80))
     }
-    return as_encoded(tmp_path_factory.mktemp("text") / "encoded", splits)
+    return as_encoded(write_corpus(tmp_path_factory.mktemp("text") / "encoded", splits, 9, {}))
 
 
 def reader(folder: Path, text: Path, **training: Any) -> Job:
@@ -29,9 +30,9 @@ def reader(folder: Path, text: Path, **training: Any) -> Job:
     model = {
         "path": "model.architectures.transformer_xl:TransformerXL",
         "width": 8, "hidden": 16, "layers": 2, "heads": 2, "memory": 6, "streams": 4,
-        "normalizer": {"path": "model.normalizers.topk:TopK", "k": 3}, "dropout": 0.1,
+        "normalizer": part("normalizers.topk:TopK", k=3), "dropout": 0.1,
     }  # fmt: skip
-    objective = {"path": "model.objectives.stream_modelling:StreamModelling", "segment": 5}
+    objective = part("objectives.stream_modelling:StreamModelling", segment=5)
     settings = {"updates": 30, "batch": {"tokens": 20}, "schedule": {"name": "cosine"}}
     return Job(folder, planned(tiny(model, objective, **settings | training), text), text)
 

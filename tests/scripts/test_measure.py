@@ -10,6 +10,7 @@ import pytest
 
 from model.store.checksums import listed, read_sealed
 from model.store.record import Record
+from tests.model.specs import part
 from tests.scripts.conftest import Job
 from tests.scripts.processes import Interference, Outcome, Running, coded, command, new_code
 from tests.sealing import flip, put, relist
@@ -64,11 +65,8 @@ class Measuring:
 def measuring(whole: Job, copied: Any) -> Measuring:
     """The finished run, not yet measured."""
     nodes = {
-        "accuracy": {"path": "model.probes.quality.accuracy:accuracy"},
-        "importance": {
-            "path": "model.probes.importance.classification:attention_importance",
-            "tokens": 500,
-        },
+        "accuracy": part("probes.quality.accuracy:accuracy"),
+        "importance": part("probes.importance.classification:attention_importance", tokens=500),
     }
     nodes = {name: coded(node) for name, node in nodes.items()}
     return Measuring(copied(whole), nodes)
@@ -218,7 +216,7 @@ def test_new_code_of_one_evaluator_runs_that_one(measuring):
 
 
 def test_what_was_found_before_a_mistake_is_kept(measuring):
-    node = {"path": "model.probes.importance.classification:absent", "code": "0" * 16}
+    node = part("probes.importance.classification:absent", code="0" * 16)
     measuring.evaluators["importance"] = node
     error = measuring.measure().said.splitlines()[-1]
     assert error.startswith("error: the code of evaluator 'importance' cannot be read")

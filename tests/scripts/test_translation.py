@@ -10,7 +10,7 @@ import pytest
 from subword_nmt.apply_bpe import BPE
 
 from tests.encoding import encoded
-from tests.model.specs import GUMBEL, tiny
+from tests.model.specs import GUMBEL, part, tiny
 from tests.scripts.conftest import Job, planned, trained
 from tests.scripts.processes import kill
 
@@ -134,8 +134,8 @@ def test_a_pair_that_is_too_long_for_the_model_is_told_before_the_first_update(
 
 def test_a_search_without_a_beam_is_told(undisturbed: Job, tmp_path: Path) -> None:
     """Where it got past the plan, which refuses it too."""
-    search = {"path": "model.architectures.translation.beam_search:Beam", "beam": 0}
-    node = {"path": "model.probes.quality.translation_scores:translation_scores", "search": search}
+    search = part("architectures.translation.beam_search:Beam", beam=0)
+    node = part("probes.quality.translation_scores:translation_scores", search=search)
     error = undisturbed.measure(tmp_path / "measures.json", scores=node).error
     assert "cannot be measured: beam must be at least 1, not 0." in error
     assert not (tmp_path / "measures.json").exists()

@@ -19,8 +19,9 @@ from model.normalizers.softmax import Softmax
 from model.objectives.copying import Copying
 from model.probes.copying.outcome import copying
 from model.probes.measure import Subject
+from tests.model.compare import close, gradients
 from tests.model.corpora import CPU, learned, permutations, write_corpus
-from tests.model.specs import brief
+from tests.model.specs import brief, part
 
 END = 3
 
@@ -93,10 +94,8 @@ def test_the_models_equal_their_equations(seed, heads, batch, length, symbols, w
         assert torch.allclose(found.logits[row].softmax(-1), probabilities)
         assert torch.allclose(found.weights[row], attention)
         assert not heads or torch.allclose(model.lexical(source, before)[row], beta)
-    own = torch.autograd.grad(found.logits.softmax(-1)[-1, -1, 0], model.parameters())
-    loop = torch.autograd.grad(probabilities[-1, 0], model.parameters())
-    for (name, _), one, two in zip(model.named_parameters(), own, loop, strict=True):
-        assert torch.allclose(one, two, atol=1e-10), name
+    own = gradients(found.logits.softmax(-1)[-1, -1, 0], model)
+    assert close(own, gradients(probabilities[-1, 0], model), atol=1e-10)
 
 
 def test_a_prediction_ignores_the_symbols_after_it():
@@ -224,18 +223,6 @@ def test_the_metrics_equal_a_slow_count(tmp_path):
     assert sorted(model.asked) == [[1, *sequence[:-1]] for sequence in SEQUENCES]
 
 
-def test_the_end_symbol_counts_in_the_loss_alone(tmp_path):
-    model, subject = made(tmp_path, SEQUENCES)
-    batch = collate(subject.corpus.split("test"), np.arange(6))
-    before = Copying().loss(model, batch, epoch=0)
-    model.logits[:, -1, END] -= 50
-    model.weights[:, -1] = torch.eye(5)[-1]
-    after = Copying().loss(model, batch, epoch=0)
-    assert float(after.mean) > float(before.mean) + 5
-    for name in ("accuracy", "attention"):
-        assert torch.equal(before.sums[name], after.sums[name])
-
-
 def test_the_loss_has_a_gradient_and_the_metrics_have_none():
     torch.manual_seed(0)
     model = CopyingModel(9, 4, 4)
@@ -245,13 +232,6 @@ def test_the_loss_has_a_gradient_and_the_metrics_have_none():
     loss.mean.backward()
     assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in model.parameters())
     assert not any(value.requires_grad for value in loss.sums.values())
-
-
-def test_sequences_of_several_lengths_are_refused(tmp_path):
-    corpus = write_corpus(tmp_path / "c", {"train": [[4, 5, 6, END], [4, 5, END]]}, 9, {})
-    batch = collate(corpus.split("train"), np.arange(2))
-    with pytest.raises(ValueError, match=r"one length; give the corpus a length\.$"):
-        Copying().loss(CopyingModel(9, 4, 4), batch, epoch=0)
 
 
 def test_the_probe_equals_a_slow_count_whatever_its_batches(tmp_path):
@@ -328,7 +308,7 @@ def copies(tmp_path) -> Corpus:
 
 def test_a_model_learns_to_attend_to_what_it_copies(tmp_path):
     corpus = copies(tmp_path)
-    node = {"path": "model.architectures.copying:CopyingModel", "width": 32, "hidden": 32}
+    node = part("architectures.copying:CopyingModel", width=32, hidden=32)
     subject, history = learned(brief(node, "model.objectives.copying:Copying"), corpus)
     untrained = copying(Subject(build(node, vocabulary_size=16), corpus, CPU, 0), history).scalars
     assert untrained["attention"]["value"] < 0.3

@@ -7,14 +7,17 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from model.architectures.class_proxy import ClassProxy
+from model.architectures.copying import CopyingModel
 from model.architectures.lexical_proxy import LexicalProxy
 from model.batches.batching import collate
+from model.objectives.copying import Copying
 from model.objectives.copying_proxy import CopyingProxy
 from model.probes.learning.ibm_model_1 import count_table
 from model.probes.learning.lexical_proxy import copying_proxy
 from model.probes.measure import Subject
 from tests.model.corpora import CPU, learned, permutations, values, write_corpus
-from tests.model.specs import brief
+from tests.model.specs import brief, part
 
 END = 3
 PAIRS = [([0, 1, 1, 2], [3, 1]), ([2], [0, 1, 2, 0]), ([3, 0], [4]), ([1, 3, 4], [2, 2, 3])]
@@ -45,18 +48,26 @@ def test_padding_is_no_word():
     assert torch.allclose(found[0], model(tokens[:1, :2], tokens[:1, :2] > 0)[0])
 
 
-def test_sequences_of_several_lengths_are_refused(tmp_path):
+@pytest.mark.parametrize(
+    ("objective", "model"),
+    [(Copying(), CopyingModel(9, 4, 4)), (CopyingProxy(), LexicalProxy(9, 4))],
+)
+def test_sequences_of_several_lengths_are_refused(tmp_path, objective, model):
     corpus = write_corpus(tmp_path / "c", {"train": [[4, 5, 6, END], [4, 5, END]]}, 9, {})
     batch = collate(corpus.split("train"), np.arange(2))
     with pytest.raises(ValueError, match=r"one length; give the corpus a length\.$"):
-        CopyingProxy().loss(LexicalProxy(9, 4), batch, epoch=0)
+        objective.loss(model, batch, epoch=0)
 
 
-def test_words_start_as_in_the_paper():
-    torch.manual_seed(0)
-    model = LexicalProxy(500, 64)
+@pytest.mark.parametrize(("kind", "near"), [(LexicalProxy, 0.02), (ClassProxy, 0.15)])
+def test_words_start_as_in_the_paper(kind, near):
+    model = kind(500, 64)
     for weight in (model.embedding.weight, model.output.weight):
-        assert float(weight.std()) == pytest.approx(1 / 8, rel=0.02)
+        assert float(weight.std()) == pytest.approx(1 / 8, rel=near)
+
+
+def test_what_is_said_of_words_is_the_softmax_of_their_scores():
+    model = LexicalProxy(500, 64)
     alone = model(torch.arange(500)[:, None], torch.ones(500, 1, dtype=torch.bool))
     assert torch.allclose(model.of_words(), alone.softmax(dim=-1), atol=1e-6)
 
@@ -106,7 +117,7 @@ def test_equations_50_and_12_at_initialisation():
 def test_a_proxy_learns_to_copy_only_where_symbols_do_not_all_occur(tmp_path, drawn_from, learnt):
     sizes = {"train": 1280, "dev": 32, "test": 50}
     corpus = permutations(tmp_path / "c", sizes, drawn_from, length=5)
-    node = {"path": "model.architectures.lexical_proxy:LexicalProxy", "width": 64}
+    node = part("architectures.lexical_proxy:LexicalProxy", width=64)
     spec = brief(node, "model.objectives.copying_proxy:CopyingProxy", epochs=5)
     value = values(copying_proxy(learned(spec, corpus)[0]))
     assert value["uniform_alignment"] == 0.2

@@ -8,7 +8,7 @@ from model.architectures.permutation_function import PermutationModel
 from model.objectives.copying import copied
 from model.probes.copying.outcome import copying
 from tests.model.corpora import learned, permutations
-from tests.model.specs import brief
+from tests.model.specs import brief, part
 
 END = 3
 
@@ -75,12 +75,9 @@ def test_another_length_is_told():
 
 def test_a_short_permutation_is_learned(tmp_path):
     corpus = permutations(tmp_path / "c", {"train": 4800, "dev": 32, "test": 200}, 6, 3)
-    node = {
-        "path": "model.architectures.permutation_function:PermutationModel",
-        "width": 32,
-        "hidden": 32,
-        "length": 3,
-    }
+    node = part(
+        "architectures.permutation_function:PermutationModel", width=32, hidden=32, length=3
+    )
     found = copying(*learned(brief(node, "model.objectives.copying:Copying"), corpus)).scalars
     assert found["accuracy"]["value"] > 90
     assert found["accuracy"]["n"] == 200

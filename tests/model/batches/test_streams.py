@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from model.batches.batching import BOS, PAD
 from model.batches.corpus import Split
 from model.batches.streams import StreamSampler, streams_in_order
-from tests.model.corpora import write_corpus
-
-CPU = torch.device("cpu")
+from tests.model.corpora import CPU, write_corpus
 
 
 def split_of(folder: Path, length: int) -> Split:

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn import functional as F
@@ -72,39 +72,6 @@ def test_states_and_all_gradients_are_those_of_torch(
     assert same(*(torch.autograd.grad(total, inputs) for total in alone))
 
 
-@settings(max_examples=10)
-@given(st.integers(0, 2**31), st.integers(1, 4), st.integers(1, 3), st.integers(1, 3))
-def test_gradients_are_those_of_finite_differences(seed, length, batch, symbols):
-    case = Case(seed, length, batch, symbols, width=2, hidden=3)
-    names = [name for name, _ in case.layer.named_parameters()]
-
-    def read(table: Tensor, h0: Tensor, c0: Tensor, *parameters: Tensor) -> Read:
-        states, last = torch.func.functional_call(
-            case.layer,
-            dict(zip(names, parameters, strict=True)),
-            (case.tokens, table, (h0, c0)),
-        )
-        return states, *last
-
-    inputs = (case.table, *case.state, *case.layer.parameters())
-    assert torch.autograd.gradcheck(read, inputs)
-
-
-def test_the_gradient_of_a_repeated_symbol_is_the_sum_over_its_positions():
-    case = Case(seed=0, length=4, batch=3, symbols=2, width=5, hidden=6)
-    case.tokens = torch.zeros(4, 3, dtype=torch.long)
-    read = case.read()
-    weights = [torch.randn_like(x) for x in read]
-    repeated = case.gradients(read, weights)[0]
-    # The same symbol under a name of its own at every position.
-    case.tokens = torch.arange(12).view(4, 3)
-    case.table = case.table[0].detach().expand(12, -1).clone().requires_grad_()
-    apart = case.gradients(case.read(), weights)[0]
-    assert torch.allclose(repeated[0], apart.sum(0))
-    assert (repeated[1] == 0).all()
-    assert (apart != 0).any(1).all()
-
-
 def test_a_second_backward_pass_finds_the_same_and_spoils_nothing():
     case = Case(seed=0, length=5, batch=2, symbols=3, width=4, hidden=4)
     read = case.read()
@@ -125,20 +92,6 @@ def test_without_a_state_it_starts_from_zeros():
     zeros = torch.zeros(2, 6, dtype=torch.float64)
     assert torch.equal(found, case.layer(case.tokens, case.table, (zeros, zeros))[0])
     assert not torch.allclose(found, case.read()[0])
-
-
-@settings(max_examples=20)
-@given(st.integers(0, 2**31), st.integers(2, 8), st.data())
-def test_reading_on_from_the_last_state_is_reading_in_one_go(seed, length, data):
-    case = Case(seed, length, batch=2, symbols=3, width=2, hidden=3)
-    cut = data.draw(st.integers(1, length - 1))
-    first, between = case.layer(case.tokens[:cut], case.table, case.state)
-    second, last = case.layer(case.tokens[cut:], case.table, between)
-    whole = case.read()
-    found = (torch.cat([first, second]), *last)
-    assert same(found, whole)
-    weights = [torch.randn_like(x) for x in whole]
-    assert same(case.gradients(found, weights), case.gradients(whole, weights))
 
 
 class Elsewhere(Tensor):

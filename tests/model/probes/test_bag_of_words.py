@@ -2,16 +2,14 @@
 
 import numpy as np
 import pytest
-import torch
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from model.batches.corpus import Corpus
 from model.probes.measure import Subject
 from model.probes.quality.bag_of_words import STRENGTHS, tfidf_regression, word_counts
-from tests.model.corpora import write_corpus
+from tests.model.corpora import CPU, write_corpus
 
-CPU = torch.device("cpu")
 UNK = 2
 
 

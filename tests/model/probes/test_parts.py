@@ -12,6 +12,7 @@ from model.batches.corpus import Corpus
 from model.build import build, locate
 from model.normalizers.gumbel import Gumbel
 from model.training.optimization import learning_rate
+from tests.model.specs import part
 
 
 def test_nodes_are_built_inside_out_with_the_context():
@@ -21,7 +22,7 @@ def test_nodes_are_built_inside_out_with_the_context():
         "encoder": {
             "path": "model.architectures.transformer:Transformer",
             "width": 8, "hidden": 8, "layers": 1,
-            "heads": 2, "normalizer": {"path": "model.normalizers.gumbel:Gumbel", "temperature": 2},
+            "heads": 2, "normalizer": part("normalizers.gumbel:Gumbel", temperature=2),
         },
     }  # fmt: skip
     model = build(node, vocabulary_size=11)
@@ -32,9 +33,7 @@ def test_nodes_are_built_inside_out_with_the_context():
 
 
 def test_a_function_is_bound_not_called():
-    double = build(
-        {"path": "model.training.optimization:learning_rate", "name": "constant", "peak": 2.0}
-    )
+    double = build(part("training.optimization:learning_rate", name="constant", peak=2.0))
     assert double(5, 10) == 2.0
 
 

@@ -8,8 +8,7 @@ from model.architectures.lstm_classifier import LSTMClassifier
 from model.normalizers.softmax import Softmax
 from model.training import optimization as precision
 from model.training.optimization import autocast, uses_bf16
-
-CPU = torch.device("cpu")
+from tests.model.corpora import CPU
 
 
 @pytest.mark.parametrize(

@@ -11,21 +11,23 @@ from model.layers.receptive_field import receptive_field
 from model.normalizers.gumbel import one_hot_argmax
 from model.probes.fields.effective_field import effective_field, field_of_first
 from model.probes.measure import Subject
+from tests.model.corpora import CPU
+from tests.model.specs import GUMBEL, SOFTMAX, part
 
-CPU = torch.device("cpu")
 NODES = {
-    "one_hot": {"path": "model.normalizers.gumbel:Gumbel"},
-    "top_2": {"path": "model.normalizers.topk:TopK", "k": 2},
-    "sparsemax": {"path": "model.normalizers.sparsemax:Sparsemax"},
-    "softmax": {"path": "model.normalizers.softmax:Softmax"},
+    "one_hot": GUMBEL,
+    "top_2": part("normalizers.topk:TopK", k=2),
+    "sparsemax": part("normalizers.sparsemax:Sparsemax"),
+    "softmax": SOFTMAX,
 }
 
 
-def subject(spec, corpus, normalizer: str, encoder: str = "transformer:Transformer") -> Subject:
+ENCODERS = ["transformer:Transformer", "two_stream:TwoStreamTransformer"]
+
+
+def subject(spec, corpus, normalizer: str, encoder: str) -> Subject:
     """An untrained model whose attention is far from even, in double precision."""
-    spec["model"]["encoder"] |= {
-        "path": f"model.architectures.{encoder}", "normalizer": NODES[normalizer],
-    }  # fmt: skip
+    spec["model"]["encoder"] |= part(f"architectures.{encoder}", normalizer=NODES[normalizer])
     torch.manual_seed(0)
     model = build(spec["model"], vocabulary_size=9).double().eval()
     for name, parameter in model.named_parameters():
@@ -54,7 +56,7 @@ def in_order(s: Subject) -> list[set[int]]:
     return fields
 
 
-@pytest.mark.parametrize("encoder", ["transformer:Transformer", "two_stream:TwoStreamTransformer"])
+@pytest.mark.parametrize("encoder", ENCODERS)
 @pytest.mark.parametrize("normalizer", NODES)
 def test_the_field_is_that_of_the_set_recursion(keywords, classifier_spec, normalizer, encoder):
     s = subject(classifier_spec, keywords, normalizer, encoder)
@@ -74,11 +76,12 @@ def test_the_field_is_that_of_the_set_recursion(keywords, classifier_spec, norma
         assert found.scalars["field_fraction"]["value"] < 1
 
 
+@pytest.mark.parametrize("encoder", ENCODERS)
 @pytest.mark.parametrize("normalizer", NODES)
 def test_with_the_routing_fixed_only_the_field_has_a_gradient(
-    keywords, classifier_spec, normalizer
+    keywords, classifier_spec, normalizer, encoder
 ):
-    s = subject(classifier_spec, keywords, normalizer)
+    s = subject(classifier_spec, keywords, normalizer, encoder)
     batch = collate(keywords.split("test"), np.arange(40))
     weights = [w.detach() for w in s.model(batch.tokens, batch.real).weights]
     h0 = s.model.encoder.embedding(batch.tokens).detach().requires_grad_()

@@ -21,9 +21,9 @@ from model.probes.importance.translation import (
     translation_importance,
 )
 from model.probes.measure import Subject
+from tests.model.corpora import CPU
 from tests.model.parallel import write_parallel
 
-CPU = torch.device("cpu")
 MODELS = {
     "soft": (EncoderDecoder, Softmax),
     "discrete": (EncoderDecoder, Gumbel),

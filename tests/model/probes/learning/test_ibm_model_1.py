@@ -48,14 +48,6 @@ def test_the_equations_one_word_at_a_time(pairs):
             assert np.allclose(alpha[t], np.array(row) / sum(row))
 
 
-@given(CORPUS, st.randoms())
-def test_the_order_of_words_and_pairs_means_nothing(pairs, random):
-    shuffled = [(random.sample(x, len(x)), random.sample(y, len(y))) for x, y in pairs]
-    random.shuffle(shuffled)
-    one, two = (count_table(some, INPUTS, OUTPUTS) for some in (pairs, shuffled))
-    assert np.allclose(one, two)
-
-
 def test_by_hand():
     # "das haus" - "the house", "das buch" - "the book"
     pairs = [([0, 1], [0, 1]), ([0, 2], [0, 2])]
@@ -105,8 +97,3 @@ def test_rounds_of_expectation_maximisation_one_word_at_a_time(pairs):
         assert likelihood(found, pairs) >= before - 1e-9
         before = likelihood(found, pairs)
         expected = slow_round(expected, pairs)
-
-
-def test_expectation_maximisation_finds_the_dictionary():
-    pairs = [([0, 1], [0, 1]), ([0, 2], [0, 2])]
-    assert np.allclose(expectation_maximisation(pairs, 3, 3, 60), np.eye(3), atol=0.02)

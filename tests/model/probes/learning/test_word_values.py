@@ -13,9 +13,8 @@ from model.probes.learning.word_values import log_odds, proxy_values, word_impor
 from model.probes.measure import Subject
 from model.probes.quality.token_accuracy import token_accuracy
 from tests.model.architectures.translation.test_recurrent_translator import make, slowly
-from tests.model.corpora import write_corpus
+from tests.model.corpora import CPU, write_corpus
 
-CPU = torch.device("cpu")
 WORDS = 20
 EXAMPLES = np.array([4, 0, 3])
 

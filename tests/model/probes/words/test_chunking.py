@@ -13,9 +13,9 @@ from model.normalizers.softmax import Softmax
 from model.probes.measure import Subject
 from model.probes.words.chunking import baseline, chunking, fit_linear, sentences, word_states
 from model.probes.words.subwords import SubWords
+from tests.model.corpora import CPU
 from tests.model.parallel import write_parallel, write_tagged
 
-CPU = torch.device("cpu")
 NOUNS, VERBS = ["dog", "cat", "sea"], ["sees", "runs"]
 PIECES = ["d@@", "og", "cat", "s@@", "ea", "sees", "r@@", "uns", "the"]
 MERGES = ["o g</w>", "e a</w>", "c a", "ca t</w>", "s e", "e s</w>", "se es</w>", "u n", "un s</w>",

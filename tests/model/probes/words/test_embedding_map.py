@@ -10,9 +10,8 @@ from model.architectures.translation.encoder_decoder import EncoderDecoder
 from model.normalizers.softmax import Softmax
 from model.probes.measure import Subject
 from model.probes.words.embedding_map import chance, embedding_map, purity
+from tests.model.corpora import CPU
 from tests.model.parallel import write_parallel, write_tagged
-
-CPU = torch.device("cpu")
 
 
 @given(st.integers(2, 30), st.integers(0, 10**6))

@@ -11,9 +11,9 @@ from model.normalizers.gumbel import Gumbel
 from model.probes.measure import Subject
 from model.probes.words.neighbours import nearest_rows, neighbours
 from model.probes.words.states import embeddings
+from tests.model.corpora import CPU
 from tests.model.parallel import write_parallel, write_tagged
 
-CPU = torch.device("cpu")
 WORDS = ["big", "dog", "slightly", "small", "somewhat", "cat", "the"]
 
 

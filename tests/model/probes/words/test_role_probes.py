@@ -32,7 +32,7 @@ from model.probes.words.word_classes import word_classes
 from tests.model.clock import tell, timed
 from tests.model.corpora import CPU, write_corpus
 from tests.model.parallel import write_parallel, write_tagged
-from tests.model.specs import SOFTMAX, tiny
+from tests.model.specs import SOFTMAX, part, tiny
 
 SYMBOLS = [
     "<pad>", "<bos>", "<eos>", "<unk>", "der", "mann", "seh@@", "en", ".", "12", "gro@@", "ß@@",
@@ -234,7 +234,7 @@ def test_sizes_are_counted_in_millions(tmp_path):
 
 def with_roles(number, assignment, **shape):
     """The node of a model with roles."""
-    roles = {"path": "model.layers.role_interaction:Roles", "number": number}
+    roles = part("layers.role_interaction:Roles", number=number)
     path = "model.architectures.translation.with_roles:RoleEncoderDecoder"
     return {"path": path, **shape, "roles": roles | {"assignment": assignment}}
 
