@@ -21,9 +21,10 @@ CPU = torch.device("cpu")
 def write_corpus(
     folder: Path,
     splits: Mapping[str, Sequence[Sequence[int]]],
-    vocabulary: int,
+    vocabulary: int | Sequence[str],
     statistics: Mapping[str, Any],
-    columns: Mapping[str, Mapping[str, Sequence[int]]] | None = None,
+    columns: Mapping[str, Mapping[str, Any]] | None = None,
+    **manifest: Any,
 ) -> Corpus:
     """Write splits of token ids, and columns of each split, as `encode` would."""
     folder.mkdir(parents=True)
@@ -34,10 +35,12 @@ def write_corpus(
         np.save(folder / f"{split}.offsets.npy", offsets)
         for name, values in (columns or {}).get(split, {}).items():
             np.save(folder / f"{split}.{name}.npy", np.array(values))
-    symbols = ["<pad>", "<bos>", "<unk>", *(f"s{i}" for i in range(3, vocabulary))]
+    symbols = vocabulary
+    if isinstance(symbols, int):
+        symbols = ["<pad>", "<bos>", "<unk>", *(f"s{i}" for i in range(3, symbols))]
     (folder / "vocabulary.txt").write_text("\n".join(symbols) + "\n")
     files = {path.name: {"bytes": path.stat().st_size} for path in folder.iterdir()}
-    manifest = {"schema": 1, "digest": "d", "files": files, "statistics": dict(statistics)}
+    manifest |= {"schema": 1, "digest": "d", "files": files, "statistics": dict(statistics)}
     manifest["vocabulary_size"] = len(symbols)
     (folder / "manifest.json").write_text(json.dumps(manifest))
     return Corpus(folder)

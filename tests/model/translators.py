@@ -39,14 +39,9 @@ SIZES = {"width": 8, "hidden": 12, "layers": 2, "heads": 2}
 
 def write_pairs(folder: Path, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Split:
     """Write pairs of words, EOS not among them, as an encoded split `train`."""
-    folder.mkdir(exist_ok=True, parents=True)
     examples = [[*source, EOS, *target, EOS] for source, target in pairs]
-    offsets = np.cumsum([0, *map(len, examples)]).astype(np.int64)
-    np.save(folder / "train.tokens.npy", np.concatenate(examples).astype(np.int32))
-    np.save(folder / "train.offsets.npy", offsets)
-    lengths = np.array([len(source) + 1 for source, _ in pairs], np.int32)
-    np.save(folder / "train.source.npy", lengths)
-    return Split(folder, "train")
+    columns = {"train": {"source": [len(source) + 1 for source, _ in pairs]}}
+    return write_corpus(folder / "pairs", {"train": examples}, 9, {}, columns).split("train")
 
 
 def make(mechanism: str, vocabulary: int = 20, **changes: Any) -> Translator:

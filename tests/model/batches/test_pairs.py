@@ -129,6 +129,6 @@ def test_bad_corpora_are_told(tmp_path):
     with pytest.raises(ValueError, match="no column 'source'"):
         pair_lengths(split)
     write_pairs(tmp_path / "b", [([5], [6]), ([7], [8])])
-    np.save(tmp_path / "b/train.source.npy", np.array([2, 4], np.int32))
+    np.save(tmp_path / "b/pairs/train.source.npy", np.array([2, 4], np.int32))
     with pytest.raises(ValueError, match="pair 1 of the corpus has an empty side"):
-        PairSampler(Split(tmp_path / "b", "train"), {"tokens": 10}, 0)
+        PairSampler(Split(tmp_path / "b/pairs", "train"), {"tokens": 10}, 0)

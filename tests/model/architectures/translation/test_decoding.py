@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from benchmarks.plain_search import plain_search
-from model.architectures.translation.beam_search import BLOCK, Beam, candidates, largest_of
+from model.architectures.translation.beam_search import BLOCK, Beam, largest_of
 from model.architectures.translation.translator import Translator
 from model.batches.batching import BOS, PAD
 from model.batches.pairs import EOS
-from model.layers.cached_attention import Cache
 from model.layers.packing import Layout
 from tests.model.translators import MECHANISMS, make, sentences
 
@@ -133,33 +132,12 @@ def test_a_step_with_the_cache_equals_the_whole_prefix(mechanism):
     assert_steps_follow(make(mechanism), before=torch.eye(2))
 
 
-def test_a_cache_keeps_the_order_and_drops_sentences():
-    cache = Cache(6)
-    first, second = torch.randn(3, 2, 2, 4), torch.randn(3, 2, 2, 4)
-    assert torch.equal(cache.append(first)[0], first)
-    assert torch.equal(cache.append(second)[0], torch.cat([first, second], 2))
-    cache.select(torch.tensor([2, 0]))
-    third = torch.randn(2, 2, 2, 4)
-    expected = torch.cat([first[[2, 0]], second[[2, 0]], third], 2)
-    assert torch.equal(cache.append(third)[0], expected)
-
-
 @given(st.integers(1, 5), st.integers(1, 12), st.integers(12, 40 * BLOCK), st.integers(0, 99))
 def test_the_largest_of_long_rows(rows, count, width, seed):
     x = torch.randn(rows, width, generator=torch.Generator().manual_seed(seed))
     values, columns = largest_of(x, count)
     assert torch.equal(values, x.topk(count).values)
     assert torch.equal(x.gather(1, columns), values)
-
-
-def test_candidates_are_log_probabilities_without_pad_and_bos():
-    logits = torch.randn(3, 9).double() * 5
-    expected = logits.log_softmax(-1)
-    values, words = candidates(logits.clone(), 7)
-    assert torch.allclose(values, expected.gather(1, words))
-    assert words[:, -1].tolist() == [EOS] * 3
-    for row in range(3):
-        assert sorted(words[row, :-1].tolist()) == [2, 3, 4, 5, 6, 7, 8]
 
 
 def test_penalties_by_hand():

@@ -195,17 +195,6 @@ def test_attention_dropout_does_not_touch_the_samples():
     assert not torch.equal(one.weights.cross[0], two.weights.cross[0])  # the controller's reading
 
 
-def test_dropout_is_drawn_from_the_global_generator():
-    """So that a run resumes from the state of that generator."""
-    model = make("two-stream", dropout=0.3, hidden_dropout=0.2, attention_dropout=0.1).train()
-    inputs, states = sides([5], [6]), []
-    for seed in (0, 0, 1):
-        torch.manual_seed(seed)
-        states.append(model(*inputs).states)
-    assert torch.equal(states[0], states[1])
-    assert not torch.equal(states[0], states[2])
-
-
 def test_tied_words_are_one_matrix():
     everything = make("softmax")
     assert everything.source is everything.target

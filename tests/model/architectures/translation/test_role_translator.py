@@ -24,11 +24,9 @@ from model.normalizers.softmax import Softmax
 from model.objectives.role_translation import RoleTranslation
 from model.training.loop import TrainingFailed
 from tests.model.architectures.translation.test_decoding import (
-    assert_same,
     assert_searches_equal,
     assert_steps_follow,
     often_ending,
-    plain,
 )
 from tests.model.corpora import resumed_alike, run
 from tests.model.roles import KINDS, make_roles
@@ -72,21 +70,6 @@ def test_the_layer_stands_between_embedding_and_positions(kind):
 def test_the_search_equals_the_plain_one(kind):
     """Hypotheses change beams and sentences end at different steps: states must go with them."""
     assert_searches_equal(lambda: make_roles(kind, tie="none"), seeds=2)
-
-
-@settings(max_examples=15)
-@given(
-    seed=st.integers(0, 10**6),
-    kind=st.sampled_from(sorted(KINDS)),
-    beam=st.integers(1, 6),
-    lengths=st.lists(st.integers(1, 6), min_size=1, max_size=5),
-)
-def test_the_search_equals_the_plain_one_whatever_the_sentences(seed, kind, beam, lengths):
-    torch.manual_seed(seed)
-    model = often_ending(make_roles(kind, 12, tie="none", layers=1), seed)
-    source, layout = sentences(lengths, 12)
-    how = Beam(beam, length_extra=4)
-    assert_same(how.search(model, source, layout), plain(model, source, layout, how))
 
 
 @pytest.mark.parametrize("kind", KINDS)
