@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.batches.batching import BOS, PAD, Sampler, collate, in_order, plan_batches, plan_updates
-from model.batches.corpus import Corpus
 
 LENGTHS = st.lists(st.integers(1, 30), min_size=1, max_size=60).map(np.array)
 
@@ -28,7 +27,7 @@ def test_batches_hold_every_example_once_within_the_limit(lengths, limit, kind, 
         assert (len(batch) + 1) * lengths[following[0]] > limit
 
 
-def test_collate_equals_a_loop(keywords: Corpus):
+def test_collate_equals_a_loop(keywords):
     split = keywords.split("train")
     examples = np.array([5, 0, 17])
     batch = collate(split, examples)
@@ -45,7 +44,7 @@ def test_collate_equals_a_loop(keywords: Corpus):
 
 
 @pytest.mark.parametrize("limit", [{"examples": 32}, {"tokens": 150}])
-def test_epochs_are_shuffled_by_seed_and_epoch_and_have_one_length(keywords: Corpus, limit):
+def test_epochs_are_shuffled_by_seed_and_epoch_and_have_one_length(keywords, limit):
     split = keywords.split("train")
     sampler = Sampler(split, limit, seed=3)
 
@@ -59,7 +58,7 @@ def test_epochs_are_shuffled_by_seed_and_epoch_and_have_one_length(keywords: Cor
     assert {len(sampler.epoch(e)) for e in range(5)} == {sampler.updates_per_epoch}
 
 
-def test_micro_batches_split_an_update_without_changing_it(keywords: Corpus):
+def test_micro_batches_split_an_update_without_changing_it(keywords):
     split = keywords.split("train")
     whole = Sampler(split, {"examples": 20}, seed=0).epoch(0)
     parts = Sampler(split, {"examples": 20, "micro_tokens": 40}, seed=0).epoch(0)
@@ -87,6 +86,6 @@ def test_an_update_of_micro_batches_is_a_mixture_of_lengths():
     assert np.std(means) < lengths.std() / 2
 
 
-def test_in_order_visits_a_split_once(keywords: Corpus):
+def test_in_order_visits_a_split_once(keywords):
     batches = in_order(keywords.split("test"), 100, torch.device("cpu"))
     assert sorted(n for batch in batches for n in batch.examples) == list(range(80))

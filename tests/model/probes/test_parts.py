@@ -43,14 +43,14 @@ def test_a_path_that_names_nothing_is_told(path):
         locate(path)
 
 
-def test_a_cut_array_is_told(keywords: Corpus):
+def test_a_cut_array_is_told(keywords):
     path = keywords.folder / "train.tokens.npy"
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(ValueError, match=r"train\.tokens\.npy.*run again to rebuild"):
         keywords.split("train")
 
 
-def test_columns_that_do_not_fit_are_told(keywords: Corpus):
+def test_columns_that_do_not_fit_are_told(keywords):
     np.save(keywords.folder / "train.label.npy", np.zeros(3))
     with pytest.raises(ValueError, match="column 'label' of 'train' does not fit"):
         keywords.split("train")
@@ -59,7 +59,7 @@ def test_columns_that_do_not_fit_are_told(keywords: Corpus):
         keywords.split("dev")
 
 
-def test_missing_parts_of_a_corpus_are_told(keywords: Corpus):
+def test_missing_parts_of_a_corpus_are_told(keywords):
     with pytest.raises(ValueError, match="no split 'validation'"):
         keywords.split("validation")
     (keywords.folder / "manifest.json").write_text(json.dumps({})[:1])

@@ -1,4 +1,4 @@
-"""The proxy: its loss by hand, how it starts to learn (equations 50 and 12), and its probe."""
+"""The proxies: by hand, how they start to learn (equations 50 and 12), and what they learn."""
 
 import math
 
@@ -16,7 +16,7 @@ from model.objectives.copying_proxy import CopyingProxy
 from model.probes.learning.ibm_model_1 import count_table
 from model.probes.learning.lexical_proxy import copying_proxy
 from model.probes.measure import Subject
-from tests.model.corpora import CPU, learned, permutations, values, write_corpus
+from tests.model.corpora import CPU, keyword_texts, learned, permutations, values, write_corpus
 from tests.model.specs import brief, part
 
 END = 3
@@ -156,3 +156,34 @@ def test_the_probe_equals_a_slow_count(tmp_path):
         assert found.scalars[f"{name}_alignment"]["value"] == pytest.approx(np.mean(shares))
         mean = np.mean([trans[i, i] for i in range(3)])
         assert found.scalars[f"{name}_translation"]["value"] == pytest.approx(mean)
+
+
+def test_the_class_proxy_is_the_softmax_of_the_mean_embedding():
+    torch.manual_seed(0)
+    model = ClassProxy(8, 3).double()
+    tokens = torch.tensor([[4, 5, 0], [6, 6, 7]])
+    found = model(tokens, tokens > 0)
+    for row, words in enumerate(([4, 5], [6, 6, 7])):
+        mean = sum(model.embedding.weight[word] for word in words) / len(words)
+        p = (model.output.weight @ mean).softmax(dim=0)
+        assert float(found.logits[row].sigmoid().detach()) == pytest.approx(float(p[1].detach()))
+        for place, word in enumerate(words):
+            alone = (model.output.weight @ model.embedding.weight[word]).softmax(dim=0)
+            assert torch.allclose(found.log_odds[row, place].sigmoid(), alone[1])
+        assert torch.allclose(
+            found.weights[row, : len(words)], torch.tensor(1 / len(words)).double()
+        )
+    assert found.weights[0, 2] == 0
+
+
+def test_the_class_proxy_learns_which_words_decide(tmp_path):
+    corpus = keyword_texts(tmp_path / "c", {"train": 640, "dev": 64}, 12, shortest=6, longest=6)
+    node = part("architectures.class_proxy:ClassProxy", width=16)
+    objective = "model.objectives.classification:BinaryClassification"
+    model = learned(brief(node, objective, epochs=5), corpus)[0].model
+    words = torch.arange(3, 12)[None]
+    says = model(words, words > 0).log_odds[0]
+    assert says.argmin() == 0
+    assert says.argmax() == 1
+    says = says.detach()
+    assert float(says[0]) < -1 < 1 < float(says[1])
