@@ -2,6 +2,7 @@
 
 import pytest
 
+from workflow.definitions.claims import Claims
 from workflow.definitions.configuration import Configuration
 from workflow.definitions.experiments import Overlay
 from workflow.definitions.loader import check, load_yaml, read_yaml
@@ -202,3 +203,19 @@ def test_yaml_merge_keys_work(tmp_path):
     text = "data: &d {length: 3}\nvariants: {a: {data: {<<: *d, seed: 1}}}"
     found = load(tmp_path, text, Overlay)
     assert found["variants"]["a"]["data"] == {"length": 3, "seed": 1}
+
+
+def test_a_key_that_is_left_out_gets_its_default(tmp_path):
+    text = """
+        claims:
+          - &one {id: one, claim: A., source: a, experiment: e, measure: a.b, label: l, unit: u,
+             digits: 1, left: {variant: a, label: a}, right: {value: 1}}
+          - {<<: *one, id: two, direction: less, margin: 1, over: examples}
+    """
+    one, two = load(tmp_path, text, Claims)["claims"]
+    assert (one["direction"], one["margin"], one["over"]) == ("greater", 0, "runs")
+    assert (two["direction"], two["margin"], two["over"]) == ("less", 1, "examples")
+
+
+def test_nothing_is_added_to_changes_that_are_laid_over_others(tmp_path):
+    assert training(tmp_path, "{clip: 1}") == {"clip": 1}

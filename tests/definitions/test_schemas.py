@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from workflow.definitions.claims import Claims
 from workflow.definitions.schemas import FILES, schema_of
 from workflow.paths import ROOT
 from workflow.scripts.schemas import FOLDER, stale
@@ -37,3 +38,12 @@ def test_each_file_names_its_schema_for_editors(path):
     (first, *_) = path.read_text().splitlines()
     said = first.removeprefix("# yaml-language-server: $schema=")
     assert (path.parent / said).resolve() == FOLDER / f"{path.stem}.json"
+
+
+def test_what_has_a_default_may_be_left_out_and_says_so():
+    claim = schema_of(Claims)["$defs"]["Claim"]
+    assert claim["properties"]["margin"] == {"default": 0, "type": "number"} | {
+        "description": "the difference to exceed"
+    }
+    assert {"margin", "direction", "over"} & {*claim["required"]} == set()
+    assert {"id", "measure", "left"} < {*claim["required"]}

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from string import Formatter
 
 from workflow.definitions.names import Runs, fields, known, once
-from workflow.definitions.tables import Column, Place, Row, Table, Tables
+from workflow.definitions.tables import Column, Row, Table, Tables
+from workflow.definitions.values import Place
 from workflow.errors import InputError
 
 KEPT = ("group", "variant", "metrics", "format")

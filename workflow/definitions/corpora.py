@@ -76,8 +76,8 @@ class CorpusTable(TypedDict):
 
     title: str
     caption: str
-    source: str
-    """the text that the layout follows"""
+    source: NotRequired[str]
+    """the text that the layout follows; the first of the papers without it"""
     printed: NotRequired[CorpusPlace]
     columns: Annotated[list[Column], Field(min_length=1), UNIQUE]
     rows: Annotated[list[CorpusRow], Field(min_length=1)]

@@ -18,12 +18,15 @@ from workflow.definitions.values import (
     SeedList,
     Text,
     closed,
+    default,
 )
 
 Seeds = Annotated[
     SeedCount | SeedList,
     Field(description="a whole number of at least 1, or a list of seeds"),
 ]
+Precision = Literal["fp32", "bf16"]
+Matmul = Literal["highest", "fast"]
 Updates = Annotated[list[Positive], UNIQUE]
 
 
@@ -72,14 +75,13 @@ class Average(TypedDict, total=False):
 
 
 @closed
-class Training(TypedDict, total=False):
-    """How a model is trained; `null` takes a key away."""
+class Course(TypedDict, total=False):
+    """What training sees and does; `null` takes a key away."""
 
     epochs: Positive | None
     updates: Positive | None
     batch: Batch
     optimizer: Optimizer
-    schedule: Schedule
     clip: AboveZero | None
     select: Select | None
     average: Average | None
@@ -87,9 +89,26 @@ class Training(TypedDict, total=False):
     """whether to compile the model (torch.compile)"""
     start_from: str | None
     """the parent whose weights training starts from"""
-    precision: Literal["fp32", "bf16"]
+
+
+@closed
+class Training(Course):
+    """How a model is trained."""
+
+    schedule: Annotated[Schedule, default({"name": "constant"})]
+    precision: Annotated[Precision, default("fp32")]
+    threads: Annotated[Positive, default(1)]
+    matmul: Annotated[Matmul, default("fast")]
+
+
+@closed
+class TrainingChanges(Course, total=False):
+    """Changes to how a model is trained; `null` takes a key away."""
+
+    schedule: Schedule
+    precision: Precision
     threads: Positive
-    matmul: Literal["highest", "fast"]
+    matmul: Matmul
 
 
 @closed
@@ -155,7 +174,7 @@ class Changes(Optional, total=False):
     data: Data
     model: Node
     objective: Node
-    training: Training
+    training: TrainingChanges
     evaluators: dict[Name, Node | None]
 
 

@@ -96,6 +96,7 @@ def check(value: Any, kind: type[Kind], where: str) -> Kind:
 def coerce(value: Any, rules: Any, root: dict[str, Any]) -> Any:
     """Return `value` with texts turned into what they write where its schema asks for no text.
 
+    Keys that are left out and have a default get it.
     Where it asks for a whole number, 100.0 and 1e2 become 100. PyYAML reads `1e-3` as a text; so
     does Snakemake on the command line and in `--configfile`. On the command line it reads `True`,
     and `true` as a text.
@@ -104,7 +105,8 @@ def coerce(value: Any, rules: Any, root: dict[str, Any]) -> Any:
     if isinstance(value, dict):
         properties = rules.get("properties", {})
         others = rules.get("additionalProperties", {})
-        return {k: coerce(v, properties.get(k, others), root) for k, v in value.items()}
+        made = {k: coerce(v, properties.get(k, others), root) for k, v in value.items()}
+        return {k: v["default"] for k, v in properties.items() if "default" in v} | made
     if isinstance(value, list):
         return [coerce(item, rules.get("items", {}), root) for item in value]
     types = _types(rules, root)

@@ -1,18 +1,18 @@
 """A paper's definitions: its tables, claims and figures, and the numbers that it prints."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from workflow.definitions.cells import check_tables, table_places, with_rows
 from workflow.definitions.claims import Claims, check_claims, claim_places
-from workflow.definitions.corpora import Corpora, check_corpora, check_printed
+from workflow.definitions.corpora import Corpora, CorpusTable, check_corpora, check_printed
 from workflow.definitions.expected import ExpectedValues
 from workflow.definitions.figures import Figures, figure_places
 from workflow.definitions.loader import load_yaml
 from workflow.definitions.references import FILE, About, Papers, check_sources
-from workflow.definitions.tables import Tables
+from workflow.definitions.tables import Table, Tables
 from workflow.errors import InputError, ReportingError, nearest
 
 Kind = TypeVar("Kind")
@@ -54,6 +54,7 @@ class Paper:
         Like the other kinds, it is empty where the paper has none.
         """
         said = self._load("tables", Tables)
+        self._sourced(said["tables"])
         if said["tables"]:
             check_tables(said, str(self.folder / "tables.yaml"))
         if not self.mechanisms:
@@ -80,6 +81,7 @@ class Paper:
     def corpora(self) -> Corpora:
         """The paper's `corpora.yaml`: tables that are made from the data alone."""
         said = self._load("corpora", Corpora)
+        self._sourced(said["tables"])
         check_corpora(said, str(self.folder / "corpora.yaml"))
         return said
 
@@ -93,6 +95,12 @@ class Paper:
         if path.is_file():
             return load_yaml(path, kind)
         return cast(Kind, {INSIDE.get(name, name): [] if name == "claims" else {}})
+
+    def _sourced(self, tables: Mapping[str, Table | CorpusTable]) -> None:
+        """Write into tables that say no source that it is the first of the papers."""
+        first = next((one.key for one in self.about.references), self.name)
+        for table in tables.values():
+            table.setdefault("source", first)
 
     def check(self) -> None:
         """Read everything; InputError for the first mistake, also in where it looks for numbers."""

@@ -81,6 +81,9 @@ class _Generator(GenerateJsonSchema):
     def typed_dict_schema(self, schema: Any) -> JsonSchemaValue:
         made = super().typed_dict_schema(schema)
         made.pop("title", None)
+        if "required" in made:
+            of = made["properties"]
+            made["required"] = [key for key in made["required"] if "default" not in of[key]]
         return made
 
     def literal_schema(self, schema: Any) -> JsonSchemaValue:

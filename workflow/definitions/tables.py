@@ -12,14 +12,24 @@ from workflow.definitions.values import (
     Measure,
     Name,
     NotNegative,
-    Place,
     Text,
     closed,
+    default,
 )
 
 Statistic = Literal["mean", "max"]
 MetricNames = Annotated[list[str], Field(min_length=1)]
 ByColumn = Annotated[dict[str, str], Field(min_length=1)]
+
+
+@closed
+class CellPlace(TypedDict):
+    """Where expected.csv has a cell's number; {row} and {column} stand for both labels."""
+
+    source: str
+    table: str
+    row: Annotated[str, default("{row}")]
+    column: Annotated[str, default("{column}")]
 
 
 @closed
@@ -107,7 +117,7 @@ class Row(TypedDict):
     quoted: NotRequired[Literal[True]]
     """whether the paper quotes it from others"""
     note: NotRequired[str]
-    printed: NotRequired[list[Place]]
+    printed: NotRequired[list[CellPlace]]
 
 
 @closed
@@ -121,7 +131,7 @@ class Column(TypedDict):
     metrics: MetricNames
     format: NotRequired[str]
     rows: NotRequired[Annotated[list[str], Field(min_length=1)]]
-    printed: NotRequired[list[Place]]
+    printed: NotRequired[list[CellPlace]]
 
 
 @closed
@@ -130,16 +140,16 @@ class Table(TypedDict):
 
     title: str
     caption: str
-    source: str
-    """the text that the layout follows"""
+    source: NotRequired[str]
+    """the text that the layout follows; the first of the papers without it"""
     experiment: str
-    variant: str
+    variant: Annotated[str, default("{row}")]
     """template of {row} and {column}"""
     statistic: NotRequired[Statistic]
     repeats: NotRequired[str]
     """the table whose numbers it shows again, which count once"""
     labels: Annotated[list[str], Field(min_length=1, max_length=2)]
-    printed: NotRequired[list[Place]]
+    printed: NotRequired[list[CellPlace]]
     mechanisms: NotRequired[ByColumn]
     """by the id of the new row, with {mechanism} for the name, the row to follow"""
     rows: Annotated[list[Row], Field(min_length=1)]

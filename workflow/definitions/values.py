@@ -87,3 +87,8 @@ class Below(TypedDict):
     """Any number below this one."""
 
     below: float
+
+
+def default(value: Any) -> Any:
+    """Return what says of a key that it may be left out, and is `value` then."""
+    return Field(json_schema_extra={"default": value})

@@ -28,6 +28,8 @@ def claim(**changes: Any) -> JudgedClaim:
         "digits": 1,
         "direction": "greater",
         "margin": 0,
+        "interest": None,
+        "kind": "the paper's setting",
         "verdict": "undecided",
         "estimate": 1.0,
         "ci_low": -2.0,

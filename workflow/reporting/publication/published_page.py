@@ -8,9 +8,10 @@ from workflow.files import read_json
 from workflow.reporting.claims.judged import read_claims
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.publication import following
-from workflow.reporting.publication.summary import ABOUT_CLAIMS, counts, words
+from workflow.reporting.publication.summary import ABOUT_CLAIMS, headline_of
 from workflow.reporting.statistics.cells import read_cells
 from workflow.reporting.statistics.comparability import base_scale
+from workflow.reporting.statistics.decisions import DECIDED, VERDICTS
 from workflow.reporting.statistics.verdict import RULE
 
 
@@ -28,8 +29,7 @@ def scale_page(
     parts = [f"# Published results, scale {scale}"]
     if base_scale(scale) != scale:
         parts.append(f"An overlay on `{base_scale(scale)}`: its settings are not the papers'.")
-    parts += [counts(folder), "## Claims", ABOUT_CLAIMS]
-    parts += [words(Paper.all()), *_claims(folder, titles)]
+    parts += [headline_of(folder).markdown, "## Claims", ABOUT_CLAIMS, *_claims(folder, titles)]
     parts += ["## Follow one number", following.section(folder, titles)]
     parts += ["## Tables", RULE, *_tables(folder, titles), "## Figures", *_figures(folder)]
     if stale:
@@ -39,13 +39,20 @@ def scale_page(
 
 
 def _claims(folder: Path, titles: Mapping[str, str]) -> list[str]:
-    """Return a table of claims for each paper, with a link to its JSON."""
-    parts = []
+    """Return a table of claims for each paper, below its notation, and the open ones folded."""
+    parts, papers = [], {paper.name: paper for paper in Paper.all()}
     for path in sorted((folder / "claims").glob("*.json")):
-        parts += [
-            f"### {titles.get(path.stem, path.stem)} ([json](claims/{path.name}))",
-            claims_table(read_claims(path)),
-        ]
+        parts.append(f"### {titles.get(path.stem, path.stem)} ([json](claims/{path.name}))")
+        if path.stem in papers and (legend := papers[path.stem].about.legend):
+            parts.append(f"Here {legend}")
+        claims = read_claims(path)
+        decided = [claim for claim in claims if claim.verdict in DECIDED]
+        parts += [claims_table(decided)] if decided else []
+        for word in VERDICTS[len(DECIDED) :]:
+            ones = [claim for claim in claims if claim.verdict == word]
+            if ones:
+                summary = f"<details><summary>{len(ones)} {word}</summary>"
+                parts += [summary, claims_table(ones), "</details>"]
     return parts
 
 
