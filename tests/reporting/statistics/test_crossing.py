@@ -40,6 +40,11 @@ ONE = run(0, [50, 60, 80, 90], [10, 20, 30.0001, 40], 30, 85, others=[1])
 """Others exceed its 30 at the third checkpoint, where the other run performs with 85."""
 OTHER = run(1, [52, 65, 85, 89], [10, 20, 30, 40], 30, 90, others=[0])
 """30 is not more than 30, so it is exceeded at the last."""
+LONGER = [
+    run(0, [20, 20, 50, 60, 80, 90], [0, 0, 10, 20, 30.0001, 40], 30, 85, others=[1]),
+    run(1, [20, 20, 52, 65, 85, 89], [0, 0, 10, 20, 30, 40], 30, 90, others=[0]),
+]
+"""The same after two more checkpoints."""
 
 
 def test_the_crossing_of_two_runs_by_hand() -> None:
@@ -82,11 +87,7 @@ def test_a_table_compares_with_what_lies_between(tmp_path: Path) -> None:
     tabulate(paper, "table_4", "lite", Measures([ONE, OTHER]), path)
     (cell,) = [it for it in read_csv(path.with_suffix(".csv")) if it["metric"] == NAME[11:]][:1]
     assert cell["verdict"] == "wide tolerance" and "met by 2 of 3 blind values" in cell["note"]
-    longer = [
-        run(0, [20, 20, 50, 60, 80, 90], [0, 0, 10, 20, 30.0001, 40], 30, 85, others=[1]),
-        run(1, [20, 20, 52, 65, 85, 89], [0, 0, 10, 20, 30, 40], 30, 90, others=[0]),
-    ]
-    tabulate(paper, "table_4", "lite", Measures(longer), path)
+    tabulate(paper, "table_4", "lite", Measures(LONGER), path)
     (cell,) = [it for it in read_csv(path.with_suffix(".csv")) if it["metric"] == NAME[11:]][:1]
     assert (cell["mean"], cell["verdict"]) == ("87.5", "reproduced")
     assert cell["note"].startswith("between checkpoints of 72.5 and 87.5; difference +0, tol")
@@ -114,7 +115,7 @@ def test_every_published_xi() -> None:
     runs = [it.measure for it in published(LITE).values() if not it.stale]
     by_key = {one.key: one for one in runs}
     checked = 0
-    for one, evaluator in [(one, name) for one in runs for name in one.evaluators]:
+    for one, evaluator in [(it, name) for it in runs for name in it.evaluators]:
         told = one.evaluators[evaluator]
         others = [by_key[key] for key in one.records.get(f"{evaluator}.others", [])]
         for name, known in told.get("scalars", {}).items():
