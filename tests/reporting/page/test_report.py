@@ -160,8 +160,8 @@ def test_only_what_is_given_is_shown(text: str, lite: Results) -> None:
 
 def test_the_rules_behind_verdicts_are_shown(text: str) -> None:
     shown = " ".join(text.split())
-    assert '<th scope="row">tau_norm</th><td>0.02</td> <td>examples</td>' in shown
-    assert '<th scope="row">recall</th><td>0.015</td> <td>none</td>' in shown
+    assert '<th scope="row">tau_norm</th> <td class="wrap">0.02</td> <td>examples</td>' in shown
+    assert '<th scope="row">recall</th> <td class="wrap">0.015</td> <td>none</td>' in shown
     assert "near</span> within 2 tolerances" in shown
     for word in WORDS:
         kind = word.replace(",", "").replace(" ", "-")
