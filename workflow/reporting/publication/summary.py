@@ -13,8 +13,8 @@ ORDER = ("paper", "lite")
 """The scales that the README shows, the most telling first; others have pages of their own."""
 ABOUT_CLAIMS = (
     "A claim is decided by the 95 % interval of its difference, in brackets: it holds, or does "
-    "not, where the interval leaves out what is asked, and there is no difference where all of it is "
-    "smaller than what the claim calls of interest. The interval is of the seeds and, over "
+    "not, where the interval leaves out what is asked, and there is no difference where all of it "
+    "is smaller than what the claim calls of interest. The interval is of the seeds and, over "
     "examples or sentences, of the test set too: the half-widths add as squares (Howe 1974). One "
     "seed decides nothing. No correction is made for testing many claims. Both sides are averaged "
     "over the seeds that they share; tables average over all seeds, so their numbers may differ."
