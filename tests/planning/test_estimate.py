@@ -26,6 +26,12 @@ def plan(tmp_path: Path) -> Plan:
     return Plan({**CONFIG, "scale": "lite", "results": str(tmp_path / "results")}, ROOT)
 
 
+@pytest.fixture
+def run(plan: Plan) -> Run:
+    """One of its runs."""
+    return plan.run("stack_language", "uniform_soft", 0)
+
+
 def published() -> Iterator[dict[str, Any]]:
     """The records of the published runs on the stack language."""
     paths = sorted(PUBLISHED.glob("lite/runs/stack_language/*/*.json"))
@@ -66,8 +72,7 @@ def test_tokens_of_a_number_of_updates():
     assert tokens_read({"updates": 3, "batch": {"examples": 4}}, data) == 3 * 4 * 7
 
 
-def test_seeds_of_measured_runs_take_their_median(plan, tmp_path):
-    run = plan.run("stack_language", "uniform_soft", 0)
+def test_seeds_of_measured_runs_take_their_median(plan, run, tmp_path):
     folder = publish(
         tmp_path / "published",
         record(run, "a", 100.0),
@@ -82,30 +87,26 @@ def test_seeds_of_measured_runs_take_their_median(plan, tmp_path):
     assert (on_gpu.source, on_gpu.seconds) == ("measured", 7.0)
 
 
-def test_a_run_read_once_is_not_counted_twice(plan, tmp_path):
-    run = plan.run("stack_language", "uniform_soft", 0)
+def test_a_run_read_once_is_not_counted_twice(plan, run, tmp_path):
     once, twice = record(run, "a", 10.0), record(run, "b", 20.0)
     folder = publish(tmp_path / "published", once, twice, twice, twice)
     assert Estimator(plan, False, folder).estimate(run).seconds == 15.0
 
 
-def test_a_damaged_record_is_left_out(plan, tmp_path):
-    run = plan.run("stack_language", "uniform_soft", 0)
+def test_a_damaged_record_is_left_out(plan, run, tmp_path):
     folder = publish(tmp_path / "published", record(run, "a", 10.0), record(run, "b", 20.0))
     flip(folder / "lite/runs/any/variant/seed-1.json", 999)
     assert Estimator(plan, False, folder).estimate(run).seconds == 10.0
 
 
-def test_other_data_is_scaled_by_tokens(plan, tmp_path):
-    run = plan.run("stack_language", "uniform_soft", 0)
+def test_other_data_is_scaled_by_tokens(plan, run, tmp_path):
     other = plan.run("stack_language", "half_digits_soft", 0)
     half = record(run, "a", 100.0, tokens=3_100_000)
     found = Estimator(plan, False, publish(tmp_path / "published", half)).estimate(other)
     assert (found.source, found.seconds) == ("scaled", pytest.approx(200.0))
 
 
-def test_another_normaliser_is_scaled_and_another_architecture_is_not(plan, tmp_path):
-    run = plan.run("stack_language", "uniform_soft", 0)
+def test_another_normaliser_is_scaled_and_another_architecture_is_not(plan, run, tmp_path):
     estimator = Estimator(plan, False, publish(tmp_path / "published", record(run, "a", 100.0)))
     assert estimator.estimate(plan.run("stack_language", "uniform_discrete", 0)).source == "scaled"
     assert estimator.estimate(plan.run("permutation_copying", "same_40", 0)).source == "FLOPs"
@@ -116,8 +117,7 @@ def test_another_normaliser_is_scaled_and_another_architecture_is_not(plan, tmp_
     [{"path": "model.normalizers.of_mine:Gone"}, {"temperature_of_old": 2.0}],
     ids=["a part whose code is gone", "an argument with another name"],
 )
-def test_a_measured_run_that_no_longer_fits_the_code_is_left_out(plan, tmp_path, change):
-    run = plan.run("stack_language", "uniform_soft", 0)
+def test_a_measured_run_that_no_longer_fits_the_code_is_left_out(plan, run, tmp_path, change):
     old = record(run, "a", 100.0)
     old["spec"] = json.loads(json.dumps(old["spec"]))
     normalizer = old["spec"]["model"]["decoder"]["normalizer"]
@@ -130,8 +130,7 @@ def test_a_measured_run_that_no_longer_fits_the_code_is_left_out(plan, tmp_path,
 
 
 @pytest.mark.parametrize("gpu", [False, True])
-def test_operations_by_hand(plan, tmp_path, gpu):
-    run = plan.run("stack_language", "uniform_soft", 0)
+def test_operations_by_hand(plan, run, tmp_path, gpu):
     decoder = run.settings["model"]["decoder"]
     width, hidden, layers = decoder["width"], decoder["hidden"], decoder["layers"]
     # Four products of attention and two of the feed-forward part with their biases, two norms; a
@@ -165,8 +164,7 @@ def test_a_text_is_read_by_segments_with_the_memory_of_the_model(plan, tmp_path,
     assert found.seconds == pytest.approx(each * tokens / RATES["cpu"])
 
 
-def test_what_the_store_has_costs_nothing(plan, tmp_path):
-    run = plan.run("stack_language", "uniform_soft", 0)
+def test_what_the_store_has_costs_nothing(plan, run, tmp_path):
     estimator = Estimator(plan, False, tmp_path / "none")
     assert estimator.identity(run) is None
     encoded = Path(plan.results) / "data" / run.data / "encoded"

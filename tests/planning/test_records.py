@@ -1,9 +1,10 @@
-"""Records of checkpoints: who reads which, what makes a measure stale, and mistakes."""
+"""What evaluators read beside their run: records of other runs, another corpus."""
 
 import pytest
 
 from tests.planning.test_targets import targets
 from workflow.errors import InputError
+from workflow.planning.identity import data_folder
 from workflow.reporting.publication.current import traits
 
 
@@ -77,14 +78,6 @@ def test_runs_may_be_named_by_the_variants_own_name(project):
     assert [run.key for run in read["compare.other"]] == ["one/tiny_other/seed-1"]
 
 
-def test_a_name_that_is_no_word_is_told(project):
-    made(project)
-    compare = project.experiments["one"]["variants"]["small"]["evaluators"]["compare"]
-    compare["own"]["variant"] = 5
-    with pytest.raises(InputError, match=r'compare\.own: unknown variant of one "5"'):
-        targets(project)
-
-
 def test_a_measure_is_stale_when_what_it_reads_is_made_otherwise(project):
     def measuring() -> object:
         plan = made(project, scale="lite").plan
@@ -115,6 +108,7 @@ def test_a_run_without_a_record_is_told(project):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
+        ({"variant": 5}, r'unknown variant of one "5"'),
         ({"variant": "smal"}, r'unknown variant of one "smal" .*did you mean "small"'),
         ({"variant": "tuned", "experiment": "two"}, r"two/tuned has no record at scale demo"),
         ({"variant": "tuned", "experiment": "too"}, r'unknown experiment "too"'),
@@ -132,4 +126,46 @@ def test_records_that_are_not_there_are_named(project, change, sentence):
 def test_a_checkpoint_beyond_the_last_update_is_refused(project):
     project.experiments["one"]["checkpoints"] = [1, 2, 11]
     with pytest.raises(InputError, match=r"checkpoints: 11 is beyond the last update, 2"):
+        targets(project)
+
+
+OFFICIAL = {"dataset": "conll2000", "source": "official"}
+SMALL = {"source": "generated", "train": 30, "test": 10, "seed": 0}
+
+
+def reading(project, **config):
+    """A project whose first experiment has an evaluator that reads CoNLL-2000."""
+    evaluators = project.experiments["one"]["evaluators"]
+    evaluators["probe"] = {"path": "model.probe:probe", "tagged": {"dataset": "conll2000"}}
+    scales = project.experiments["one"]["scales"]
+    scales["demo"]["evaluators"] = {"probe": {"tagged": SMALL}}
+    return targets(project, **config)
+
+
+@pytest.mark.parametrize(
+    ("scale", "recipe"), [("demo", {"dataset": "conll2000", **SMALL}), ("lite", OFFICIAL)]
+)
+def test_a_further_corpus_is_planned_like_any_data(project, scale, recipe):
+    found = reading(project, scale=scale)
+    run = found.plan.run("one", "small", 0)
+    assert run.further_data == {"probe.tagged": recipe}
+    folder = data_folder(recipe)
+    assert found.recipe(folder) == recipe
+    assert recipe in found.recipes and run.recipe in found.recipes
+    assert found.plan.run("two", "tuned", 0).further_data == {}
+
+
+def test_a_further_corpus_is_no_part_of_the_run(project):
+    before = targets(project).plan
+    after = reading(project).plan
+    drafts = [plan.run("one", "small", 0).draft(project.root) for plan in (before, after)]
+    assert drafts[0] == drafts[1]
+    nodes = [plan.run("one", "small", 0).evaluators(project.root) for plan in (before, after)]
+    assert nodes[0] != nodes[1]
+
+
+def test_a_wrong_recipe_of_a_further_corpus_is_named(project):
+    evaluators = project.experiments["one"]["evaluators"]
+    evaluators["probe"] = {"path": "model.probe:probe", "tagged": {"dataset": "conll200"}}
+    with pytest.raises(InputError, match=r"evaluators\.probe\.tagged: data: Unknown dataset"):
         targets(project)

@@ -24,7 +24,7 @@ from model.training.loop import build_model
 from tests.model.clock import tell, timed
 from tests.model.corpora import CPU
 from tests.model.parallel import write_parallel
-from tests.model.specs import tiny
+from tests.model.specs import part, tiny
 from tests.model.translators import SIZES
 
 
@@ -40,7 +40,7 @@ def corpus(tmp_path):
 
 
 def spec_of(path="model.normalizers.topk:TopK", kind="encoder_decoder:EncoderDecoder", **more):
-    node = {"path": f"model.architectures.translation.{kind}", **SIZES}
+    node = part(f"architectures.translation.{kind}", **SIZES)
     node["normalizer"] = {"path": path, **more}
     return tiny(node, "model.objectives.translation:Translation", batch={"tokens": 30})
 
@@ -88,8 +88,8 @@ def test_training_only_needs_top_k(corpus):
 
 
 def test_training_only_can_be_named_in_an_experiment(corpus):
-    probe = {"path": "model.probes.importance.attention_maps:attention_maps", "shortest": 3}
-    node = {"path": "model.probes.quality.training_only:training_only", "probe": probe}
+    probe = part("probes.importance.attention_maps:attention_maps", shortest=3)
+    node = part("probes.quality.training_only:training_only", probe=probe)
     found = build(node, spec={}, history=[])(subject_of(spec_of(k=1), corpus))
     own = np.array(found.arrays["own"])
     assert (own > 0).all()
@@ -174,7 +174,7 @@ def test_measuring_speed_changes_neither_weights_nor_random_numbers(corpus):
     before = {name: value.clone() for name, value in run.model.state_dict().items()}
     nodes = {
         "topk": spec["model"]["normalizer"],
-        "alpha": {"path": "model.normalizers.entmax_alpha:EntmaxAlpha", "heads": 2},
+        "alpha": part("normalizers.entmax_alpha:EntmaxAlpha", heads=2),
     }
     torch.manual_seed(5)
     expected = torch.rand(3)

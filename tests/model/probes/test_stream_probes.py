@@ -13,7 +13,7 @@ from model.probes.quality.learning_curve import learning_curve
 from model.training.loop import build_model
 from tests.model.clock import Timed, tell, timed
 from tests.model.corpora import CPU, write_corpus
-from tests.model.specs import SOFTMAX, tiny
+from tests.model.specs import SOFTMAX, part, tiny
 
 V = 9
 
@@ -25,7 +25,7 @@ def spec():
         "width": 8, "hidden": 16, "layers": 2, "heads": 2, "normalizer": SOFTMAX, "memory": 4,
         "streams": 3,
     }  # fmt: skip
-    objective = {"path": "model.objectives.stream_modelling:StreamModelling", "segment": 4}
+    objective = part("objectives.stream_modelling:StreamModelling", segment=4)
     return tiny(model, objective, batch={"tokens": 12})
 
 

@@ -20,7 +20,7 @@ from workflow.reporting.page.headline import Headline
 from workflow.reporting.statistics import tolerances
 from workflow.reporting.statistics.cells import Cell, read_cells
 from workflow.reporting.statistics.comparability import base_scale
-from workflow.reporting.statistics.verdict import CLOSE, Tolerance
+from workflow.reporting.statistics.verdict import NEAR
 from workflow.reporting.tables import corpora, layout
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "report"
@@ -77,7 +77,7 @@ def render(
         spent=page_runs.spent(list(records.values()), plan),
         licences=page_runs.licences(recipes),
         tolerances=_tolerances(papers),
-        close=CLOSE,
+        near=NEAR,
         changes=tolerances.changes(
             tolerances.read_history(PUBLISHED / scale), tolerances.current()
         ),
@@ -226,10 +226,5 @@ def _tolerances(papers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     for paper in papers:
         for table in paper["tables"]:
             for metric, rule in table["tolerances"].items():
-                rules[paper["name"], metric] = {
-                    "paper": paper["name"],
-                    "metric": metric,
-                    "tolerance": Tolerance.of(rule),
-                    "because": rule["because"],
-                }
+                rules[paper["name"], metric] = {"paper": paper["name"], "metric": metric, **rule}
     return list(rules.values())

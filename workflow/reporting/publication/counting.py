@@ -1,8 +1,7 @@
 """Comparisons with printed numbers, each counted once.
 
-Comparisons of trained models are counted apart from those of data and baselines, and from those
-whose tolerance is so wide that nearly any run meets it. Several cells may show one measurement: it
-counts once, by its worst verdict.
+Comparisons of trained models are counted apart from those of data and baselines. Several cells may
+show one measurement: it counts once, by its worst verdict.
 """
 
 from collections.abc import Hashable, Iterable, Mapping
@@ -13,10 +12,9 @@ from typing import Any
 from workflow.files import read_sidecar
 from workflow.reporting.publication.settings import Settings
 from workflow.reporting.statistics.cells import Cell, read_cells
-from workflow.reporting.statistics.verdict import WORDS
+from workflow.reporting.statistics.verdict import COMPARED, WORDS
 
-COMPARED = ("reproduced", "close", "differs")
-RANKED = ("not run", "not comparable", *COMPARED)
+RANKED = ("not run", "not comparable", "second reading", "wide tolerance", *COMPARED)
 
 
 @dataclass(frozen=True)
@@ -27,8 +25,6 @@ class Comparison:
     trained: bool
     """Whether it depends on a training; sizes and untrained baselines do not."""
     verdict: str
-    wide: bool = False
-    """Whether nearly any run meets its tolerance, or chance does."""
     measurement: Hashable = None
     """What was measured, see `measurement`; of data and what was not run None."""
     shorter: bool = False
@@ -52,14 +48,18 @@ def comparisons(tables: Iterable[Path], settings: Settings | None = None) -> lis
                 source=cell.source,
                 trained=trained(sidecar, cell.metric),
                 verdict=cell.verdict,
-                wide=told.get("wide", False),
                 measurement=measurement(sidecar, told, cell),
                 **(_setting(settings, sidecar, cell) if settings else {}),
             )
             for cell, told in zip(read_cells(path), sidecar["cells"], strict=True)
-            if cell.expected and cell.verdict in WORDS
+            if cell.expected and cell.verdict in WORDS and not _repeated(cell)
         ]
     return counted
+
+
+def _repeated(cell: Cell) -> bool:
+    """Say whether a number was not run in the reading that is compared, and so in no other."""
+    return cell.flag == "reading" and cell.verdict == "not run"
 
 
 def _setting(settings: Settings, sidecar: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
@@ -94,7 +94,3 @@ def trained(sidecar: Mapping[str, Any], metric: str) -> bool:
     rule = sidecar["tolerances"].get(metric, {})
     return "corpora" not in sidecar and rule.get("seed_std") != 0
 
-
-def compared(one: Comparison) -> bool:
-    """Return whether it was compared, with a tolerance that means something."""
-    return one.verdict in COMPARED and not one.wide

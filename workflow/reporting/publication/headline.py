@@ -9,15 +9,10 @@ from workflow.definitions.references import key_of
 from workflow.reporting.claims.judged import JudgedClaim, read_claims
 from workflow.reporting.claims.kinds import KINDS
 from workflow.reporting.page.headline import Counts, Finding, Headline
-from workflow.reporting.publication.counting import (
-    COMPARED,
-    Comparison,
-    compared,
-    comparisons,
-    once,
-)
+from workflow.reporting.publication.counting import Comparison, comparisons, once
 from workflow.reporting.publication.settings import REASONS, Settings
 from workflow.reporting.statistics.decisions import VERDICTS
+from workflow.reporting.statistics.verdict import COMPARED
 
 EVERY = "all"
 
@@ -80,7 +75,7 @@ def claims_by_kind(judged: Iterable[JudgedClaim]) -> Counts:
 
 def numbers_by_training(found: Iterable[Comparison]) -> Counts:
     """Return the printed numbers that ours stand beside, by length of training and verdict."""
-    counted = [one for one in once(found) if compared(one)]
+    counted = [one for one in once(found) if one.verdict in COMPARED]
     rows = {
         EVERY: counted,
         "trained as long as the paper's": [

@@ -19,10 +19,10 @@ from model.normalizers.softmax import Softmax
 from model.normalizers.topk import TopK
 from model.objectives.captioning import Captioning
 from model.probes.quality.caption_scores import caption_scores
-from tests.model.architectures.translation.test_decoding import assert_same
+from tests.model.architectures.translation.test_decoding import assert_same, shaken
 from tests.model.captioned import EOS, WORDS, coloured, write_captioned
 from tests.model.corpora import CPU, learned, write_corpus
-from tests.model.specs import brief
+from tests.model.specs import brief, part
 from tests.model.translators import SIZES
 
 NORMALIZERS = {"softmax": Softmax, "top-k": lambda: TopK(2), "entmax": Entmax15}
@@ -96,11 +96,7 @@ def test_an_image_with_all_its_captions_says_what_one_caption_at_a_time_does(cor
 
 @ANY
 def test_the_search_equals_one_that_reads_every_prefix_anew(normalizer, corpus):
-    torch.manual_seed(1)
-    model = make(normalizer)
-    with torch.no_grad():
-        for p in model.parameters():
-            p += 0.3 * torch.randn_like(p)
+    model = shaken(make(normalizer), 1)
     images, counts = images_of(corpus.split("test"), np.arange(5))
     counts = counts - torch.tensor([0, 1, 0, 2, 0])
     how = Beam(beam=3, penalty=1, length_ratio=0, length_extra=6)
@@ -165,15 +161,14 @@ def test_a_tiny_captioner_learns_to_tell_what_is_there(kind, normalizer, tmp_pat
     pixels = 8 if kind == "pixels" else 0
     splits = {s: coloured(n, random, pixels) for s, n in (("train", 600), ("dev", 8), ("test", 40))}
     corpus = write_captioned(tmp_path / kind, splits)
-    images = {"path": "model.layers.image_encoders:Regions", "width": 16, "features": 6}
+    images = part("layers.image_encoders:Regions", width=16, features=6)
     if pixels:
-        images = {
-            "path": "model.layers.image_encoders:Convolution",
-            **{"width": 16, "pixels": 8, "channels": [8], "shift": 1},
-        }
+        images = part(
+            "layers.image_encoders:Convolution", width=16, pixels=8, channels=[8], shift=1
+        )
     model = {
         "path": "model.architectures.translation.captioner:Captioner",
-        "images": images, "normalizer": {"path": f"model.normalizers.{normalizer}"},
+        "images": images, "normalizer": part(f"normalizers.{normalizer}"),
         "width": 16, "hidden": 32, "layers": 1, "heads": 2, "norm": "pre",
     }  # fmt: skip
     model["normalizer"] |= {"k": 2} if "TopK" in normalizer else {}
@@ -185,7 +180,7 @@ def test_a_tiny_captioner_learns_to_tell_what_is_there(kind, normalizer, tmp_pat
     assert scores[0]["cider"]["value"] > 1.5 * scores[1]["cider"]["value"]
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.integers(0, 3), st.booleans(), st.integers(0, 10**6))
 def test_training_shows_each_image_moved_or_mirrored(shift, flip, seed):
     torch.manual_seed(seed)

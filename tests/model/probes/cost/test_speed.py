@@ -5,7 +5,6 @@ import copy
 import pytest
 import torch
 
-from model.build import build
 from model.normalizers.softmax import Softmax
 from model.probes.cost import speed, stopwatch
 from model.probes.measure import Subject
@@ -87,12 +86,3 @@ def test_a_small_corpus_is_gone_through_again(keywords, classifier_spec):
     classifier_spec["training"]["batch"] = {"examples": 10**6}
     found = speed.training_speed(subject(classifier_spec, keywords), classifier_spec, updates=4)
     assert found.scalars["relative"]["n"] == 4
-
-
-def test_it_can_be_named_in_an_experiment(keywords, classifier_spec):
-    evaluator = build(
-        {"path": "model.probes.cost.speed:training_speed", "updates": 4},
-        spec=classifier_spec,
-        history=[],
-    )
-    assert evaluator(subject(classifier_spec, keywords)).scalars["relative"]["n"] == 4

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
@@ -21,9 +21,9 @@ from model.probes.importance.translation import (
     translation_importance,
 )
 from model.probes.measure import Subject
+from tests.model.corpora import CPU
 from tests.model.parallel import write_parallel
 
-CPU = torch.device("cpu")
 MODELS = {
     "soft": (EncoderDecoder, Softmax),
     "discrete": (EncoderDecoder, Gumbel),
@@ -145,7 +145,6 @@ def test_tau_is_scipys_averaged_over_the_predictions_of_a_sentence(model, corpus
         assert measured.scalars[f"undefined_{name}"]["value"] == undefined
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(1, 60), st.integers(1, 60))
 def test_sentences_are_evenly_spaced(count, wanted):
     chosen = evenly_spaced(count, wanted).tolist()
