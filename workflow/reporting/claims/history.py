@@ -1,10 +1,11 @@
 """The history of claims: one that was reworded or asks for something else is shown as changed."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from workflow.files import read_json
+from workflow.reporting.claims.judging import CHECK
 
 NAME = "claims_history.json"
 PARTS = ("claim", "direction", "margin", "interest", "over")
@@ -26,33 +27,56 @@ def claims_of(published: Path) -> list[dict[str, Any]]:
     return [claim for path in paths for claim in read_json(path)["claims"]]
 
 
-def changes(before: Iterable[Mapping[str, Any]], after: Iterable[Mapping[str, Any]]) -> list[Change]:
+def changes(
+    before: Iterable[Mapping[str, Any]],
+    after: Iterable[Mapping[str, Any]],
+    published: Collection[str],
+) -> list[Change]:
     """Return what changed from some published claims to others.
 
     A claim that was not there, or is gone, has `part` `added` or `removed`. Results were known
-    where the runs behind a claim had been published before the change.
+    where a run behind it is among those `published` before. Claims that are the first ones to be
+    published are no change.
     """
     old, new = ({str(one["id"]): one for one in claims} for claims in (before, after))
-    known = {run for one in old.values() for run in one["runs"]}
     found = []
-    for name in dict.fromkeys([*old, *new]):
+    for name in dict.fromkeys([*old, *new]) if old else ():
         one, other = old.get(name), new.get(name)
-        if one is None or other is None:
-            here = one or other or {}
-            parts = [("removed", here["claim"], None) if one else ("added", None, here["claim"])]
-        else:
-            here = one
-            parts = [
-                (part, one[part], other[part])
-                for part in PARTS
-                if part in one and part in other and one[part] != other[part]
-            ]
-        results = AFTER if known.intersection(here["runs"]) else BEFORE
+        here = one or other or {}
+        known = any(run in published for run in here["runs"])
         found += [
-            {"claim": name, "part": part, "old": was, "new": becomes, "results": results}
-            for part, was, becomes in parts
+            {
+                "claim": name,
+                "part": part,
+                "old": was,
+                "new": becomes,
+                "results": AFTER if known else BEFORE,
+            }
+            for part, was, becomes in _parts(one, other)
         ]
     return found
+
+
+def _parts(
+    one: Mapping[str, Any] | None, other: Mapping[str, Any] | None
+) -> list[tuple[str, Any, Any]]:
+    """Return part, old and new value of what a claim changed in."""
+    if other is None:
+        return [("removed", _said(one or {}), None)]
+    if one is None:
+        return [("added", None, _said(other))]
+    both = [part for part in PARTS if part in one and part in other]
+    values = [
+        (part, *(_said(it) if part == "claim" else it[part] for it in (one, other)))
+        for part in both
+    ]
+    return [(part, was, becomes) for part, was, becomes in values if was != becomes]
+
+
+def _said(claim: Mapping[str, Any]) -> str:
+    """Return the sentence of a claim, of a check as of any other."""
+    said = str(claim["claim"]).removeprefix(CHECK)
+    return said[:1].upper() + said[1:]
 
 
 def extended(

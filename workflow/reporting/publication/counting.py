@@ -93,4 +93,3 @@ def trained(sidecar: Mapping[str, Any], metric: str) -> bool:
     """Return whether a table's metric depends on a training, as its tolerance says."""
     rule = sidecar["tolerances"].get(metric, {})
     return "corpora" not in sidecar and rule.get("seed_std") != 0
-
