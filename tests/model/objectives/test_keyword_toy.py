@@ -174,12 +174,8 @@ def test_a_model_finds_the_keyword_under_uniform_attention(tmp_path):
     made = {name: split(n) for name, n in (("train", 3200), ("dev", 16), ("test", 200))}
     examples, columns = ({name: one[i] for name, one in made.items()} for i in (0, 1))
     data = write_corpus(tmp_path / "c", examples, 12, {}, columns)
-    node = {
-        "path": "model.architectures.lstm_classifier:LSTMClassifier",
-        "width": 16,
-        "hidden": 16,
-        "normalizer": part("normalizers.uniform:Uniform"),
-    }
+    settings = {"width": 16, "hidden": 16, "normalizer": part("normalizers.uniform:Uniform")}
+    node = part("architectures.lstm_classifier:LSTMClassifier", **settings)
     spec = brief(node, "model.objectives.keyword_toy:KeywordToy")
     found = keyword_toy(*learned(spec, data))
     assert found.scalars["accuracy"]["value"] > 98

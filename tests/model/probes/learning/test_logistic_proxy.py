@@ -19,11 +19,8 @@ OBJECTIVE = "model.objectives.classification:BinaryClassification"
 
 
 def node(normalizer: str) -> dict[str, object]:
-    return {
-        "path": "model.architectures.lstm_classifier:LSTMClassifier",
-        **{"width": 16, "hidden": 12},
-        "normalizer": part(f"normalizers.{normalizer}"),
-    }
+    settings = {"width": 16, "hidden": 12, "normalizer": part(f"normalizers.{normalizer}")}
+    return part("architectures.lstm_classifier:LSTMClassifier", **settings)
 
 
 @pytest.fixture(scope="module")

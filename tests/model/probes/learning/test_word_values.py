@@ -13,13 +13,13 @@ from model.architectures.lexical_proxy import LexicalProxy
 from model.architectures.translation.beam_search import Beam
 from model.batches.batching import BOS
 from model.batches.pairs import EOS
-from model.layers.packing import Layout
 from model.probes.learning.optimal_attention import best_attention, optimal_attention
 from model.probes.learning.word_values import log_odds, proxy_values, word_importance, word_values
 from model.probes.measure import Subject
 from model.probes.quality.token_accuracy import token_accuracy
 from tests.model.architectures.translation.test_recurrent_translator import make, slowly
 from tests.model.corpora import CPU, write_corpus
+from tests.model.translators import unpadded
 
 WORDS = 20
 EXAMPLES = np.array([4, 0, 3])
@@ -72,11 +72,8 @@ def attending(model, source, before, position):
             return torch.zeros_like(scores).index_fill_(-1, torch.tensor(position), 1.0)
 
     kept, model.normalizer = model.normalizer, Alone()
-    real = torch.ones(1, len(source), dtype=torch.bool)
-    target = torch.tensor([before])
-    states = model(
-        torch.tensor([source]), Layout(real), target, Layout(torch.ones_like(target) > 0)
-    ).states
+    read, written = (unpadded(torch.tensor([words])) for words in (source, before))
+    states = model(*read, *written).states
     model.normalizer = kept
     return model.logits(states)[-1].softmax(-1)
 
@@ -115,12 +112,11 @@ def test_importance_does_not_vanish_where_the_word_is_certain(tmp_path):
 
 def odds(model, source, before, word, position, factor):
     """Log-odds of the next word with one embedding of the input multiplied by a factor."""
-    layout = Layout(torch.ones(1, len(source), dtype=torch.bool))
     target = torch.tensor([before])
     h0 = model.embedding.weight[[BOS, *source]].clone()[None]
     h0[:, position] *= factor
     with torch.no_grad():
-        encoding = model.encode(torch.tensor([source]), layout, h0)
+        encoding = model.encode(*unpadded(torch.tensor([source])), h0)
         s = model.decode(target, encoding)
         states = model.output_projection(s, model.attend(s, encoding)[0])
         log_p = model.logits(states)[0, -1].double().log_softmax(-1)[word]
@@ -251,9 +247,7 @@ def test_each_word_is_solved_for_itself(tmp_path):
     weight, bias = model.output_weight[:, :-1], model.output_weight[:, -1]
     hits, alone, random, best = [], [], [], []
     for _, source, before, word in every_word(pairs, range(len(pairs))):
-        encoding = model.encode(
-            torch.tensor([source]), Layout(torch.ones(1, len(source), dtype=torch.bool))
-        )
+        encoding = model.encode(*unpadded(torch.tensor([source])))
         gamma = encoding.memories[0][1] @ weight.t()
         gamma_s = (model.decode(torch.tensor([before]), encoding) @ weight.t() + bias)[:, -1:]
         one = best_attention(
