@@ -27,7 +27,7 @@ def experiment() -> Experiment:
 def test_checkpoints_are_the_papers_steps_to_the_end(
     experiment: Experiment, corpus: str, kind: str
 ) -> None:
-    """50, 100, 500, 1000, 1500 and every 2000 updates of 16 of the pairs of Table 8."""
+    """50, 100, 500, 1000, 1500 and every 2000 updates of 16 of the pairs of snell2021 table 8."""
     with (PAPER / "expected.csv").open() as lines:
         [pairs] = [
             int(row["value"])

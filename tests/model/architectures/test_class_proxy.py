@@ -10,6 +10,7 @@ from tests.model.specs import brief
 
 
 def test_it_is_the_softmax_of_the_mean_embedding():
+    """snell2021 eq. 55, and what single words say."""
     torch.manual_seed(0)
     model = ClassProxy(8, 3).double()
     tokens = torch.tensor([[4, 5, 0], [6, 6, 7]])

@@ -60,6 +60,7 @@ def loop_copy(model: CopyingModel, source: Tensor, before: Tensor) -> tuple[Tens
     st.integers(1, 4), st.integers(1, 4),
 )  # fmt: skip
 def test_the_model_equals_its_equations(seed, batch, length, symbols, width, hidden):
+    """One word after the other, and gradients (snell2021 eq. 1, 2)."""
     torch.manual_seed(seed)
     model = CopyingModel(symbols, width, hidden).double()
     for parameter in model.parameters():

@@ -1,4 +1,4 @@
-"""The proxy: its loss by hand, how it starts to learn (equations 50 and 12), and its probe."""
+"""The proxy: its loss by hand, how it starts to learn (snell2021 eq. 12, 50), and its probe."""
 
 import math
 
@@ -22,6 +22,7 @@ PAIRS = [([0, 1, 1, 2], [3, 1]), ([2], [0, 1, 2, 0]), ([3, 0], [4]), ([1, 3, 4],
 
 
 def test_the_loss_is_that_of_every_word_of_the_copy(tmp_path):
+    """snell2021 eq. 11, 55."""
     sequences = [[4, 5, 6, END], [7, 4, 5, END]]
     corpus = write_corpus(tmp_path / "c", {"train": sequences}, 8, {})
     torch.manual_seed(0)
@@ -53,6 +54,7 @@ def test_sequences_of_several_lengths_are_refused(tmp_path):
 
 
 def test_words_start_as_in_the_paper():
+    """As in snell2021 section 4.1; theta is what single words give (snell2021 eq. 10)."""
     torch.manual_seed(0)
     model = LexicalProxy(500, 64)
     for weight in (model.embedding.weight, model.output.weight):
@@ -64,8 +66,7 @@ def test_words_start_as_in_the_paper():
 def first_change(width: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     """The derivatives of logits and probabilities (5, 5) by time, where training begins.
 
-    By gradient flow on the loss of equation 11, of PAIRS, as the change along a step that is as
-    good as none.
+    By gradient flow on the loss of PAIRS, as the change along a step that is as good as none.
     """
     torch.manual_seed(seed)
     model = LexicalProxy(5, width).double()
@@ -86,7 +87,10 @@ def first_change(width: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def test_equations_50_and_12_at_initialisation():
-    """Equation 50 holds of the logits; of the probability, 12 lacks the factor 1 / |O|."""
+    """snell2021 eq. 50 holds of logits; snell2021 eq. 12, of probabilities, lacks 1 / |O|.
+
+    Time runs as in snell2021 eq. 35.
+    """
     counts = torch.from_numpy(count_table(PAIRS, 5, 5))
     predicted = 2 * (counts - counts.mean(dim=1, keepdim=True))
     size = float(predicted.abs().max())

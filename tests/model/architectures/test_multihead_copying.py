@@ -74,6 +74,7 @@ def loop_copy(
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 2**31), st.integers(1, 3), st.integers(1, 2), st.integers(1, 4))
 def test_the_model_equals_its_equations(seed, heads, batch, length):
+    """One head after the other, and gradients (snell2021 eq. 3, 17, 18)."""
     model = made(seed, heads).double()
     for parameter in model.parameters():
         parameter.data *= 2

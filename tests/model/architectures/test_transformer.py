@@ -59,6 +59,7 @@ def test_a_causal_stack_equals_the_loop():
 
 
 def test_a_padded_stack_equals_the_loop_on_the_real_tokens():
+    """With attention as in kinley2020 eq. 3.1."""
     model = Transformer(20, **SIZES, normalizer=Softmax()).double().eval()
     tokens = torch.randint(3, 20, (1, 6))
     padded = torch.cat([tokens, torch.zeros(1, 3, dtype=torch.long)], 1)
@@ -67,7 +68,10 @@ def test_a_padded_stack_equals_the_loop_on_the_real_tokens():
 
 
 def test_the_two_stream_update_equals_the_papers_equations():
-    """Controller: soft attention on itself. Model stream: V'_z with z from the controller."""
+    """Controller: soft attention on itself. Model stream: V'_z with z from the controller.
+
+    kinley2020 section 4.2; discrete2020 section 5.
+    """
     model = TwoStreamTransformer(20, **SIZES, normalizer=Gumbel()).double().eval()
     tokens = torch.randint(0, 20, (5,))
     encoded = model(tokens[None], torch.zeros(1, 1, 1, 5))

@@ -27,7 +27,7 @@ def imdb(seed: int, **values: float) -> Measure:
 
 
 def table_2(folder: Path, *behind: Measure) -> Path:
-    """Write Table 2 of snell2021, which prints a tau (x100) of 12.77 for IMDB."""
+    """Write the table that prints a tau (x100) of 12.77 for IMDB."""
     path = folder / "tables/p/table_2"
     tabulate(Paper("attention_learning"), "table_2", "lite", Measures(behind), path)
     return path

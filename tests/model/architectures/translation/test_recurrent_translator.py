@@ -54,6 +54,7 @@ def slowly(model, source, target):
 @pytest.mark.parametrize("convex", [False, True])
 @torch.no_grad()
 def test_predictions_equal_a_slow_loop_and_padding_changes_nothing(normalizer, convex):
+    """One word after the other (snell2021 eq. 1, 2, 28)."""
     model = make(normalizer=normalizer, convex=convex)
     source, source_layout = sentences([4, 1, 6])
     target, layout = sentences([3, 5, 2])

@@ -33,6 +33,7 @@ def slow_counts(pairs, inputs=INPUTS, outputs=OUTPUTS):
 @settings(max_examples=60, deadline=None)
 @given(CORPUS)
 def test_the_equations_one_word_at_a_time(pairs):
+    """snell2021 eq. 13, 14, 15, 16."""
     counts = count_table(pairs, INPUTS, OUTPUTS)
     slow = slow_counts(pairs)
     assert np.allclose(counts, slow)
@@ -59,6 +60,7 @@ def test_the_order_of_words_and_pairs_means_nothing(pairs, random):
 
 
 def test_by_hand():
+    """snell2021 eq. 13, 14, 15, 16."""
     # "das haus" - "the house", "das buch" - "the book"
     pairs = [([0, 1], [0, 1]), ([0, 2], [0, 2])]
     assert count_table(pairs, 3, 3).tolist() == [[1, 0.5, 0.5], [0.5, 0.5, 0], [0.5, 0, 0.5]]

@@ -40,6 +40,7 @@ def every_word(pairs, examples):
 
 @pytest.mark.parametrize("convex", [False, True])
 def test_values_equal_a_slow_loop(tmp_path, convex):
+    """One word after the other (snell2021 eq. 3; where the model is convex, snell2021 eq. 24)."""
     corpus, pairs = a_corpus(tmp_path)
     model = make(WORDS, convex=convex)
     found = word_values(Subject(model, corpus, CPU, 0), corpus.split("dev"), EXAMPLES, tokens=9)
