@@ -7,10 +7,9 @@ A reference is a paper's key, a kind of place and numbers: `kinley2020 eq. 3.1`,
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
 
 from workflow.errors import InputError, nearest
 
@@ -22,30 +21,21 @@ _OTHERS = re.compile(r"`[^`]*`|\bet al\. \(?\d{4}\)?, \w+ [\d.]+")
 """Code, and references to papers that are not reproduced."""
 _KIND = r"\b(?:eqs?\.?|equations?|sections?|figures?|tables?|appendix|appendices)"
 _STRAY = re.compile(rf"(?i:{_KIND} \(?(?:[A-Z]\.)?)\d[\d.]*\)?|\b[A-Z]\.\d+")
-
-
-class Citation(NamedTuple):
-    """A definition whose docstring cites a place; without a name, a whole file."""
-
-    name: str
-    path: str
-    line: int
-
-
-Place = tuple[str, str, str]
-"""What stands there, why nothing implements it, and a note."""
+Citation = tuple[str, str, int]
+"""Name, file and line of what has a docstring; a whole file has no name."""
 Citations = Mapping[str, list[Citation]]
 
 
-def places(path: Path) -> dict[str, Place]:
-    """Return what an `equations.tsv` lists, by reference; InputError names a line that is wrong."""
-    found: dict[str, Place] = {}
+def places(path: Path, keys: Collection[str]) -> dict[str, list[str]]:
+    """By reference, what and why absent, of an `equations.tsv`; InputError tells a wrong line."""
+    found: dict[str, list[str]] = {}
     for number, line in enumerate(path.read_text("utf-8").splitlines()[1:], 2):
         reference, *row = line.split("\t")
-        if [*_references(reference)] != [reference] or reference in found or len(row) != 3:
-            says = "give one reference, such as snell2021 eq. 3, once, and three columns more."
-            raise InputError(f"{path}, line {number}: {says}")
-        found[reference] = (row[0], row[1], row[2])
+        known = [*_references(reference)] == [reference] and reference.split()[0] in keys
+        if not known or reference in found or len(row) != 2:
+            says = f"a line has a reference of its own to {' or '.join(keys)}, and two columns more"
+            raise InputError(f"{path}, line {number}: {says}.")
+        found[reference] = row
     return found
 
 
@@ -61,24 +51,26 @@ def citations(root: Path, *folders: str) -> Citations:
             text = _OTHERS.sub("", " ".join(docstring.split()))
             if stray := _STRAY.search(_REFERENCE.sub("", text)):
                 says = "write it as in snell2021 eq. 3, section 3.1, table 4, appendix A.5."
-                raise InputError(f'{where}, line {line}: "{stray[0]}" names no paper; {says}')
+                raise InputError(f'{where}, line {line}: "{stray[0]}" is no reference; {says}')
             for reference in dict.fromkeys(_references(text)):
-                of_file[reference].append(Citation(name, where, line))
+                of_file[reference].append((name, where, line))
         for reference, cited in of_file.items():
-            found[reference] += [one for one in cited if one.name] or cited
+            found[reference] += [one for one in cited if one[0]] or cited
     return found
 
 
-def check(known: Mapping[str, Place], code: Citations, tests: Citations) -> None:
-    """Raise InputError for a citation that leads nowhere, or a place without code and reason."""
-    for reference, (one, *_) in [*code.items(), *tests.items()]:
+def check(known: Mapping[str, list[str]], code: Citations, tests: Citations) -> None:
+    """Raise InputError for what leads nowhere, or has neither code with a test nor a reason."""
+    for reference, ((_, path, line), *_) in [*code.items(), *tests.items()]:
         if reference not in known:
             hint = nearest(reference, known)
-            raise InputError(f'{one.path}, line {one.line}: {FILE} has no "{reference}"{hint}')
-    for reference, (_, absent, _) in known.items():
+            raise InputError(f'{path}, line {line}: {FILE} has no "{reference}"{hint}')
+    for reference, (_, absent) in known.items():
         if bool(absent) is (reference in code):
             says = f"cite it where it is implemented, or else say in {FILE} why it is absent."
             raise InputError(f"{reference}: {says}")
+        if " eq. " in reference and not absent and reference not in tests:
+            raise InputError(f"{reference}: no test cites it; cite it in the one that checks it.")
 
 
 def _references(text: str) -> Iterator[str]:

@@ -12,36 +12,34 @@ from workflow.paths import ROOT
 PAGE = ROOT / "docs" / "equations.md"
 HEAD = """# Equations
 
-After this page you can find the code of an equation, and the test that checks it: of all equations
-that the papers number, and of sections, figures and tables that code cites. It is made of
-docstrings and `workflow/papers/*/equations.tsv` by `python -m workflow.scripts.equations`.
+After this page you can find the code of an equation that a paper numbers, and the test that checks
+it. `python -m workflow.scripts.equations` makes it of docstrings and each paper's `equations.tsv`.
 """
+TABLE = "| place | what | code | tests |\n| --- | --- | --- | --- |\n"
 
 
 def page() -> str:
     """Return the page; InputError for a citation or an equation that leads nowhere."""
-    papers = {paper: places(paper.folder / FILE) for paper in Paper.all()}
+    papers = [paper for paper in Paper.all() if (paper.folder / FILE).is_file()]
+    cited = {about.key: about.cited for paper in papers for about in paper.about.references}
+    known = {of: one for paper in papers for of, one in places(paper.folder / FILE, cited).items()}
     code, tests = citations(ROOT, "model", "workflow"), citations(ROOT, "tests")
-    check({name: place for of in papers.values() for name, place in of.items()}, code, tests)
+    check(known, code, tests)
     text = HEAD
-    for paper, known in papers.items():
-        for about in paper.about.references:
-            text += f"\n## {about.key}\n\n{about.cited}.\n\n"
-            text += "| place | what | code | tests |\n| --- | --- | --- | --- |\n"
-            for reference, (title, absent, note) in known.items():
-                key, _, number = reference.partition(" ")
-                if key == about.key:
-                    where, tested = (linked(of.get(reference, [])) for of in (code, tests))
-                    what = f"{title} ({note})" if note else title
-                    text += f"| {number} | {what} | {where or absent} | {tested} |\n"
+    for key, about in cited.items():
+        text += f"\n## {key}\n\n{about}.\n\n{TABLE}"
+        for reference, (what, absent) in known.items():
+            if reference.startswith(f"{key} "):
+                where, tested = (linked(of.get(reference, [])) for of in (code, tests))
+                text += f"| {reference[len(key) + 1 :]} | {what} | {where or absent} | {tested} |\n"
     return text
 
 
 def linked(cited: list[Citation]) -> str:
     """Return names, each with its file and line as a link from `docs/`."""
     return "<br>".join(
-        f"`{c.name}` [{Path(c.path).name}:{c.line}](../{c.path}#L{c.line})".removeprefix("`` ")
-        for c in cited
+        f"`{name}` [{Path(path).name}:{line}](../{path}#L{line})".removeprefix("`` ")
+        for name, path, line in cited
     )
 
 
