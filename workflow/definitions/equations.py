@@ -20,7 +20,7 @@ _REFERENCE = re.compile(rf"\b([a-z]+\d{{4}}) ({_PLACES}(?:, {_PLACES})*)")
 _OTHERS = re.compile(r"`[^`]*`|\bet al\. \(?\d{4}\)?, \w+ [\d.]+")
 """Code, and references to papers that are not reproduced."""
 _KIND = r"\b(?:eqs?\.?|equations?|sections?|figures?|tables?|appendix|appendices)"
-_STRAY = re.compile(rf"(?i:{_KIND} \(?(?:[A-Z]\.)?)\d[\d.]*\)?|\b[A-Z]\.\d+")
+_STRAY = re.compile(rf"(?i:{_KIND} \(?){_NUMBER}\)?|\b[A-Z]\.\d+")
 Citation = tuple[str, str, int]
 """Name, file and line of what has a docstring; a whole file has no name."""
 Citations = Mapping[str, list[Citation]]
