@@ -78,7 +78,7 @@ def loop_copy(model: nn.Module, source: Tensor, before: Tensor) -> tuple[Tensor,
     st.integers(4, 9), st.integers(1, 4), st.integers(1, 4),
 )  # fmt: skip
 def test_the_models_equal_their_equations(seed, heads, batch, length, symbols, width, hidden):
-    """Without and with a number of heads."""
+    """Without and with a number of heads, and gradients (snell2021 eq. 1, 2, 3, 17, 18)."""
     torch.manual_seed(seed)
     model = CopyingModel(symbols, width, hidden)
     if heads:

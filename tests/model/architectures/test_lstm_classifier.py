@@ -52,6 +52,7 @@ def by_torch(model: LSTMClassifier, tokens: torch.Tensor, real: torch.Tensor) ->
 
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=4))
 def test_the_equations_one_text_at_a_time(lengths):
+    """snell2021 eq. 4, 5, 9."""
     model = made()
     tokens, real = texts(lengths)
     found = model(tokens, real)

@@ -87,6 +87,7 @@ def test_the_probe_equals_a_slow_count_whatever_its_batches(tmp_path):
 
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=5), st.integers(0, 2**31))
 def test_places_by_a_loop_with_padding(lengths, seed):
+    """What snell2021 eq. 19, 20, 21 compare."""
     random = np.random.default_rng(seed)
     width = max(lengths)
     real = np.arange(width) < np.array(lengths)[:, None]
@@ -122,6 +123,7 @@ def test_places_by_a_loop_with_padding(lengths, seed):
     ],
 )
 def test_hypothesis_2_by_hand(keyword, beside, mean, last, holds):
+    """snell2021 eq. 20, read with a margin."""
     gamma = {"keyword": keyword, "next": beside, "mean": mean, "last": last, "first": 0.0}
     assert hypothesis_2(gamma) is holds
 

@@ -45,6 +45,7 @@ def every_word(pairs, examples):
 
 @pytest.mark.parametrize("convex", [False, True])
 def test_values_equal_a_slow_loop(tmp_path, convex):
+    """One word after the other (snell2021 eq. 3; where the model is convex, snell2021 eq. 24)."""
     corpus, pairs = a_corpus(tmp_path)
     model = make(WORDS, convex=convex)
     found = word_values(Subject(model, corpus, CPU, 0), corpus.split("dev"), EXAMPLES, tokens=9)
@@ -172,7 +173,7 @@ def test_token_accuracy_and_bleu(tmp_path):
 
 
 def test_the_papers_counterexample():
-    """Equations 25 to 27: no weight at the position with the highest beta."""
+    """No weight at the position with the highest beta (snell2021 eq. 25, 26, 27)."""
     gamma = torch.tensor([[0.0, 0, 0], [0, -10, 5], [0, 5, -10]], dtype=torch.float64)
     beta = gamma.softmax(-1)[:, 0]
     assert beta.tolist() == pytest.approx([1 / 3, math.exp(-5), math.exp(-5)], rel=0.01)
@@ -207,6 +208,7 @@ def by_scipy(gamma, gamma_s, word):
 @settings(max_examples=25)
 @given(st.integers(0, 10**6), st.integers(1, 5), st.integers(2, 7), st.floats(0.1, 6))
 def test_the_optimum_is_that_of_a_generic_solver(seed, positions, words, spread):
+    """Its loss is that of snell2021 eq. 23, 29."""
     random = np.random.default_rng(seed)
     gamma = spread * random.standard_normal((2, positions, words))
     gamma_s = random.standard_normal((2, 3, words))
@@ -237,6 +239,7 @@ def test_single_precision_reaches_the_stated_tolerance():
 
 @torch.no_grad()
 def test_each_word_is_solved_for_itself(tmp_path):
+    """gamma and gamma_s are those of snell2021 eq. 30."""
     """A loop over output words, nothing padded: the best position, and how many have more beta."""
     corpus, pairs = a_corpus(tmp_path)
     model = make(WORDS, convex=True)
