@@ -78,7 +78,9 @@ def numbers_by_training(found: Iterable[Comparison]) -> Counts:
     counted = [one for one in once(found) if one.verdict in COMPARED]
     rows = {
         EVERY: counted,
-        "trained as long as the paper's": [one for one in counted if one.trained > one.shorter],
+        "trained as long as the paper's": [
+            one for one in counted if one.trained and not one.shorter
+        ],
         "trained for less": [one for one in counted if one.trained and one.shorter],
         "not trained: data and baselines": [one for one in counted if not one.trained],
     }

@@ -1,10 +1,11 @@
 """The page of one published scale: its claims, tables, figures, and how to follow a number."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from workflow.definitions.paper import Paper
 from workflow.files import read_json
+from workflow.reporting.claims import history
 from workflow.reporting.claims.judged import read_claims
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.publication import following
@@ -30,6 +31,7 @@ def scale_page(
     if base_scale(scale) != scale:
         parts.append(f"An overlay on `{base_scale(scale)}`: its settings are not the papers'.")
     parts += [headline_of(folder).markdown, "## Claims", ABOUT_CLAIMS, *_claims(folder, titles)]
+    parts += _changed(history.after_results(history.read_history(folder)))
     parts += ["## Follow one number", following.section(folder, titles)]
     parts += ["## Tables", RULE, *_tables(folder, titles), "## Figures", *_figures(folder)]
     if stale:
@@ -54,6 +56,18 @@ def _claims(folder: Path, titles: Mapping[str, str]) -> list[str]:
                 summary = f"<details><summary>{len(ones)} {word}</summary>"
                 parts += [summary, claims_table(ones), "</details>"]
     return parts
+
+
+def _changed(lines: Sequence[str]) -> list[str]:
+    """Return what changed of claims when their results were known, folded; nothing if nothing."""
+    if not lines:
+        return []
+    about = "Claims that were added, reworded or asked otherwise when results were known"
+    return [
+        f"<details><summary>{about}: {len(lines)} ([all changes]({history.NAME}))</summary>",
+        "\n".join(f"- {line}" for line in lines),
+        "</details>",
+    ]
 
 
 def _tables(folder: Path, titles: Mapping[str, str]) -> list[str]:

@@ -13,8 +13,8 @@ ORDER = ("paper", "lite")
 """The scales that the README shows, the most telling first; others have pages of their own."""
 ABOUT_CLAIMS = (
     "A claim is decided by the 95 % interval of its difference, in brackets: it holds, or does "
-    "not, where the interval leaves out what is asked, and there is no difference where all of it is "
-    "smaller than what the claim calls of interest. The interval is of the seeds and, over "
+    "not, where the interval leaves out what is asked, and there is no difference where all of it "
+    "is smaller than what the claim calls of interest. The interval is of the seeds and, over "
     "examples or sentences, of the test set too: the half-widths add as squares (Howe 1974). One "
     "seed decides nothing. No correction is made for testing many claims. Both sides are averaged "
     "over the seeds that they share; tables average over all seeds, so their numbers may differ."
@@ -66,6 +66,12 @@ def summarised(readme: str, published: Path) -> str:
     Raises ReportingError if their markers are not there.
     """
     return replaced(replaced(readme, "results", block(published)), "papers", papers_table())
+
+
+def check_markers(readme: str) -> None:
+    """Raise ReportingError unless the README has a place for both blocks."""
+    for name in ("results", "papers"):
+        replaced(readme, name, "")
 
 
 def replaced(readme: str, name: str, text: str) -> str:
