@@ -79,9 +79,10 @@ def test_without_the_other_runs_nothing_is_known() -> None:
 
 
 def test_a_table_compares_with_what_lies_between(tmp_path: Path) -> None:
-    """`Table 4` of snell2021 prints 86.81; the tolerance is 2 * sqrt(1.69^2 + 2.7^2 * 1.5) + .005 = 7.43.
+    """`Table 4` of snell2021 prints 86.81.
 
-    Of three places to cross at two meet it, the last two; of five, these two.
+    The tolerance is 2 * sqrt(1.69^2 + 2.7^2 * 1.5) + .005 = 7.43. Of three places to cross at two
+    meet it, the last two; of five, these two.
     """
     path, paper = tmp_path / "tables/p/table_4", Paper("attention_learning")
     tabulate(paper, "table_4", "lite", Measures([ONE, OTHER]), path)
