@@ -11,6 +11,8 @@ from workflow.reporting.publication.headline import Headline, headline
 
 ORDER = ("paper", "lite")
 """The scales that the README shows, the most telling first; others have pages of their own."""
+BLOCKS = ("results", "papers")
+"""What the README has between markers."""
 ABOUT_CLAIMS = (
     "A claim is decided by the 95 % interval of its difference, in brackets: it holds, or does "
     "not, where the interval leaves out what is asked, and there is no difference where all of it "
