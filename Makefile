@@ -68,11 +68,12 @@ test:  ## Run everything that CI runs, and say how long each part took
 		SECONDS=0; $(MAKE) --no-print-directory $$part; took+="$$part $$SECONDS s, "; \
 	done; echo "All checks passed: $${took%, }."
 
-lint: $(TEST_READY)  ## Check style, types, workflow and every YAML file
+lint: $(TEST_READY)  ## Check style, types, workflow, equations and every YAML file
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/snakefmt --check Snakefile workflow
 	$(VENV)/bin/python -m workflow.scripts.schemas --check
+	$(VENV)/bin/python -m workflow.scripts.equations --check
 	$(VENV)/bin/python -m workflow.scripts.publish --check
 	$(VENV)/bin/snakemake --lint
 	$(VENV)/bin/mypy

@@ -1,4 +1,4 @@
-"""Copying with a recurrent encoder-decoder and one attention head (snell2021 sections 2.2 and 3.3).
+"""Copying with a recurrent encoder-decoder and one attention head (snell2021 section 2.1, 3.3).
 
     h_1 .. h_T   encoder states             alpha_t = softmax((W s_t + b)^T h)
     s_1 .. s_T   decoder states             c_t     = sum_j alpha_tj h_j
@@ -34,6 +34,8 @@ class Copied(NamedTuple):
 
 class CopyingModel(nn.Module):
     """LSTM encoder and decoder with single-head attention, one direction and one layer each.
+
+    What it computes is snell2021 eq. 1, 2.
 
     Every part is initialised from a generator of its own, derived from the seed and the part's
     name, so that a change to one part leaves the initial values of the others as they are.

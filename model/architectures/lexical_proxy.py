@@ -9,11 +9,11 @@ from torch import Tensor, nn
 
 
 class LexicalProxy(nn.Module):
-    """Mean of the input words' embeddings, and a linear layer without bias.
+    """Mean of the input words' embeddings, and a linear layer without bias (snell2021 eq. 55).
 
     Args:
         vocabulary_size: V, of both sides.
-        width: d; e and W are drawn from N(0, 1 / d) (section 4.1).
+        width: d; e and W are drawn from N(0, 1 / d) (snell2021 section 4.1).
     """
 
     def __init__(self, vocabulary_size: int, width: int) -> None:
@@ -36,11 +36,11 @@ class LexicalProxy(nn.Module):
         return logits
 
     def of_words(self) -> Tensor:
-        """theta, (V, V): row i is the distribution that word i alone gives (equation 10).
+        """theta, (V, V): row i is the distribution that word i alone gives (snell2021 eq. 10).
 
         Where training begins, the logits change by 2 (C_io - mean_o' C_io') as the width grows
-        (equation 50); theta, all of whose entries are 1 / V then, by 1 / V of that. Equation 12
-        says the former of the latter.
+        (snell2021 eq. 50); theta, all of whose entries are 1 / V then, by 1 / V of that. Of the
+        latter snell2021 eq. 12 says the former.
         """
         logits: Tensor = self.output(self.embedding.weight)
         return logits.softmax(dim=-1)

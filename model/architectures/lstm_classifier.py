@@ -4,7 +4,7 @@
     gamma_l      = W^T h_l, the log-odds of l        alpha = normalizer(a)
     log-odds     = sum_l alpha_l gamma_l
 
-Readings (from the parameter count of A.8): Q, v and W have biases, so that gamma_l and a_l do.
+Readings (from the counts of snell2021 appendix A.8): Q, v and W have biases, so gamma_l and a_l do.
 Of texts of different lengths nothing is computed for padding (`model.kernels.packed_recurrence`).
 """
 
@@ -34,7 +34,7 @@ class Classified(NamedTuple):
 
 
 class LSTMClassifier(nn.Module):
-    """Bidirectional LSTM, attention and a linear output.
+    """Bidirectional LSTM, attention and a linear output (snell2021 eq. 4, 5).
 
     Args:
         vocabulary_size: V.
@@ -43,7 +43,7 @@ class LSTMClassifier(nn.Module):
         normalizer: from scores to weights (`model.normalizers`).
         embedding_std: standard deviation of the initial embedding.
         frozen_beta: whether all parameters but those of the attention stay as they are initialised
-            (A.6), and with them gamma and beta.
+            (snell2021 appendix A.6), and with them gamma and beta.
     """
 
     def __init__(

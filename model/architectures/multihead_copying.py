@@ -1,4 +1,4 @@
-"""Copying with several attention heads and any normalizer (snell2021 section 5.2, eq. 17 and 18).
+"""Copying with several attention heads and any normalizer (snell2021 section 5.2, eq. 17, 18).
 
     alpha_t^(k) = normalizer((W^(k) s_t + b^(k))^T h)     c_t = sum_k sum_j alpha_tj^(k) h_j
     p(o_t)      = N([c_t, s_t]) = softmax(V tanh(U [s_t; P c_t]))
@@ -81,7 +81,7 @@ class MultiheadCopyingModel(CopyingModel):
             before: (B, T), the true symbol before each prediction; BOS first.
 
         Returns:
-            The prediction; its `weights` are the mean over heads.
+            The prediction (snell2021 eq. 18); its `weights` are the mean over heads.
         """
         h, s = self.read(source, before)
         weights = self.attend(h, s)
@@ -95,7 +95,10 @@ class MultiheadCopyingModel(CopyingModel):
         return h.transpose(0, 1), s.transpose(0, 1)
 
     def attend(self, h: Tensor, s: Tensor) -> Tensor:
-        """alpha of every head, (B, K, T, S), of states h (B, S, H) and s (B, T, H)."""
+        """alpha of every head, (B, K, T, S), of states h (B, S, H) and s (B, T, H).
+
+        As in snell2021 eq. 17.
+        """
         queries = self.query(s).unflatten(-1, (self.heads, -1)).transpose(1, 2)
         weights: Tensor = self.normalizer(queries @ h[:, None].transpose(2, 3))
         return weights
@@ -110,7 +113,7 @@ class MultiheadCopyingModel(CopyingModel):
         return logits
 
     def lexical(self, source: Tensor, before: Tensor) -> Tensor:
-        """The lexical probe beta of copying, (B, T, S), as log-odds (equation 3).
+        """The lexical probe beta of copying, (B, T, S), as log-odds (snell2021 eq. 3).
 
         Entry (t, l) is what the model thinks of the t-th symbol of the copy, the right one, when
         all attention is on the l-th symbol of the source. Log-odds keep the order where

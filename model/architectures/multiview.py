@@ -1,4 +1,4 @@
-"""Classifying what can be written in two ways (kinley2020 sections 4.3, 5.3 and 6.3).
+"""Classifying what can be written in two ways (kinley2020 section 5.1, 5.3, 6.3).
 
 The multiview model has one controller stream per view and one model stream for all of them: given
 the right attention decisions, the model stream should compute the same for every view.

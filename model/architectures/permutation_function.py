@@ -1,4 +1,4 @@
-"""Copying in another order: a fixed permutation of positions (snell2021 section 6.2, eq. 22).
+"""Copying in another order: a fixed permutation of positions (snell2021 section 6.2).
 
 The output is x_pi(1) .. x_pi(T), with one random pi for all sequences. Sequences are drawn so that
 any order of their symbols is alike likely, so an example's sequence is taken to be the output, and
@@ -17,7 +17,7 @@ from model.architectures.copying import Copied, CopyingModel
 
 
 class PermutationModel(CopyingModel):
-    """A copying model whose source is put in another order before it is read.
+    """A copying model whose source is put in another order before it is read (snell2021 eq. 22).
 
     pi comes from a generator of its own, derived from the seed, so that the parameters start from
     the same values as those of a `CopyingModel`.

@@ -1,5 +1,5 @@
 """The transformer with one stream, soft or discrete
-(discrete2020 sections 3 and 4; kinley2020 eq. 3.1).
+(discrete2020 section 3, 4; kinley2020 section 3.2, 4.1).
 
     A <- normalizer(Q K^T / sqrt(d_k));   h <- h + A V;   h <- h + FFN(h)
 
@@ -33,7 +33,7 @@ class Encoded(NamedTuple):
 
 
 class TransformerLayer(nn.Module):
-    """One layer of a single stream: attention, then the feed-forward network."""
+    """One layer of a single stream: attention, then feed-forward network (kinley2020 eq. 3.1)."""
 
     def __init__(
         self, width: int, hidden: int, heads: int, normalizer: nn.Module, norm: str, dropout: float

@@ -52,6 +52,8 @@ class Cache:
 class Attend(nn.Module):
     """Weights from queries and keys, by a normalizer, and what they read of the values.
 
+    Of one head this is zhao2019 eq. 4, 7.
+
     Args:
         normalizer: scores to weights; copied.
         dropout: probability on the weights that are read with.
@@ -88,7 +90,10 @@ class Attend(nn.Module):
 
 
 def scores(q: Tensor, k: Tensor, mask: Tensor) -> Tensor:
-    """Q K^T / sqrt(K) + mask, (B, H, T, S), of q (B, H, T, K) and k (B, H, S, K)."""
+    """Q K^T / sqrt(K) + mask, (B, H, T, S), of q (B, H, T, K) and k (B, H, S, K).
+
+    P of zhao2019 eq. 1.
+    """
     return torch.add(mask, product(q, k.transpose(-2, -1)), alpha=1 / math.sqrt(q.shape[-1]))
 
 

@@ -1,9 +1,9 @@
-"""The receptive field of a stack of attention layers (discrete2020 sections 5 and 5.1).
+"""The receptive field of a stack of attention layers (discrete2020 section 5, 5.1).
 
 r(i, 0) = {i};  r(i, l) = r(i, l-1) united with r(z, l-1) for the position z of every head.
 
-In the form of equation (1), s_ij^l in [0, 1] says how much the state of token i at layer l relies
-on the embedding of token j:
+In the form of discrete2020 eq. 1, s_ij^l in [0, 1] says how much the state of token i at layer l
+relies on the embedding of token j:
 
     s_ij^0 = 1(i = j),    s_ij^l = min(s_ij^(l-1) + sum_k z_ik^l s_kj^(l-1), 1)
 
@@ -30,7 +30,7 @@ def receptive_field(weights: Sequence[Tensor], union: str = "min") -> Tensor:
 
     Args:
         weights: z^l (B, H, T, T) of every layer, first layer first.
-        union: `min`, as in equation (1), whose gradient vanishes where the clamp acts, or
+        union: `min`, as in discrete2020 eq. 1, whose gradient vanishes where the clamp acts, or
             `probabilistic`, 1 - (1 - s_ij) prod_h (1 - sum_k z_ik s_kj), whose gradient does not.
 
     Returns:

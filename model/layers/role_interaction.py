@@ -4,8 +4,8 @@
     c_t     = LSTM(e)_t                           what the sentence says of token t
     r_dense = tanh(W c_t + b)                     dense assignment, R roles
     r       = assignment(u_1 r_dense .. u_R r_dense)    softmax, or one-hot by Gumbel-softmax
-    e~_t    = sum_i r_ti U_i e_t  (+ e_t)         equations 5 and 7
-            = U_o [(U_r r_t) * (U_e e_t)] + e_t   equation 8, the rank-1 approximation
+    e~_t    = sum_i r_ti U_i e_t  (+ e_t)         weissenborn2019 eq. 5, 7
+            = U_o [(U_r r_t) * (U_e e_t)] + e_t   weissenborn2019 eq. 8, the rank-1 approximation
             = e_t + U r_t                         the contextualised baseline
 
 The layer works on any packed sequence of vectors (`model.layers.packing`): N tokens, D width, R
@@ -39,7 +39,8 @@ class Roles:
         residual: whether the token itself is added; only `full` can do without.
         window: tokens that a convolution in place of the LSTM covers.
         inclusive: whether a target token's role depends on the token itself, or on those before it
-            alone. The text has the latter in a formula (section 3.1); the former is the reading.
+            alone. The text has the latter in a formula (weissenborn2019 section 3.1); the former is
+            the reading.
 
     Raises:
         ValueError: no role; an unknown combination, or one that needs the residual without it; a
@@ -80,7 +81,7 @@ class Roles:
 
 
 class RoleInteraction(nn.Module):
-    """The layer for one side.
+    """The layer for one side (weissenborn2019 eq. 4, 7).
 
     Args:
         width: D.
@@ -138,7 +139,7 @@ class RoleInteraction(nn.Module):
 
 
 class FullRoles(nn.Module):
-    """sum_i r_i U_i e (equation 5)."""
+    """sum_i r_i U_i e (weissenborn2019 eq. 5)."""
 
     def __init__(self, width: int, number: int) -> None:
         super().__init__()
@@ -152,7 +153,7 @@ class FullRoles(nn.Module):
 
 
 class RankOneRoles(nn.Module):
-    """U_o [(U_r r) * (U_e e)] (equation 8)."""
+    """U_o [(U_r r) * (U_e e)] (weissenborn2019 eq. 8)."""
 
     def __init__(self, width: int, number: int) -> None:
         super().__init__()
@@ -167,7 +168,7 @@ class RankOneRoles(nn.Module):
 
 
 class AddedRoles(nn.Module):
-    """U r, which does not multiply the token (section 4, `+ contextualized`)."""
+    """U r, which does not multiply the token (weissenborn2019 section 4, `+ contextualized`)."""
 
     def __init__(self, width: int, number: int) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
 """Discrete attention: Gumbel-softmax samples in training, argmax at test time.
 
-Of words in attention (discrete2020 section 4), and of the roles of a token
-(weissenborn2019 section 4).
+Of words in attention (discrete2020 section 4; kinley2020 section 3.3), and of the roles of a token
+(weissenborn2019 eq. 6, section 4).
 """
 
 from __future__ import annotations

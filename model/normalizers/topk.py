@@ -1,4 +1,4 @@
-"""Top-k attention: softmax over the k largest scores of each query (zhao2019 section 3.1).
+"""Top-k attention: softmax over the k largest scores of each query (zhao2019 section 2).
 
 `TopK` and `TopKOfMany` give the same weights; their gradients are rounded differently.
 """
@@ -21,9 +21,10 @@ STEEP = 2.0**126
 class TopK(nn.Module):
     """Scores to weights of which at most k, and those that tie with the k-th, are not 0.
 
-    Scores below t, the k-th largest of the row after all masks, count as masked. The gradient
-    flows through the kept scores only, as t is a constant to it. A row with fewer than k unmasked
-    keys keeps them all.
+    Scores below t, the k-th largest of the row after all masks, count as masked (zhao2019 eq. 2,
+    3). The gradient flows through the kept scores only, as t is a constant to it. A row with fewer
+    than k unmasked keys keeps them all. Weights are in single precision at least, whatever the
+    number of keys.
 
     Args:
         k: how many keys each query keeps.
@@ -49,7 +50,7 @@ class TopK(nn.Module):
 
 
 class TopKOfMany(TopK):
-    """`TopK` where a query has hundreds of keys (Table 3 has up to 1024): fewer passes over them.
+    """`TopK` where a query has hundreds of keys (zhao2019 table 3): fewer passes over them.
 
     Args:
         k: see `TopK`.
@@ -77,7 +78,7 @@ def kth_largest(scores: Tensor, k: int) -> Tensor:
 
 
 class _TopK(torch.autograd.Function):
-    """The mapping and its derivative, which is that of softmax: a dropped key has weight 0."""
+    """The mapping and its derivative, that of softmax: a dropped key weighs 0 (zhao2019 eq. 15)."""
 
     @staticmethod
     def forward(ctx: Any, scores: Tensor, k: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""How a classifier of texts into two classes is trained (snell2021 eq. 2 and 5)."""
+"""How a classifier of texts into two classes is trained (snell2021 section 2.4)."""
 
 from __future__ import annotations
 

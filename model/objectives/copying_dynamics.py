@@ -14,7 +14,7 @@ from model.objectives.copying import Copying
 from model.objectives.loss import Loss
 
 ONE_IN = 20
-"""Positions of which one counts as among the highest: 5 % (section 3.1)."""
+"""Positions of which one counts as among the highest: 5 % (snell2021 section 3.1)."""
 
 
 class Dynamics(NamedTuple):
@@ -26,7 +26,7 @@ class Dynamics(NamedTuple):
         attended: attention is highest on the symbol to copy.
         lexical: the lexical probe is highest there.
         agreement: A(alpha, beta), where attention is highest the lexical probe is among its highest
-            5 % (equation 7).
+            5 % (snell2021 eq. 7).
     """
 
     attended: Tensor

@@ -8,7 +8,7 @@ from model.objectives.loss import Loss
 
 
 class CopyingProxy:
-    """Cross-entropy of the words of a copy, without their order."""
+    """Cross-entropy of the words of a copy, without their order (snell2021 eq. 11)."""
 
     def loss(self, model: LexicalProxy, batch: Batch, epoch: float) -> Loss:
         """Loss of a batch of sequences, each closed by the end symbol, which is left out.

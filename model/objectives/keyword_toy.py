@@ -45,7 +45,7 @@ def classified(model: LSTMClassifier, batch: Batch) -> Classified:
 
 
 def places(log_odds: Tensor, keyword: Tensor, real: Tensor) -> dict[str, Tensor]:
-    """The log-odds at the keyword and elsewhere (snell2021 eq. 19 to 21).
+    """The log-odds at the keyword and elsewhere (snell2021 eq. 19, 20, 21).
 
     A bidirectional LSTM is its own mirror image, so the first position can play the last one's
     part and is read too. Sequences without the keyword, or with it in the last place, where no

@@ -13,6 +13,8 @@ from model.objectives.loss import Loss
 class Translation:
     """Label-smoothed cross-entropy (Szegedy et al. 2016; Vaswani et al. 2017), teacher-forced.
 
+    Without smoothing it is that of weissenborn2019 eq. 3 and snell2021 eq. 2, per token.
+
     Args:
         smoothing: the probability that is spread over the vocabulary.
 

@@ -9,7 +9,7 @@ from model.objectives.loss import Loss
 
 
 class TranslationProxy:
-    """Cross-entropy of the words of the target, without their order (equation 11).
+    """Cross-entropy of the words of the target, without their order (snell2021 eq. 11).
 
     The source is read as `RecurrentTranslator` does, with <bos> and <eos>; <eos> of the target is
     one of its words.

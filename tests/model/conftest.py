@@ -8,7 +8,7 @@ import torch
 
 from model.batches.corpus import Corpus
 from tests.model.corpora import keyword_texts, write_corpus
-from tests.model.specs import CLASSIFIER, COSINE, GUMBEL, Node, part, tiny
+from tests.model.specs import CLASSIFIER, COSINE, GUMBEL, Node, part, shape, tiny
 
 BRACKETS = 9
 
@@ -50,11 +50,8 @@ def classifier_spec() -> Node:
 @pytest.fixture
 def language_spec() -> Node:
     """A tiny discrete language model's spec, with the sparsity regulariser."""
-    decoder = {
-        "path": "model.architectures.transformer:Transformer",
-        "width": 16, "hidden": 32, "layers": 2, "heads": 2, "normalizer": GUMBEL,
-        "positions": "learned", "max_length": 16,
-    }  # fmt: skip
+    more = {"normalizer": GUMBEL, "positions": "learned", "max_length": 16}
+    decoder = part("architectures.transformer:Transformer", **shape(16, 32, 2), **more)
     model = part("architectures.language_model:LanguageModel", decoder=decoder)
     objective = part(
         "objectives.language_modelling:LanguageModelling", sparsity=0.01, ramp_epochs=1

@@ -11,13 +11,21 @@ def part(path: str, **arguments: Any) -> Node:
     return {"path": f"model.{path}", **arguments}
 
 
+def shape(width: int, hidden: int, layers: int = 1, heads: int = 2) -> Node:
+    """The sizes of a stack."""
+    return {"width": width, "hidden": hidden, "layers": layers, "heads": heads}
+
+
 SOFTMAX = part("normalizers.softmax:Softmax")
 GUMBEL = part("normalizers.gumbel:Gumbel")
-SHAPE: Node = {"width": 16, "hidden": 32, "layers": 2, "heads": 2}
 TWO_STREAM = part(
-    "architectures.two_stream:TwoStreamTransformer", **SHAPE, normalizer=GUMBEL, dropout=0.1
+    "architectures.two_stream:TwoStreamTransformer",
+    **shape(16, 32, 2),
+    normalizer=GUMBEL,
+    dropout=0.1,
 )
 CLASSIFIER = part("architectures.classifier:Classifier", classes=2, encoder=TWO_STREAM)
+COPYING = part("architectures.multihead_copying:MultiheadCopyingModel", width=32, hidden=32)
 COSINE: Node = {"schedule": {"name": "cosine", "warmup": 10}, "clip": 1.0}
 """What `training` says of a run that anneals."""
 

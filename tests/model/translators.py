@@ -13,7 +13,7 @@ from model.architectures.translation.encoder_decoder import EncoderDecoder
 from model.architectures.translation.translator import Translator
 from model.architectures.translation.two_stream import TwoStreamEncoderDecoder
 from model.batches.corpus import Corpus, Split
-from model.batches.pairs import EOS, collate_pairs
+from model.batches.pairs import EOS, PairBatch, collate_pairs
 from model.layers.packing import Layout
 from model.normalizers.entmax15 import Entmax15
 from model.normalizers.entmax_alpha import EntmaxAlpha
@@ -61,6 +61,16 @@ def sentences(lengths: Sequence[int], vocabulary: int = 20) -> tuple[Tensor, Lay
 def sides(source: Sequence[int], target: Sequence[int]) -> tuple[Tensor, Layout, Tensor, Layout]:
     """What a translator reads: random sentences of these lengths on either side."""
     return *sentences(source), *sentences(target)
+
+
+def unpadded(words: Tensor) -> tuple[Tensor, Layout]:
+    """Sentences of one length, and their layout."""
+    return words, Layout(torch.ones_like(words, dtype=torch.bool))
+
+
+def read_by(batch: PairBatch) -> tuple[Tensor, Layout, Tensor, Layout]:
+    """What a translator reads of a batch."""
+    return batch.source, batch.source_layout, batch.tokens[:, :-1], batch.layout
 
 
 def hypotheses(rows: Sequence[Sequence[int]]) -> Hypotheses:

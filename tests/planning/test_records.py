@@ -23,6 +23,12 @@ def made(project, **config):
     return targets(project, **config)
 
 
+def compared(project):
+    """What that variant compares, to be changed."""
+    made(project)
+    return project.experiments["one"]["variants"]["small"]["evaluators"]["compare"]
+
+
 def test_the_same_seed_is_read_or_all_others_as_far_as_they_are_run(project):
     plan = made(project, scale="lite").plan
     read = plan.records(plan.run("one", "small", 1))
@@ -39,9 +45,7 @@ def test_the_same_seed_is_read_or_all_others_as_far_as_they_are_run(project):
 
 
 def test_a_record_may_be_of_a_higher_seed_as_far_as_it_is_run(project):
-    made(project)
-    compare = project.experiments["one"]["variants"]["small"]["evaluators"]["compare"]
-    compare["large"]["offset"] = 1
+    compared(project)["large"]["offset"] = 1
     plan = targets(project, scale="lite").plan
     found = [plan.records(plan.run("one", "small", seed))["compare.large"] for seed in (0, 1, 2)]
     keys = [[run.key for run in runs] for runs in found]
@@ -52,19 +56,16 @@ def test_a_record_may_be_of_a_higher_seed_as_far_as_it_is_run(project):
 def test_what_is_read_is_run_whatever_the_configured_seeds_are(project, seeds):
     one = project.experiments["one"]
     one["variants"]["large"]["seeds"] = [100, 101, 102]
-    made(project)
-    one["variants"]["small"]["evaluators"]["compare"]["large"]["offset"] = 100
+    compared(project)["large"]["offset"] = 100
     plan = targets(project, scale="lite", seeds=seeds).plan
     for run in plan.runs("one", ["small"]):
         assert [one.seed for one in plan.records(run)["compare.large"]] == [100 + run.seed]
 
 
 def test_runs_may_be_named_by_the_variants_own_name(project):
-    made(project)
-    one = project.experiments["one"]
-    templates = {"own": "{variant}", "others": "{variant}", "large": "large"}
-    for argument, name in templates.items():
-        one["variants"]["small"]["evaluators"]["compare"][argument]["variant"] = name
+    compare, one = compared(project), project.experiments["one"]
+    for argument in ("own", "others"):
+        compare[argument]["variant"] = "{variant}"
     one["variants"]["tiny_small"] = one["variants"]["small"] | {"model": {"width": 2}}
     one["variants"]["tiny_other"] = {"model": {"width": 3}}
     one["variants"]["tiny_small"]["evaluators"] = {
@@ -116,9 +117,7 @@ def test_a_run_without_a_record_is_told(project):
     ],
 )
 def test_records_that_are_not_there_are_named(project, change, sentence):
-    made(project)
-    reads = project.experiments["one"]["variants"]["small"]["evaluators"]["compare"]
-    reads["large"] = change
+    compared(project)["large"] = change
     with pytest.raises(InputError, match=rf"evaluators\.compare\.large: {sentence}"):
         targets(project)
 

@@ -94,7 +94,7 @@ ROWS = {
 @pytest.mark.parametrize("corpus", ROWS)
 @pytest.mark.parametrize("kind", ["", "_uniform"])
 def test_checkpoints_are_the_papers_steps_to_the_end(corpus, kind):
-    """50, 100, 500, 1000, 1500 and every 2000 updates of 16 of the pairs of Table 8."""
+    """50, 100, 500, 1000, 1500 and every 2000 updates of 16 of the pairs of snell2021 table 8."""
     with (PAPERS / "attention_learning" / "expected.csv").open() as lines:
         [pairs] = [
             int(row["value"])

@@ -32,22 +32,25 @@ def said(act: Callable[[], object], results: Path | None = None) -> object:
     return end.value.code
 
 
-def damaged(path: Path) -> Callable[[], None]:
-    """What finds a file damaged."""
+def raising(error: Exception) -> Callable[..., None]:
+    """What fails, whatever it is given."""
 
-    def act() -> None:
-        raise Damaged(path, f"{path} is damaged")
+    def act(*_: object) -> None:
+        raise error
 
     return act
+
+
+def damaged(path: Path) -> Callable[..., None]:
+    """What finds a file damaged."""
+    return raising(Damaged(path, f"{path} is damaged"))
 
 
 @pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 def test_a_full_disk_is_told_with_the_file_and_the_remedy(tmp_path, monkeypatch, number, write):
-    def full(_: Path) -> None:
-        raise OSError(number, os.strerror(number))
-
-    monkeypatch.setattr("model.store.files.flush", full)
+    full = OSError(number, os.strerror(number))
+    monkeypatch.setattr("model.store.files.flush", raising(full))
     path = tmp_path / "file"
     expected = f"error: {os.strerror(number)} ({path}); make room and run again."
     assert said(lambda: write(path)) == expected
@@ -55,10 +58,8 @@ def test_a_full_disk_is_told_with_the_file_and_the_remedy(tmp_path, monkeypatch,
 
 
 def test_another_failed_write_of_known_content_names_its_file(tmp_path, monkeypatch):
-    def broken(_: Path) -> None:
-        raise OSError(errno.EIO, "Input/output error")
-
-    monkeypatch.setattr("model.store.files.flush", broken)
+    broken = OSError(errno.EIO, "Input/output error")
+    monkeypatch.setattr("model.store.files.flush", raising(broken))
     path = tmp_path / "file"
     assert said(lambda: write_json(path, {"schema": 1})) == f"error: Input/output error ({path})."
 
@@ -84,10 +85,7 @@ def test_an_error_of_what_is_read_meanwhile_does_not_name_the_file_written(tmp_p
     ],
 )
 def test_mistakes_of_every_stage_get_their_sentence(error, sentence):
-    def act() -> None:
-        raise error
-
-    assert said(act) == sentence
+    assert said(raising(error)) == sentence
 
 
 def test_what_a_program_cannot_write_or_read_gets_its_sentence(tmp_path):

@@ -7,8 +7,8 @@ lower-case tokens of 14 categories of the whole collection, lines of label, tab,
 texts is empty.
 
 Attention Learning uses reviews of fewer than 400 words, 32,514 to train on and 4,000 to evaluate on
-(A.5, Table 8). It does not say which: here reviews that repeat are left out, and 4,000 in 36,514 of
-the others, drawn at random, are both dev and test.
+(snell2021 appendix A.5, table 8). It does not say which: here reviews that repeat are left out, and
+4,000 in 36,514 of the others, drawn at random, are both dev and test.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Multiview arithmetic: expressions in infix and prefix notation, to be evaluated modulo 5.
 
-kinley2020 sections 5.2 and 6.3, table 6.5. The thesis names the depths and the numbers
+kinley2020 section 5.2, 6.3, table 6.5. The thesis names the depths and the numbers
 but not how its expressions were drawn: that is the option `sampler`.
 """
 

@@ -2,7 +2,7 @@
 
 The official files have a sentence, a tab and its translation a line, and empty lines between the
 documents. Pairs without a letter ("purely numerical") are left out, and a tenth of the others,
-drawn at random, is dev; there is no test set (snell2021 appendices A.5 and A.8).
+drawn at random, is dev; there is no test set (snell2021 appendix A.5, A.8).
 """
 
 import random

@@ -1,6 +1,6 @@
 """Permutation copying: sequences of different symbols, to be repeated as they are.
 
-(snell2021 section 3.3, figure 2 and A.3): where every
+(snell2021 section 3.3, figure 2, appendix A.3): where every
 sequence is a permutation of the same symbols, which symbols occur together says nothing.
 """
 

@@ -1,7 +1,7 @@
 """The SMS Spam Collection v.1 (Almeida and Hidalgo): short messages, ham 0 or spam 1.
 
 A line is label, tab, message. There are no official splits: 3,500 messages are drawn to train on,
-the size that Attention Learning gives (A.9); the others that have a word are both dev and test.
+the size that snell2021 appendix A.9 gives; the others that have a word are both dev and test.
 """
 
 from collections.abc import Sequence

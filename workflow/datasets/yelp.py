@@ -1,9 +1,9 @@
 """The Yelp Open Dataset: reviews with 1 or 2 stars 0, with 4 or 5 stars 1; 3 stars are left out.
 
 A line is a JSON object with `stars` and `text`. Yelp gives the file away for a signed form only.
-Attention Learning trains on 88,821 reviews and evaluates on 4,000 (Table 8) without saying which:
-here they are drawn from the first 200,000 lines, so that only these are read and kept in memory.
-The 4,000 are both dev and test.
+Attention Learning trains on 88,821 reviews and evaluates on 4,000 (snell2021 table 8), and does not
+say which: here they are drawn from the first 200,000 lines, so that only these are read and kept in
+memory. The 4,000 are both dev and test.
 """
 
 import json

@@ -28,7 +28,10 @@ from model.layers.packing import Layout
 
 
 class SelfAttention(nn.Module):
-    """Attention of packed states to those of their own sentence, Q, K and V by one product."""
+    """Attention of packed states to those of their own sentence, Q, K and V by one product.
+
+    Heads stand side by side (zhao2019 eq. 8).
+    """
 
     def __init__(self, sizes: Sizes, normalizer: nn.Module) -> None:
         super().__init__()

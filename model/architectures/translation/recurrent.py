@@ -1,12 +1,12 @@
 """A recurrent encoder-decoder with one attention head, for translation
-(snell2021 section 2.1 and A.8).
+(snell2021 section 2.1, appendix A.8).
 
     h_1 .. h_L   states of a bidirectional LSTM      a_tl    = (W s_t + b)^T h_l
     s_1 .. s_T   states of the decoder's LSTM        alpha_t = normalizer(a_t)
     c_t = sum_l alpha_tl h_l                         p_t     = softmax(V ReLU(U [s_t; P c_t]))
 
 The decoder reads no context, so all its positions are computed at once. Readings, from the
-parameter count of A.8 and the authors' code: one embedding for both sides, not tied to V; the
+printed parameter count and the authors' code: one embedding for both sides, not tied to V; the
 decoder starts from the mean of both directions' last states, layer by layer; the context is
 projected by P before it is concatenated. The source is read between <bos> and <eos>, and both are
 positions that can be attended to: so says the printed random baseline of the agreement (7.1 to
@@ -38,6 +38,8 @@ from model.layers.packing import Layout
 class RecurrentTranslator(nn.Module):
     """LSTM sequence-to-sequence with attention; it translates as any `Translator` does.
 
+    What it computes is snell2021 eq. 1, 2, where p_t says what N is.
+
     Args:
         vocabulary_size: V, of both sides.
         width: D, size of the embedding.
@@ -46,7 +48,7 @@ class RecurrentTranslator(nn.Module):
         normalizer: from scores to weights (`model.normalizers`).
         dropout: probability, between the layers of the LSTMs.
         embedding_std: standard deviation of the initial embedding.
-        convex: whether p_t = softmax(V (s_t + P c_t)) (A.1, equation 28), so that the loss of a
+        convex: whether p_t = softmax(V (s_t + P c_t)) (snell2021 eq. 28), so that the loss of a
             word is convex in its attention weights.
         max_length: longest side, in sub-words.
     """

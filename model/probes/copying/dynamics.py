@@ -1,4 +1,4 @@
-"""What a copying model learns first: words, or where to look (snell2021 sections 3.2 and 3.3)."""
+"""What a copying model learns first: words, or where to look (snell2021 section 3.2, 3.3)."""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ from model.probes.measure import Measured, Subject, scalar
 def weighted_fields(subject: Subject, tokens: int = 4096) -> Measured:
     """Cut the weighted fields of the test split into sets and compare these with `span_start`.
 
-    Equation (1) has no heads, so its field is read in three ways: with their weights summed, as
-    `model.layers.receptive_field` does, averaged, or joined as independent chances are
+    discrete2020 eq. 1 has no heads, so its field is read in three ways: with their weights summed,
+    as `model.layers.receptive_field` does, averaged, or joined as independent chances are
     (`probabilistic`). Each is cut at the threshold with the best F1 of all thresholds, on the very
     split that is measured, and the best of the three counts: no cut of these fields does better.
     Positions and targets are those of `model.probes.fields.receptive_fields`, and so is the micro

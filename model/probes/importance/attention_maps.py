@@ -1,4 +1,4 @@
-"""Attention of one translated sentence, to be drawn (zhao2019 figures 1 and 4), and a number beside
+"""Attention of one translated sentence, to be drawn (zhao2019 figure 1, 4), and a number beside
 it.
 
 The text says of the top layer that the decoder's softmax attention "suffers from focusing on the

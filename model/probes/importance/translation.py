@@ -1,5 +1,5 @@
 """Does a translator's attention point at the source words that matter?
-(discrete2020 table 1; kinley2020 section 5.4).
+(kinley2020 section 5.4, table 6.2).
 
 The thesis correlates attention received with gradient importance, once per example. A translation
 makes a prediction at every target position, and each has attention and gradients of its own: tau

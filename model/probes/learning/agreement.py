@@ -24,7 +24,7 @@ class Xi(NamedTuple):
 
 
 def agreement(u: np.ndarray, v: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """A(u, v): whether the highest position of u is among the 5 % highest of v (equation 7).
+    """A(u, v): whether the highest position of u is among the 5 % highest of v (snell2021 eq. 7).
 
     It is where fewer than 5 % of the positions are strictly higher in v, so ties in v count for it
     (a constant v agrees with everything: rank logits, not saturated probabilities). Where several
@@ -68,7 +68,7 @@ def chance(v: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 
 def xi(reached: float, along: Sequence[float], performance: Sequence[float]) -> Xi:
-    """An agreement as the performance of a run when it first agrees more (equation 8).
+    """An agreement as the performance of a run when it first agrees more (snell2021 eq. 8).
 
     Args:
         reached: A(u, v), the mean over all output words.

@@ -1,21 +1,23 @@
 """How what a model knows of words and what it attends to agree, over runs (snell2021 section 3).
 
 A quantity u is taken at one checkpoint of its run, v at the checkpoint where the two agree most
-(A.7), but for attention, whose way through training is what an agreement is compared with:
+(snell2021 appendix A.7), but for attention, whose way through training is what an agreement is
+compared with:
 
     alpha_uniform  A(alpha, beta_uf)     alpha at its best checkpoint; beta_uf of uniform attention
     uniform_proxy  A(beta_uf, beta_px)   u = beta_px
     delta_uniform  A(Delta, beta_uf)     Delta of the model of alpha, at the same checkpoint
     alpha_beta     A(alpha, beta)        beta of each other seed
-    alpha_frozen   A(alpha, alpha_fr)    alpha_fr with everything but the attention frozen (A.6)
+    alpha_frozen   A(alpha, alpha_fr)    alpha_fr with attention alone free (snell2021 appendix A.6)
     alpha_alpha    A(alpha, alpha_hat)   of each other seed at its best checkpoint
 
-Over several runs of v they are averaged. A run of v must have another seed than that of alpha: with
-the same one both begin as the same model, with the same embedding, and agree for that alone.
+Over several runs of v they are averaged, where the authors' code takes the first of them. A run of
+v must have another seed than that of alpha: with the same one both begin as the same model, with
+the same embedding, and agree for that alone.
 
-What an agreement means is told by other seeds of alpha (xi, equation 8): their agreement with alpha
-along training and their performance are averaged, as in the authors' code, and read where the one
-first exceeds A(u, v).
+What an agreement means is told by other seeds of alpha (xi, snell2021 eq. 8): their agreement with
+alpha along training and their performance are averaged, as in the authors' code, and read where the
+one first exceeds A(u, v).
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ MEASURES: Mapping[str, tuple[Compare, str, float]] = {
     "": (agreement, "%", 100.0),
     "tau_": (tau_b, "tau x100", 100.0),
 }
-"""By prefix of the scalars: A of equation 7, and Kendall's tau in its place (Table 2)."""
+"""By prefix of the scalars: A of snell2021 eq. 7, and Kendall's tau, as in snell2021 table 2."""
 
 
 @dataclass(frozen=True)

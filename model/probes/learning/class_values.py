@@ -1,5 +1,5 @@
 """What a classifier says of texts: attention, the lexical probe and importance
-(snell2021 sections 2.4 and 5.1)."""
+(snell2021 section 2.4, 5.1)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def class_values(
 ) -> CheckpointValues:
     """Attention, the lexical probe and the accuracy (%) of a checkpoint.
 
-    beta_l = sigma((2y - 1) gamma_l) (equation 6), of which the log-odds (2y - 1) gamma_l are given.
+    beta_l = sigma((2y - 1) gamma_l) (snell2021 eq. 6), of which the log-odds (2y - 1) gamma_l are
+    given.
 
     Args:
         subject: a model whose prediction is a `Classified`.
@@ -50,7 +51,8 @@ def class_importance(
 
     Of the log-odds of the right class: their gradient is that of log p(right) divided by
     1 - p(right), which is the same for all words of a text and does not vanish where p saturates.
-    A word that speaks for the right class has a positive Delta.
+    A word that speaks for the right class has a positive Delta, as the text has it. The released
+    code negates it: what it saves is the gradient of -log p(right), whose sign it turns twice.
 
     Args:
         subject: a model that takes such factors.

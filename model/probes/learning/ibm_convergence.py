@@ -27,7 +27,7 @@ class Converged(NamedTuple):
     """What expectation maximisation ends with.
 
     Attributes:
-        counted: Trans after the first round, as the paper has it (equation 14), (inputs, outputs).
+        counted: Trans after the first round, as snell2021 eq. 14 has it, (inputs, outputs).
         trans: Trans after the last round.
         log_likelihood: of the outputs given their inputs after each round, nats per word.
     """

@@ -1,4 +1,4 @@
-"""IBM Model 1 of word translation (Brown et al. 1993), as snell2021 has it (section 4.2).
+"""IBM Model 1 of word translation (Brown et al. 1993), as in snell2021 section 4.2.
 
 Pairs of an input x (L words) and an output y (T words) are lists of word numbers.
 """
@@ -14,7 +14,7 @@ Pair = tuple[Sequence[int], Sequence[int]]
 
 
 def count_table(pairs: Iterable[Pair], inputs: int, outputs: int) -> np.ndarray:
-    """C, (inputs, outputs): 1 / L for every time that i and o occur together (equation 13).
+    """C, (inputs, outputs): 1 / L for every time that i and o occur together (snell2021 eq. 13).
 
     Args:
         pairs: none of whose inputs is empty.
@@ -36,19 +36,19 @@ def count_table(pairs: Iterable[Pair], inputs: int, outputs: int) -> np.ndarray:
 
 
 def translations(counts: np.ndarray) -> np.ndarray:
-    """Trans(o | i), the rows of C divided by their sums (equation 14); 0 for a word never seen."""
+    """Trans(o | i), the rows of C by their sums (snell2021 eq. 14); 0 for a word never seen."""
     total = counts.sum(axis=1, keepdims=True)
     return np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
 
 
 def lexical(trans: np.ndarray, x: Sequence[int], y: Sequence[int]) -> np.ndarray:
-    """beta, (T, L): the probability that x_l is translated to y_t (equation 15)."""
+    """beta, (T, L): the probability that x_l is translated to y_t (snell2021 eq. 15)."""
     beta: np.ndarray = trans[np.ix_(x, y)].T
     return beta
 
 
 def alignment(trans: np.ndarray, x: Sequence[int], y: Sequence[int]) -> np.ndarray:
-    """alpha, (T, L): the probability that x_l is responsible for y_t (equation 16).
+    """alpha, (T, L): the probability that x_l is responsible for y_t (snell2021 eq. 16).
 
     Uniform for an output word that no input word is ever translated to.
     """
@@ -62,8 +62,9 @@ def expectation_maximisation(
 ) -> np.ndarray:
     """Trans after rounds of alignment and counting, the first of them with uniform alignment.
 
-    One round is the table of equation 14; the paper goes no further. Each round adds the alignment
-    of every output word to the counts of its input words, and no round lowers the likelihood.
+    One round is the table of snell2021 eq. 14; the paper goes no further. Each round adds the
+    alignment of every output word to the counts of its input words, and no round lowers the
+    likelihood.
 
     Raises:
         ValueError: there are fewer than one round, or an input has no word.

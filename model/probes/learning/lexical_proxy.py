@@ -1,5 +1,5 @@
 """What co-occurrence says of how to copy: the count table, and the proxy
-(snell2021 sections 3.3 and 4)."""
+(snell2021 section 3.3, 4)."""
 
 from __future__ import annotations
 

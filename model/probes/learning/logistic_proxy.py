@@ -57,7 +57,7 @@ def logistic_proxy(
 
 
 def bags(split: Split, words: int) -> csr_matrix:
-    """Counts over the length (N, V) of each text with <bos> at both ends (equation 52)."""
+    """Counts over the length (N, V) of each text with <bos> at both ends (snell2021 eq. 52)."""
     lengths = split.lengths
     examples = np.repeat(np.arange(len(split)), lengths)
     rows = np.concatenate([examples, np.arange(len(split))])

@@ -54,7 +54,7 @@ def best_attention(
     tolerance: float = TOLERANCE,
     steps: int = STEPS,
 ) -> Optimum:
-    """Solve every output word.
+    """Solve every output word, whose loss is that of snell2021 eq. 23, 29.
 
     Args:
         gamma: (B, S, V), the logits that each position of the input adds.
@@ -103,6 +103,8 @@ def best_attention(
 
 def optimal_attention(subject: Subject, split: str = "dev", tokens: int = 256) -> Measured:
     """Does the best attention of each output word point at what translates to it by itself?
+
+    gamma and beta are those of snell2021 eq. 24, 30.
 
     Args:
         subject: a convex `RecurrentTranslator` and its data.

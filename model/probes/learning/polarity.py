@@ -16,8 +16,8 @@ FIRST_WORD = 3
 def polarity(subject: Subject, shown: int = 6, least: int = 20, share: float = 0.003) -> Measured:
     """The words that say most of a class, and how often attention could go by them.
 
-    C of equation 13 is made of the training split, where the output is one word, the label; the
-    polarity of a word is Trans(1 | word) (equation 14).
+    C of snell2021 eq. 13 is made of the training split, where the output is one word, the label;
+    the polarity of a word is Trans(1 | word) (snell2021 eq. 14).
 
     Args:
         subject: the run; only its corpus counts.

@@ -1,7 +1,7 @@
 """What a translator says of every output word: attention, the lexical probe and importance.
 
 A row is an output word, <eos> among them, of a reference that is read from the left; a column is a
-position of its input, <bos> and <eos> among them (snell2021 sections 2.2, 2.3 and 5.1).
+position of its input, <bos> and <eos> among them (snell2021 section 2.2, 2.3, 5.1).
 
 Dimensions: B pairs, S positions of the input, T of the output, N output words, H hidden, V words.
 """
@@ -37,7 +37,7 @@ def word_values(
 ) -> CheckpointValues:
     """Attention, the lexical probe and the performance of a checkpoint.
 
-    beta_tl = N([h_l, s_t])_{y_t} (equation 3), as log-odds.
+    beta_tl = N([h_l, s_t])_{y_t} (snell2021 eq. 3), as log-odds.
 
     Args:
         subject: its model is a `RecurrentTranslator`.

@@ -1,4 +1,4 @@
-"""Which tokens take which roles (weissenborn2019 tables 3 to 5), and what these tell of classes of
+"""Which tokens take which roles (weissenborn2019 table 3, 4, 5), and what these tell of classes of
 words."""
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def token_roles(
     examples: int = 2,
     around: int = 2,
 ) -> Measured:
-    """The roles of one token of the source in its sentences, with their translations (Table 4).
+    """The roles of one token of the source in its sentences, as in weissenborn2019 table 4.
 
     Args:
         subject: a trained `RoleEncoderDecoder` and its data.

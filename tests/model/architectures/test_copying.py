@@ -63,10 +63,8 @@ def loop_copy(model: nn.Module, source: Tensor, before: Tensor) -> tuple[Tensor,
         for k in range(heads):
             weight, bias = loop_head(model, k)
             scores = [torch.exp((weight @ s[t] + bias) @ h[j]) for j in range(len(source))]
-            for j, score in enumerate(scores):
-                alpha = score / sum(scores)
-                context = context + alpha * h[j]
-                mean[j] += float(alpha.detach()) / heads
+            alpha = torch.stack(scores) / sum(scores)
+            context, mean = context + alpha @ h, mean + alpha / heads
         probabilities.append(output(model, context, s[t]))
         attention.append(mean)
         alone = [output(model, heads * h[j], s[t])[source[t]] for j in range(len(source))]
@@ -80,7 +78,7 @@ def loop_copy(model: nn.Module, source: Tensor, before: Tensor) -> tuple[Tensor,
     st.integers(4, 9), st.integers(1, 4), st.integers(1, 4),
 )  # fmt: skip
 def test_the_models_equal_their_equations(seed, heads, batch, length, symbols, width, hidden):
-    """Without and with a number of heads."""
+    """Without and with a number of heads, and gradients (snell2021 eq. 1, 2, 3, 17, 18)."""
     torch.manual_seed(seed)
     model = CopyingModel(symbols, width, hidden)
     if heads:
@@ -124,12 +122,6 @@ def test_the_other_parts_start_as_torch_starts_them():
         if drawn.ndim == 2:
             assert float(drawn.abs().max()) > 0.97 * bound, name
             assert float(drawn.std()) == pytest.approx(bound / math.sqrt(3), rel=0.1), name
-
-
-def test_one_seed_gives_the_same_weights_and_another_seed_others():
-    one, again, other = seeded(5), seeded(5), seeded(6)
-    assert all(torch.equal(one[name], again[name]) for name in one)
-    assert not any(torch.isclose(one[name], other[name], rtol=1e-6).all() for name in one)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from model.normalizers.uniform import Uniform
 from model.objectives.classification import BinaryClassification, framed
 from tests.model.compare import close, gradients
 from tests.model.corpora import run, write_corpus
-from tests.model.specs import SOFTMAX, brief
+from tests.model.specs import SOFTMAX, brief, part
 
 ATTENTION = {"query.weight", "query.bias", "score.weight", "score.bias"}
 
@@ -52,6 +52,7 @@ def by_torch(model: LSTMClassifier, tokens: torch.Tensor, real: torch.Tensor) ->
 
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=4))
 def test_the_equations_one_text_at_a_time(lengths):
+    """snell2021 eq. 4, 5, 9."""
     model = made()
     tokens, real = texts(lengths)
     found = model(tokens, real)
@@ -114,11 +115,8 @@ def test_a_frozen_run_ends_with_the_initial_beta(tmp_path):
     texts_of = {name: [[3, 4, 5], [6, 4], [3], [5, 6, 6, 4]] * 4 for name in ("train", "dev")}
     labels = {name: {"label": [0, 1, 0, 1] * 4} for name in texts_of}
     corpus = write_corpus(tmp_path / "c", texts_of, 7, {}, labels)
-    node = {
-        "path": "model.architectures.lstm_classifier:LSTMClassifier",
-        **{"width": 5, "hidden": 4, "frozen_beta": True},
-        "normalizer": SOFTMAX,
-    }
+    settings = {"width": 5, "hidden": 4, "frozen_beta": True, "normalizer": SOFTMAX}
+    node = part("architectures.lstm_classifier:LSTMClassifier", **settings)
     objective = "model.objectives.classification:BinaryClassification"
     trained = run(brief(node, objective, epochs=2), corpus)
     torch.manual_seed(0)

@@ -16,15 +16,9 @@ from model.probes.measure import Subject
 from tests.model.architectures.test_copying import SEQUENCES, copies, loop_head
 from tests.model.compare import close
 from tests.model.corpora import CPU, learned, values, write_corpus
-from tests.model.specs import SOFTMAX, brief
+from tests.model.specs import COPYING, SOFTMAX, brief
 
-NODE = {
-    "path": "model.architectures.multihead_copying:MultiheadCopyingModel",
-    "width": 32,
-    "hidden": 32,
-    "heads": 2,
-    "normalizer": SOFTMAX,
-}
+NODE = COPYING | {"heads": 2, "normalizer": SOFTMAX}
 
 
 def made(seed: int = 0, heads: int = 3, **changes) -> MultiheadCopyingModel:

@@ -29,6 +29,7 @@ def before(output: torch.Tensor) -> torch.Tensor:
 
 
 def test_what_is_read_becomes_the_output_under_pi():
+    """y_t = x_pi(t) (snell2021 eq. 22)."""
     model, output = made(), outputs()
     pi = model.permutation.tolist()
     assert sorted(pi) == list(range(7)) and pi[-1] == 6 and pi != list(range(7))

@@ -1,4 +1,4 @@
-"""The proxies: by hand, how they start to learn (equations 50 and 12), and what they learn."""
+"""The proxies: by hand, how they start to learn (snell2021 eq. 12, 50), and what they learn."""
 
 import math
 
@@ -25,6 +25,7 @@ PAIRS = [([0, 1, 1, 2], [3, 1]), ([2], [0, 1, 2, 0]), ([3, 0], [4]), ([1, 3, 4],
 
 
 def test_the_loss_is_that_of_every_word_of_the_copy(tmp_path):
+    """snell2021 eq. 11, 55."""
     sequences = [[4, 5, 6, END], [7, 4, 5, END]]
     corpus = write_corpus(tmp_path / "c", {"train": sequences}, 8, {})
     torch.manual_seed(0)
@@ -61,12 +62,14 @@ def test_sequences_of_several_lengths_are_refused(tmp_path, objective, model):
 
 @pytest.mark.parametrize(("kind", "near"), [(LexicalProxy, 0.02), (ClassProxy, 0.15)])
 def test_words_start_as_in_the_paper(kind, near):
+    """As in snell2021 section 4.1."""
     model = kind(500, 64)
     for weight in (model.embedding.weight, model.output.weight):
         assert float(weight.std()) == pytest.approx(1 / 8, rel=near)
 
 
 def test_what_is_said_of_words_is_the_softmax_of_their_scores():
+    """theta is what single words give (snell2021 eq. 10)."""
     model = LexicalProxy(500, 64)
     alone = model(torch.arange(500)[:, None], torch.ones(500, 1, dtype=torch.bool))
     assert torch.allclose(model.of_words(), alone.softmax(dim=-1), atol=1e-6)
@@ -75,8 +78,7 @@ def test_what_is_said_of_words_is_the_softmax_of_their_scores():
 def first_change(width: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     """The derivatives of logits and probabilities (5, 5) by time, where training begins.
 
-    By gradient flow on the loss of equation 11, of PAIRS, as the change along a step that is as
-    good as none.
+    By gradient flow on the loss of PAIRS, as the change along a step that is as good as none.
     """
     torch.manual_seed(seed)
     model = LexicalProxy(5, width).double()
@@ -97,7 +99,10 @@ def first_change(width: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def test_equations_50_and_12_at_initialisation():
-    """Equation 50 holds of the logits; of the probability, 12 lacks the factor 1 / |O|."""
+    """snell2021 eq. 50 holds of logits; snell2021 eq. 12, of probabilities, lacks 1 / |O|.
+
+    Time runs as in snell2021 eq. 35.
+    """
     counts = torch.from_numpy(count_table(PAIRS, 5, 5))
     predicted = 2 * (counts - counts.mean(dim=1, keepdim=True))
     size = float(predicted.abs().max())
@@ -159,6 +164,7 @@ def test_the_probe_equals_a_slow_count(tmp_path):
 
 
 def test_the_class_proxy_is_the_softmax_of_the_mean_embedding():
+    """snell2021 eq. 55."""
     torch.manual_seed(0)
     model = ClassProxy(8, 3).double()
     tokens = torch.tensor([[4, 5, 0], [6, 6, 7]])

@@ -51,6 +51,7 @@ def loop_stack(model: Transformer, tokens: Tensor, allowed) -> Tensor:
 
 
 def test_a_causal_stack_and_a_padded_one_equal_the_loop_on_the_real_tokens():
+    """With attention as in kinley2020 eq. 3.1."""
     model = Transformer(20, **SIZES, normalizer=Softmax()).double().eval()
     tokens = torch.randint(3, 20, (3, 6))
     padded = torch.cat([tokens, torch.zeros(3, 3, dtype=torch.long)], 1)
@@ -62,7 +63,10 @@ def test_a_causal_stack_and_a_padded_one_equal_the_loop_on_the_real_tokens():
 
 
 def test_the_two_stream_update_equals_the_papers_equations():
-    """Controller: soft attention on itself. Model stream: V'_z with z from the controller."""
+    """Controller: soft attention on itself. Model stream: V'_z with z from the controller.
+
+    kinley2020 section 4.2; discrete2020 section 5.
+    """
     model = TwoStreamTransformer(20, **SIZES, normalizer=Gumbel()).double().eval()
     tokens = torch.randint(0, 20, (5,))
     encoded = model(tokens[None], torch.zeros(1, 1, 1, 5))

@@ -21,7 +21,7 @@ from model.normalizers.softmax import Softmax
 from model.normalizers.topk import TopK
 from tests.model.compare import close
 from tests.model.corpora import CPU, resumed_alike, run, write_corpus
-from tests.model.specs import SOFTMAX, part, tiny
+from tests.model.specs import SOFTMAX, part, shape, tiny
 
 V = 11
 
@@ -152,11 +152,8 @@ def copies(tmp_path) -> Corpus:
 @pytest.fixture
 def spec():
     """A tiny Transformer-XL whose segment does not hold a word and its copy."""
-    model = {
-        "path": "model.architectures.transformer_xl:TransformerXL",
-        "width": 32, "hidden": 64, "layers": 2, "heads": 2, "normalizer": SOFTMAX, "memory": 8,
-        "streams": 16, "norm": "pre", "dropout": 0.0,
-    }  # fmt: skip
+    more = {"normalizer": SOFTMAX, "memory": 8, "streams": 16, "norm": "pre", "dropout": 0.0}
+    model = part("architectures.transformer_xl:TransformerXL", **shape(32, 64, 2), **more)
     objective = part("objectives.stream_modelling:StreamModelling", segment=4)
     return tiny(
         model, objective, epochs=4, batch={"tokens": 64}, clip=1.0,

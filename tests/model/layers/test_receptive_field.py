@@ -25,7 +25,7 @@ def sets(weights: list[Tensor], example: int, position: int, layer: int) -> set[
 
 
 def entrywise(weights: list[Tensor], union: str) -> Tensor:
-    """s^L by equation (1), one entry at a time."""
+    """s^L, one entry at a time."""
     batch, _, length, _ = weights[0].shape
     s = torch.eye(length, dtype=weights[0].dtype).repeat(batch, 1, 1)
     for z in weights:
@@ -49,6 +49,7 @@ def entrywise(weights: list[Tensor], union: str) -> Tensor:
 @settings(max_examples=25)
 @given(st.integers(0, 2**31), st.integers(1, 4), st.integers(1, 3), st.integers(2, 7))
 def test_one_hot_fields_are_the_sets_of_the_recursion(seed, layers, heads, length):
+    """r(i, L) of discrete2020 section 5."""
     random = torch.Generator().manual_seed(seed)
     weights = [one_hot_argmax(torch.randn(2, heads, length, length, generator=random))
                for _ in range(layers)]  # fmt: skip
@@ -61,6 +62,7 @@ def test_one_hot_fields_are_the_sets_of_the_recursion(seed, layers, heads, lengt
 
 @pytest.mark.parametrize("union", ["min", "probabilistic"])
 def test_soft_fields_follow_equation_1(union):
+    """And what joins as chances do (discrete2020 eq. 1)."""
     random = torch.Generator().manual_seed(3)
     weights = [torch.randn(2, 2, 4, 4, generator=random, dtype=torch.float64).mul(2).softmax(-1)
                for _ in range(3)]  # fmt: skip
@@ -87,6 +89,7 @@ def test_the_regulariser_counts_other_tokens_without_bos_and_padding():
 
 
 def test_the_regulariser_as_printed_is_constant():
+    """The one of discrete2020 section 5.1."""
     weights = [torch.randn(1, 1, 5, 5).softmax(-1) for _ in range(2)]
     printed = receptive_field(weights).sum(-1).clamp(max=1).sum()
     assert printed == 5

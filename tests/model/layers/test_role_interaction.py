@@ -95,6 +95,7 @@ def layer_by_hand(layer: RoleInteraction, e: list[Tensor], kind: str, causal: bo
 @pytest.mark.parametrize("causal", [False, True])
 @torch.no_grad()
 def test_the_layer_equals_the_papers_equations(kind, causal):
+    """One token after the other (weissenborn2019 eq. 4, 5, 7, 8, section 4)."""
     layer, lengths = layer_of(kind, causal), [4, 1, 6]
     e, layout = packed(lengths)
     found = layer(e, layout).split(lengths)
@@ -106,6 +107,7 @@ def test_the_layer_equals_the_papers_equations(kind, causal):
 @settings(max_examples=20)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 4), st.integers(1, 600))
 def test_the_sum_over_roles_is_einsums(seed, number, width, tokens):
+    """And so are its gradients (weissenborn2019 eq. 5)."""
     torch.manual_seed(seed)
     inputs = [
         torch.randn(shape, dtype=torch.float64, requires_grad=True)

@@ -32,7 +32,10 @@ def test_gumbel_is_soft_in_training_and_hides_masked_keys():
 
 
 def test_gumbel_follows_the_papers_formula():
-    """softmax((log A + g) / tau) with A = softmax(scores), written out."""
+    """softmax((log A + g) / tau) with A = softmax(scores), written out.
+
+    kinley2020 section 3.3; discrete2020 section 4.
+    """
     tau = 0.7
     scores = torch.randn(2, 2, 3, 5, dtype=torch.float64)
     torch.manual_seed(5)
@@ -52,6 +55,7 @@ def test_the_noise_is_gumbel():
 
 
 def test_argmax_of_samples_is_categorical():
+    """Each key is the one as often as its softmax says (weissenborn2019 eq. 6)."""
     torch.manual_seed(1)
     samples = Gumbel().train()(SCORES.expand(50_000, 1, 1, 4))
     frequency = one_hot_argmax(samples).mean((0, 1, 2))

@@ -167,7 +167,7 @@ def test_steps_beyond_convergence_change_nothing(normalizer, monkeypatch):
 
 
 def slow_topk(row: list[float], k: int) -> list[float]:
-    """Top-k of one row, written out from zhao2019 section 3.1, with ties kept."""
+    """Top-k of one row, written out, with ties kept."""
     unmasked = sorted((s for s in row if s > -math.inf), reverse=True)
     t = unmasked[min(k, len(unmasked)) - 1]
     raised = [math.exp(s) if s >= t and s > -math.inf else 0.0 for s in row]
@@ -176,7 +176,7 @@ def slow_topk(row: list[float], k: int) -> list[float]:
 
 @given(st.integers(0, 2**31), st.integers(1, 12), st.integers(1, 14), st.booleans())
 def test_topk_is_the_slow_loop(seed, k, keys, causal):
-    """Small whole scores, so that many tie; causal rows have from 1 key on, also fewer than k."""
+    """zhao2019 eq. 2, 3, on small whole scores, so that many tie; causal rows begin with 1 key."""
     random = torch.Generator().manual_seed(seed)
     scores = torch.randint(-3, 4, (2, 2, keys, keys), generator=random).double()
     if causal:
@@ -194,6 +194,7 @@ def test_topk_tells_scores_apart_that_differ_in_the_last_bit():
 
 
 def test_topk_passes_the_gradient_of_softmax_over_the_kept_scores():
+    """And none to the others (zhao2019 eq. 15)."""
     scores = torch.tensor([0.3, -math.inf, 2.0, 1.0, 1.0, -0.5], dtype=torch.float64)
     kept = [2, 3, 4]
     _, gradient = with_gradient(TopK(2), scores)

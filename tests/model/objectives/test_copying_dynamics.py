@@ -15,15 +15,9 @@ from model.probes.learning.agreement import agreement
 from model.probes.measure import Subject
 from tests.model.architectures.test_copying import copies
 from tests.model.corpora import CPU, learned, values, write_corpus
-from tests.model.specs import GUMBEL, brief
+from tests.model.specs import COPYING, GUMBEL, brief
 
-NODE = {
-    "path": "model.architectures.multihead_copying:MultiheadCopyingModel",
-    "width": 32,
-    "hidden": 32,
-    "heads": 1,
-    "normalizer": GUMBEL,
-}
+NODE = COPYING | {"heads": 1, "normalizer": GUMBEL}
 
 
 class Fixed(nn.Module):
@@ -42,7 +36,7 @@ class Fixed(nn.Module):
 
 @pytest.mark.parametrize("symbols", [1, 2, 19, 20, 21, 41])
 def test_the_record_equals_a_slow_count(symbols):
-    """The end symbol is no place to look, and not asked for."""
+    """The end symbol is no place to look, and not asked for (snell2021 eq. 7)."""
     random = torch.Generator().manual_seed(symbols)
     shape = (3, symbols + 1, symbols + 1)
     alpha, beta = (torch.rand(shape, generator=random) for _ in range(2))

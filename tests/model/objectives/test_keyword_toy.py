@@ -87,6 +87,7 @@ def test_the_probe_equals_a_slow_count_whatever_its_batches(tmp_path):
 
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=5), st.integers(0, 2**31))
 def test_places_by_a_loop_with_padding(lengths, seed):
+    """What snell2021 eq. 19, 20, 21 compare."""
     random = np.random.default_rng(seed)
     width = max(lengths)
     real = np.arange(width) < np.array(lengths)[:, None]
@@ -122,6 +123,7 @@ def test_places_by_a_loop_with_padding(lengths, seed):
     ],
 )
 def test_hypothesis_2_by_hand(keyword, beside, mean, last, holds):
+    """snell2021 eq. 20, read with a margin."""
     gamma = {"keyword": keyword, "next": beside, "mean": mean, "last": last, "first": 0.0}
     assert hypothesis_2(gamma) is holds
 
@@ -174,12 +176,8 @@ def test_a_model_finds_the_keyword_under_uniform_attention(tmp_path):
     made = {name: split(n) for name, n in (("train", 3200), ("dev", 16), ("test", 200))}
     examples, columns = ({name: one[i] for name, one in made.items()} for i in (0, 1))
     data = write_corpus(tmp_path / "c", examples, 12, {}, columns)
-    node = {
-        "path": "model.architectures.lstm_classifier:LSTMClassifier",
-        "width": 16,
-        "hidden": 16,
-        "normalizer": part("normalizers.uniform:Uniform"),
-    }
+    settings = {"width": 16, "hidden": 16, "normalizer": part("normalizers.uniform:Uniform")}
+    node = part("architectures.lstm_classifier:LSTMClassifier", **settings)
     spec = brief(node, "model.objectives.keyword_toy:KeywordToy")
     found = keyword_toy(*learned(spec, data))
     assert found.scalars["accuracy"]["value"] > 98

@@ -14,7 +14,7 @@ from model.batches.pairs import collate_pairs
 from model.kernels.smoothed_loss import smoothed_loss
 from model.objectives.translation import Translation
 from tests.model.compare import close
-from tests.model.translators import MECHANISMS, assert_copied, make, write_pairs
+from tests.model.translators import MECHANISMS, assert_copied, make, read_by, write_pairs
 
 
 @settings(max_examples=25)
@@ -90,10 +90,10 @@ def test_the_baseline_translates_alike(tmp_path):
 
 
 def test_metrics_are_per_target_token(tmp_path):
+    """Their sum is that of weissenborn2019 eq. 3 and of the loss of snell2021 eq. 2."""
     batch, model = a_batch(tmp_path), make("softmax")
     found = Translation(0.2).loss(model, batch, 0.0)
-    states = model(batch.source, batch.source_layout, batch.tokens[:, :-1], batch.layout).states
-    log_p = model.logits(states).log_softmax(-1)
+    log_p = model.logits(model(*read_by(batch)).states).log_softmax(-1)
     targets = batch.layout.pack(batch.tokens[:, 1:])
     nll = -log_p.gather(1, targets[:, None]).sum()
     smooth = -log_p.mean(1).sum()

@@ -18,6 +18,7 @@ from tests.model.translators import write_pairs
 
 
 def test_the_loss_is_that_of_every_word_of_the_target(tmp_path):
+    """snell2021 eq. 11, 55."""
     pairs = [([4, 5, 6], [7, 4]), ([7], [5, 5, 6, 4])]
     batch = collate_pairs(write_pairs(tmp_path, pairs), np.arange(2))
     model = LexicalProxy(8, 3).double().requires_grad_(False)

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.batches.caption_words import caption_words
-from model.probes.cost.speed import training_speed
 from model.probes.measure import Subject
 from model.probes.quality import coco_tools
 from model.probes.quality.caption_metrics import bleu, cider
@@ -23,7 +22,6 @@ from model.probes.quality.caption_scores import (
 )
 from tests.model.captioned import WORDS, coloured, write_captioned
 from tests.model.corpora import CPU
-from tests.model.specs import part, tiny
 from tests.model.translators import hypotheses
 
 CAPTION = st.lists(st.sampled_from("abcd"), min_size=1, max_size=7)
@@ -223,15 +221,3 @@ def test_pictures_are_kept_as_the_model_sees_them(corpus, tmp_path):
         assert np.array_equal(read, image.transpose(1, 2, 0))
     featured = caption_pictures(Subject(Model(), corpus, CPU, 0), pictures=2).arrays
     assert featured == {"names": ["test0.jpg", "test1.jpg"], "pictures": ["", ""]}
-
-
-def test_the_speed_beside_softmax_is_measured(corpus):
-    model = {
-        "path": "model.architectures.translation.captioner:Captioner",
-        "images": part("layers.image_encoders:Regions", width=8, features=6),
-        "normalizer": part("normalizers.topk:TopK", k=2),
-        "width": 8, "hidden": 8, "layers": 1, "heads": 2,
-    }  # fmt: skip
-    spec = tiny(model, "model.objectives.captioning:Captioning", batch={"examples": 8})
-    found = training_speed(Subject(Model(), corpus, CPU, 0), spec, updates=4)
-    assert found.scalars["relative"]["value"] > 0 and found.scalars["relative"]["n"] == 4

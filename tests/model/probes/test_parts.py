@@ -12,19 +12,13 @@ from model.batches.corpus import Corpus
 from model.build import build, locate
 from model.normalizers.gumbel import Gumbel
 from model.training.optimization import learning_rate
-from tests.model.specs import part
+from tests.model.specs import part, shape
 
 
 def test_nodes_are_built_inside_out_with_the_context():
-    node = {
-        "path": "model.architectures.classifier:Classifier",
-        "classes": 3,
-        "encoder": {
-            "path": "model.architectures.transformer:Transformer",
-            "width": 8, "hidden": 8, "layers": 1,
-            "heads": 2, "normalizer": part("normalizers.gumbel:Gumbel", temperature=2),
-        },
-    }  # fmt: skip
+    normalizer = part("normalizers.gumbel:Gumbel", temperature=2)
+    encoder = part("architectures.transformer:Transformer", **shape(8, 8), normalizer=normalizer)
+    node = part("architectures.classifier:Classifier", classes=3, encoder=encoder)
     model = build(node, vocabulary_size=11)
     assert model.output.out_features == 3
     assert model.encoder.embedding.token.num_embeddings == 11

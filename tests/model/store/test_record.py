@@ -71,6 +71,7 @@ def recorded(subject: Subject, **options) -> Record:
 
 
 def test_each_checkpoint_is_recorded_as_one_text_at_a_time_says(tmp_path):
+    """Also beta with the sign of the class (snell2021 eq. 6)."""
     subject = small(tmp_path)
     record = recorded(subject, importance=class_importance, train=3)
     assert record.steps.tolist() == [0, 3, 9]

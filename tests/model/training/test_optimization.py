@@ -10,7 +10,7 @@ from model.normalizers.softmax import Softmax
 from model.training import optimization as precision
 from model.training.checkpointer import average
 from model.training.optimization import adam, autocast, uses_bf16
-from tests.model.corpora import CPU, MemoryKeeper, resumed_alike, run
+from tests.model.corpora import CPU, MemoryKeeper, run
 
 
 def test_one_step_with_decay_by_hand():
@@ -52,13 +52,6 @@ def test_a_run_ends_with_the_mean_of_its_last_kept_weights(classifier_spec, keyw
         mean = sum(everything.kept[update][name] for update in window) / 2
         assert torch.allclose(value, mean, atol=1e-7)
     assert list(keeper.kept) == window[:1]
-
-
-def test_an_interrupted_run_averages_the_same_weights(classifier_spec, keywords):
-    classifier_spec["training"] |= {"average": {"last": 3, "updates": 5}}
-    del classifier_spec["training"]["select"]
-    updates = run(classifier_spec, keywords).updates
-    resumed_alike(classifier_spec, keywords, updates - 6)
 
 
 @pytest.mark.parametrize(

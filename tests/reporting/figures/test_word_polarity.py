@@ -1,4 +1,4 @@
-"""Figure 4: the table as drawn, and arrays that do not fit."""
+"""snell2021 figure 4: the table as drawn, and arrays that do not fit."""
 
 import pytest
 from matplotlib import pyplot as plt

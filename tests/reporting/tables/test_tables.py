@@ -40,7 +40,7 @@ def pick(records: list[dict[str, str]], **wanted: str) -> list[dict[str, str]]:
 
 
 def soft(prefix: Path, metric: str) -> list[dict[str, str]]:
-    """Return a metric's lines of SST's soft model in Table 6.1."""
+    """Return a metric's lines of SST's soft model."""
     return pick(rows(prefix), row="gradient norm: SST", column="TRANSFORMER", metric=metric)
 
 

@@ -1,6 +1,6 @@
 """Arithmetic expressions modulo 5: sampled, written in two notations, parsed and evaluated.
 
-An expression is a number from 0 to 4 or an operation on two expressions (Discrete Transformer,
+An expression is a number from 0 to 4 or an operation on two expressions (kinley2020
 section 5.2). A number has height 0, an operation one more than the higher of its sides. The depth
 of an operation is its nesting inside the outermost parentheses: its height less one.
 """

@@ -33,7 +33,7 @@ SALIENT_WORDS = "salient_words.txt"
 SEED = 0
 """Seed of every random choice among official texts."""
 HELD_OUT = 4000
-"""Most test texts that Attention Learning evaluates on (appendix A.8)."""
+"""Most test texts that Attention Learning evaluates on (snell2021 appendix A.8)."""
 
 ENTITY = re.compile(r"(?<![\w&])(#\d+|amp|apos|gt|hellip|lt|nbsp|quot);")
 APOSTROPHE = re.compile(r" ?(?<![\w&])#39;")
@@ -156,7 +156,7 @@ class GenerableText(Generable, LabelledText):
     source: Literal["official", "generated"] = "official"
     """The official files, or a small corpus in their format whose salient words are known."""
     protocol: Literal["jain_wallace", "attention_learning"] = "jain_wallace"
-    """Whose words and splits: Jain and Wallace's, or those of Attention Learning (A.5, A.8)."""
+    """Whose words and splits: Jain and Wallace's, or those of snell2021 appendix A.5, A.8."""
 
     def words(self, text: str) -> list[str]:
         """EncodedSplit a raw text into words as the protocol does."""
@@ -179,14 +179,14 @@ def tokenise(text: str) -> list[str]:
 def plain_words(text: str) -> list[str]:
     """Return the lower-case runs of letters, digits and `_` of a raw text, HTML and all.
 
-    With this rule the median lengths of Attention Learning's Table 8 come out exactly for IMDB,
+    With this rule the median lengths of snell2021 table 8 come out exactly for IMDB,
     20 Newsgroups and SST.
     """
     return re.findall(r"\w+", text.lower())
 
 
 def without_integers(words: Iterable[str]) -> list[str]:
-    """Replace whole numbers of more than one digit by `<unk>` (Attention Learning, A.8)."""
+    """Replace whole numbers of more than one digit by `<unk>` (snell2021 appendix A.8)."""
     return ["<unk>" if word.isdecimal() and len(word) > 1 else word for word in words]
 
 

@@ -1,4 +1,4 @@
-"""Tables of which symbols occur together, as heat maps side by side (snell2021 figures 3 and 6)."""
+"""Tables of which symbols occur together, as heat maps side by side (snell2021 figure 3, 6)."""
 
 from collections.abc import Sequence
 

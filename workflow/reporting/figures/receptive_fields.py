@@ -20,8 +20,8 @@ def draw(panels: Sequence[Panel]) -> Figure:
     """Draw each panel's field: rows are predictions, columns the symbols they can depend on.
 
     The sequence is the first of the test set; `array` of a series is `example_span` (the truth) or
-    `example_field` (attention aggregated by equation 1), of the lowest seed. The scale of shades is
-    logarithmic: soft attention spreads small weights over many symbols.
+    `example_field` (attention aggregated by discrete2020 eq. 1), of the lowest seed. The scale of
+    shades is logarithmic: soft attention spreads small weights over many symbols.
     """
     if not any(panel.drawn for panel in panels):
         return nothing(panels)

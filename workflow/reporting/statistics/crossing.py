@@ -1,7 +1,7 @@
 """xi, the performance where an agreement is first exceeded, as what it is known to lie between.
 
 Attention of other seeds agrees with a run's the more the longer they train. xi is their performance
-at the first checkpoint where they agree more than a given agreement (snell2021, equation 8): they
+at the first checkpoint where they agree more than a given agreement (snell2021 eq. 8): they
 have passed it somewhere since the checkpoint before. A measure `<evaluator>.<prefix>xi_<pair>` is
 read along the arrays `<prefix>alpha_hat_curve` of its run and `performance_curve` of the others.
 """

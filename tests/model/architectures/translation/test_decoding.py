@@ -15,16 +15,15 @@ from model.architectures.translation.translator import Translator
 from model.batches.batching import BOS, PAD
 from model.batches.pairs import EOS
 from model.layers.packing import Layout
-from tests.model.translators import MECHANISMS, make, sentences
+from tests.model.translators import MECHANISMS, make, sentences, unpadded
 
 
 def uncached(model: Translator, source: Tensor, source_layout: Layout):
     """log p of the next word, by the forward pass that training uses."""
 
     def log_p(prefixes: Tensor, rows: Tensor) -> Tensor:
-        layout = Layout(torch.ones_like(prefixes, dtype=torch.bool))
         own = Layout(source_layout.real[rows])
-        states = model(source[rows], own, prefixes, layout).states
+        states = model(source[rows], own, *unpadded(prefixes)).states
         last = states.view(*prefixes.shape, -1)[:, -1]
         return model.logits(last).log_softmax(-1)
 
@@ -120,8 +119,7 @@ def assert_steps_follow(model: Translator, before: Tensor) -> None:
         states = model.step(words[:, :, t], t, layout, encoding, caches, mask).view(2, 2, -1)
         for beam, origin in enumerate(before.argmax(1)):
             prefix = torch.cat([words[:, origin, :t], words[:, beam, t : t + 1]], 1)
-            own = Layout(torch.ones_like(prefix, dtype=torch.bool))
-            whole = model(source, source_layout, prefix, own).states
+            whole = model(source, source_layout, *unpadded(prefix)).states
             assert torch.allclose(states[:, beam], whole.view(2, t + 1, -1)[:, -1], atol=1e-10)
 
 

@@ -51,7 +51,10 @@ def loop_read(weights: list[Tensor], v: Tensor) -> Tensor:
 @pytest.mark.parametrize("mechanism", ["softmax", "top-k", "discrete", "learned alpha"])
 @torch.no_grad()
 def test_one_stream_equals_the_papers_equations(mechanism):
-    """Post-norm: h <- norm(h + A V), then h <- norm(h + FFN(h)), one sentence by itself."""
+    """Post-norm: h <- norm(h + A V), then h <- norm(h + FFN(h)), one sentence by itself.
+
+    Its attention is that of zhao2019 eq. 1, 4, 7, 8.
+    """
     model = make(mechanism)
     inputs = source, _, target, _ = sides([5, 3], [4, 6])
     found, expected = model(*inputs).states.split([4, 6]), []
@@ -79,7 +82,10 @@ def test_one_stream_equals_the_papers_equations(mechanism):
 @torch.no_grad()
 def test_two_streams_equal_the_papers_equations():
     """Pre-norm. K and V from the encoder's controller, V' from its model stream, Q from the
-    decoder's controller; z is the argmax of the controller's scores."""
+    decoder's controller; z is the argmax of the controller's scores.
+
+    kinley2020 section 4.2; discrete2020 section 5.
+    """
     model = make("two-stream", norm="pre")
     inputs = source, _, target, _ = sides([5], [4])
     soft, hard = Softmax(), Gumbel().eval()

@@ -55,6 +55,7 @@ def slowly(model, source, target):
 @pytest.mark.parametrize("convex", [False, True])
 @torch.no_grad()
 def test_predictions_equal_a_slow_loop_and_padding_changes_nothing(normalizer, convex):
+    """One word after the other (snell2021 eq. 1, 2, 28)."""
     model = make(normalizer=normalizer, convex=convex)
     inputs = source, _, target, _ = sides([4, 1, 6], [3, 5, 2])
     target[:, 0] = BOS

@@ -11,7 +11,7 @@ from model.probes.measure import Subject
 from model.training.loop import build_model
 from tests.model.clock import Timed, tell, timed
 from tests.model.corpora import CPU
-from tests.model.specs import GUMBEL, SOFTMAX
+from tests.model.specs import GUMBEL, SOFTMAX, part
 
 
 def subject(spec, corpus):
@@ -61,11 +61,8 @@ def test_two_streams_are_compared_with_one_of_the_same_shape(keywords, classifie
     single = copy.deepcopy(classifier_spec)
     single["model"]["encoder"] = {**shape, "path": "model.architectures.transformer:Transformer"}
     double = copy.deepcopy(single)
-    double["model"]["encoder"] |= {
-        "path": "model.architectures.two_stream:TwoStreamTransformer",
-        "normalizer": GUMBEL | {"temperature": 1},
-        "share_embeddings": True,
-    }
+    changes = {"normalizer": GUMBEL | {"temperature": 1}, "share_embeddings": True}
+    double["model"]["encoder"] |= part("architectures.two_stream:TwoStreamTransformer", **changes)
     single["model"]["encoder"]["normalizer"] = SOFTMAX
     assert speed.softmax_model(double) == single["model"]
 

@@ -40,6 +40,7 @@ def padded(lists: list[list[float]]) -> np.ndarray:
 @settings(max_examples=100)
 @given(st.lists(rows(), min_size=1, max_size=4))
 def test_agreement_one_row_at_a_time(pairs):
+    """snell2021 eq. 7."""
     us, vs = zip(*pairs, strict=True)
     found = agreement(padded(us), padded(vs), np.array([len(u) for u in us]))
     assert found.tolist() == [slow(u, v) for u, v in pairs]
@@ -89,6 +90,7 @@ def test_twenty_and_twenty_one_positions_by_hand():
      (0.5, 40.0, False), (0.9, 40.0, False)],
 )  # fmt: skip
 def test_xi_by_hand(reached, value, exceeded):
+    """snell2021 eq. 8."""
     along, performance = [0.02, 0.3, 0.2, 0.5, 0.4], [10.0, 20.0, 25.0, 40.0, 30.0]
     assert xi(reached, along, performance) == Xi(value, exceeded)
 

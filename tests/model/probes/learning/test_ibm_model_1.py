@@ -40,6 +40,7 @@ def slow_counts(pairs, inputs=INPUTS, outputs=OUTPUTS):
 
 @given(CORPUS)
 def test_the_equations_one_word_at_a_time(pairs):
+    """snell2021 eq. 13, 14, 15, 16."""
     counts = count_table(pairs, INPUTS, OUTPUTS)
     slow = slow_counts(pairs)
     assert np.allclose(counts, slow)
@@ -57,6 +58,7 @@ def test_the_equations_one_word_at_a_time(pairs):
 
 
 def test_the_counts_and_the_alignment_by_hand():
+    """snell2021 eq. 13, 14, 15, 16."""
     # "das haus" - "the house", "das buch" - "the book"
     pairs = [([0, 1], [0, 1]), ([0, 2], [0, 2])]
     assert count_table(pairs, 3, 3).tolist() == [[1, 0.5, 0.5], [0.5, 0.5, 0], [0.5, 0, 0.5]]

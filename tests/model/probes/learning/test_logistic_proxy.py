@@ -1,4 +1,4 @@
-"""Logistic regression as a proxy, Figure 4's counts and salience, on a corpus with known words."""
+"""Logistic regression as a proxy, counts of words and salience, on a corpus with known words."""
 
 import numpy as np
 import pytest
@@ -19,11 +19,8 @@ OBJECTIVE = "model.objectives.classification:BinaryClassification"
 
 
 def node(normalizer: str) -> dict[str, object]:
-    return {
-        "path": "model.architectures.lstm_classifier:LSTMClassifier",
-        **{"width": 16, "hidden": 12},
-        "normalizer": part(f"normalizers.{normalizer}"),
-    }
+    settings = {"width": 16, "hidden": 12, "normalizer": part(f"normalizers.{normalizer}")}
+    return part("architectures.lstm_classifier:LSTMClassifier", **settings)
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +75,7 @@ def test_the_lexical_probe_and_attention_find_the_words_that_decide(corpus):
 
 
 def test_bags_and_betas_by_hand(tmp_path):
+    """x of snell2021 eq. 52, and what its weights say of each word."""
     texts = {"dev": [[3, 4, 3], [4]]}
     split = write_corpus(
         tmp_path / "c", texts, 5, {}, {"dev": {"label": [1, 0]}}
@@ -93,6 +91,7 @@ def test_bags_and_betas_by_hand(tmp_path):
 
 
 def test_polarity_by_a_slow_count(corpus):
+    """The counts of snell2021 figure 4."""
     subject = Subject(torch.nn.Identity(), corpus, CPU, 0)
     found = polarity(subject, shown=2, least=5)
     names = found.arrays["word"]

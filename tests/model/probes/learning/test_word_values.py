@@ -13,13 +13,13 @@ from model.architectures.lexical_proxy import LexicalProxy
 from model.architectures.translation.beam_search import Beam
 from model.batches.batching import BOS
 from model.batches.pairs import EOS
-from model.layers.packing import Layout
 from model.probes.learning.optimal_attention import best_attention, optimal_attention
 from model.probes.learning.word_values import log_odds, proxy_values, word_importance, word_values
 from model.probes.measure import Subject
 from model.probes.quality.token_accuracy import token_accuracy
 from tests.model.architectures.translation.test_recurrent_translator import make, slowly
 from tests.model.corpora import CPU, write_corpus
+from tests.model.translators import unpadded
 
 WORDS = 20
 EXAMPLES = np.array([4, 0, 3])
@@ -45,6 +45,7 @@ def every_word(pairs, examples):
 
 @pytest.mark.parametrize("convex", [False, True])
 def test_values_equal_a_slow_loop(tmp_path, convex):
+    """One word after the other (snell2021 eq. 3; where the model is convex, snell2021 eq. 24)."""
     corpus, pairs = a_corpus(tmp_path)
     model = make(WORDS, convex=convex)
     found = word_values(Subject(model, corpus, CPU, 0), corpus.split("dev"), EXAMPLES, tokens=9)
@@ -72,11 +73,8 @@ def attending(model, source, before, position):
             return torch.zeros_like(scores).index_fill_(-1, torch.tensor(position), 1.0)
 
     kept, model.normalizer = model.normalizer, Alone()
-    real = torch.ones(1, len(source), dtype=torch.bool)
-    target = torch.tensor([before])
-    states = model(
-        torch.tensor([source]), Layout(real), target, Layout(torch.ones_like(target) > 0)
-    ).states
+    read, written = (unpadded(torch.tensor([words])) for words in (source, before))
+    states = model(*read, *written).states
     model.normalizer = kept
     return model.logits(states)[-1].softmax(-1)
 
@@ -115,12 +113,11 @@ def test_importance_does_not_vanish_where_the_word_is_certain(tmp_path):
 
 def odds(model, source, before, word, position, factor):
     """Log-odds of the next word with one embedding of the input multiplied by a factor."""
-    layout = Layout(torch.ones(1, len(source), dtype=torch.bool))
     target = torch.tensor([before])
     h0 = model.embedding.weight[[BOS, *source]].clone()[None]
     h0[:, position] *= factor
     with torch.no_grad():
-        encoding = model.encode(torch.tensor([source]), layout, h0)
+        encoding = model.encode(*unpadded(torch.tensor([source])), h0)
         s = model.decode(target, encoding)
         states = model.output_projection(s, model.attend(s, encoding)[0])
         log_p = model.logits(states)[0, -1].double().log_softmax(-1)[word]
@@ -176,7 +173,7 @@ def test_token_accuracy_and_bleu(tmp_path):
 
 
 def test_the_papers_counterexample():
-    """Equations 25 to 27: no weight at the position with the highest beta."""
+    """No weight at the position with the highest beta (snell2021 eq. 25, 26, 27)."""
     gamma = torch.tensor([[0.0, 0, 0], [0, -10, 5], [0, 5, -10]], dtype=torch.float64)
     beta = gamma.softmax(-1)[:, 0]
     assert beta.tolist() == pytest.approx([1 / 3, math.exp(-5), math.exp(-5)], rel=0.01)
@@ -211,6 +208,7 @@ def by_scipy(gamma, gamma_s, word):
 @settings(max_examples=25)
 @given(st.integers(0, 10**6), st.integers(1, 5), st.integers(2, 7), st.floats(0.1, 6))
 def test_the_optimum_is_that_of_a_generic_solver(seed, positions, words, spread):
+    """Its loss is that of snell2021 eq. 23, 29."""
     random = np.random.default_rng(seed)
     gamma = spread * random.standard_normal((2, positions, words))
     gamma_s = random.standard_normal((2, 3, words))
@@ -241,6 +239,7 @@ def test_single_precision_reaches_the_stated_tolerance():
 
 @torch.no_grad()
 def test_each_word_is_solved_for_itself(tmp_path):
+    """gamma and gamma_s are those of snell2021 eq. 30."""
     """A loop over output words, nothing padded: the best position, and how many have more beta."""
     corpus, pairs = a_corpus(tmp_path)
     model = make(WORDS, convex=True)
@@ -251,9 +250,7 @@ def test_each_word_is_solved_for_itself(tmp_path):
     weight, bias = model.output_weight[:, :-1], model.output_weight[:, -1]
     hits, alone, random, best = [], [], [], []
     for _, source, before, word in every_word(pairs, range(len(pairs))):
-        encoding = model.encode(
-            torch.tensor([source]), Layout(torch.ones(1, len(source), dtype=torch.bool))
-        )
+        encoding = model.encode(*unpadded(torch.tensor([source])))
         gamma = encoding.memories[0][1] @ weight.t()
         gamma_s = (model.decode(torch.tensor([before]), encoding) @ weight.t() + bias)[:, -1:]
         one = best_attention(

@@ -9,7 +9,6 @@ from torch.nn import functional as F
 
 from model.architectures.translation.encoder_decoder import EncoderDecoder
 from model.architectures.translation.two_stream import TwoStreamEncoderDecoder
-from model.layers.packing import Layout
 from model.normalizers.gumbel import Gumbel
 from model.normalizers.softmax import Softmax
 from model.probes.measure import Subject
@@ -18,6 +17,7 @@ from model.probes.words.conlleval import chunks, conlleval
 from model.probes.words.subwords import SubWords
 from tests.model.corpora import CPU
 from tests.model.parallel import write_parallel, write_tagged
+from tests.model.translators import unpadded
 
 NOUNS, VERBS = ["dog", "cat", "sea"], ["sees", "runs"]
 PIECES = ["d@@", "og", "cat", "s@@", "ea", "sees", "r@@", "uns", "the"]
@@ -91,8 +91,7 @@ def test_states_are_those_of_each_sentence_alone(corpus, tagged, two_streams, no
     states = word_states(Subject(model, corpus, CPU, 0), found, tokens=40)
     assert sorted(states) == (["controller", "model"] if two_streams else ["model"])
     for n in range(12):
-        source = torch.from_numpy(found.pieces[n])[None]
-        layout = Layout(torch.ones_like(source, dtype=torch.bool))
+        source, layout = unpadded(torch.from_numpy(found.pieces[n])[None])
         mask = torch.zeros(1, 1, 1, source.shape[1])
         with torch.no_grad():
             h = model.source(source)[0]

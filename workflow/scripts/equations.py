@@ -1,0 +1,59 @@
+"""Write docs/equations.md: each paper's equations, what implements them, and what tests that."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from workflow.definitions.equations import FILE, Citation, check, citations, places
+from workflow.definitions.paper import Paper
+from workflow.failure import one_sentence
+from workflow.paths import ROOT
+
+PAGE = ROOT / "docs" / "equations.md"
+HEAD = """# Equations
+
+After this page you can find the code of an equation that a paper numbers, and the test that checks
+it. `python -m workflow.scripts.equations` makes it of docstrings and each paper's `equations.tsv`.
+"""
+TABLE = "| place | what | code | tests |\n| --- | --- | --- | --- |\n"
+
+
+def page() -> str:
+    """Return the page; InputError for a citation or an equation that leads nowhere."""
+    papers = [paper for paper in Paper.all() if (paper.folder / FILE).is_file()]
+    cited = {about.key: about.cited for paper in papers for about in paper.about.references}
+    known = {of: one for paper in papers for of, one in places(paper.folder / FILE, cited).items()}
+    code, tests = citations(ROOT, "model", "workflow"), citations(ROOT, "tests")
+    check(known, code, tests)
+    text = HEAD
+    for key, about in cited.items():
+        text += f"\n## {key}\n\n{about}.\n\n{TABLE}"
+        for reference, (what, absent) in known.items():
+            if reference.startswith(f"{key} "):
+                where, tested = (linked(of.get(reference, [])) for of in (code, tests))
+                text += f"| {reference[len(key) + 1 :]} | {what} | {where or absent} | {tested} |\n"
+    return text
+
+
+def linked(cited: list[Citation]) -> str:
+    """Return names, each with its file and line as a link from `docs/`."""
+    return "<br>".join(
+        f"`{name}` [{Path(path).name}:{line}](../{path}#L{line})".removeprefix("`` ")
+        for name, path, line in cited
+    )
+
+
+def main() -> None:
+    """Write the page; with `--check` only say what is wrong, or that it is stale."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing, fail if it is stale")
+    checking, text = parser.parse_args().check, page()
+    if not checking:
+        PAGE.write_text(text, encoding="utf-8")
+    elif not PAGE.is_file() or PAGE.read_text("utf-8") != text:
+        sys.exit("error: docs/equations.md is stale; run python -m workflow.scripts.equations")
+
+
+if __name__ == "__main__":
+    with one_sentence():
+        main()
