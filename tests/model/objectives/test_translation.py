@@ -93,7 +93,7 @@ def test_the_baseline_translates_alike(tmp_path):
 
 
 def test_metrics_are_per_target_token(tmp_path):
-    """Their sum is that of weissenborn2019 eq. 3 and of the loss of snell2021 eq. 2."""
+    """Summed `nll` is that of weissenborn2019 eq. 3 and snell2021 eq. 2."""
     batch, model = a_batch(tmp_path), make("softmax")
     found = Translation(0.2).loss(model, batch, 0.0)
     states = model(batch.source, batch.source_layout, batch.tokens[:, :-1], batch.layout).states
