@@ -1,6 +1,5 @@
 """A small captioned corpus in the encoded form, whose captions can be told from its images."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from model.batches.corpus import Corpus
+from tests.model.corpora import write_corpus
 
 WORDS = ["<pad>", "<bos>", "<eos>", "<unk>", "a", "red", "blue", "dog", "cat", "runs"]
 EOS = WORDS.index("<eos>")
@@ -17,34 +17,30 @@ Image = tuple[np.ndarray, Sequence[str]]
 
 def write_captioned(folder: Path, splits: Mapping[str, Sequence[Image]]) -> Corpus:
     """Write images with their captions as `encode` would."""
-    folder.mkdir(parents=True)
+    examples: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     for split, images in splits.items():
-        ids = [
+        examples[split] = [
             [token for text in captions for token in [*map(WORDS.index, text.split()), EOS]]
             for _, captions in images
         ]
-        arrays: dict[str, Any] = {
-            "tokens": np.concatenate(ids).astype(np.int32),
-            "offsets": np.cumsum([0, *map(len, ids)]).astype(np.int64),
-        }
         shown = [image for image, _ in images]
         if shown[0].ndim == 3:
-            arrays["pixels"] = np.stack(shown)
-        else:
-            most = max(map(len, shown))
-            arrays["regions"] = np.array([len(one) for one in shown], np.int32)
-            filled = [np.pad(one, ((0, most - len(one)), (0, 0))) for one in shown]
-            arrays["features"] = np.stack(filled).astype(np.float16)
-        for name, array in arrays.items():
-            np.save(folder / f"{split}.{name}.npy", array)
+            columns[split] = {"pixels": np.stack(shown)}
+            continue
+        most = max(map(len, shown))
+        filled = [np.pad(one, ((0, most - len(one)), (0, 0))) for one in shown]
+        columns[split] = {
+            "regions": np.array([len(one) for one in shown], np.int32),
+            "features": np.stack(filled).astype(np.float16),
+        }
+    corpus = write_corpus(folder, examples, WORDS, {}, columns)
+    for split, images in splits.items():
         lines = ["\t".join(f"{text.capitalize()} ." for text in captions) for _, captions in images]
         (folder / f"{split}.references.txt").write_text("\n".join(lines) + "\n")
         names = [f"{split}{number}.jpg" for number in range(len(images))]
         (folder / f"{split}.images.txt").write_text("\n".join(names) + "\n")
-    (folder / "vocabulary.txt").write_text("\n".join(WORDS) + "\n")
-    manifest = {"schema": 1, "digest": "d", "vocabulary_size": len(WORDS), "statistics": {}}
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    return Corpus(folder)
+    return corpus
 
 
 def coloured(count: int, random: np.random.Generator, pixels: int = 0) -> list[Image]:

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from model.batches.corpus import Corpus
-from tests.model.corpora import write_corpus
-from tests.model.specs import CLASSIFIER, COSINE, GUMBEL, Node, tiny
+from tests.model.corpora import keyword_texts, write_corpus
+from tests.model.specs import CLASSIFIER, COSINE, GUMBEL, Node, part, shape, tiny
 
 BRACKETS = 9
 
@@ -35,20 +35,8 @@ def copies(tmp_path: Path) -> Corpus:
 @pytest.fixture
 def keywords(tmp_path: Path) -> Corpus:
     """A corpus of texts of several lengths whose class is told by one keyword, 3 or 4."""
-    random = np.random.default_rng(1)
-    splits, columns = {}, {}
-    for split, n in (("train", 600), ("dev", 80), ("test", 80)):
-        texts, labels, salient = [], [], []
-        for label in random.integers(0, 2, n):
-            text = random.integers(5, BRACKETS, random.integers(2, 9))
-            at = random.integers(len(text))
-            text[at] = 3 + label
-            texts.append(text.tolist())
-            labels.append(int(label))
-            salient += [int(position == at) for position in range(len(text))]
-        splits[split] = texts
-        columns[split] = {"label": labels, "salient": salient}
-    return write_corpus(tmp_path / "keywords", splits, BRACKETS, {}, columns)
+    sizes = {"train": 600, "dev": 80, "test": 80}
+    return keyword_texts(tmp_path / "keywords", sizes, BRACKETS, shortest=2, longest=8)
 
 
 @pytest.fixture
@@ -62,14 +50,10 @@ def classifier_spec() -> Node:
 @pytest.fixture
 def language_spec() -> Node:
     """A tiny discrete language model's spec, with the sparsity regulariser."""
-    decoder = {
-        "path": "model.architectures.transformer:Transformer",
-        "width": 16, "hidden": 32, "layers": 2, "heads": 2, "normalizer": GUMBEL,
-        "positions": "learned", "max_length": 16,
-    }  # fmt: skip
-    model = {"path": "model.architectures.language_model:LanguageModel", "decoder": decoder}
-    objective = {
-        "path": "model.objectives.language_modelling:LanguageModelling",
-        "sparsity": 0.01, "ramp_epochs": 1,
-    }  # fmt: skip
+    more = {"normalizer": GUMBEL, "positions": "learned", "max_length": 16}
+    decoder = part("architectures.transformer:Transformer", **shape(16, 32, 2), **more)
+    model = part("architectures.language_model:LanguageModel", decoder=decoder)
+    objective = part(
+        "objectives.language_modelling:LanguageModelling", sparsity=0.01, ramp_epochs=1
+    )
     return tiny(model, objective, epochs=4, batch={"examples": 32}, **COSINE)

@@ -21,9 +21,10 @@ CPU = torch.device("cpu")
 def write_corpus(
     folder: Path,
     splits: Mapping[str, Sequence[Sequence[int]]],
-    vocabulary: int,
+    vocabulary: int | Sequence[str],
     statistics: Mapping[str, Any],
-    columns: Mapping[str, Mapping[str, Sequence[int]]] | None = None,
+    columns: Mapping[str, Mapping[str, Any]] | None = None,
+    **manifest: Any,
 ) -> Corpus:
     """Write splits of token ids, and columns of each split, as `encode` would."""
     folder.mkdir(parents=True)
@@ -34,13 +35,44 @@ def write_corpus(
         np.save(folder / f"{split}.offsets.npy", offsets)
         for name, values in (columns or {}).get(split, {}).items():
             np.save(folder / f"{split}.{name}.npy", np.array(values))
-    symbols = ["<pad>", "<bos>", "<unk>", *(f"s{i}" for i in range(3, vocabulary))]
+    symbols = vocabulary
+    if isinstance(symbols, int):
+        symbols = ["<pad>", "<bos>", "<unk>", *(f"s{i}" for i in range(3, symbols))]
     (folder / "vocabulary.txt").write_text("\n".join(symbols) + "\n")
     files = {path.name: {"bytes": path.stat().st_size} for path in folder.iterdir()}
-    manifest = {"schema": 1, "digest": "d", "files": files, "statistics": dict(statistics)}
+    manifest |= {"schema": 1, "digest": "d", "files": files, "statistics": dict(statistics)}
     manifest["vocabulary_size"] = len(symbols)
     (folder / "manifest.json").write_text(json.dumps(manifest))
     return Corpus(folder)
+
+
+def keyword_texts(
+    folder: Path, sizes: Mapping[str, int], vocabulary: int, shortest: int, longest: int
+) -> Corpus:
+    """Texts of words from 5 on, one of them replaced by a salient one: 3 for label 0, 4 for 1."""
+    random = np.random.default_rng(1)
+    texts: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
+    for split, size in sizes.items():
+        labels, salient, texts[split] = random.integers(0, 2, size).tolist(), [], []
+        for label in labels:
+            text = random.integers(5, vocabulary, random.integers(shortest, longest + 1))
+            at = random.integers(len(text))
+            text[at] = 3 + label
+            texts[split].append(text.tolist())
+            salient += [int(place == at) for place in range(len(text))]
+        columns[split] = {"label": labels, "salient": salient}
+    return write_corpus(folder, texts, vocabulary, {}, columns)
+
+
+def permutations(folder: Path, sizes: Mapping[str, int], symbols: int, length: int) -> Corpus:
+    """Sequences to copy: each some of the symbols from 4 on, none twice, and the end mark 3."""
+    random, every = np.random.default_rng(0), np.arange(4, 4 + symbols)
+    splits = {
+        split: [[*random.permutation(every)[:length].tolist(), 3] for _ in range(size)]
+        for split, size in sizes.items()
+    }
+    return write_corpus(folder, splits, 4 + symbols, {})
 
 
 class MemoryKeeper:

@@ -4,15 +4,28 @@ from copy import deepcopy
 from typing import Any
 
 Node = dict[str, Any]
-SOFTMAX: Node = {"path": "model.normalizers.softmax:Softmax"}
-GUMBEL: Node = {"path": "model.normalizers.gumbel:Gumbel"}
-TWO_STREAM: Node = {
-    "path": "model.architectures.two_stream:TwoStreamTransformer",
-    "width": 16, "hidden": 32, "layers": 2, "heads": 2, "normalizer": GUMBEL, "dropout": 0.1,
-}  # fmt: skip
-CLASSIFIER: Node = {
-    "path": "model.architectures.classifier:Classifier", "classes": 2, "encoder": TWO_STREAM
-}  # fmt: skip
+
+
+def part(path: str, **arguments: Any) -> Node:
+    """The node of a part of `model/`, as `architectures.copying:CopyingModel`."""
+    return {"path": f"model.{path}", **arguments}
+
+
+def shape(width: int, hidden: int, layers: int = 1, heads: int = 2) -> Node:
+    """The sizes of a stack."""
+    return {"width": width, "hidden": hidden, "layers": layers, "heads": heads}
+
+
+SOFTMAX = part("normalizers.softmax:Softmax")
+GUMBEL = part("normalizers.gumbel:Gumbel")
+TWO_STREAM = part(
+    "architectures.two_stream:TwoStreamTransformer",
+    **shape(16, 32, 2),
+    normalizer=GUMBEL,
+    dropout=0.1,
+)
+CLASSIFIER = part("architectures.classifier:Classifier", classes=2, encoder=TWO_STREAM)
+COPYING = part("architectures.multihead_copying:MultiheadCopyingModel", width=32, hidden=32)
 COSINE: Node = {"schedule": {"name": "cosine", "warmup": 10}, "clip": 1.0}
 """What `training` says of a run that anneals."""
 

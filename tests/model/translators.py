@@ -8,12 +8,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from model.architectures.translation.beam_search import Beam
+from model.architectures.translation.beam_search import Beam, Hypotheses
 from model.architectures.translation.encoder_decoder import EncoderDecoder
 from model.architectures.translation.translator import Translator
 from model.architectures.translation.two_stream import TwoStreamEncoderDecoder
 from model.batches.corpus import Corpus, Split
-from model.batches.pairs import EOS, collate_pairs
+from model.batches.pairs import EOS, PairBatch, collate_pairs
 from model.layers.packing import Layout
 from model.normalizers.entmax15 import Entmax15
 from model.normalizers.entmax_alpha import EntmaxAlpha
@@ -39,14 +39,9 @@ SIZES = {"width": 8, "hidden": 12, "layers": 2, "heads": 2}
 
 def write_pairs(folder: Path, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Split:
     """Write pairs of words, EOS not among them, as an encoded split `train`."""
-    folder.mkdir(exist_ok=True, parents=True)
     examples = [[*source, EOS, *target, EOS] for source, target in pairs]
-    offsets = np.cumsum([0, *map(len, examples)]).astype(np.int64)
-    np.save(folder / "train.tokens.npy", np.concatenate(examples).astype(np.int32))
-    np.save(folder / "train.offsets.npy", offsets)
-    lengths = np.array([len(source) + 1 for source, _ in pairs], np.int32)
-    np.save(folder / "train.source.npy", lengths)
-    return Split(folder, "train")
+    columns = {"train": {"source": [len(source) + 1 for source, _ in pairs]}}
+    return write_corpus(folder / "pairs", {"train": examples}, 9, {}, columns).split("train")
 
 
 def make(mechanism: str, vocabulary: int = 20, **changes: Any) -> Translator:
@@ -61,6 +56,29 @@ def sentences(lengths: Sequence[int], vocabulary: int = 20) -> tuple[Tensor, Lay
     real = torch.arange(max(lengths))[None] < torch.tensor(lengths)[:, None]
     words = torch.randint(3, vocabulary, real.shape) * real
     return words, Layout(real)
+
+
+def sides(source: Sequence[int], target: Sequence[int]) -> tuple[Tensor, Layout, Tensor, Layout]:
+    """What a translator reads: random sentences of these lengths on either side."""
+    return *sentences(source), *sentences(target)
+
+
+def unpadded(words: Tensor) -> tuple[Tensor, Layout]:
+    """Sentences of one length, and their layout."""
+    return words, Layout(torch.ones_like(words, dtype=torch.bool))
+
+
+def read_by(batch: PairBatch) -> tuple[Tensor, Layout, Tensor, Layout]:
+    """What a translator reads of a batch."""
+    return batch.source, batch.source_layout, batch.tokens[:, :-1], batch.layout
+
+
+def hypotheses(rows: Sequence[Sequence[int]]) -> Hypotheses:
+    """What a search gives back that has one hypothesis for each source."""
+    tokens = torch.zeros(len(rows), 1, max(map(len, rows)), dtype=torch.long)
+    for row, ids in zip(tokens, rows, strict=True):
+        row[0, : len(ids)] = torch.tensor(ids)
+    return Hypotheses(tokens, torch.zeros(len(rows), 1))
 
 
 def repeated_pairs(folder: Path, longest: int = 6, repeats: int = 1) -> Corpus:

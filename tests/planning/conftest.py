@@ -1,11 +1,14 @@
 """A small project on disk: two experiments of one paper and the parts that they name."""
 
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+
+from workflow.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -98,6 +101,14 @@ class Project:
         self.write("workflow/papers/paper/experiments.yaml", text)
         self.write("workflow/papers/paper/paper.yaml", yaml.safe_dump(ABOUT))
         return self.root / "workflow/papers"
+
+
+def sentence(make: Callable[..., object], *given: Any, **config: Any) -> str:
+    """The one line with which something is refused."""
+    with pytest.raises(InputError) as caught:
+        make(*given, **config)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
 
 
 @pytest.fixture

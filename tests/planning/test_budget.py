@@ -38,11 +38,16 @@ def made(tmp_path: Path, **others) -> Plan:
     return Plan({**CONFIG, "scale": "lite", "results": str(tmp_path), **others}, ROOT)
 
 
+def job(key: str, rule: str = "train") -> Job:
+    """A job of a run."""
+    return Job(rule, dict(zip(("experiment", "variant", "seed"), key.split("/"), strict=True)))
+
+
 JOBS = [
-    Job("train", {"experiment": "stack_language", "variant": "uniform_soft", "seed": "0"}),
-    Job("train_locally", {"experiment": "stack_language", "variant": "uniform_soft", "seed": "1"}),
-    Job("measure", {"experiment": "stack_language", "variant": "uniform_soft", "seed": "1"}),
-    Job("train", {"experiment": "permutation_copying", "variant": "same_40", "seed": "3"}),
+    job("stack_language/uniform_soft/0"),
+    job("stack_language/uniform_soft/1", "train_locally"),
+    job("stack_language/uniform_soft/1", "measure"),
+    job("permutation_copying/same_40/3"),
     Job("report", {}),
 ]
 
@@ -96,10 +101,7 @@ def test_a_wrong_budget_is_told(tmp_path, budget, sentence):
 
 
 def test_what_takes_longer_than_its_job_may_is_told_once_a_variant(tmp_path):
-    jobs = [
-        Job("train", {"experiment": "multihead_copying", "variant": "random", "seed": str(seed)})
-        for seed in range(2)
-    ]
+    jobs = [job(f"multihead_copying/random/{seed}") for seed in range(2)]
     plan = made(tmp_path)
     assert too_long(plan, costs(plan, jobs, ByExperiment(multihead_copying=1))) == []
     (said,) = too_long(plan, costs(plan, jobs, ByExperiment(multihead_copying=1.75)))
@@ -134,21 +136,17 @@ def test_what_was_measured_to_need_the_memory_of_its_job_is_told(
 def test_no_published_run_needs_the_memory_of_its_job(tmp_path):
     plan = made(tmp_path)
     estimator = Estimator(plan, False, ROOT / "docs" / "reproduction")
-    jobs = [
-        Job("train", {"experiment": name, "variant": run.variant, "seed": str(run.seed)})
-        for name in plan.experiments
-        for run in plan.runs(name)
-    ]
+    runs = [(name, run) for name in plan.experiments for run in plan.runs(name)]
+    jobs = [job(f"{name}/{run.variant}/{run.seed}") for name, run in runs]
     assert too_large(plan, costs(plan, jobs, estimator)) == []
 
 
 def test_more_heads_than_there_is_time_for_are_told_by_their_estimate(tmp_path):
     """Of heads that are all trained at once; 4,000 of them take hours."""
-    job = Job("train", {"experiment": "multihead_copying", "variant": "random", "seed": "0"})
     for heads, warned in ((8, 0), (4000, 1)):
         changes = {"multihead_copying": {"model": {"heads": heads}}}
         plan = made(tmp_path, overlay={"name": "heads", "experiments": changes})
-        found = costs(plan, [job], Estimator(plan, False, tmp_path))
+        found = costs(plan, [job("multihead_copying/random/0")], Estimator(plan, False, tmp_path))
         assert len(too_long(plan, found)) == warned
 
 
@@ -159,17 +157,12 @@ def test_plans_of_other_runs_are_kept(tmp_path):
     two, free = Estimate(20, 20, 1, 1, "measured"), Estimate(0, 0, 0, 0, "store")
     remember(plan, [Cost("x", 2, {"x/a/seed-0": two, "x/b/seed-0": free})])
     runs = read_sealed(path)["runs"]
-    assert {key: one["seconds"] for key, one in runs.items()} == {
-        "x/a/seed-0": 20,
-        "x/b/seed-0": 10,
-    }
+    found = {key: one["seconds"] for key, one in runs.items()}
+    assert found == {"x/a/seed-0": 20, "x/b/seed-0": 10}
 
 
 def test_a_gpu_is_looked_for_only_where_none_is_named(monkeypatch):
     for there in (None, "/usr/bin/nvidia-smi"):
         monkeypatch.setattr("shutil.which", lambda name, there=there: there)
-        assert [uses_gpu(device) for device in ("cpu", "cuda", "auto")] == [
-            False,
-            True,
-            bool(there),
-        ]
+        found = [uses_gpu(device) for device in ("cpu", "cuda", "auto")]
+        assert found == [False, True, bool(there)]

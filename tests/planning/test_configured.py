@@ -6,6 +6,7 @@ import pytest
 import yaml
 from snakemake.utils import update_config
 
+from tests.planning.conftest import sentence
 from workflow.errors import InputError
 from workflow.planning.configured import configured, laid_over
 
@@ -69,9 +70,7 @@ def test_two_overlays_would_hide_under_one_name(root):
     files = [root / "second.yaml", root / "mine.yaml"]
     other = {"name": "other", "experiments": {"one": {"seeds": 1}}}
     files[1].write_text(yaml.safe_dump({"overlay": other}))
-    with pytest.raises(InputError) as caught:
-        configured(root, files)
-    assert str(caught.value) == (
+    assert sentence(configured, root, files) == (
         f'{files[1]}: overlay.name: "other", where {files[0]} has the overlay "mine"; write both '
         "into one file, or give both one name"
     )

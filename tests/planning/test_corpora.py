@@ -3,6 +3,7 @@
 import pytest
 import yaml
 
+from tests.planning.conftest import sentence
 from tests.planning.test_targets import targets
 from workflow.datasets.fetched import sources
 from workflow.definitions.expected import COLUMNS
@@ -29,6 +30,12 @@ def made(project, rows, expected="", **config):
     return targets(project, expected=expected, **config)
 
 
+def corpus_of(found):
+    """The one corpus of that table."""
+    (corpus,) = found.papers["paper"].described("c").values()
+    return corpus
+
+
 def row(**content):
     """A row called `a`."""
     return {"id": "a", "label": "A", **content}
@@ -38,7 +45,7 @@ def test_the_recipe_of_a_scale(project):
     rows = [row(data=DATA, scales={"demo": {"train": 3}, "lite": None})]
     for scale, train in (("demo", 3), ("lite", None), ("paper", 30)):
         found = made(project, rows, scale=scale)
-        (corpus,) = found.papers["paper"].described("c").values()
+        corpus = corpus_of(found)
         assert (corpus.recipe or {}).get("train") == train
         assert corpus.missing == ("" if train else "this scale does not describe it")
         if train:
@@ -51,11 +58,9 @@ def test_a_row_like_a_variant_has_its_data_and_follows_the_overlay(project):
     overlay = {"name": "mine", "experiments": {"one": {"data": {"train": 77}}}}
     for config in ({}, {"overlay": overlay}):
         found = made(project, rows, **config)
-        (corpus,) = found.papers["paper"].described("c").values()
-        assert corpus.folder == found.plan.run("one", "small", 0).data
+        assert corpus_of(found).folder == found.plan.run("one", "small", 0).data
     left_out = made(project, [row(like={"experiment": "one", "variant": "large"})])
-    (corpus,) = left_out.papers["paper"].described("c").values()
-    assert corpus.missing == "this scale does not describe it"
+    assert corpus_of(left_out).missing == "this scale does not describe it"
 
 
 def test_who_asks_for_the_paper_gets_its_corpora(project):
@@ -68,8 +73,8 @@ def test_who_asks_for_the_paper_gets_its_corpora(project):
     assert set(files) <= set(made(project, [row(data=DATA)], experiments=["paper"]).selected)
     only = made(project, [row(data=DATA)], experiments=["one"])
     assert not set(files) & set(only.selected)
-    (corpus,) = found.papers["paper"].described("c").values()
-    assert corpus.recipe in found.recipes and corpus.recipe not in only.recipes
+    recipe = corpus_of(found).recipe
+    assert recipe in found.recipes and recipe not in only.recipes
     runs = {run.data for run in only.plan.runs("one")}
     assert {f"{r['dataset']}/{recipe_hash(r)}" for r in only.recipes} == runs
     with_yelp = made(project, [row(data=YELP)], experiments="paper")
@@ -80,8 +85,7 @@ def test_a_file_to_get_by_hand_is_missing_until_it_is_there(project, tmp_path, m
     results = tmp_path / "results"
 
     def missing():
-        found = made(project, [row(data=YELP)], results=str(results))
-        return found.papers["paper"].described("c")["a"].missing
+        return corpus_of(made(project, [row(data=YELP)], results=str(results))).missing
 
     (name,) = [source.name for source in sources.load().values() if source.dataset == "yelp"]
     said = missing()
@@ -106,17 +110,16 @@ def test_a_mirror_has_the_file(project, tmp_path):
         f"{source.url}\ty.json\t{'0' * 64}\t2\tthe url's bytes",
     ]
     (mirror / "SOURCES.tsv").write_text("\n".join(lines[:1]) + "\n")
-    rows = [row(data=YELP)]
-    found = made(project, rows, mirror=str(mirror))
-    assert found.papers["paper"].described("c")["a"].missing
+    found = made(project, [row(data=YELP)], mirror=str(mirror))
+    assert corpus_of(found).missing
     (mirror / "SOURCES.tsv").write_text("\n".join(lines) + "\n")
-    assert found.papers["paper"].described("c")["a"].missing == ""
+    assert corpus_of(found).missing == ""
 
 
 def test_a_file_that_is_not_listed_is_missing(project, monkeypatch):
     monkeypatch.setattr(sources, "load", dict)
     found = made(project, [row(data=YELP)])
-    assert "is not in workflow/sources.tsv" in found.papers["paper"].described("c")["a"].missing
+    assert "is not in workflow/sources.tsv" in corpus_of(found).missing
 
 
 @pytest.mark.parametrize(
@@ -132,9 +135,8 @@ def test_a_file_that_is_not_listed_is_missing(project, monkeypatch):
     ],
 )
 def test_mistakes_name_the_row(project, content, says):
-    with pytest.raises(InputError) as caught:
-        made(project, [row(**content)])
-    assert "corpora.yaml: tables.c" in str(caught.value) and says in str(caught.value)
+    said = sentence(made, project, [row(**content)])
+    assert "corpora.yaml: tables.c" in said and says in said
 
 
 def test_rows_and_names_stand_once(project):

@@ -1,7 +1,7 @@
 """Estimates against published runs and computations by hand."""
 
-import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,12 @@ def plan(tmp_path: Path) -> Plan:
     return Plan({**CONFIG, "scale": "lite", "results": str(tmp_path / "results")}, ROOT)
 
 
+@pytest.fixture
+def run(plan: Plan) -> Run:
+    """One of its runs."""
+    return plan.run("stack_language", "uniform_soft", 0)
+
+
 def published() -> Iterator[dict[str, Any]]:
     """The records of the published runs on the stack language."""
     paths = sorted(PUBLISHED.glob("lite/runs/stack_language/*/*.json"))
@@ -42,11 +48,16 @@ def record(run: Run, name: str, seconds: float, **others: Any) -> dict[str, Any]
     return {**found, "peak_memory_mb": 100.0, "spec": spec, **others}
 
 
-def publish(folder: Path, *records: dict[str, Any]) -> Path:
-    """Write records where published runs lie."""
-    for number, one in enumerate(records):
-        put(folder / f"lite/runs/any/variant/seed-{number}.json", one)
-    return folder
+@pytest.fixture
+def estimator(plan: Plan, tmp_path: Path) -> Callable[..., Estimator]:
+    """Gives an estimator that knows these records of published runs."""
+
+    def of(*records: dict[str, Any], gpu: bool = False) -> Estimator:
+        for number, one in enumerate(records):
+            put(tmp_path / f"published/lite/runs/any/variant/seed-{number}.json", one)
+        return Estimator(plan, gpu, tmp_path / "published")
+
+    return of
 
 
 def test_parameters_and_tokens_are_those_that_runs_recorded():
@@ -66,49 +77,41 @@ def test_tokens_of_a_number_of_updates():
     assert tokens_read({"updates": 3, "batch": {"examples": 4}}, data) == 3 * 4 * 7
 
 
-def test_seeds_of_measured_runs_take_their_median(plan, tmp_path):
-    run = plan.run("stack_language", "uniform_soft", 0)
-    folder = publish(
-        tmp_path / "published",
+def test_seeds_of_measured_runs_take_their_median(plan, run, estimator):
+    records = (
         record(run, "a", 100.0),
         record(run, "b", 900.0, peak_memory_mb=700.0),
         record(run, "c", 120.0),
         record(run, "d", 7.0, device="NVIDIA H200"),
     )
-    found = Estimator(plan, False, folder).estimate(plan.run("stack_language", "uniform_soft", 7))
+    found = estimator(*records).estimate(plan.run("stack_language", "uniform_soft", 7))
     assert (found.source, found.seconds, found.memory) == ("measured", 120.0, 700.0)
     assert found.disk == pytest.approx(2 * 4 * parameters(run.settings["model"], 10_000)[0] / 1e6)
-    on_gpu = Estimator(plan, True, folder).estimate(run)
+    on_gpu = estimator(*records, gpu=True).estimate(run)
     assert (on_gpu.source, on_gpu.seconds) == ("measured", 7.0)
 
 
-def test_a_run_read_once_is_not_counted_twice(plan, tmp_path):
-    run = plan.run("stack_language", "uniform_soft", 0)
+def test_a_run_read_once_is_not_counted_twice(run, estimator):
     once, twice = record(run, "a", 10.0), record(run, "b", 20.0)
-    folder = publish(tmp_path / "published", once, twice, twice, twice)
-    assert Estimator(plan, False, folder).estimate(run).seconds == 15.0
+    assert estimator(once, twice, twice, twice).estimate(run).seconds == 15.0
 
 
-def test_a_damaged_record_is_left_out(plan, tmp_path):
-    run = plan.run("stack_language", "uniform_soft", 0)
-    folder = publish(tmp_path / "published", record(run, "a", 10.0), record(run, "b", 20.0))
-    flip(folder / "lite/runs/any/variant/seed-1.json", 999)
-    assert Estimator(plan, False, folder).estimate(run).seconds == 10.0
+def test_a_damaged_record_is_left_out(run, estimator, tmp_path):
+    made = estimator(record(run, "a", 10.0), record(run, "b", 20.0))
+    flip(tmp_path / "published/lite/runs/any/variant/seed-1.json", 999)
+    assert made.estimate(run).seconds == 10.0
 
 
-def test_other_data_is_scaled_by_tokens(plan, tmp_path):
-    run = plan.run("stack_language", "uniform_soft", 0)
+def test_other_data_is_scaled_by_tokens(plan, run, estimator):
     other = plan.run("stack_language", "half_digits_soft", 0)
-    half = record(run, "a", 100.0, tokens=3_100_000)
-    found = Estimator(plan, False, publish(tmp_path / "published", half)).estimate(other)
+    found = estimator(record(run, "a", 100.0, tokens=3_100_000)).estimate(other)
     assert (found.source, found.seconds) == ("scaled", pytest.approx(200.0))
 
 
-def test_another_normaliser_is_scaled_and_another_architecture_is_not(plan, tmp_path):
-    run = plan.run("stack_language", "uniform_soft", 0)
-    estimator = Estimator(plan, False, publish(tmp_path / "published", record(run, "a", 100.0)))
-    assert estimator.estimate(plan.run("stack_language", "uniform_discrete", 0)).source == "scaled"
-    assert estimator.estimate(plan.run("permutation_copying", "same_40", 0)).source == "FLOPs"
+def test_another_normaliser_is_scaled_and_another_architecture_is_not(plan, run, estimator):
+    made = estimator(record(run, "a", 100.0))
+    assert made.estimate(plan.run("stack_language", "uniform_discrete", 0)).source == "scaled"
+    assert made.estimate(plan.run("permutation_copying", "same_40", 0)).source == "FLOPs"
 
 
 @pytest.mark.parametrize(
@@ -116,22 +119,16 @@ def test_another_normaliser_is_scaled_and_another_architecture_is_not(plan, tmp_
     [{"path": "model.normalizers.of_mine:Gone"}, {"temperature_of_old": 2.0}],
     ids=["a part whose code is gone", "an argument with another name"],
 )
-def test_a_measured_run_that_no_longer_fits_the_code_is_left_out(plan, tmp_path, change):
-    run = plan.run("stack_language", "uniform_soft", 0)
-    old = record(run, "a", 100.0)
-    old["spec"] = json.loads(json.dumps(old["spec"]))
-    normalizer = old["spec"]["model"]["decoder"]["normalizer"]
-    old["spec"]["model"]["decoder"]["normalizer"] = normalizer | change
-    alone = Estimator(plan, False, publish(tmp_path / "published", old)).estimate(run)
-    assert alone.source == "FLOPs"
-    fitting = record(run, "b", 70.0)
-    both = Estimator(plan, False, publish(tmp_path / "published", old, fitting)).estimate(run)
+def test_a_measured_run_that_no_longer_fits_the_code_is_left_out(run, estimator, change):
+    old = deepcopy(record(run, "a", 100.0))
+    old["spec"]["model"]["decoder"]["normalizer"] |= change
+    assert estimator(old).estimate(run).source == "FLOPs"
+    both = estimator(old, record(run, "b", 70.0)).estimate(run)
     assert (both.source, both.seconds) == ("measured", 70.0)
 
 
 @pytest.mark.parametrize("gpu", [False, True])
-def test_operations_by_hand(plan, tmp_path, gpu):
-    run = plan.run("stack_language", "uniform_soft", 0)
+def test_operations_by_hand(plan, run, tmp_path, gpu):
     decoder = run.settings["model"]["decoder"]
     width, hidden, layers = decoder["width"], decoder["hidden"], decoder["layers"]
     # Four products of attention and two of the feed-forward part with their biases, two norms; a
@@ -165,8 +162,7 @@ def test_a_text_is_read_by_segments_with_the_memory_of_the_model(plan, tmp_path,
     assert found.seconds == pytest.approx(each * tokens / RATES["cpu"])
 
 
-def test_what_the_store_has_costs_nothing(plan, tmp_path):
-    run = plan.run("stack_language", "uniform_soft", 0)
+def test_what_the_store_has_costs_nothing(plan, run, tmp_path):
     estimator = Estimator(plan, False, tmp_path / "none")
     assert estimator.identity(run) is None
     encoded = Path(plan.results) / "data" / run.data / "encoded"

@@ -1,10 +1,12 @@
 """Resolution of experiments, and the mistakes that are found in them."""
 
+import re
 from copy import deepcopy
 from pathlib import Path
 
 import pytest
 
+from tests.planning.conftest import sentence
 from workflow.errors import InputError
 from workflow.planning.experiment_checks import check_experiment
 from workflow.planning.experiments import Experiment, load_experiments, merge, resolve
@@ -19,14 +21,6 @@ def check(project, overlay=None):
         check_experiment(experiment, experiments, project.root)
     if overlay is not None:
         check_experiment(experiments["one"], experiments, project.root, ["demo"], overlay)
-
-
-def refused(project, overlay=None):
-    """The sentence that refuses the project's experiments."""
-    with pytest.raises(InputError) as caught:
-        check(project, overlay)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -116,10 +110,8 @@ def test_a_variant_may_have_seeds_of_its_own():
     ],
 )
 def test_checkpoints_are_a_list_or_multiples_after_the_first(written, updates):
-    assert (
-        resolve({"checkpoints": written, "variants": {"a": {}}}, "a", {}, {})["checkpoints"]
-        == updates
-    )
+    found = resolve({"checkpoints": written, "variants": {"a": {}}}, "a", {}, {})
+    assert found["checkpoints"] == updates
 
 
 def test_a_variant_is_labelled_by_its_name_unless_it_says_otherwise():
@@ -146,16 +138,13 @@ def test_good_experiments_are_accepted(project):
 
 
 def test_papers_are_found_and_names_must_differ(project, tmp_path):
-    with pytest.raises(InputError, match="no paper has experiments here"):
-        load_experiments(tmp_path / "nowhere")
+    said = sentence(load_experiments, tmp_path / "nowhere")
+    assert "no paper has experiments here" in said
     folder = project.save()
-    project.write(
-        "workflow/papers/twin/experiments.yaml", (folder / "paper/experiments.yaml").read_text()
-    )
-    with pytest.raises(
-        InputError, match=r'experiment "one" also stands in .*paper/experiments\.yaml'
-    ):
-        load_experiments(folder)
+    text = (folder / "paper/experiments.yaml").read_text()
+    project.write("workflow/papers/twin/experiments.yaml", text)
+    said = sentence(load_experiments, folder)
+    assert re.search(r'experiment "one" also stands in .*paper/experiments\.yaml', said)
 
 
 @pytest.mark.parametrize(
@@ -174,11 +163,7 @@ def test_papers_are_found_and_names_must_differ(project, tmp_path):
         ("training.epochs", 3, ["training: give either epochs or updates"]),
         ("training.batch.tokens", 3, ["training.batch: give either examples or tokens"]),
         ("training.start_from", "nobody", ['start_from: unknown parent "nobody"']),
-        (
-            "training.select",
-            {"metric": "acuracy", "mode": "max"},
-            ['select.metric: "acuracy" is not allowed', 'did you mean "accuracy"?'],
-        ),
+        ("training.select", {"metric": "acuracy", "mode": "max"}, ['"acuracy" is', '"accuracy"?']),
         ("training.average", {"last": 2}, ["training.average: give either epochs or updates"]),
         ("training.average", {"epochs": 2}, ['training.average: the key "last" is missing']),
         ("training.select", {"mode": "max"}, ['training.select: the key "metric" is missing']),
@@ -209,15 +194,15 @@ def test_a_mistake_in_an_experiment(project, path, value, says):
     for step in steps:
         node = node[step]
     node[last] = value
-    sentence = refused(project)
-    assert all(part in sentence for part in ("experiments.one", *says)), sentence
+    said = sentence(check, project)
+    assert all(part in said for part in ("experiments.one", *says)), said
 
 
 def test_a_run_ends_with_its_best_weights_or_with_an_average(project):
-    training = project.experiments["one"]["training"]
-    training["average"] = {"last": 2, "updates": 10}
-    training["select"] = {"metric": "loss", "mode": "min"}
-    assert "training: give either select or average" in refused(project)
+    project.experiments["one"]["training"] |= {
+        "average": {"last": 2, "updates": 10}, "select": {"metric": "loss", "mode": "min"}
+    }  # fmt: skip
+    assert "training: give either select or average" in sentence(check, project)
 
 
 @pytest.mark.parametrize(
@@ -246,12 +231,12 @@ def test_an_impossible_argument_at_any_depth(project, place, argument, value, sa
         node = [node] if step == "0" else {step: node}
     one = project.experiments["one"]
     project.experiments["one"] = merge(one, node)
-    assert f"experiments.one.{place}.{says}" in refused(project)
+    assert f"experiments.one.{place}.{says}" in sentence(check, project)
 
 
 def test_a_section_that_is_missing(project):
     del project.experiments["one"]["objective"]
-    assert 'experiments.one: the key "objective" is missing' in refused(project)
+    assert 'experiments.one: the key "objective" is missing' in sentence(check, project)
 
 
 @pytest.mark.parametrize(
@@ -264,6 +249,5 @@ def test_a_section_that_is_missing(project):
     ],
 )
 def test_a_mistake_in_an_overlay(project, overlay, says):
-    sentence = refused(project, overlay)
-    assert sentence.startswith("overlay: experiments.one")
-    assert says in sentence
+    said = sentence(check, project, overlay)
+    assert said.startswith("overlay: experiments.one") and says in said

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.planning.test_records import made
+from tests.planning.test_records import compared
 from tests.planning.test_targets import FIGURE, targets
 from workflow.errors import InputError
 from workflow.planning.inputs import Inputs
@@ -23,21 +23,14 @@ def of(key: str) -> Wildcards:
 
 
 def test_a_child_reads_its_parent_and_waits_for_nobody(project):
-    inputs = Inputs(targets(project))
-    parent = "out/demo/runs/one/small/seed-0"
-    data = f"out/data/{inputs.run(of('two/tuned/0')).data}/encoded"
-    assert inputs.encoded(of("two/tuned/0")) == data
-    assert inputs.of_resolve(of("two/tuned/0")) == {
-        "data": data,
-        "parents": [f"{parent}/spec.json"],
-    }
-    assert inputs.of_train(of("two/tuned/0")) == {
-        "data": data,
-        "parents": [f"{parent}/weights.safetensors"],
-        "twin": [],
-    }
-    assert inputs.parents(of("two/tuned/0")) == ["--parent", f"first={parent}"]
-    assert inputs.parents(of("two/tuned/0"), "a", "b") == ["--parent", f"first={parent}/a/b"]
+    inputs, run = Inputs(targets(project)), of("two/tuned/0")
+    parent, data = "out/demo/runs/one/small/seed-0", f"out/data/{inputs.run(run).data}/encoded"
+    assert inputs.encoded(run) == data
+    assert inputs.of_resolve(run) == {"data": data, "parents": [f"{parent}/spec.json"]}
+    read = {"data": data, "parents": [f"{parent}/weights.safetensors"], "twin": []}
+    assert inputs.of_train(run) == read
+    assert inputs.parents(run) == ["--parent", f"first={parent}"]
+    assert inputs.parents(run, "a", "b") == ["--parent", f"first={parent}/a/b"]
 
 
 def test_an_equal_run_is_waited_for(project):
@@ -50,9 +43,7 @@ def test_an_equal_run_is_waited_for(project):
 
 
 def test_what_evaluators_read_is_an_input_and_an_argument(project):
-    made(project)
-    compare = project.experiments["one"]["variants"]["small"]["evaluators"]["compare"]
-    compare["corpus"] = {"dataset": "stack_language", "length": 9}
+    compared(project)["corpus"] = {"dataset": "stack_language", "length": 9}
     inputs = Inputs(targets(project, scale="lite"))
     run = of("one/small/1")
     (folder,) = inputs.of_measure(run)["further"]
@@ -110,10 +101,8 @@ def test_data_are_made_of_what_their_recipe_says(project):
 
 def test_a_table_reads_the_runs_behind_it(project):
     inputs = Inputs(targets(project, figures={"curve": FIGURE}))
-    table, figure = (
-        Wildcards(paper="paper", table="losses"),
-        Wildcards(paper="paper", figure="curve"),
-    )
+    table = Wildcards(paper="paper", table="losses")
+    figure = Wildcards(paper="paper", figure="curve")
     assert inputs.measures("tables")(table) == ["out/demo/measures/one/small/seed-0.json"]
     assert inputs.run_files("figures")(figure) == ["out/demo/runs/one/small/seed-0/run.json"]
     assert inputs.measures("claims")(Wildcards(paper="paper")) == []

@@ -57,16 +57,6 @@ def test_nothing_else_changes(own):
     assert again.run("one", "s_mine", 0).draft(own.root)["code"] != code
 
 
-def test_two_mechanisms_that_are_one_are_refused(own):
-    sentence = refused(own, mechanisms={**MINE, "other": "my_part:sharper"})
-    assert "config: mechanisms.other: the same as s_mine of one; leave it out" in sentence
-
-
-def test_one_that_is_there_already_is_refused(own):
-    sentence = refused(own, mechanisms={"mine": {"path": "model.gate:Gate", "size": 3}})
-    assert "config: mechanisms.mine: the same as small of one; leave it out" in sentence
-
-
 def test_rows_are_only_for_tables_that_ask_for_them(own):
     own.save()
     rows = {**TABLE, "mechanisms": {"s_{mechanism}": "small"}}
@@ -78,6 +68,11 @@ def test_rows_are_only_for_tables_that_ask_for_them(own):
 @pytest.mark.parametrize(
     ("mechanisms", "says"),
     [
+        (
+            {**MINE, "other": "my_part:sharper"},
+            "mechanisms.other: the same as s_mine of one; leave",
+        ),
+        ({"mine": {"path": "model.gate:Gate", "size": 3}}, "mine: the same as small of one; leave"),
         ({"mine": "my_part:sharp"}, 'mechanisms.mine.path: unknown name in my_part "sharp"'),
         ({"mine": "my_pert:sharper"}, 'mechanisms.mine.path: there is no module "my_pert"'),
         ({"mine": "sharper"}, 'mechanisms.mine: "sharper" is not a dotted path "my_module:func'),

@@ -38,37 +38,22 @@ class More(Data):
 
 
 @pytest.mark.parametrize(
-    ("name", "names", "takes_any"),
+    ("name", "names", "required", "takes_any"),
     [
-        ("function", ("a", "b", "c"), False),
-        ("anything", (), True),
-        ("Plain", ("width", "depth"), False),
-        ("Child", ("width", "depth"), False),
-        ("Bare", (), False),
-        ("Imported", (), True),
-        ("Data", ("x", "y"), False),
-        ("More", ("x", "y", "z"), False),
+        ("function", ("a", "b", "c"), ("b",), False),
+        ("anything", (), (), True),
+        ("Plain", ("width", "depth"), ("width",), False),
+        ("Child", ("width", "depth"), ("width",), False),
+        ("Bare", (), (), False),
+        ("Imported", (), (), True),
+        ("Data", ("x", "y"), ("x",), False),
+        ("More", ("x", "y", "z"), ("x",), False),
     ],
 )
-def test_signature(tmp_path, name, names, takes_any):
+def test_signature(tmp_path, name, names, required, takes_any):
     (tmp_path / "module.py").write_text(SOURCE)
     found = signature(f"module:{name}", "here", tmp_path)
-    assert (found.names, found.open) == (names, takes_any)
-
-
-@pytest.mark.parametrize(
-    ("name", "required"),
-    [
-        ("function", ("b",)),
-        ("anything", ()),
-        ("Plain", ("width",)),
-        ("Child", ("width",)),
-        ("More", ("x",)),
-    ],
-)
-def test_required_arguments(tmp_path, name, required):
-    (tmp_path / "module.py").write_text(SOURCE)
-    assert signature(f"module:{name}", "here", tmp_path).required == required
+    assert (found.names, found.required, found.open) == (names, required, takes_any)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.planning.conftest import sentence
 from workflow.errors import InputError
 from workflow.planning.identity import identity
 from workflow.planning.plan import Plan
@@ -17,9 +18,7 @@ def plan(project, **config):
 
 def refused(project, **config):
     """The sentence that refuses a configuration."""
-    with pytest.raises(InputError) as caught:
-        plan(project, **config)
-    return str(caught.value)
+    return sentence(plan, project, **config)
 
 
 def test_the_runs_of_a_scale(project):
@@ -197,12 +196,6 @@ def test_children_of_twins_are_twins(project):
     assert keys(plan(project), "two")["two/other/seed-0"] is None
 
 
-def test_an_overlay_cannot_make_a_run_its_own_ancestor(project):
-    parent = {"first": {"experiment": "two", "variant": "tuned"}}
-    overlay = {"name": "mine", "experiments": {"one": {"parents": parent}}}
-    assert "is its own ancestor" in refused(project, overlay=overlay)
-
-
 def test_equal_variants_of_one_experiment_are_refused(project):
     project.experiments["one"]["variants"]["large"] = {}
     del project.experiments["one"]["scales"]["demo"]["only"]
@@ -228,20 +221,22 @@ def test_runs_that_do_not_exist(project):
         plan(project).run("on", "small", 0)
 
 
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"tow": {}}, 'unknown experiment "tow"'),
+        ({"two": {"trainin": {}}}, 'unknown key "trainin"'),
+        ({"two": {"model": {"layers": 0}}}, "two: model.layers: 0 must be at least 1"),
+        ({"two": {"variants": {"tuned": {"model": {"width": "-1"}}}}}, "model.width: -1 must be"),
+        ({"one": {"parents": {"p": {"experiment": "two", "variant": "tuned"}}}}, "own ancestor"),
+    ],
+)
+def test_bad_overlays(project, changes, says):
+    assert says in refused(project, overlay={"name": "mine", "experiments": changes})
+
+
 def test_bad_configurations(project, tmp_path):
     assert 'unknown name "tow"' in refused(project, experiments=["tow"])
-    assert 'unknown experiment "tow"' in refused(
-        project, overlay={"name": "x", "experiments": {"tow": {}}}
-    )
-    assert 'unknown key "trainin"' in refused(
-        project, overlay={"name": "x", "experiments": {"two": {"trainin": {}}}}
-    )
-    for change, says in (
-        ({"model": {"layers": 0}}, "two: model.layers: 0 must be at least 1"),
-        ({"variants": {"tuned": {"model": {"width": "-1"}}}}, "tuned.model.width: -1 must be"),
-    ):
-        overlay = {"name": "x", "experiments": {"two": change}}
-        assert says in refused(project, overlay=overlay)
     (tmp_path / "file").write_text("")
     assert "nothing can be written" in refused(project, results=str(tmp_path / "file" / "deeper"))
     assert "is not a folder" in refused(project, mirror=str(tmp_path / "absent"))

@@ -1,9 +1,10 @@
-"""Records of checkpoints: who reads which, what makes a measure stale, and mistakes."""
+"""What evaluators read beside their run: records of other runs, another corpus."""
 
 import pytest
 
 from tests.planning.test_targets import targets
 from workflow.errors import InputError
+from workflow.planning.identity import data_folder
 from workflow.reporting.publication.current import traits
 
 
@@ -22,6 +23,12 @@ def made(project, **config):
     return targets(project, **config)
 
 
+def compared(project):
+    """What that variant compares, to be changed."""
+    made(project)
+    return project.experiments["one"]["variants"]["small"]["evaluators"]["compare"]
+
+
 def test_the_same_seed_is_read_or_all_others_as_far_as_they_are_run(project):
     plan = made(project, scale="lite").plan
     read = plan.records(plan.run("one", "small", 1))
@@ -38,9 +45,7 @@ def test_the_same_seed_is_read_or_all_others_as_far_as_they_are_run(project):
 
 
 def test_a_record_may_be_of_a_higher_seed_as_far_as_it_is_run(project):
-    made(project)
-    compare = project.experiments["one"]["variants"]["small"]["evaluators"]["compare"]
-    compare["large"]["offset"] = 1
+    compared(project)["large"]["offset"] = 1
     plan = targets(project, scale="lite").plan
     found = [plan.records(plan.run("one", "small", seed))["compare.large"] for seed in (0, 1, 2)]
     keys = [[run.key for run in runs] for runs in found]
@@ -51,19 +56,16 @@ def test_a_record_may_be_of_a_higher_seed_as_far_as_it_is_run(project):
 def test_what_is_read_is_run_whatever_the_configured_seeds_are(project, seeds):
     one = project.experiments["one"]
     one["variants"]["large"]["seeds"] = [100, 101, 102]
-    made(project)
-    one["variants"]["small"]["evaluators"]["compare"]["large"]["offset"] = 100
+    compared(project)["large"]["offset"] = 100
     plan = targets(project, scale="lite", seeds=seeds).plan
     for run in plan.runs("one", ["small"]):
         assert [one.seed for one in plan.records(run)["compare.large"]] == [100 + run.seed]
 
 
 def test_runs_may_be_named_by_the_variants_own_name(project):
-    made(project)
-    one = project.experiments["one"]
-    templates = {"own": "{variant}", "others": "{variant}", "large": "large"}
-    for argument, name in templates.items():
-        one["variants"]["small"]["evaluators"]["compare"][argument]["variant"] = name
+    compare, one = compared(project), project.experiments["one"]
+    for argument in ("own", "others"):
+        compare[argument]["variant"] = "{variant}"
     one["variants"]["tiny_small"] = one["variants"]["small"] | {"model": {"width": 2}}
     one["variants"]["tiny_other"] = {"model": {"width": 3}}
     one["variants"]["tiny_small"]["evaluators"] = {
@@ -75,14 +77,6 @@ def test_runs_may_be_named_by_the_variants_own_name(project):
     assert [run.key for run in read["compare.others"]] == ["one/small/seed-0", "one/small/seed-2"]
     read = plan.records(plan.run("one", "tiny_small", 1))
     assert [run.key for run in read["compare.other"]] == ["one/tiny_other/seed-1"]
-
-
-def test_a_name_that_is_no_word_is_told(project):
-    made(project)
-    compare = project.experiments["one"]["variants"]["small"]["evaluators"]["compare"]
-    compare["own"]["variant"] = 5
-    with pytest.raises(InputError, match=r'compare\.own: unknown variant of one "5"'):
-        targets(project)
 
 
 def test_a_measure_is_stale_when_what_it_reads_is_made_otherwise(project):
@@ -115,6 +109,7 @@ def test_a_run_without_a_record_is_told(project):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
+        ({"variant": 5}, r'unknown variant of one "5"'),
         ({"variant": "smal"}, r'unknown variant of one "smal" .*did you mean "small"'),
         ({"variant": "tuned", "experiment": "two"}, r"two/tuned has no record at scale demo"),
         ({"variant": "tuned", "experiment": "too"}, r'unknown experiment "too"'),
@@ -122,9 +117,7 @@ def test_a_run_without_a_record_is_told(project):
     ],
 )
 def test_records_that_are_not_there_are_named(project, change, sentence):
-    made(project)
-    reads = project.experiments["one"]["variants"]["small"]["evaluators"]["compare"]
-    reads["large"] = change
+    compared(project)["large"] = change
     with pytest.raises(InputError, match=rf"evaluators\.compare\.large: {sentence}"):
         targets(project)
 
@@ -132,4 +125,46 @@ def test_records_that_are_not_there_are_named(project, change, sentence):
 def test_a_checkpoint_beyond_the_last_update_is_refused(project):
     project.experiments["one"]["checkpoints"] = [1, 2, 11]
     with pytest.raises(InputError, match=r"checkpoints: 11 is beyond the last update, 2"):
+        targets(project)
+
+
+OFFICIAL = {"dataset": "conll2000", "source": "official"}
+SMALL = {"source": "generated", "train": 30, "test": 10, "seed": 0}
+
+
+def reading(project, **config):
+    """A project whose first experiment has an evaluator that reads CoNLL-2000."""
+    evaluators = project.experiments["one"]["evaluators"]
+    evaluators["probe"] = {"path": "model.probe:probe", "tagged": {"dataset": "conll2000"}}
+    scales = project.experiments["one"]["scales"]
+    scales["demo"]["evaluators"] = {"probe": {"tagged": SMALL}}
+    return targets(project, **config)
+
+
+@pytest.mark.parametrize(
+    ("scale", "recipe"), [("demo", {"dataset": "conll2000", **SMALL}), ("lite", OFFICIAL)]
+)
+def test_a_further_corpus_is_planned_like_any_data(project, scale, recipe):
+    found = reading(project, scale=scale)
+    run = found.plan.run("one", "small", 0)
+    assert run.further_data == {"probe.tagged": recipe}
+    folder = data_folder(recipe)
+    assert found.recipe(folder) == recipe
+    assert recipe in found.recipes and run.recipe in found.recipes
+    assert found.plan.run("two", "tuned", 0).further_data == {}
+
+
+def test_a_further_corpus_is_no_part_of_the_run(project):
+    before = targets(project).plan
+    after = reading(project).plan
+    drafts = [plan.run("one", "small", 0).draft(project.root) for plan in (before, after)]
+    assert drafts[0] == drafts[1]
+    nodes = [plan.run("one", "small", 0).evaluators(project.root) for plan in (before, after)]
+    assert nodes[0] != nodes[1]
+
+
+def test_a_wrong_recipe_of_a_further_corpus_is_named(project):
+    evaluators = project.experiments["one"]["evaluators"]
+    evaluators["probe"] = {"path": "model.probe:probe", "tagged": {"dataset": "conll200"}}
+    with pytest.raises(InputError, match=r"evaluators\.probe\.tagged: data: Unknown dataset"):
         targets(project)

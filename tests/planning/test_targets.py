@@ -159,34 +159,43 @@ def test_claims_are_made_from_their_runs(project):
         targets(project)
 
 
-def test_a_table_of_nothing_is_refused(project):
-    with pytest.raises(InputError, match='unknown experiment "on"'):
-        targets(project, {"losses": {**TABLE, "experiment": "on"}})
-    with pytest.raises(InputError, match="unknown variant of one"):
-        targets(project, {"losses": {**TABLE, "rows": [{"id": "smal", "label": "x"}]}})
+PRINTED = {"source": "kinley2020", "table": "T", "row": "r", "column": "c", "metric": "m"}
 
 
-def test_a_figure_of_an_unknown_variant_is_refused(project):
-    wrong = {**FIGURE, "panels": [{"label": "a", "series": [{"variant": "smal", "label": "s"}]}]}
-    with pytest.raises(InputError, match=r'figures\.yaml: unknown variant of one "smal"'):
-        targets(project, figures={"curve": wrong})
+def of_table(**changes):
+    return {"tables": {"losses": TABLE | changes}}
 
 
-def test_mistakes_in_definitions_end_the_planning(project):
-    wrong = {**TABLE, "columns": [{"id": "loss", "label": "loss", "metrics": ["los"]}]}
-    with pytest.raises(InputError, match=r'tables\.losses, loss: unknown metric "los".*"loss"\?'):
-        targets(project, {"losses": wrong})
-    place = {"source": "kinley2020", "table": "T", "row": "r", "column": "c", "metric": "m"}
-    series = {"variant": "small", "label": "small", "printed": place}
-    figure = {**FIGURE, "panels": [{"label": "a", "series": [series]}]}
-    with pytest.raises(
-        InputError, match=r"figures\.curve, a, small: .*no number at kinley2020, T, r, c, m"
-    ):
-        targets(project, figures={"curve": figure})
+def of_figure(**series):
+    panels = [{"label": "a", "series": [{"variant": "small", "label": "small"} | series]}]
+    return {"figures": {"curve": FIGURE | {"panels": panels}}}
+
+
+@pytest.mark.parametrize(
+    ("definitions", "says"),
+    [
+        (of_table(experiment="on"), 'unknown experiment "on"'),
+        (of_table(rows=[{"id": "smal", "label": "x"}]), "unknown variant of one"),
+        (
+            of_table(columns=[{"id": "loss", "label": "loss", "metrics": ["los"]}]),
+            r'tables\.losses, loss: unknown metric "los".*"loss"\?',
+        ),
+        (of_figure(variant="smal"), r'figures\.yaml: unknown variant of one "smal"'),
+        (
+            of_figure(printed=PRINTED),
+            r"figures\.curve, a, small: .*no number at kinley2020, T, r, c, m",
+        ),
+        ({"expected": "source\nkinley2020\n"}, r"expected\.csv: the header must be source,table"),
+    ],
+)
+def test_mistakes_in_definitions_end_the_planning(project, definitions, says):
+    with pytest.raises(InputError, match=says):
+        targets(project, **definitions)
+
+
+def test_a_number_that_is_printed_is_found(project):
     number = ",".join(COLUMNS) + "\nkinley2020,T,r,c,m,1.5,,,nats,,\n"
-    assert targets(project, figures={"curve": figure}, expected=number).files("paper_curve")
-    with pytest.raises(InputError, match=r"expected\.csv: the header must be source,table"):
-        targets(project, expected="source\nkinley2020\n")
+    assert targets(project, **of_figure(printed=PRINTED), expected=number).files("paper_curve")
     (project.root / "workflow/papers/paper/expected.csv").unlink()
     with pytest.raises(InputError, match=r"expected\.csv is missing"):
         Targets(Plan({**project.config, "results": "out"}, project.root))

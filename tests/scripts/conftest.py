@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
+from model.batches.corpus import Corpus
 from model.store.checksums import read_sealed, sha256
-from tests.model.corpora import write_corpus
+from tests.model.corpora import keyword_texts
 from tests.model.specs import CLASSIFIER, tiny
 from tests.scripts.processes import ROOT, Interference, Outcome, Running, coded, command
 from tests.sealing import put
@@ -143,9 +143,9 @@ def trained(job: Job) -> Job:
     return job
 
 
-def as_encoded(folder: Path, splits: Any, columns: Any = None) -> Path:
-    """Write a corpus of nine symbols whose files have their checksums, as `encode` does."""
-    manifest = write_corpus(folder, splits, 9, {}, columns).manifest
+def as_encoded(corpus: Corpus) -> Path:
+    """Give the files of a corpus their checksums, as `encode` does; returns its folder."""
+    folder, manifest = corpus.folder, corpus.manifest
     for name, file in manifest["files"].items():
         file["sha256"] = sha256(folder / name)
     manifest["digest"] = digest(manifest["files"])
@@ -156,15 +156,8 @@ def as_encoded(folder: Path, splits: Any, columns: Any = None) -> Path:
 @pytest.fixture(scope="session")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Texts whose class is told by one of two keywords."""
-    random = np.random.default_rng(0)
-    splits, columns = {}, {}
-    for split, n in (("train", 240), ("dev", 40), ("test", 40)):
-        labels = random.integers(0, 2, n)
-        splits[split] = [
-            [3 + label, *random.integers(5, 9, 1 + i % 5)] for i, label in enumerate(labels)
-        ]
-        columns[split] = {"label": labels.tolist()}
-    return as_encoded(tmp_path_factory.mktemp("data") / "encoded", splits, columns)
+    folder, sizes = tmp_path_factory.mktemp("data"), {"train": 240, "dev": 40, "test": 40}
+    return as_encoded(keyword_texts(folder / "encoded", sizes, 9, shortest=2, longest=6))
 
 
 @pytest.fixture(scope="session")

@@ -32,42 +32,39 @@ def said(act: Callable[[], object], results: Path | None = None) -> object:
     return end.value.code
 
 
-def damaged(path: Path) -> Callable[[], None]:
-    """What finds a file damaged."""
+def raising(error: Exception) -> Callable[..., None]:
+    """What fails, whatever it is given."""
 
-    def act() -> None:
-        raise Damaged(path, f"{path} is damaged")
+    def act(*_: object) -> None:
+        raise error
 
     return act
 
 
+def damaged(path: Path) -> Callable[..., None]:
+    """What finds a file damaged."""
+    return raising(Damaged(path, f"{path} is damaged"))
+
+
 @pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_a_full_disk_is_told_with_the_file_and_the_remedy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, write: Callable[[Path], None]
-) -> None:
-    def full(_: Path) -> None:
-        raise OSError(number, os.strerror(number))
-
-    monkeypatch.setattr("model.store.files.flush", full)
+def test_a_full_disk_is_told_with_the_file_and_the_remedy(tmp_path, monkeypatch, number, write):
+    full = OSError(number, os.strerror(number))
+    monkeypatch.setattr("model.store.files.flush", raising(full))
     path = tmp_path / "file"
     expected = f"error: {os.strerror(number)} ({path}); make room and run again."
     assert said(lambda: write(path)) == expected
     assert not list(tmp_path.iterdir())
 
 
-def test_another_failed_write_of_known_content_names_its_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(_: Path) -> None:
-        raise OSError(errno.EIO, "Input/output error")
-
-    monkeypatch.setattr("model.store.files.flush", broken)
+def test_another_failed_write_of_known_content_names_its_file(tmp_path, monkeypatch):
+    broken = OSError(errno.EIO, "Input/output error")
+    monkeypatch.setattr("model.store.files.flush", raising(broken))
     path = tmp_path / "file"
     assert said(lambda: write_json(path, {"schema": 1})) == f"error: Input/output error ({path})."
 
 
-def test_an_error_of_what_is_read_meanwhile_does_not_name_the_file_written(tmp_path: Path) -> None:
+def test_an_error_of_what_is_read_meanwhile_does_not_name_the_file_written(tmp_path):
     def act() -> None:
         with aside(tmp_path / "file"):
             raise OSError(errno.EIO, "Input/output error")
@@ -87,14 +84,11 @@ def test_an_error_of_what_is_read_meanwhile_does_not_name_the_file_written(tmp_p
         ),
     ],
 )
-def test_mistakes_of_every_stage_get_their_sentence(error: Exception, sentence: str) -> None:
-    def act() -> None:
-        raise error
-
-    assert said(act) == sentence
+def test_mistakes_of_every_stage_get_their_sentence(error, sentence):
+    assert said(raising(error)) == sentence
 
 
-def test_what_a_program_cannot_write_or_read_gets_its_sentence(tmp_path: Path) -> None:
+def test_what_a_program_cannot_write_or_read_gets_its_sentence(tmp_path):
     manifest, file = tmp_path / "manifest.json", tmp_path / "file"
     put(manifest, {"digest": "d"})
     file.touch()
@@ -106,7 +100,7 @@ def test_what_a_program_cannot_write_or_read_gets_its_sentence(tmp_path: Path) -
     assert error.startswith(f"{tmp_path}/absent/manifest.json is missing; ")
 
 
-def test_a_library_raises_and_leaves_the_end_to_the_program(tmp_path: Path) -> None:
+def test_a_library_raises_and_leaves_the_end_to_the_program(tmp_path):
     with pytest.raises(Mistake, match="does not exist"):
         check_run("the run", tmp_path, "i", tmp_path)
     spec = put(tmp_path / "spec.json", {"identity": "i", "data": {}})
@@ -118,9 +112,7 @@ def test_a_library_raises_and_leaves_the_end_to_the_program(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("given", [True, False], ids=["results", "store"])
-def test_what_is_damaged_among_the_results_is_set_aside(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: bool
-) -> None:
+def test_what_is_damaged_among_the_results_is_set_aside(tmp_path, monkeypatch, given):
     monkeypatch.setenv("SACCADE_STORE", str(tmp_path / "else" if given else tmp_path / "store"))
     path = put(tmp_path / "demo/plan.json", {"schema": 1})
     aside = path.with_name("plan.json.damaged")
@@ -131,7 +123,7 @@ def test_what_is_damaged_among_the_results_is_set_aside(
     assert aside.is_file() and not path.exists()
 
 
-def test_what_is_damaged_elsewhere_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_damaged_elsewhere_is_left(tmp_path, monkeypatch):
     path = put(tmp_path / "plan.json", {"schema": 1})
     sentence = f"error: {path} is damaged; where it is one of the results, make mend makes it anew."
     assert said(damaged(path), tmp_path / "results") == sentence
@@ -140,7 +132,7 @@ def test_what_is_damaged_elsewhere_is_left(tmp_path: Path, monkeypatch: pytest.M
     assert path.is_file()
 
 
-def test_what_is_damaged_of_what_is_published_is_restored_by_git() -> None:
+def test_what_is_damaged_of_what_is_published_is_restored_by_git():
     path = PUBLISHED / "lite/index.json"
     assert said(damaged(path)) == f"error: {path} is damaged; restore it: git restore {path}."
     assert path.is_file()
@@ -159,5 +151,5 @@ def test_what_is_damaged_of_what_is_published_is_restored_by_git() -> None:
         ("lite/runs/e/v/seed-0/run.json", "lite/runs/e/v/seed-0/run.json"),
     ],
 )
-def test_what_a_rule_makes_together_goes_together(path: str, goes: str, tmp_path: Path) -> None:
+def test_what_a_rule_makes_together_goes_together(path, goes, tmp_path):
     assert made_with(tmp_path / path, tmp_path) == tmp_path / goes

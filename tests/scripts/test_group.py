@@ -12,7 +12,7 @@ import pytest
 from safetensors.numpy import load
 
 from tests.model.specs import SOFTMAX
-from tests.scripts.processes import ROOT
+from tests.scripts.processes import ROOT, command
 from workflow.planning.code import Project
 from workflow.planning.identity import run_roots
 
@@ -21,11 +21,7 @@ GROUP = ("--processes", "2")
 
 def start(job, *more):
     """Run `train` to its end."""
-    return subprocess.run(
-        [sys.executable, "-m", "workflow.scripts.train", *job.arguments(*more)],
-        cwd=ROOT, env=os.environ | {"OMP_NUM_THREADS": "1"}, timeout=240, check=False,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    )  # fmt: skip
+    return command("train", job.arguments(*more), OMP_NUM_THREADS="1")
 
 
 @pytest.fixture
@@ -37,18 +33,18 @@ def soft(job):
 
 def test_two_processes_train_one_run_and_a_retry_continues_it(soft, tmp_path):
     left = start(soft, *GROUP, "--time-limit", "0.001")
-    assert left.returncode != 0 and "stopped after update 1 of" in left.stdout
+    assert left.status != 0 and "stopped after update 1 of" in left.said
     assert [state.name for state in soft.states] == ["state-000000000001.pt"]
     done = start(soft, *GROUP)
-    assert done.returncode == 0, done.stdout
-    assert done.stdout.count("resumed after update 1 of") == 1
+    assert done.status == 0, done.said
+    assert done.said.count("resumed after update 1 of") == 1
     assert soft.record["processes"] == 2
     assert [segment["exact"] for segment in soft.record["continuations"]] == [False]
     both = soft.weights
     losses = [row["loss"] for row in soft.history if row["split"] == "dev"]
     again = type(soft)(tmp_path / "alone", soft.spec, soft.data)
     alone = start(again)
-    assert alone.returncode == 0, alone.stdout
+    assert alone.status == 0, alone.said
     assert again.record["processes"] == 1
     expected = [row["loss"] for row in again.history if row["split"] == "dev"]
     assert losses == pytest.approx(expected, rel=1e-3)
@@ -78,6 +74,6 @@ def test_a_run_that_fails_is_told_by_the_first_process(soft):
     soft.spec["training"]["optimizer"]["lr"] = 1e30
     soft = soft.sealed()
     done = start(soft, *GROUP)
-    assert done.returncode == 1 and not soft.out.exists()
-    assert done.stdout.count("error: the loss or its gradient is not a finite number") == 1
+    assert done.status == 1 and not soft.out.exists()
+    assert done.said.count("error: the loss or its gradient is not a finite number") == 1
     assert "finite" in json.loads((soft.entry / "failed.json").read_text())["reason"]

@@ -10,6 +10,7 @@ import pytest
 
 from model.store.checksums import listed, read_sealed
 from model.store.record import Record
+from tests.model.specs import part
 from tests.scripts.conftest import Job
 from tests.scripts.processes import Interference, Outcome, Running, coded, command, new_code
 from tests.sealing import flip, put, relist
@@ -64,11 +65,8 @@ class Measuring:
 def measuring(whole: Job, copied: Any) -> Measuring:
     """The finished run, not yet measured."""
     nodes = {
-        "accuracy": {"path": "model.probes.quality.accuracy:accuracy"},
-        "importance": {
-            "path": "model.probes.importance.classification:attention_importance",
-            "tokens": 500,
-        },
+        "accuracy": part("probes.quality.accuracy:accuracy"),
+        "importance": part("probes.importance.classification:attention_importance", tokens=500),
     }
     nodes = {name: coded(node) for name, node in nodes.items()}
     return Measuring(copied(whole), nodes)
@@ -218,7 +216,7 @@ def test_new_code_of_one_evaluator_runs_that_one(measuring):
 
 
 def test_what_was_found_before_a_mistake_is_kept(measuring):
-    node = {"path": "model.probes.importance.classification:absent", "code": "0" * 16}
+    node = part("probes.importance.classification:absent", code="0" * 16)
     measuring.evaluators["importance"] = node
     error = measuring.measure().said.splitlines()[-1]
     assert error.startswith("error: the code of evaluator 'importance' cannot be read")
@@ -226,30 +224,23 @@ def test_what_was_found_before_a_mistake_is_kept(measuring):
     assert len(measuring.cached) == 1 and not measuring.out.exists()
 
 
-def test_other_code_than_planned_is_refused(measuring):
-    measuring.evaluators["accuracy"]["code"] = "0" * 16
-    assert "the code of evaluator 'accuracy' has changed" in measuring.refused()
-    other = measuring.job.sealed(code="0" * 16)
-    del measuring.evaluators["accuracy"]
-    assert "the code of run" in Measuring(other, measuring.evaluators).refused()
+def test_what_was_planned_otherwise_or_is_not_there_is_refused(measuring):
+    job, nodes = measuring.job, measuring.evaluators
 
+    def refused(**changes):
+        return Measuring(changes.pop("job", job), nodes | changes).refused()
 
-def test_weights_of_another_run_are_refused(measuring):
-    training = measuring.job.spec["training"] | {"epochs": 1}
-    other = measuring.job.sealed(training=training)
-    error = Measuring(other, measuring.evaluators).refused()
-    assert f"is run {measuring.job.spec['identity']}, not run {other.spec['identity']}" in error
-
-
-def test_a_run_that_is_not_there_is_told(measuring):
-    shutil.rmtree(measuring.job.out)
-    assert "the trained run does not exist" in measuring.refused()
-
-
-def test_a_missing_manifest_is_told(measuring):
-    other = replace(measuring.job, data=measuring.job.folder / "absent")
-    error = Measuring(other, measuring.evaluators).refused()
-    assert error.startswith(f"{other.data / 'manifest.json'} is missing")
+    error = refused(accuracy=nodes["accuracy"] | {"code": "0" * 16})
+    assert "the code of evaluator 'accuracy' has changed" in error
+    assert "the code of run" in refused(job=job.sealed(code="0" * 16))
+    other = job.sealed(training=job.spec["training"] | {"epochs": 1})
+    said = f"is run {job.spec['identity']}, not run {other.spec['identity']}"
+    assert said in refused(job=other)
+    absent = job.folder / "absent"
+    error = refused(job=replace(job, data=absent))
+    assert error.startswith(f"{absent / 'manifest.json'} is missing")
+    shutil.rmtree(job.out)
+    assert "the trained run does not exist" in refused()
 
 
 def test_weights_of_another_architecture_are_told(measuring):

@@ -49,6 +49,7 @@ def test_an_undisturbed_run_leaves_all_its_files(whole):
         "checkpoints", "history.jsonl", "run.json", "weights.safetensors"
     ]  # fmt: skip
     assert sorted(whole.checkpoints) == ["step-13.safetensors", "step-4.safetensors"]
+    assert len({*whole.checkpoints.values(), whole.weights}) == 3
     assert whole.record["continuations"] == [] and whole.record["spec"] == whole.spec
     assert {row["split"] for row in whole.history} == {"train", "dev"}
     assert sorted(path.name for path in whole.entry.iterdir()) == ["generation-1", "result"]
@@ -274,20 +275,18 @@ def test_damaged_data_is_set_aside_as_a_whole(own_data, damage, name):
     assert own_data.untouched()
 
 
-def test_other_data_than_planned_is_refused(job):
-    job.spec["data"]["digest"] = "0" * 64
-    job = job.sealed()
-    assert f"is not what run {job.spec['identity']} was planned with" in job.refused()
-
-
-def test_other_code_than_planned_is_refused(job):
-    error = job.sealed(code="0" * 16).refused()
-    assert "the code of run" in error and "has changed since it was planned" in error
-
-
-def test_a_module_that_is_gone_is_told(job):
-    job.spec["model"]["path"] = "model.gone:Classifier"
-    assert 'module "model.gone" has no file' in job.sealed().refused()
+@pytest.mark.parametrize(
+    ("section", "change", "says"),
+    [
+        ("data", {"digest": "0" * 64}, "is not what run {} was planned with"),
+        ("model", {"path": "model.gone:Classifier"}, 'module "model.gone" has no file'),
+        ("code", "0" * 16, "the code of run {} has changed since it was planned"),
+    ],
+)
+def test_what_was_planned_otherwise_is_refused(job, section, change, says):
+    changed = job.spec[section] | change if isinstance(change, dict) else change
+    job = job.sealed(**{section: changed})
+    assert says.format(job.spec["identity"]) in job.refused()
 
 
 def test_a_spec_that_was_edited_is_refused(job):

@@ -74,9 +74,7 @@ def time_limit_leaving(bench: Bench) -> str:
 
 def _time_limit(bench: Bench, project: Project) -> str:
     project.edit("workflow/rules/train.smk", *reversed(SAVING))
-    project.pace(0.5)
-    main = project.start()
-    project.until(40)
+    main = project.train(0.5, 40)
     job = bench.job(project)
     bench.cluster.do("scontrol", "update", f"jobid={job}", "TimeLimit=1")
     project.until_processes(2)
@@ -88,9 +86,7 @@ def _time_limit(bench: Bench, project: Project) -> str:
 def requeue(bench: Bench) -> str:
     """A run that is requeued goes on under the same job id."""
     project = bench.project("requeue")
-    project.pace(0.1)
-    main = project.start()
-    project.until(80)
+    main = project.train(0.1, 80)
     bench.cluster.do("scontrol", "requeue", bench.job(project))
     main.end()
     jobs = bench.cluster.jobs(project.folder)
@@ -101,9 +97,7 @@ def requeue(bench: Bench) -> str:
 def node(bench: Bench) -> str:
     """When a node is lost its run goes on elsewhere; the process left behind writes no more."""
     project = bench.project("node")
-    project.pace(0.3)
-    main = project.start()
-    project.until(40)
+    main = project.train(0.3, 40)
     name = bench.cluster.jobs(project.folder)[0]["NodeList"]
     bench.cluster.kill(name)
     project.until_processes(2)
@@ -119,9 +113,7 @@ def node(bench: Bench) -> str:
 def controller(bench: Bench) -> str:
     """A run does not notice that the controller is restarted."""
     project = bench.project("controller")
-    project.pace(0.1)
-    main = project.start()
-    project.until(80)
+    main = project.train(0.1, 80)
     bench.cluster.kill("slurmctld")
     project.until(130)
     bench.cluster.start_controller()
@@ -133,9 +125,7 @@ def controller(bench: Bench) -> str:
 def killed_main(bench: Bench) -> str:
     """After the main Snakemake is killed a new one takes the run over; two never both write."""
     project = bench.project("killed_main")
-    project.pace(0.3)
-    main = project.start()
-    project.until(40)
+    main = project.train(0.3, 40)
     older = bench.job(project)
     main.kill()
     locked = project.start().end(fails=True)
@@ -153,9 +143,7 @@ def killed_main(bench: Bench) -> str:
 def cancelled(bench: Bench) -> str:
     """A job that is cancelled counts as failed, and a retry goes on from its last state."""
     project = bench.project("cancelled")
-    project.pace(0.1)
-    main = project.start()
-    project.until(80)
+    main = project.train(0.1, 80)
     job = bench.job(project)
     bench.cluster.do("scancel", job)
     said = main.end()
@@ -166,9 +154,7 @@ def cancelled(bench: Bench) -> str:
 def two_people(bench: Bench) -> str:
     """Whoever starts the workflow second in one folder is told so."""
     project = bench.project("two_people")
-    project.pace(0.1)
-    main = project.start()
-    project.until(20)
+    main = project.train(0.1, 20)
     said = project.start().end(fails=True)
     require("Directory cannot be locked" in said and "Traceback" not in said, said)
     main.end()
@@ -221,9 +207,7 @@ def disk_full(bench: Bench) -> str:
 def damaged_state(bench: Bench) -> str:
     """A damaged newest state is named, and the run goes on from the one before."""
     project = bench.project("damaged_state")
-    project.pace(0.1)
-    main = project.start("--retries", "0")
-    project.until(80)
+    main = project.train(0.1, 80, "--retries", "0")
     os.kill(project.pids[0], signal.SIGKILL)
     main.end(fails=True)
     newest = sorted(project.store.glob("state-*.pt"))[-1]
@@ -250,9 +234,7 @@ def preempted_leaving(bench: Bench) -> str:
 
 def _preempted(bench: Bench, project: Project, retries: int) -> str:
     project.edit("workflow/rules/train.smk", *reversed(SAVING))
-    project.pace(0.2)
-    main = project.start("--retries", str(retries))
-    project.until(40)
+    main = project.train(0.2, 40, "--retries", str(retries))
     urgent = bench.submit(project, "urgent.log", "sleep 5", "--partition=urgent", "--gpus=8")
     project.until_processes(2)
     project.pace(0)

@@ -118,6 +118,13 @@ class Project:
         """Start the paced run's training on the cluster."""
         return self.snakemake(*SLURM, *options, *self.target("run.json"))
 
+    def train(self, seconds: float, updates: int, *options: str) -> Snakemake:
+        """Start at a pace (seconds an update), and wait until so many updates were made."""
+        self.pace(seconds)
+        main = self.start(*options)
+        self.until(updates)
+        return main
+
     def target(self, name: str) -> tuple[str, ...]:
         """Arguments that ask for a file of the paced run."""
         return ("--configfile", "paced.yaml", "--", f"{RUN}/{name}")

@@ -6,9 +6,11 @@ from typing import Annotated, Literal, NotRequired, cast
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from workflow.definitions.names import Runs, once
+from workflow.definitions.names import Runs, known, once
 from workflow.definitions.values import Digits, Measure, Name, Place, Text, closed, default
 from workflow.errors import InputError
+
+Verdict = Literal["holds", "does not hold", "no difference", "undecided", "not run"]
 
 
 @closed
@@ -74,9 +76,26 @@ class Claim(TypedDict):
     direction: Annotated[Literal["greater", "less"], default("greater")]
     margin: Annotated[float, default(0)]
     """the difference to exceed"""
+    interest: NotRequired[Literal["half"] | Annotated[float, Field(gt=0)]]
+    """the smallest difference of interest, fixed before the runs: an interval within it is a tie.
+    `half` is half of the difference between the two printed numbers"""
+    kind: NotRequired[Literal["smaller or other data", "another reading"]]
+    """what the scales do not tell: that the paper makes its claim of other data, or that its words
+    are read in a second way"""
     left: Side
     right: Side | Constant | Theirs
     printed: NotRequired[Printed]
+
+
+@closed
+class Finding(TypedDict):
+    """What came out, in a sentence that stands for as long as claims are decided so."""
+
+    source: str
+    """the paper's key"""
+    finding: Text
+    rests_on: Annotated[dict[str, Verdict], Field(min_length=1)]
+    """the verdicts that it tells, by claim"""
 
 
 @closed
@@ -84,11 +103,16 @@ class Claims(TypedDict):
     """The claims of a paper."""
 
     claims: Annotated[list[Claim], Field(min_length=1)]
+    findings: NotRequired[list[Finding]]
+    """the headline: of each source those are shown whose verdicts are as they say"""
 
 
 def check_claims(claims: Claims, where: str) -> None:
     """Raise InputError for two claims with one id, or sides that cannot be compared."""
-    once(where, "claim", [claim["id"] for claim in claims["claims"]])
+    ids = [claim["id"] for claim in claims["claims"]]
+    once(where, "claim", ids)
+    for finding in claims.get("findings", []):
+        known(f"{where}: findings", "claim", finding["rests_on"], ids)
     for claim in claims["claims"]:
         if "printed" in claim["right"] and "printed" not in claim:
             raise InputError(
@@ -99,6 +123,16 @@ def check_claims(claims: Claims, where: str) -> None:
             raise InputError(
                 f"{where}: claim {claim['id']}: corpora are compared with corpora; name a variant "
                 "on the right, or compare runs"
+            )
+        if "interest" in claim and claim["margin"]:
+            raise InputError(
+                f"{where}: claim {claim['id']}: a difference of interest is one from 0; drop "
+                "`interest` or `margin`"
+            )
+        if claim.get("interest") == "half" and "right" not in claim.get("printed", {}):
+            raise InputError(
+                f"{where}: claim {claim['id']}: half of the printed difference needs the numbers "
+                "of both sides in `printed`; name them, or write a number"
             )
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from workflow.failure import one_sentence
 from workflow.reporting.page.page import render, write_page
+from workflow.reporting.publication.headline import headline
 
 SHOWN = {
     "runs": "the run.json of each run, beside its history",
@@ -26,7 +27,10 @@ def main() -> None:
     given = parser.parse_args()
     with one_sentence():
         files = {name: getattr(given, name) for name in SHOWN}
-        page = render(given.scale, **files, mechanisms=given.mechanisms, plan=given.plan)
+        first = headline(given.scale, files["tables"], files["claims"])
+        page = render(
+            given.scale, **files, mechanisms=given.mechanisms, plan=given.plan, headline=first
+        )
         write_page(given.out, page)
 
 

@@ -5,7 +5,7 @@ import torch
 
 from model.build import build
 from tests.model.roles import KINDS
-from tests.model.specs import GUMBEL, SOFTMAX, Node
+from tests.model.specs import GUMBEL, SOFTMAX, Node, part
 
 V = 10_000
 LAYERED = ("width", "hidden", "layers", "heads")
@@ -21,7 +21,7 @@ PLAIN = {"iwslt": 36_663_296, "base": 49_258_496, "big": 186_597_376, "small": 6
 
 def count(path: str, vocabulary: int, **arguments: object) -> int:
     """Parameters of an architecture, which is built without memory for them."""
-    node = {"path": f"model.architectures.{path}", **arguments}
+    node = part(f"architectures.{path}", **arguments)
     with torch.device("meta"):
         model = build(node, vocabulary_size=vocabulary)
     return sum(parameter.numel() for parameter in model.parameters())
@@ -29,7 +29,7 @@ def count(path: str, vocabulary: int, **arguments: object) -> int:
 
 def stack(path: str, *shape: int, normalizer: Node = SOFTMAX, **more: object) -> Node:
     """The arguments of a stack, or with a path its node."""
-    node = {"path": f"model.architectures.{path}"} if path else {}
+    node = part(f"architectures.{path}") if path else {}
     return node | dict(zip(LAYERED, shape, strict=True)) | {"normalizer": normalizer} | more
 
 
@@ -129,7 +129,7 @@ def test_encoder_decoders(name):
 
 def test_captioners():
     shape = stack("", 512, 2048, 6, 8)
-    images = {"path": "model.layers.image_encoders:Regions", "width": 512, "features": 2048}
+    images = part("layers.image_encoders:Regions", width=512, features=2048)
     found = count("translation.captioner:Captioner", V, images=images, **shape)
     assert found == PLAIN["base"] + linear(2048, 512) == 50_307_584
 
@@ -145,7 +145,7 @@ def test_roles_of_every_kind(kind, r):
     combining = {"rank_1": r * d + 2 * d * d, "added": r * d}
     one = linear(d, r) + combining.get(options.get("combination"), r * d * d)
     one += r * r if assignment else 0
-    roles = {"path": "model.layers.role_interaction:Roles", "number": r, **options}
+    roles = part("layers.role_interaction:Roles", number=r, **options)
     shape = stack("", *SHAPES["small"], roles=roles)
     found = count("translation.with_roles:RoleEncoderDecoder", V, **shape)
     assert found == PLAIN["small"] + contexts + 2 * one

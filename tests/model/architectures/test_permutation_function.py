@@ -1,6 +1,5 @@
 """Copying in another order: the function itself, by hand and against a copying model."""
 
-import numpy as np
 import pytest
 import torch
 
@@ -8,8 +7,8 @@ from model.architectures.copying import CopyingModel
 from model.architectures.permutation_function import PermutationModel
 from model.objectives.copying import copied
 from model.probes.copying.outcome import copying
-from tests.model.corpora import learned, write_corpus
-from tests.model.specs import brief
+from tests.model.corpora import learned, permutations
+from tests.model.specs import brief, part
 
 END = 3
 
@@ -45,10 +44,8 @@ def test_the_prediction_is_that_of_copying_with_the_columns_moved():
     model, output = made(), outputs()
     torch.manual_seed(5)
     plain = CopyingModel(12, 7, 5).double()
-    assert all(
-        torch.equal(one, dict(model.named_parameters())[name])
-        for name, one in plain.named_parameters()
-    )
+    own = dict(model.named_parameters())
+    assert all(torch.equal(one, own[name]) for name, one in plain.named_parameters())
     pi = model.permutation
     x = torch.empty_like(output)
     for t in range(7):
@@ -78,19 +75,10 @@ def test_another_length_is_told():
 
 
 def test_a_short_permutation_is_learned(tmp_path):
-    random = np.random.default_rng(0)
-
-    def sequences(n: int) -> list[list[int]]:
-        return [[*random.permutation(np.arange(4, 10))[:3].tolist(), END] for _ in range(n)]
-
-    splits = {"train": sequences(4800), "dev": sequences(32), "test": sequences(200)}
-    corpus = write_corpus(tmp_path / "c", splits, 10, {})
-    node = {
-        "path": "model.architectures.permutation_function:PermutationModel",
-        "width": 32,
-        "hidden": 32,
-        "length": 3,
-    }
+    corpus = permutations(tmp_path / "c", {"train": 4800, "dev": 32, "test": 200}, 6, 3)
+    node = part(
+        "architectures.permutation_function:PermutationModel", width=32, hidden=32, length=3
+    )
     found = copying(*learned(brief(node, "model.objectives.copying:Copying"), corpus)).scalars
     assert found["accuracy"]["value"] > 90
     assert found["accuracy"]["n"] == 200

@@ -50,8 +50,12 @@ def test_positions_are_counted_from_2(kind):
 def test_initial_values_reach_the_bounds_of_xavier(kind):
     model = ReleasedClassifier(encoder_of(kind), CLASSES)
     assert torch.equal(model.output.bias, torch.zeros(CLASSES))
-    largest = {name: float(weight.detach().abs().max()) for name, weight in model.named_parameters()}
-    bounds = {name: xavier(weight) for name, weight in model.named_parameters() if weight.dim() == 2}
+    largest = {
+        name: float(weight.detach().abs().max()) for name, weight in model.named_parameters()
+    }
+    bounds = {
+        name: xavier(weight) for name, weight in model.named_parameters() if weight.dim() == 2
+    }
     assert 0.9 * bounds["output.weight"] < largest["output.weight"] <= bounds["output.weight"]
     for name in largest:
         if name.endswith("values.value.weight"):

@@ -50,21 +50,16 @@ def loop_stack(model: Transformer, tokens: Tensor, allowed) -> Tensor:
     return model.norm(h)
 
 
-def test_a_causal_stack_equals_the_loop():
-    model = Transformer(20, **SIZES, normalizer=Softmax()).double().eval()
-    tokens = torch.randint(0, 20, (3, 6))
-    state = model(tokens, causal_mask(6, torch.device("cpu"))).state
-    for row in range(3):
-        assert torch.allclose(state[row], loop_stack(model, tokens[row], lambda i, j: j <= i))
-
-
-def test_a_padded_stack_equals_the_loop_on_the_real_tokens():
+def test_a_causal_stack_and_a_padded_one_equal_the_loop_on_the_real_tokens():
     """With attention as in kinley2020 eq. 3.1."""
     model = Transformer(20, **SIZES, normalizer=Softmax()).double().eval()
-    tokens = torch.randint(3, 20, (1, 6))
-    padded = torch.cat([tokens, torch.zeros(1, 3, dtype=torch.long)], 1)
-    state = model(padded, padding_mask(padded != 0)).state[0, :6]
-    assert torch.allclose(state, loop_stack(model, tokens[0], lambda i, j: True))
+    tokens = torch.randint(3, 20, (3, 6))
+    padded = torch.cat([tokens, torch.zeros(3, 3, dtype=torch.long)], 1)
+    causal = model(tokens, causal_mask(6, torch.device("cpu"))).state
+    masked = model(padded, padding_mask(padded != 0)).state[:, :6]
+    for row in range(3):
+        assert torch.allclose(causal[row], loop_stack(model, tokens[row], lambda i, j: j <= i))
+        assert torch.allclose(masked[row], loop_stack(model, tokens[row], lambda i, j: True))
 
 
 def test_the_two_stream_update_equals_the_papers_equations():
@@ -215,18 +210,3 @@ def test_the_objective_adds_lambda_times_the_mean_field(copies, language_spec):
     assert ramped == pytest.approx([nll, nll + 0.05 * size, nll + 0.1 * size], rel=1e-5)
     assert size > 0.1
     assert plain.units == batch.tokens[:, 1:].numel()
-
-
-@pytest.mark.parametrize(
-    ("make", "sentence"),
-    [
-        (lambda: Routing(10, 3), "width 10 is not a multiple of 3 heads"),
-        (lambda: Embedding(5, 4, "random", 8, 0.0), "positions must be"),
-        (lambda: Transformer(5, **SIZES, normalizer=Softmax(), norm="mid"), "norm must be"),
-        (lambda: Dropout(1.0), "dropout must be"),
-        (lambda: LanguageModelling(sparsity=-1), "must not be negative"),
-    ],
-)
-def test_impossible_settings_are_refused(make, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        make()

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model.batches.batching import BOS, PAD, plan_batches
@@ -114,7 +114,6 @@ def test_little_is_padding_at_the_lengths_of_multi30k():
     assert padding_efficiency(np.array(sides).T, 4096) >= 0.92
 
 
-@settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=60))
 def test_bucketing_is_a_permutation_by_lengths_alone(lengths):
     table = np.array(lengths)
@@ -130,6 +129,6 @@ def test_bad_corpora_are_told(tmp_path):
     with pytest.raises(ValueError, match="no column 'source'"):
         pair_lengths(split)
     write_pairs(tmp_path / "b", [([5], [6]), ([7], [8])])
-    np.save(tmp_path / "b/train.source.npy", np.array([2, 4], np.int32))
+    np.save(tmp_path / "b/pairs/train.source.npy", np.array([2, 4], np.int32))
     with pytest.raises(ValueError, match="pair 1 of the corpus has an empty side"):
-        PairSampler(Split(tmp_path / "b", "train"), {"tokens": 10}, 0)
+        PairSampler(Split(tmp_path / "b/pairs", "train"), {"tokens": 10}, 0)

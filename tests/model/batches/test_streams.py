@@ -5,15 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model.batches.batching import BOS, PAD
 from model.batches.corpus import Split
 from model.batches.streams import StreamSampler, streams_in_order
-from tests.model.corpora import write_corpus
-
-CPU = torch.device("cpu")
+from tests.model.corpora import CPU, write_corpus
 
 
 def split_of(folder: Path, length: int) -> Split:
@@ -50,7 +48,6 @@ def test_micro_batches_share_the_streams(tmp_path):
     assert [batch.streams.tolist() for batch in found] == [[1], [3]]
 
 
-@settings(max_examples=40, deadline=None)
 @given(length=st.integers(1, 60), streams=st.integers(1, 9), segment=st.integers(1, 12))
 def test_in_order_every_character_comes_once(tmp_path_factory, length, streams, segment):
     split = split_of(tmp_path_factory.mktemp("text") / "t", length)

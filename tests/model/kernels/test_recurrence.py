@@ -1,13 +1,15 @@
-"""The recurrence against nn.LSTM and numerical gradients."""
+"""The recurrence, over texts of one length and packed, against nn.LSTM."""
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn import functional as F
 
+from model.kernels.packed_recurrence import PackedOrder, read_packed
 from model.kernels.recurrence import SymbolLSTM
+from tests.model.compare import close
 
 Read = tuple[Tensor, Tensor, Tensor]
 """All hidden states, the last one, and the last cell state."""
@@ -52,7 +54,6 @@ def same(one: list[Tensor] | Read, two: list[Tensor] | Read) -> bool:
 sizes = st.integers(1, 5)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.integers(0, 2**31), st.integers(1, 8), sizes, sizes, sizes, sizes,
     st.lists(st.booleans(), min_size=3, max_size=3).filter(any),
@@ -71,39 +72,6 @@ def test_states_and_all_gradients_are_those_of_torch(
     alone = found[chosen].sum(), expected[chosen].sum()
     inputs = [case.table, *case.state, *case.layer.parameters()]
     assert same(*(torch.autograd.grad(total, inputs) for total in alone))
-
-
-@settings(max_examples=10, deadline=None)
-@given(st.integers(0, 2**31), st.integers(1, 4), st.integers(1, 3), st.integers(1, 3))
-def test_gradients_are_those_of_finite_differences(seed, length, batch, symbols):
-    case = Case(seed, length, batch, symbols, width=2, hidden=3)
-    names = [name for name, _ in case.layer.named_parameters()]
-
-    def read(table: Tensor, h0: Tensor, c0: Tensor, *parameters: Tensor) -> Read:
-        states, last = torch.func.functional_call(
-            case.layer,
-            dict(zip(names, parameters, strict=True)),
-            (case.tokens, table, (h0, c0)),
-        )
-        return states, *last
-
-    inputs = (case.table, *case.state, *case.layer.parameters())
-    assert torch.autograd.gradcheck(read, inputs)
-
-
-def test_the_gradient_of_a_repeated_symbol_is_the_sum_over_its_positions():
-    case = Case(seed=0, length=4, batch=3, symbols=2, width=5, hidden=6)
-    case.tokens = torch.zeros(4, 3, dtype=torch.long)
-    read = case.read()
-    weights = [torch.randn_like(x) for x in read]
-    repeated = case.gradients(read, weights)[0]
-    # The same symbol under a name of its own at every position.
-    case.tokens = torch.arange(12).view(4, 3)
-    case.table = case.table[0].detach().expand(12, -1).clone().requires_grad_()
-    apart = case.gradients(case.read(), weights)[0]
-    assert torch.allclose(repeated[0], apart.sum(0))
-    assert (repeated[1] == 0).all()
-    assert (apart != 0).any(1).all()
 
 
 def test_a_second_backward_pass_finds_the_same_and_spoils_nothing():
@@ -126,20 +94,6 @@ def test_without_a_state_it_starts_from_zeros():
     zeros = torch.zeros(2, 6, dtype=torch.float64)
     assert torch.equal(found, case.layer(case.tokens, case.table, (zeros, zeros))[0])
     assert not torch.allclose(found, case.read()[0])
-
-
-@settings(max_examples=20, deadline=None)
-@given(st.integers(0, 2**31), st.integers(2, 8), st.data())
-def test_reading_on_from_the_last_state_is_reading_in_one_go(seed, length, data):
-    case = Case(seed, length, batch=2, symbols=3, width=2, hidden=3)
-    cut = data.draw(st.integers(1, length - 1))
-    first, between = case.layer(case.tokens[:cut], case.table, case.state)
-    second, last = case.layer(case.tokens[cut:], case.table, between)
-    whole = case.read()
-    found = (torch.cat([first, second]), *last)
-    assert same(found, whole)
-    weights = [torch.randn_like(x) for x in whole]
-    assert same(case.gradients(found, weights), case.gradients(whole, weights))
 
 
 class Elsewhere(Tensor):
@@ -175,3 +129,59 @@ def test_in_single_precision_it_is_torchs_up_to_rounding():
     expected, _ = layer.lstm(F.embedding(tokens, table))
     assert found.dtype == torch.float32
     assert torch.allclose(found, expected, atol=1e-6)
+
+
+lengths_of_texts = st.lists(st.integers(1, 7), min_size=1, max_size=5)
+
+
+def real_of(lengths: list[int]) -> torch.Tensor:
+    return torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+
+
+@given(lengths_of_texts)
+def test_the_layout_is_that_of_torch_and_mirrors_every_text(lengths):
+    layout = PackedOrder.of(real_of(lengths))
+    order = sorted(range(len(lengths)), key=lambda row: -lengths[row])
+    expected = [(row, t) for t in range(max(lengths)) for row in order if t < lengths[row]]
+    places = list(zip(layout.rows.tolist(), layout.positions.tolist(), strict=True))
+    assert places == expected
+    assert list(layout.sizes) == [sum(n > t for n in lengths) for t in range(max(lengths))]
+    for place, (row, t) in enumerate(places):
+        assert places[layout.mirrored[place]] == (row, lengths[row] - 1 - t)
+    padded = layout.pad(torch.arange(float(len(places))), -1.0, real_of(lengths).shape)
+    for place, (row, t) in enumerate(places):
+        assert padded[row, t] == place
+    assert int((padded == -1).sum()) == padded.numel() - len(places)
+
+
+@given(st.integers(0, 2**31), lengths_of_texts, st.integers(1, 4), st.integers(1, 4))
+def test_packed_states_and_gradients_are_those_of_torch_text_by_text(seed, lengths, width, hidden):
+    torch.manual_seed(seed)
+    layer = SymbolLSTM(width, hidden).double()
+    table = torch.randn(5, width, dtype=torch.float64, requires_grad=True)
+    tokens = torch.randint(0, 5, (len(lengths), max(lengths)))
+    layout = PackedOrder.of(real_of(lengths))
+    found = read_packed(layer, tokens[layout.rows, layout.positions], table, layout.sizes)
+    alone = [layer.lstm(table[tokens[row, :n], None])[0][:, 0] for row, n in enumerate(lengths)]
+    expected = torch.stack(
+        [alone[row][t] for row, t in zip(layout.rows, layout.positions, strict=True)]
+    )
+    assert torch.allclose(found, expected, atol=1e-12)
+    weight, inputs = torch.randn_like(found), [table, *layer.parameters()]
+    own = torch.autograd.grad(found, inputs, weight)
+    other = torch.autograd.grad(expected, inputs, weight, materialize_grads=True)
+    assert close(own, other, atol=1e-10)
+
+
+def test_off_the_cpu_packed_texts_are_read_the_same():
+    """As tests of the recurrence do: symbols that say they are elsewhere, and are not."""
+    torch.manual_seed(0)
+    layer, table = SymbolLSTM(3, 4).double(), torch.randn(5, 3, dtype=torch.float64)
+    layout = PackedOrder.of(real_of([2, 5, 1]))
+    symbols = torch.randint(0, 5, (8,))
+    elsewhere = symbols.as_subclass(Elsewhere)
+    own = read_packed(layer, symbols, table, layout.sizes)
+    other = read_packed(layer, elsewhere, table, layout.sizes)
+    assert torch.allclose(own, other)
+    assert "_Packed" in type(own.grad_fn).__name__
+    assert "_Packed" not in type(other.grad_fn).__name__

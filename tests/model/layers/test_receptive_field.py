@@ -46,7 +46,7 @@ def entrywise(weights: list[Tensor], union: str) -> Tensor:
     return s
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**31), st.integers(1, 4), st.integers(1, 3), st.integers(2, 7))
 def test_one_hot_fields_are_the_sets_of_the_recursion(seed, layers, heads, length):
     """r(i, L) of discrete2020 section 5."""
@@ -95,11 +95,6 @@ def test_the_regulariser_as_printed_is_constant():
     assert printed == 5
 
 
-def test_unknown_union_is_refused():
-    with pytest.raises(ValueError, match="'min' or 'probabilistic'"):
-        receptive_field([torch.eye(2)[None, None]], "sum")
-
-
 def discrete(kind: str, norm: str = "pre") -> torch.nn.Module:
     stack = {"single": Transformer, "two": TwoStreamTransformer}[kind]
     return stack(20, 8, 16, layers=2, heads=2, normalizer=Gumbel(), norm=norm)
@@ -110,7 +105,7 @@ def argmax_decisions(model: torch.nn.Module, tokens: Tensor, real: Tensor) -> li
         return model(tokens, real).weights
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 2**31), st.sampled_from(["single", "two"]), st.sampled_from(["pre", "post"]))
 def test_with_routing_fixed_only_tokens_inside_the_field_matter(seed, kind, norm):
     """Outside: exactly 0. Inside: they can change it. For every position of a language model.
@@ -135,23 +130,6 @@ def test_with_routing_fixed_only_tokens_inside_the_field_matter(seed, kind, norm
         differs = (after != before).any(-1)
         assert torch.equal(differs, field[:, token])
         assert (after[~field[:, token]] == before[~field[:, token]]).all()
-
-
-@settings(max_examples=20, deadline=None)
-@given(st.integers(0, 2**31), st.sampled_from(["single", "two"]))
-def test_a_class_depends_on_the_field_of_cls_alone(seed, kind):
-    torch.manual_seed(seed)
-    model = Classifier(discrete(kind), 2).double().eval()
-    tokens = torch.randint(3, 20, (1, 12))
-    real = torch.ones_like(tokens, dtype=torch.bool)
-    routing = argmax_decisions(model, tokens, real)
-    inside = receptive_field(routing)[0, 0] > 0
-    assume(1 < inside.sum() < 12)
-    h0 = model.encoder.embedding(tokens).detach().requires_grad_()
-    logits = model(tokens, real, h0=h0, routing=routing).logits
-    gradient = torch.autograd.grad(logits.square().sum(), h0)[0][0].abs().sum(-1)
-    assert torch.equal(gradient > 0, inside)
-    assert (gradient[~inside] == 0).all()
 
 
 def test_routing_itself_may_look_at_every_token():

@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model.normalizers.gumbel import Gumbel, gumbel_noise, one_hot_argmax
@@ -83,7 +83,6 @@ def test_straight_through_is_one_hot_with_the_gradient_of_the_sample():
     assert torch.allclose(*gradients)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.integers(0, 2**31), st.integers(1, 9))
 def test_one_hot_rows_pick_the_first_largest(seed, keys):
     random = torch.Generator().manual_seed(seed)
@@ -91,9 +90,3 @@ def test_one_hot_rows_pick_the_first_largest(seed, keys):
     rows = one_hot_argmax(scores)
     for row, chosen in zip(scores.reshape(-1, keys).tolist(), rows.reshape(-1, keys), strict=True):
         assert chosen.tolist() == [float(i == row.index(max(row))) for i in range(keys)]
-
-
-@pytest.mark.parametrize("temperature", [0, -1])
-def test_impossible_temperature_is_refused(temperature):
-    with pytest.raises(ValueError, match="temperature must be positive"):
-        Gumbel(temperature)

@@ -15,15 +15,9 @@ from model.probes.learning.agreement import agreement
 from model.probes.measure import Subject
 from tests.model.architectures.test_copying import copies
 from tests.model.corpora import CPU, learned, values, write_corpus
-from tests.model.specs import GUMBEL, brief
+from tests.model.specs import COPYING, GUMBEL, brief
 
-NODE = {
-    "path": "model.architectures.multihead_copying:MultiheadCopyingModel",
-    "width": 32,
-    "hidden": 32,
-    "heads": 1,
-    "normalizer": GUMBEL,
-}
+NODE = COPYING | {"heads": 1, "normalizer": GUMBEL}
 
 
 class Fixed(nn.Module):

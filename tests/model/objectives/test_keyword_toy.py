@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model.architectures.lstm_classifier import Classified
@@ -12,7 +12,7 @@ from model.objectives.keyword_toy import PLACES, KeywordToy, places
 from model.probes.copying.keyword_toy import hypothesis_2, keyword_toy
 from model.probes.measure import Subject
 from tests.model.corpora import CPU, learned, write_corpus
-from tests.model.specs import brief
+from tests.model.specs import brief, part
 
 SEQUENCES = [[4, 3, 5, 6], [4, 5, 6, 7], [3, 6, 4, 4], [7, 7, 5, 3], [5, 5, 3, 7]]
 LABELS = [1, 0, 1, 1, 1]
@@ -85,7 +85,6 @@ def test_the_probe_equals_a_slow_count_whatever_its_batches(tmp_path):
         assert sorted(found.arrays["excess"]) == pytest.approx(sorted(excess))
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=5), st.integers(0, 2**31))
 def test_places_by_a_loop_with_padding(lengths, seed):
     """What snell2021 eq. 19, 20, 21 compare."""
@@ -177,12 +176,8 @@ def test_a_model_finds_the_keyword_under_uniform_attention(tmp_path):
     made = {name: split(n) for name, n in (("train", 3200), ("dev", 16), ("test", 200))}
     examples, columns = ({name: one[i] for name, one in made.items()} for i in (0, 1))
     data = write_corpus(tmp_path / "c", examples, 12, {}, columns)
-    node = {
-        "path": "model.architectures.lstm_classifier:LSTMClassifier",
-        "width": 16,
-        "hidden": 16,
-        "normalizer": {"path": "model.normalizers.uniform:Uniform"},
-    }
+    settings = {"width": 16, "hidden": 16, "normalizer": part("normalizers.uniform:Uniform")}
+    node = part("architectures.lstm_classifier:LSTMClassifier", **settings)
     spec = brief(node, "model.objectives.keyword_toy:KeywordToy")
     found = keyword_toy(*learned(spec, data))
     assert found.scalars["accuracy"]["value"] > 98

@@ -13,12 +13,11 @@ from model.architectures.translation.beam_search import Beam
 from model.batches.pairs import collate_pairs
 from model.kernels.smoothed_loss import smoothed_loss
 from model.objectives.translation import Translation
-from tests.model.corpora import resumed_alike
-from tests.model.specs import GUMBEL, tiny
-from tests.model.translators import MECHANISMS, assert_copied, make, repeated_pairs, write_pairs
+from tests.model.compare import close
+from tests.model.translators import MECHANISMS, assert_copied, make, read_by, write_pairs
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(1, 20), st.integers(2, 30), st.floats(0, 0.9), st.integers(1, 8))
 def test_loss_and_gradients_equal_torchs(positions, words, smoothing, chunk):
     torch.manual_seed(positions * 31 + words)
@@ -36,10 +35,8 @@ def test_loss_and_gradients_equal_torchs(positions, words, smoothing, chunk):
     assert torch.allclose(found.loss, expected)
     assert torch.allclose(found.nll, F.cross_entropy(logits, targets, reduction="sum"))
     assert int(found.right) == int((logits.argmax(-1) == targets).sum())
-    for one, two in zip(
-        torch.autograd.grad(0.3 * found.loss, (states, weight)), gradients, strict=True
-    ):
-        assert torch.allclose(one, two, atol=1e-10)
+    own = torch.autograd.grad(0.3 * found.loss, (states, weight))
+    assert close(own, gradients, atol=1e-10)
 
 
 def test_sums_without_gradients_are_the_same():
@@ -96,21 +93,16 @@ def test_metrics_are_per_target_token(tmp_path):
     """Summed `nll` is that of weissenborn2019 eq. 3 and snell2021 eq. 2."""
     batch, model = a_batch(tmp_path), make("softmax")
     found = Translation(0.2).loss(model, batch, 0.0)
-    states = model(batch.source, batch.source_layout, batch.tokens[:, :-1], batch.layout).states
-    log_p = model.logits(states).log_softmax(-1)
+    log_p = model.logits(model(*read_by(batch)).states).log_softmax(-1)
     targets = batch.layout.pack(batch.tokens[:, 1:])
     nll = -log_p.gather(1, targets[:, None]).sum()
     smooth = -log_p.mean(1).sum()
+    assert found.sums.keys() == {"loss", "nll", "accuracy"}
     assert torch.allclose(found.sums["nll"], nll)
     assert torch.allclose(found.sums["loss"], 0.8 * nll + 0.2 * smooth)
     assert torch.allclose(found.mean * found.units, 0.8 * nll + 0.2 * smooth)
     right = (log_p.argmax(1) == targets).double().sum()
     assert float(found.sums["accuracy"]) == pytest.approx(100 * float(right))
-
-
-def test_an_impossible_smoothing_is_refused():
-    with pytest.raises(ValueError, match="smoothing must be at least 0 and below 1, not 1"):
-        Translation(1.0)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -119,22 +111,3 @@ def test_every_mechanism_learns_to_copy(mechanism, tmp_path):
     torch.manual_seed(0)
     model = make(mechanism, 9, width=32, hidden=64, layers=1, norm="pre").float()
     assert_copied(model, Translation(0.0), 250, tmp_path)
-
-
-@pytest.mark.parametrize("mechanism", ["discrete", "two-stream"])
-def test_a_killed_run_goes_on_bit_for_bit(mechanism, tmp_path):
-    """In the middle of an epoch, with dropout and Gumbel noise; two micro-batches per update."""
-    kind, _ = MECHANISMS[mechanism]
-    model = {
-        "path": f"{kind.__module__}:{kind.__name__}", "width": 8, "hidden": 12, "layers": 1,
-        "heads": 2, "normalizer": GUMBEL, "dropout": 0.2,
-    }  # fmt: skip
-    spec = tiny(
-        model, "model.objectives.translation:Translation", epochs=2, clip=1.0,
-        batch={"tokens": 60, "micro_tokens": 30}, select={"metric": "nll", "mode": "min"},
-        schedule={"name": "inverse_sqrt", "warmup": 4},
-    )  # fmt: skip
-    whole = resumed_alike(spec, repeated_pairs(tmp_path / "pairs"), 3)
-    assert whole.updates > 6
-    rows = [row for row in whole.progress.rows if row["split"] == "dev"]
-    assert {"loss", "nll", "accuracy"} <= rows[0].keys()

@@ -13,7 +13,7 @@ from model.batches.pairs import EOS, collate_pairs
 from model.objectives.translation_proxy import TranslationProxy
 from tests.encoding import encoded
 from tests.model.corpora import learned, write_corpus
-from tests.model.specs import brief
+from tests.model.specs import brief, part
 from tests.model.translators import write_pairs
 
 
@@ -38,7 +38,7 @@ def test_the_loss_is_that_of_every_word_of_the_target(tmp_path):
 def trained(corpus: Corpus, width: int, epochs: int, lr: float) -> LexicalProxy:
     """A proxy, trained in batches of 16."""
     spec = brief(
-        {"path": "model.architectures.lexical_proxy:LexicalProxy", "width": width},
+        part("architectures.lexical_proxy:LexicalProxy", width=width),
         "model.objectives.translation_proxy:TranslationProxy",
         epochs, batch={"examples": 16}, optimizer={"lr": lr, "betas": [0.9, 0.999]},
         select={"metric": "loss", "mode": "min"},

@@ -2,16 +2,14 @@
 
 import numpy as np
 import pytest
-import torch
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from model.batches.corpus import Corpus
 from model.probes.measure import Subject
-from model.probes.quality.bag_of_words import STRENGTHS, tfidf_regression, word_counts
-from tests.model.corpora import write_corpus
+from model.probes.quality.bag_of_words import STRENGTHS, tfidf_regression
+from tests.model.corpora import CPU, write_corpus
 
-CPU = torch.device("cpu")
 UNK = 2
 
 
@@ -30,20 +28,6 @@ def noisy(folder, words: int = 30) -> Corpus:
             texts.append(random.choice(words, 12, p=weight / weight.sum()).tolist())
         splits[split], columns[split] = texts, {"label": labels.tolist()}
     return write_corpus(folder, splits, words, {}, columns)
-
-
-def test_counts_by_hand(tmp_path):
-    corpus = write_corpus(tmp_path / "c", {"test": [[3, 5, 3], [UNK, UNK], [4]]}, 6, {})
-    counts = word_counts(corpus.split("test"), 6)
-    assert counts.toarray().tolist() == [[2, 0, 1], [0, 0, 0], [0, 1, 0]]
-    assert counts.nnz == 3
-
-
-def test_a_keyword_is_found(keywords):
-    found = tfidf_regression(Subject(None, keywords, CPU, 0)).scalars
-    assert found["accuracy"]["value"] == 100
-    assert found["accuracy"]["n"] == 80
-    assert found["c"]["value"] in STRENGTHS
 
 
 def test_it_equals_scikit_learns_own_vectoriser(tmp_path):

@@ -6,12 +6,10 @@ from collections import Counter
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from model.architectures.translation.beam_search import Hypotheses
 from model.batches.caption_words import caption_words
-from model.probes.cost.speed import training_speed
 from model.probes.measure import Subject
 from model.probes.quality import coco_tools
 from model.probes.quality.caption_metrics import bleu, cider
@@ -24,7 +22,7 @@ from model.probes.quality.caption_scores import (
 )
 from tests.model.captioned import WORDS, coloured, write_captioned
 from tests.model.corpora import CPU
-from tests.model.specs import tiny
+from tests.model.translators import hypotheses
 
 CAPTION = st.lists(st.sampled_from("abcd"), min_size=1, max_size=7)
 IMAGES = st.lists(st.tuples(CAPTION, st.lists(CAPTION, min_size=1, max_size=3)), min_size=2)
@@ -94,7 +92,6 @@ def slow_cider(hypotheses, references):
     return 1000 * found
 
 
-@settings(deadline=None)
 @given(IMAGES)
 def test_cider_is_that_of_a_slow_loop(images):
     hypotheses, references = zip(*images, strict=True)
@@ -102,7 +99,6 @@ def test_cider_is_that_of_a_slow_loop(images):
     np.testing.assert_allclose(cider(hypotheses, references), expected, atol=1e-9)
 
 
-@settings(deadline=None, max_examples=30)
 @given(IMAGES)
 def test_scores_are_those_of_the_official_package(images):
     bleu_module = pytest.importorskip("pycocoevalcap.bleu.bleu_scorer")
@@ -159,10 +155,7 @@ class Scripted:
 
     def search(self, model, images, regions):
         rows = [[*map(WORDS.index, next(self.captions).split()), 2] for _ in range(len(images))]
-        tokens = torch.zeros(len(rows), 1, max(map(len, rows)), dtype=torch.long)
-        for row, ids in zip(tokens, rows, strict=True):
-            row[0, : len(ids)] = torch.tensor(ids)
-        return Hypotheses(tokens, torch.zeros(len(rows), 1))
+        return hypotheses(rows)
 
 
 class Model(torch.nn.Module):
@@ -228,15 +221,3 @@ def test_pictures_are_kept_as_the_model_sees_them(corpus, tmp_path):
         assert np.array_equal(read, image.transpose(1, 2, 0))
     featured = caption_pictures(Subject(Model(), corpus, CPU, 0), pictures=2).arrays
     assert featured == {"names": ["test0.jpg", "test1.jpg"], "pictures": ["", ""]}
-
-
-def test_the_speed_beside_softmax_is_measured(corpus):
-    model = {
-        "path": "model.architectures.translation.captioner:Captioner",
-        "images": {"path": "model.layers.image_encoders:Regions", "width": 8, "features": 6},
-        "normalizer": {"path": "model.normalizers.topk:TopK", "k": 2},
-        "width": 8, "hidden": 8, "layers": 1, "heads": 2,
-    }  # fmt: skip
-    spec = tiny(model, "model.objectives.captioning:Captioning", batch={"examples": 8})
-    found = training_speed(Subject(Model(), corpus, CPU, 0), spec, updates=4)
-    assert found.scalars["relative"]["value"] > 0 and found.scalars["relative"]["n"] == 4

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from torch import Tensor, nn
 
 from model.batches.batching import in_order
@@ -16,9 +15,8 @@ from model.objectives.multiview import Evaluation
 from model.probes.measure import Subject
 from model.probes.quality.depths import depths
 from model.training.evaluation import evaluate
-from tests.model.corpora import write_corpus
+from tests.model.corpora import CPU, write_corpus
 
-CPU = torch.device("cpu")
 VIEWS = ("infix", "prefix")
 SIZES = {"train": 90, "dev": 47, "test": 151}
 Example = dict[str, Any]
@@ -145,25 +143,6 @@ def test_where_every_expression_is_seen_the_accuracy_on_unseen_ones_is_undefined
         assert found[f"{view}_unseen_depth_2"] == found[f"{view}_depth_2"]
     shares = {name: found[f"seen_{name}"]["value"] for name in ("depth_1", "depth_2", "depth_4")}
     assert shares == {"depth_1": 100, "depth_2": 0, "depth_4": 0}
-
-
-def test_the_usual_class_is_that_of_the_training_split(tmp_path):
-    """By hand: at depth 1 train says 2 and test mostly 0; overall train says 3."""
-
-    def plain(labels: list[tuple[int, int]]) -> list[Example]:
-        return [{"label": label, "depth": depth, "seen": 0, "texts": [[3], [3]]}
-                for label, depth in labels]  # fmt: skip
-
-    train = [(2, 1), (2, 1), (0, 1), (3, 2), (3, 2), (3, 2), (1, 2)]
-    test = [(0, 1), (0, 1), (0, 1), (2, 1), (3, 2), (1, 2)]
-    splits = {"train": plain(train), "dev": plain([(0, 1), (0, 2)]), "test": plain(test)}
-    corpus = write(tmp_path / "c", splits, None)
-    row = {"split": "dev", "epoch": 1.0, "accuracy": 0.0}
-    row |= {f"{view}_depth_{depth}": 50.0 for view in VIEWS for depth in (1, 2)}
-    found = depths(Subject(Scripted(), corpus, CPU, 0), [row]).scalars
-    assert found["majority_depth_1"]["value"] == 25
-    assert found["majority_depth_2"]["value"] == 50
-    assert found["majority_all"]["value"] == pytest.approx(100 / 6)
 
 
 @pytest.mark.parametrize(("held", "view"), [(None, "infix"), ("infix", None), ("infix", "prefix")])

@@ -12,18 +12,13 @@ from model.batches.corpus import Corpus
 from model.build import build, locate
 from model.normalizers.gumbel import Gumbel
 from model.training.optimization import learning_rate
+from tests.model.specs import part, shape
 
 
 def test_nodes_are_built_inside_out_with_the_context():
-    node = {
-        "path": "model.architectures.classifier:Classifier",
-        "classes": 3,
-        "encoder": {
-            "path": "model.architectures.transformer:Transformer",
-            "width": 8, "hidden": 8, "layers": 1,
-            "heads": 2, "normalizer": {"path": "model.normalizers.gumbel:Gumbel", "temperature": 2},
-        },
-    }  # fmt: skip
+    normalizer = part("normalizers.gumbel:Gumbel", temperature=2)
+    encoder = part("architectures.transformer:Transformer", **shape(8, 8), normalizer=normalizer)
+    node = part("architectures.classifier:Classifier", classes=3, encoder=encoder)
     model = build(node, vocabulary_size=11)
     assert model.output.out_features == 3
     assert model.encoder.embedding.token.num_embeddings == 11
@@ -32,9 +27,7 @@ def test_nodes_are_built_inside_out_with_the_context():
 
 
 def test_a_function_is_bound_not_called():
-    double = build(
-        {"path": "model.training.optimization:learning_rate", "name": "constant", "peak": 2.0}
-    )
+    double = build(part("training.optimization:learning_rate", name="constant", peak=2.0))
     assert double(5, 10) == 2.0
 
 
@@ -44,14 +37,14 @@ def test_a_path_that_names_nothing_is_told(path):
         locate(path)
 
 
-def test_a_cut_array_is_told(keywords: Corpus):
+def test_a_cut_array_is_told(keywords):
     path = keywords.folder / "train.tokens.npy"
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(ValueError, match=r"train\.tokens\.npy.*run again to rebuild"):
         keywords.split("train")
 
 
-def test_columns_that_do_not_fit_are_told(keywords: Corpus):
+def test_columns_that_do_not_fit_are_told(keywords):
     np.save(keywords.folder / "train.label.npy", np.zeros(3))
     with pytest.raises(ValueError, match="column 'label' of 'train' does not fit"):
         keywords.split("train")
@@ -60,7 +53,7 @@ def test_columns_that_do_not_fit_are_told(keywords: Corpus):
         keywords.split("dev")
 
 
-def test_missing_parts_of_a_corpus_are_told(keywords: Corpus):
+def test_missing_parts_of_a_corpus_are_told(keywords):
     with pytest.raises(ValueError, match="no split 'validation'"):
         keywords.split("validation")
     (keywords.folder / "manifest.json").write_text(json.dumps({})[:1])

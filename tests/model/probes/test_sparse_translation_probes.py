@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from model.batches.pairs import collate_pairs
 from model.build import build
-from model.layers.packing import Layout
 from model.normalizers.softmax import Softmax
 from model.normalizers.topk import TopK
 from model.probes.cost import stopwatch
@@ -24,8 +23,8 @@ from model.training.loop import build_model
 from tests.model.clock import tell, timed
 from tests.model.corpora import CPU
 from tests.model.parallel import write_parallel
-from tests.model.specs import tiny
-from tests.model.translators import SIZES
+from tests.model.specs import part, tiny
+from tests.model.translators import SIZES, read_by, unpadded
 
 
 @pytest.fixture
@@ -40,7 +39,7 @@ def corpus(tmp_path):
 
 
 def spec_of(path="model.normalizers.topk:TopK", kind="encoder_decoder:EncoderDecoder", **more):
-    node = {"path": f"model.architectures.translation.{kind}", **SIZES}
+    node = part(f"architectures.translation.{kind}", **SIZES)
     node["normalizer"] = {"path": path, **more}
     return tiny(node, "model.objectives.translation:Translation", batch={"tokens": 30})
 
@@ -55,8 +54,7 @@ def test_training_only_measures_the_same_weights_with_softmax(corpus):
     soft = build_model(spec_of("model.normalizers.softmax:Softmax"), corpus).eval()
     soft.load_state_dict(run.model.state_dict())
     batch = collate_pairs(corpus.split("test"), np.arange(6))
-    sides = (batch.source, batch.source_layout, batch.tokens[:, :-1], batch.layout)
-    seen = []
+    sides, seen = read_by(batch), []
 
     def probe(subject):
         seen.append(subject.model(*sides).states)
@@ -88,8 +86,8 @@ def test_training_only_needs_top_k(corpus):
 
 
 def test_training_only_can_be_named_in_an_experiment(corpus):
-    probe = {"path": "model.probes.importance.attention_maps:attention_maps", "shortest": 3}
-    node = {"path": "model.probes.quality.training_only:training_only", "probe": probe}
+    probe = part("probes.importance.attention_maps:attention_maps", shortest=3)
+    node = part("probes.quality.training_only:training_only", probe=probe)
     found = build(node, spec={}, history=[])(subject_of(spec_of(k=1), corpus))
     own = np.array(found.arrays["own"])
     assert (own > 0).all()
@@ -106,9 +104,7 @@ def test_maps_are_means_over_heads_of_one_sentence(corpus):
     assert target[-1] == source[-1] == "<eos>"
     words = [1, *(corpus.vocabulary.index(word) for word in target[:-1])]
     one, two = torch.from_numpy(ids.astype(np.int64))[None], torch.tensor([words])
-    sides = (one, Layout(torch.ones_like(one, dtype=torch.bool)))
-    sides += (two, Layout(torch.ones_like(two, dtype=torch.bool)))
-    weights = run.model(*sides, need_weights=True).weights
+    weights = run.model(*unpadded(one), *unpadded(two), need_weights=True).weights
     (word,) = found.arrays["word"]
     assert word == 5
     expected = {
@@ -132,8 +128,7 @@ def test_the_weight_of_the_last_source_token_by_a_slow_loop(corpus):
     weights = {0: [], 1: []}
     for example in range(4):
         pair = collate_pairs(split, np.array([example]))
-        sides = (pair.source, pair.source_layout, pair.tokens[:, :-1], pair.layout)
-        cross = run.model(*sides, need_weights=True).weights.cross
+        cross = run.model(*read_by(pair), need_weights=True).weights.cross
         for layer, found in weights.items():
             found += cross[layer][0, :, :, -1].mean(0).tolist()
     scalars = attention_maps(run, sentences=4).scalars
@@ -174,7 +169,7 @@ def test_measuring_speed_changes_neither_weights_nor_random_numbers(corpus):
     before = {name: value.clone() for name, value in run.model.state_dict().items()}
     nodes = {
         "topk": spec["model"]["normalizer"],
-        "alpha": {"path": "model.normalizers.entmax_alpha:EntmaxAlpha", "heads": 2},
+        "alpha": part("normalizers.entmax_alpha:EntmaxAlpha", heads=2),
     }
     torch.manual_seed(5)
     expected = torch.rand(3)

@@ -13,19 +13,16 @@ from model.probes.quality.learning_curve import learning_curve
 from model.training.loop import build_model
 from tests.model.clock import Timed, tell, timed
 from tests.model.corpora import CPU, write_corpus
-from tests.model.specs import SOFTMAX, tiny
+from tests.model.specs import SOFTMAX, part, shape, tiny
 
 V = 9
 
 
 @pytest.fixture
 def spec():
-    model = {
-        "path": "model.architectures.transformer_xl:TransformerXL",
-        "width": 8, "hidden": 16, "layers": 2, "heads": 2, "normalizer": SOFTMAX, "memory": 4,
-        "streams": 3,
-    }  # fmt: skip
-    objective = {"path": "model.objectives.stream_modelling:StreamModelling", "segment": 4}
+    more = {"normalizer": SOFTMAX, "memory": 4, "streams": 3}
+    model = part("architectures.transformer_xl:TransformerXL", **shape(8, 16, 2), **more)
+    objective = part("objectives.stream_modelling:StreamModelling", segment=4)
     return tiny(model, objective, batch={"tokens": 12})
 
 

@@ -10,14 +10,13 @@ from model.build import build
 from model.probes.measure import Subject
 from model.training.loop import build_model
 from tests.encoding import encoded
+from tests.model.specs import part
 
 PAIRS = {"dataset": "multi30k", "direction": "en_de", "merges": 500, "source": "generated",
          "train": 200, "dev": 5, "test": 12, "seed": 0}  # fmt: skip
 TAGGED = {"dataset": "conll2000", "source": "generated", "train": 60, "test": 20, "seed": 0}
 NODES = {
-    "translation_scores": {
-        "search": {"path": "model.architectures.translation.beam_search:Beam", "beam": 2}
-    },
+    "translation_scores": {"search": part("architectures.translation.beam_search:Beam", beam=2)},
     "translation_importance": {"sentences": 3},
     "neighbours": {"words": ["dog", "the"]},
     "chunking": {},
@@ -63,14 +62,14 @@ def test_each_kind_of_model_is_measured(corpora, path, normalizer, streams):
     node = {
         "path": f"model.architectures.translation.{path}",
         "width": 16, "hidden": 16, "layers": 2, "heads": 2,
-        "normalizer": {"path": f"model.normalizers.{normalizer}"},
+        "normalizer": part(f"normalizers.{normalizer}"),
     }  # fmt: skip
     model = build_model({"seed": 0, "model": node}, corpora["multi30k"]).eval()
     subject = Subject(model, corpora["multi30k"], torch.device("cpu"), 0)
     for name, arguments in NODES.items():
         path = PATHS.get(name, f"words.{name}:{name}")
         further = {} if name.startswith("translation") else {"tagged": corpora["conll2000"]}
-        probe = build({"path": f"model.probes.{path}", **arguments, **further})
+        probe = build(part(f"probes.{path}", **arguments, **further))
         found = probe(subject)
         expected = {text.format(stream) for text in SCALARS[name] for stream in streams}
         assert set(found.scalars) == expected

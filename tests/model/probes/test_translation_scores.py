@@ -5,10 +5,10 @@ from collections import Counter
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from model.architectures.translation.beam_search import Beam, Hypotheses
+from model.architectures.translation.beam_search import Beam
 from model.architectures.translation.encoder_decoder import EncoderDecoder
 from model.normalizers.softmax import Softmax
 from model.probes.measure import Subject
@@ -18,9 +18,10 @@ from model.probes.quality.translation_scores import (
     translation_scores,
     without_compounds,
 )
+from tests.model.corpora import CPU
 from tests.model.parallel import write_parallel
+from tests.model.translators import hypotheses
 
-CPU = torch.device("cpu")
 TEST = [
     ("the dog", "der hu@@ nd"),
     ("a", "ein kl@@ ein@@ er hu@@ nd"),
@@ -46,10 +47,7 @@ class Scripted:
             self.by_source[tuple(ids[real].tolist())]
             for ids, real in zip(source, layout.real, strict=True)
         ]
-        tokens = torch.zeros(len(rows), 1, max(map(len, rows)), dtype=torch.long)
-        for row, ids in zip(tokens, rows, strict=True):
-            row[0, : len(ids)] = torch.tensor(ids)
-        return Hypotheses(tokens, torch.zeros(len(rows), 1))
+        return hypotheses(rows)
 
 
 @pytest.fixture
@@ -88,21 +86,10 @@ def test_hypotheses_are_in_the_order_of_the_split(corpus):
     assert found.scalars["length_ratio"]["value"] == pytest.approx(9 / 11)
 
 
-def test_right_translations_have_all_scores_full(tmp_path):
-    pairs = [("a b", "der alte hund sieht ein boot"), ("b", "ein boot und ein hund ist da")]
-    corpus = write_parallel(tmp_path / "c", {"train": pairs, "test": pairs})
-    subject = Subject(torch.nn.Identity(), corpus, CPU, 0)
-    found = translation_scores(subject, Scripted(corpus, [text for _, text in pairs])).scalars
-    for name in ("bleu", "compound_bleu", "sacrebleu", "chrf"):
-        assert found[name]["value"] == pytest.approx(100)
-    assert found["length_ratio"]["value"] == 1
-
-
 WORDS = st.sampled_from(["der", "Der", "hund", "ein-haus", "z.b.", "."])
 SENTENCES = st.lists(WORDS, min_size=1, max_size=9).map(" ".join)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(SENTENCES, SENTENCES), min_size=1, max_size=6))
 def test_bleu_in_words_is_papinenis(tmp_path_factory, pairs):
     folder = tmp_path_factory.mktemp("x") / "c"

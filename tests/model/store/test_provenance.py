@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from model.store import provenance
-
-CPU = torch.device("cpu")
+from tests.model.corpora import CPU
 
 
 @pytest.fixture

@@ -10,21 +10,18 @@ from model.build import build
 from model.probes.kendall import tau_b
 from model.probes.learning.agreement import agreement
 from model.probes.learning.class_values import class_importance, class_values
-from model.probes.learning.learning_record import learning_record, part
+from model.probes.learning.learning_record import learning_record
+from model.probes.learning.learning_record import part as part_of
 from model.probes.measure import Subject
 from model.store.record import Record, SplitRecord, ranks
-from tests.model.corpora import write_corpus
+from tests.model.corpora import CPU, write_corpus
+from tests.model.specs import SOFTMAX, part
 
-CPU = torch.device("cpu")
 VALUE = st.integers(-2, 2).map(float) | st.floats(-1e30, 1e30, allow_subnormal=False)
-NODE = {
-    "path": "model.architectures.lstm_classifier:LSTMClassifier",
-    **{"width": 5, "hidden": 4},
-    "normalizer": {"path": "model.normalizers.softmax:Softmax"},
-}
+NODE = part("architectures.lstm_classifier:LSTMClassifier", width=5, hidden=4, normalizer=SOFTMAX)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.lists(VALUE, min_size=1, max_size=30), min_size=1, max_size=4))
 def test_ranks_count_what_is_lower(rows):
     width = max(map(len, rows))
@@ -39,7 +36,6 @@ def test_long_rows_need_two_bytes():
     assert ranks(values, np.array([300])).tolist() == list(range(300))
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**31))
 def test_ranks_agree_and_correlate_as_the_values_do(seed):
     random = np.random.default_rng(seed)
@@ -149,10 +145,10 @@ def test_a_record_comes_back_from_its_file_and_equal_ones_are_equal_bytes(tmp_pa
 
 def test_the_part_of_a_split_is_the_same_for_every_run(tmp_path):
     split = small(tmp_path).corpus.split("train")
-    assert part(split, None).tolist() == part(split, 7).tolist() == list(range(7))
-    drawn = part(split, 3)
+    assert part_of(split, None).tolist() == part_of(split, 7).tolist() == list(range(7))
+    drawn = part_of(split, 3)
     assert len(set(drawn.tolist())) == 3
-    assert drawn.tolist() == sorted(drawn.tolist()) == part(split, 3).tolist()
+    assert drawn.tolist() == sorted(drawn.tolist()) == part_of(split, 3).tolist()
 
 
 def test_a_run_without_checkpoints_is_refused(tmp_path):

@@ -1,5 +1,6 @@
 """Claims: the paired test against scipy, and when a claim is decided."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -9,13 +10,21 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tests.reporting.synthetic import Results
-from workflow.definitions.paper import Paper
-from workflow.errors import ReportingError
+from workflow.definitions.claims import check_claims
+from workflow.definitions.paper import PAPERS, Paper
+from workflow.errors import InputError, ReportingError
+from workflow.planning.departures import Departures
 from workflow.reporting.claims.judged import JudgedClaim
 from workflow.reporting.claims.judging import judge
+from workflow.reporting.claims.kinds import kind_of
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.measures import Measure, Measures
-from workflow.reporting.statistics.decisions import _decide, decide_examples, decide_runs
+from workflow.reporting.statistics.decisions import (
+    _decide,
+    decide_examples,
+    decide_proportions,
+    decide_runs,
+)
 
 
 @pytest.mark.parametrize("count", [200, 12, 2])
@@ -44,6 +53,54 @@ def test_decisions_by_hand(
     differences: list[float], direction: str, margin: float, verdict: str
 ) -> None:
     assert decide_runs(differences, direction, margin).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("differences", "interest", "verdict"),
+    [
+        # The half-width of three seeds .01 apart is 4.303 * .01 / sqrt(3) = .0248.
+        ([0.01, 0.0, -0.01], 0.025, "no difference"),
+        ([0.01, 0.0, -0.01], 0.0248, "undecided"),
+        ([0.01, 0.0, -0.01], None, "undecided"),
+        ([0.04, 0.03, 0.05], 0.07, "no difference"),  # though all of it is above 0
+        ([0.04, 0.03, 0.05], 0.06, "holds"),  # it reaches to .0648
+        ([-0.04, -0.03, -0.05], 0.07, "no difference"),
+        ([-0.04, -0.03, -0.05], 0.06, "does not hold"),
+        ([0.0], 1.0, "undecided"),
+        ([0.0, 0.0], 1.0, "undecided"),
+        ([], 1.0, "not run"),
+    ],
+)
+def test_ties_by_hand(differences: list[float], interest: float | None, verdict: str) -> None:
+    assert decide_runs(differences, "greater", 0.0, interest).verdict == verdict
+
+
+def test_ties_over_examples_and_proportions() -> None:
+    # Over 100 examples of +-.1 the half-width is 1.984 * .1005 / 10 = .0199, with that of the seeds
+    # above .0318.
+    examples, by_seed = [0.1, -0.1] * 50, [0.01, 0.0, -0.01]
+    for interest, verdict in ((0.032, "no difference"), (0.031, "undecided")):
+        assert decide_examples(examples, by_seed, "less", 0.0, interest).verdict == verdict
+    # Newcombe's interval of 20 of 20 against 20 of 20 is +-.161.
+    for interest, verdict in ((0.162, "no difference"), (0.16, "undecided")):
+        assert decide_proportions([1] * 20, [1] * 20, "less", 0.0, interest).verdict == verdict
+    assert decide_proportions([1], [1], "less", 0.0, 2.0).verdict == "undecided"
+
+
+@pytest.mark.parametrize("seeds", [2, 3, 5, 8])
+def test_a_difference_of_interest_is_called_none_at_most_once_in_twenty(seeds: int) -> None:
+    """The true difference is the smallest of interest; without one, ties are found with seeds."""
+    random, trials, interest = np.random.default_rng(seeds), 2000, 3.0
+
+    def ties(effect: float, training: float) -> float:
+        by_seed = random.normal(effect, training, (trials, seeds))
+        found = [decide_runs(one.tolist(), "greater", 0.0, interest).verdict for one in by_seed]
+        return float(np.mean([verdict == "no difference" for verdict in found]))
+
+    for training in (0.3, 1.0, 3.0):
+        assert ties(interest, training) < 0.05
+        assert ties(-interest, training) < 0.05
+    assert ties(0.0, 1.0) > {2: 0.1, 3: 0.5, 5: 0.95, 8: 0.99}[seeds]
 
 
 def test_seeds_count_beside_many_examples() -> None:
@@ -209,7 +266,7 @@ def test_what_is_not_defined_is_undecided(paper: Paper, results: Results, name: 
     found = claim(judge(paper, "lite", read), name)
     assert (found["verdict"], found["estimate"]) == ("undecided", None)
     assert "undefined" in found["reason"]
-    assert "| undefined | **undecided** (undefined) |" in claims_table([JudgedClaim.of(found)])
+    assert "| **undecided** (undefined) |" in claims_table([JudgedClaim.of(found)])
 
 
 def test_runs_on_different_examples_are_refused(paper: Paper, results: Results) -> None:
@@ -246,3 +303,59 @@ def test_runs_that_a_measure_was_compared_with_are_named(paper: Paper, measures:
         for seed in (100, 101, 102)
     ]
     assert claim(found, "accuracy_sst")["partners"] == []
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "stated", "kind"),
+    [
+        ("sst_two_stream", "sst_soft", None, "the paper's setting"),
+        ("imdb_two_stream", None, None, "the paper's data, shorter training"),
+        ("ag_news_two_stream", "sst_soft", None, "smaller or other data"),
+        ("sst_two_stream", "sst_soft", "another reading", "another reading"),
+        ("wmt_soft", None, "another reading", "data absent"),
+    ],
+)
+def test_kinds(left: str, right: str | None, stated: str | None, kind: str) -> None:
+    claim = {
+        "experiment": "translation" if left.startswith("wmt") else "text_classification",
+        "left": {"variant": left},
+        "right": {"variant": right} if right else {"value": 1},
+    }
+    claim |= {"kind": stated} if stated else {}
+    assert kind_of(claim, Departures(PAPERS, "lite")) == kind
+
+
+def test_half_of_the_printed_effect_is_the_difference_of_interest() -> None:
+    paper = Paper("discrete_transformer")
+    (sst,) = (one for one in paper.claims["claims"] if one["id"] == "tau_sst")
+    paper.claims = {"claims": [{**sst, "interest": "half"}, {**sst, "id": "x", "interest": 0.2}]}
+    half, written = judge(paper, "lite", Measures([]))["claims"]
+    assert half["interest"] == pytest.approx((0.71 - 0.69) / 2)
+    assert written["interest"] == 0.2
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"margin": 1, "interest": 2.0}, "a difference of interest is one from 0"),
+        ({"interest": "half"}, "needs the numbers of both sides"),
+    ],
+)
+def test_interests_that_cannot_be(changes: dict, why: str) -> None:
+    (claim,) = (one for one in Paper("discrete_transformer").claims["claims"][:1])
+    plain = {name: told for name, told in claim.items() if name not in ("printed", "interest")}
+    with pytest.raises(InputError, match=why):
+        check_claims({"claims": [{**plain, **changes}]}, "claims.yaml")
+
+
+LEANING = re.compile(
+    r"(so (it|does|do|they)|they|it|this|these|by then|within as many|then)\b", re.I
+)
+
+
+@pytest.mark.parametrize("paper", Paper.all(), ids=lambda paper: paper.name)
+def test_each_sentence_stands_alone(paper: Paper) -> None:
+    sentences = [claim["claim"] for claim in paper.claims["claims"]]
+    assert [one for one in sentences if LEANING.match(one)] == []
+    assert [one for one in sentences if not one.endswith(".") or "{" in one] == []
+    assert len(set(sentences)) == len(sentences)

@@ -6,13 +6,7 @@ from typing import Any
 import pytest
 
 from workflow.reporting.claims.judged import JudgedClaim
-from workflow.reporting.claims.markdown import (
-    claims_table,
-    counted,
-    difference,
-    leans_against,
-    points_against,
-)
+from workflow.reporting.claims.markdown import claims_table, counted, difference, points_against
 
 
 def claim(**changes: Any) -> JudgedClaim:
@@ -28,6 +22,8 @@ def claim(**changes: Any) -> JudgedClaim:
         "digits": 1,
         "direction": "greater",
         "margin": 0,
+        "interest": None,
+        "kind": "the paper's setting",
         "verdict": "undecided",
         "estimate": 1.0,
         "ci_low": -2.0,
@@ -49,9 +45,23 @@ def line(**changes: Any) -> list[str]:
     return claims_table([claim(**changes)]).splitlines()[-1].strip("| ").split(" | ")
 
 
-def test_unit_and_seeds_stand_beside_the_difference() -> None:
-    assert line()[2] == "3.0 (one) vs 2.0 (other): +1.0 [-2.0, +4.0] points; 3 seeds"
-    assert line(seeds=[4], unit="fraction")[2].endswith("[-2.0, +4.0]; 1 seed")
+def test_a_claim_has_its_columns() -> None:
+    header = claims_table([]).splitlines()[0]
+    assert header == (
+        "| claim | ours | compared with | difference [95 %] | from | the paper's | verdict |"
+    )
+    assert line(paper="3 vs 2") == [
+        "One is better. (kinley2020)",
+        "one: 3.0",
+        "other: 2.0",
+        "+1.0 [-2.0, +4.0] points",
+        "3 seeds",
+        "3 vs 2",
+        "**undecided** (interval contains the margin)",
+    ]
+    assert line(seeds=[4], unit="fraction")[3:5] == ["+1.0 [-2.0, +4.0]", "1 seed"]
+    not_run = {"verdict": "not run", "estimate": None, "ci_low": None, "ci_high": None}
+    assert line(**not_run)[1:] == [*["–"] * 5, "**not run**"]
 
 
 @pytest.mark.parametrize(
@@ -60,13 +70,12 @@ def test_unit_and_seeds_stand_beside_the_difference() -> None:
         ("examples", 1821, "1,821 examples, 3 seeds: +0.5, +1.0, +1.5"),
         ("corpora", 6750, "6,750 sentences, 3 seeds: +0.5, +1.0, +1.5"),
         ("runs", 3, "3 seeds"),
-        ("proportions", 40, ""),
+        ("proportions", 40, "40 runs"),
     ],
 )
 def test_what_an_interval_is_over_is_said(over: str, n: int, said: str) -> None:
     assert counted(claim(over=over, n=n)) == said
-    left = {"label": "one", "mean": 0.5, "count": 1, "runs": 20}
-    assert line(over=over, n=n, left=left)[2].endswith(f" points; {said}" if said else " points")
+    assert line(over=over, n=n)[4] == said
     if over == "examples":
         assert counted(claim(over=over, n=1, seeds=[4], by_seed=[1])) == "1 example, 1 seed"
 
@@ -81,8 +90,13 @@ def test_what_an_interval_is_over_is_said(over: str, n: int, said: str) -> None:
     ],
 )
 def test_a_margin_is_shown(direction: str, margin: float, asked: str) -> None:
-    assert f" points, asked: {asked}; 3 seeds" in line(direction=direction, margin=margin)[2]
-    assert "asked" not in line(direction=direction)[2]
+    shown = line(direction=direction, margin=margin)[3]
+    assert shown.endswith(f" points, asked: {asked}")
+    assert "asked" not in line(direction=direction)[3]
+
+
+def test_a_difference_of_interest_is_shown() -> None:
+    assert line(interest=0.5)[3] == "+1.0 [-2.0, +4.0] points, within ±0.5 is none"
 
 
 @pytest.mark.parametrize(
@@ -94,26 +108,25 @@ def test_a_margin_is_shown(direction: str, margin: float, asked: str) -> None:
         ({"seeds": [0, 1], "by_seed": [2, 2]}, "seeds without spread"),
         ({"estimate": None, "ci_low": None}, "undefined"),
         ({"seeds": [0], "ci_high": -0.5}, "one seed; points against the claim"),
-        (
-            {"hindrances": ["a part", "b"]},
-            "interval contains the margin; not the paper's setting: a part, b",
-        ),
+        ({"hindrances": ["a part", "b"]}, "interval contains the margin; a part; b"),
+        ({"kind": "another reading"}, "interval contains the margin; another reading"),
     ],
 )
 def test_doubt_has_a_reason(changes: dict[str, Any], why: str) -> None:
-    assert line(**changes)[3] == f"**undecided** ({why})"
+    assert line(**changes)[6] == f"**undecided** ({why})"
 
 
 def test_what_is_decided_needs_no_reason() -> None:
-    assert line(verdict="does not hold", ci_high=-0.5)[3] == "**does not hold**"
+    assert line(verdict="does not hold", ci_high=-0.5)[6] == "**does not hold**"
+    assert line(verdict="no difference", kind="data absent")[6] == "**no difference** (data absent)"
 
 
 @pytest.mark.parametrize(("runs", "why"), [(1, "one run"), (20, "interval contains the margin")])
 def test_proportions_count_runs(runs: int, why: str) -> None:
     left = {"label": "one", "mean": 0.5, "count": 1, "runs": runs}
     cells = line(over="proportions", left=left)
-    assert f"(one, 1 of {runs} runs)" in cells[2] and "seed" not in cells[2]
-    assert cells[3] == f"**undecided** ({why})"
+    assert cells[1] == f"one: 0.5 (1 of {runs} runs)"
+    assert cells[6] == f"**undecided** ({why})"
 
 
 @pytest.mark.parametrize(
@@ -135,17 +148,6 @@ def test_intervals_on_the_wrong_side(
     given = claim(direction=direction, ci_low=low, ci_high=high, margin=margin)
     assert points_against(given) is against
     assert not points_against(replace(given, verdict="holds"))
-
-
-def test_estimates_on_the_wrong_side() -> None:
-    given = claim(estimate=-0.5)
-    assert leans_against(given) and not points_against(given)
-    assert not leans_against(claim()) and not leans_against(replace(given, margin=-1))
-    assert not leans_against(replace(given, direction="less"))
-    assert not leans_against(replace(given, estimate=None))
-    assert not leans_against(replace(given, verdict="does not hold"))
-    alone = replace(given, ci_low=None, ci_high=None)
-    assert leans_against(alone) and not points_against(alone)
 
 
 def test_numbers_never_round_to_what_they_are_compared_with() -> None:

@@ -1,30 +1,21 @@
-"""What is counted: comparisons once, those of trained models apart from the rest."""
+"""Which comparisons are counted: each once, and with what tells whether it is of a training."""
 
 from pathlib import Path
 from typing import Any
 
-from tests.reporting.claims.test_claims_table import claim
 from workflow.definitions.paper import Paper
-from workflow.definitions.references import Reference, key_of
+from workflow.definitions.references import key_of
 from workflow.files import csv_text, write_sidecar, write_text
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measures
 from workflow.reporting.publication.counting import (
     Comparison,
-    by_paper,
-    claims_said,
     comparisons,
     measurement,
     once,
-    said,
 )
 from workflow.reporting.statistics.cells import Cell
 from workflow.reporting.tables.tabulating import tabulate
-
-PAPERS = [
-    Reference(key, f"Paper {n}", ("A. Author",), 2020, "Venue", f"https://example.org/{n}")
-    for n, key in enumerate(("kinley2020", "discrete2020", "snell2021"))
-]
 
 
 def write(folder: Path, name: str, records: list[tuple[str, str, str]], **sidecar: Any) -> None:
@@ -57,7 +48,7 @@ def test_comparisons_are_with_printed_numbers_and_count_once(tmp_path: Path) -> 
     write(tmp_path, "c", [("accuracy", "1", "close")], repeats="a")
     write(tmp_path, "d", [("train #", "9", "differs")], corpora={}, cells=[{}])
     write(tmp_path, "e", [("speed", "3", "not run")], repeats=None)
-    assert comparisons(tmp_path) == [
+    assert comparisons(sorted(tmp_path.glob("tables/*/*.csv"))) == [
         Comparison("kinley2020", True, "close", measurement=("run", "accuracy", "1")),
         Comparison("kinley2020", False, "reproduced", measurement=("run", "size", "2")),
         Comparison("kinley2020", False, "differs"),
@@ -77,11 +68,6 @@ def test_a_measurement_counts_once_by_its_worst_verdict() -> None:
         Comparison("kinley2020", True, "not run"),
     ]
     assert sorted(c.verdict for c in once(found)) == ["close", "differs", "not run", "not run"]
-    assert said(found).startswith("2 comparisons of trained models with printed numbers: 0 rep")
-    lines = by_paper(PAPERS, [], found).splitlines()[2:]
-    assert lines[0].endswith("Paper 0 | 0 of 0 | 0 / 1 / 1 | 2 |")
-    assert lines[1].endswith("Paper 1 | 0 of 0 | 0 / 1 / 0 | 0 |")
-    assert lines[-1] == ("Of these comparisons 1 count in two rows: both papers print the number.")
 
 
 def test_one_quantity_counts_once_whoever_measured_it_and_in_whatever_unit() -> None:
@@ -100,55 +86,12 @@ def test_one_quantity_counts_once_whoever_measured_it_and_in_whatever_unit() -> 
     assert measurement(sidecar, {"corpus": "d"}, Cell(metric="train #", mean=9)) is None
 
 
-FOUND = [
-    *[Comparison("kinley2020", True, "reproduced")] * 2,
-    Comparison("snell2021", True, "differs"),
-    Comparison("snell2021", True, "not run"),
-    Comparison("snell2021", False, "reproduced"),
-    Comparison("snell2021", False, "not run"),
-    Comparison("snell2021", True, "not comparable"),
-    Comparison("snell2021", True, "reproduced", wide=True),
-]
-
-
-def test_comparisons_in_words() -> None:
-    assert said(FOUND) == (
-        "3 comparisons of trained models with printed numbers: 2 reproduced, 0 close, 1 differ; "
-        "1 of data and baselines: 1 reproduced, 0 close, 0 differ; "
-        "1 whose tolerance is so wide that nearly any run meets it: 1 reproduced, 0 close, "
-        "0 differ. 1 more are not comparable, and 2 were not run. What several tables show of "
-        "one measurement counts once, by its worst verdict."
-    )
-
-
-def test_claims_in_words() -> None:
-    against = {"estimate": -1.5, "ci_low": -2, "ci_high": -1}
-    claims = [claim(), claim(**against), claim(verdict="does not hold", **against)]
-    claims += [claim(verdict="holds"), claim(verdict="not run", ci_low=None)]
-    claims += [claim(estimate=-1), *[claim(verdict="holds", check=True)] * 2, claim(check=True)]
-    assert claims_said(claims) == (
-        "Of 6 claims 1 hold, 1 do not, 3 are undecided (in 2 our difference is on the other side "
-        "of what is claimed, in 1 of these with its whole interval), and 1 were not run. Of 3 "
-        "checks of our own 2 hold."
-    )
-
-
-def test_every_paper_has_a_line() -> None:
-    claims = [claim(source="snell2021, Table 4", verdict="holds"), claim(source="snell2021")]
-    claims += [claim(source="snell2021", verdict="holds", check=True)]
-    assert by_paper(PAPERS, claims, FOUND).splitlines()[2:] == [
-        "| [kinley2020](https://example.org/0) Paper 0 | 0 of 0 | 2 / 0 / 0 | 0 |",
-        "| [discrete2020](https://example.org/1) Paper 1 | 0 of 0 | 0 / 0 / 0 | 0 |",
-        "| [snell2021](https://example.org/2) Paper 2 | 1 of 2 | 0 / 0 / 1 | 2 |",
-    ]
-
-
 def test_table_1_of_snell2021_repeats_its_table_4(tmp_path: Path) -> None:
     paper = Paper("attention_learning")
     tabulate(paper, "table_1", "lite", Measures([]), tmp_path / "tables/p/table_1")
-    assert comparisons(tmp_path) == []
+    assert comparisons(sorted(tmp_path.glob("tables/*/*.csv"))) == []
     tabulate(paper, "table_4", "lite", Measures([]), tmp_path / "tables/p/table_4")
-    found = comparisons(tmp_path)
+    found = comparisons(sorted(tmp_path.glob("tables/*/*.csv")))
     assert {one.verdict for one in found} == {"not run"}
     assert {one.trained for one in found} == {True, False}  # with the agreement of a random order
 

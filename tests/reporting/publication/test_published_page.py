@@ -15,7 +15,7 @@ from workflow.reporting.publication import following
 from workflow.reporting.publication.current import planned
 from workflow.reporting.publication.published_page import scale_page
 from workflow.reporting.publication.publishing import publish
-from workflow.reporting.publication.summary import words
+from workflow.reporting.publication.summary import ABOUT_CLAIMS
 from workflow.reporting.statistics.verdict import RULE
 
 
@@ -73,17 +73,25 @@ def test_what_was_not_run_takes_a_line(page: str) -> None:
 
 
 def test_rules_and_names_stand_before_what_they_are_of(page: str) -> None:
-    for title, text, first in (("Tables", RULE, "- ["), ("Claims", words(Paper.all()), "###")):
+    for title, text, first in (("Tables", RULE, "- ["), ("Claims", ABOUT_CLAIMS, "###")):
         section = part(page, title)
         assert 0 <= section.index(text) < section.index(first)
+    legend = Paper("attention_learning").about.legend
+    of_paper = part(page, "Claims").split("### ")[1]
+    assert 0 <= of_paper.index(legend) < of_paper.index("| claim |")
 
 
 def test_claims_have_a_block_a_paper_with_its_json(page: str) -> None:
     claims = part(page, "Claims")
-    heading, table = claims.split("### ")[2].split("\n\n")[:2]
+    heading, _, table, folded, waiting, end = claims.split("### ")[2].split("\n\n")[:6]
     assert heading == "Discrete Transformer ([json](claims/discrete_transformer.json))"
-    assert "two-stream discrete model" in table and "(kinley2020 section 6.1)" in table
-    assert "(snell2021" not in table
+    assert "two-stream discrete model" in table + waiting and "(snell2021" not in table
+    assert folded.startswith("<details><summary>") and end.startswith("</details>")
+
+
+def test_what_came_out_stands_first(page: str) -> None:
+    title, first, *_ = page.split("\n\n")
+    assert title.startswith("# ") and first.startswith("- **kinley2020** (")
 
 
 def test_a_number_is_followed_to_its_run(folder: Path, page: str) -> None:

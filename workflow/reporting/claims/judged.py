@@ -34,6 +34,10 @@ class JudgedClaim:
     over: str
     direction: str
     margin: float
+    interest: float | None
+    """The smallest difference of interest, where it names one."""
+    kind: str
+    """One of `kinds.KINDS`."""
     headline: bool
     check: bool
     """Whether it is ours, and no claim of the paper."""

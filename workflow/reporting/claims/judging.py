@@ -14,14 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from workflow.definitions.expected import ExpectedValues
+from workflow.definitions.expected import Expected, ExpectedValues
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
+from workflow.planning.departures import Departures
 from workflow.reporting.claims.judged import ClaimSide, JudgedClaim
+from workflow.reporting.claims.kinds import kind_of
 from workflow.reporting.measures import Measure, Measures
 from workflow.reporting.provenance import partners, provenance
 from workflow.reporting.statistics import bootstrap, intervals
-from workflow.reporting.statistics.comparability import hindrances
+from workflow.reporting.statistics.comparability import base_scale, hindrances
 from workflow.reporting.statistics.decisions import (
     UNDEFINED,
     Decision,
@@ -44,6 +46,7 @@ def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
     or stand-in data) keeps its decision, and says so in `hindrances`.
     """
     claims, runs = [], {}
+    departures = Departures(paper.folder.parent, base_scale(scale))
     for claim in (_with_printed(one, paper.expected) for one in paper.claims["claims"]):
         left, right = (
             measures.of(claim["experiment"], claim[side].get("variant", ""))
@@ -60,6 +63,8 @@ def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
             **{name: claim[name] for name in STATED},
             claim=CHECK + claim["claim"] if claim.get("check") else claim["claim"],
             headline=bool(claim.get("headline")),
+            interest=claim.get("interest"),
+            kind=kind_of(claim, departures),
             check=bool(claim.get("check")),
             paper=printed(claim, paper.expected),
             left=_side(claim, "left", ones),
@@ -81,20 +86,25 @@ def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
 
 def printed(claim: Mapping[str, Any], expected: ExpectedValues) -> str:
     """Return what the paper prints for the two sides (`0.71 vs 0.69`), or nothing."""
-    if "printed" not in claim:
-        return ""
-    places = [claim["printed"][side] for side in ("left", "right") if side in claim["printed"]]
-    metric = claim["printed"]["metric"]
-    numbers = [expected.at(place, place.get("metric", metric)) for place in places]
-    return " vs ".join(number.printed.text for number in numbers)
+    return " vs ".join(number.printed.text for number in _numbers(claim, expected))
+
+
+def _numbers(claim: Mapping[str, Any], expected: ExpectedValues) -> list[Expected]:
+    """Return the paper's numbers of the sides for which it prints them, left first."""
+    told = claim.get("printed", {})
+    places = [told[side] for side in ("left", "right") if side in told]
+    return [expected.at(place, place.get("metric", told["metric"])) for place in places]
 
 
 def _with_printed(claim: Mapping[str, Any], expected: ExpectedValues) -> Mapping[str, Any]:
-    """Return a claim with the number printed for its left side where its right side asks for it."""
-    if "printed" not in claim["right"]:
-        return claim
-    number = expected.at(claim["printed"]["left"], claim["printed"]["metric"]).printed.value
-    return {**claim, "right": {"label": "the paper's", "value": number}}
+    """Return a claim with printed numbers where its right side or its interest asks for them."""
+    values = [number.printed.value for number in _numbers(claim, expected)]
+    filled = dict(claim)
+    if "printed" in claim["right"]:
+        filled["right"] = {"label": "the paper's", "value": values[0]}
+    if claim.get("interest") == "half":
+        filled["interest"] = abs(values[0] - values[1]) / 2
+    return filled
 
 
 def _of_pairs(
@@ -114,14 +124,14 @@ def _of_pairs(
         for pair in paired
         if all(_measured(claim, name, one) for name, one in zip(sides, pair, strict=True))
     ]
+    asked = _asked(claim)
     if claim["over"] == "corpora":
         counts = [(_counts(sides[0], one), _counts(sides[1], other)) for one, other in pairs]
-        decision = decide_corpora(counts, claim["direction"], claim["margin"])
+        decision = decide_corpora(counts, *asked)
     elif claim["over"] == "runs":
-        decision = decide_runs(_of_runs(claim, pairs), claim["direction"], claim["margin"])
+        decision = decide_runs(_of_runs(claim, pairs), *asked)
     else:
-        differences = _of_examples(claim, pairs)
-        decision = decide_examples(*differences, claim["direction"], claim["margin"])
+        decision = decide_examples(*_of_examples(claim, pairs), *asked)
     undefined = [
         one.undefined(name) for pair in paired for name, one in zip(sides, pair, strict=True)
     ]
@@ -145,11 +155,16 @@ def _of_groups(
     ones, others = ([outcome for _, outcome in side] for side in known)
     fixed = claim["right"].get("value")
     against = others if fixed is None else float(fixed)
-    decision = decide_proportions(ones, against, claim["direction"], claim["margin"])
+    decision = decide_proportions(ones, against, *_asked(claim))
     undefined = any(one.undefined(name) for name, runs in sides for one in runs)
     if decision.verdict == "not run" and undefined:
         decision = UNDEFINED
     return decision, [run for run, _ in known[0]], [run for run, _ in known[1]]
+
+
+def _asked(claim: Mapping[str, Any]) -> tuple[str, float, float | None]:
+    """Return what a decision is asked: direction, margin, and the difference of interest."""
+    return claim["direction"], claim["margin"], claim.get("interest")
 
 
 def _measure(claim: Mapping[str, Any], side: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from workflow.reporting.claims.judged import JudgedClaim
+from workflow.reporting.claims.kinds import KINDS
 from workflow.reporting.statistics.decisions import without_spread
 
 MOST_DIGITS = 9
@@ -32,12 +33,9 @@ def _signed(claim: JudgedClaim, value: float) -> str:
 
 
 def counted(claim: JudgedClaim) -> str:
-    """Return what a claim's interval is over, and each seed's difference beside a test set.
-
-    Over proportions nothing: how many runs there are stands in the sides.
-    """
+    """Return what a claim's interval is over, and each seed's difference beside a test set."""
     if claim.over == "proportions":
-        return ""
+        return f"{claim.n} runs"
     seeds = len(claim.seeds)
     shown = f"{seeds} seed{'s' * (seeds != 1)}"
     if claim.over == "runs":
@@ -49,25 +47,20 @@ def counted(claim: JudgedClaim) -> str:
     return shown
 
 
-def sides(claim: JudgedClaim) -> str:
-    """Return what was compared: each side's mean and label, and the counts of a proportion."""
-    digits, shown = claim.digits, []
+def sides(claim: JudgedClaim) -> list[str]:
+    """Return what was compared: each side's label, mean and, of a proportion, the counts."""
+    shown = []
     for side in (claim.left, claim.right):
-        if side.mean is not None:
-            counts = "" if side.runs is None else f", {side.count} of {side.runs} runs"
-            shown.append(f"{side.mean:.{digits}f} ({side.label}{counts})")
-    return " vs ".join(shown)
+        counts = "" if side.runs is None else f" ({side.count} of {side.runs} runs)"
+        mean = "–" if side.mean is None else f"{side.mean:.{claim.digits}f}{counts}"
+        shown.append(f"{side.label}: {mean}")
+    return shown
 
 
 def points_against(claim: JudgedClaim) -> bool:
     """Return whether a claim is undecided, but its interval lies where the claim is wrong."""
     nearest = claim.ci_high if claim.direction == "greater" else claim.ci_low
     return claim.verdict == "undecided" and _wrong(claim, nearest)
-
-
-def leans_against(claim: JudgedClaim) -> bool:
-    """Return whether a claim is undecided, but its estimate lies where the claim is wrong."""
-    return claim.verdict == "undecided" and _wrong(claim, claim.estimate)
 
 
 def _wrong(claim: JudgedClaim, value: float | None) -> bool:
@@ -78,25 +71,30 @@ def _wrong(claim: JudgedClaim, value: float | None) -> bool:
     return bool(value < margin if claim.direction == "greater" else value > margin)
 
 
+COLUMNS = ("claim", "ours", "compared with", "difference [95 %]", "from", "the paper's", "verdict")
+
+
 def claims_table(claims: Sequence[JudgedClaim]) -> str:
-    """Return claims as a Markdown table: claim, paper, ours, verdict."""
-    lines = ["| claim | paper | ours | verdict |", "| --- | --- | --- | --- |"]
-    for claim in claims:
-        said = f"{claim.claim} ({claim.source})"
-        cells = (said, claim.paper or "–", _ours(claim), _verdict(claim))
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(lines)
+    """Return claims as a Markdown table with the columns COLUMNS."""
+    lines = [COLUMNS, ("---",) * len(COLUMNS), *map(_cells, claims)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _ours(claim: JudgedClaim) -> str:
-    """Return what was compared, the difference with its unit, and over how many seeds."""
-    if claim.estimate is None:
-        return "not run" if claim.verdict == "not run" else "undefined"
+def _cells(claim: JudgedClaim) -> list[str]:
+    """Return the line of a claim."""
+    known = claim.estimate is not None
+    ours = [*sides(claim), _shown(claim), counted(claim)] if known else ["–"] * 4
+    cells = [f"{claim.claim} ({claim.source})", *ours, claim.paper or "–", _verdict(claim)]
+    return [cell.replace("|", "\\|") for cell in cells]
+
+
+def _shown(claim: JudgedClaim) -> str:
+    """Return the difference with its unit, and what a claim of more than a sign asks for."""
     unit = "" if claim.unit == "fraction" else f" {claim.unit}"
-    shown = f"{sides(claim)}: {difference(claim)}{unit}"
+    shown = f"{difference(claim)}{unit}"
     if claim.margin:
         shown += f", {_asked(claim)}"
-    return f"{shown}; {counted(claim)}".removesuffix("; ")
+    return f"{shown}, within ±{claim.interest:g} is none" if claim.interest else shown
 
 
 def _asked(claim: JudgedClaim) -> str:
@@ -110,8 +108,7 @@ def _verdict(claim: JudgedClaim) -> str:
     remarks = [_doubt(claim)] if claim.verdict == "undecided" else []
     if points_against(claim):
         remarks.append("points against the claim")
-    if claim.hindrances:
-        remarks.append(f"not the paper's setting: {', '.join(claim.hindrances)}")
+    remarks += claim.hindrances or ([claim.kind] if claim.kind != KINDS[0] else [])
     return f"**{claim.verdict}**" + (f" ({'; '.join(remarks)})" if remarks else "")
 
 

@@ -16,10 +16,11 @@ from workflow.reporting.claims.judged import JudgedClaim, read_claims
 from workflow.reporting.claims.markdown import counted, difference, sides
 from workflow.reporting.page import runs as page_runs
 from workflow.reporting.page.charts import whisker
+from workflow.reporting.page.headline import Headline
 from workflow.reporting.statistics import tolerances
 from workflow.reporting.statistics.cells import Cell, read_cells
 from workflow.reporting.statistics.comparability import base_scale
-from workflow.reporting.statistics.verdict import CLOSE, Tolerance
+from workflow.reporting.statistics.verdict import NEAR
 from workflow.reporting.tables import corpora, layout
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "report"
@@ -34,6 +35,7 @@ def render(
     mechanisms: Sequence[str] = (),
     plan: Path | None = None,
     so_far: str = "",
+    headline: Headline | None = None,
 ) -> str:
     """Return the page as HTML; ReportingError names a file that is missing or broken.
 
@@ -46,6 +48,7 @@ def render(
         mechanisms: names of the user's own, which have rows in the tables.
         plan: what the runs were planned to take, where they were planned.
         so_far: how many runs of how many, where not all were waited for.
+        headline: what came out, in words and counted.
     """
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
@@ -64,6 +67,7 @@ def render(
         scale=scale,
         base=base_scale(scale),
         so_far=so_far,
+        headline=headline,
         style=Markup((TEMPLATES / "style.css").read_text(encoding="utf-8")),
         papers=[
             paper for paper in papers if paper["tables"] or paper["figures"] or paper["claims"]
@@ -73,7 +77,7 @@ def render(
         spent=page_runs.spent(list(records.values()), plan),
         licences=page_runs.licences(recipes),
         tolerances=_tolerances(papers),
-        close=CLOSE,
+        near=NEAR,
         changes=tolerances.changes(
             tolerances.read_history(PUBLISHED / scale), tolerances.current()
         ),
@@ -146,7 +150,7 @@ def _claim(claim: JudgedClaim) -> dict[str, Any]:
         picture = whisker(*claim.interval, claim.estimate, claim.margin, said)
     return {
         **vars(claim),
-        "sides": sides(claim),
+        "sides": " vs ".join(sides(claim)),
         "difference": difference(claim),
         "counted": counted(claim),
         "picture": Markup(picture),
@@ -222,10 +226,5 @@ def _tolerances(papers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     for paper in papers:
         for table in paper["tables"]:
             for metric, rule in table["tolerances"].items():
-                rules[paper["name"], metric] = {
-                    "paper": paper["name"],
-                    "metric": metric,
-                    "tolerance": Tolerance.of(rule),
-                    "because": rule["because"],
-                }
+                rules[paper["name"], metric] = {"paper": paper["name"], "metric": metric, **rule}
     return list(rules.values())

@@ -11,8 +11,9 @@ from workflow.reporting.statistics.cells import Cell, read_cells, text
 FILES = """\
 [`index.json`](index.json) lists the published runs with their identities, and why some no longer \
 count. [`tolerances.json`](tolerances.json) has the rules behind the verdicts, each time they \
-changed. `texts/` has the long lists of texts that measures name: translations and their \
-references, from which BLEU is computed."""
+changed, and [`claims_history.json`](claims_history.json) what changed of claims. `texts/` has the \
+long lists of texts that measures name: translations and their references, from which BLEU is \
+computed."""
 PARTNERS = """\
 What compares several runs has the others among its `partners`: those whose records its evaluator \
 read, of the same variant those of other seeds. Claims name `runs` and `partners` alike."""

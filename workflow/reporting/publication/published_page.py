@@ -1,16 +1,18 @@
 """The page of one published scale: its claims, tables, figures, and how to follow a number."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from workflow.definitions.paper import Paper
 from workflow.files import read_json
+from workflow.reporting.claims import history
 from workflow.reporting.claims.judged import read_claims
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.publication import following
-from workflow.reporting.publication.summary import ABOUT_CLAIMS, counts, words
+from workflow.reporting.publication.summary import ABOUT_CLAIMS, headline_of
 from workflow.reporting.statistics.cells import read_cells
 from workflow.reporting.statistics.comparability import base_scale
+from workflow.reporting.statistics.decisions import DECIDED, VERDICTS
 from workflow.reporting.statistics.verdict import RULE
 
 
@@ -28,8 +30,8 @@ def scale_page(
     parts = [f"# Published results, scale {scale}"]
     if base_scale(scale) != scale:
         parts.append(f"An overlay on `{base_scale(scale)}`: its settings are not the papers'.")
-    parts += [counts(folder), "## Claims", ABOUT_CLAIMS]
-    parts += [words(Paper.all()), *_claims(folder, titles)]
+    parts += [headline_of(folder).markdown, "## Claims", ABOUT_CLAIMS, *_claims(folder, titles)]
+    parts += _changed(history.after_results(history.read_history(folder)))
     parts += ["## Follow one number", following.section(folder, titles)]
     parts += ["## Tables", RULE, *_tables(folder, titles), "## Figures", *_figures(folder)]
     if stale:
@@ -39,14 +41,33 @@ def scale_page(
 
 
 def _claims(folder: Path, titles: Mapping[str, str]) -> list[str]:
-    """Return a table of claims for each paper, with a link to its JSON."""
-    parts = []
+    """Return a table of claims for each paper, below its notation, and the open ones folded."""
+    parts, papers = [], {paper.name: paper for paper in Paper.all()}
     for path in sorted((folder / "claims").glob("*.json")):
-        parts += [
-            f"### {titles.get(path.stem, path.stem)} ([json](claims/{path.name}))",
-            claims_table(read_claims(path)),
-        ]
+        parts.append(f"### {titles.get(path.stem, path.stem)} ([json](claims/{path.name}))")
+        if path.stem in papers and (legend := papers[path.stem].about.legend):
+            parts.append(f"Here {legend}")
+        claims = read_claims(path)
+        decided = [claim for claim in claims if claim.verdict in DECIDED]
+        parts += [claims_table(decided)] if decided else []
+        for word in VERDICTS[len(DECIDED) :]:
+            ones = [claim for claim in claims if claim.verdict == word]
+            if ones:
+                summary = f"<details><summary>{len(ones)} {word}</summary>"
+                parts += [summary, claims_table(ones), "</details>"]
     return parts
+
+
+def _changed(lines: Sequence[str]) -> list[str]:
+    """Return what changed of claims when their results were known, folded; nothing if nothing."""
+    if not lines:
+        return []
+    about = "Claims that were added, reworded or asked otherwise when results were known"
+    return [
+        f"<details><summary>{about}: {len(lines)} ([all changes]({history.NAME}))</summary>",
+        "\n".join(f"- {line}" for line in lines),
+        "</details>",
+    ]
 
 
 def _tables(folder: Path, titles: Mapping[str, str]) -> list[str]:

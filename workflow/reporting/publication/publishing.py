@@ -8,7 +8,7 @@ but in no table, figure or claim.
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +19,7 @@ from workflow.errors import ReportingError
 from workflow.files import read_json, write_json, write_text
 from workflow.planning.corpora import Corpus
 from workflow.planning.plan import Plan
+from workflow.reporting.claims import history
 from workflow.reporting.publication.current import Now
 from workflow.reporting.publication.outputs import Known, make
 from workflow.reporting.publication.published_page import scale_page
@@ -63,9 +64,10 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
     Raises ReportingError with its sentence for results that can't be published.
     """
     scale, folder = plan.scale, to / plan.scale
+    before = published(folder)
     results = {
         key: replace(result, path=folder / "measures" / f"{key}.json")
-        for key, result in judged(merge(published(folder), given(plan, now)), now).items()
+        for key, result in judged(merge(before, given(plan, now)), now).items()
     }
     if not results:
         where = Path(plan.folder) / "measures"
@@ -74,11 +76,8 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
     with tempfile.TemporaryDirectory(dir=to, prefix=".publish-") as name:
         aside = Path(name) / scale
         _write_runs(aside, results)
-        history = tolerances.read_history(folder)
-        today = datetime.now(UTC).date().isoformat()
-        extended = tolerances.extended(history, tolerances.current(), today)
-        write_json(aside / tolerances.NAME, {"schema": 1, "history": extended})
         make(plan, results.values(), _facts((folder, Path(plan.folder))), to, aside)
+        _write_histories(folder, aside, {result.identity for result in before.values()})
         stale = {key: result.stale for key, result in results.items() if result.stale}
         titles = _titles(Paper.all(plan.mechanisms))
         write_text(aside / "README.md", scale_page(aside, scale, titles, stale))
@@ -113,6 +112,19 @@ def _write_runs(aside: Path, results: Mapping[str, Result]) -> None:
         path = aside / "measures" / f"{key}.json"
         write_json(path, put_apart(result.measures, path), compact=True)
         write_json(aside / "runs" / f"{key}.json", result.run)
+
+
+def _write_histories(folder: Path, aside: Path, known: Collection[str]) -> None:
+    """Write how tolerances and claims changed from what stands in a folder to what was made aside.
+
+    `known` are the runs that were published before.
+    """
+    today = datetime.now(UTC).date().isoformat()
+    rules = tolerances.extended(tolerances.read_history(folder), tolerances.current(), today)
+    changes = history.changes(history.claims_of(folder), history.claims_of(aside), known)
+    claims = history.extended(history.read_history(folder), changes, today)
+    for name, entries in ((tolerances.NAME, rules), (history.NAME, claims)):
+        write_json(aside / name, {"schema": 1, "history": entries})
 
 
 def _write_index(aside: Path, results: Mapping[str, Result]) -> None:

@@ -12,6 +12,7 @@ from workflow.planning.corpora import Corpus
 from workflow.planning.plan import Plan
 from workflow.reporting.page.page import render, write_page
 from workflow.reporting.publication.current import Now
+from workflow.reporting.publication.headline import headline
 from workflow.reporting.publication.outputs import Known, make
 from workflow.reporting.publication.results import Result, judged, measured, planned_runs
 from workflow.reporting.tables.corpora import Facts, facts_of
@@ -56,12 +57,13 @@ def write_so_far(plan: Plan, now: Now, say: Callable[[str], None]) -> SoFar:
         page = render(
             plan.scale,
             runs=[folder / "runs" / key / "run.json" for key in results],
-            tables=aside.glob("tables/*/*.csv"),
+            tables=(tables := sorted(aside.glob("tables/*/*.csv"))),
             figures=aside.glob("figures/*/*.png"),
-            claims=aside.glob("claims/*.json"),
+            claims=(claims := sorted(aside.glob("claims/*.json"))),
             mechanisms=list(plan.mechanisms),
             plan=folder / "plan.json",
             so_far=f"{len(results)} of {len(keys)} planned runs",
+            headline=headline(plan.scale, tables, claims),
         )
         write_page(aside / "report.html", page)
         made = folder / NAME

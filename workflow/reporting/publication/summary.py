@@ -1,6 +1,5 @@
 """What the README says of the papers and of what is published: how much of which, the headlines."""
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from workflow.definitions.paper import PAPERS, Paper
@@ -8,27 +7,19 @@ from workflow.errors import ReportingError
 from workflow.planning.experiments import load_experiments
 from workflow.reporting.claims.judged import JudgedClaim, read_claims
 from workflow.reporting.claims.markdown import claims_table
-from workflow.reporting.publication.counting import by_paper, claims_said, comparisons, said
+from workflow.reporting.publication.headline import Headline, headline
 
 ORDER = ("paper", "lite")
 """The scales that the README shows, the most telling first; others have pages of their own."""
 ABOUT_CLAIMS = (
-    "Differences have a 95 % interval. It is of the seeds and, over examples or sentences, of the "
-    "test set too: the half-widths add as squares (Howe 1974). One seed decides nothing. No "
-    "correction is made for testing many claims. Both sides are averaged over the seeds that they "
-    "share; tables average over all seeds, so their numbers may differ."
+    "A claim is decided by the 95 % interval of its difference, in brackets: it holds, or does "
+    "not, where the interval leaves out what is asked, and there is no difference where all of it "
+    "is smaller than what the claim calls of interest. The interval is of the seeds and, over "
+    "examples or sentences, of the test set too: the half-widths add as squares (Howe 1974). One "
+    "seed decides nothing. No correction is made for testing many claims. Both sides are averaged "
+    "over the seeds that they share; tables average over all seeds, so their numbers may differ."
 )
 """What a reader of claims must know."""
-
-
-def words(papers: Iterable[Paper]) -> str:
-    """Return what the names in claims and tables mean, paper by paper."""
-    legends = [
-        f"Notation of {paper.about.title}: {paper.about.legend}"
-        for paper in papers
-        if paper.about.legend
-    ]
-    return " ".join(["A claim of more than a sign has its margin behind `asked`.", *legends])
 
 
 def published_claims(folder: Path) -> list[JudgedClaim]:
@@ -37,11 +28,9 @@ def published_claims(folder: Path) -> list[JudgedClaim]:
     return [claim for path in files for claim in read_claims(path)]
 
 
-def counts(folder: Path) -> str:
-    """Return what was decided and compared below a scale's folder: in words, and by paper."""
-    claims, found = published_claims(folder), comparisons(folder)
-    papers = [reference for paper in Paper.all() for reference in paper.about.references]
-    return f"{claims_said(claims)} {said(found)}\n\n{by_paper(papers, claims, found)}"
+def headline_of(folder: Path) -> Headline:
+    """Return what came out below a scale's folder."""
+    return headline(folder.name, folder.glob("tables/*/*.csv"), folder.glob("claims/*.json"))
 
 
 def block(published: Path) -> str:
@@ -49,12 +38,11 @@ def block(published: Path) -> str:
     parts = []
     for scale in (name for name in ORDER if (published / name).is_dir()):
         folder = published / scale
-        headlines = [claim for claim in published_claims(folder) if claim.headline]
+        mains = [claim for claim in published_claims(folder) if claim.headline]
         place = folder.as_posix()
         parts.append(
-            f"**Scale `{scale}`**. {counts(folder)}\n\n"
-            f"The papers' main claims. {ABOUT_CLAIMS}\n\n{words(Paper.all())}\n\n"
-            f"{claims_table(headlines)}\n\n"
+            f"**Scale `{scale}`**, paper by paper:\n\n{headline_of(folder).markdown}\n\n"
+            f"The papers' main claims:\n\n{claims_table(mains)}\n\n{ABOUT_CLAIMS}\n\n"
             f"[All claims, tables and figures, and how to follow a number to its training]"
             f"({place}/README.md); the claims as [JSON]({place}/claims)."
         )

@@ -5,6 +5,9 @@ tell. Its interval is of both: their half-widths add as squares (Howe 1974), so 
 decides, and one seed decides nothing. Over examples the test set's half is Student's, over corpora
 (BLEU) that of a bootstrap. How often two variants reach an outcome (a measure of 0 or 1) is
 compared by Newcombe's interval, which alone decides.
+
+A claim of a sign may name the smallest difference of interest. An interval that lies wholly within
+it says that there is no such difference, also where it leaves out 0: that is a decision too.
 """
 
 from collections.abc import Sequence
@@ -14,6 +17,8 @@ import numpy as np
 
 from workflow.reporting.statistics import bootstrap, intervals
 
+DECIDED = ("holds", "does not hold", "no difference")
+VERDICTS = (*DECIDED, "undecided", "not run")
 SPREAD = 3
 """So many seeds that agree exactly are believed to; of fewer it may be chance."""
 
@@ -23,7 +28,7 @@ class Decision:
     """What a test says about `left - right`."""
 
     verdict: str
-    """`holds`, `does not hold`, `undecided` or `not run`."""
+    """One of `VERDICTS`."""
     reason: str
     estimate: float | None = None
     ci_low: float | None = None
@@ -38,22 +43,30 @@ UNDEFINED = Decision("undecided", "the measure is undefined in these runs")
 NOT_RUN = Decision("not run", "no pair of runs")
 
 
-def decide_runs(differences: Sequence[float], direction: str, margin: float) -> Decision:
+def decide_runs(
+    differences: Sequence[float], direction: str, margin: float, interest: float | None = None
+) -> Decision:
     """Decide whether differences of paired runs lie beyond `margin`.
 
     Args:
         differences: left - right of each seed.
         direction: the side of the margin that the claim names (`greater` or `less`).
         margin: the difference to exceed.
+        interest: the smallest difference of interest, where the claim names one.
     """
     if not differences:
         return NOT_RUN
     mean = float(np.mean(differences))
-    return _decide(mean, (mean, mean), differences, direction, margin, len(differences))
+    n = len(differences)
+    return _decide(mean, (mean, mean), differences, direction, margin, n, interest)
 
 
 def decide_examples(
-    differences: Sequence[float], by_seed: Sequence[float], direction: str, margin: float
+    differences: Sequence[float],
+    by_seed: Sequence[float],
+    direction: str,
+    margin: float,
+    interest: float | None = None,
 ) -> Decision:
     """Decide whether differences of paired examples lie beyond `margin`.
 
@@ -62,16 +75,20 @@ def decide_examples(
         by_seed: the mean difference of each seed.
         direction: the side of the margin that the claim names (`greater` or `less`).
         margin: the difference to exceed.
+        interest: the smallest difference of interest, where the claim names one.
     """
     if not differences:
         return NOT_RUN
     mean, n = float(np.mean(differences)), len(differences)
     bounds = intervals.interval(mean, intervals.spread(differences), n)
-    return _decide(mean, bounds, by_seed, direction, margin, n)
+    return _decide(mean, bounds, by_seed, direction, margin, n, interest)
 
 
 def decide_corpora(
-    pairs: Sequence[tuple[np.ndarray, np.ndarray]], direction: str, margin: float
+    pairs: Sequence[tuple[np.ndarray, np.ndarray]],
+    direction: str,
+    margin: float,
+    interest: float | None = None,
 ) -> Decision:
     """Decide whether one system's BLEU is beyond another's by a margin in `direction`.
 
@@ -79,12 +96,13 @@ def decide_corpora(
         pairs: by seed the counts of both systems, see `bootstrap.statistics`.
         direction: the side of the margin that the claim names (`greater` or `less`).
         margin: the difference to exceed.
+        interest: the smallest difference of interest, where the claim names one.
     """
     if not pairs:
         return NOT_RUN
     drawn = bootstrap.resample(pairs)
-    bounds = (drawn.low, drawn.high)
-    return _decide(drawn.estimate, bounds, drawn.per_seed, direction, margin, drawn.sentences)
+    bounds, by_seed, n = (drawn.low, drawn.high), drawn.per_seed, drawn.sentences
+    return _decide(drawn.estimate, bounds, by_seed, direction, margin, n, interest)
 
 
 def _decide(
@@ -94,6 +112,7 @@ def _decide(
     direction: str,
     margin: float,
     n: int,
+    interest: float | None = None,
 ) -> Decision:
     """Decide by the interval over seeds and test set; `test_set` is the interval over the latter.
 
@@ -104,15 +123,25 @@ def _decide(
         reason = "one pair has no interval"
         return Decision("undecided", reason, estimate, n=n, by_seed=(*by_seed,))
     low, high = intervals.joined(estimate, test_set, over_seeds or (estimate, estimate))
-    verdict, reason = "undecided", f"the interval contains the margin {margin:g}"
+    verdict, reason = _by_interval(low, high, direction, margin, interest)
     if over_seeds is None:
-        reason = "one seed says nothing about other trainings"
+        verdict, reason = "undecided", "one seed says nothing about other trainings"
     elif without_spread(by_seed):
-        reason = "so few seeds without any spread may agree by chance"
-    elif low > margin or high < margin:
-        verdict = "holds" if (low > margin) == (direction == "greater") else "does not hold"
-        reason = f"the interval lies {'above' if low > margin else 'below'} {margin:g}"
+        verdict, reason = "undecided", "so few seeds without any spread may agree by chance"
     return Decision(verdict, reason, estimate, low, high, n, (*by_seed,))
+
+
+def _by_interval(
+    low: float, high: float, direction: str, margin: float, interest: float | None
+) -> tuple[str, str]:
+    """Return what an interval of a difference decides, and why."""
+    if interest is not None and -interest < low and high < interest:
+        return "no difference", f"the interval lies within ±{interest:g}"
+    if low <= margin <= high:
+        return "undecided", f"the interval contains the margin {margin:g}"
+    above = low > margin
+    verdict = "holds" if above == (direction == "greater") else "does not hold"
+    return verdict, f"the interval lies {'above' if above else 'below'} {margin:g}"
 
 
 def without_spread(by_seed: Sequence[float]) -> bool:
@@ -121,7 +150,11 @@ def without_spread(by_seed: Sequence[float]) -> bool:
 
 
 def decide_proportions(
-    left: Sequence[int], right: Sequence[int] | float, direction: str, margin: float
+    left: Sequence[int],
+    right: Sequence[int] | float,
+    direction: str,
+    margin: float,
+    interest: float | None = None,
 ) -> Decision:
     """Decide whether a difference of two fractions lies beyond `margin` in `direction`.
 
@@ -130,6 +163,7 @@ def decide_proportions(
         right: the same of the other variant's runs, or a fixed fraction.
         direction: the side of the margin that the claim names (`greater` or `less`).
         margin: the difference to exceed.
+        interest: the smallest difference of interest, where the claim names one.
     """
     groups = [left] if isinstance(right, float) else [left, right]
     if not all(groups):
@@ -142,11 +176,7 @@ def decide_proportions(
     else:
         low, high = intervals.newcombe(*counts)
         estimate -= counts[1][0] / counts[1][1]
-    above, below = low > margin, high < margin
-    verdict, reason = "undecided", f"the interval contains the margin {margin:g}"
+    verdict, reason = _by_interval(low, high, direction, margin, interest)
     if min(n for _, n in counts) < 2:
-        reason = "one run says nothing about how often"
-    elif above or below:
-        verdict = "holds" if above == (direction == "greater") else "does not hold"
-        reason = f"the interval lies {'above' if above else 'below'} {margin:g}"
+        verdict, reason = "undecided", "one run says nothing about how often"
     return Decision(verdict, reason, estimate, low, high, sum(n for _, n in counts))

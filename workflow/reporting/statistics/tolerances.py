@@ -14,9 +14,11 @@ Rules = Mapping[str, Mapping[str, Any]]
 
 
 def current() -> dict[str, dict[str, Any]]:
-    """Return the rules that stand in the papers' `tables.yaml` now."""
+    """Return the rules that stand in the papers' `tables.yaml` now, without those before them."""
     return {
-        f"{paper.name} {name}": metric["tolerance"]
+        f"{paper.name} {name}": {
+            key: value for key, value in metric["tolerance"].items() if key != "formerly"
+        }
         for paper in Paper.all()
         for name, metric in paper.tables["metrics"].items()
         if "tolerance" in metric
@@ -52,4 +54,7 @@ def changes(history: Sequence[Mapping[str, Any]], rules: Rules) -> list[str]:
 
 
 def _written(rule: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key} {value}" for key, value in rule.items())
+    parts = dict(rule)
+    rows = ", ".join(f"{row} {std}" for row, std in parts.pop("by_row", {}).items())
+    parts |= {"by row": f"({rows})"} if rows else {}
+    return ", ".join(f"{key} {value}" for key, value in parts.items())

@@ -26,10 +26,11 @@ RULE = (
     "the test set, n our number of runs, and `seed_std` the spread over trainings, a fixed rule of "
     "the metric in `tolerances.json`. Where only seeds are missing for `reproduced`, what is "
     "trained is `within, one seed`; where the standard error of our mean over seeds exceeds the "
-    "tolerance, `within, seeds apart`. No verdict have a `wide tolerance`, which a random order or "
-    "a crossing at most checkpoints would meet too, and a `second reading` of what is compared "
-    "elsewhere. What is read at a crossing between two checkpoints is anything between them. "
-    "A verdict that a later tolerance changed has the earlier one behind `was`."
+    "tolerance, `within, seeds apart`. There is no verdict where a random order, or a crossing at "
+    "most checkpoints, would be within the tolerance too (`wide tolerance`), nor on a `second "
+    "reading` of what is compared by another. What is read at a crossing is compared as all that "
+    "lies between the checkpoint before and that one. Where a later tolerance changed a verdict, "
+    "the earlier one stands behind `was`."
 )
 """The rule as a reader sees it."""
 Between = tuple[float, float]

@@ -49,9 +49,12 @@ def _statistic(*path: str) -> Callable[[Facts], Any]:
     return read
 
 
-def _median(split: str) -> Callable[[Facts], Any]:
-    """Return the function that reads a median length; of pairs it is a text with both sides'."""
-    read = _statistic("median_length", split)
+def _median(*path: str) -> Callable[[Facts], Any]:
+    """Return the function that reads a median length of a split, or of one of its sides.
+
+    Of pairs the former is a text with both sides'.
+    """
+    read = _statistic("median_length", *path)
 
     def median(facts: Facts) -> Any:
         value = read(facts)
@@ -99,6 +102,13 @@ COLUMNS: Mapping[str, Column] = {
     "train_length": Column("median train seq len", "tokens", _median("train")),
     "dev_length": Column("median val seq len", "tokens", _median("dev")),
     "test_length": Column("median test seq len", "tokens", _median("test")),
+    **{
+        f"{split}_{side}_length": Column(
+            f"median {name} seq len, {side}", "tokens", _median(split, side)
+        )
+        for split, name in (("train", "train"), ("dev", "val"))
+        for side in ("source", "target")
+    },
     "vocabulary": Column("vocab size", "entries", _vocabulary),
     "dropped": Column("left out of train", "texts", _dropped),
     "duplicates": Column("repeated train / val / test", "texts", _duplicates),

@@ -149,10 +149,7 @@ def _boxes(
     """Return the boxes of one place: ours, the paper's, the verdicts."""
     first = {metric: cells[0] for metric, cells in here.items()}
     ours = form.format_map(
-        {
-            name: _shown(metrics[name], it, beside.between.get(it.key))
-            for name, it in first.items()
-        }
+        {name: _shown(metrics[name], it, beside.between.get(it.key)) for name, it in first.items()}
     )
     if all(it.verdict == "not run" for it in first.values()):
         ours = "not run"

@@ -6,7 +6,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from benchmarks.baseline import TorchTransformer, same_weights
 from model.architectures.translation.encoder_decoder import EncoderDecoder
 from model.architectures.translation.translator import Attentions
 from model.architectures.translation.two_stream import TwoStreamEncoderDecoder
@@ -16,11 +15,9 @@ from model.normalizers.gumbel import Gumbel
 from model.normalizers.softmax import Softmax
 from model.normalizers.topk import TopK
 from model.training.preflight import check_mechanisms
-from tests.model.translators import MECHANISMS, SIZES, make, sentences
-
-
-def states_of(model, source, source_layout, target, layout, **more) -> Tensor:
-    return model(source, source_layout, target, layout, **more).states
+from tests.model.compare import close
+from tests.model.specs import part
+from tests.model.translators import MECHANISMS, SIZES, make, sides
 
 
 def linear(layer: nn.Linear, x: Tensor, part: int = 0, parts: int = 1) -> Tensor:
@@ -43,17 +40,12 @@ def loop_weights(q: Tensor, k: Tensor, normalizer: nn.Module, allowed, heads: in
     return list(normalizer(torch.stack(result)[None])[0])
 
 
+EVERYWHERE, BACKWARDS = (lambda i, j: True), (lambda i, j: j <= i)
+
+
 def loop_read(weights: list[Tensor], v: Tensor) -> Tensor:
     size = v.shape[1] // len(weights)
     return torch.cat([w @ v[:, n * size : (n + 1) * size] for n, w in enumerate(weights)], 1)
-
-
-def everywhere(i: int, j: int) -> bool:
-    return True
-
-
-def backwards(i: int, j: int) -> bool:
-    return j <= i
 
 
 @pytest.mark.parametrize("mechanism", ["softmax", "top-k", "discrete", "learned alpha"])
@@ -64,30 +56,27 @@ def test_one_stream_equals_the_papers_equations(mechanism):
     Its attention is that of zhao2019 eq. 1, 4, 7, 8.
     """
     model = make(mechanism)
-    source, source_layout = sentences([5, 3])
-    target, layout = sentences([4, 6])
-    states = states_of(model, source, source_layout, target, layout)
-    found, expected = states.split([4, 6]), []
+    inputs = source, _, target, _ = sides([5, 3], [4, 6])
+    found, expected = model(*inputs).states.split([4, 6]), []
     for row, (s, t) in enumerate([(5, 4), (3, 6)]):
         e = model.source.tokens(source[row, :s]) + model.source.position[:s]
         for layer in model.encoder:
             q, k, v = (linear(layer.read.project, e, n, 3) for n in range(3))
-            a = loop_weights(q, k, layer.read.attend.normalizer, everywhere, 2)
+            a = loop_weights(q, k, layer.read.attend.normalizer, EVERYWHERE, 2)
             e = layer.attend.norm(e + linear(layer.read.output, loop_read(a, v)))
             e = layer.transform.norm(e + layer.feed_forward(e))
         d = model.target.tokens(target[row, :t]) + model.target.position[:t]
         for layer in model.decoder:
             q, k, v = (linear(layer.read.project, d, n, 3) for n in range(3))
-            a = loop_weights(q, k, layer.read.attend.normalizer, backwards, 2)
+            a = loop_weights(q, k, layer.read.attend.normalizer, BACKWARDS, 2)
             d = layer.attend.norm(d + linear(layer.read.output, loop_read(a, v)))
             q = linear(layer.cross.query, d)
             k, v = (linear(layer.cross.memory, e, n, 2) for n in range(2))
-            a = loop_weights(q, k, layer.cross.attend.normalizer, everywhere, 2)
+            a = loop_weights(q, k, layer.cross.attend.normalizer, EVERYWHERE, 2)
             d = layer.consult.norm(d + linear(layer.cross.output, loop_read(a, v)))
             d = layer.transform.norm(d + layer.feed_forward(d))
         expected.append(d)
-    for one, two in zip(found, expected, strict=True):
-        assert torch.allclose(one, two, atol=1e-9)
+    assert close(found, expected, atol=1e-9)
 
 
 @torch.no_grad()
@@ -98,16 +87,14 @@ def test_two_streams_equal_the_papers_equations():
     kinley2020 section 4.2; discrete2020 section 5.
     """
     model = make("two-stream", norm="pre")
-    source, source_layout = sentences([5])
-    target, layout = sentences([4])
-    state = states_of(model, source, source_layout, target, layout)
+    inputs = source, _, target, _ = sides([5], [4])
     soft, hard = Softmax(), Gumbel().eval()
     g = model.controller_source.tokens(source[0]) + model.source.position[:5]
     h = model.source.tokens(source[0]) + model.source.position[:5]
     for left, right in zip(model.encoder_controller, model.encoder_stream, strict=True):
         b, c = left.read.residual.norm(g), right.read.residual.norm(h)
         q, k, v = (linear(left.read.project, b, n, 3) for n in range(3))
-        a, z = (loop_weights(q, k, f, everywhere, 2) for f in (soft, hard))
+        a, z = (loop_weights(q, k, f, EVERYWHERE, 2) for f in (soft, hard))
         g = g + linear(left.read.output, loop_read(a, v))
         h = h + linear(right.read.output, loop_read(z, linear(right.read.value, c)))
         g = g + left.transform.feed_forward(left.transform.residual.norm(g))
@@ -118,46 +105,28 @@ def test_two_streams_equal_the_papers_equations():
     for left, right in zip(model.decoder_controller, model.decoder_stream, strict=True):
         b, c = left.read.residual.norm(g), right.read.residual.norm(h)
         q, k, v = (linear(left.read.project, b, n, 3) for n in range(3))
-        a, z = (loop_weights(q, k, f, backwards, 2) for f in (soft, hard))
+        a, z = (loop_weights(q, k, f, BACKWARDS, 2) for f in (soft, hard))
         g = g + linear(left.read.output, loop_read(a, v))
         h = h + linear(right.read.output, loop_read(z, linear(right.read.value, c)))
         last = left is model.decoder_controller[-1]
         b = (left.cross.norm if last else left.cross.residual.norm)(g)
         q = linear(left.cross.query if last else left.cross.project, b)
         k = linear(left.cross.memory, g_source, 0, 1 if last else 2)
-        a, z = (loop_weights(q, k, f, everywhere, 2) for f in (soft, hard))
+        a, z = (loop_weights(q, k, f, EVERYWHERE, 2) for f in (soft, hard))
         if not last:
             v = linear(left.cross.memory, g_source, 1, 2)
             g = g + linear(left.cross.output, loop_read(a, v))
             g = g + left.transform.feed_forward(left.transform.residual.norm(g))
         h = h + linear(right.cross.output, loop_read(z, linear(right.cross.value, h_source)))
         h = h + right.transform.feed_forward(right.transform.residual.norm(h))
-    assert torch.allclose(state, model.decoder_norm(h), atol=1e-9)
-
-
-@torch.no_grad()
-def test_the_same_weights_in_torchs_transformer_give_the_same_logits():
-    ours = make("softmax", width=16)
-    theirs = TorchTransformer(20, **{**SIZES, "width": 16}, dropout=0.1).double().eval()
-    same_weights(ours, theirs)
-    source, source_layout = sentences([5, 3, 7])
-    target, layout = sentences([4, 6, 2])
-    logits = ours.logits(states_of(ours, source, source_layout, target, layout))
-    states = theirs.stacks(
-        theirs.embed(source), theirs.embed(target),
-        tgt_mask=torch.full((6, 6), -math.inf).triu(1).double(),
-        src_key_padding_mask=~source_layout.real, memory_key_padding_mask=~source_layout.real,
-    )  # fmt: skip
-    assert torch.allclose(logits, layout.pack(states) @ theirs.embedding.weight.T, atol=1e-10)
+    assert torch.allclose(model(*inputs).states, model.decoder_norm(h), atol=1e-9)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_every_parameter_is_trained(mechanism, norm):
     model = make(mechanism, norm=norm, tie="none").train()
-    source, source_layout = sentences([5, 4])
-    target, layout = sentences([3, 6])
-    states = states_of(model, source, source_layout, target, layout)
+    states = model(*sides([5, 4], [3, 6])).states
     (model.logits(states) * torch.randn(9, 20).double()).sum().backward()
     assert [name for name, p in model.named_parameters() if p.grad is None] == []
 
@@ -167,25 +136,19 @@ def test_every_parameter_is_trained(mechanism, norm):
 @torch.no_grad()
 def test_padding_changes_nothing(mechanism, norm):
     model = make(mechanism, norm=norm)
-    (source, short), (target, few) = sentences([4]), sentences([3])
-    alone = states_of(model, source, short, target, few)
-    more_source, source_layout = sentences([4, 9])
-    more_target, layout = sentences([3, 7])
-    more_source[0, :4], more_target[0, :3] = source[0], target[0]
-    together = states_of(model, more_source, source_layout, more_target, layout)
-    assert torch.allclose(alone, together[:3], atol=1e-10)
+    alone, together = sides([4], [3]), sides([4, 9], [3, 7])
+    together[0][0, :4], together[2][0, :3] = alone[0][0], alone[2][0]
+    assert torch.allclose(model(*alone).states, model(*together).states[:3], atol=1e-10)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @torch.no_grad()
 def test_no_later_word_changes_an_earlier_prediction(mechanism):
     model = make(mechanism)
-    source, source_layout = sentences([5])
-    target, layout = sentences([7])
+    source, source_layout, target, layout = sides([5], [7])
     changed = target.clone()
     changed[0, 4:] = 3 + (target[0, 4:] - 2) % 17
-    one = states_of(model, source, source_layout, target, layout)
-    two = states_of(model, source, source_layout, changed, layout)
+    one, two = (model(source, source_layout, t, layout).states for t in (target, changed))
     assert torch.allclose(one[:4], two[:4], atol=1e-12)
     assert not torch.allclose(one[4:], two[4:])
 
@@ -195,9 +158,7 @@ def test_every_place_has_its_normalizer():
     places = {"encoder_normalizer": TopK(1), "cross_normalizer": Gumbel()}
     for kind in (EncoderDecoder, TwoStreamEncoderDecoder):
         model = kind(20, **SIZES, normalizer=Softmax(), **places).double().eval()
-        source, source_layout = sentences([5, 4])
-        target, layout = sentences([6, 3])
-        weights = model(source, source_layout, target, layout, need_weights=True).weights
+        weights = model(*sides([5, 4], [6, 3]), need_weights=True).weights
         for one_hot in (weights.encoder[0][0], weights.cross[1][0]):
             assert set(one_hot.unique().tolist()) == {0.0, 1.0}
         assert ((weights.decoder[0][0] > 0) == torch.ones(6, 6).tril().bool()).all()
@@ -208,54 +169,36 @@ def test_every_place_has_its_normalizer():
 @torch.no_grad()
 def test_fixed_routing_and_given_embeddings_are_used(mechanism):
     model = make(mechanism)
-    source, source_layout = sentences([5, 4])
-    target, layout = sentences([6, 3])
-    inputs = (source, source_layout, target, layout)
+    inputs = source, *_ = sides([5, 4], [6, 3])
     free = model(*inputs, need_weights=True)
-    held = states_of(model, *inputs, routing=free.weights)
-    assert torch.allclose(free.states, held, atol=1e-12)
+
+    def states(**more):
+        return model(*inputs, **more).states
+
+    assert torch.allclose(free.states, states(routing=free.weights), atol=1e-12)
     rolled = Attentions(*([w.roll(1, -1) for w in place] for place in free.weights))
-    assert not torch.allclose(free.states, states_of(model, *inputs, routing=rolled))
+    assert not torch.allclose(free.states, states(routing=rolled))
     h0 = model.source.tokens(source) + model.source.position[:5]
-    assert torch.allclose(free.states, states_of(model, *inputs, h0=h0), atol=1e-12)
-    assert not torch.allclose(free.states, states_of(model, *inputs, h0=h0.roll(1, 1)))
+    assert torch.allclose(free.states, states(h0=h0), atol=1e-12)
+    assert not torch.allclose(free.states, states(h0=h0.roll(1, 1)))
     assert model(*inputs).weights.cross == []
 
 
 @torch.no_grad()
 def test_the_controller_never_reads_the_model_stream():
     model = make("two-stream")
-    source, source_layout = sentences([5, 4])
-    target, layout = sentences([6, 3])
-    h0 = torch.randn(2, 5, 8).double()
-    runs = [
-        model(source, source_layout, target, layout, h0=x, need_weights=True) for x in (h0, -h0)
-    ]
-    for one, two in zip(runs[0].weights, runs[1].weights, strict=True):
-        assert all(torch.equal(a, b) for a, b in zip(one, two, strict=True))
+    inputs, h0 = sides([5, 4], [6, 3]), torch.randn(2, 5, 8).double()
+    runs = [model(*inputs, h0=x, need_weights=True) for x in (h0, -h0)]
+    assert all(close(*place, atol=0) for place in zip(*(run.weights for run in runs), strict=True))
     assert not torch.allclose(runs[0].states, runs[1].states)
 
 
 def test_attention_dropout_does_not_touch_the_samples():
     model = make("two-stream top-k", attention_dropout=0.5, layers=1).train()
-    source, source_layout = sentences([5])
-    target, layout = sentences([6])
-    one, two = (model(source, source_layout, target, layout, need_weights=True) for _ in "ab")
+    inputs = sides([5], [6])
+    one, two = (model(*inputs, need_weights=True) for _ in "ab")
     assert torch.equal(one.weights.decoder[0], two.weights.decoder[0])
     assert not torch.equal(one.weights.cross[0], two.weights.cross[0])  # the controller's reading
-
-
-def test_dropout_is_drawn_from_the_global_generator():
-    """So that a run resumes from the state of that generator."""
-    model = make("two-stream", dropout=0.3, hidden_dropout=0.2, attention_dropout=0.1).train()
-    source, source_layout = sentences([5])
-    target, layout = sentences([6])
-    states = []
-    for seed in (0, 0, 1):
-        torch.manual_seed(seed)
-        states.append(states_of(model, source, source_layout, target, layout))
-    assert torch.equal(states[0], states[1])
-    assert not torch.equal(states[0], states[2])
 
 
 def test_tied_words_are_one_matrix():
@@ -286,8 +229,8 @@ def test_fused_attention_equals_explicit_attention():
 def test_a_model_is_built_from_its_node():
     node = {
         "path": "model.architectures.translation.two_stream:TwoStreamEncoderDecoder", **SIZES,
-        "normalizer": {"path": "model.normalizers.gumbel:Gumbel", "temperature": 2.0},
-        "cross_normalizer": {"path": "model.normalizers.topk:TopK", "k": 3},
+        "normalizer": part("normalizers.gumbel:Gumbel", temperature=2.0),
+        "cross_normalizer": part("normalizers.topk:TopK", k=3),
         "norm": "pre", "dropout": 0.1,
     }  # fmt: skip
     check_mechanisms(node)
@@ -296,27 +239,3 @@ def test_a_model_is_built_from_its_node():
     assert model.cross_normalizers[1].k == 3
     assert model.encoder_normalizers[0].temperature == 2.0
     assert model.encoder_normalizers[0] is not model.encoder_normalizers[1]
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"tie": "half"}, "tie must be 'all', 'decoder' or 'none'"),
-        ({"source_vocabulary_size": 30}, "needs one vocabulary for both sides, not 30 and 20"),
-        ({"heads": 3}, "width 8 is not a multiple of 3 heads"),
-        ({"norm": "mid"}, "norm must be 'pre' or 'post'"),
-        ({"positions": "none"}, "positions must be"),
-    ],
-)
-def test_impossible_settings_are_refused(changes, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        make("softmax", **changes)
-
-
-def test_a_sentence_longer_than_the_positions_is_told():
-    model = make("softmax", max_length=6)
-    (short, layout), (long, long_layout) = sentences([6]), sentences([7])
-    with pytest.raises(ValueError, match=r"a source of 7 tokens is longer than .* max_length 6"):
-        model(long, long_layout, short, layout)
-    with pytest.raises(ValueError, match=r"a target of 7 tokens is longer than .* max_length 6"):
-        model(short, layout, long, long_layout)

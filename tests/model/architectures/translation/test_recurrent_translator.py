@@ -11,8 +11,9 @@ from model.batches.pairs import EOS, collate_pairs
 from model.normalizers.softmax import Softmax
 from model.normalizers.uniform import Uniform
 from model.objectives.translation import Translation
-from tests.model.architectures.translation.test_decoding import assert_searches_equal
-from tests.model.translators import sentences, write_pairs
+from tests.model.architectures.translation.test_decoding import assert_searches_equal, shaken
+from tests.model.translators import make as make_transformer
+from tests.model.translators import sentences, sides, write_pairs
 
 SIZES = {"width": 6, "hidden": 5, "layers": 2, "dropout": 0.0}
 
@@ -56,10 +57,9 @@ def slowly(model, source, target):
 def test_predictions_equal_a_slow_loop_and_padding_changes_nothing(normalizer, convex):
     """One word after the other (snell2021 eq. 1, 2, 28)."""
     model = make(normalizer=normalizer, convex=convex)
-    source, source_layout = sentences([4, 1, 6])
-    target, layout = sentences([3, 5, 2])
+    inputs = source, _, target, _ = sides([4, 1, 6], [3, 5, 2])
     target[:, 0] = BOS
-    states, weights = model(source, source_layout, target, layout)
+    states, weights = model(*inputs)
     p = model.logits(states).softmax(-1)
     first = 0
     for n, (length, words) in enumerate(((4, 3), (1, 5), (6, 2))):
@@ -90,11 +90,8 @@ def test_the_loss_has_its_gradient():
 
 def often_ending(model, seed):
     """Make EOS a likely word, so that sentences end at different steps."""
-    torch.manual_seed(seed)
     with torch.no_grad():
-        for p in model.parameters():
-            p += 0.3 * torch.randn_like(p)
-        model.output_weight[EOS] += 0.5 * model.output_weight.std()
+        shaken(model, seed).output_weight[EOS] += 0.5 * model.output_weight.std()
     return model
 
 
@@ -110,14 +107,20 @@ def test_the_source_is_read_between_bos_and_eos():
     assert inside.real.tolist() == [[True, True, True, False], [True] * 4]
 
 
-def test_a_side_that_is_too_long_is_a_sentence():
-    model = RecurrentTranslator(9, **SIZES, normalizer=Softmax(), max_length=4)
-    long, layout = sentences([5], 9)
-    short, short_layout = sentences([3], 9)
-    with pytest.raises(ValueError, match="a source of 5 tokens is longer than the model's max_"):
-        model(long, layout, short, short_layout)
-    with pytest.raises(ValueError, match="a target of 5 tokens is longer than the model's max_"):
-        model(short, short_layout, long, layout)
+@pytest.mark.parametrize(
+    "model",
+    [
+        RecurrentTranslator(20, **SIZES, normalizer=Softmax(), max_length=4),
+        make_transformer("softmax", max_length=4),
+    ],
+    ids=["recurrent", "transformer"],
+)
+def test_a_side_that_is_too_long_is_a_sentence(model):
+    for side, lengths in (("source", ([5], [4])), ("target", ([4], [5]))):
+        with pytest.raises(
+            ValueError, match=rf"a {side} of 5 tokens is longer than .* max_length 4"
+        ):
+            model(*sides(*lengths))
 
 
 @pytest.mark.parametrize("convex", [False, True])

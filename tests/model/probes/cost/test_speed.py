@@ -5,14 +5,13 @@ import copy
 import pytest
 import torch
 
-from model.build import build
 from model.normalizers.softmax import Softmax
 from model.probes.cost import speed, stopwatch
 from model.probes.measure import Subject
 from model.training.loop import build_model
 from tests.model.clock import Timed, tell, timed
 from tests.model.corpora import CPU
-from tests.model.specs import GUMBEL, SOFTMAX
+from tests.model.specs import GUMBEL, SOFTMAX, part
 
 
 def subject(spec, corpus):
@@ -62,11 +61,8 @@ def test_two_streams_are_compared_with_one_of_the_same_shape(keywords, classifie
     single = copy.deepcopy(classifier_spec)
     single["model"]["encoder"] = {**shape, "path": "model.architectures.transformer:Transformer"}
     double = copy.deepcopy(single)
-    double["model"]["encoder"] |= {
-        "path": "model.architectures.two_stream:TwoStreamTransformer",
-        "normalizer": GUMBEL | {"temperature": 1},
-        "share_embeddings": True,
-    }
+    changes = {"normalizer": GUMBEL | {"temperature": 1}, "share_embeddings": True}
+    double["model"]["encoder"] |= part("architectures.two_stream:TwoStreamTransformer", **changes)
     single["model"]["encoder"]["normalizer"] = SOFTMAX
     assert speed.softmax_model(double) == single["model"]
 
@@ -87,12 +83,3 @@ def test_a_small_corpus_is_gone_through_again(keywords, classifier_spec):
     classifier_spec["training"]["batch"] = {"examples": 10**6}
     found = speed.training_speed(subject(classifier_spec, keywords), classifier_spec, updates=4)
     assert found.scalars["relative"]["n"] == 4
-
-
-def test_it_can_be_named_in_an_experiment(keywords, classifier_spec):
-    evaluator = build(
-        {"path": "model.probes.cost.speed:training_speed", "updates": 4},
-        spec=classifier_spec,
-        history=[],
-    )
-    assert evaluator(subject(classifier_spec, keywords)).scalars["relative"]["n"] == 4

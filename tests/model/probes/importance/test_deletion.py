@@ -11,7 +11,7 @@ from model.architectures.classifier import Prediction
 from model.batches.batching import collate
 from model.build import build
 from model.probes.importance.classification import token_scores
-from model.probes.importance.deletion import PERCENT, deletion, kept_parts, places, shortened
+from model.probes.importance.deletion import PERCENT, deletion, kept_parts, places
 from model.probes.measure import Subject
 from tests.model.corpora import CPU, learned, values, write_corpus
 from tests.model.specs import SOFTMAX
@@ -115,13 +115,6 @@ def test_trained_attention_points_at_the_words_that_decide(keywords, classifier_
         assert needed > found["comprehensiveness_random"]["value"] + 0.1
 
 
-def test_places_by_hand():
-    scores = np.array([[9.0, 1.0, 3.0, 2.0, 8.0], [9.0, 5.0, 7.0, 6.0, 4.0]])
-    real = np.array([[True, True, True, True, False], [True] * 5])
-    found = places(scores, real, np.random.default_rng(0))
-    assert found.tolist() == [[-1, 2, 0, 1, -1], [-1, 2, 0, 1, 3]]
-
-
 def test_ties_are_decided_by_chance():
     real = np.ones((3000, 4), dtype=bool)
     found = places(np.ones((3000, 4)), real, np.random.default_rng(0))
@@ -139,14 +132,3 @@ def test_shares_are_rounded_up(length, percent, top):
     assert rest.sum() == length - top + 1
     assert kept[0, 0] and rest[0, 0]
     assert not kept[0, -2:].any() and not rest[0, -2:].any()
-
-
-def test_texts_are_shortened_by_hand(keywords):
-    batch = collate(keywords.split("test"), np.array([0, 1]))
-    batch.tokens[:, :4] = torch.tensor([[1, 5, 6, 7], [1, 8, 3, 5]])
-    kept = np.zeros(batch.tokens.shape, dtype=bool)
-    kept[0, [0, 1, 3]] = True
-    kept[1, 0] = True
-    tokens, real = shortened(batch, kept)
-    assert tokens.tolist() == [[1, 5, 7], [1, 0, 0]]
-    assert real.tolist() == [[True, True, True], [True, False, False]]

@@ -12,35 +12,22 @@ from model.probes.learning.logistic_proxy import bags, beta, logistic_proxy
 from model.probes.learning.polarity import polarity
 from model.probes.learning.salient_probe import salient_probe
 from model.probes.measure import Subject
-from tests.model.corpora import CPU, run, values, write_corpus
-from tests.model.specs import brief
+from tests.model.corpora import CPU, keyword_texts, run, values, write_corpus
+from tests.model.specs import brief, part
 
 OBJECTIVE = "model.objectives.classification:BinaryClassification"
 
 
 def node(normalizer: str) -> dict[str, object]:
-    return {
-        "path": "model.architectures.lstm_classifier:LSTMClassifier",
-        **{"width": 16, "hidden": 12},
-        "normalizer": {"path": f"model.normalizers.{normalizer}"},
-    }
+    settings = {"width": 16, "hidden": 12, "normalizer": part(f"normalizers.{normalizer}")}
+    return part("architectures.lstm_classifier:LSTMClassifier", **settings)
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     """Texts of words 5 to 19, one of which is replaced by word 3 (label 0) or 4 (label 1)."""
-    random = np.random.default_rng(0)
-    texts, columns = {}, {}
-    for name, count in (("train", 640), ("dev", 100)):
-        labels = random.integers(0, 2, count).tolist()
-        texts[name], salient = [], []
-        for label in labels:
-            words = random.integers(5, 20, int(random.integers(2, 9)))
-            words[at := int(random.integers(len(words)))] = 3 + label
-            texts[name].append(words.tolist())
-            salient += [int(i == at) for i in range(len(words))]
-        columns[name] = {"label": labels, "salient": salient}
-    return write_corpus(tmp_path_factory.mktemp("c") / "c", texts, 20, {}, columns)
+    folder = tmp_path_factory.mktemp("c") / "c"
+    return keyword_texts(folder, {"train": 640, "dev": 100}, 20, shortest=2, longest=8)
 
 
 def record_of(corpus, normalizer):

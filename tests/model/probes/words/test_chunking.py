@@ -1,21 +1,24 @@
-"""The chunking probe: states of first sub-words, the linear layer, and the baseline."""
+"""The chunking probe: states of first sub-words, the linear layer, the baseline, and its scores."""
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from torch.nn import functional as F
 
 from model.architectures.translation.encoder_decoder import EncoderDecoder
 from model.architectures.translation.two_stream import TwoStreamEncoderDecoder
-from model.layers.packing import Layout
 from model.normalizers.gumbel import Gumbel
 from model.normalizers.softmax import Softmax
 from model.probes.measure import Subject
 from model.probes.words.chunking import baseline, chunking, fit_linear, sentences, word_states
+from model.probes.words.conlleval import chunks, conlleval
 from model.probes.words.subwords import SubWords
+from tests.model.corpora import CPU
 from tests.model.parallel import write_parallel, write_tagged
+from tests.model.translators import unpadded
 
-CPU = torch.device("cpu")
 NOUNS, VERBS = ["dog", "cat", "sea"], ["sees", "runs"]
 PIECES = ["d@@", "og", "cat", "s@@", "ea", "sees", "r@@", "uns", "the"]
 MERGES = ["o g</w>", "e a</w>", "c a", "ca t</w>", "s e", "e s</w>", "se es</w>", "u n", "un s</w>",
@@ -88,8 +91,7 @@ def test_states_are_those_of_each_sentence_alone(corpus, tagged, two_streams, no
     states = word_states(Subject(model, corpus, CPU, 0), found, tokens=40)
     assert sorted(states) == (["controller", "model"] if two_streams else ["model"])
     for n in range(12):
-        source = torch.from_numpy(found.pieces[n])[None]
-        layout = Layout(torch.ones_like(source, dtype=torch.bool))
+        source, layout = unpadded(torch.from_numpy(found.pieces[n])[None])
         mask = torch.zeros(1, 1, 1, source.shape[1])
         with torch.no_grad():
             h = model.source(source)[0]
@@ -163,3 +165,93 @@ def test_sources_that_are_not_english_are_refused(tmp_path, tagged):
     corpus = write_parallel(tmp_path / "de", {"train": [("x", "dog")]}, languages=("de", "en"))
     with pytest.raises(ValueError, match="the sources of this run are not"):
         chunking(Subject(model_of(False, corpus), corpus, CPU, 0), tagged)
+
+
+TAGS = ["O", "B-NP", "I-NP", "B-VP", "I-VP"]
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        ("", set()),
+        ("O O", set()),
+        ("B-NP I-NP O", {(0, 2, "NP")}),
+        ("B-NP B-NP", {(0, 1, "NP"), (1, 2, "NP")}),
+        ("I-NP I-NP", {(0, 2, "NP")}),
+        ("O I-NP O", {(1, 2, "NP")}),
+        ("B-NP I-VP I-VP", {(0, 1, "NP"), (1, 3, "VP")}),
+        ("I-NP B-NP I-NP O B-VP", {(0, 1, "NP"), (1, 3, "NP"), (4, 5, "VP")}),
+    ],
+)
+def test_chunks_by_hand(tags, expected):
+    assert chunks(tags.split()) == expected
+
+
+def test_scores_of_chunks_by_hand():
+    """Three true chunks, four predicted, two right; a chunk does not go on into a new sentence."""
+    true = [["B-NP", "I-NP", "O", "B-VP"], ["I-NP", "O"]]
+    predicted = [["B-NP", "I-NP", "B-VP", "B-NP"], ["I-NP", "O"]]
+    scores = conlleval(true, predicted)
+    assert scores.accuracy == pytest.approx(100 * 4 / 6)
+    assert scores.precision == pytest.approx(50)
+    assert scores.recall == pytest.approx(100 * 2 / 3)
+    assert scores.f1 == pytest.approx(2 * 50 * (200 / 3) / (50 + 200 / 3))
+
+
+def test_no_chunk_found_is_zero():
+    assert conlleval([["B-NP"]], [["O"]]) == (0.0, 0.0, 0.0, 0.0)
+    assert conlleval([["O"]], [["O"]]) == (100.0, 0.0, 0.0, 0.0)
+
+
+def tag_by_tag(true, predicted):
+    """The counts of the shared task's scorer: it walks over the tags and keeps what is open."""
+    counts = {"correct": 0, "existing": 0, "proposed": 0}
+
+    def split(tag):
+        return (tag[0], tag[2:])
+
+    def ends(before, now):
+        (b, kind), (n, new) = split(before), split(now)
+        return b != "O" and (n in "BO" or kind != new)
+
+    def begins(before, now):
+        (b, kind), (n, new) = split(before), split(now)
+        return n == "B" or (n == "I" and (b == "O" or kind != new))
+
+    both_open = False
+    before = ("O", "O")
+    pairs = [
+        pair
+        for sentence in zip(true, predicted, strict=True)
+        for pair in [*zip(*sentence, strict=True), ("O", "O")]
+    ]
+    for pair in pairs:
+        ending = [ends(b, n) for b, n in zip(before, pair, strict=True)]
+        if both_open and any(ending):
+            counts["correct"] += all(ending)
+            both_open = False
+        beginning = [begins(b, n) for b, n in zip(before, pair, strict=True)]
+        if all(beginning) and pair[0][2:] == pair[1][2:]:
+            both_open = True
+        counts["existing"] += beginning[0]
+        counts["proposed"] += beginning[1]
+        before = pair
+    return counts
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(
+        st.lists(st.tuples(st.sampled_from(TAGS), st.sampled_from(TAGS)), min_size=1, max_size=8),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_any_tags_score_as_tag_by_tag(pairs):
+    true, predicted = ([[pair[side] for pair in one] for one in pairs] for side in (0, 1))
+    counts, scores = tag_by_tag(true, predicted), conlleval(true, predicted)
+    for value, whole in ((scores.precision, "proposed"), (scores.recall, "existing")):
+        expected = 100 * counts["correct"] / counts[whole] if counts[whole] else 0
+        assert value == pytest.approx(expected)
+    total = counts["existing"] + counts["proposed"]
+    assert scores.f1 == pytest.approx(200 * counts["correct"] / total if total else 0)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.metrics.cluster import expected_mutual_information
@@ -32,7 +32,7 @@ from model.probes.words.word_classes import word_classes
 from tests.model.clock import tell, timed
 from tests.model.corpora import CPU, write_corpus
 from tests.model.parallel import write_parallel, write_tagged
-from tests.model.specs import SOFTMAX, tiny
+from tests.model.specs import SOFTMAX, part, tiny
 
 SYMBOLS = [
     "<pad>", "<bos>", "<eos>", "<unk>", "der", "mann", "seh@@", "en", ".", "12", "gro@@", "ß@@",
@@ -199,7 +199,6 @@ def test_a_token_out_of_the_vocabulary_is_told_with_the_nearest(tmp_path):
         token_roles(subject, "xyz")
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=2, max_size=60))
 def test_normalised_information_is_the_librarys(pairs):
     rows, columns = (np.array(side) for side in zip(*pairs, strict=True))
@@ -235,7 +234,7 @@ def test_sizes_are_counted_in_millions(tmp_path):
 
 def with_roles(number, assignment, **shape):
     """The node of a model with roles."""
-    roles = {"path": "model.layers.role_interaction:Roles", "number": number}
+    roles = part("layers.role_interaction:Roles", number=number)
     path = "model.architectures.translation.with_roles:RoleEncoderDecoder"
     return {"path": path, **shape, "roles": roles | {"assignment": assignment}}
 

@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model.probes.words import subwords as words
@@ -60,7 +60,6 @@ def test_the_english_side(tmp_path):
         english_side(corpus)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(st.text("ab@", min_size=1, max_size=4).filter(lambda w: not w.endswith("@"))))
 def test_sub_words_are_put_together(texts):
     pieces = [

@@ -1,10 +1,13 @@
-"""Torch's compiler stays out of a training process, and comes when it is asked for."""
+"""What a training process loads and keeps: no compiler of torch unless asked for, freed memory."""
 
+import ctypes
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from model.training.process import keep_freed_memory
 
 ROOT = Path(__file__).parents[3]
 TRAIN = """
@@ -50,3 +53,25 @@ def test_training_is_the_same_without_the_compiler(without):
 
 def test_who_asks_for_the_compiler_gets_it(without):
     assert without[2:] == ["2.0", "True"]
+
+
+def test_glibc_is_told_to_keep_freed_memory(monkeypatch):
+    told = {}
+
+    class Library:
+        def mallopt(self, option: int, value: int) -> None:
+            told[option] = value
+
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: Library())
+    keep_freed_memory()
+    # M_TRIM_THRESHOLD, M_TOP_PAD and M_MMAP_THRESHOLD of malloc.h; mallopt takes a C int.
+    assert sorted(told) == [-3, -2, -1]
+    assert all(2**20 <= value < 2**31 for value in told.values())
+
+
+def test_without_glibc_nothing_happens(monkeypatch):
+    def missing(name: str) -> None:
+        raise OSError(name)
+
+    monkeypatch.setattr(ctypes, "CDLL", missing)
+    keep_freed_memory()

@@ -1,4 +1,4 @@
-"""The proxy: its loss by hand, how it starts to learn (snell2021 eq. 12, 50), and its probe."""
+"""The proxies: by hand, how they start to learn (snell2021 eq. 12, 50), and what they learn."""
 
 import math
 
@@ -7,14 +7,17 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from model.architectures.class_proxy import ClassProxy
+from model.architectures.copying import CopyingModel
 from model.architectures.lexical_proxy import LexicalProxy
 from model.batches.batching import collate
+from model.objectives.copying import Copying
 from model.objectives.copying_proxy import CopyingProxy
 from model.probes.learning.ibm_model_1 import count_table
 from model.probes.learning.lexical_proxy import copying_proxy
 from model.probes.measure import Subject
-from tests.model.corpora import CPU, learned, values, write_corpus
-from tests.model.specs import brief
+from tests.model.corpora import CPU, keyword_texts, learned, permutations, values, write_corpus
+from tests.model.specs import brief, part
 
 END = 3
 PAIRS = [([0, 1, 1, 2], [3, 1]), ([2], [0, 1, 2, 0]), ([3, 0], [4]), ([1, 3, 4], [2, 2, 3])]
@@ -46,19 +49,28 @@ def test_padding_is_no_word():
     assert torch.allclose(found[0], model(tokens[:1, :2], tokens[:1, :2] > 0)[0])
 
 
-def test_sequences_of_several_lengths_are_refused(tmp_path):
+@pytest.mark.parametrize(
+    ("objective", "model"),
+    [(Copying(), CopyingModel(9, 4, 4)), (CopyingProxy(), LexicalProxy(9, 4))],
+)
+def test_sequences_of_several_lengths_are_refused(tmp_path, objective, model):
     corpus = write_corpus(tmp_path / "c", {"train": [[4, 5, 6, END], [4, 5, END]]}, 9, {})
     batch = collate(corpus.split("train"), np.arange(2))
     with pytest.raises(ValueError, match=r"one length; give the corpus a length\.$"):
-        CopyingProxy().loss(LexicalProxy(9, 4), batch, epoch=0)
+        objective.loss(model, batch, epoch=0)
 
 
-def test_words_start_as_in_the_paper():
-    """As in snell2021 section 4.1; theta is what single words give (snell2021 eq. 10)."""
-    torch.manual_seed(0)
-    model = LexicalProxy(500, 64)
+@pytest.mark.parametrize(("kind", "near"), [(LexicalProxy, 0.02), (ClassProxy, 0.15)])
+def test_words_start_as_in_the_paper(kind, near):
+    """As in snell2021 section 4.1."""
+    model = kind(500, 64)
     for weight in (model.embedding.weight, model.output.weight):
-        assert float(weight.std()) == pytest.approx(1 / 8, rel=0.02)
+        assert float(weight.std()) == pytest.approx(1 / 8, rel=near)
+
+
+def test_what_is_said_of_words_is_the_softmax_of_their_scores():
+    """theta is what single words give (snell2021 eq. 10)."""
+    model = LexicalProxy(500, 64)
     alone = model(torch.arange(500)[:, None], torch.ones(500, 1, dtype=torch.bool))
     assert torch.allclose(model.of_words(), alone.softmax(dim=-1), atol=1e-6)
 
@@ -106,19 +118,11 @@ def test_equations_50_and_12_at_initialisation():
     assert apart[1] < apart[0] / 3
 
 
-def sequences(n: int, seed: int, drawn_from: int) -> list[list[int]]:
-    random = np.random.default_rng(seed)
-    return [[*random.permutation(np.arange(4, 4 + drawn_from))[:5].tolist(), END] for _ in range(n)]
-
-
 @pytest.mark.parametrize(("drawn_from", "learnt"), [(5, False), (8, True)])
 def test_a_proxy_learns_to_copy_only_where_symbols_do_not_all_occur(tmp_path, drawn_from, learnt):
-    splits = {
-        name: sequences(n, seed, drawn_from)
-        for seed, (name, n) in enumerate({"train": 1280, "dev": 32, "test": 50}.items())
-    }
-    corpus = write_corpus(tmp_path / "c", splits, 4 + drawn_from, {})
-    node = {"path": "model.architectures.lexical_proxy:LexicalProxy", "width": 64}
+    sizes = {"train": 1280, "dev": 32, "test": 50}
+    corpus = permutations(tmp_path / "c", sizes, drawn_from, length=5)
+    node = part("architectures.lexical_proxy:LexicalProxy", width=64)
     spec = brief(node, "model.objectives.copying_proxy:CopyingProxy", epochs=5)
     value = values(copying_proxy(learned(spec, corpus)[0]))
     assert value["uniform_alignment"] == 0.2
@@ -157,3 +161,35 @@ def test_the_probe_equals_a_slow_count(tmp_path):
         assert found.scalars[f"{name}_alignment"]["value"] == pytest.approx(np.mean(shares))
         mean = np.mean([trans[i, i] for i in range(3)])
         assert found.scalars[f"{name}_translation"]["value"] == pytest.approx(mean)
+
+
+def test_the_class_proxy_is_the_softmax_of_the_mean_embedding():
+    """snell2021 eq. 55."""
+    torch.manual_seed(0)
+    model = ClassProxy(8, 3).double()
+    tokens = torch.tensor([[4, 5, 0], [6, 6, 7]])
+    found = model(tokens, tokens > 0)
+    for row, words in enumerate(([4, 5], [6, 6, 7])):
+        mean = sum(model.embedding.weight[word] for word in words) / len(words)
+        p = (model.output.weight @ mean).softmax(dim=0)
+        assert float(found.logits[row].sigmoid().detach()) == pytest.approx(float(p[1].detach()))
+        for place, word in enumerate(words):
+            alone = (model.output.weight @ model.embedding.weight[word]).softmax(dim=0)
+            assert torch.allclose(found.log_odds[row, place].sigmoid(), alone[1])
+        assert torch.allclose(
+            found.weights[row, : len(words)], torch.tensor(1 / len(words)).double()
+        )
+    assert found.weights[0, 2] == 0
+
+
+def test_the_class_proxy_learns_which_words_decide(tmp_path):
+    corpus = keyword_texts(tmp_path / "c", {"train": 640, "dev": 64}, 12, shortest=6, longest=6)
+    node = part("architectures.class_proxy:ClassProxy", width=16)
+    objective = "model.objectives.classification:BinaryClassification"
+    model = learned(brief(node, objective, epochs=5), corpus)[0].model
+    words = torch.arange(3, 12)[None]
+    says = model(words, words > 0).log_odds[0]
+    assert says.argmin() == 0
+    assert says.argmax() == 1
+    says = says.detach()
+    assert float(says[0]) < -1 < 1 < float(says[1])

@@ -1,15 +1,57 @@
-"""Where a run multiplies in bf16."""
+"""Adam with and without decay, the mean of kept weights, and where a run multiplies in bf16."""
 
 import pytest
 import torch
+from torch import nn
 
 from model.architectures.copying import CopyingModel
 from model.architectures.lstm_classifier import LSTMClassifier
 from model.normalizers.softmax import Softmax
 from model.training import optimization as precision
-from model.training.optimization import autocast, uses_bf16
+from model.training.checkpointer import average
+from model.training.optimization import adam, autocast, uses_bf16
+from tests.model.corpora import CPU, MemoryKeeper, run
 
-CPU = torch.device("cpu")
+
+def test_one_step_with_decay_by_hand():
+    """Adam's first step is lr * sign(gradient); decoupled decay takes lr * decay * weight more."""
+    model = nn.Linear(1, 1, bias=False)
+    nn.init.constant_(model.weight, 2.0)
+    optimizer = adam(model, {"lr": 0.1, "betas": [0.9, 0.98], "weight_decay": 0.5})
+    model.weight.grad = torch.full((1, 1), 3.0)
+    optimizer.step()
+    assert float(model.weight.detach()) == pytest.approx(2.0 - 0.1 * 0.5 * 2.0 - 0.1, abs=1e-6)
+
+
+def test_without_decay_it_is_adam():
+    model = nn.Linear(1, 1)
+    assert type(adam(model, {"lr": 0.1, "betas": [0.9, 0.98]})) is torch.optim.Adam
+
+
+def test_the_mean_of_kept_weights_by_hand():
+    kept = [{"w": torch.tensor([1.0, 5.0])}, {"w": torch.tensor([2.0, 7.0])}]
+    assert average(kept)["w"].tolist() == [1.5, 6.0]
+    assert average(kept)["w"].dtype == torch.float32
+
+
+@pytest.mark.parametrize("apart", [{"updates": 7}, {"epochs": 1}])
+def test_a_run_ends_with_the_mean_of_its_last_kept_weights(classifier_spec, keywords, apart):
+    training = classifier_spec["training"]
+    del training["select"]
+    last = run(classifier_spec, keywords)
+    epoch = last.updates // training["epochs"]
+    step = apart.get("updates", epoch)
+    window = list(range(step, last.updates + 1, step))[-2:]
+    classifier_spec["checkpoints"] = window[:1]
+    everything = MemoryKeeper()
+    run(classifier_spec | {"checkpoints": window}, keywords, everything)
+    training["average"] = {"last": 2, **apart}
+    keeper = MemoryKeeper()
+    averaged = run(classifier_spec, keywords, keeper)
+    for name, value in averaged.weights.items():
+        mean = sum(everything.kept[update][name] for update in window) / 2
+        assert torch.allclose(value, mean, atol=1e-7)
+    assert list(keeper.kept) == window[:1]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,74 @@
+"""How a scale departs from the paper's setting, on made-up and on the papers' own experiments."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from workflow.definitions.paper import PAPERS
+from workflow.planning import departures
+from workflow.planning.departures import Departure, Departures
+from workflow.planning.experiments import Experiment
+
+
+def experiment(**scales: Any) -> Experiment:
+    """Return an experiment with four variants; `b` is not the paper's."""
+    sst = {"dataset": "sst"}
+    definition = {
+        "data": {"dataset": "imdb"},
+        "model": {},
+        "training": {"epochs": 50},
+        "variants": {"a": {}, "b": {}, "c": {"data": sst}, "d": {"training": {"updates": 9}}},
+        "scales": {"paper": {"only": ["a", "c", "d"]}, **scales},
+    }
+    return Experiment("made", "paper", Path("experiments.yaml"), definition)
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> Departures:
+    lite = {"only": ["a", "b", "d"], "variants": {"d": {"training": {"updates": 8}}}}
+    monkeypatch.setattr(departures, "_experiments", lambda papers: {"made": experiment(lite=lite)})
+    return Departures(Path("papers"), "lite")
+
+
+@pytest.mark.parametrize(
+    ("variants", "expected"),
+    [
+        ("a", "none"),
+        ("d", "shorter"),
+        ("b", "other data"),
+        ("c", "absent"),
+        ("ad", "shorter"),
+        ("db", "other data"),
+        ("bc", "absent"),
+    ],
+)
+def test_the_largest_departure_counts(made: Departures, variants: str, expected: str) -> None:
+    assert made.of("made", variants) == expected
+
+
+def test_what_there_is_of_the_papers_data(made: Departures) -> None:
+    assert made.at_hand("made", "a") == "whole"
+    assert made.at_hand("made", "c") == "absent"
+    assert made.at_hand("made", "c", [{"dataset": "sst_2"}]) == "part"
+    assert made.at_hand("made", "c", [{"dataset": "sstx"}]) == "absent"
+    whole = departures._data(made.experiments["made"], "c", "paper")
+    assert made.at_hand("made", "c", [whole]) == "whole"
+    assert made.at_hand("made", "c", [{**whole, "max_tokens": 7}]) == "part"
+
+
+@pytest.mark.parametrize(
+    ("name", "variant", "expected", "at_hand"),
+    [
+        ("classification_learning", "sst_attention", "none", "whole"),
+        ("classification_learning", "imdb_attention", "shorter", "whole"),
+        ("text_classification", "ag_news_soft", "other data", "part"),
+        ("sparse_translation", "de_en_topk", "absent", "part"),
+        ("sparse_translation", "en_de_topk", "absent", "absent"),
+        ("language_modelling", "enwik8_topk", "absent", "part"),
+    ],
+)
+def test_the_papers_at_lite(name: str, variant: str, expected: Departure, at_hand: str) -> None:
+    lite = Departures(PAPERS, "lite")
+    assert (lite.of(name, [variant]), lite.at_hand(name, variant)) == (expected, at_hand)
+    assert Departures(PAPERS, "paper").of(name, [variant]) == "none"

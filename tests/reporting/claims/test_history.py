@@ -1,0 +1,89 @@
+"""The history of claims: what changed between publications, and whether results were known."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.reporting.claims.test_claims_table import claim
+from workflow.files import read_json, write_json
+from workflow.reporting.claims.history import (
+    after_results,
+    changes,
+    claims_of,
+    extended,
+    read_history,
+)
+
+LITE = Path(__file__).resolve().parents[3] / "docs/reproduction/lite"
+
+
+def told(name: str, *runs: str, **more: Any) -> dict[str, Any]:
+    return claim(id=name, runs=list(runs), **more).told()
+
+
+@pytest.mark.parametrize(
+    ("part", "old", "new", "line"),
+    [
+        ("claim", "A is better.", "A is worse.", "from “A is better.” to “A is worse.”"),
+        ("margin", 0.3, 0.2, "margin from 0.3 to 0.2"),
+        ("direction", "greater", "less", "direction from greater to less"),
+        ("interest", None, 0.5, "interest from none to 0.5"),
+        ("over", "runs", "examples", "over from runs to examples"),
+    ],
+)
+def test_a_changed_part_is_told(part: str, old: Any, new: Any, line: str) -> None:
+    before, after = ([told("a", "r1", **{part: value}), told("b")] for value in (old, new))
+    found = changes(before, after, {"r1"})
+    assert found == [{"claim": "a", "part": part, "old": old, "new": new, "results": "after"}]
+    history = extended([], found, "2026-01-02")
+    assert after_results(history) == [f"2026-01-02, `a`: {line}"]
+    assert changes(before, after, {"r2"})[0]["results"] == "before"
+    assert after_results(extended([], changes(before, after, ()), "2026-01-02")) == []
+
+
+def test_claims_come_and_go() -> None:
+    found = changes([told("a", "r1"), told("b")], [told("b"), told("c", "r2"), told("d")], {"r2"})
+    shown = [(one["claim"], one["part"], one["results"]) for one in found]
+    assert shown == [("a", "removed", "before"), ("c", "added", "after"), ("d", "added", "before")]
+    assert found[0]["old"] == found[1]["new"] == "One is better."
+    assert changes([], [told("a", "r1")], {"r1"}) == []
+
+
+def test_what_does_not_decide_a_claim_is_no_change() -> None:
+    check = told("a", claim="A check, no claim of the paper: one is better.")
+    assert changes([check], [told("a", verdict="holds", headline=True, seeds=[1])], ()) == []
+    older = {name: value for name, value in told("a").items() if name != "interest"}
+    assert changes([older], [told("a", interest=0.5)], ()) == []
+    assert extended([{"date": "x", "changes": []}], [], "y") == [{"date": "x", "changes": []}]
+
+
+def test_it_is_read_where_it_was_published(tmp_path: Path) -> None:
+    assert read_history(tmp_path) == [] and claims_of(tmp_path) == []
+    history = extended([], changes([told("a")], [told("a", margin=1)], ()), "2026-01-02")
+    write_json(tmp_path / "claims_history.json", {"schema": 1, "history": history})
+    write_json(tmp_path / "claims/p.json", {"claims": [told("a")]})
+    assert read_history(tmp_path) == history
+    assert claims_of(tmp_path) == [told("a")]
+
+
+def test_the_published_history_leads_to_what_is_published() -> None:
+    """Its changes, carried out one after the other, end at the sentences published today."""
+    sentences: dict[str, str] = {}
+    for entry in read_history(LITE):
+        for one in entry["changes"]:
+            if one["part"] not in ("claim", "added", "removed"):
+                continue
+            assert (
+                one["old"] is None or sentences.setdefault(one["claim"], one["old"]) == one["old"]
+            )
+            sentences[one["claim"]] = one["new"]
+    now = {
+        one["id"]: one["claim"]
+        for path in sorted((LITE / "claims").glob("*.json"))
+        for one in read_json(path)["claims"]
+    }
+    for name, sentence in sentences.items():
+        shown = now.get(name)
+        prefix = "A check, no claim of the paper: "
+        assert (shown or "").removeprefix(prefix).casefold() == (sentence or "").casefold()

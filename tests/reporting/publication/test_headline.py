@@ -1,0 +1,132 @@
+"""The headline: findings stand while claims are decided so, and everything is counted by hand."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.reporting.claims.test_claims_table import claim
+from workflow.definitions.claims import check_claims
+from workflow.definitions.paper import Paper
+from workflow.errors import InputError
+from workflow.reporting.claims.kinds import KINDS
+from workflow.reporting.measures import Measures
+from workflow.reporting.publication.counting import Comparison, comparisons
+from workflow.reporting.publication.headline import (
+    claims_by_kind,
+    findings,
+    numbers_by_training,
+    numbers_not_run,
+)
+from workflow.reporting.publication.settings import GPU, REASONS, UNDONE, Settings
+from workflow.reporting.tables.tabulating import tabulate
+
+
+def with_findings(*found: dict[str, object]) -> Paper:
+    paper = Paper("discrete_transformer")
+    paper.claims = {"claims": [], "findings": list(found)}
+    return paper
+
+
+def test_a_finding_stands_while_all_its_claims_are_decided_so() -> None:
+    says = {"source": "kinley2020", "finding": "It works.", "rests_on": {"a": "holds"}}
+    fails = {**says, "finding": "It fails.", "rests_on": {"a": "holds", "b": "does not hold"}}
+    other = {**says, "source": "discrete2020", "finding": "Nothing of this."}
+    paper = with_findings(says, fails, other)
+    judged = [claim(id="a", verdict="holds"), claim(id="b"), claim(id="c", check=True)]
+    (one,) = findings(paper, judged)
+    assert one.reference.key == "kinley2020"
+    assert one.text == "It works. (2 claims: 1 holds, 1 undecided)"
+    judged[1] = claim(id="b", verdict="does not hold")
+    (one,) = findings(paper, judged)
+    assert one.text == "It works. It fails. (2 claims: 1 holds, 1 does not)"
+    assert one.markdown.startswith("- **kinley2020** ([Two-Stream")
+    judged[0] = claim(id="a")
+    (one,) = findings(paper, [*judged, claim(verdict="does not hold")])
+    assert one.text == "(3 claims: 2 do not, 1 undecided)"
+
+
+def test_a_finding_rests_on_claims_that_there_are() -> None:
+    said = Paper("discrete_transformer").claims
+    finding = {"source": "kinley2020", "finding": "It works.", "rests_on": {"tau_ss": "holds"}}
+    with pytest.raises(InputError, match='"tau_ss"'):
+        check_claims({**said, "findings": [finding]}, "claims.yaml")
+
+
+def test_every_paper_has_a_finding_today() -> None:
+    for paper in Paper.all():
+        sources = {one["source"] for one in paper.claims["findings"]}
+        assert sources == {reference.key for reference in paper.about.references}
+
+
+def test_claims_by_what_they_were_tried_on() -> None:
+    counts = claims_by_kind(
+        [
+            claim(verdict="holds"),
+            claim(verdict="no difference"),
+            claim(kind=KINDS[1]),
+            claim(kind=KINDS[1], verdict="does not hold"),
+            claim(kind=KINDS[-1], verdict="not run"),
+            claim(verdict="holds", check=True),
+        ]
+    )
+    assert counts.columns[2:] == ("holds", "does not hold", "no difference", "undecided", "not run")
+    assert counts.rows == (
+        ("all", "5", "1", "1", "1", "1", "1"),
+        (KINDS[0], "2", "1", "0", "1", "0", "0"),
+        (KINDS[1], "2", "0", "1", "0", "1", "0"),
+        (KINDS[2], *"000000"),
+        (KINDS[3], *"000000"),
+        (KINDS[4], "1", "0", "0", "0", "0", "1"),
+    )
+    sentence, empty, header, rule, first, *_ = counts.markdown.splitlines()
+    assert sentence.startswith("What the papers claim") and not empty
+    assert header.startswith("| tried on | claims | holds |")
+    assert rule == "| --- | --: | --: | --: | --: | --: | --: |"
+    assert first == "| all | 5 | 1 | 1 | 1 | 1 | 1 |"
+
+
+def test_numbers_by_length_of_training() -> None:
+    found = [
+        *[Comparison("kinley2020", True, "reproduced")] * 2,
+        Comparison("kinley2020", True, "differs", shorter=True),
+        Comparison("snell2021", False, "reproduced"),
+        Comparison("snell2021", True, "not comparable"),
+        Comparison("snell2021", True, "not run", lacking=GPU),
+        Comparison("snell2021", True, "not run", lacking=UNDONE),
+        Comparison("snell2021", True, "not run", lacking=GPU),
+    ]
+    counts = numbers_by_training(found)
+    right, wrong = (counts.columns.index(word) for word in ("reproduced", "differs"))
+    shown = [(row[0], row[1], row[right], row[wrong]) for row in counts.rows]
+    assert shown == [
+        ("all", "4", "3", "1"),
+        ("trained as long as the paper's", "2", "2", "0"),
+        ("trained for less", "1", "0", "1"),
+        ("not trained: data and baselines", "1", "1", "0"),
+    ]
+    assert numbers_not_run(found).rows == (
+        ("all", "3"),
+        (REASONS[0], "0"),
+        (REASONS[1], "0"),
+        (GPU, "2"),
+        (UNDONE, "1"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("paper", "table", "reasons"),
+    [
+        ("explicit_sparse", "table_4", {REASONS[0], REASONS[1], GPU}),
+        ("explicit_sparse", "table_2", {REASONS[0]}),
+        ("explicit_sparse", "table_3", {REASONS[1]}),
+        ("discrete_transformer", "table_6_1", {REASONS[1], UNDONE}),
+    ],
+)
+def test_why_numbers_were_not_run(
+    paper: str, table: str, reasons: set[str], tmp_path: Path
+) -> None:
+    prefix = tmp_path / table
+    tabulate(Paper(paper), table, "lite", Measures([]), prefix)
+    tables = [prefix.with_suffix(".csv")]
+    found = comparisons(tables, Settings("lite", tables))
+    assert {one.lacking for one in found if one.verdict == "not run"} == reasons

@@ -1,0 +1,49 @@
+"""What heads a page of results, in Markdown; the report sets the same as HTML."""
+
+from dataclasses import dataclass
+
+from workflow.definitions.references import Reference
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What came out of a paper."""
+
+    reference: Reference
+    text: str
+
+    @property
+    def markdown(self) -> str:
+        """A line of a list."""
+        one = self.reference
+        return f"- **{one.key}** ([{one.title}]({one.link})): {self.text}"
+
+
+@dataclass(frozen=True)
+class Counts:
+    """A table of counts below a sentence; the first column says of what."""
+
+    about: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    @property
+    def markdown(self) -> str:
+        """The sentence, and below it the table."""
+        rule = " | ".join(["---", *["--:"] * (len(self.columns) - 1)])
+        lines = [" | ".join(self.columns), rule, *map(" | ".join, self.rows)]
+        return "\n".join([f"{self.about}\n", *(f"| {line} |" for line in lines)])
+
+
+@dataclass(frozen=True)
+class Headline:
+    """What came out at one scale."""
+
+    findings: tuple[Finding, ...]
+    tables: tuple[Counts, ...]
+
+    @property
+    def markdown(self) -> str:
+        """The findings, then the tables."""
+        lines = "\n".join(finding.markdown for finding in self.findings)
+        return "\n\n".join([lines, *(table.markdown for table in self.tables)])

@@ -1,0 +1,72 @@
+"""Of a printed number: whether the run beside it was trained for less, or why there is no run."""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from workflow.definitions.cells import cell_variant, cells, row_experiment, row_name
+from workflow.definitions.paper import PAPERS, Paper
+from workflow.files import read_sidecar
+from workflow.planning.departures import AtHand, Departures
+from workflow.reporting.statistics.cells import Cell
+from workflow.reporting.statistics.comparability import base_scale
+
+GPU, UNDONE = "needs a GPU", "not done"
+BY_DATA: Mapping[AtHand, str] = {
+    "absent": "its data is not here",
+    "part": "only a part of its data is here",
+    "whole": UNDONE,
+}
+REASONS = (BY_DATA["absent"], BY_DATA["part"], GPU, UNDONE)
+"""Why a printed number was not run, in the order in which they are counted."""
+
+
+class Settings:
+    """How the cells of tables at one scale depart from the paper's setting."""
+
+    def __init__(self, scale: str, tables: Iterable[Path]) -> None:
+        """Take a scale and its tables (`.csv`), of which some describe the data that are here."""
+        self.departures = Departures(PAPERS, base_scale(scale))
+        facts = [one for path in tables for one in read_sidecar(path).get("corpora", {}).values()]
+        self.described = [one["recipe"] for one in facts if "missing" not in one]
+
+    def shorter(self, sidecar: Mapping[str, Any], cell: Cell) -> bool:
+        """Return whether a cell's run was trained for less than the paper's."""
+        if "corpora" in sidecar:
+            return False
+        experiment, variant = _variants(sidecar["paper"], sidecar["table"])[cell.row, cell.column]
+        return self.departures.of(experiment, [variant]) == "shorter"
+
+    def lacking(self, sidecar: Mapping[str, Any], cell: Cell) -> str:
+        """Return why a cell was not run, one of `REASONS`."""
+        if cell.unit.endswith("/s"):  # Speeds are of the paper's hardware.
+            return GPU
+        if "corpora" in sidecar:
+            (row,) = (
+                one
+                for one in Paper(sidecar["paper"]).definition("corpora", sidecar["table"])["rows"]
+                if one["label"] == cell.row
+            )
+            return BY_DATA[self._of_corpus(row)]
+        experiment, variant = _variants(sidecar["paper"], sidecar["table"])[cell.row, cell.column]
+        return BY_DATA[self.departures.at_hand(experiment, variant, self.described)]
+
+    def _of_corpus(self, row: Mapping[str, Any]) -> AtHand:
+        if "like" in row:
+            return self.departures.at_hand(*row["like"].values(), self.described)
+        known = {one["dataset"] for one in self.described}
+        return "whole" if row["data"]["dataset"] in known else "absent"
+
+
+@cache
+def _variants(paper: str, table: str) -> dict[tuple[str, str], tuple[str, str]]:
+    """Return experiment and variant of each cell, by its row and column as tables have them."""
+    definition = Paper(paper).definition("tables", table)
+    return {
+        (row_name(row), str(column["label"])): (
+            row_experiment(definition, row),
+            cell_variant(definition, row, column),
+        )
+        for row, column in cells(definition)
+    }
