@@ -90,7 +90,7 @@ def test_the_baseline_translates_alike(tmp_path):
 
 
 def test_metrics_are_per_target_token(tmp_path):
-    """Their sum is that of weissenborn2019 eq. 3 and of the loss of snell2021 eq. 2."""
+    """Summed `nll` is that of weissenborn2019 eq. 3 and snell2021 eq. 2."""
     batch, model = a_batch(tmp_path), make("softmax")
     found = Translation(0.2).loss(model, batch, 0.0)
     log_p = model.logits(model(*read_by(batch)).states).log_softmax(-1)

@@ -48,6 +48,7 @@ LONGER = [
 
 
 def test_the_crossing_of_two_runs_by_hand() -> None:
+    """Where the inf of snell2021 eq. 8 lies."""
     # The other run of each: from 65 to 85, and from 80 to 90.
     assert crossing(NAME, [ONE, OTHER]) == Crossing(
         (72.5, 87.5), ((51, 62.5), (62.5, 82.5), (82.5, 89.5)), 400
