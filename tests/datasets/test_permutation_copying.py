@@ -77,12 +77,21 @@ def test_the_arrays_hold_the_sequences_with_the_end_after_each(build: Build, rec
 
 
 def test_unused_outputs_stand_in_no_sequence(build: Build) -> None:
-    plain, more = build(SAME), build({**SAME, "unused": 2}, "more")
-    for split in SPLITS:
-        arrays = [np.load(out / "encoded" / f"{split}.tokens.npy") for out in (plain, more)]
-        np.testing.assert_array_equal(*arrays)
-    vocabularies = [(out / "encoded" / "vocabulary.txt").read_text() for out in (plain, more)]
-    assert vocabularies[1] == vocabularies[0] + "<unused 1>\n<unused 2>\n"
+    marks = {
+        0: (["<end>", "<bos>"], []),
+        1: (["<end>", "<bos>"], ["<unused 1>"]),
+        2: (["<pad>", "<bos>", "<unk>", "<end>"], []),
+        4: (["<pad>", "<bos>", "<unk>", "<end>"], ["<unused 1>", "<unused 2>"]),
+    }
+    texts = []
+    for unused, (first, last) in marks.items():
+        out = build({**SAME, "unused": unused}, f"{unused} unused") / "encoded"
+        vocabulary = (out / "vocabulary.txt").read_text(encoding="utf-8").splitlines()
+        assert vocabulary == [*first, *"123456", *last]
+        tokens = np.load(out / "test.tokens.npy")
+        assert vocabulary.index("<bos>") == 1 and 1 not in tokens
+        texts.append([vocabulary[token] for token in tokens])
+    assert all(text == texts[0] for text in texts)
 
 
 def test_permutations_of_one_set_have_the_same_symbols(build: Build) -> None:

@@ -25,17 +25,16 @@ class Data(NumberedSequences):
 
     Its control is `symbols: 60`, its mixture of permutations `symbols: 80` with `sets: 2`.
     As in the authors' code the vocabulary is the symbols and two marks: no sequence is padded and
-    no symbol unknown, and how many outputs are never a target decides how often a model learns.
+    no symbol unknown, and outputs that are never a target slow learning.
     """
-
-    reserved = ("<end>", "<bos>")
 
     symbols: int = 40
     """Symbols in all, called 1, 2, ..."""
     sets: int = 1
     """Equal sets of neighbouring symbols; a sequence takes its symbols from one of them."""
     unused: int = 0
-    """Entries of the vocabulary that stand in no sequence."""
+    """Entries of the vocabulary that stand in no sequence; of two or more the first are the marks
+    that other datasets have, `<pad>` and `<unk>`."""
     train: int = 25600
 
     def __post_init__(self) -> None:
@@ -78,9 +77,15 @@ class Data(NumberedSequences):
         """How many symbols there are."""
         return self.symbols
 
+    @property
+    def reserved(self) -> tuple[str, ...]:
+        """The marks, which stand before the symbols in the vocabulary."""
+        return ("<end>", "<bos>") if self.unused < 2 else (*super().reserved, "<end>")
+
     def names(self) -> list[str]:
-        """Return the symbols, and those that stand in no sequence."""
-        return super().names() + [f"<unused {number}>" for number in range(1, self.unused + 1)]
+        """Return the symbols, and what stands in no sequence and is no mark."""
+        others = self.unused if self.unused < 2 else self.unused - 2
+        return super().names() + [f"<unused {number}>" for number in range(1, others + 1)]
 
     def fault(self, symbols: Sequence[int]) -> str:
         """Say what is wrong with a sequence; empty if nothing is."""

@@ -33,13 +33,33 @@ class CellPlace(TypedDict):
 
 
 @closed
-class Tolerance(TypedDict):
+class Rule(TypedDict):
     """How far ours may be from a printed number."""
 
     seed_std: NotNegative
+    by_row: NotRequired[Annotated[dict[str, NotNegative], Field(min_length=1)]]
+    """in place of `seed_std`, in the rows of these ids"""
     sampling: NotRequired[Literal["none", "binomial", "examples"]]
     full: NotRequired[AboveZero]
+    wide: NotRequired[Literal[True]]
+    """nearly any run meets it, so it gives no verdict"""
     because: Text
+
+
+@closed
+class Former(Rule):
+    """The rule before."""
+
+    until: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")]
+    """the day of the present rule"""
+
+
+@closed
+class Tolerance(Rule):
+    """The rule, and the one that was published before it."""
+
+    formerly: NotRequired[Former]
+    """a verdict that it changed is shown beside the new one"""
 
 
 @closed
@@ -61,9 +81,9 @@ class Metric(TypedDict):
     starred: NotRequired[bool]
     """the paper marks with * what training never exceeded, and a measure with `_never` behind its
     name says so of ours"""
-    wide: NotRequired[Literal[True]]
-    """nearly any run meets its tolerance: its verdicts are counted apart, as are those of a cell
-    whose tolerance holds chance (a measure with `_chance` behind its name)"""
+    crossing: NotRequired[Literal[True]]
+    """it is read where other runs first exceed an agreement, and compared as what lies between that
+    checkpoint and the one before"""
     proportion: NotRequired[bool]
     """the measure is 0 or 1 and its mean a fraction of runs"""
     tolerance: NotRequired[Tolerance]
@@ -92,7 +112,8 @@ class Row(TypedDict):
     format: NotRequired[
         Annotated[str | ByColumn, Field(description="a text, or a mapping from column to text")]
     ]
-    flag: NotRequired[str]
+    flag: NotRequired[Literal["reading", "quoted"]]
+    """`reading`: another reading of a number is the one that is compared"""
     quoted: NotRequired[Literal[True]]
     """whether the paper quotes it from others"""
     note: NotRequired[str]

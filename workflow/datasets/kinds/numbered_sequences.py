@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from workflow.datasets.io.files import (
     SPLITS,
@@ -27,11 +27,13 @@ if TYPE_CHECKING:  # numpy is loaded by the stages only
 class NumberedSequences(Synthetic):
     """Sequences of one length; a dataset says which are right, and how they are encoded."""
 
-    reserved: ClassVar[Sequence[str]] = ("<pad>", "<bos>", "<unk>")
-    """Symbols that stand before the numbered ones in the vocabulary."""
-
     length: int = 40
     """Symbols in a sequence."""
+
+    @property
+    def reserved(self) -> tuple[str, ...]:
+        """The marks, which stand before the symbols in the vocabulary."""
+        return ("<pad>", "<bos>", "<unk>")
 
     @property
     @abstractmethod

@@ -1,8 +1,8 @@
 """Comparisons with printed numbers and claims, counted by verdict.
 
-Comparisons of trained models are counted apart from those of data and baselines, and from those
-whose tolerance is so wide that nearly any run meets it. Several cells may show one measurement: it
-counts once, by its worst verdict; in the row of a paper likewise, if that paper prints it.
+Comparisons of trained models are counted apart from those of data and baselines. Several cells may
+show one measurement: it counts once, by its worst verdict; in the row of a paper likewise, if that
+paper prints it.
 """
 
 from collections import Counter
@@ -16,10 +16,9 @@ from workflow.files import read_sidecar
 from workflow.reporting.claims.judged import JudgedClaim
 from workflow.reporting.claims.markdown import leans_against, points_against
 from workflow.reporting.statistics.cells import Cell, read_cells
-from workflow.reporting.statistics.verdict import WORDS
+from workflow.reporting.statistics.verdict import COMPARED, WORDS
 
-COMPARED = ("reproduced", "close", "differs")
-RANKED = ("not run", "not comparable", *COMPARED)
+RANKED = ("not run", "not comparable", "second reading", "wide tolerance", *COMPARED)
 DECIDED = ("holds", "does not hold")
 """The verdicts on claims that settle them."""
 
@@ -32,8 +31,6 @@ class Comparison:
     trained: bool
     """Whether it depends on a training; sizes and untrained baselines do not."""
     verdict: str
-    wide: bool = False
-    """Whether nearly any run meets its tolerance, or chance does."""
     measurement: Hashable = None
     """What was measured, see `measurement`; of data and what was not run None."""
 
@@ -50,13 +47,17 @@ def comparisons(folder: Path) -> list[Comparison]:
                 source=cell.source,
                 trained=trained(sidecar, cell.metric),
                 verdict=cell.verdict,
-                wide=told.get("wide", False),
                 measurement=measurement(sidecar, told, cell),
             )
             for cell, told in zip(read_cells(path), sidecar["cells"], strict=True)
-            if cell.expected and cell.verdict in WORDS
+            if cell.expected and cell.verdict in WORDS and not _repeated(cell)
         ]
     return counted
+
+
+def _repeated(cell: Cell) -> bool:
+    """Say whether a number was not run in the reading that is compared, and so in no other."""
+    return cell.flag == "reading" and cell.verdict == "not run"
 
 
 def measurement(sidecar: Mapping[str, Any], told: Mapping[str, Any], cell: Cell) -> Hashable:
@@ -92,18 +93,18 @@ def said(found: Sequence[Comparison]) -> str:
 
     def of(wanted: Callable[[Comparison], bool]) -> tuple[int, str]:
         counted = Counter(one.verdict for one in found if wanted(one))
-        words = [f"{counted[word]} {word.removesuffix('s')}" for word in COMPARED]
+        words = [f"{counted[word]} `{word}`" for word in COMPARED]
         return sum(counted[word] for word in COMPARED), ", ".join(words)
 
     models, of_models = of(_compared)
     others, of_others = of(lambda one: not one.trained)
-    wide, of_wide = of(lambda one: one.wide)
     rest = Counter(one.verdict for one in found)
     return (
         f"{models} comparisons of trained models with printed numbers: {of_models}; "
-        f"{others} of data and baselines: {of_others}; "
-        f"{wide} whose tolerance is so wide that nearly any run meets it: {of_wide}. "
-        f"{rest['not comparable']} more are not comparable, and {rest['not run']} were not run. "
+        f"{others} of data and baselines: {of_others}. "
+        f"{rest['wide tolerance']} more have so wide a tolerance that no verdict is given, "
+        f"{rest['second reading']} are second readings, {rest['not comparable']} are not "
+        f"comparable, and {rest['not run']} were not run. "
         "What several tables show of one measurement counts once, by its worst verdict."
     )
 
@@ -133,7 +134,7 @@ def by_paper(
     """
     every = sum(map(_compared, once(found)))
     lines = [
-        "| paper | claims decided | comparisons of trained models: reproduced / close / differ "
+        f"| paper | claims decided | comparisons of trained models: {' / '.join(COMPARED)} "
         "| not run |",
         "| --- | --- | --- | --- |",
     ]
@@ -153,5 +154,5 @@ def by_paper(
 
 
 def _compared(one: Comparison) -> bool:
-    """Return whether a trained model was compared, with a tolerance that means something."""
-    return one.trained and not one.wide and one.verdict in COMPARED
+    """Return whether a trained model was compared."""
+    return one.trained and one.verdict in COMPARED

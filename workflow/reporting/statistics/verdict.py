@@ -7,24 +7,33 @@ more easily than a stable one.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, get_args
 
 from workflow.definitions.expected import Printed
 
-Word = Literal["reproduced", "close", "differs", "not comparable", "not run"]
-WORDS: tuple[Word, ...] = ("reproduced", "close", "differs", "not comparable", "not run")
-CLOSE = 2
-"""`close` reaches to this many tolerances."""
+Compared = Literal["reproduced", "within, one seed", "within, seeds apart", "near", "differs"]
+Word = Literal[Compared, "wide tolerance", "second reading", "not comparable", "not run"]
+COMPARED: tuple[Compared, ...] = get_args(Compared)
+"""The verdicts proper, the best first."""
+WORDS: tuple[Word, ...] = get_args(Word)
+NEAR = 2
+"""`near` reaches to this many tolerances."""
 RULE = (
-    "A number of ours is `reproduced` within one tolerance of the printed one, `close` within "
-    f"{CLOSE}, else it `differs`. The tolerance is `2 * sqrt(sampling^2 + seed_std^2 * (1 + 1/n))` "
+    "A number of ours is `reproduced` within one tolerance of the printed one, `near` within "
+    f"{NEAR}, else it `differs`. The tolerance is `2 * sqrt(sampling^2 + seed_std^2 * (1 + 1/n))` "
     "plus half a unit of the last printed digit: `sampling` is the standard error at the size of "
     "the test set, n our number of runs, and `seed_std` the spread over trainings, a fixed rule of "
-    "the metric in `tolerances.json`. What is trained is at most `close` with one seed, or where "
-    "the standard error of our mean over seeds exceeds the tolerance."
+    "the metric in `tolerances.json`. Where only seeds are missing for `reproduced`, what is "
+    "trained is `within, one seed`; where the standard error of our mean over seeds exceeds the "
+    "tolerance, `within, seeds apart`. No verdict have a `wide tolerance`, which a random order or "
+    "a crossing at most checkpoints would meet too, and a `second reading` of what is compared "
+    "elsewhere. What is read at a crossing between two checkpoints is anything between them. "
+    "A verdict that a later tolerance changed has the earlier one behind `was`."
 )
 """The rule as a reader sees it."""
+Between = tuple[float, float]
+"""Two ends, in any order."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +50,8 @@ class Ours:
     """What `mean` is: `mean`, `max` (best of the runs) or `single`."""
     examples: int | None = None
     """Number of test examples behind each run's value."""
+    between: Between | None = None
+    """The values at the checkpoints before and at a crossing, where it is read at one."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +64,15 @@ class Tolerance:
     """Sampling error at the test size: of a proportion, of a mean over examples, or none."""
     full: float = 1.0
     """What a proportion of 1 is in the metric's unit (100 for %)."""
+    wide: bool = False
+    """Whether nearly any run meets it, whatever the numbers are."""
 
     @classmethod
-    def of(cls, rule: Mapping[str, Any]) -> "Tolerance":
-        """Read a rule of `tables.yaml`; `because` is for people."""
-        return cls(**{key: value for key, value in rule.items() if key != "because"})
+    def of(cls, rule: Mapping[str, Any], row: str = "") -> "Tolerance":
+        """Read a rule of `tables.yaml`, as it is for a row; what is for people is left."""
+        seed_std = rule.get("by_row", {}).get(row, rule["seed_std"])
+        known = {one.name for one in fields(cls)} & set(rule)
+        return cls(**{**{name: rule[name] for name in known}, "seed_std": seed_std})
 
     def width(self, ours: Ours, printed: Printed) -> float:
         """Return the largest difference that still counts as reproduced.
@@ -80,27 +95,50 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Verdict:
-    """One of the five words, why, and the tolerance where one was applied."""
+    """One of the words, why, and the tolerance where one was applied."""
 
     word: Word
     reason: str
     tolerance: float | None = None
 
-    def met_by(self, value: float, printed: Printed) -> bool:
-        """Return whether a value, such as that of chance, lies within the tolerance applied."""
-        if self.tolerance is None or printed.value is None:
-            return False
-        return abs(value - printed.value) <= self.tolerance
-
 
 def judge(
-    ours: Ours, printed: Printed, tolerance: Tolerance | None, hindrances: Sequence[str] = ()
+    ours: Ours,
+    printed: Printed,
+    tolerance: Tolerance | None,
+    hindrances: Sequence[str] = (),
+    blind: Sequence[Between] = (),
+    second_reading: bool = False,
 ) -> Verdict:
     """Return the verdict on one cell.
 
-    `hindrances` are the reasons why the numbers can't be compared (demo scale, overlay, reduced or
-    stand-in data, another quantity); any one of them settles it, whatever the numbers are.
+    Args:
+        ours: our value over runs.
+        printed: the paper's number.
+        tolerance: the rule of the metric, None where there is none.
+        hindrances: the reasons why the numbers can't be compared (demo scale, overlay, reduced or
+            stand-in data, another quantity); any one of them settles it, whatever the numbers are.
+        blind: values that say nothing of a model: of a random order, of a crossing at each
+            checkpoint. A tolerance that more than half of them meet is wide.
+        second_reading: whether another reading of the same number is the one that counts.
     """
+    verdict = _judged(ours, printed, tolerance, hindrances)
+    if second_reading and printed.text and verdict.word != "not run":
+        reason = f"another reading is compared; by this one {verdict.word}"
+        return replace(verdict, word="second reading", reason=f"{reason}: {verdict.reason}")
+    width = verdict.tolerance
+    if width is not None and printed.value is not None:
+        met = sum(abs(_distance(printed.value, one)) <= width for one in blind)
+        if 2 * met > len(blind) or (tolerance and tolerance.wide):
+            reason = f"also met by {met} of {len(blind)} blind values" if blind else "by its rule"
+            return replace(verdict, word="wide tolerance", reason=f"{verdict.reason}; {reason}")
+    return verdict
+
+
+def _judged(
+    ours: Ours, printed: Printed, tolerance: Tolerance | None, hindrances: Sequence[str]
+) -> Verdict:
+    """Return the verdict by the numbers alone."""
     if ours.runs == 0 or ours.mean is None:
         return Verdict("not run", "no run of this cell")
     if not printed.text:
@@ -121,17 +159,24 @@ def judge(
         width = tolerance.width(ours, printed)
     except ValueError as error:
         return Verdict("not comparable", str(error))
-    difference = ours.mean - printed.value
+    difference = 0.0 - _distance(printed.value, ours.between or (ours.mean, ours.mean))
     said = f"difference {difference:+.3g}, tolerance {width:.3g}"
+    if ours.between:
+        said = f"between checkpoints of {min(ours.between):.4g} and {max(ours.between):.4g}; {said}"
     slack = 1e-9 * max(1.0, abs(printed.value))
-    if abs(difference) > CLOSE * width + slack:
+    if abs(difference) > NEAR * width + slack:
         return Verdict("differs", said, width)
     if abs(difference) > width + slack:
-        return Verdict("close", said, width)
+        return Verdict("near", said, width)
     if not tolerance.seed_std:
         return Verdict("reproduced", said, width)
     if ours.runs < 2 or ours.std is None:
-        return Verdict("close", f"{said}; one seed cannot be reproduced", width)
+        return Verdict("within, one seed", said, width)
     if ours.std / math.sqrt(ours.runs) > width:
-        return Verdict("close", f"{said}; the seeds differ by more than that", width)
+        return Verdict("within, seeds apart", said, width)
     return Verdict("reproduced", said, width)
+
+
+def _distance(value: float, between: Between) -> float:
+    """Return how far a value is above or below two ends; 0 between them."""
+    return value - min(max(value, min(between)), max(between))

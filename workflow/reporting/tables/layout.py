@@ -1,11 +1,12 @@
 """A table in its paper's own layout: ours with its spread, the paper's beside it, the verdict."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from workflow.definitions.cells import cells, format_of, metrics_of, row_name
-from workflow.reporting.statistics.cells import UNDEFINED, Cell, value_of
+from workflow.reporting.statistics.cells import IDENTITY, UNDEFINED, Cell, value_of
+from workflow.reporting.statistics.verdict import Between
 from workflow.reporting.tables.footnotes import not_run, runs_behind, trained_on, unequal
 
 Kind = Literal["label", "ours", "paper", "verdict"]
@@ -39,8 +40,8 @@ class Grid:
 class Shown:
     """A value in a cell's format string.
 
-    `{tau}` shows it with its spread, or says of how many runs it is the best; `{tau:mean}` shows it
-    alone, `{tau:interval}` with its 95 % interval. `{never:star}` is "*" where the value is above
+    `{tau}` shows it with its spread, says of how many runs it is the best, and which value stood
+    before it where it is read at a crossing; `{tau:mean}` shows it alone, `{tau:interval}` with its 95 % interval. `{never:star}` is "*" where the value is above
     0, and nothing else.
     """
 
@@ -50,6 +51,8 @@ class Shown:
     low: float | None = None
     high: float | None = None
     best_of: int | None = None
+    before: float | None = None
+    """The value at the checkpoint before, where it is read at a crossing."""
 
     def __format__(self, how: str) -> str:
         """Return the rounded mean with what `how` asks for, as far as it is known; – where none."""
@@ -63,10 +66,23 @@ class Shown:
         if how == "mean":
             return shown
         shown += f"±{self._rounded(self.std)}" if self.std is not None else ""
+        shown = f"{self._rounded(self.before)} to {shown}" if self.before is not None else shown
         return shown + (f" (best of {self.best_of})" if self.best_of else "")
 
     def _rounded(self, number: float) -> str:
         return f"{number:.{self.digits}f}"
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What a table's sidecar tells beside its cells, by their `key`."""
+
+    difference: Mapping[tuple[str, ...], str]
+    """To the scale that an overlay stands on."""
+    between: Mapping[tuple[str, ...], Between]
+    """What a value that is read at a crossing lies between."""
+    formerly: Mapping[tuple[str, ...], str]
+    """The verdict by the tolerance before, where it was another."""
 
 
 def grid(
@@ -80,11 +96,7 @@ def grid(
     Rows of which nothing was run are named below the table, and not laid out.
     """
     table = definitions["tables"][name]
-    differences: dict[tuple[str, ...], str] = {
-        (cell["row"], cell["column"], cell["metric"]): str(cell["difference"])
-        for cell in sidecar["cells"]
-        if cell["difference"]
-    }
+    beside = Beside(*(_told(sidecar, name) for name in ("difference", "between", "formerly")))
     main: dict[tuple[str, str, str], list[Cell]] = {}
     for cell in given:
         if cell.spread_over == definitions["metrics"][cell.metric].get("spread_over", "runs"):
@@ -112,7 +124,7 @@ def grid(
             here = {
                 metric: main[row_name(row), label, metric] for metric in metrics_of(row, column)
             }
-            line += _boxes(definitions["metrics"], format_of(row, column), here, kinds, differences)
+            line += _boxes(definitions["metrics"], format_of(row, column), here, kinds, beside)
         rows.append(tuple(line))
     below: list[str] = []
     if "corpora" not in sidecar:  # whose notes say of each what is missing
@@ -122,6 +134,7 @@ def grid(
             printed_too = any(cell.expected for cell in given if cell.row in absent)
             below.append(f"{named} {IN_CSV}" if printed_too else named)
         said = (runs_behind(given), unequal(given), trained_on(sidecar["runs"]))
+        below += [formerly] if (formerly := _formerly(sidecar)) else []
         below.append(" ".join(filter(None, said)))
     return Grid(tuple(table["labels"]), tuple(columns), tuple(rows), tuple(filter(None, below)))
 
@@ -131,23 +144,29 @@ def _boxes(
     form: str,
     here: Mapping[str, Sequence[Cell]],
     kinds: Sequence[Kind],
-    differences: Mapping[tuple[str, ...], str],
+    beside: Beside,
 ) -> list[Box]:
     """Return the boxes of one place: ours, the paper's, the verdicts."""
     first = {metric: cells[0] for metric, cells in here.items()}
-    ours = form.format_map({name: _shown(metrics[name], it) for name, it in first.items()})
+    ours = form.format_map(
+        {
+            name: _shown(metrics[name], it, beside.between.get(it.key))
+            for name, it in first.items()
+        }
+    )
     if all(it.verdict == "not run" for it in first.values()):
         ours = "not run"
     elif all(it.mean == UNDEFINED for it in first.values()):
         ours = MISSING
-    changes = [differences.get(it.place) for it in first.values()]
+    changes = [beside.difference.get(it.key) for it in first.values()]
     if any(changes):
         ours += f" [Δ {', '.join(change for change in changes if change)}]"
     theirs = form.format_map({name: _printed(cells) for name, cells in here.items()})
     theirs = theirs.replace(f" ({MISSING})", "")
     theirs += "*" if any(it.flag == "starred" for it in first.values()) else ""
     judged = {
-        name: {it.source: it.verdict for it in cells if it.expected} for name, cells in here.items()
+        name: {it.source: _verdict(it, beside) for it in cells if it.expected}
+        for name, cells in here.items()
     }
     words = {word for by_source in judged.values() for word in by_source.values()}
     said = "; ".join(
@@ -161,12 +180,36 @@ def _boxes(
     return [Box(texts[kind], kind) for kind in kinds]
 
 
-def _shown(metric: Mapping[str, Any], cell: Cell) -> Shown:
+def _told(sidecar: Mapping[str, Any], name: str) -> dict[tuple[str, ...], Any]:
+    """Return what a table's sidecar tells of cells under a name, by their `key`."""
+    return {
+        tuple(cell[part] for part in IDENTITY): cell[name]
+        for cell in sidecar["cells"]
+        if cell.get(name)
+    }
+
+
+def _verdict(cell: Cell, beside: Beside) -> str:
+    """Return a cell's verdict, with the one that a former tolerance gave where it was another."""
+    former = beside.formerly.get(cell.key)
+    return f"{cell.verdict} (was {former})" if former else cell.verdict
+
+
+def _formerly(sidecar: Mapping[str, Any]) -> str:
+    """Say until when verdicts of this table were others."""
+    rules = sidecar["tolerances"]
+    shown = [cell["metric"] for cell in sidecar["cells"] if cell.get("formerly")]
+    days = sorted({rules[metric]["formerly"]["until"] for metric in shown})
+    return f"“was”: by the tolerances until {', '.join(days)}, see the CSV." if days else ""
+
+
+def _shown(metric: Mapping[str, Any], cell: Cell, between: Between | None = None) -> Shown:
     """Return our value; it has no deviation of 0 where no training changes the metric (a count)."""
     fixed = metric.get("tolerance", {}).get("seed_std") == 0
     std = None if fixed and cell.std == 0 else cell.std
     best_of = cell.n if cell.statistic == "max" else None
-    return Shown(cell.mean, std, int(metric["digits"]), cell.ci_low, cell.ci_high, best_of)
+    shown = Shown(cell.mean, std, int(metric["digits"]), cell.ci_low, cell.ci_high, best_of)
+    return replace(shown, before=between[0]) if between and between[0] != between[1] else shown
 
 
 def _verdicts(label: str, by_source: Mapping[str, str]) -> list[str]:

@@ -23,7 +23,8 @@ from workflow.reporting.statistics.cells import (
     over_runs,
 )
 from workflow.reporting.statistics.comparability import base_scale, hindrances
-from workflow.reporting.statistics.verdict import Tolerance, judge
+from workflow.reporting.statistics.crossing import Crossing, crossing
+from workflow.reporting.statistics.verdict import Between, Ours, Tolerance, Verdict, judge
 
 QUOTED = "quoted"
 """In the place of a verdict, for what the paper itself quotes from others and nobody runs."""
@@ -74,9 +75,9 @@ def build(
         for metric in (_metric(metrics, one, row) for one in needs.metrics_of(row, column)):
             shown = _shown(metric, behind)
             runs.update({measure.identity: provenance(measure) for measure in shown})
-            for cell, wide in _cells(context, row, column, metric, shown):
+            for cell, beside in _cells(context, row, column, metric, shown):
                 cells.append(cell)
-                told.append({**_told(context, cell, metric, shown), "wide": wide})
+                told.append({**_told(context, cell, metric, shown), **beside})
     sidecar = {
         "schema": 1,
         "paper": paper.name,
@@ -118,10 +119,10 @@ def _cells(
     column: Mapping[str, Any],
     metric: Mapping[str, Any],
     behind: Sequence[Measure],
-) -> list[tuple[Cell, bool]]:
+) -> list[tuple[Cell, dict[str, Any]]]:
     """Return a place's cells for one metric: one a source, and one more for the other spread.
 
-    With each, whether its tolerance is so wide that nearly any run meets it, or chance does.
+    With each, where they exist, the verdict `formerly` and what our value lies `between`.
     """
     paper, table = context.paper, context.table
     share = bool(metric.get("proportion"))
@@ -134,18 +135,22 @@ def _cells(
     why += ["our value is undefined"] if ours.mean == UNDEFINED else []
     by_runs = over_outcomes(metric, ours, behind) if share else over_runs(ours)
     statistics = over_examples(metric, ours, scalars, behind) or by_runs
-    chance = _chance(metric, behind)
-    cells = []
+    ours, blind, unknown = _crossed(metric, ours, behind)
+    blind = blind or _chance(metric, behind)
+    rule = metric.get("tolerance")
+    former = rule.get("formerly") if rule else None
+    cells: list[tuple[Cell, dict[str, Any]]] = []
     for number in printed:
-        tolerance = Tolerance.of(metric["tolerance"]) if "tolerance" in metric else None
         misprint = ["the printed number is a misprint"] if number.flag == "misprint" else []
-        star = _one_star(metric, number, behind)
-        verdict = judge(ours, number.printed, tolerance, [*why, *misprint, *star])
-        by_chance = chance is not None and verdict.met_by(chance, number.printed)
+        against = [*why, *misprint, *(_one_star(metric, number, behind) or unknown)]
+        given = (row, ours, number, against, blind)
+        verdict = _by(rule, *given)
+        before = _by(former, *given) if former else verdict
+        changed = before.word != verdict.word
         seeds = ", ".join(str(measure.seed) for measure in behind)
         notes = [
             "" if row.get("quoted") else verdict.reason,
-            f"chance ({chance:.3g}) lies within the tolerance" if by_chance else "",
+            f"{before.word} until {former['until']}: {before.reason}" if changed else "",
             f"seeds {seeds}" if behind else "",
             number.note,
         ]
@@ -169,7 +174,9 @@ def _cells(
         if difference := _difference(context, cell):
             notes.append(f"{base_scale(context.scale)}: difference {difference}")
         note = "; ".join(note for note in notes if note)
-        cells.append((replace(cell, note=note), by_chance or "wide" in metric))
+        beside: dict[str, Any] = {"formerly": before.word} if changed else {}
+        beside |= {"between": ours.between} if ours.between else {}
+        cells.append((replace(cell, note=note), beside))
     if statistics is not by_runs and ours.runs:
         other = replace(
             cells[0][0],
@@ -181,15 +188,46 @@ def _cells(
             verdict="not comparable",
             note="spread over runs; the paper's is over examples",
         )
-        cells.append((other, False))
+        cells.append((other, {}))
     return cells
 
 
-def _chance(metric: Mapping[str, Any], behind: Sequence[Measure]) -> float | None:
-    """Return what chance has in place of a metric: its measure with `_chance` behind its name."""
+def _by(
+    rule: Mapping[str, Any] | None,
+    row: Mapping[str, Any],
+    ours: Ours,
+    number: Expected,
+    against: Sequence[str],
+    blind: Sequence[Between],
+) -> Verdict:
+    """Return the verdict by a rule."""
+    tolerance = Tolerance.of(rule, row["id"]) if rule else None
+    second = row.get("flag") == "reading"
+    return judge(ours, number.printed, tolerance, against, blind, second)
+
+
+def _crossed(
+    metric: Mapping[str, Any], ours: Ours, behind: Sequence[Measure]
+) -> tuple[Ours, Sequence[Between], list[str]]:
+    """Return our value with what it lies between, if it is read at a crossing.
+
+    And what it would lie between at each checkpoint, or why nothing is known of the crossing.
+    """
+    if not metric.get("crossing") or not isinstance(ours.mean, float):
+        return ours, (), []
+    found = crossing(metric["measure"], behind)
+    if isinstance(found, Crossing):
+        known = replace(ours, between=found.between, examples=found.examples)
+        return known, found.course, []
+    return ours, (), [found]
+
+
+def _chance(metric: Mapping[str, Any], behind: Sequence[Measure]) -> Sequence[Between]:
+    """Return what a random order has in place of a metric: the measure with `_chance` behind."""
     known = [measure.number(f"{metric['measure']}_chance") for measure in behind]
     values = [value for value in known if value is not None]
-    return sum(values) / len(values) if values else None
+    mean = sum(values) / len(values) if values else None
+    return [] if mean is None else [(mean, mean)]
 
 
 def _one_star(metric: Mapping[str, Any], number: Expected, behind: Sequence[Measure]) -> list[str]:

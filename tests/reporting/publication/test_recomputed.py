@@ -1,0 +1,216 @@
+"""What is published, computed again by code of this file alone from `measures` and `texts`."""
+
+import csv
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sacrebleu
+from scipy import stats
+
+from workflow.definitions.paper import Paper
+
+ROOT = Path(__file__).parents[3]
+LITE = ROOT / "docs/reproduction/lite"
+PAPERS = sorted(path.stem for path in (LITE / "claims").glob("*.json"))
+
+
+@cache
+def read(path: Path) -> Any:
+    """Return the content of a JSON file."""
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def told(path: str, kind: str, name: str) -> Any:
+    """Return `evaluator.metric` of a file of measures."""
+    evaluator, _, metric = name.partition(".")
+    return read(ROOT / path)["evaluators"].get(evaluator, {}).get(kind, {}).get(metric)
+
+
+def of_seed(cell: Mapping[str, Any]) -> list[tuple[float, dict[str, Any]]]:
+    """Return the number that each run of a cell has, with what stands beside it."""
+    scalars = [told(path, "scalars", cell["measure"]) for path in cell["measures"]]
+    return [
+        (scalar["value"], scalar)
+        for scalar in scalars
+        if scalar and isinstance(scalar["value"], int | float)
+    ]
+
+
+def student(values: Sequence[float]) -> tuple[float, float]:
+    """Return the 95 % interval of a mean."""
+    mean = float(np.mean(values))
+    if np.ptp(values) == 0:
+        return mean, mean
+    low, high = stats.t.interval(0.95, len(values) - 1, loc=mean, scale=stats.sem(values))
+    return float(low), float(high)
+
+
+def cells() -> Iterator[tuple[str, dict[str, Any], dict[str, str]]]:
+    """Yield the place, the record and the row of the CSV of every cell that quotes measures."""
+    for path in sorted((LITE / "tables").glob("*/*.json")):
+        with path.with_suffix(".csv").open(encoding="utf-8") as stream:
+            rows = list(csv.DictReader(stream))
+        key = ("source", "row", "column", "metric", "spread_over")
+        by_key: dict[tuple[str, ...], list[dict[str, str]]] = {}
+        for row in rows:
+            by_key.setdefault(tuple(row[name] for name in key), []).append(row)
+        for cell in read(path)["cells"]:
+            if cell.get("measures") and cell.get("measure"):
+                found = by_key[tuple(cell[name] or "" for name in key)]
+                assert len(found) == 1, (path, cell)
+                yield (
+                    f"{path.parent.name}/{path.stem}: {cell['row']}, {cell['metric']}",
+                    cell,
+                    found[0],
+                )
+
+
+def test_means_spreads_and_intervals_of_every_cell() -> None:
+    counts: Counter[str] = Counter()
+    for place, cell, row in cells():
+        if not (runs := of_seed(cell)) or not row["mean"]:
+            continue
+        values = [value for value, _ in runs]
+        mean = max(values) if row["statistic"] == "max" else float(np.mean(values))
+        assert float(row["mean"]) == pytest.approx(mean, rel=1e-5, abs=1e-9), place
+        counts["means"] += 1
+        if cell["spread_over"] == "runs" and row["std"]:
+            assert float(row["std"]) == pytest.approx(stats.tstd(values), rel=1e-4, abs=1e-9), place
+            assert int(row["n"]) == len(values), place
+            counts["spreads"] += 1
+        if cell["spread_over"] == "runs" and row["ci_low"]:
+            if set(values) <= {0, 1} and "Wilson" in row["note"]:
+                expected = stats.binomtest(int(sum(values)), len(values)).proportion_ci(
+                    method="wilson"
+                )
+                low, high = float(expected.low), float(expected.high)
+            else:
+                low, high = student(values)
+            assert float(row["ci_low"]) == pytest.approx(low, rel=1e-4, abs=1e-6), place
+            assert float(row["ci_high"]) == pytest.approx(high, rel=1e-4, abs=1e-6), place
+            counts["intervals"] += 1
+        if cell["spread_over"] == "examples" and row["std"]:
+            # Of equal numbers of examples: the root of the mean variance within runs.
+            deviations = [scalar["std"] for _, scalar in runs if scalar.get("std") is not None]
+            within = math.sqrt(float(np.mean(np.square(deviations))))
+            assert float(row["std"]) == pytest.approx(within, rel=1e-4), place
+            counts["over examples"] += 1
+    assert counts["means"] > 800 and counts["intervals"] > 300 and counts["over examples"] > 10
+
+
+def lines(node: Mapping[str, str]) -> list[str]:
+    """Return the texts that a measure refers to."""
+    return (LITE / "texts" / node["texts"]).read_text(encoding="utf-8").split("\n")[:-1]
+
+
+def in_words(system: Sequence[str], truth: Sequence[str]) -> float:
+    """Return BLEU of texts in words, in lower case."""
+    bleu = sacrebleu.BLEU(lowercase=True, tokenize="none", smooth_method="none", force=True)
+    return float(bleu.corpus_score(list(system), [list(truth)]).score)
+
+
+def test_bleu_of_every_translation_that_is_kept() -> None:
+    scored = 0
+    for path in sorted((LITE / "measures").rglob("*.json")):
+        for name, evaluator in read(path)["evaluators"].items():
+            arrays, scalars = evaluator["arrays"], evaluator["scalars"]
+            if "bleu" in scalars and "hypotheses" in arrays and "references" in arrays:
+                bleu = in_words(lines(arrays["hypotheses"]), lines(arrays["references"]))
+                assert scalars["bleu"]["value"] == pytest.approx(bleu, abs=1e-6), (path, name)
+                scored += 1
+    assert scored > 30
+
+
+def number(path: str, measure: str, over: str) -> float | np.ndarray:
+    """Return what a run has of a measure: a score, its examples', or BLEU of its translations."""
+    if over == "examples":
+        return np.array(told(path, "arrays", measure), float)
+    if over == "corpora":
+        evaluator = measure.partition(".")[0]
+        kept = [
+            told(path, "arrays", f"{evaluator}.{side}") for side in ("hypotheses", "references")
+        ]
+        return in_words(lines(kept[0]), lines(kept[1]))
+    return float(told(path, "scalars", measure)["value"])
+
+
+def sides(claim: Mapping[str, Any], definition: Mapping[str, Any]) -> list[list[Any]]:
+    """Return what each run of the left side has, and of the right one; a constant has none."""
+    found: list[list[Any]] = []
+    for side in (definition["left"], definition["right"]):
+        paths = {
+            int(Path(path).stem.removeprefix("seed-")): path
+            for path in claim["measures"]
+            if Path(path).parent.name == side.get("variant")
+        }
+        # Groups of runs are independent, other sides are paired by seed.
+        seeds = paths if claim["over"] == "proportions" else claim["seeds"] if paths else []
+        measure = side.get("measure", definition["measure"])
+        found.append([number(paths[seed], measure, claim["over"]) for seed in seeds])
+    return found
+
+
+def wilson(outcomes: Sequence[float]) -> tuple[float, float, float]:
+    """Return a fraction of runs with its interval."""
+    ends = stats.binomtest(int(sum(outcomes)), len(outcomes)).proportion_ci(method="wilson")
+    return float(np.mean(outcomes)), float(ends.low), float(ends.high)
+
+
+def of_groups(left: list[float], right: list[float], fixed: float) -> tuple[float, float, float]:
+    """Return a difference of fractions with its interval, Newcombe's where both are of runs."""
+    p, low, high = wilson(left)
+    if not right:
+        return p - fixed, low - fixed, high - fixed
+    q, other_low, other_high = wilson(right)
+    below, above = math.hypot(p - low, other_high - q), math.hypot(high - p, q - other_low)
+    return p - q, p - q - below, p - q + above
+
+
+def of_pairs(differences: np.ndarray) -> tuple[float, float, float]:
+    """Return a mean difference with the interval of seeds (first axis) and of examples."""
+    seeds = np.nanmean(differences.reshape(len(differences), -1), axis=1)
+    halves = [student(seeds)[1] - seeds.mean()] if len(seeds) > 1 else []
+    estimate = float(seeds.mean())
+    if differences.ndim == 2:
+        examples = differences.mean(axis=0)
+        examples = examples[~np.isnan(examples)]
+        estimate = float(examples.mean())
+        halves.append(student(examples)[1] - estimate)
+    half = math.hypot(*halves)
+    return estimate, estimate - half, estimate + half
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_claim_that_was_run(paper: str) -> None:
+    definitions = {claim["id"]: claim for claim in Paper(paper).claims["claims"]}
+    for claim in read(LITE / f"claims/{paper}.json")["claims"]:
+        if claim["estimate"] is None:
+            continue
+        place = f"{paper}: {claim['id']}"
+        left, right = sides(claim, definitions[claim["id"]])
+        fixed = claim["right"]["mean"]
+        if claim["over"] == "proportions":
+            estimate, low, high = of_groups(left, right, fixed)
+        else:
+            estimate, low, high = of_pairs(np.array(left) - np.array(right or fixed))
+        assert claim["estimate"] == pytest.approx(estimate, abs=1e-6), place
+        if claim["ci_low"] is None:
+            assert claim["verdict"] == "undecided", place
+            continue
+        if claim["over"] != "corpora":  # over corpora the interval is drawn
+            ends = (claim["ci_low"], claim["ci_high"])
+            assert ends == pytest.approx((low, high), abs=1e-6), place
+        beyond = {"greater": claim["ci_low"] > claim["margin"]}
+        beyond["less"] = claim["ci_high"] < claim["margin"]
+        expected = "holds" if beyond.pop(claim["direction"]) else "undecided"
+        expected = "does not hold" if any(beyond.values()) else expected
+        assert claim["verdict"] in (expected, "undecided"), place
+        if claim["over"] == "proportions" or len(claim["seeds"]) > 3:
+            assert claim["verdict"] == expected, place
