@@ -265,3 +265,18 @@ def test_a_classifier_learns_with_it(name, keywords, classifier_spec):
     if name == "entmax_alpha":
         alphas = torch.stack([layer.normalizer.alpha for layer in subject.model.encoder.layers])
         assert (alphas - 1.5).abs().min() > 1e-4
+
+
+@pytest.mark.parametrize(("alpha", "least", "most"), [(1.0101, 1e-5, 1e-4), (1.1, 0, 1e-5)])
+def test_rows_of_a_learned_alpha_sum_to_1_as_closely_as_is_stated(alpha, least, most):
+    """Near 1 the power 1 / (alpha - 1) magnifies what single precision rounds away."""
+    normalizer = of_type(with_alphas((alpha,)), torch.float32)
+    scores = 10 * torch.randn(64, 1, 50, 60, generator=torch.Generator().manual_seed(0))
+    off = (normalizer(scores).double().sum(-1) - 1).abs().max()
+    assert least < off < most
+
+
+@pytest.mark.parametrize("keys", [2, 3, 4, 20])
+def test_topk_computes_rows_of_any_length_in_single(keys):
+    scores = torch.randn(2, HEADS, 5, keys).bfloat16()
+    assert TopK(3)(scores).dtype == torch.float32
