@@ -109,7 +109,7 @@ def test_polarity_by_a_slow_count(corpus):
 
 
 def test_a_weak_penalty_is_not_fitted_to_the_end():
-    """The loss of snell2021 eq. 53 with its penalty, by hand: what is fitted is above what can be."""
+    """The loss of snell2021 eq. 53 with its penalty, by hand: a fit is above what can be."""
     random = np.random.default_rng(0)
     counts = random.poisson(0.02, (300, 400)) + random.poisson(0.5, (300, 1))
     shares = counts / np.maximum(counts.sum(1, keepdims=True), 1)
