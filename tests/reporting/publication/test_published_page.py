@@ -91,7 +91,7 @@ def test_claims_have_a_block_a_paper_with_its_json(page: str) -> None:
 
 def test_what_came_out_stands_first(page: str) -> None:
     title, first, *_ = page.split("\n\n")
-    assert title.startswith("# ") and first.startswith("- **kinley2020** (")
+    assert title.startswith("# ") and first.startswith("- **snell2021** (")
 
 
 def test_a_number_is_followed_to_its_run(folder: Path, page: str) -> None:

@@ -43,12 +43,7 @@ class Settings:
         if cell.unit.endswith("/s"):  # Speeds are of the paper's hardware.
             return GPU
         if "corpora" in sidecar:
-            (row,) = (
-                one
-                for one in Paper(sidecar["paper"]).definition("corpora", sidecar["table"])["rows"]
-                if one["label"] == cell.row
-            )
-            return BY_DATA[self._of_corpus(row)]
+            return BY_DATA[self._of_corpus(_corpora(sidecar["paper"], sidecar["table"])[cell.row])]
         experiment, variant = _variants(sidecar["paper"], sidecar["table"])[cell.row, cell.column]
         return BY_DATA[self.departures.at_hand(experiment, variant, self.described)]
 
@@ -70,3 +65,10 @@ def _variants(paper: str, table: str) -> dict[tuple[str, str], tuple[str, str]]:
         )
         for row, column in cells(definition)
     }
+
+
+@cache
+def _corpora(paper: str, table: str) -> dict[str, Mapping[str, Any]]:
+    """Return what a table says of each corpus, by its row's label."""
+    rows = Paper(paper).definition("corpora", table)["rows"]
+    return {str(row["label"]): row for row in rows}
