@@ -41,7 +41,7 @@ def write_corpus(
     (folder / "vocabulary.txt").write_text("\n".join(symbols) + "\n")
     files = {path.name: {"bytes": path.stat().st_size} for path in folder.iterdir()}
     manifest |= {"schema": 1, "digest": "d", "files": files, "statistics": dict(statistics)}
-    manifest["vocabulary_size"] = len(symbols)
+    manifest |= {"splits": {split: {} for split in splits}, "vocabulary_size": len(symbols)}
     (folder / "manifest.json").write_text(json.dumps(manifest))
     return Corpus(folder)
 

@@ -94,7 +94,7 @@ def command(script: str, arguments: list[str], torch: bool = True, **more: str) 
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=120,
+        timeout=240,
         check=False,
     )
     return Outcome(done.returncode, done.stdout)

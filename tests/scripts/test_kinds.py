@@ -161,13 +161,13 @@ def test_everything_that_a_report_on_captions_needs_is_measured(undisturbed, tmp
         ),
         (
             "pairs", TRANSLATOR | {"source_vocabulary_size": 7, "tie": "decoder"}, {},
-            "is the target's, and model.source_vocabulary_size is 7; take it away.",
+            "is the target's, and model.source_vocabulary_size of run {} is 7; take it away.",
         ),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_told(data_of, tmp_path, kind, model, training, says):
     job = job_of(kind, tmp_path / "run", data_of[kind], model, **training)
-    assert says in job.train().error
+    assert says.format(job.spec["identity"]) in job.train().error
     assert job.untouched()
 
 
