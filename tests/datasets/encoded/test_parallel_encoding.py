@@ -2,7 +2,6 @@
 
 import hashlib
 import io
-import json
 import random
 import tempfile
 import tracemalloc
@@ -19,10 +18,12 @@ from hypothesis import strategies as st
 from subword_nmt.apply_bpe import BPE
 
 from model.batches.corpus import Corpus
+from tests.datasets.folders import names
 from workflow.datasets.encoded import byte_pairs, subwords
 from workflow.datasets.encoded.encoding import array_file
 from workflow.datasets.encoded.moses import Pair
 from workflow.datasets.io import multicore
+from workflow.datasets.io.checksums import read_manifest
 from workflow.datasets.io.left_out import LeftOut
 from workflow.datasets.iwslt14 import Data
 from workflow.datasets.iwslt14_30 import Data as GivenCodes
@@ -64,7 +65,7 @@ def encoded(tmp_path: Path) -> Encode:
 
 
 def manifest(out: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((out / "manifest.json").read_text())
+    found: dict[str, Any] = read_manifest(out)
     return found
 
 
@@ -103,9 +104,9 @@ def expected(split: str, codes: str, vocabulary: set[str]) -> list[tuple[str, st
     ]
 
 
-def test_joint_sub_words(encoded: Encode) -> None:
+def test_joint_sub_words(encoded):
     out = encoded(Data(merges=40))
-    vocabulary = (out / "vocabulary.txt").read_text().rstrip("\n").split("\n")
+    vocabulary = names(out)
     assert vocabulary[:4] == ["<pad>", "<bos>", "<eos>", "<unk>"]
     codes = (out / "codes.txt").read_text()
     both = " ".join(side for pair in pairs("train", 60) for side in pair[:2]).split()
@@ -117,7 +118,7 @@ def test_joint_sub_words(encoded: Encode) -> None:
     assert vocabulary[4:] == sorted({*pieces}, key=lambda piece: (-pieces.count(piece), piece))
 
 
-def test_the_manifest_describes_the_corpus(encoded: Encode) -> None:
+def test_the_manifest_describes_the_corpus(encoded):
     out = encoded(Data(merges=40))
     found = manifest(out)
     assert found["languages"] == {"source": "en", "target": "de"}
@@ -155,7 +156,7 @@ def test_the_manifest_describes_the_corpus(encoded: Encode) -> None:
     assert {*found["files"]} == {path.name for path in out.iterdir()} - {"manifest.json"}
 
 
-def test_pairs_that_repeat_are_counted(tmp_path: Path) -> None:
+def test_pairs_that_repeat_are_counted(tmp_path):
     one, other = Pair("aa bb", "cc"), Pair("aa", "bb cc")
     made = [("train", one), ("train", other), ("train", one), ("dev", one), ("test", other)]
     made += [("dev", Pair("aa", "cc")), ("test", other)]
@@ -165,7 +166,7 @@ def test_pairs_that_repeat_are_counted(tmp_path: Path) -> None:
     assert repeated == {"train": 1, "dev": 1, "test": 2}
 
 
-def test_a_vocabulary_for_each_side(encoded: Encode) -> None:
+def test_a_vocabulary_for_each_side(encoded):
     out = encoded(Data(merges=25, joint=False))
     found = manifest(out)
     vocabularies = ("source_vocabulary.txt", "vocabulary.txt")
@@ -181,11 +182,11 @@ def test_a_vocabulary_for_each_side(encoded: Encode) -> None:
             assert read == [pair[side] for pair in expected(split, codes, names[side])]
 
 
-def test_rare_sub_words_are_split_further(encoded: Encode) -> None:
+def test_rare_sub_words_are_split_further(encoded):
     """As subword-nmt does with the vocabulary of each side and a threshold."""
     out = encoded(Data(merges=40, threshold=30))
     codes = (out / "codes.txt").read_text()
-    vocabulary = {*(out / "vocabulary.txt").read_text().rstrip("\n").split("\n")}
+    vocabulary = {*names(out)}
     whole, further = BPE(io.StringIO(codes)), 0
     for side in (0, 1):
         lines = [whole.process_line(pair[side]) for pair in pairs("train", SPLITS["train"])]
@@ -203,23 +204,21 @@ def test_rare_sub_words_are_split_further(encoded: Encode) -> None:
     assert further
 
 
-def test_a_threshold_that_no_sub_word_reaches(encoded: Encode, tmp_path: Path) -> None:
+def test_a_threshold_that_no_sub_word_reaches(encoded, tmp_path):
     with pytest.raises(DataError, match="No sub-word of dataset `iwslt14` comes 9999 times in the"):
         encoded(Data(merges=40, threshold=9999))
     assert not list(tmp_path.glob("data/encoded/*"))
 
 
 @pytest.mark.parametrize("cores", [1, 2])
-def test_the_number_of_cores_changes_nothing(
-    encoded: Encode, monkeypatch: pytest.MonkeyPatch, cores: int
-) -> None:
+def test_the_number_of_cores_changes_nothing(encoded, monkeypatch, cores):
     before = manifest(encoded(Data(merges=40), "before"))["digest"]
     monkeypatch.setattr(multicore, "cores", lambda: cores)
     monkeypatch.setattr(byte_pairs, "CHUNK", 3)
     assert manifest(encoded(Data(merges=40), "after"))["digest"] == before
 
 
-def test_the_texts_are_kept_for_scores(encoded: Encode) -> None:
+def test_the_texts_are_kept_for_scores(encoded):
     out = encoded(Data(merges=40))
     for split in ("dev", "test"):
         made = list(pairs(split, SPLITS[split]))
@@ -228,7 +227,7 @@ def test_the_texts_are_kept_for_scores(encoded: Encode) -> None:
             assert lines == "".join(f"{pair[kind]}\n" for pair in made)
 
 
-def test_the_model_reads_the_corpus(encoded: Encode) -> None:
+def test_the_model_reads_the_corpus(encoded):
     corpus = Corpus(encoded(Data(merges=40)))
     split = corpus.split("dev")
     assert len(split) == 7 and split.columns["source"].shape == (7,)
@@ -237,9 +236,7 @@ def test_the_model_reads_the_corpus(encoded: Encode) -> None:
 
 
 @pytest.mark.parametrize("joint", [True, False])
-def test_a_vocabulary_that_is_too_large_for_its_ids(
-    encoded: Encode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, joint: bool
-) -> None:
+def test_a_vocabulary_that_is_too_large_for_its_ids(encoded, tmp_path, monkeypatch, joint):
     monkeypatch.setattr(subwords, "ID", np.dtype(np.int8))
     monkeypatch.setattr("workflow.datasets.encoded.parallel_encoding.ID", np.dtype(np.int8))
     encoded(Data(merges=1, joint=joint), "small")
@@ -253,7 +250,7 @@ def test_a_vocabulary_that_is_too_large_for_its_ids(
     assert not list(tmp_path.glob("large/encoded/*"))
 
 
-def test_codes_of_another_corpus(tmp_path: Path) -> None:
+def test_codes_of_another_corpus(tmp_path):
     corpus = GivenCodes(merges=10)
     made = ((split, pair) for split in SPLITS for pair in pairs(split, SPLITS[split]))
     prepared = tmp_path / "prepared"
@@ -272,7 +269,7 @@ def test_codes_of_another_corpus(tmp_path: Path) -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.lists(st.integers(-(2**31), 2**31 - 1), max_size=9), max_size=5))
-def test_a_growing_array_is_the_one_that_numpy_saves(parts: list[list[int]]) -> None:
+def test_a_growing_array_is_the_one_that_numpy_saves(parts):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.npy"
         with array_file(path, np.int32) as stream:
@@ -283,7 +280,7 @@ def test_a_growing_array_is_the_one_that_numpy_saves(parts: list[list[int]]) -> 
         assert path.read_bytes() == saved.getvalue()
 
 
-def test_encoding_holds_numbers_about_sentences_but_no_sentences(encoded: Encode) -> None:
+def test_encoding_holds_numbers_about_sentences_but_no_sentences(encoded):
     def peak(train: int) -> int:
         tracemalloc.start()
         encoded(Data(merges=10), f"data{train}", train)

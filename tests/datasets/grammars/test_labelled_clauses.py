@@ -38,9 +38,7 @@ def sentences(count: int, seed: int) -> list[tuple[int, list[str]]]:
 LEXICONS = {"sentiment": SENTIMENT, "sports": SPORTS, "news": NEWS}
 CORPORA = {name: (lexicon, stories(lexicon)) for name, lexicon in LEXICONS.items()}
 each_corpus = pytest.mark.parametrize(
-    ("lexicon", "texts"),
-    [*CORPORA.values(), (SENTIMENT, sentences)],
-    ids=[*CORPORA, "sentences"],
+    ("lexicon", "texts"), [*CORPORA.values(), (SENTIMENT, sentences)], ids=[*CORPORA, "sentences"]
 )
 
 

@@ -71,9 +71,7 @@ def enumerate_all(
         ("half_digits", True, 0.8149),
     ],
 )
-def test_entropy_floor_of_the_papers_language(
-    weights: str, balanced: bool, expected: float
-) -> None:
+def test_entropy_floor_of_the_papers_language(weights, balanced, expected):
     grammar = Grammar(WEIGHTS[weights], balanced, max_depth=4, length=30)
     assert entropy_floor(grammar) == pytest.approx(expected, abs=5e-5)
 
@@ -81,9 +79,7 @@ def test_entropy_floor_of_the_papers_language(
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("balanced", [False, True])
 @pytest.mark.parametrize("max_depth", [1, 3])
-def test_entropy_floor_equals_that_of_all_sequences(
-    weights: str, balanced: bool, max_depth: int
-) -> None:
+def test_entropy_floor_equals_that_of_all_sequences(weights, balanced, max_depth):
     grammar = Grammar(WEIGHTS[weights], balanced, max_depth, length=8)
     chances = [chance for _, chance in enumerate_all(grammar)]
     assert sum(chances) == pytest.approx(1.0)
@@ -93,7 +89,7 @@ def test_entropy_floor_equals_that_of_all_sequences(
 
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("balanced", [False, True])
-def test_samples_follow_the_exact_distribution(weights: str, balanced: bool) -> None:
+def test_samples_follow_the_exact_distribution(weights, balanced):
     grammar = Grammar(WEIGHTS[weights], balanced, max_depth=2, length=5)
     expected = dict(enumerate_all(grammar))
     count = 40_000
@@ -108,7 +104,7 @@ def test_samples_follow_the_exact_distribution(weights: str, balanced: bool) -> 
         assert found.get(text, 0) / count == pytest.approx(chance, abs=error)
 
 
-def test_sampled_log_probability_estimates_the_floor() -> None:
+def test_sampled_log_probability_estimates_the_floor():
     grammar = Grammar(WEIGHTS["half_digits"], balanced=True, max_depth=4, length=30)
     names = symbol_names(grammar)
     rates = []
@@ -124,7 +120,7 @@ def test_sampled_log_probability_estimates_the_floor() -> None:
 
 @given(grammars, st.integers(0, 2**32))
 @settings(max_examples=60, deadline=None)
-def test_every_sample_obeys_the_grammar(grammar: Grammar, seed: int) -> None:
+def test_every_sample_obeys_the_grammar(grammar, seed):
     symbols = sample(grammar, 20, np.random.default_rng(seed))
     names = symbol_names(grammar)
     assert symbols.shape == (20, grammar.length)
@@ -148,12 +144,12 @@ def test_every_sample_obeys_the_grammar(grammar: Grammar, seed: int) -> None:
 
 @given(grammars, st.integers(0, 2**32))
 @settings(max_examples=40, deadline=None)
-def test_samples_depend_on_the_seed_only(grammar: Grammar, seed: int) -> None:
+def test_samples_depend_on_the_seed_only(grammar, seed):
     first, again = (sample(grammar, 8, np.random.default_rng(seed)) for _ in range(2))
     assert (first == again).all()
 
 
-def test_other_seeds_give_other_samples() -> None:
+def test_other_seeds_give_other_samples():
     grammar = Grammar(WEIGHTS["uniform"], balanced=False, max_depth=4, length=30)
     first, other = (sample(grammar, 50, np.random.default_rng(seed)) for seed in (0, 1))
     assert (first != other).any(axis=1).all()
@@ -161,7 +157,7 @@ def test_other_seeds_give_other_samples() -> None:
 
 @given(grammars, st.data())
 @settings(max_examples=100, deadline=None)
-def test_illegal_marks_what_the_rules_forbid(grammar: Grammar, data: st.DataObject) -> None:
+def test_illegal_marks_what_the_rules_forbid(grammar, data):
     names = symbol_names(grammar)
     row = data.draw(
         st.lists(st.integers(0, len(names) - 1), min_size=grammar.length, max_size=grammar.length)
@@ -178,7 +174,7 @@ def test_illegal_marks_what_the_rules_forbid(grammar: Grammar, data: st.DataObje
 
 @given(grammars, st.integers(0, 2**32))
 @settings(max_examples=40, deadline=None)
-def test_span_starts_equal_a_slow_search(grammar: Grammar, seed: int) -> None:
+def test_span_starts_equal_a_slow_search(grammar, seed):
     symbols = sample(grammar, 5, np.random.default_rng(seed))
     names = symbol_names(grammar)
     starts = span_starts(symbols)

@@ -1,7 +1,5 @@
 """What official files lose is counted: bytes that cannot be decoded."""
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +10,7 @@ from workflow.errors import DataError
 
 @settings(deadline=None)
 @given(st.binary(), st.sampled_from(["utf-8", "ascii"]))
-def test_every_byte_that_cannot_be_decoded_is_counted(content: bytes, encoding: str) -> None:
+def test_every_byte_that_cannot_be_decoded_is_counted(content, encoding):
     left_out = LeftOut()
     text = left_out.decode(content, encoding)
     kept = text.replace("\ufffd", "")
@@ -23,13 +21,13 @@ def test_every_byte_that_cannot_be_decoded_is_counted(content: bytes, encoding: 
         assert len(kept.encode(encoding)) + left_out.replaced_bytes == len(content)
 
 
-def test_two_wrong_bytes_by_hand() -> None:
+def test_two_wrong_bytes_by_hand():
     left_out = LeftOut()
     assert left_out.decode(b"caf\xc3\xa9 d\xe9j\xe0", "utf-8") == "café d\ufffdj\ufffd"
     assert left_out.replaced_bytes == 2
 
 
-def test_lines_are_decoded_one_by_one(tmp_path: Path) -> None:
+def test_lines_are_decoded_one_by_one(tmp_path):
     path = tmp_path / "f"
     path.write_bytes(b"a\x85b\r\nc\xe9\n\nlast")
     left_out = LeftOut()

@@ -12,21 +12,16 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from tests.datasets.folders import names
 from workflow.datasets.grammars.labelled_clauses import NEWS, SENTIMENT, SPORTS
 from workflow.datasets.grammars.translations import lexicon
-from workflow.datasets.kinds.generated import (
-    write_ag_news,
-    write_imdb,
-    write_multi30k,
-    write_newsgroups,
-)
+from workflow.datasets.kinds.recipe import load
 
 PAIRS = {"train": 300, "val": 40, "test_2016_flickr": 50}
-WRITERS: dict[str, Callable[[Path], None]] = {
-    "imdb": lambda out: write_imdb(out, train=300, test=101, seed=0),
-    "newsgroups": lambda out: write_newsgroups(out, total=400, seed=0),
-    "ag_news": lambda out: write_ag_news(out, train=300, test=101, seed=0),
-    "multi30k": lambda out: write_multi30k(out, PAIRS, seed=0),
+SIZES = {
+    **{name: {"train": 280, "dev": 20, "test": 101} for name in ("imdb", "ag_news")},
+    "newsgroups": {"train": 300, "dev": 50, "test": 50},
+    "multi30k": dict(zip(("train", "dev", "test"), PAIRS.values(), strict=True)),
 }
 LEXICONS = {"imdb": SENTIMENT, "newsgroups": SPORTS, "ag_news": NEWS}
 each_labelled = pytest.mark.parametrize("dataset", LEXICONS)
@@ -55,7 +50,8 @@ def written(tmp_path: Path) -> Callable[[str], Path]:
     """Return a function that generates a dataset and returns its folder."""
 
     def write(dataset: str) -> Path:
-        WRITERS[dataset](tmp_path)
+        recipe = {"dataset": dataset, "source": "generated", "seed": 0, **SIZES[dataset]}
+        load(recipe).synthesise(tmp_path)
         return tmp_path
 
     return write
@@ -182,7 +178,7 @@ def test_a_message_without_a_signature_has_one_paragraph(written):
 def test_the_salient_marks_of_the_encoded_texts_vote_for_their_labels(build, dataset):
     options = {"source": "generated", "train": 200, "dev": 40, "test": 40, "seed": 0}
     folder = build({"dataset": dataset, **options}) / "encoded"
-    vocabulary = (folder / "vocabulary.txt").read_text().split("\n")
+    vocabulary = names(folder)
     for split, count in (("train", 200), ("dev", 40), ("test", 40)):
         tokens, offsets, labels, salient = (
             np.load(folder / f"{split}.{column}.npy")

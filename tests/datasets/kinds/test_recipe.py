@@ -4,7 +4,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,7 +20,7 @@ NAMES = (
 GENERATED = {"dataset": "sst", "source": "generated", "train": 9, "dev": 3, "test": 3, "seed": 0}
 
 
-def test_defaults_are_written_out() -> None:
+def test_defaults_are_written_out():
     text = {"max_tokens": 500, "min_count": 1}
     generable = {"source": "official", "protocol": "jain_wallace", **text}
     sizes = {"train": 50000, "dev": 5000, "test": 5000, "seed": 0}
@@ -37,7 +36,7 @@ def test_defaults_are_written_out() -> None:
         assert complete(given) == {**told, **given}
 
 
-def test_a_completed_recipe_is_complete() -> None:
+def test_a_completed_recipe_is_complete():
     generated = [
         {**GENERATED, "dataset": name} for name in ("sst", "imdb", "newsgroups", "ag_news")
     ]
@@ -46,7 +45,7 @@ def test_a_completed_recipe_is_complete() -> None:
 
 
 @pytest.mark.parametrize("dataset", datasets())
-def test_a_recipe_is_either_fetched_or_generated(dataset: str) -> None:
+def test_a_recipe_is_either_fetched_or_generated(dataset):
     announced = files({"dataset": dataset})
     assert bool(announced["sources"]) != bool(announced["raw"])
     assert files(GENERATED)["sources"] == []
@@ -171,10 +170,71 @@ def test_a_recipe_is_either_fetched_or_generated(dataset: str) -> None:
         ),
     ],
 )
-def test_a_wrong_recipe_gets_its_sentence(values: Any, sentence: str) -> None:
+def test_a_wrong_recipe_gets_its_sentence(values, sentence):
     with pytest.raises(RecipeError) as error:
         load(values)
     assert str(error.value) == sentence
+
+
+PARTS = [
+    (
+        {"dataset": "iwslt14", "direction": "de_fr"},
+        r"Option `direction` of dataset `iwslt14` is 'de_fr' \(did you mean `de_en`\?\)",
+    ),
+    (
+        {"dataset": "wmt17", "direction": "en_de"},
+        r"Option `direction` of dataset `wmt17` is 'en_de' \(did you mean `en_fi`\?\)",
+    ),
+    ({"dataset": "multi30k", "merges": 0}, "Option `merges` of dataset `multi30k` is 0; it"),
+    ({"dataset": "wmt14", "threshold": -1}, "Option `threshold` of dataset `wmt14` is -1;"),
+    ({"dataset": "iwslt15", "joint": "no"}, "Option `joint` of dataset `iwslt15` is 'no'; it"),
+    (
+        {"dataset": "multi30k", "train": 10},
+        "Option `train` of dataset `multi30k` is for `source: generated` only; the official",
+    ),
+    (
+        {"dataset": "multi30k", "source": "generated", "train": 9, "dev": 3, "test": 3},
+        "Dataset `multi30k` with `source: generated` needs the option `seed`.",
+    ),
+    ({"dataset": "multi30k", "vocabulary": 4}, "`vocabulary` .* is 4; it must be 5 or more"),
+    (
+        {"dataset": "multi30k", "vocabulary": 90, "merges": 50},
+        "Option `merges` of dataset `multi30k` is for byte-pair encoding; take it away, or",
+    ),
+    ({"dataset": "iwslt14", "vocabulary": 90, "joint": False}, "Option `joint` of dataset"),
+    ({"dataset": "iwslt14_30", "vocabulary": 90}, "byte-pair encoding; set `codes: learned`."),
+    (
+        {"dataset": "news_commentary", "merges": 8000},
+        "byte-pair encoding; take it away: this dataset is always encoded by",
+    ),
+    (
+        {"dataset": "news_commentary", "vocabulary": None},
+        "Option `vocabulary` .* is None; it must be a whole number",
+    ),
+    (
+        {"dataset": "conll2000", "train": 5},
+        "`train` of dataset `conll2000` is for `source: generated` only",
+    ),
+    (
+        {"dataset": "conll2000", "source": "generated", "train": 5, "test": 5},
+        "`conll2000` .* needs the option `seed`",
+    ),
+    (
+        {"dataset": "repeated_text", "letters": 27},
+        "`letters` of dataset `repeated_text` is 27; it must be 26 or less",
+    ),
+    (
+        {**GENERATED, "dataset": "flickr8k", "photos": "part"},
+        "Option `photos` of dataset `flickr8k` is 'part', which is of the official files only; set",
+    ),
+]
+"""Wrong recipes, and a part of their sentence."""
+
+
+@pytest.mark.parametrize(("values", "part"), PARTS)
+def test_a_wrong_recipe_gets_a_sentence_that_says(values, part):
+    with pytest.raises(RecipeError, match=part):
+        load(values)
 
 
 LEAST = {
@@ -194,7 +254,7 @@ LEAST = {
     ("dataset", "option", "least"),
     [(dataset, *bound) for dataset, bounds in LEAST.items() for bound in bounds.items()],
 )
-def test_an_option_below_its_bound_gets_its_sentence(dataset: str, option: str, least: int) -> None:
+def test_an_option_below_its_bound_gets_its_sentence(dataset, option, least):
     generated = {**GENERATED, "dataset": dataset}
     if dataset == "conll2000":
         del generated["dev"]
@@ -206,7 +266,7 @@ def test_an_option_below_its_bound_gets_its_sentence(dataset: str, option: str, 
     )
 
 
-def test_planning_loads_no_numpy() -> None:
+def test_planning_loads_no_numpy():
     check = (
         "import sys; from workflow.datasets.kinds.recipe import datasets, files; "
         "from workflow.datasets.fetched.sources import load; load(); "
@@ -216,7 +276,7 @@ def test_planning_loads_no_numpy() -> None:
     assert subprocess.run([sys.executable, "-c", check], cwd=ROOT).returncode == 0
 
 
-def test_a_dataset_of_ones_own_is_found_and_changes_the_code_of_no_other(tmp_path: Path) -> None:
+def test_a_dataset_of_ones_own_is_found_and_changes_the_code_of_no_other(tmp_path):
     for package in ("model", "workflow"):
         shutil.copytree(ROOT / package, tmp_path / package)
     stages = ("synthesise", "prepare", "encode")
