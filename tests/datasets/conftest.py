@@ -3,12 +3,13 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.datasets.loopback import Server
 from workflow.datasets.io.checksums import read_manifest
 from workflow.datasets.kinds.recipe import load
 from workflow.errors import DataError
@@ -83,6 +84,13 @@ def refuse(take: Callable[..., dict[str, Any]], tmp_path: Path) -> Callable[...,
         assert not [*(tmp_path / folder).glob("prepared/*")]
 
     return run
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A server on this machine that answers as planned."""
+    with Server.running() as running:
+        yield running
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.datasets.folders import records
 from workflow.datasets.io.checksums import read_manifest
-from workflow.datasets.io.files import read_records
 from workflow.datasets.kinds.recipe import files
 
 SIZES = {"train": 60, "dev": 20, "test": 10}
@@ -106,8 +106,7 @@ def test_every_split_has_its_own_stream(build, name):
 def test_duplicates_are_counted(build, name):
     out = build(recipe(name, **WITH_DUPLICATES[name], dev=30))
     train, dev, test = (
-        [record["text"] for record in read_records(out / "prepared" / f"{split}.jsonl")]
-        for split in SPLITS[name]
+        [record["text"] for record in records(out, split)] for split in SPLITS[name]
     )
     manifest = read_manifest(out / "encoded")
     found = manifest["statistics"]["duplicates"]

@@ -66,12 +66,6 @@ def test_unused_outputs_stand_in_no_sequence(build):
     assert vocabularies[1] == [*vocabularies[0], "<unused 1>", "<unused 2>"]
 
 
-def test_permutations_of_one_set_have_the_same_symbols(build):
-    out = build(SAME)
-    for split in SPLITS:
-        assert all(sorted(sequence) == [1, 2, 3, 4, 5, 6] for sequence in sequences(out, split))
-
-
 def test_a_draw_out_of_more_symbols_leaves_different_ones_out(build):
     left_out = {
         frozenset(range(1, 10)) - set(sequence) for sequence in sequences(build(SOME), "train")
@@ -79,23 +73,22 @@ def test_a_draw_out_of_more_symbols_leaves_different_ones_out(build):
     assert len(left_out) > 20  # of 84 sets of three
 
 
-def test_orders_are_uniform(build):
-    out = build({**SMALL, "symbols": 4, "length": 4, "train": 12_000})
-    counts = Counter(map(tuple, sequences(out, "train")))
-    assert set(counts) == set(permutations([1, 2, 3, 4]))
-    assert_uniform(counts, 24)
+SETS_OF_TWO = {(1, 2), (2, 1), (3, 4), (4, 3), (5, 6), (6, 5)}
 
 
-def test_subsets_and_their_orders_are_uniform(build):
-    out = build({**SMALL, "symbols": 5, "length": 2, "train": 12_000})
-    assert_uniform(Counter(map(tuple, sequences(out, "train"))), 20)
-
-
-def test_sets_are_uniform_and_independent_of_the_order(build):
-    out = build({**SMALL, "symbols": 6, "sets": 3, "length": 2, "train": 12_000})
-    counts = Counter(map(tuple, sequences(out, "train")))
-    assert set(counts) == {(1, 2), (2, 1), (3, 4), (4, 3), (5, 6), (6, 5)}
-    assert_uniform(counts, 6)
+@pytest.mark.parametrize(
+    ("shape", "outcomes"),
+    [
+        ({"symbols": 4, "length": 4}, {*permutations([1, 2, 3, 4])}),
+        ({"symbols": 5, "length": 2}, {*permutations([1, 2, 3, 4, 5], 2)}),
+        ({"symbols": 6, "sets": 3, "length": 2}, SETS_OF_TWO),
+    ],
+    ids=["orders", "subsets and their orders", "sets and orders"],
+)
+def test_sequences_are_uniform(build, shape, outcomes):
+    counts = Counter(map(tuple, sequences(build({**SMALL, **shape, "train": 12_000}), "train")))
+    assert {*counts} == outcomes
+    assert_uniform(counts, len(outcomes))
 
 
 def test_every_symbol_stands_at_every_position_alike_often(build):

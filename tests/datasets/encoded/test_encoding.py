@@ -17,8 +17,7 @@ def write(out: Path, tokens: list[int], statistics: dict[str, Any] | None = None
     files = ["manifest.json", "vocabulary.txt", "train.tokens.npy", "train.offsets.npy"]
     corpus = SimpleNamespace(name="toy", options={"a": 1}, encoded=files)
     write_encoded(corpus, out, ["x", "y"], {"train": split}, statistics or {})
-    manifest: dict[str, Any] = read_manifest(out)
-    return manifest
+    return read_manifest(out)
 
 
 def test_the_manifest_describes_every_file(tmp_path):

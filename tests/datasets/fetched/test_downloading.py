@@ -1,7 +1,7 @@
 """Downloading from a server on this machine: resumed, tried again, and only the right bytes."""
 
 import hashlib
-from collections.abc import Iterator
+from dataclasses import replace
 from email.utils import formatdate
 from itertools import count
 from pathlib import Path
@@ -22,12 +22,7 @@ BUSY = Answer(503)
 OTHER = Answer(body=WRONG)
 SHORT = Answer(body=CONTENT[:1000])
 BROKEN_OFF = Answer(body=CONTENT, sent=CUT)
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with Server.running() as running:
-        yield running
+MARKS = ("ETag", "Last-Modified", "length")
 
 
 def names(folder: Path) -> list[str]:
@@ -43,20 +38,46 @@ def test_a_download_is_verified_and_written(server, tmp_path):
     assert origin.note == url
 
 
-@pytest.mark.parametrize("passing", [BUSY, Answer(429), Answer(500)])
-def test_a_passing_fault_is_tried_again(server, tmp_path, passing):
-    url = server.url("a", passing, passing, GOOD)
-    download(source(url), tmp_path / "out", NO_PAUSES)
-    assert (tmp_path / "out").read_bytes() == CONTENT
-    assert server.requests == ["/a"] * 3
+def versions(mark: str) -> list[Answer]:
+    """The beginning of one version of a file, and all of the next, told apart by a mark."""
+    if mark == "length":
+        return [Answer(body=WRONG + b"!", sent=CUT), GOOD]
+    old, new = ({mark: f'"{version}"'} for version in ("old", "new"))
+    return [Answer(body=WRONG, sent=CUT, headers=old), Answer(body=CONTENT, headers=new)]
 
 
-def test_a_broken_download_is_resumed_by_range(server, tmp_path):
-    steps = [Answer(body=CONTENT, sent=CUT * n) for n in (1, 2, 3)]
-    url = server.url("a", *steps, GOOD)
+def without_ranges(length: bool) -> list[Answer]:
+    """The beginning of a file and then all of it, whatever range is asked for."""
+    whole = Answer(body=CONTENT, ranges=False, length=length)
+    return [replace(whole, sent=CUT), whole]
+
+
+AGAIN = ["/a", f"/a bytes={CUT}-"]
+RECOVERIES: dict[str, tuple[list[Answer], list[str]]] = {
+    **{str(n): ([Answer(n), Answer(n), GOOD], ["/a"] * 3) for n in (503, 429, 500)},
+    "broken off": (
+        [*(Answer(body=CONTENT, sent=CUT * n) for n in (1, 2, 3)), GOOD],
+        ["/a", *(f"/a bytes={CUT * n}-" for n in (1, 2, 3))],
+    ),
+    "no ranges, length announced": (without_ranges(True), AGAIN),
+    "no ranges, length unknown": (without_ranges(False), AGAIN),
+    **{f"another {mark}": (versions(mark), [*AGAIN, "/a"]) for mark in MARKS},
+    "pieces of two versions": ([Answer(body=WRONG, sent=CUT), GOOD], [*AGAIN, "/a"]),
+    "now shorter": (
+        [Answer(body=CONTENT + b"more", sent=SIZE - 1), Answer(416), GOOD],
+        ["/a", f"/a bytes={SIZE - 1}-", "/a"],
+    ),
+    "a range from elsewhere": ([BROKEN_OFF, Answer(body=CONTENT, shift=1), GOOD], [*AGAIN, "/a"]),
+}
+
+
+@pytest.mark.parametrize(("answers", "requests"), RECOVERIES.values(), ids=RECOVERIES)
+def test_a_fault_is_recovered_from(server, tmp_path, answers, requests):
+    """Passing faults are tried again, what broke off is resumed, and no two versions are glued."""
+    url = server.url("a", *answers)
     download(source(url), tmp_path / "out", NO_PAUSES)
     assert (tmp_path / "out").read_bytes() == CONTENT
-    assert server.requests == ["/a", *(f"/a bytes={CUT * n}-" for n in (1, 2, 3))]
+    assert server.requests == requests
     assert names(tmp_path) == ["out"]
 
 
@@ -78,56 +99,12 @@ def test_every_bit_of_progress_earns_new_attempts(server, tmp_path):
     assert len(server.requests) == len(steps) + 1
 
 
-@pytest.mark.parametrize("length", [True, False], ids=["announced", "unknown"])
-def test_a_server_without_ranges_starts_over(server, tmp_path, length):
-    cut = Answer(body=CONTENT, sent=CUT, ranges=False, length=length)
-    url = server.url("a", cut, Answer(body=CONTENT, ranges=False, length=length))
-    download(source(url), tmp_path / "out", NO_PAUSES)
-    assert (tmp_path / "out").read_bytes() == CONTENT
-    assert server.requests == ["/a", f"/a bytes={CUT}-"]
-
-
 def test_a_server_that_always_breaks_off_is_given_up(server, tmp_path):
     url = server.url("a", Answer(body=CONTENT, sent=CUT, ranges=False))
     with pytest.raises(DataError, match=rf"it broke off after {CUT} of {SIZE} bytes"):
         download(source(url), tmp_path / "out", NO_PAUSES)
     assert len(server.requests) == 3
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("mark", ["ETag", "Last-Modified", "length"])
-def test_a_file_that_changed_between_attempts_is_not_glued(server, tmp_path, mark):
-    old = {} if mark == "length" else {mark: '"old"'}
-    new = {} if mark == "length" else {mark: '"new"'}
-    before = WRONG + b"!" if mark == "length" else WRONG
-    cut = Answer(body=before, sent=CUT, headers=old)
-    url = server.url("a", cut, Answer(body=CONTENT, headers=new))
-    download(source(url), tmp_path / "out", NO_PAUSES)
-    assert (tmp_path / "out").read_bytes() == CONTENT
-    assert server.requests == ["/a", f"/a bytes={CUT}-", "/a"]
-    assert names(tmp_path) == ["out"]
-
-
-def test_pieces_of_two_versions_are_found_out_by_their_checksum(server, tmp_path):
-    url = server.url("a", Answer(body=WRONG, sent=CUT), GOOD)
-    download(source(url), tmp_path / "out", NO_PAUSES)
-    assert (tmp_path / "out").read_bytes() == CONTENT
-    assert server.requests == ["/a", f"/a bytes={CUT}-", "/a"]
-
-
-def test_a_file_that_is_now_shorter_is_begun_again(server, tmp_path):
-    longer = Answer(body=CONTENT + b"more", sent=SIZE - 1)
-    url = server.url("a", longer, Answer(416), GOOD)
-    download(source(url), tmp_path / "out", NO_PAUSES)
-    assert (tmp_path / "out").read_bytes() == CONTENT
-    assert server.requests == ["/a", f"/a bytes={SIZE - 1}-", "/a"]
-
-
-def test_a_range_from_elsewhere_is_not_taken(server, tmp_path):
-    url = server.url("a", BROKEN_OFF, Answer(body=CONTENT, shift=1), GOOD)
-    download(source(url), tmp_path / "out", NO_PAUSES)
-    assert (tmp_path / "out").read_bytes() == CONTENT
-    assert server.requests == ["/a", f"/a bytes={CUT}-", "/a"]
 
 
 def test_a_part_of_another_address_is_not_continued(server, tmp_path):

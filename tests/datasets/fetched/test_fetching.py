@@ -3,22 +3,15 @@
 import errno
 import hashlib
 import os
-from collections.abc import Iterator
 
 import pytest
 
-from tests.datasets.loopback import CONTENT, NO_PAUSES, WRONG, Answer, Server, mirror, source
+from tests.datasets.loopback import CONTENT, NO_PAUSES, WRONG, Answer, mirror, source
 from workflow.datasets.fetched import downloading
 from workflow.datasets.fetched.fetching import at_hand, fetch
 from workflow.errors import DataError
 
 GOOD = Answer(body=CONTENT)
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with Server.running() as running:
-        yield running
 
 
 def test_the_mirror_comes_first(server, tmp_path):

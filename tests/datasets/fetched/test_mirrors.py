@@ -1,13 +1,12 @@
 """Looking files up in a mirror, by address and by what a bundle stands for; always verified."""
 
 import hashlib
-import io
 import lzma
-import tarfile
 from pathlib import Path
 
 import pytest
 
+from tests.datasets.folders import tar
 from tests.datasets.loopback import CHECKSUM, CONTENT, WRONG, mirror, source
 from workflow.datasets.fetched import mirrors, origins
 from workflow.datasets.fetched.sources import Source, load, read_table
@@ -26,17 +25,6 @@ def take(folder: Path, item: Source, out: Path) -> origins.Origin:
     origins.write(out, origin)
     origins.verify(out, item)
     return origin
-
-
-def bundle(members: dict[str, bytes]) -> bytes:
-    """A tar.xz with these files."""
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:xz") as archive:
-        for name, content in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return packed.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -83,7 +71,8 @@ def test_an_unknown_kind_is_named_where_the_file_is_asked_for(tmp_path, asked, k
 
 def test_a_file_of_a_bundle_is_found_by_its_address(tmp_path):
     name = "books & films/toy.train"
-    stored = bundle({"set/toy.train": WRONG, f"set/{name}": CONTENT, "set/other": WRONG})
+    files = {"set/toy.train": WRONG, f"set/{name}": CONTENT, "set/other": WRONG}
+    stored = tar(files, "w:xz")
     pattern = "https://host/folder/{books%20&%20films,*}/toy.{train,test}"
     folder = mirror(tmp_path / "mirror", stored, kind="bundle", url=pattern)
     item = source("https://host/folder/books%20%26%20films/toy.train")

@@ -32,19 +32,6 @@ operations = st.recursive(
 ).filter(lambda expression: not isinstance(expression, int))
 
 
-def by_stack(text: str) -> int:
-    """Return the value of a prefix expression modulo 5, read from right to left."""
-    stack: list[int] = []
-    for symbol in reversed(text.split()):
-        if symbol in "+*":
-            left, right = stack.pop(), stack.pop()
-            stack.append(left + right if symbol == "+" else left * right)
-        elif symbol not in "()":
-            stack.append(int(symbol))
-    (result,) = stack
-    return result % 5
-
-
 def nesting(text: str) -> int:
     """Return the largest number of parentheses that are open at once."""
     opened = [text[:end].count("(") - text[:end].count(")") for end in range(len(text) + 1)]
@@ -109,7 +96,6 @@ def test_what_is_written_is_read_back(expression):
 @given(operations)
 def test_values_are_pythons_modulo_five(expression):
     assert value(expression) == eval(infix(expression)) % 5
-    assert value(expression) == by_stack(prefix(expression))
 
 
 @given(operations)

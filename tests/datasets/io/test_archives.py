@@ -8,20 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.datasets.folders import tar
+from tests.datasets.folders import tar, zipped
 from workflow.datasets.io.archives import members
 from workflow.errors import DataError
 
 FILES = {"b/two": b"2" * 3000, "a/one": b"1", "a/none": b"", "c/three": bytes(range(256)) * 9}
-
-
-def zipped(files: dict[str, bytes]) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.mkdir("a")
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return stream.getvalue()
 
 
 def everything(_: str) -> bool:

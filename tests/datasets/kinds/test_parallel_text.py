@@ -31,14 +31,6 @@ def test_lines_are_what_newlines_divide(tmp_path, pack):
     assert list(read_text(path, LeftOut())) == ["Käse", "", "\u2028 b\x85", "last"]
 
 
-def test_bytes_that_are_not_utf8_are_counted(tmp_path):
-    left_out = LeftOut()
-    assert list(read_text(write(tmp_path / "a", b"caf\xe9 \xff\n"), left_out)) == [
-        "caf\ufffd \ufffd"
-    ]
-    assert left_out.replaced_bytes == 2
-
-
 def test_files_that_can_not_be_read_are_named(tmp_path):
     with pytest.raises(DataError, match=r"none: this dataset file does not exist; fetch it again"):
         list(read_text(tmp_path / "none", LeftOut()))
