@@ -1,7 +1,6 @@
 """enwik8: cut by bytes, every byte a symbol, and nothing else taken for it."""
 
 import hashlib
-import json
 from pathlib import Path
 
 import pytest
@@ -54,16 +53,6 @@ def test_the_text_is_cut_in_its_order_and_comes_back(take, small, tmp_path, sour
 )
 def test_what_is_not_enwik8_is_told(refuse, small, source, files, says):
     refuse({"dataset": "enwik8", "source": source}, files, says)
-
-
-def test_the_program_refuses_another_file(script, tmp_path):
-    path = tmp_path / "enwik8.zip"
-    path.write_bytes(zipped({"enwik8": TEXT}))
-    recipe = json.dumps({"dataset": "enwik8"})
-    done = script("prepare", "--recipe", recipe, "--sources", path, "--out", tmp_path / "out")
-    assert done.returncode == 1
-    [line] = done.stderr.splitlines()
-    assert line.startswith(f"error: {path}: ") and "expected sha256 547994d9" in line
 
 
 def test_the_real_prefix(take, mirror, tmp_path):

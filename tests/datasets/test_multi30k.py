@@ -47,6 +47,8 @@ def test_the_official_files(take, tmp_path):
     ("name", "text", "sentence"),
     [
         ("val.en", b"One.\n", r"val.de.gz has 2 lines and .*val.en.gz has 1, so they"),
+        ("val.en", b"One.\n" + b"x " * 10_000 + b"\n", "val.de.gz, sentence 2: 10000 words in one"),
+        ("val.en", b"", "val.en.gz: this file is empty; delete the file and fetch it again"),
         ("test_2016_flickr.en", b"One.\n\n", r"2016_flickr.de.gz, sentence 2: one side is empty"),
     ],
 )

@@ -1,7 +1,7 @@
 """Multiview arithmetic from its recipe to its arrays."""
 
+import re
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import pytest
 from tests.datasets.folders import decoded, names, records
 from workflow.datasets.io.checksums import read_manifest
 from workflow.datasets.io.files import SPLITS
-from workflow.datasets.kinds.recipe import files, load
+from workflow.datasets.kinds.recipe import files
 from workflow.errors import DataError
 
 SMALL = {"dataset": "multiview_arithmetic", "train": 90, "dev": 30, "test": 12}
@@ -58,17 +58,11 @@ def test_the_notations_are_parallel_and_the_labels_pythons(build, sampler):
         infix, prefix = (written(out, split, notation) for notation in ("infix", "prefix"))
         assert len(infix) == len(prefix) == SMALL[split]
         assert [as_infix(text.split(" ")) for text in prefix] == [f"( {text} )" for text in infix]
-        assert column(out, split, "label") == [eval(text) % 5 for text in infix]
-        assert column(out, split, "depth") == [nesting(text) for text in infix]
-
-
-def test_the_records_hold_both_notations_value_and_depth(build):
-    out = build(SMALL)
-    for split in SPLITS:
-        infix, prefix = (written(out, split, notation) for notation in ("infix", "prefix"))
+        labels, depths = [eval(text) % 5 for text in infix], [nesting(text) for text in infix]
+        assert column(out, split, "label") == labels and column(out, split, "depth") == depths
         assert records(out, split) == [
-            {"text": a, "prefix": b, "label": eval(a) % 5, "depth": nesting(a)}
-            for a, b in zip(infix, prefix, strict=True)
+            {"text": text, "prefix": other, "label": label, "depth": depth}
+            for text, other, label, depth in zip(infix, prefix, labels, depths, strict=True)
         ]
 
 
@@ -84,10 +78,8 @@ def test_the_tokens_are_those_of_the_view(build, view):
             for notation in ("infix", "prefix")
         )
         both = [a + b for a, b in zip(infix, prefix, strict=True)]
-        assert (
-            decoded(out / "encoded", split)
-            == {"infix": infix, "prefix": prefix, "both": both}[view]
-        )
+        expected = {"infix": infix, "prefix": prefix, "both": both}[view]
+        assert decoded(out / "encoded", split) == expected
         if view == "both":
             assert column(out, split, "infix_length") == [len(text) for text in infix]
             assert all(len(b) == len(a) + 2 for a, b in zip(infix, prefix, strict=True))
@@ -163,42 +155,32 @@ def test_seen_marks_what_train_has(build, sampler):
     }
     for split in SPLITS:
         assert column(out, split, "seen") == expected[split]
-        depths = column(out, split, "depth")
-        assert statistics(out)["duplicates"][split] == {
-            str(depth): sum(
-                seen for seen, at in zip(expected[split], depths, strict=True) if at == depth
-            )
-            for depth in range(4)
-        }
+        pairs = zip(expected[split], column(out, split, "depth"), strict=True)
+        counts = Counter(depth for seen, depth in pairs if seen)
+        repeated = {str(depth): counts[depth] for depth in range(4)}
+        assert statistics(out)["duplicates"][split] == repeated
     for split in ("train", "dev"):
         assert 0 < sum(expected[split]) < len(expected[split])
-    distinct = len(set(train))
-    assert sum(statistics(out)["duplicates"]["train"].values()) == len(train) - distinct
 
 
 EXAMPLE = ("( ( 4 + 1 ) * 3 ) + ( 2 + 4 )", "( + ( * ( + 4 1 ) 3 ) ( + 2 4 ) )")
 
 
-def prepared(
-    tmp_path: Path, pairs: list[tuple[str, str]], recipe: dict[str, Any]
-) -> Callable[[], None]:
-    """Write pairs as the test set beside sound train and dev sets, and return what prepares it."""
-    raw = tmp_path / "raw"
-    for split in SPLITS:
-        rows = pairs if split == "test" else [EXAMPLE] * recipe[split]
-        for notation, lines in zip(("infix", "prefix"), zip(*rows, strict=True), strict=True):
-            path = raw / f"{split}.{notation}.txt"
-            path.parent.mkdir(exist_ok=True)
-            path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    dataset = load(recipe)
-    paths = list(raw.iterdir())
-    return lambda: dataset.prepare(paths, tmp_path / "prepared")
+def raw(*pairs: tuple[str, str], lines: int = 12) -> dict[str, bytes]:
+    """Return the files of sound splits, that of test beginning with these pairs."""
+    tested = [*pairs, *[EXAMPLE] * (lines - len(pairs))]
+    rows = {"train": [EXAMPLE] * 90, "dev": [EXAMPLE] * 30, "test": tested}
+    return {
+        f"{split}.{notation}.txt": "".join(f"{row[side]}\n" for row in rows[split]).encode()
+        for split in SPLITS
+        for side, notation in enumerate(("infix", "prefix"))
+    }
 
 
-def test_the_example_of_the_thesis_is_prepared(tmp_path):
-    prepared(tmp_path, [EXAMPLE] * 12, SMALL)()
+def test_the_example_of_the_thesis_is_prepared(take, tmp_path):
+    take(SMALL, raw())
     record = {"text": EXAMPLE[0], "prefix": EXAMPLE[1], "label": 1, "depth": 2}
-    assert records(tmp_path, "test") == [record] * 12
+    assert records(tmp_path / "data", "test") == [record] * 12
 
 
 @pytest.mark.parametrize(
@@ -228,22 +210,16 @@ def test_the_example_of_the_thesis_is_prepared(tmp_path):
         ),
     ],
 )
-def test_a_wrong_pair_is_refused(tmp_path, pair, sentence):
-    with pytest.raises(DataError) as error:
-        prepared(tmp_path, [EXAMPLE, EXAMPLE, pair, *[EXAMPLE] * 9], SMALL)()
-    assert sentence in str(error.value)
-    assert not (tmp_path / "prepared" / "test.jsonl").exists()
+def test_a_wrong_pair_is_refused(take, tmp_path, pair, sentence):
+    with pytest.raises(DataError, match=re.escape(sentence)):
+        take(SMALL, raw(EXAMPLE, EXAMPLE, pair))
+    assert not (tmp_path / "data" / "prepared" / "test.jsonl").exists()
 
 
 @pytest.mark.parametrize("notation", ["infix", "prefix"])
 @pytest.mark.parametrize("lines", [11, 13])
-def test_a_file_with_another_number_of_lines_is_refused(tmp_path, notation, lines):
-    prepare = prepared(tmp_path, [EXAMPLE] * 12, SMALL)
-    text = EXAMPLE[notation == "prefix"]
-    path = tmp_path / "raw" / f"test.{notation}.txt"
-    path.write_text(f"{text}\n" * lines, encoding="utf-8")
-    with pytest.raises(DataError) as error:
-        prepare()
-    assert str(error.value) == (
-        f"{path}: expected 12 expressions, found {lines}; delete the file and generate it again."
-    )
+def test_a_file_with_another_number_of_lines_is_refused(take, notation, lines):
+    name = f"test.{notation}.txt"
+    sentence = f"{name}: expected 12 expressions, found {lines}; delete the file and generate it a"
+    with pytest.raises(DataError, match=sentence):
+        take(SMALL, {**raw(), name: raw(lines=lines)[name]})

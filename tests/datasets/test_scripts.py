@@ -1,6 +1,5 @@
 """The data programs as processes: the whole chain, and one sentence instead of a traceback."""
 
-import gzip
 import json
 import subprocess
 import sys
@@ -162,33 +161,3 @@ def test_a_folder_that_cannot_be_written_is_named(script, tmp_path):
     out = tmp_path / "file" / "raw"
     sentence = refused(script("synthesise", "--recipe", json.dumps(STACK), "--out", out))
     assert sentence == f"error: Not a directory ({out}).\n"
-
-
-PAIRS = {
-    **{"dataset": "multi30k", "direction": "de_en", "source": "generated", "seed": 0},
-    **{"train": 30, "dev": 4, "test": 4, "merges": 20},
-}
-
-
-@pytest.mark.parametrize(
-    ("lines", "says"),
-    [
-        ([b"a"], ("val.de.gz has 4 lines and ", "val.en.gz has 1, so they are not translations")),
-        ([b"a", b"", b"c", b"d"], ("val.de.gz, sentence 2: one side is empty",)),
-        ([b"a", b"b", b"c", b"x " * 10_000], ("val.de.gz, sentence 4: 10000 words in one",)),
-        ([], ("val.en.gz: this file is empty",)),
-    ],
-)
-def test_sides_that_do_not_fit_are_refused(script, tmp_path, lines, says):
-    dataset = load(PAIRS)
-    dataset.synthesise(tmp_path / "raw")
-    text = b"".join(line + b"\n" for line in lines)
-    (tmp_path / "raw" / "val.en.gz").write_bytes(gzip.compress(text))
-    write_checksums(tmp_path / "raw")
-    out = tmp_path / "prepared"
-    raw = [tmp_path / "raw" / name for name in files(PAIRS)["raw"]]
-    arguments = ["--sources", *raw, "--out", out]
-    sentence = refused(script("prepare", "--recipe", json.dumps(PAIRS), *arguments))
-    for part in (*says, "; delete the file and fetch it again"):
-        assert part in sentence
-    assert list(out.iterdir()) == []

@@ -72,16 +72,10 @@ class ParallelText(Dataset):
 
     @abstractmethod
     def pairs(self, files: Sequence[Path], left_out: LeftOut, out: Path) -> SplitPairs:
-        """Yield every pair, and the split that it goes to.
+        """Yield every pair, and the split that it goes to; archives may be unpacked in `out`.
 
-        Args:
-            files: the raw or fetched files.
-            left_out: what could not be taken over, to be counted.
-            out: folder in which archives may be unpacked for a while.
-
-        Raises:
-            DataError: a file is damaged, two sides do not fit, or a dev or test pair has an empty
-                side.
+        Raises DataError when a file is damaged, two sides do not fit, or a dev or test pair has an
+        empty side.
         """
 
     def prepare(self, files: Sequence[Path], out: Path) -> None:
