@@ -55,12 +55,19 @@ def decoded(encoded: Path, split: str) -> list[list[str]]:
     return [[written[token] for token in row] for row in rows(encoded, split)]
 
 
+def assert_chances(counts: Counter[Any], chances: Mapping[Any, float]) -> None:
+    """Fail where an outcome is more than 5 standard errors from its chance, or has none."""
+    draws = counts.total()
+    assert math.isclose(sum(chances.values()), 1) and {*counts} <= {*chances}
+    for outcome, chance in chances.items():
+        error = 5 * math.sqrt(chance * (1 - chance) / draws) + 1 / draws
+        assert abs(counts[outcome] / draws - chance) < error, outcome
+
+
 def assert_uniform(counts: Counter[Any], outcomes: int) -> None:
-    """Fail where some outcome is more than 5 standard errors from its chance."""
-    draws, chance = counts.total(), 1 / outcomes
-    error = 5 * math.sqrt(draws * chance * (1 - chance))
+    """Fail unless so many outcomes come alike often."""
     assert len(counts) == outcomes
-    assert all(abs(count - draws * chance) < error for count in counts.values())
+    assert_chances(counts, dict.fromkeys(counts, 1 / outcomes))
 
 
 def tar(members: Mapping[str, bytes], mode: str = "w:gz") -> bytes:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.datasets.folders import decoded, names, rows
 from workflow.datasets.io.checksums import read_manifest
-from workflow.datasets.kinds.recipe import complete, files
+from workflow.datasets.kinds.recipe import files
 
 TRAIN = b"The DT B-NP\ndog NN I-NP\nsleeps VBZ B-VP\n. . O\n\nIt PRP B-NP\n\n"
 TEST = b"The DT B-NP\ncat NN I-NP\n"
@@ -67,10 +67,6 @@ def test_an_empty_file_is_named(refuse):
         {"train.txt": TRAIN, "test.txt": b"\n\n"},
         r"test\.txt has no sentence",
     )
-
-
-def test_defaults_are_the_official_files():
-    assert complete({"dataset": "conll2000"}) == {"dataset": "conll2000", "source": "official"}
 
 
 def test_generated_sentences_come_back(build):

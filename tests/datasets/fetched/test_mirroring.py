@@ -1,24 +1,17 @@
 """A mirror that was built holds its sources, costs nothing the second time, and can be used."""
 
 import csv
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.datasets.loopback import CONTENT, NO_PAUSES, WRONG, Answer, Server, mirror, source
+from tests.datasets.loopback import CONTENT, NO_PAUSES, WRONG, Answer, mirror, source
 from workflow.datasets.fetched.fetching import fetch
 from workflow.datasets.fetched.mirroring import build
 from workflow.datasets.fetched.origins import Origin
 from workflow.datasets.fetched.sources import Source
 
 GONE = "http://127.0.0.1:9/a"
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with Server.running() as running:
-        yield running
 
 
 def gather(folder: Path, *sources: Source, mirror: Path | None = None) -> list[str]:

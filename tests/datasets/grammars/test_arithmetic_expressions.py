@@ -1,6 +1,5 @@
 """Arithmetic expressions against the thesis's example, Python's own parser and exact chances."""
 
-import math
 from collections import Counter
 from random import Random
 
@@ -8,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.datasets.folders import assert_chances
 from workflow.datasets.grammars.arithmetic_expressions import (
     HIGHEST,
     SAMPLERS,
@@ -50,15 +50,6 @@ def leaves(expression: Expression) -> list[int]:
     if isinstance(expression, int):
         return [expression]
     return [*leaves(expression.left), *leaves(expression.right)]
-
-
-def assert_chances(counts: Counter, chances: dict, draws: int) -> None:
-    """Fail where an outcome is more than 5 standard errors from its chance."""
-    assert math.isclose(sum(chances.values()), 1)
-    assert set(counts) <= set(chances)
-    for outcome, chance in chances.items():
-        error = 5 * math.sqrt(chance * (1 - chance) / draws) + 1 / draws
-        assert counts[outcome] / draws == pytest.approx(chance, abs=error), outcome
 
 
 def test_the_example_of_the_thesis():
@@ -218,7 +209,7 @@ def test_the_shapes_of_a_spine_by_hand():
 def test_spines_have_the_shapes_of_the_rule(high):
     random = Random(1)
     counts = Counter(shape(spine(high, random)) for _ in range(8000))
-    assert_chances(counts, shapes(high), 8000)
+    assert_chances(counts, shapes(high))
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
@@ -226,12 +217,12 @@ def test_operators_and_numbers_are_uniform(sampler):
     random = Random(2)
     counts = Counter(infix(SAMPLERS[sampler](1, random)) for _ in range(10_000))
     written = [f"{a} {o} {b}" for a in range(5) for o in "+*" for b in range(5)]
-    assert_chances(counts, dict.fromkeys(written, 1 / 50), 10_000)
+    assert_chances(counts, dict.fromkeys(written, 1 / 50))
     high = [SAMPLERS[sampler](4, random) for _ in range(2000)]
     leaf = [number for expression in high for number in leaves(expression)]
-    assert_chances(Counter(leaf), dict.fromkeys(range(5), 0.2), len(leaf))
+    assert_chances(Counter(leaf), dict.fromkeys(range(5), 0.2))
     operators = [node.operator for expression in high for node in nodes(expression)]
-    assert_chances(Counter(operators), {"+": 0.5, "*": 0.5}, len(operators))
+    assert_chances(Counter(operators), {"+": 0.5, "*": 0.5})
 
 
 def values(sampler: str, highest: int) -> list[list[float]]:
@@ -259,6 +250,6 @@ def test_values_follow_their_exact_chances(sampler, majority):
     random = Random(3)
     for depth, trial in enumerate(majority, start=1):
         draws = Counter(value(SAMPLERS[sampler](depth + 1, random)) for _ in range(6000))
-        assert_chances(draws, dict(enumerate(exact[depth + 1])), 6000)
+        assert_chances(draws, dict(enumerate(exact[depth + 1])))
         # The trial drew 1000 expressions of each depth: a standard error of 1.5 points.
         assert 100 * max(exact[depth + 1]) == pytest.approx(trial, abs=2.5)

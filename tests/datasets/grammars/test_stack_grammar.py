@@ -1,6 +1,7 @@
 """The stack grammar against slow loops, enumeration of all sequences, and Monte Carlo."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.datasets.folders import assert_chances
 from workflow.datasets.grammars.stack_grammar import (
     CLOSE,
     DIGIT,
@@ -88,16 +90,9 @@ def test_entropy_floor_equals_that_of_all_sequences(weights, balanced, max_depth
 def test_samples_follow_the_exact_distribution(weights, balanced):
     grammar = Grammar(WEIGHTS[weights], balanced, max_depth=2, length=5)
     expected = dict(enumerate_all(grammar))
-    count = 40_000
-    symbols = sample(grammar, count, np.random.default_rng(1))
-    names = np.array(symbol_names(grammar), dtype=object)
-    found: dict[tuple[str, ...], int] = {}
-    for row in names[symbols].tolist():
-        found[tuple(row)] = found.get(tuple(row), 0) + 1
-    assert set(found) <= set(expected)
-    for text, chance in expected.items():
-        error = 5 * math.sqrt(chance * (1 - chance) / count) + 1 / count
-        assert found.get(text, 0) / count == pytest.approx(chance, abs=error)
+    symbols = sample(grammar, 40_000, np.random.default_rng(1))
+    written = np.array(symbol_names(grammar), dtype=object)[symbols].tolist()
+    assert_chances(Counter(map(tuple, written)), expected)
 
 
 def test_sampled_log_probability_estimates_the_floor():

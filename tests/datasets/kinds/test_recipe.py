@@ -32,6 +32,7 @@ def test_defaults_are_written_out():
         ({"dataset": "sst"}, {**generable, "classes": "binary"}),
         ({"dataset": "ag_news", "source": "subset", "min_count": 3}, generable),
         ({"dataset": "yelp"}, text),
+        ({"dataset": "conll2000"}, {"source": "official"}),
     ):
         assert complete(given) == {**told, **given}
 
