@@ -1,18 +1,18 @@
 """Helpers of the datasets' tests: run a whole chain, or one script as a process."""
 
-import io
-import json
 import os
 import subprocess
 import sys
-import tarfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.datasets.loopback import Server
+from workflow.datasets.io.checksums import read_manifest
 from workflow.datasets.kinds.recipe import load
+from workflow.errors import DataError
 
 ROOT = Path(__file__).parents[2]
 
@@ -68,10 +68,29 @@ def take(tmp_path: Path) -> Callable[..., dict[str, Any]]:
                 (out / "raw" / name).write_bytes(content)
         dataset.prepare(list((out / "raw").iterdir()), out / "prepared")
         dataset.encode(out / "prepared", out / "encoded")
-        manifest: dict[str, Any] = json.loads((out / "encoded" / "manifest.json").read_text())
-        return manifest
+        return read_manifest(out / "encoded")
 
     return run
+
+
+@pytest.fixture
+def refuse(take: Callable[..., dict[str, Any]], tmp_path: Path) -> Callable[..., None]:
+    """Return a function that expects a sentence, and nothing prepared, where `take` reads."""
+
+    def run(values: Mapping[str, Any], files: Mapping[str, bytes | Path], sentence: str) -> None:
+        folder = f"refused-{len([*tmp_path.iterdir()])}"
+        with pytest.raises(DataError, match=sentence):
+            take(values, files, folder)
+        assert not [*(tmp_path / folder).glob("prepared/*")]
+
+    return run
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A server on this machine that answers as planned."""
+    with Server.running() as running:
+        yield running
 
 
 @pytest.fixture
@@ -84,17 +103,6 @@ def mirror() -> Path:
     if not (path / "SOURCES.tsv").is_file():
         pytest.skip(f"no mirror of the real files at {path}")
     return path
-
-
-def tar(members: Mapping[str, bytes], mode: str = "w:gz") -> bytes:
-    """Return a tar archive with these files, in this order."""
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode=mode) as archive:
-        for name, content in members.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(content)
-            archive.addfile(entry, io.BytesIO(content))
-    return stream.getvalue()
 
 
 @pytest.fixture

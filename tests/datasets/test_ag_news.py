@@ -2,18 +2,16 @@
 
 import csv
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.datasets.folders import records
 from workflow.datasets.ag_news import SUBSETS
-from workflow.datasets.io.files import SPLITS, read_records
+from workflow.datasets.io.files import SPLITS
 from workflow.datasets.kinds.recipe import files
-from workflow.errors import DataError
 
-Take = Callable[..., dict[str, Any]]
 NAMES = {
     "subset_1.csv": "train_subset_1/ag_news_train.csv",
     "subset_2_train.csv": "train_subset_2/train.csv",
@@ -41,51 +39,46 @@ def items(split: str, count: int = 10) -> list[tuple[object, ...]]:
     ]
 
 
+OTHER = {"dataset": "ag_news", "protocol": "attention_learning"}
 OFFICIAL = {"train.csv": table(items("train")), "test.csv": table(items("test", 4))}
 
 
-def texts(folder: Path, split: str) -> list[str]:
-    return [record["text"] for record in read_records(folder / "prepared" / f"{split}.jsonl")]
+def texts(folder: Path, *splits: str) -> list[str]:
+    return [record["text"] for record in records(folder, *splits)]
 
 
-def test_the_official_files(take: Take, tmp_path: Path) -> None:
+def test_the_official_files(take, tmp_path):
     manifest = take({"dataset": "ag_news"}, OFFICIAL)
     assert manifest["statistics"]["labels"] == {
-        "train": {"0": 9, "1": 9},
-        "dev": {"0": 1, "1": 1},
-        "test": {"0": 4, "1": 4},
+        split: {"0": count, "1": count} for split, count in (("train", 9), ("dev", 1), ("test", 4))
     }
     folder = tmp_path / "data"
-    train = [*texts(folder, "train"), *texts(folder, "dev")]
-    assert sorted(train) == sorted(
+    assert sorted(texts(folder, "train", "dev")) == sorted(
         f'train title {number} class {label} , quoted " {number} " \'s text .'
         for number in range(10)
         for label in (1, 3)
     )
-    for split in SPLITS:
-        for record in read_records(folder / "prepared" / f"{split}.jsonl"):
-            assert record["label"] == int("class 3" in record["text"])
+    every = records(folder, *SPLITS)
+    assert all(record["label"] == int("class 3" in record["text"]) for record in every)
 
 
-def test_the_other_protocol(take: Take, tmp_path: Path) -> None:
-    manifest = take({"dataset": "ag_news", "protocol": "attention_learning"}, OFFICIAL)
+def test_the_other_protocol(take, tmp_path):
+    manifest = take(OTHER, OFFICIAL)
     folder = tmp_path / "data"
     assert manifest["splits"]["train"]["examples"] == 20
     assert "train title 3 class 1 quoted 3 <unk> s text" in texts(folder, "train")
     assert texts(folder, "dev") == texts(folder, "test")
 
 
-def test_items_that_repeat_stay_and_are_counted(take: Take) -> None:
+def test_items_that_repeat_stay_and_are_counted(take):
     train, test = items("train"), items("test", 4)
-    recipe = {"dataset": "ag_news", "protocol": "attention_learning"}
-    content = {**OFFICIAL, "train.csv": table([*train, train[0], test[2]])}
-    manifest = take(recipe, content)
+    manifest = take(OTHER, {**OFFICIAL, "train.csv": table([*train, train[0], test[2]])})
     assert manifest["splits"]["train"]["examples"] == 22
     assert manifest["statistics"]["dropped"] == {}
     assert manifest["statistics"]["duplicates"] == {"train": 1, "dev": 1, "test": 1}
 
 
-def test_the_reduced_train_set(take: Take, tmp_path: Path) -> None:
+def test_the_reduced_train_set(take, tmp_path):
     new = "An item's description that is long enough to be compared by sixty of its letters, {}"
     other = (
         "A description that no other file has, and of more than sixty letters and digits in all."
@@ -111,57 +104,51 @@ def test_the_reduced_train_set(take: Take, tmp_path: Path) -> None:
         "in the test set too": 1,
         "more than once in the train set": 4,
     }
-    folder = tmp_path / "data"
-    kept = [*texts(folder, "train"), *texts(folder, "dev")]
+    kept = texts(tmp_path / "data", "train", "dev")
     assert len(kept) == 1 + 6 + 6 + 2 + 1 + 1
     assert {"cut", "business 0", "world 5"} <= set(kept)
     assert not {"sport", "x", "sci", "text"} & set(kept)
 
 
-def test_every_source_has_its_files() -> None:
+def test_every_source_has_its_files():
     subset = files({"dataset": "ag_news", "source": "subset"})["sources"]
     assert subset == [*SUBSETS, "test.csv"] == list(NAMES)
     assert files({"dataset": "ag_news"})["sources"] == ["train.csv", "test.csv"]
 
 
+def row(*columns: object) -> bytes:
+    """Return the official train file with a row more."""
+    return table([*items("train"), columns])
+
+
 @pytest.mark.parametrize(
-    ("row", "sentence"),
+    ("file", "content", "sentence"),
     [
-        ((5, "a", "b"), "train.csv, line 41: expected one of the labels 1, 2, 3, 4, found '5'"),
-        (("", "a", "b"), "line 41: expected one of the labels 1, 2, 3, 4, found ''"),
-        ((1, "only a title"), "line 41: expected 3 columns, found 2; delete the file"),
-        ((3, " ", "..."), "line 41: the text is empty; delete the file"),
+        (
+            "train",
+            row(5, "a", "b"),
+            "train.csv, line 41: expected one of the labels 1, 2, 3, 4, fo",
+        ),
+        ("train", row("", "a", "b"), "line 41: expected one of the labels 1, 2, 3, 4, found ''"),
+        ("train", row(1, "only a title"), "line 41: expected 3 columns, found 2; delete the file"),
+        ("train", row(3, " ", "..."), "line 41: the text is empty; delete the file"),
+        ("test", OFFICIAL["test.csv"][:-9], r"test.csv, line 16: this row is damaged or cut short"),
+        ("train", table(items("train")[::4]), "the split `train` has the label 0 only"),
     ],
 )
-def test_a_wrong_row_is_named(
-    take: Take, tmp_path: Path, row: tuple[object, ...], sentence: str
-) -> None:
-    with pytest.raises(DataError, match=sentence):
-        take(
-            {"dataset": "ag_news"},
-            {**OFFICIAL, "train.csv": table([*items("train"), row])},
-        )
-    assert not (tmp_path / "data" / "prepared").exists()
+def test_a_wrong_file_is_named(refuse, file, content, sentence):
+    refuse({"dataset": "ag_news"}, {**OFFICIAL, f"{file}.csv": content}, sentence)
 
 
-def test_a_file_that_is_cut_in_a_row_is_refused(take: Take) -> None:
-    cut = {**OFFICIAL, "test.csv": OFFICIAL["test.csv"][:-9]}
-    with pytest.raises(DataError, match=r"test.csv, line 16: this row is damaged or cut short \("):
-        take({"dataset": "ag_news"}, cut)
-
-
-def test_one_class_no_file_and_wrong_bytes(take: Take) -> None:
-    world = table([row for row in items("train") if row[0] == 1])
-    with pytest.raises(DataError, match="the split `train` has the label 0 only"):
-        take({"dataset": "ag_news"}, {**OFFICIAL, "train.csv": world}, "one")
-    with pytest.raises(DataError, match=r"The source file train.csv is missing"):
-        take({"dataset": "ag_news"}, {"test.csv": OFFICIAL["test.csv"]}, "none")
+def test_no_file_and_wrong_bytes(take, refuse):
+    test = {"test.csv": OFFICIAL["test.csv"]}
+    refuse({"dataset": "ag_news"}, test, "The source file train.csv is missing")
     broken = OFFICIAL["train.csv"].replace(b"train title 3", b"train title \xff", 1)
-    manifest = take({"dataset": "ag_news"}, {**OFFICIAL, "train.csv": broken}, "bytes")
+    manifest = take({"dataset": "ag_news"}, {**OFFICIAL, "train.csv": broken})
     assert manifest["statistics"]["replaced_bytes"] == 1
 
 
-def test_the_real_extracts(take: Take, mirror: Path) -> None:
+def test_the_real_extracts(take, mirror):
     real = {name: mirror / "ag_news" / path for name, path in NAMES.items()}
     statistics = take({"dataset": "ag_news", "source": "subset"}, real)["statistics"]
     assert statistics["labels"]["test"] == {"0": 1900, "1": 1900}

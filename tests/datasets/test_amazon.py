@@ -1,19 +1,14 @@
 """Amazon reviews from the official archive, or the tokenized files, to arrays."""
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.datasets.conftest import tar
+from tests.datasets.folders import examples, labelled, tar
 from workflow.datasets.amazon import ARCHIVE, TOKENIZED
 from workflow.datasets.io.archives import members
-from workflow.datasets.io.files import SPLITS, read_records
 from workflow.datasets.kinds.recipe import files
-from workflow.errors import DataError
 
-Take = Callable[..., dict[str, Any]]
 TOKENIZED_RECIPE = {"dataset": "amazon", "source": "tokenized"}
 
 
@@ -44,7 +39,7 @@ def tokenized(**changed: bytes) -> dict[str, bytes]:
     return {**content, **{name.replace("__", "."): lines for name, lines in changed.items()}}
 
 
-def test_the_official_archive(take: Take, tmp_path: Path) -> None:
+def test_the_official_archive(take, tmp_path):
     files = archive()
     files["sorted_data_acl/books/unlabeled.review"] = reviews("unlabelled")
     files["sorted_data_acl/books/positive.review"] += reviews(
@@ -52,14 +47,12 @@ def test_the_official_archive(take: Take, tmp_path: Path) -> None:
     )
     manifest = take({"dataset": "amazon"}, {ARCHIVE: tar(files)})
     assert manifest["statistics"]["dropped"] == {"400 words or more": 1, "more than once": 1}
-    assert {split: manifest["splits"][split]["examples"] for split in SPLITS} == {
+    assert examples(manifest) == {
         "train": 32,
         "dev": 5,  # 4,000 in 36,514 of 37 reviews
         "test": 5,
     }
-    folder = tmp_path / "data" / "prepared"
-    records = [r for split in ("train", "dev") for r in read_records(folder / f"{split}.jsonl")]
-    assert sorted((r["text"], r["label"]) for r in records) == sorted(
+    assert labelled(tmp_path / "data", "train", "dev") == sorted(
         [("café", 1)]
         + [
             (f"{category} {opinion} more number {n}", label)
@@ -70,14 +63,13 @@ def test_the_official_archive(take: Take, tmp_path: Path) -> None:
     )
 
 
-def test_the_tokenized_files(take: Take) -> None:
+def test_the_tokenized_files(take):
     manifest = take(
         TOKENIZED_RECIPE, tokenized(dvd__task__train=b"1\tfine caf\xe9\n0\t\n0\tdull\n")
     )
     statistics = manifest["statistics"]
     assert statistics["dropped"] == {"empty": 1} and statistics["replaced_bytes"] == 1
-    whole = manifest["splits"]["train"]["examples"] + manifest["splits"]["dev"]["examples"]
-    assert whole == 27 * 4 + 2
+    assert everything(manifest) == 27 * 4 + 3
     assert files(TOKENIZED_RECIPE)["sources"] == TOKENIZED and len(TOKENIZED) == 28
 
 
@@ -98,26 +90,30 @@ def only(word: str) -> dict[str, bytes]:
     ],
     ids=["cut", "empty", "one class", "an empty text"],
 )
-def test_a_wrong_archive_is_named(take: Take, content: bytes, sentence: str) -> None:
-    with pytest.raises(DataError, match=sentence):
-        take({"dataset": "amazon"}, {ARCHIVE: content})
+def test_a_wrong_archive_is_named(refuse, content, sentence):
+    refuse({"dataset": "amazon"}, {ARCHIVE: content}, sentence)
 
 
 @pytest.mark.parametrize("line", [b"2\tgood", b"good", b"-1\tgood"])
-def test_a_wrong_line_is_named(take: Take, line: bytes) -> None:
-    with pytest.raises(
-        DataError, match=r"baby.task.test, line 2: expected 0 or 1 and a tab before"
-    ):
-        take(TOKENIZED_RECIPE, tokenized(baby__task__test=b"1\tfine\n" + line + b"\n"))
+def test_a_wrong_line_is_named(refuse, line):
+    refuse(
+        TOKENIZED_RECIPE,
+        tokenized(baby__task__test=b"1\tfine\n" + line + b"\n"),
+        r"baby.task.test, line 2: expected 0 or 1 and a tab before",
+    )
 
 
-def test_the_real_files(take: Take, mirror: Path) -> None:
+def everything(manifest: dict[str, Any]) -> int:
+    """Count the reviews that are used and those that are left out."""
+    sizes = examples(manifest)
+    return sizes["train"] + sizes["dev"] + sum(manifest["statistics"]["dropped"].values())
+
+
+def test_the_real_files(take, mirror):
     real = mirror / "amazon" / "sorted_data_acl.tar.xz"
     manifest = take({"dataset": "amazon"}, {ARCHIVE: real}, "official")
-    sizes = [manifest["splits"][split]["examples"] for split in ("train", "dev")]
-    assert sum(sizes) + sum(manifest["statistics"]["dropped"].values()) == 8000
+    assert everything(manifest) == 8000
     bundle = members(mirror / "amazon" / "fdu-mtl.tar.xz", lambda name: True)
     content = {name.rpartition("/")[2]: lines for name, lines in bundle}
     manifest = take(TOKENIZED_RECIPE, content, "tokenized")
-    sizes = [manifest["splits"][split]["examples"] for split in ("train", "dev")]
-    assert sum(sizes) + sum(manifest["statistics"]["dropped"].values()) == 27780
+    assert everything(manifest) == 27780

@@ -1,12 +1,10 @@
 """COCO with Karpathy's split: captions and features to arrays, and what is wrong with them."""
 
-import io
 import json
 import os
 import shutil
 import subprocess
 import sys
-import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,6 +14,7 @@ import numpy as np
 import pytest
 
 from model.batches.corpus import Corpus
+from tests.datasets.folders import zipped
 from tests.datasets.test_scripts import refused
 from workflow.datasets.fetched import origins
 from workflow.datasets.fetched.origins import Origin
@@ -31,38 +30,45 @@ SPLIT_OF = {11: "train", 12: "restval", 13: "val", 14: "test"}
 
 def karpathy(**changes: Any) -> bytes:
     """Return Karpathy's archive with four images, one of them changed."""
-    images = [
-        {
-            "cocoid": number,
-            "split": split,
-            "sentences": [
-                {"tokens": ["a", "dog"], "raw": "A dog."},
-                {"tokens": ["image", str(number)], "raw": f"Image\t{number}.\n"},
-            ],
-        }
-        for number, split in SPLIT_OF.items()
-    ]
+    images = []
+    for number, split in SPLIT_OF.items():
+        own = {"tokens": ["image", str(number)], "raw": f"Image\t{number}.\n"}
+        sentences = [{"tokens": ["a", "dog"], "raw": "A dog."}, own]
+        images.append({"cocoid": number, "split": split, "sentences": sentences})
     images[1] |= changes
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("dataset_flickr8k.json", "{}")
-        archive.writestr("dataset_coco.json", json.dumps({"images": images}))
-    return buffer.getvalue()
+    listed = json.dumps({"images": images}).encode()
+    return zipped({"dataset_flickr8k.json": b"{}", "dataset_coco.json": listed})
 
 
 def rows(number: int, count: int, width: int = 4) -> np.ndarray:
     return np.arange(count * width, dtype=np.float32).reshape(count, width) + number
 
 
-def put(manual: Path, widths: dict[int, int] | None = None) -> None:
-    """Put features of every image below `manual`, as archives, arrays and a grid."""
-    folder = manual / "coco" / "features"
-    folder.mkdir(parents=True)
-    width = {**dict.fromkeys(SPLIT_OF, 4), **(widths or {})}
-    np.savez(folder / "11.npz", feat=rows(11, 5, width[11]))
-    np.save(folder / "12.npy", rows(12, 2, width[12]))
-    np.save(folder / "13.npy", rows(13, 3, width[13]))
-    np.savez_compressed(folder / "14.npz", rows(14, 2, width[14]).reshape(1, 2, -1))
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder for features, and nothing in it."""
+    path = tmp_path / "manual" / "coco" / "features"
+    path.mkdir(parents=True)
+    return path
+
+
+def put(folder: Path) -> None:
+    """Put features of every image, as archives, arrays and a grid."""
+    np.savez(folder / "11.npz", feat=rows(11, 5))
+    np.save(folder / "12.npy", rows(12, 2))
+    np.save(folder / "13.npy", rows(13, 3))
+    np.savez_compressed(folder / "14.npz", rows(14, 2).reshape(1, 2, -1))
+
+
+@pytest.fixture
+def reading(tmp_path: Path) -> Callable[[], Any]:
+    """Return a function that opens the features of `manual`."""
+
+    def run() -> Any:
+        write_index(find(tmp_path / "manual", "coco"), tmp_path / "i.json")
+        return open_features(tmp_path / "i.json")
+
+    return run
 
 
 @pytest.fixture
@@ -71,9 +77,8 @@ def prepare(script: Script, tmp_path: Path) -> Callable[[bytes], Any]:
 
     def run(archive: bytes) -> Any:
         index = tmp_path / FEATURES
-        found = script(
-            "index_features", "--dataset", "coco", "--manual", tmp_path / "manual", "--out", index
-        )
+        manual = ["--manual", tmp_path / "manual", "--out", index]
+        found = script("index_features", "--dataset", "coco", *manual)
         if found.returncode:
             return found
         path = tmp_path / "caption_datasets.zip"
@@ -85,10 +90,8 @@ def prepare(script: Script, tmp_path: Path) -> Callable[[bytes], Any]:
     return run
 
 
-def test_captions_and_features_become_arrays(
-    prepare: Callable[[bytes], Any], script: Script, tmp_path: Path
-) -> None:
-    put(tmp_path / "manual")
+def test_captions_and_features_become_arrays(prepare, script, folder, tmp_path):
+    put(folder)
     assert prepare(karpathy()).stderr == ""
     out = ["--prepared", tmp_path / "prepared", "--out", tmp_path / "encoded"]
     assert script("encode", "--recipe", json.dumps(RECIPE), *out).stderr == ""
@@ -105,17 +108,14 @@ def test_captions_and_features_become_arrays(
     assert corpus.vocabulary[4:] == ["a", "dog", "image", "11", "12"]
 
 
-def test_bad_input_is_one_sentence_of_the_program(
-    prepare: Callable[[bytes], Any], tmp_path: Path
-) -> None:
+def test_bad_input_is_one_sentence_of_the_program(prepare, tmp_path):
     sentence = refused(prepare(karpathy()))
     folder = tmp_path / "manual" / "coco" / "features"
     assert "There are no features of the images of `coco`" in sentence
     assert "github.com/peteanderson80" in sentence and f"for each image at {folder}" in sentence
     folder.mkdir(parents=True)
     assert "has no file `<image>.npz` or `.npy`" in refused(prepare(karpathy()))
-    folder.rmdir()
-    put(tmp_path / "manual")
+    put(folder)
     wrong = {
         "of split 'valid', and Karpathy's are train": {"split": "valid"},
         "has no features of image 99, which the captions name; add 99.npz or": {"cocoid": 99},
@@ -133,18 +133,14 @@ def test_bad_input_is_one_sentence_of_the_program(
     assert "found float64 of shape (4,); replace it" in refused(prepare(karpathy()))
 
 
-def test_an_archive_without_the_list_is_told(
-    prepare: Callable[[bytes], Any], tmp_path: Path
-) -> None:
-    put(tmp_path / "manual")
+def test_an_archive_without_the_list_is_told(prepare, folder):
+    put(folder)
     no_list = 'dataset_coco.json is no JSON object with a list "images"; delete the file and fetch'
     wrong = {"": "has no file dataset_coco.json", "[]": no_list}
     wrong |= dict.fromkeys(('{"images": 5}', '{"images": null}', '{"images": {"a": 1}}'), no_list)
     for content, said in wrong.items():
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w") as archive:
-            archive.writestr("dataset_coco.json" if content else "other.json", content)
-        assert said in refused(prepare(buffer.getvalue()))
+        name = "dataset_coco.json" if content else "other.json"
+        assert said in refused(prepare(zipped({name: content.encode()})))
 
 
 class StandIn:
@@ -189,30 +185,31 @@ def hdf5(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any
     return StandIn
 
 
-def test_features_of_an_hdf5_file_are_those_of_a_folder(tmp_path: Path, hdf5: Any) -> None:
-    (tmp_path / "coco").mkdir()
-    path = tmp_path / "coco" / "features.hdf5"
+def test_features_of_an_hdf5_file_are_those_of_a_folder(folder, reading, tmp_path, hdf5):
+    folder.rmdir()
+    path = folder.with_name("features.hdf5")
     with hdf5(path, "w") as file:
         file["11_features"], file["12"] = rows(11, 5), rows(12, 4).reshape(2, 2, 4)
         file["11_boxes"], file["11_cls_prob"] = rows(11, 5, width=6), rows(11, 5, width=7)
         file["13"] = rows(13, 2, width=3)
         file["15/features"] = rows(15, 2)
-    index = find(tmp_path, "coco")
     size = {"files": 1, "bytes": path.stat().st_size, "newest": path.stat().st_mtime_ns}
-    assert index == {"schema": 1, "path": str(path.resolve()), "contents": size, "width": 4}
-    write_index(index, tmp_path / "i.json")
-    with open_features(tmp_path / "i.json") as found:
+    index = {"schema": 1, "path": str(path.resolve()), "contents": size, "width": 4}
+    assert find(tmp_path / "manual", "coco") == index
+    wrong = {
+        "13": "13: these features are 3 wide, and others are 4",
+        "14": "no features of image 14, which the captions name",
+        "15": "hdf5: 15 is a group, not an image's array; replace",
+    }
+    with reading() as found:
         assert np.array_equal(found.read("11"), rows(11, 5))
         assert np.array_equal(found.read("12"), rows(12, 4))
-        with pytest.raises(DataError, match="13: these features are 3 wide, and others are 4"):
-            found.read("13")
-        with pytest.raises(DataError, match="no features of image 14, which the captions name"):
-            found.read("14")
-        with pytest.raises(DataError, match="hdf5: 15 is a group, not an image's array; replace"):
-            found.read("15")
+        for image, sentence in wrong.items():
+            with pytest.raises(DataError, match=sentence):
+                found.read(image)
     path.write_bytes(b"no file")
     with pytest.raises(DataError, match="can't be read"):
-        find(tmp_path, "coco")
+        find(tmp_path / "manual", "coco")
 
 
 @pytest.mark.parametrize(
@@ -224,27 +221,23 @@ def test_features_of_an_hdf5_file_are_those_of_a_folder(tmp_path: Path, hdf5: An
         (["a_photo.jpg", "b_photo.jpg"], 4),
     ],
 )
-def test_the_width_is_that_of_features_whatever_comes_first(
-    tmp_path: Path, hdf5: Any, names: list[str], width: int
-) -> None:
-    (tmp_path / "coco").mkdir()
-    with hdf5(tmp_path / "coco" / "features.hdf5", "w") as file:
+def test_the_width_is_that_of_features_whatever_comes_first(folder, tmp_path, hdf5, names, width):
+    folder.rmdir()
+    with hdf5(folder.with_name("features.hdf5"), "w") as file:
         for number, name in enumerate(names):
             file[name] = rows(0, 2, width=4 + number)
-    assert find(tmp_path, "coco")["width"] == width
+    assert find(tmp_path / "manual", "coco")["width"] == width
 
 
-def test_without_h5py_a_folder_is_advised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "coco").mkdir()
-    (tmp_path / "coco" / "features.hdf5").write_bytes(b"")
+def test_without_h5py_a_folder_is_advised(folder, reading, monkeypatch):
+    folder.rmdir()
+    folder.with_name("features.hdf5").write_bytes(b"")
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(DataError, match="the package h5py, which reads HDF5, is not installed"):
-        find(tmp_path, "coco")
+        reading()
 
 
-def test_a_file_of_features_is_what_it_holds_whatever_it_is_called(tmp_path: Path) -> None:
-    folder = tmp_path / "coco" / "features"
-    folder.mkdir(parents=True)
+def test_a_file_of_features_is_what_it_holds_whatever_it_is_called(folder, reading):
     with (folder / "11.npz").open("wb") as stream:
         np.save(stream, rows(11, 5))
     with (folder / "12.npy").open("wb") as stream:
@@ -254,68 +247,60 @@ def test_a_file_of_features_is_what_it_holds_whatever_it_is_called(tmp_path: Pat
     damaged[60:70] = b"\xff" * 10
     (folder / "13.npz").write_bytes(damaged)
     np.savez(folder / "14.npz")
-    with zipfile.ZipFile(folder / "15.npz", "w") as archive:
-        archive.writestr("notes.txt", "no array")
-    write_index(find(tmp_path, "coco"), tmp_path / "i.json")
-    with open_features(tmp_path / "i.json") as found:
+    (folder / "15.npz").write_bytes(zipped({"notes.txt": b"no array"}))
+    no_array = {image: f"{image}.npz holds no array; replace it" for image in ("14", "15")}
+    with reading() as found:
         assert np.array_equal(found.read("11"), rows(11, 5))
         assert np.array_equal(found.read("12"), rows(12, 2))
-        with pytest.raises(DataError, match=r"13.npz can't be read \(.*\); replace it"):
-            found.read("13")
-        for image in ("14", "15"):
-            with pytest.raises(DataError, match=f"{image}.npz holds no array; replace it"):
+        for image, sentence in {
+            "13": r"13.npz can't be read \(.*\); replace it",
+            **no_array,
+        }.items():
+            with pytest.raises(DataError, match=sentence):
                 found.read(image)
 
 
-def test_the_index_changes_with_the_features_and_not_with_what_is_beside_them(
-    tmp_path: Path,
-) -> None:
-    put(tmp_path)
-    folder = tmp_path / "coco" / "features"
-    index = find(tmp_path, "coco")
+def test_the_index_changes_with_the_features_and_not_with_what_is_beside_them(folder, tmp_path):
+    manual, written = tmp_path / "manual", tmp_path / "i.json"
+    put(folder)
+    index = find(manual, "coco")
     files = [path.stat() for path in folder.iterdir()]
-    assert index["contents"] == {
-        "files": 4,
-        "bytes": sum(one.st_size for one in files),
-        "newest": max(one.st_mtime_ns for one in files),
-    }
+    size, newest = sum(one.st_size for one in files), max(one.st_mtime_ns for one in files)
+    assert index["contents"] == {"files": 4, "bytes": size, "newest": newest}
     (folder / "README").write_text("of another network")
     (folder / "15.npy").symlink_to(folder / "gone")
-    assert find(tmp_path, "coco") == index
-    write_index(index, tmp_path / "i.json")
-    known = feature_files.state(tmp_path, "coco", tmp_path / "i.json")
+    assert find(manual, "coco") == index
+    write_index(index, written)
+    known = feature_files.state(manual, "coco", written)
     np.save(folder / "13.npy", rows(7, 3))
-    os.utime(folder / "13.npy", ns=(0, index["contents"]["newest"] + 1))
-    assert find(tmp_path, "coco") != index
-    assert feature_files.state(tmp_path, "coco", tmp_path / "i.json") != known
+    os.utime(folder / "13.npy", ns=(0, newest + 1))
+    assert find(manual, "coco") != index
+    assert feature_files.state(manual, "coco", written) != known
     shutil.rmtree(folder)
-    assert feature_files.state(tmp_path, "coco", tmp_path / "i.json") == known
-    (tmp_path / "i.json").unlink()
-    assert feature_files.state(tmp_path, "coco", tmp_path / "i.json") == "{}"
+    assert feature_files.state(manual, "coco", written) == known
+    written.unlink()
+    assert feature_files.state(manual, "coco", written) == "{}"
 
 
-def test_features_that_are_gone_are_told(tmp_path: Path) -> None:
-    index = {"schema": 1, "path": str(tmp_path / "gone.hdf5"), "width": 4}
+@pytest.mark.parametrize(
+    ("index", "sentence"),
+    [
+        (
+            {"path": "gone.hdf5", "width": 4},
+            r"gone.hdf5, where .*i.json says .* is gone; .* delete",
+        ),
+        ({}, "i.json has no `path` and `width` of features; delete it"),
+    ],
+)
+def test_an_index_of_features_that_are_gone_or_of_none_is_told(tmp_path, index, sentence):
     write_index(index, tmp_path / "i.json")
-    with (
-        pytest.raises(DataError, match=r"gone.hdf5, where .*i.json says .* is gone; .* delete .*i"),
-        open_features(tmp_path / "i.json"),
-    ):
+    with pytest.raises(DataError, match=sentence), open_features(tmp_path / "i.json"):
         pass
 
 
-def test_where_features_of_other_datasets_go_is_told(script: Script, tmp_path: Path) -> None:
+def test_where_features_of_other_datasets_go_is_told(script, tmp_path):
     out = ["--manual", tmp_path / "manual", "--out", tmp_path / "i.json"]
     sentence = refused(script("index_features", "--dataset", "flickr8k", *out))
     folder = tmp_path / "manual" / "flickr8k" / "features"
     assert "no features of the images of `flickr8k`; put a folder" in sentence
     assert f"for each image at {folder}" in sentence
-
-
-def test_an_index_that_is_none_is_told(tmp_path: Path) -> None:
-    (tmp_path / "i.json").write_text("{}")
-    with (
-        pytest.raises(DataError, match="has no `path` and `width` of features; delete it"),
-        open_features(tmp_path / "i.json"),
-    ):
-        pass

@@ -1,65 +1,43 @@
 """CoNLL-2000 from its official files to its arrays, and a generated corpus in their format."""
 
-import json
-from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from workflow.datasets.kinds.recipe import complete, files, load
-from workflow.errors import DataError, RecipeError
+from tests.datasets.folders import decoded, names, rows
+from workflow.datasets.io.checksums import read_manifest
+from workflow.datasets.kinds.recipe import files
 
-Take = Callable[..., dict[str, Any]]
-Build = Callable[..., Path]
 TRAIN = b"The DT B-NP\ndog NN I-NP\nsleeps VBZ B-VP\n. . O\n\nIt PRP B-NP\n\n"
 TEST = b"The DT B-NP\ncat NN I-NP\n"
 GENERATED = {"dataset": "conll2000", "source": "generated", "train": 60, "test": 20, "seed": 3}
 
 
-def read(encoded: Path) -> dict[str, list[list[tuple[str, str, str]]]]:
-    """Read back every sentence as (word, part of speech, chunk tag)."""
-    names = json.loads((encoded / "manifest.json").read_text())["statistics"]
-    words = (encoded / "vocabulary.txt").read_text(encoding="utf-8").split("\n")
-    found = {}
-    for split in ("train", "test"):
-        columns = {
-            "tokens": words,
-            **{column: names[column] for column in ("pos", "chunk")},
-        }
-        rows = [
-            [known[number] for number in np.load(encoded / f"{split}.{column}.npy")]
-            for column, known in columns.items()
-        ]
-        offsets = np.load(encoded / f"{split}.offsets.npy")
-        flat = list(zip(*rows, strict=True))
-        found[split] = [flat[a:b] for a, b in pairwise(offsets)]
-    return found
+def read(encoded: Path, split: str) -> list[list[str]]:
+    """Read back every sentence of a split as `word part-of-speech chunk-tag`."""
+    tags = read_manifest(encoded)["statistics"]
+    words = decoded(encoded, split)
+    columns = [
+        [[tags[column][number] for number in row] for row in rows(encoded, split, column)]
+        for column in ("pos", "chunk")
+    ]
+    sentences = zip(words, *columns, strict=True)
+    return [[*map(" ".join, zip(*parts, strict=True))] for parts in sentences]
 
 
-def test_a_hand_worked_corpus(take: Take, tmp_path: Path) -> None:
+def test_a_hand_worked_corpus(take, tmp_path):
     manifest = take({"dataset": "conll2000"}, {"train.txt": TRAIN, "test.txt": TEST})
     encoded = tmp_path / "data" / "encoded"
-    assert read(encoded) == {
-        "train": [
-            [
-                ("The", "DT", "B-NP"),
-                ("dog", "NN", "I-NP"),
-                ("sleeps", "VBZ", "B-VP"),
-                (".", ".", "O"),
-            ],
-            [("It", "PRP", "B-NP")],
-        ],
-        "test": [[("The", "DT", "B-NP"), ("cat", "NN", "I-NP")]],
-    }
-    assert manifest["splits"] == {
-        "train": {"examples": 2, "tokens": 5},
-        "test": {"examples": 1, "tokens": 2},
-    }
-    vocabulary = (encoded / "vocabulary.txt").read_text().splitlines()
-    assert vocabulary == ["<pad>", "<bos>", "<unk>", ".", "It", "The", "cat", "dog", "sleeps"]
+    assert read(encoded, "train") == [
+        ["The DT B-NP", "dog NN I-NP", "sleeps VBZ B-VP", ". . O"],
+        ["It PRP B-NP"],
+    ]
+    assert read(encoded, "test") == [["The DT B-NP", "cat NN I-NP"]]
+    sizes = {"train": {"examples": 2, "tokens": 5}, "test": {"examples": 1, "tokens": 2}}
+    assert manifest["splits"] == sizes
+    words = [".", "It", "The", "cat", "dog", "sleeps"]
+    assert names(encoded) == ["<pad>", "<bos>", "<unk>", *words]
     stages = files({"dataset": "conll2000"})
     assert stages["sources"] == ["train.txt", "test.txt"] and stages["raw"] == []
     assert sorted(path.name for path in encoded.iterdir()) == sorted(stages["encoded"])
@@ -68,48 +46,38 @@ def test_a_hand_worked_corpus(take: Take, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["dog NN", "dog NN I-NP x", "dog NN NP", "dog NN E-NP"])
-def test_a_wrong_line_is_named(take: Take, line: str, tmp_path: Path) -> None:
+def test_a_wrong_line_is_named(refuse, line, tmp_path):
     wrong = TRAIN + line.encode() + b"\n\n"
-    with pytest.raises(DataError, match=r"train\.txt, line 8: expected a word, its part of speech"):
-        take({"dataset": "conll2000"}, {"train.txt": wrong, "test.txt": TEST})
+    refuse(
+        {"dataset": "conll2000"},
+        {"train.txt": wrong, "test.txt": TEST},
+        r"train\.txt, line 8: expected a word, its part of speech",
+    )
     assert not (tmp_path / "data" / "prepared").exists()
 
 
-def test_an_empty_file_is_named(take: Take) -> None:
-    with pytest.raises(DataError, match=r"test\.txt: this file is empty"):
-        take({"dataset": "conll2000"}, {"train.txt": TRAIN, "test.txt": b""})
-    with pytest.raises(DataError, match=r"test\.txt has no sentence"):
-        take({"dataset": "conll2000"}, {"train.txt": TRAIN, "test.txt": b"\n\n"}, "blank")
+def test_an_empty_file_is_named(refuse):
+    refuse(
+        {"dataset": "conll2000"},
+        {"train.txt": TRAIN, "test.txt": b""},
+        r"test\.txt: this file is empty",
+    )
+    refuse(
+        {"dataset": "conll2000"},
+        {"train.txt": TRAIN, "test.txt": b"\n\n"},
+        r"test\.txt has no sentence",
+    )
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ({"train": 5}, "`train` of dataset `conll2000` is for `source: generated` only"),
-        ({"source": "generated", "train": 5, "test": 5}, "`conll2000` .* needs the option `seed`"),
-    ],
-)
-def test_wrong_options_are_named(options: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(RecipeError, match=sentence):
-        load({"dataset": "conll2000", **options})
-
-
-def test_defaults_are_the_official_files() -> None:
-    assert complete({"dataset": "conll2000"}) == {"dataset": "conll2000", "source": "official"}
-
-
-def test_generated_sentences_come_back(build: Build) -> None:
+def test_generated_sentences_come_back(build):
     out = build(GENERATED)
-    found = read(out / "encoded")
     for split, count in (("train", 60), ("test", 20)):
         blocks = (out / "raw" / f"{split}.txt").read_text().strip().split("\n\n")
         assert len(blocks) == count
-        assert found[split] == [[tuple(x.split()) for x in block.split("\n")] for block in blocks]
+        assert read(out / "encoded", split) == [block.split("\n") for block in blocks]
 
 
-def test_the_real_files_have_the_tasks_sizes_and_baseline(
-    take: Take, mirror: Path, tmp_path: Path
-) -> None:
+def test_the_real_files_have_the_tasks_sizes_and_baseline(take, mirror, tmp_path):
     """The baseline of the shared task and of kinley2020 table 6.4, exact to its last digit."""
     from model.batches.corpus import Corpus
     from model.probes.words.chunking import baseline

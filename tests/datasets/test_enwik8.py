@@ -1,29 +1,14 @@
 """enwik8: cut by bytes, every byte a symbol, and nothing else taken for it."""
 
 import hashlib
-import io
-import json
-import zipfile
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
+from tests.datasets.folders import decoded, examples, zipped
 from workflow.datasets import enwik8
-from workflow.errors import DataError
 
-Take = Callable[..., dict[str, Any]]
 TEXT = "".join(f"<page {n}>caf\u00e9 {n * n}\n" for n in range(30)).encode()
-
-
-def archive(files: Mapping[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as target:
-        for name, content in files.items():
-            target.writestr(name, content)
-    return buffer.getvalue()
 
 
 @pytest.fixture
@@ -34,61 +19,43 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(enwik8, "USABLE", len(TEXT))
 
 
-def decoded(folder: Path, split: str) -> bytes:
+def text(folder: Path, split: str) -> bytes:
     """The text of a split from its numbers and the vocabulary."""
-    symbols = (folder / "vocabulary.txt").read_text().split("\n")
-    written = [symbols[token] for token in np.load(folder / f"{split}.tokens.npy")]
+    [written] = decoded(folder, split)
     return bytes(int(s[1:-1], 16) if len(s) == 6 else ord(s) for s in written)
 
 
 @pytest.mark.parametrize("source", ["official", "prefix"])
-def test_the_text_is_cut_in_its_order_and_comes_back(
-    take: Take, small: None, tmp_path: Path, source: str
-) -> None:
+def test_the_text_is_cut_in_its_order_and_comes_back(take, small, tmp_path, source):
     files = {
-        "official": {"enwik8.zip": archive({"enwik8": TEXT})},
+        "official": {"enwik8.zip": zipped({"enwik8": TEXT})},
         "prefix": {"enwik8_prefix": TEXT + b" Hol Hol"},
     }
     manifest = take({"dataset": "enwik8", "source": source}, files[source])
     folder = tmp_path / "data" / "encoded"
-    parts = [decoded(folder, split) for split in ("train", "dev", "test")]
+    parts = [text(folder, split) for split in ("train", "dev", "test")]
     assert b"".join(parts) == TEXT
     assert len(parts[1]) == len(parts[2]) == len(TEXT) // 20
     assert manifest["statistics"]["symbols"] == len(set(TEXT))
     assert manifest["vocabulary_size"] == 3 + len(set(TEXT))
-    for split in ("train", "dev", "test"):
-        assert manifest["splits"][split]["examples"] == 1
-        assert np.load(folder / f"{split}.tokens.npy", mmap_mode="r").dtype == np.int32
+    assert {*examples(manifest).values()} == {1}
 
 
 @pytest.mark.parametrize(
     ("source", "files", "says"),
     [
-        ("official", {"enwik8.zip": archive({"enwik8": TEXT[:-1]})}, "is not enwik8: expected"),
-        ("official", {"enwik8.zip": archive({"enwik8": TEXT[:-1] + b"!"})}, "is not enwik8"),
-        ("official", {"enwik8.zip": archive({"enwik9": TEXT})}, "holds no file enwik8"),
+        ("official", {"enwik8.zip": zipped({"enwik8": TEXT[:-1]})}, "is not enwik8: expected"),
+        ("official", {"enwik8.zip": zipped({"enwik8": TEXT[:-1] + b"!"})}, "is not enwik8"),
+        ("official", {"enwik8.zip": zipped({"enwik9": TEXT})}, "holds no file enwik8"),
         ("official", {"enwik8.zip": b"nothing"}, "damaged or cut short"),
         ("prefix", {"enwik8_prefix": TEXT[:-1]}, "no prefix of enwik8: it has"),
     ],
 )
-def test_what_is_not_enwik8_is_told(
-    take: Take, small: None, source: str, files: dict[str, bytes], says: str
-) -> None:
-    with pytest.raises(DataError, match=says):
-        take({"dataset": "enwik8", "source": source}, files)
+def test_what_is_not_enwik8_is_told(refuse, small, source, files, says):
+    refuse({"dataset": "enwik8", "source": source}, files, says)
 
 
-def test_the_program_refuses_another_file(script: Callable[..., Any], tmp_path: Path) -> None:
-    path = tmp_path / "enwik8.zip"
-    path.write_bytes(archive({"enwik8": TEXT}))
-    recipe = json.dumps({"dataset": "enwik8"})
-    done = script("prepare", "--recipe", recipe, "--sources", path, "--out", tmp_path / "out")
-    assert done.returncode == 1
-    [line] = done.stderr.splitlines()
-    assert line.startswith(f"error: {path}: ") and "expected sha256 547994d9" in line
-
-
-def test_the_real_prefix(take: Take, mirror: Path, tmp_path: Path) -> None:
+def test_the_real_prefix(take, mirror, tmp_path):
     import lzma
 
     content = lzma.decompress((mirror / "enwik8_prefix" / "enwik8.xz").read_bytes())

@@ -1,14 +1,13 @@
 """What holds for every dataset that is generated: its files, its seed, and a stream a split."""
 
 import hashlib
-import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from workflow.datasets.io.files import read_records
+from tests.datasets.folders import records
+from workflow.datasets.io.checksums import read_manifest
 from workflow.datasets.kinds.recipe import files
 
 SIZES = {"train": 60, "dev": 20, "test": 10}
@@ -51,7 +50,6 @@ DIGESTS = {
     "stack_language": "b556ce530e26f8ba",
 }
 """Of what is prepared; drawings are as the version of Pillow has them."""
-Build = Callable[..., Path]
 
 
 def recipe(name: str, **options: Any) -> dict[str, Any]:
@@ -72,9 +70,7 @@ def texts(out: Path, name: str, split: str) -> bytes:
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_the_same_seed_gives_the_announced_files_and_another_seed_others(
-    build: Build, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_same_seed_gives_the_announced_files_and_another_seed_others(build, name, monkeypatch):
     first = build(recipe(name), "first")
     monkeypatch.setattr("time.time", lambda: 1_000_000_000.0)
     again, other = build(recipe(name), "again"), build(recipe(name, seed=1), "other")
@@ -90,7 +86,7 @@ def test_the_same_seed_gives_the_announced_files_and_another_seed_others(
 
 
 @pytest.mark.parametrize("name", DIGESTS)
-def test_the_texts_of_a_seed_stay_what_they_were(build: Build, name: str) -> None:
+def test_the_texts_of_a_seed_stay_what_they_were(build, name):
     """Runs are made of them: other texts would train them again."""
     out = build(recipe(name))
     found = hashlib.sha256(b"".join(texts(out, name, split) for split in SPLITS[name]))
@@ -98,7 +94,7 @@ def test_the_texts_of_a_seed_stay_what_they_were(build: Build, name: str) -> Non
 
 
 @pytest.mark.parametrize("name", WITH_STREAMS)
-def test_every_split_has_its_own_stream(build: Build, name: str) -> None:
+def test_every_split_has_its_own_stream(build, name):
     small, large = build(recipe(name), "small"), build(recipe(name, train=69), "large")
     for split in SPLITS[name][1:]:
         assert texts(small, name, split) == texts(large, name, split)
@@ -107,13 +103,12 @@ def test_every_split_has_its_own_stream(build: Build, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WITH_DUPLICATES)
-def test_duplicates_are_counted(build: Build, name: str) -> None:
+def test_duplicates_are_counted(build, name):
     out = build(recipe(name, **WITH_DUPLICATES[name], dev=30))
     train, dev, test = (
-        [record["text"] for record in read_records(out / "prepared" / f"{split}.jsonl")]
-        for split in SPLITS[name]
+        [record["text"] for record in records(out, split)] for split in SPLITS[name]
     )
-    manifest = json.loads((out / "encoded" / "manifest.json").read_text())
+    manifest = read_manifest(out / "encoded")
     found = manifest["statistics"]["duplicates"]
     assert found == {
         "train": sum(text in train[:i] for i, text in enumerate(train)),

@@ -1,19 +1,15 @@
 """IMDB from its official archive to its arrays."""
 
-import json
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-from tests.datasets.conftest import tar
+from tests.datasets.folders import examples, labelled, records, tar
 from workflow.datasets.imdb import ARCHIVE, MEMBER
 from workflow.datasets.io.archives import members
-from workflow.datasets.io.files import SPLITS, read_records
-from workflow.errors import DataError
+from workflow.datasets.io.checksums import read_manifest
+from workflow.datasets.io.files import SPLITS
 
-Take = Callable[..., dict[str, Any]]
+RECIPE = {"dataset": "imdb"}
+OTHER = {"dataset": "imdb", "protocol": "attention_learning"}
 
 
 def reviews(train: int = 10, test: int = 4) -> dict[str, bytes]:
@@ -26,78 +22,65 @@ def reviews(train: int = 10, test: int = 4) -> dict[str, bytes]:
     }
 
 
-def prepared(folder: Path, split: str) -> list[dict[str, Any]]:
-    return list(read_records(folder / "prepared" / f"{split}.jsonl"))
-
-
-def test_a_small_archive(take: Take, tmp_path: Path) -> None:
+def test_a_small_archive(take, tmp_path):
     others = {
         "aclImdb/README": b"\xff",
         "aclImdb/train/unsup/0_0.txt": b"unlabelled",
         "aclImdb/train/urls_pos.txt": b"http://x",
         "aclImdb/train/labeledBow.feat": b"9 0:9",
     }
-    manifest = take({"dataset": "imdb"}, {ARCHIVE: tar({**others, **reviews()})})
-    assert {split: manifest["statistics"]["labels"][split] for split in SPLITS} == {
-        "train": {"0": 8, "1": 8},
-        "dev": {"0": 2, "1": 2},
-        "test": {"0": 4, "1": 4},
+    manifest = take(RECIPE, {ARCHIVE: tar({**others, **reviews()})})
+    assert manifest["statistics"]["labels"] == {
+        split: {"0": count, "1": count} for split, count in (("train", 8), ("dev", 2), ("test", 4))
     }
-    every = [record for split in SPLITS for record in prepared(tmp_path / "data", split)]
-    assert sorted((record["text"], record["label"]) for record in every) == sorted(
+    assert labelled(tmp_path / "data", *SPLITS) == sorted(
         (f"{half} {word} {number} .", label)
         for half, count in (("train", 10), ("test", 4))
         for label, word in enumerate(["bad", "good"])
         for number in range(count)
     )
-    labels = [record["label"] for record in prepared(tmp_path / "data", "train")]
+    labels = [record["label"] for record in records(tmp_path / "data", "train")]
     assert labels != sorted(labels)
 
 
-def test_the_order_of_the_members_and_the_compression_do_not_matter(take: Take) -> None:
+def test_the_order_of_the_members_and_the_compression_do_not_matter(take):
     members = reviews()
     turned = {f"./{name}": content for name, content in reversed(members.items())}
-    first = take({"dataset": "imdb"}, {ARCHIVE: tar(members)}, "first")
-    again = take({"dataset": "imdb"}, {ARCHIVE: tar(turned, "w:xz")}, "again")
+    first = take(RECIPE, {ARCHIVE: tar(members)}, "first")
+    again = take(RECIPE, {ARCHIVE: tar(turned, "w:xz")}, "again")
     assert first["digest"] == again["digest"]
 
 
-def test_long_reviews_are_left_out_by_one_protocol(take: Take, tmp_path: Path) -> None:
+def test_long_reviews_are_left_out_by_one_protocol(take, tmp_path):
     long = b"word<br /><BR/>" * 400
     files = reviews()
     files["aclImdb/train/neg/98_1.txt"] = long
     files["aclImdb/train/neg/99_1.txt"] = b"word<br />!" * 398 + b"end"
     archive = {ARCHIVE: tar(files)}
-    manifest = take({"dataset": "imdb"}, archive, "jw")
+    manifest = take(RECIPE, archive, "jw")
     assert manifest["statistics"]["dropped"] == {"400 words or more": 1}
     assert manifest["splits"]["train"]["examples"] + manifest["splits"]["dev"]["examples"] == 21
-    recipe = {"dataset": "imdb", "protocol": "attention_learning", "max_tokens": 900}
-    manifest = take(recipe, archive, "al")
+    manifest = take({**OTHER, "max_tokens": 900}, archive, "al")
     assert manifest["statistics"]["dropped"] == {}
-    assert {split: manifest["splits"][split]["examples"] for split in SPLITS} == {
-        "train": 22,
-        "dev": 8,
-        "test": 8,
-    }
-    assert prepared(tmp_path / "al", "dev") == prepared(tmp_path / "al", "test")
-    texts = {record["text"] for record in prepared(tmp_path / "al", "train")}
+    assert examples(manifest) == {"train": 22, "dev": 8, "test": 8}
+    assert records(tmp_path / "al", "dev") == records(tmp_path / "al", "test")
+    texts = {record["text"] for record in records(tmp_path / "al", "train")}
     assert {"train bad 3", " ".join(["word", "br", "br"] * 400)} <= texts
 
 
-def test_a_sample_of_the_test_set_is_counted(take: Take, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sample_of_the_test_set_is_counted(take, monkeypatch):
     monkeypatch.setattr("workflow.datasets.imdb.TEST", 6)
-    statistics = take({"dataset": "imdb"}, {ARCHIVE: tar(reviews())})["statistics"]
+    statistics = take(RECIPE, {ARCHIVE: tar(reviews())})["statistics"]
     assert statistics["labels"]["test"] == {"0": 3, "1": 3}
     assert statistics["dropped"] == {"not in the sample of the test set": 2}
 
 
-def test_wrong_bytes_and_repeated_reviews_are_counted(take: Take) -> None:
+def test_wrong_bytes_and_repeated_reviews_are_counted(take):
     files = reviews()
     files["aclImdb/train/neg/7_2.txt"] = b"caf\xe9 \xff"
     files["aclImdb/test/pos/1_9.txt"] = files["aclImdb/test/neg/0_2.txt"] = b"the same"
     files["aclImdb/train/pos/1_9.txt"] = files["aclImdb/train/pos/2_9.txt"] = b"the same"
-    recipe = {"dataset": "imdb", "protocol": "attention_learning"}
-    statistics = take(recipe, {ARCHIVE: tar(files)})["statistics"]
+    statistics = take(OTHER, {ARCHIVE: tar(files)})["statistics"]
     assert statistics["replaced_bytes"] == 2
     assert statistics["duplicates"] == {"train": 1, "dev": 2, "test": 2}
 
@@ -120,25 +103,20 @@ def only(word: str) -> dict[str, bytes]:
         (b"", "this archive is damaged or cut short"),
     ],
 )
-def test_a_wrong_archive_is_named(
-    take: Take, tmp_path: Path, archive: bytes, sentence: str
-) -> None:
-    with pytest.raises(DataError, match=sentence):
-        take({"dataset": "imdb"}, {ARCHIVE: archive})
+def test_a_wrong_archive_is_named(refuse, tmp_path, archive, sentence):
+    refuse(RECIPE, {ARCHIVE: archive}, sentence)
     assert not (tmp_path / "data" / "prepared").exists()
 
 
-def test_generated_reviews_to_choose_settings_with_go_to_train(build: Callable[..., Path]) -> None:
+def test_generated_reviews_to_choose_settings_with_go_to_train(build):
     sizes = {"train": 60, "dev": 20, "test": 30}
-    recipe = {"dataset": "imdb", "source": "generated", **sizes, "seed": 1}
-    out = build({**recipe, "protocol": "attention_learning"})
-    manifest = json.loads((out / "encoded" / "manifest.json").read_text())
-    found = {split: manifest["splits"][split]["examples"] for split in SPLITS}
+    out = build({**OTHER, "source": "generated", **sizes, "seed": 1})
+    found = examples(read_manifest(out / "encoded"))
     assert found == {"train": 80, "dev": 30, "test": 30}
 
 
-def test_the_real_archive_has_the_official_layout(mirror: Path) -> None:
+def test_the_real_archive_has_the_official_layout(mirror):
     path = mirror / "imdb" / "aclImdb.tar.xz"
-    found = [name for name, _ in members(path, lambda name: bool(MEMBER.fullmatch(name)))]
+    found = [name for name, _ in members(path, MEMBER.fullmatch)]
     assert len(found) == 50000
     assert sum(name.startswith("aclImdb/train/pos/") for name in found) == 12500

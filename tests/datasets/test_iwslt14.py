@@ -1,17 +1,13 @@
 """IWSLT'14 from its archive to arrays, and against the files that fairseq's preparation makes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.datasets.conftest import tar
-from workflow.datasets.encoded.prepared import prepared_lines
+from tests.datasets.folders import examples, tar, texts
 from workflow.datasets.iwslt14 import TEST
-from workflow.errors import DataError
 
-Take = Callable[..., dict[str, Any]]
 LANGUAGES = ("de", "en")
 SENTENCES = 50
 
@@ -53,11 +49,7 @@ def members(train: Mapping[str, str] | None = None) -> dict[str, bytes]:
     return {name: text.encode() for name, text in texts.items()}
 
 
-def texts(folder: Path, name: str) -> list[str]:
-    return list(prepared_lines(folder / "prepared" / f"{name}.txt"))
-
-
-def test_the_standard_preparation(take: Take, tmp_path: Path) -> None:
+def test_the_standard_preparation(take, tmp_path):
     manifest = take({"dataset": "iwslt14", "merges": 50}, {"de-en.tgz": tar(members())})
     folder = tmp_path / "data"
     # The title and the description come first: of the 52 lines, the 23rd and the 46th are for dev.
@@ -77,12 +69,12 @@ def test_the_standard_preparation(take: Take, tmp_path: Path) -> None:
         for number in (1, 2)
     ]
     assert texts(folder, "test.raw")[:2] == ["de dev2010's 1.", "de dev2010's 2."]
-    sizes = {split: size["examples"] for split, size in manifest["splits"].items()}
+    sizes = examples(manifest)
     assert sizes == {"train": 50, "dev": 2, "test": 10}
     assert manifest["statistics"]["dropped"] == {}
 
 
-def test_the_other_direction_has_the_same_pairs(take: Take, tmp_path: Path) -> None:
+def test_the_other_direction_has_the_same_pairs(take, tmp_path):
     archive = {"de-en.tgz": tar(members())}
     here = take({"dataset": "iwslt14", "merges": 50}, archive, "here")
     there = take({"dataset": "iwslt14", "merges": 50, "direction": "de_en"}, archive, "there")
@@ -99,12 +91,12 @@ def test_the_other_direction_has_the_same_pairs(take: Take, tmp_path: Path) -> N
     assert vocabularies[0] == vocabularies[1]
 
 
-def test_capitals_are_kept_where_asked_for(take: Take, tmp_path: Path) -> None:
+def test_capitals_are_kept_where_asked_for(take, tmp_path):
     take({"dataset": "iwslt14", "merges": 50, "lowercase": False}, {"de-en.tgz": tar(members())})
     assert texts(tmp_path / "data", "dev.target")[0] == "Satz Number 20 , yes ."
 
 
-def test_pairs_that_do_not_fit_are_dropped_before_dev_is_drawn(take: Take, tmp_path: Path) -> None:
+def test_pairs_that_do_not_fit_are_dropped_before_dev_is_drawn(take, tmp_path):
     long = "word " * 10_000
     tags = {
         "de": f"\n{long}\neins zwei drei vier\n" + train_tags("de"),
@@ -120,32 +112,37 @@ def test_pairs_that_do_not_fit_are_dropped_before_dev_is_drawn(take: Take, tmp_p
     assert texts(tmp_path / "data", "dev.source")[0] == "sentence number 20 , yes ."
 
 
-def test_a_wrong_archive_is_a_sentence(take: Take) -> None:
-    recipe = {"dataset": "iwslt14", "merges": 50}
-    tags = {"de": train_tags("de", 40), "en": train_tags("en", 41)}
-    sentence = r"train.tags.de-en.en has 43 lines and .*train.tags.de-en.de has 42, so they are not"
-    with pytest.raises(DataError, match=sentence):
-        take(recipe, {"de-en.tgz": tar(members(tags))}, "misaligned")
-    files = members()
-    del files[f"{TEST[2]}.en.xml"]
-    with pytest.raises(DataError, match=r"de-en.tgz: there is no .*TED.tst2010.de-en.en.xml; del"):
-        take(recipe, {"de-en.tgz": tar(files)}, "missing")
-    files = members() | {f"{TEST[1]}.de.xml": b'<seg id="1"> </seg>\n<seg id="2"> Ja. </seg>\n'}
-    sentence = r"TEDX.dev2012.de-en, sentence 1: one side is empty; delete the file and fetch"
-    with pytest.raises(DataError, match=sentence):
-        take(recipe, {"de-en.tgz": tar(files)}, "empty")
-    files[f"{TEST[1]}.de.xml"] = (
-        f'<seg id="1">{"a " * 10_000}</seg>\n<seg id="2">b</seg>\n'.encode()
-    )
-    with pytest.raises(DataError, match="sentence 1: 10000 words in one sentence, and no more"):
-        take(recipe, {"de-en.tgz": tar(files)}, "long")
-    with pytest.raises(DataError, match=r"de-en.tgz: this archive is damaged or cut short"):
-        take(recipe, {"de-en.tgz": tar(members())[:-99]}, "cut")
+def archive(tags: Mapping[str, str] | None = None, **changes: bytes | None) -> bytes:
+    """An archive; `changes` are by a file's name, without it for None."""
+    files = {**members(tags), **changes}
+    return tar({name: content for name, content in files.items() if content is not None})
 
 
-def test_the_real_test_set_is_fairseqs_to_the_letter(
-    take: Take, mirror: Path, tmp_path: Path
-) -> None:
+UNEVEN = {"de": train_tags("de", 40), "en": train_tags("en", 41)}
+GERMAN = f"{TEST[1]}.de.xml"
+EMPTY = b'<seg id="1"> </seg>\n<seg id="2"> Ja. </seg>\n'
+LONG = b'<seg id="1">' + b"a " * 10_000 + b'</seg>\n<seg id="2">b</seg>\n'
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (
+            archive(UNEVEN),
+            r"tags.de-en.en has 43 lines and .*tags.de-en.de has 42, so they are not",
+        ),
+        (archive(**{f"{TEST[2]}.en.xml": None}), r"there is no .*TED.tst2010.de-en.en.xml; del"),
+        (archive(**{GERMAN: EMPTY}), r"TEDX.dev2012.de-en, sentence 1: one side is empty; delete"),
+        (archive(**{GERMAN: LONG}), "sentence 1: 10000 words in one sentence, and no more"),
+        (archive()[:-99], "de-en.tgz: this archive is damaged or cut short"),
+    ],
+    ids=["uneven", "missing", "empty", "long", "cut"],
+)
+def test_a_wrong_archive_is_a_sentence(refuse, content, sentence):
+    refuse({"dataset": "iwslt14", "merges": 50}, {"de-en.tgz": content}, sentence)
+
+
+def test_the_real_test_set_is_fairseqs_to_the_letter(take, mirror, tmp_path):
     folder = mirror / "iwslt14_de_en"
     files = members()
     for talks in TEST:

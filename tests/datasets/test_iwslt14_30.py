@@ -1,22 +1,22 @@
 """The reduced IWSLT'14, from made-up samples and from the real ones."""
 
 import lzma
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.datasets.folders import examples, texts
 from workflow.datasets import iwslt14_30
 from workflow.datasets.encoded import byte_pairs
-from workflow.datasets.encoded.prepared import prepared_lines
 from workflow.datasets.fetched.sources import load
 from workflow.datasets.iwslt14_30 import SAMPLES
 from workflow.errors import DataError
 
-Take = Callable[..., dict[str, Any]]
 Files = dict[str, bytes]
 RECIPE = {"dataset": "iwslt14_30", "merges": 8, "direction": "de_en"}
+
+
+PACKED = "train_sample_E.train.en"
 
 
 def lines(*texts: str) -> bytes:
@@ -45,11 +45,7 @@ def files(monkeypatch: pytest.MonkeyPatch) -> Files:
     return found
 
 
-def texts(folder: Path, name: str) -> list[str]:
-    return list(prepared_lines(folder / "prepared" / f"{name}.txt"))
-
-
-def test_the_samples_make_up_the_train_set(take: Take, files: Files, tmp_path: Path) -> None:
+def test_the_samples_make_up_the_train_set(take, files, tmp_path):
     manifest = take(RECIPE, files)
     pairs = [
         *((f"{letter}atz {n}", f"{letter} sentence {n}") for letter in "abcdef" for n in range(3)),
@@ -64,7 +60,7 @@ def test_the_samples_make_up_the_train_set(take: Take, files: Files, tmp_path: P
     assert manifest["statistics"]["dropped"] == {}
 
 
-def test_pairs_that_repeat_or_are_held_out_are_left_out(take: Take, files: Files) -> None:
+def test_pairs_that_repeat_or_are_held_out_are_left_out(take, files):
     files["train_sample_G.sample.de-en"] = lines(
         "aatz 0\ta sentence 0",
         "aatz 0\tanother sentence",
@@ -86,7 +82,7 @@ def test_pairs_that_repeat_or_are_held_out_are_left_out(take: Take, files: Files
     assert manifest["statistics"]["duplicates"] == {"train": 0, "dev": 0, "test": 0}
 
 
-def test_the_standard_codes_or_own_ones(take: Take, files: Files, tmp_path: Path) -> None:
+def test_the_standard_codes_or_own_ones(take, files, tmp_path):
     take(RECIPE, files)
     assert (tmp_path / "data" / "encoded" / "codes.txt").read_bytes() == files["fairseq.code"]
     take({**RECIPE, "codes": "learned"}, files, "own")
@@ -94,34 +90,35 @@ def test_the_standard_codes_or_own_ones(take: Take, files: Files, tmp_path: Path
     assert not (tmp_path / "own" / "prepared" / "codes.txt").exists()
 
 
-def test_wrong_files_are_a_sentence(take: Take, files: Files) -> None:
-    table = {"train_sample_G.sample.de-en": b"no tab\n"}
-    with pytest.raises(DataError, match="line 1: expected a sentence, a tab and its translation"):
-        take(RECIPE, files | table, "table")
-    short = {"train_sample_C.train.en": b"one line\n"}
-    with pytest.raises(DataError, match=r"C.train.de has 3 lines and .*C.train.en has 1, so"):
-        take(RECIPE, files | short, "short")
-    empty = {"fairseq.valid.en": b"valid one\n\n"}
-    with pytest.raises(DataError, match=r"fairseq.valid, sentence 2: one side is empty"):
-        take(RECIPE, files | empty, "empty")
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("train_sample_G.sample.de-en", b"no tab\n", "line 1: expected a sentence, a tab and its"),
+        ("train_sample_C.train.en", b"one\n", "C.train.de has 3 lines and .*C.train.en has 1, so"),
+        ("fairseq.valid.en", b"one\n\n", "fairseq.valid, sentence 2: one side is empty"),
+    ],
+)
+def test_wrong_files_are_a_sentence(refuse, files, name, content, sentence):
+    refuse(RECIPE, files | {name: content}, sentence)
+
+
+def test_codes_of_another_corpus_are_a_sentence(take, files):
     other = byte_pairs.learn({"хорошо": 5, "хороший": 4, "плохо": 3, "плохой": 3}, 8)
     with pytest.raises(DataError, match=r"codes.txt: the words of this corpus use 0 of the 8 merg"):
-        take(RECIPE, files | {"fairseq.code": other.encode()}, "codes")
+        take(RECIPE, files | {"fairseq.code": other.encode()})
 
 
-def test_the_real_samples(take: Take, mirror: Path, tmp_path: Path) -> None:
+def test_the_real_samples(take, mirror, tmp_path):
     index = (mirror / "SOURCES.tsv").read_text(encoding="utf-8").split("\n")
     stored = {row.split("\t")[0]: row.split("\t")[1] for row in index if "\t" in row}
-    real: dict[str, bytes | Path] = {
+    real: dict[str, Any] = {
         file: mirror / stored[source.url]
         for (dataset, file), source in load().items()
         if dataset == "iwslt14_30"
     }
-    packed = real["train_sample_E.train.en"]
-    assert isinstance(packed, Path)
-    real["train_sample_E.train.en"] = lzma.decompress(packed.read_bytes())
+    real[PACKED] = lzma.decompress(real[PACKED].read_bytes())
     manifest = take({"dataset": "iwslt14_30"}, real)
-    sizes = {split: size["examples"] for split, size in manifest["splits"].items()}
+    sizes = examples(manifest)
     assert sizes == {"train": 48_880, "dev": 7_283, "test": 6_750}
     dropped = manifest["statistics"]["dropped"]
     # 9,999 + 10,000 + 10,000 + 9,999 + 9,999 + 4,600 + 4,200 pairs in all samples.

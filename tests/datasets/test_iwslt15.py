@@ -1,16 +1,10 @@
 """IWSLT'15 English-Vietnamese from its plain files to arrays."""
 
-import tarfile
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-from workflow.datasets.encoded.prepared import prepared_lines
-from workflow.errors import DataError
+from tests.datasets.folders import examples, texts
+from workflow.datasets.io.archives import members
 
-Take = Callable[..., dict[str, Any]]
 RECIPE = {"dataset": "iwslt15", "merges": 20}
 FILES = {
     "train.en": "Rachel &apos;s story .\n\nIt  is\u00a0a puzzle , a puzzle .\n" + "a " * 251 + "\n",
@@ -26,11 +20,7 @@ def content(**changes: str) -> dict[str, bytes]:
     return {name: changes.get(name, text).encode() for name, text in FILES.items()}
 
 
-def texts(folder: Path, name: str) -> list[str]:
-    return list(prepared_lines(folder / "prepared" / f"{name}.txt"))
-
-
-def test_the_plain_files(take: Take, tmp_path: Path) -> None:
+def test_the_plain_files(take, tmp_path):
     manifest = take(RECIPE, content())
     folder = tmp_path / "data"
     assert texts(folder, "train.source") == [
@@ -46,22 +36,20 @@ def test_the_plain_files(take: Take, tmp_path: Path) -> None:
     assert (tmp_path / "other" / "encoded" / "source_vocabulary.txt").is_file()
 
 
-def test_sides_that_do_not_fit(take: Take) -> None:
-    with pytest.raises(DataError, match=r"tst2013.en has 2 lines and .*tst2013.vi has 1, so"):
-        take(RECIPE, content(**{"tst2013.vi": "Một .\n"}), "misaligned")
-    with pytest.raises(DataError, match=r"tst2012.en, sentence 1: one side is empty"):
-        take(RECIPE, content(**{"tst2012.vi": "\n"}), "empty")
-    with pytest.raises(DataError, match=r"train.vi: this file is empty; delete the file"):
-        take(RECIPE, content(**{"train.vi": ""}), "nothing")
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [
+        ("tst2013.vi", "Một .\n", r"tst2013.en has 2 lines and .*tst2013.vi has 1, so"),
+        ("tst2012.vi", "\n", r"tst2012.en, sentence 1: one side is empty"),
+        ("train.vi", "", r"train.vi: this file is empty; delete the file"),
+    ],
+)
+def test_sides_that_do_not_fit(refuse, name, text, sentence):
+    refuse(RECIPE, content(**{name: text}), sentence)
 
 
-def test_the_real_dev_and_test_sets(take: Take, mirror: Path) -> None:
+def test_the_real_dev_and_test_sets(take, mirror):
     real = content()
     for name in ("dev-2012-en-vi.tgz", "test-2013-en-vi.tgz"):
-        with tarfile.open(mirror / "iwslt15_en_vi" / name) as archive:
-            for member in archive.getmembers():
-                stream = archive.extractfile(member)
-                assert stream is not None
-                real[member.name] = stream.read()
-    sizes = take(RECIPE, real)["splits"]
-    assert (sizes["dev"]["examples"], sizes["test"]["examples"]) == (1553, 1268)
+        real |= members(mirror / "iwslt15_en_vi" / name, lambda name: True)
+    assert examples(take(RECIPE, real)) == {"train": 2, "dev": 1553, "test": 1268}

@@ -1,7 +1,6 @@
 """The keyword toy from its recipe to its arrays."""
 
-import math
-from collections.abc import Callable
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.datasets.folders import assert_uniform, decoded, names, rows
 from workflow.datasets.io.files import SPLITS
 from workflow.errors import DataError
 
 SMALL = {"dataset": "keyword_toy", "words": 5, "length": 4, "train": 60, "dev": 21, "test": 10}
-Build = Callable[..., Path]
 
 
 def sequences(out: Path, split: str) -> np.ndarray:
@@ -26,9 +25,7 @@ def sequences(out: Path, split: str) -> np.ndarray:
 @settings(
     max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_half_of_the_sequences_have_the_keyword_once(
-    build: Build, words: int, length: int, seed: int
-) -> None:
+def test_half_of_the_sequences_have_the_keyword_once(build, words, length, seed):
     out = build({**SMALL, "words": words, "length": length, "seed": seed})
     for split in SPLITS:
         found = sequences(out, split)
@@ -39,39 +36,25 @@ def test_half_of_the_sequences_have_the_keyword_once(
         assert keywords.sum() == SMALL[split] // 2
 
 
-def test_the_arrays_hold_words_labels_and_where_the_keyword_is(build: Build) -> None:
+def test_the_arrays_hold_words_labels_and_where_the_keyword_is(build):
     out = build(SMALL)
-    vocabulary = (out / "encoded" / "vocabulary.txt").read_text(encoding="utf-8").splitlines()
-    assert vocabulary == ["<pad>", "<bos>", "<unk>", "1", "2", "3", "4", "5"]
+    encoded = out / "encoded"
+    assert names(encoded) == ["<pad>", "<bos>", "<unk>", "1", "2", "3", "4", "5"]
     for split in SPLITS:
-        expected = sequences(out, split)
-        arrays = {
-            name: np.load(out / "encoded" / f"{split}.{name}.npy")
-            for name in ("tokens", "offsets", "label", "keyword")
-        }
-        words = [
-            [int(vocabulary[token]) for token in row] for row in arrays["tokens"].reshape(-1, 4)
-        ]
-        assert words == expected.tolist()
-        assert arrays["offsets"].tolist() == list(range(0, 4 * len(expected) + 1, 4))
-        assert arrays["label"].tolist() == [int(1 in row) for row in words]
-        assert arrays["keyword"].tolist() == [int(word == 1) for row in words for word in row]
+        words = sequences(out, split).tolist()
+        assert decoded(encoded, split) == [[*map(str, row)] for row in words]
+        assert np.load(encoded / f"{split}.label.npy").tolist() == [int(1 in row) for row in words]
+        assert rows(encoded, split, "keyword") == [[int(n == 1) for n in row] for row in words]
 
 
-def assert_uniform(counts: np.ndarray, draws: int) -> None:
-    """Fail where some outcome is more than 5 standard errors from its chance."""
-    chance = 1 / len(counts)
-    assert np.abs(counts - draws * chance).max() < 5 * math.sqrt(draws * chance * (1 - chance))
-
-
-def test_positions_other_words_and_labels_are_uniform(build: Build) -> None:
+def test_positions_other_words_and_labels_are_uniform(build):
     found = sequences(build({**SMALL, "train": 8000}), "train")
     where = np.nonzero(found == 1)[1]
-    assert_uniform(np.bincount(where, minlength=4), len(where))
+    assert_uniform(Counter(where.tolist()), 4)
     others = found[found != 1]
-    assert_uniform(np.bincount(others - 2, minlength=4), len(others))
+    assert_uniform(Counter(others.tolist()), 4)
     halves = (found == 1).any(axis=1).reshape(2, -1).sum(axis=1)
-    assert_uniform(halves, int(halves.sum()))
+    assert_uniform(Counter(dict(enumerate(halves.tolist()))), 2)
 
 
 @pytest.mark.parametrize(
@@ -86,9 +69,7 @@ def test_positions_other_words_and_labels_are_uniform(build: Build) -> None:
         ("", "line 1: expected 4 words"),
     ],
 )
-def test_a_damaged_raw_file_is_refused(
-    damage: Callable[..., None], line: str | None, sentence: str
-) -> None:
+def test_a_damaged_raw_file_is_refused(damage, line, sentence):
     with pytest.raises(DataError) as error:
         damage(SMALL, lambda lines: lines[1:] if line is None else [line, *lines[1:]])
     assert sentence in str(error.value)

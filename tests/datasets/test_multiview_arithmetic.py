@@ -1,22 +1,21 @@
 """Multiview arithmetic from its recipe to its arrays."""
 
-import json
+import re
 from collections import Counter
-from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.datasets.folders import decoded, names, records
+from workflow.datasets.io.checksums import read_manifest
 from workflow.datasets.io.files import SPLITS
-from workflow.datasets.kinds.recipe import files, load
+from workflow.datasets.kinds.recipe import files
 from workflow.errors import DataError
 
 SMALL = {"dataset": "multiview_arithmetic", "train": 90, "dev": 30, "test": 12}
 VIEWS = ("infix", "prefix", "both")
-Build = Callable[..., Path]
 
 
 def written(out: Path, split: str, notation: str) -> list[str]:
@@ -31,20 +30,9 @@ def column(out: Path, split: str, name: str) -> list[int]:
     return array.tolist()
 
 
-def decoded(out: Path, split: str) -> list[list[str]]:
-    """Return the tokens of every example, as symbols."""
-    vocabulary = (out / "encoded" / "vocabulary.txt").read_text(encoding="utf-8").splitlines()
-    tokens = np.load(out / "encoded" / f"{split}.tokens.npy")
-    offsets = np.load(out / "encoded" / f"{split}.offsets.npy")
-    assert tokens.dtype == np.int32 and offsets.dtype == np.int64
-    assert offsets[0] == 0 and offsets[-1] == len(tokens)
-    return [[vocabulary[t] for t in tokens[start:end]] for start, end in pairwise(offsets)]
-
-
 def statistics(out: Path) -> dict[str, Any]:
     """Return the statistics in the manifest."""
-    manifest = json.loads((out / "encoded" / "manifest.json").read_text(encoding="utf-8"))
-    return manifest["statistics"]
+    return read_manifest(out / "encoded")["statistics"]
 
 
 def nesting(text: str) -> int:
@@ -64,47 +52,40 @@ def as_infix(prefix: list[str]) -> str:
 
 
 @pytest.mark.parametrize("sampler", ["spine", "chain"])
-def test_the_notations_are_parallel_and_the_labels_pythons(build: Build, sampler: str) -> None:
+def test_the_notations_are_parallel_and_the_labels_pythons(build, sampler):
     out = build({**SMALL, "sampler": sampler})
     for split in SPLITS:
         infix, prefix = (written(out, split, notation) for notation in ("infix", "prefix"))
         assert len(infix) == len(prefix) == SMALL[split]
         assert [as_infix(text.split(" ")) for text in prefix] == [f"( {text} )" for text in infix]
-        assert column(out, split, "label") == [eval(text) % 5 for text in infix]
-        assert column(out, split, "depth") == [nesting(text) for text in infix]
-
-
-def test_the_records_hold_both_notations_value_and_depth(build: Build) -> None:
-    out = build(SMALL)
-    for split in SPLITS:
-        lines = (out / "prepared" / f"{split}.jsonl").read_text(encoding="utf-8").splitlines()
-        infix, prefix = (written(out, split, notation) for notation in ("infix", "prefix"))
-        assert [json.loads(line) for line in lines] == [
-            {"text": a, "prefix": b, "label": eval(a) % 5, "depth": nesting(a)}
-            for a, b in zip(infix, prefix, strict=True)
+        labels, depths = [eval(text) % 5 for text in infix], [nesting(text) for text in infix]
+        assert column(out, split, "label") == labels and column(out, split, "depth") == depths
+        assert records(out, split) == [
+            {"text": text, "prefix": other, "label": label, "depth": depth}
+            for text, other, label, depth in zip(infix, prefix, labels, depths, strict=True)
         ]
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_the_tokens_are_those_of_the_view(build: Build, view: str) -> None:
+def test_the_tokens_are_those_of_the_view(build, view):
     recipe = {**SMALL, "view": view}
     out = build(recipe)
     assert {path.name for path in (out / "encoded").iterdir()} == {*files(recipe)["encoded"]}
-    vocabulary = (out / "encoded" / "vocabulary.txt").read_text(encoding="utf-8").split()
-    assert vocabulary == ["<pad>", "<bos>", "<unk>", *"()+*01234"]
+    assert names(out / "encoded") == ["<pad>", "<bos>", "<unk>", *"()+*01234"]
     for split in SPLITS:
         infix, prefix = (
             [text.split(" ") for text in written(out, split, notation)]
             for notation in ("infix", "prefix")
         )
         both = [a + b for a, b in zip(infix, prefix, strict=True)]
-        assert decoded(out, split) == {"infix": infix, "prefix": prefix, "both": both}[view]
+        expected = {"infix": infix, "prefix": prefix, "both": both}[view]
+        assert decoded(out / "encoded", split) == expected
         if view == "both":
             assert column(out, split, "infix_length") == [len(text) for text in infix]
             assert all(len(b) == len(a) + 2 for a, b in zip(infix, prefix, strict=True))
 
 
-def test_the_expressions_do_not_depend_on_the_view(build: Build) -> None:
+def test_the_expressions_do_not_depend_on_the_view(build):
     built = [build({**SMALL, "view": view}, view) for view in VIEWS]
     for stage in ("raw", "prepared"):
         for path in (built[0] / stage).iterdir():
@@ -112,30 +93,25 @@ def test_the_expressions_do_not_depend_on_the_view(build: Build) -> None:
                 assert path.read_bytes() == (other / stage / path.name).read_bytes()
     for split in SPLITS:
         for name in ("label", "depth", "seen"):
-            assert column(built[0], split, name) == column(built[1], split, name)
-            assert column(built[0], split, name) == column(built[2], split, name)
-        infix, prefix, both = (decoded(out, split) for out in built)
+            first, *others = (column(out, split, name) for out in built)
+            assert others == [first, first]
+        infix, prefix, both = (decoded(out / "encoded", split) for out in built)
         assert both == [a + b for a, b in zip(infix, prefix, strict=True)]
     assert statistics(built[0]) == statistics(built[1]) == statistics(built[2])
 
 
-def test_every_depth_has_as_many_expressions_in_mixed_order(
-    build: Build, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_depth_has_as_many_expressions_in_mixed_order(build, capsys):
     out = build(SMALL)
     assert capsys.readouterr() == ("", "")
     for split in SPLITS:
         depths = column(out, split, "depth")
         assert Counter(depths) == dict.fromkeys((1, 2, 3), SMALL[split] // 3)
         assert depths != sorted(depths)
-        assert statistics(out)["examples_per_depth"][split] == dict.fromkeys(
-            ("1", "2", "3"), SMALL[split] // 3
-        )
+        counts = statistics(out)["examples_per_depth"][split]
+        assert counts == dict.fromkeys("123", SMALL[split] // 3)
 
 
-def test_the_first_depths_have_one_more_where_a_size_does_not_divide(
-    build: Build, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_first_depths_have_one_more_where_a_size_does_not_divide(build, capsys):
     sizes = {"train": 14, "dev": 8, "test": 5}
     out = build({**SMALL, **sizes, "min_depth": 0})
     expected = {"train": (4, 4, 3, 3), "dev": (2, 2, 2, 2), "test": (2, 1, 1, 1)}
@@ -151,14 +127,14 @@ def test_the_first_depths_have_one_more_where_a_size_does_not_divide(
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 0), (2, 2), (1, 5)])
-def test_the_depths_are_those_of_the_recipe(build: Build, low: int, high: int) -> None:
+def test_the_depths_are_those_of_the_recipe(build, low, high):
     out = build({**SMALL, "min_depth": low, "max_depth": high})
     for split in SPLITS:
         found = {nesting(text) for text in written(out, split, "infix")}
         assert found == set(range(low, high + 1))
 
 
-def test_chains_are_computed_from_left_to_right(build: Build) -> None:
+def test_chains_are_computed_from_left_to_right(build):
     chains = written(build({**SMALL, "sampler": "chain"}), "train", "infix")
     for text in chains:
         depth = nesting(text)
@@ -169,7 +145,7 @@ def test_chains_are_computed_from_left_to_right(build: Build) -> None:
 
 
 @pytest.mark.parametrize("sampler", ["spine", "chain"])
-def test_seen_marks_what_train_has(build: Build, sampler: str) -> None:
+def test_seen_marks_what_train_has(build, sampler):
     out = build({**SMALL, "min_depth": 0, "train": 360, "dev": 200, "sampler": sampler})
     train = written(out, "train", "infix")
     expected = {
@@ -179,42 +155,32 @@ def test_seen_marks_what_train_has(build: Build, sampler: str) -> None:
     }
     for split in SPLITS:
         assert column(out, split, "seen") == expected[split]
-        depths = column(out, split, "depth")
-        assert statistics(out)["duplicates"][split] == {
-            str(depth): sum(
-                seen for seen, at in zip(expected[split], depths, strict=True) if at == depth
-            )
-            for depth in range(4)
-        }
+        pairs = zip(expected[split], column(out, split, "depth"), strict=True)
+        counts = Counter(depth for seen, depth in pairs if seen)
+        repeated = {str(depth): counts[depth] for depth in range(4)}
+        assert statistics(out)["duplicates"][split] == repeated
     for split in ("train", "dev"):
         assert 0 < sum(expected[split]) < len(expected[split])
-    distinct = len(set(train))
-    assert sum(statistics(out)["duplicates"]["train"].values()) == len(train) - distinct
 
 
 EXAMPLE = ("( ( 4 + 1 ) * 3 ) + ( 2 + 4 )", "( + ( * ( + 4 1 ) 3 ) ( + 2 4 ) )")
 
 
-def prepared(
-    tmp_path: Path, pairs: list[tuple[str, str]], recipe: dict[str, Any]
-) -> Callable[[], None]:
-    """Write pairs as the test set beside sound train and dev sets, and return what prepares it."""
-    raw = tmp_path / "raw"
-    for split in SPLITS:
-        rows = pairs if split == "test" else [EXAMPLE] * recipe[split]
-        for notation, lines in zip(("infix", "prefix"), zip(*rows, strict=True), strict=True):
-            path = raw / f"{split}.{notation}.txt"
-            path.parent.mkdir(exist_ok=True)
-            path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    dataset = load(recipe)
-    paths = list(raw.iterdir())
-    return lambda: dataset.prepare(paths, tmp_path / "prepared")
+def raw(*pairs: tuple[str, str], lines: int = 12) -> dict[str, bytes]:
+    """Return the files of sound splits, that of test beginning with these pairs."""
+    tested = [*pairs, *[EXAMPLE] * (lines - len(pairs))]
+    rows = {"train": [EXAMPLE] * 90, "dev": [EXAMPLE] * 30, "test": tested}
+    return {
+        f"{split}.{notation}.txt": "".join(f"{row[side]}\n" for row in rows[split]).encode()
+        for split in SPLITS
+        for side, notation in enumerate(("infix", "prefix"))
+    }
 
 
-def test_the_example_of_the_thesis_is_prepared(tmp_path: Path) -> None:
-    prepared(tmp_path, [EXAMPLE] * 12, SMALL)()
-    line = (tmp_path / "prepared" / "test.jsonl").read_text(encoding="utf-8").splitlines()[-1]
-    assert json.loads(line) == {"text": EXAMPLE[0], "prefix": EXAMPLE[1], "label": 1, "depth": 2}
+def test_the_example_of_the_thesis_is_prepared(take, tmp_path):
+    take(SMALL, raw())
+    record = {"text": EXAMPLE[0], "prefix": EXAMPLE[1], "label": 1, "depth": 2}
+    assert records(tmp_path / "data", "test") == [record] * 12
 
 
 @pytest.mark.parametrize(
@@ -239,37 +205,26 @@ def test_the_example_of_the_thesis_is_prepared(tmp_path: Path) -> None:
             "test.infix.txt, line 3: '4 + 1' has depth 0, but the recipe has depths 1 to 3; delete",
         ),
         (
-            (
-                "( ( ( ( 1 + 1 ) + 1 ) + 1 ) + 1 ) + 1",
-                "( + ( + ( + ( + ( + 1 1 ) 1 ) 1 ) 1 ) 1 )",
-            ),
+            ("( ( ( ( 1 + 1 ) + 1 ) + 1 ) + 1 ) + 1", "( + ( + ( + ( + ( + 1 1 ) 1 ) 1 ) 1 ) 1 )"),
             "has depth 4, but the recipe has depths 1 to 3",
         ),
     ],
 )
-def test_a_wrong_pair_is_refused(tmp_path: Path, pair: tuple[str, str], sentence: str) -> None:
-    with pytest.raises(DataError) as error:
-        prepared(tmp_path, [EXAMPLE, EXAMPLE, pair, *[EXAMPLE] * 9], SMALL)()
-    assert sentence in str(error.value)
-    assert not (tmp_path / "prepared" / "test.jsonl").exists()
+def test_a_wrong_pair_is_refused(take, tmp_path, pair, sentence):
+    with pytest.raises(DataError, match=re.escape(sentence)):
+        take(SMALL, raw(EXAMPLE, EXAMPLE, pair))
+    assert not (tmp_path / "data" / "prepared" / "test.jsonl").exists()
 
 
 @pytest.mark.parametrize("notation", ["infix", "prefix"])
 @pytest.mark.parametrize("lines", [11, 13])
-def test_a_file_with_another_number_of_lines_is_refused(
-    tmp_path: Path, notation: str, lines: int
-) -> None:
-    prepare = prepared(tmp_path, [EXAMPLE] * 12, SMALL)
-    text = EXAMPLE[notation == "prefix"]
-    path = tmp_path / "raw" / f"test.{notation}.txt"
-    path.write_text(f"{text}\n" * lines, encoding="utf-8")
-    with pytest.raises(DataError) as error:
-        prepare()
-    assert str(error.value) == (
-        f"{path}: expected 12 expressions, found {lines}; delete the file and generate it again."
-    )
+def test_a_file_with_another_number_of_lines_is_refused(take, notation, lines):
+    name = f"test.{notation}.txt"
+    sentence = f"{name}: expected 12 expressions, found {lines}; delete the file and generate it a"
+    with pytest.raises(DataError, match=sentence):
+        take(SMALL, {**raw(), name: raw(lines=lines)[name]})
 
 
-def test_each_of_the_five_outputs_is_a_target(build: Build) -> None:
+def test_each_of_the_five_outputs_is_a_target(build):
     """As the note below the table of accuracies says."""
     assert set(column(build(SMALL), "train", "label")) == set(range(5))

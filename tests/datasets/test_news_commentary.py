@@ -1,17 +1,11 @@
 """News Commentary from a file in the official format to its arrays."""
 
 import gzip
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
-import pytest
-
-from workflow.datasets.encoded.prepared import prepared_lines
+from tests.datasets.folders import examples, texts
+from workflow.datasets.encoded.subwords import SIDES
 from workflow.datasets.kinds.recipe import complete, files
-from workflow.errors import DataError, RecipeError
 
-Take = Callable[..., dict[str, Any]]
 NAME = "news-commentary-v14.en-nl.tsv.gz"
 RECIPE = {"dataset": "news_commentary", "vocabulary": 45}
 WORDS = ("markt", "groei", "vrede", "macht", "krijg", "recht", "zaak")
@@ -31,22 +25,13 @@ def packed(rows: list[str]) -> dict[str, bytes]:
     return {NAME: gzip.compress("\n".join(rows).encode())}
 
 
-def test_nine_in_ten_pairs_are_to_train_on(take: Take, tmp_path: Path) -> None:
+def test_nine_in_ten_pairs_are_to_train_on(take, tmp_path):
     manifest = take(RECIPE, packed([*lines(57), "1999\t1999", "12 %\t12 %", "\tallein", "\t"]))
-    sizes = {split: size["examples"] for split, size in manifest["splits"].items()}
+    sizes = examples(manifest)
     assert sizes == {"train": 51, "dev": 6}  # as 52,070 of 57,856 in Table 8
     assert manifest["statistics"]["dropped"] == {"no letter": 2, "an empty side": 1}
-    prepared = tmp_path / "data" / "prepared"
     found = {
-        split: list(
-            zip(
-                *(
-                    prepared_lines(prepared / f"{split}.{name}.txt")
-                    for name in ("source", "target")
-                ),
-                strict=True,
-            )
-        )
+        split: [*zip(*(texts(tmp_path / "data", f"{split}.{side}") for side in SIDES), strict=True)]
         for split in sizes
     }
     expected = [
@@ -55,33 +40,18 @@ def test_nine_in_ten_pairs_are_to_train_on(take: Take, tmp_path: Path) -> None:
     assert sorted(found["train"] + found["dev"]) == sorted(expected)
     # Drawn at random: neither the first nor the last ones are dev.
     assert found["dev"] not in (expected[:6], expected[-6:])
-    assert {path.name for path in (tmp_path / "data" / "encoded").iterdir()} == {
-        *files(RECIPE)["encoded"]
-    }
+    written = {path.name for path in (tmp_path / "data" / "encoded").iterdir()}
+    assert written == {*files(RECIPE)["encoded"]}
     again = take(RECIPE, packed([*lines(57), "1999\t1999", "12 %\t12 %", "\tallein", ""]), "again")
     assert again["digest"] == manifest["digest"]
 
 
-def test_a_line_that_is_no_pair_is_named(take: Take) -> None:
-    with pytest.raises(DataError, match=rf"{NAME}, line 3: expected a sentence, a tab and its"):
-        take(RECIPE, packed([*lines(2), "alone"]))
+def test_a_line_that_is_no_pair_is_named(refuse):
+    sentence = rf"{NAME}, line 3: expected a sentence, a tab and its"
+    refuse(RECIPE, packed([*lines(2), "alone"]), sentence)
 
 
-def test_the_papers_recipe() -> None:
+def test_the_papers_recipe():
     assert complete({"dataset": "news_commentary", "direction": "it_pt"})["vocabulary"] == 8000
     names = files({"dataset": "news_commentary", "direction": "it_pt"})["sources"]
     assert names == ["news-commentary-v14.it-pt.tsv.gz"]
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ({"merges": 8000}, r"byte-pair encoding; take it away: this dataset is always encoded by"),
-        ({"vocabulary": None}, "Option `vocabulary` .* is None; it must be a whole number"),
-    ],
-)
-def test_byte_pairs_are_refused_with_advice_to_follow(
-    options: dict[str, Any], sentence: str
-) -> None:
-    with pytest.raises(RecipeError, match=sentence):
-        complete({"dataset": "news_commentary", **options})

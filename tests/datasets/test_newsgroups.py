@@ -1,19 +1,13 @@
 """20 Newsgroups from its official archive to its arrays."""
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.datasets.conftest import tar
-from workflow.datasets.io.files import SPLITS, read_records
+from tests.datasets.folders import examples, labelled, names, records, tar
+from workflow.datasets.io.files import SPLITS
 from workflow.datasets.newsgroups import ARCHIVE, own_words
-from workflow.errors import DataError
 
-Take = Callable[..., dict[str, Any]]
 MESSAGE = """From: fan@x.edu
 Subject: Re: hockey
 
@@ -43,7 +37,7 @@ def messages(count: int = 10) -> dict[str, bytes]:
     }
 
 
-def test_headers_quotes_and_footer_are_taken_away() -> None:
+def test_headers_quotes_and_footer_are_taken_away():
     assert own_words(MESSAGE).split("\n") == ["I think it did", "go in.", "", "It was out."]
     assert own_words("Subject: a\n\none\ntwo") == "one\ntwo"
     assert own_words("Subject: a\n\none\n\nname") == "one"
@@ -59,14 +53,14 @@ LINES = st.sampled_from(
 
 @settings(deadline=None)
 @given(st.lists(LINES).map("\n".join))
-def test_the_rules_are_those_of_scikit_learn(message: str) -> None:
+def test_the_rules_are_those_of_scikit_learn(message):
     rules = pytest.importorskip("sklearn.datasets._twenty_newsgroups")
     expected = rules.strip_newsgroup_header(message)
     expected = rules.strip_newsgroup_quoting(rules.strip_newsgroup_footer(expected))
     assert own_words(message).split() == expected.split()
 
 
-def test_a_small_archive(take: Take, tmp_path: Path) -> None:
+def test_a_small_archive(take, tmp_path):
     others = {
         "20news-bydate-train/sci.space/1": b"Subject: x\n\nspace",
         "20news-bydate-train/rec.sport.hockey/99": b"Subject: x\n\n> quoted only\n",
@@ -78,12 +72,7 @@ def test_a_small_archive(take: Take, tmp_path: Path) -> None:
         "test": {"0": 4, "1": 4},
     }
     assert manifest["statistics"]["dropped"] == {"nothing but headers, footers and quotes": 1}
-    records = [
-        record
-        for split in SPLITS
-        for record in read_records(tmp_path / "data" / "prepared" / f"{split}.jsonl")
-    ]
-    assert sorted((record["text"], record["label"]) for record in records) == sorted(
+    assert labelled(tmp_path / "data", *SPLITS) == sorted(
         (f"{half} {group} number_{number} 42 7", label)
         for half in ("train", "test")
         for label, group in enumerate(["baseball", "hockey"])
@@ -91,25 +80,22 @@ def test_a_small_archive(take: Take, tmp_path: Path) -> None:
     )
 
 
-def test_the_other_protocol_keeps_the_halves_and_whole_messages(take: Take, tmp_path: Path) -> None:
+def test_the_other_protocol_keeps_the_halves_and_whole_messages(take, tmp_path):
     recipe = {"dataset": "newsgroups", "protocol": "attention_learning"}
     manifest = take(recipe, {ARCHIVE: tar(messages())})
-    folder = tmp_path / "data" / "prepared"
-    train = [record["text"] for record in read_records(folder / "train.jsonl")]
-    assert sorted(train) == sorted(
+    folder = tmp_path / "data"
+    assert sorted(record["text"] for record in records(folder, "train")) == sorted(
         f"from x subject hockey train {group} number {number} <unk> 7"
         for group in ("baseball", "hockey")
         for number in range(10)
     )
-    assert (folder / "dev.jsonl").read_bytes() == (folder / "test.jsonl").read_bytes()
+    assert records(folder, "dev") == records(folder, "test")
     assert manifest["splits"]["test"]["examples"] == 20
-    vocabulary = (tmp_path / "data" / "encoded" / "vocabulary.txt").read_text().split("\n")
+    vocabulary = names(folder / "encoded")
     assert vocabulary.count("<unk>") == 1 and "42" not in vocabulary
 
 
-def test_the_order_of_the_members_does_not_matter_and_bytes_are_latin_1(
-    take: Take, tmp_path: Path
-) -> None:
+def test_the_order_of_the_members_does_not_matter_and_bytes_are_latin_1(take, tmp_path):
     files = messages()
     files["20news-bydate-test/rec.sport.hockey/3"] = b"Subject: x\n\nTeemu Sel\xe4nne scored"
     turned = dict(reversed(files.items()))
@@ -117,11 +103,10 @@ def test_the_order_of_the_members_does_not_matter_and_bytes_are_latin_1(
     again = take({"dataset": "newsgroups"}, {ARCHIVE: tar(turned, "w:xz")}, "again")
     assert first["digest"] == again["digest"]
     assert first["statistics"]["replaced_bytes"] == 0
-    written = [(tmp_path / "first" / "prepared" / f"{split}.jsonl") for split in SPLITS]
-    assert any("teemu selänne scored" in path.read_text(encoding="utf-8") for path in written)
+    assert any("teemu selänne scored" in text for text, _ in labelled(tmp_path / "first", *SPLITS))
 
 
-def test_line_ends_of_another_system_are_the_same(take: Take) -> None:
+def test_line_ends_of_another_system_are_the_same(take):
     files = {name: content + b"\n\n--\nfan" for name, content in messages().items()}
     first = take({"dataset": "newsgroups"}, {ARCHIVE: tar(files)}, "first")
     files = {name: content.replace(b"\n", b"\r\n") for name, content in files.items()}
@@ -141,19 +126,14 @@ def only(word: str) -> dict[str, bytes]:
         (tar(only("hockey")), "the split `train` has the label 1 only"),
     ],
 )
-def test_a_wrong_archive_is_named(take: Take, archive: bytes, sentence: str) -> None:
-    with pytest.raises(DataError, match=sentence):
-        take({"dataset": "newsgroups"}, {ARCHIVE: archive})
+def test_a_wrong_archive_is_named(refuse, archive, sentence):
+    refuse({"dataset": "newsgroups"}, {ARCHIVE: archive}, sentence)
 
 
-def test_the_real_archive_has_the_papers_sizes(take: Take, mirror: Path) -> None:
+def test_the_real_archive_has_the_papers_sizes(take, mirror):
     archive = mirror / "newsgroups20" / "20news-bydate-rec.sport.tar.xz"
     manifest = take({"dataset": "newsgroups"}, {ARCHIVE: archive}, "jw")
-    assert {split: manifest["splits"][split]["examples"] for split in SPLITS} == {
-        "train": 1236,
-        "dev": 310,
-        "test": 387,
-    }
+    assert examples(manifest) == {"train": 1236, "dev": 310, "test": 387}
     recipe = {"dataset": "newsgroups", "protocol": "attention_learning"}
     statistics = take(recipe, {ARCHIVE: archive}, "al")["statistics"]
     assert statistics["median_length"] == {"train": 183, "dev": 207, "test": 207}

@@ -1,9 +1,6 @@
 """Permutation copying from its recipe to its arrays."""
 
-import json
-import math
 from collections import Counter
-from collections.abc import Callable
 from itertools import permutations
 from pathlib import Path
 
@@ -12,6 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.datasets.folders import assert_uniform, decoded, names
+from workflow.datasets.io.checksums import read_manifest
 from workflow.datasets.io.files import SPLITS
 from workflow.datasets.kinds.recipe import load
 from workflow.errors import DataError
@@ -20,7 +19,6 @@ SMALL = {"dataset": "permutation_copying", "train": 60, "dev": 20, "test": 10}
 SAME = {**SMALL, "symbols": 6, "length": 6}
 SOME = {**SMALL, "symbols": 9, "length": 6}
 MIXTURE = {**SMALL, "symbols": 8, "sets": 2, "length": 4}
-Build = Callable[..., Path]
 
 
 def sequences(out: Path, split: str) -> list[list[int]]:
@@ -29,24 +27,13 @@ def sequences(out: Path, split: str) -> list[list[int]]:
     return [[int(symbol) for symbol in line.split(" ")] for line in text.splitlines()]
 
 
-def statistics(out: Path) -> dict[str, dict[str, int]]:
-    """Return the statistics in the manifest."""
-    manifest = json.loads((out / "encoded" / "manifest.json").read_text(encoding="utf-8"))
-    return manifest["statistics"]
-
-
 @given(
-    set_size=st.integers(1, 9),
-    sets=st.integers(1, 4),
-    seed=st.integers(0, 2**32),
-    data=st.data(),
+    set_size=st.integers(1, 9), sets=st.integers(1, 4), seed=st.integers(0, 2**32), data=st.data()
 )
 @settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_a_sequence_is_different_symbols_of_one_set(
-    build: Build, set_size: int, sets: int, seed: int, data: st.DataObject
-) -> None:
+def test_a_sequence_is_different_symbols_of_one_set(build, set_size, sets, seed, data):
     length = data.draw(st.integers(1, set_size))
     shape = {"symbols": set_size * sets, "sets": sets, "length": length}
     out = build({**SMALL, **shape, "seed": seed})
@@ -60,23 +47,17 @@ def test_a_sequence_is_different_symbols_of_one_set(
 
 
 @pytest.mark.parametrize("recipe", [SAME, SOME, MIXTURE])
-def test_the_arrays_hold_the_sequences_with_the_end_after_each(build: Build, recipe: dict) -> None:
+def test_the_arrays_hold_the_sequences_with_the_end_after_each(build, recipe):
     out = build(recipe)
-    vocabulary = (out / "encoded" / "vocabulary.txt").read_text(encoding="utf-8").splitlines()
-    names = [str(symbol) for symbol in range(1, recipe["symbols"] + 1)]
-    assert vocabulary == ["<end>", "<bos>", *names]
-    width = recipe["length"] + 1
+    written = [str(symbol) for symbol in range(1, recipe["symbols"] + 1)]
+    assert names(out / "encoded") == ["<end>", "<bos>", *written]
     for split in SPLITS:
-        tokens = np.load(out / "encoded" / f"{split}.tokens.npy")
-        offsets = np.load(out / "encoded" / f"{split}.offsets.npy")
-        assert tokens.dtype == np.int32 and offsets.dtype == np.int64
-        assert offsets.tolist() == list(range(0, width * recipe[split] + 1, width))
         expected = [[*map(str, sequence), "<end>"] for sequence in sequences(out, split)]
-        found = [[vocabulary[token] for token in row] for row in tokens.reshape(-1, width)]
-        assert found == expected
+        assert decoded(out / "encoded", split) == expected
+        assert {*map(len, expected)} == {recipe["length"] + 1}
 
 
-def test_unused_outputs_stand_in_no_sequence(build: Build) -> None:
+def test_unused_outputs_stand_in_no_sequence(build):
     marks = {
         0: (["<end>", "<bos>"], []),
         1: (["<end>", "<bos>"], ["<unused 1>"]),
@@ -86,64 +67,47 @@ def test_unused_outputs_stand_in_no_sequence(build: Build) -> None:
     texts = []
     for unused, (first, last) in marks.items():
         out = build({**SAME, "unused": unused}, f"{unused} unused") / "encoded"
-        vocabulary = (out / "vocabulary.txt").read_text(encoding="utf-8").splitlines()
-        assert vocabulary == [*first, *"123456", *last]
-        tokens = np.load(out / "test.tokens.npy")
-        assert vocabulary.index("<bos>") == 1 and 1 not in tokens
-        texts.append([vocabulary[token] for token in tokens])
+        assert names(out) == [*first, *"123456", *last]
+        texts.append(decoded(out, "test"))
     assert all(text == texts[0] for text in texts)
 
 
-def test_permutations_of_one_set_have_the_same_symbols(build: Build) -> None:
-    out = build(SAME)
-    for split in SPLITS:
-        assert all(sorted(sequence) == [1, 2, 3, 4, 5, 6] for sequence in sequences(out, split))
-
-
-def test_a_draw_out_of_more_symbols_leaves_different_ones_out(build: Build) -> None:
+def test_a_draw_out_of_more_symbols_leaves_different_ones_out(build):
     left_out = {
         frozenset(range(1, 10)) - set(sequence) for sequence in sequences(build(SOME), "train")
     }
     assert len(left_out) > 20  # of 84 sets of three
 
 
-def assert_uniform(counts: Counter, outcomes: int, draws: int) -> None:
-    """Fail where some outcome is more than 5 standard errors from its chance."""
-    chance = 1 / outcomes
-    error = 5 * math.sqrt(draws * chance * (1 - chance))
-    assert len(counts) == outcomes
-    assert all(abs(count - draws * chance) < error for count in counts.values())
+SETS_OF_TWO = {(1, 2), (2, 1), (3, 4), (4, 3), (5, 6), (6, 5)}
 
 
-def test_orders_are_uniform(build: Build) -> None:
-    out = build({**SMALL, "symbols": 4, "length": 4, "train": 12_000})
-    counts = Counter(map(tuple, sequences(out, "train")))
-    assert set(counts) == set(permutations([1, 2, 3, 4]))
-    assert_uniform(counts, 24, 12_000)
+@pytest.mark.parametrize(
+    ("shape", "outcomes"),
+    [
+        ({"symbols": 4, "length": 4}, {*permutations([1, 2, 3, 4])}),
+        ({"symbols": 5, "length": 2}, {*permutations([1, 2, 3, 4, 5], 2)}),
+        ({"symbols": 6, "sets": 3, "length": 2}, SETS_OF_TWO),
+    ],
+    ids=["orders", "subsets and their orders", "sets and orders"],
+)
+def test_sequences_are_uniform(build, shape, outcomes):
+    counts = Counter(map(tuple, sequences(build({**SMALL, **shape, "train": 12_000}), "train")))
+    assert {*counts} == outcomes
+    assert_uniform(counts, len(outcomes))
 
 
-def test_subsets_and_their_orders_are_uniform(build: Build) -> None:
-    out = build({**SMALL, "symbols": 5, "length": 2, "train": 12_000})
-    assert_uniform(Counter(map(tuple, sequences(out, "train"))), 20, 12_000)
-
-
-def test_sets_are_uniform_and_independent_of_the_order(build: Build) -> None:
-    out = build({**SMALL, "symbols": 6, "sets": 3, "length": 2, "train": 12_000})
-    counts = Counter(map(tuple, sequences(out, "train")))
-    assert set(counts) == {(1, 2), (2, 1), (3, 4), (4, 3), (5, 6), (6, 5)}
-    assert_uniform(counts, 6, 12_000)
-
-
-def test_every_symbol_stands_at_every_position_alike_often(build: Build) -> None:
+def test_every_symbol_stands_at_every_position_alike_often(build):
     rows = np.array(sequences(build({**SMALL, "symbols": 60, "train": 6000}), "train"))
     assert rows.shape == (6000, 40)
     for position in range(40):
-        assert_uniform(Counter(rows[:, position].tolist()), 60, 6000)
+        assert_uniform(Counter(rows[:, position].tolist()), 60)
 
 
-def test_no_permutation_of_forty_symbols_repeats(build: Build) -> None:
+def test_no_permutation_of_forty_symbols_repeats(build):
     out = build({**SMALL, "train": 600})
-    assert statistics(out)["duplicates"] == {"train": 0, "dev": 0, "test": 0}
+    repeated = read_manifest(out / "encoded")["statistics"]["duplicates"]
+    assert repeated == {"train": 0, "dev": 0, "test": 0}
 
 
 @pytest.mark.parametrize(
@@ -155,28 +119,23 @@ def test_no_permutation_of_forty_symbols_repeats(build: Build) -> None:
             lambda lines: [*lines[:4], "1 2 3", *lines[5:]],
             "line 5: expected 4 different symbols out of 1 to 8, found '1 2 3'; delete",
         ),
-        (lambda lines: ["1 2 3 4 4", *lines[1:]], "line 1: expected 4 different symbols"),
-        (lambda lines: ["1 2 3 3", *lines[1:]], "line 1: expected 4 different symbols"),
-        (lambda lines: ["1 2 3 9", *lines[1:]], "line 1: expected 4 different symbols"),
-        (lambda lines: ["0 2 3 4", *lines[1:]], "line 1: expected 4 different symbols"),
-        (lambda lines: ["01 2 3 4", *lines[1:]], "line 1: expected 4 different symbols"),
-        (lambda lines: ["x 2 3 4", *lines[1:]], "line 1: expected 4 different symbols"),
-        (lambda lines: ["", *lines[1:]], "line 1: expected 4 different symbols"),
+        *(
+            (lambda lines, wrong=wrong: [wrong, *lines[1:]], "line 1: expected 4 different symbols")
+            for wrong in ("1 2 3 4 4", "1 2 3 3", "1 2 3 9", "0 2 3 4", "01 2 3 4", "x 2 3 4", "")
+        ),
         (
             lambda lines: [lines[0], "4 5 6 7", *lines[2:]],
             "line 2: expected symbols of one of the 2 sets of 4 neighbours",
         ),
     ],
 )
-def test_a_damaged_raw_file_is_refused(
-    damage: Callable[..., None], edit: Callable[[list[str]], list[str]], sentence: str
-) -> None:
+def test_a_damaged_raw_file_is_refused(damage, edit, sentence):
     with pytest.raises(DataError) as error:
         damage(MIXTURE, edit)
     assert sentence in str(error.value)
 
 
-def test_a_prepared_file_of_another_recipe_is_refused(build: Build) -> None:
+def test_a_prepared_file_of_another_recipe_is_refused(build):
     out = build(SOME)
     dataset = load(SAME)
     with pytest.raises(DataError, match=r"train\.jsonl, line \d+: expected 6 different symbols"):

@@ -1,32 +1,25 @@
 """The SMS Spam Collection from its official file to its arrays."""
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-from workflow.datasets.io.files import SPLITS, read_records
+from tests.datasets.folders import examples, labelled
 from workflow.datasets.sms_spam import FILE
-from workflow.errors import DataError
 
-Take = Callable[..., dict[str, Any]]
 LINES = [f"{label}\tText {label} {n}, OK?" for n in range(20) for label in ("ham", "spam")]
 
 
-def test_a_small_file(take: Take, tmp_path: Path) -> None:
+def test_a_small_file(take, tmp_path):
     content = "\n".join([*LINES, "ham\t:-)", "ham\tcaf"]).encode() + b"\xe9"
     manifest = take({"dataset": "sms_spam"}, {FILE: content})
     assert manifest["statistics"]["dropped"] == {"no words": 1}
     assert manifest["statistics"]["replaced_bytes"] == 1
     folder = tmp_path / "data" / "prepared"
-    sizes = {split: manifest["splits"][split]["examples"] for split in SPLITS}
+    sizes = examples(manifest)
     assert sizes == {"train": 25, "dev": 16, "test": 16}  # 3,500 to 2,072 of 41 messages
     assert (folder / "dev.jsonl").read_bytes() == (folder / "test.jsonl").read_bytes()
-    records = [r for split in ("train", "dev") for r in read_records(folder / f"{split}.jsonl")]
     expected = [(f"text {label} {n} ok", int(label == "spam")) for n in range(20) for label in
                 ("ham", "spam")]  # fmt: skip
-    assert sorted((r["text"], r["label"]) for r in records) == sorted([*expected, ("caf", 0)])
+    assert labelled(tmp_path / "data", "train", "dev") == sorted([*expected, ("caf", 0)])
 
 
 @pytest.mark.parametrize(
@@ -40,17 +33,17 @@ def test_a_small_file(take: Take, tmp_path: Path) -> None:
         ("spam\t ", "line 41, spam: the text is empty"),
     ],
 )
-def test_a_wrong_line_is_named(take: Take, line: str, sentence: str) -> None:
-    with pytest.raises(DataError, match=sentence):
-        take({"dataset": "sms_spam"}, {FILE: "\n".join([*LINES, line]).encode()})
+def test_a_wrong_line_is_named(refuse, line, sentence):
+    refuse({"dataset": "sms_spam"}, {FILE: "\n".join([*LINES, line]).encode()}, sentence)
 
 
-def test_one_class_is_refused(take: Take) -> None:
-    with pytest.raises(DataError, match="the split `train` has the label 0 only"):
-        take({"dataset": "sms_spam"}, {FILE: b"ham\ta\n" * 9})
+def test_one_class_is_refused(refuse):
+    refuse(
+        {"dataset": "sms_spam"}, {FILE: b"ham\ta\n" * 9}, "the split `train` has the label 0 only"
+    )
 
 
-def test_the_real_file_has_the_papers_sizes(take: Take, mirror: Path) -> None:
+def test_the_real_file_has_the_papers_sizes(take, mirror):
     manifest = take({"dataset": "sms_spam"}, {FILE: mirror / "sms_spam" / FILE})
     statistics = manifest["statistics"]
     assert manifest["splits"]["train"]["examples"] == 3500

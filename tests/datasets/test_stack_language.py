@@ -1,52 +1,31 @@
 """The stack language from its recipe to its arrays."""
 
-from collections.abc import Callable
-from itertools import pairwise
-from pathlib import Path
-
-import numpy as np
 import pytest
 
+from tests.datasets.folders import decoded, names, rows
 from workflow.datasets.io.files import SPLITS
 from workflow.errors import DataError
 
 SMALL = {"dataset": "stack_language", "length": 9, "train": 60, "dev": 20, "test": 10}
-Build = Callable[..., Path]
 
 
-def decoded(encoded: Path, split: str) -> list[str]:
-    """Read a split back as texts."""
-    vocabulary = (encoded / "vocabulary.txt").read_text(encoding="utf-8").splitlines()
-    tokens = np.load(encoded / f"{split}.tokens.npy")
-    offsets = np.load(encoded / f"{split}.offsets.npy")
-    assert tokens.dtype == np.int32 and offsets.dtype == np.int64
-    assert offsets[0] == 0 and offsets[-1] == len(tokens)
-    return [
-        " ".join(vocabulary[token] for token in tokens[start:end])
-        for start, end in pairwise(offsets)
-    ]
-
-
-def test_the_arrays_hold_the_generated_sequences(build: Build) -> None:
+def test_the_arrays_hold_the_generated_sequences(build):
     out = build(SMALL)
     for split in SPLITS:
         texts = (out / "raw" / f"{split}.txt").read_text(encoding="utf-8").splitlines()
-        assert decoded(out / "encoded", split) == texts
+        assert [" ".join(row) for row in decoded(out / "encoded", split)] == texts
         assert len(texts) == SMALL[split]
-        starts = np.load(out / "encoded" / f"{split}.span_start.npy")
-        for row, text in zip(starts.reshape(-1, 9), texts, strict=True):
+        for row, text in zip(rows(out / "encoded", split, "span_start"), texts, strict=True):
             digits = [j for j, symbol in enumerate(text.split()) if symbol.isdigit()]
-            expected = [max((j for j in digits if j <= t), default=0) for t in range(9)]
-            assert row.tolist() == expected
+            assert row == [max((j for j in digits if j <= t), default=0) for t in range(9)]
 
 
-def test_three_of_ten_outputs_are_never_a_target(build: Build) -> None:
+def test_three_of_ten_outputs_are_never_a_target(build):
     """As the note below the table of the stack language says."""
     encoded = build({**SMALL, "length": 30}) / "encoded"
-    vocabulary = (encoded / "vocabulary.txt").read_text(encoding="utf-8").splitlines()
-    targets = {vocabulary[i] for split in SPLITS for i in np.load(encoded / f"{split}.tokens.npy")}
-    assert len(vocabulary) == 10
-    assert set(vocabulary) - targets == {"<pad>", "<bos>", "<unk>"}
+    targets = {name for split in SPLITS for text in decoded(encoded, split) for name in text}
+    assert len(names(encoded)) == 10
+    assert {*names(encoded)} - targets == {"<pad>", "<bos>", "<unk>"}
 
 
 @pytest.mark.parametrize(
@@ -58,8 +37,6 @@ def test_three_of_ten_outputs_are_never_a_target(build: Build) -> None:
         (lambda lines: [*lines[:4], "9" + lines[4][1:], *lines[5:]], "line 5: expected 9 symbols"),
     ],
 )
-def test_a_damaged_raw_file_is_refused(
-    damage: Callable[..., None], edit: Callable[[list[str]], list[str]], sentence: str
-) -> None:
+def test_a_damaged_raw_file_is_refused(damage, edit, sentence):
     with pytest.raises(DataError, match=sentence):
         damage(SMALL, edit)

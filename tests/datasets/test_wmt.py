@@ -1,26 +1,10 @@
 """WMT'14 and WMT'17 from their archives to arrays."""
 
-import io
-import zipfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.datasets.conftest import tar
-from workflow.datasets.encoded.prepared import prepared_lines
-from workflow.errors import DataError
-
-Take = Callable[..., dict[str, Any]]
-
-
-def zipped(members: dict[str, bytes]) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return stream.getvalue()
+from tests.datasets.folders import examples, tar, texts, zipped
 
 
 def wmt14() -> dict[str, bytes]:
@@ -48,11 +32,7 @@ def wmt14() -> dict[str, bytes]:
     }
 
 
-def texts(folder: Path, name: str) -> list[str]:
-    return list(prepared_lines(folder / "prepared" / f"{name}.txt"))
-
-
-def test_wmt14(take: Take, tmp_path: Path) -> None:
+def test_wmt14(take, tmp_path):
     manifest = take({"dataset": "wmt14", "merges": 20}, wmt14())
     folder = tmp_path / "data"
     source = ["The Parliament .", "Caf \ufffd", "News from Berlin"]
@@ -65,7 +45,7 @@ def test_wmt14(take: Take, tmp_path: Path) -> None:
     assert {path.name for path in (folder / "prepared").iterdir() if path.is_dir()} == set()
 
 
-def test_wmt17(take: Take, tmp_path: Path) -> None:
+def test_wmt17(take, tmp_path):
     files = {
         "training-parallel-ep-v8.tgz": tar(
             {
@@ -88,23 +68,29 @@ def test_wmt17(take: Take, tmp_path: Path) -> None:
     assert manifest["statistics"]["dropped"] == {reason: 1}
 
 
-def test_wrong_files_are_a_sentence(take: Take) -> None:
-    recipe = {"dataset": "wmt14", "merges": 20}
-    name = "training-parallel-commoncrawl.tgz"
-    missing = {name: tar({"commoncrawl.de-en.en": b"a\n"})}
-    with pytest.raises(DataError, match=rf"{name}: there is no commoncrawl.de-en.de; delete"):
-        take(recipe, wmt14() | missing, "missing")
-    uneven = {name: tar({"commoncrawl.de-en.en": b"a\n", "commoncrawl.de-en.de": b"a\nb\n"})}
-    with pytest.raises(DataError, match=r"de-en.en has 1 lines and .*de-en.de has 2, so they are"):
-        take(recipe, wmt14() | uneven, "uneven")
-    cut = {name: wmt14()[name][:-20]}
-    with pytest.raises(DataError, match=rf"{name}: this archive is damaged or cut short"):
-        take(recipe, wmt14() | cut, "cut")
+ARCHIVE = "training-parallel-commoncrawl.tgz"
+ENGLISH = {"commoncrawl.de-en.en": b"a\n"}
 
 
-def test_the_real_test_sets(take: Take, mirror: Path) -> None:
+@pytest.mark.parametrize(
+    ("archive", "sentence"),
+    [
+        (tar(ENGLISH), f"{ARCHIVE}: there is no commoncrawl.de-en.de; delete"),
+        (
+            tar({**ENGLISH, "commoncrawl.de-en.de": b"a\nb\n"}),
+            "de-en.en has 1 lines and .*de-en.de has 2, so they are",
+        ),
+        (wmt14()[ARCHIVE][:-20], f"{ARCHIVE}: this archive is damaged or cut short"),
+    ],
+    ids=["missing", "uneven", "cut"],
+)
+def test_a_wrong_archive_is_a_sentence(refuse, archive, sentence):
+    refuse({"dataset": "wmt14", "merges": 20}, wmt14() | {ARCHIVE: archive}, sentence)
+
+
+def test_the_real_test_sets(take, mirror):
     real: dict[str, bytes | Path] = dict(wmt14())
     for name in [name for name in real if name.startswith("eng-deu")]:
         real[name] = mirror / "wmt_news" / name.replace(".", "/", 1)
-    sizes = take({"dataset": "wmt14", "merges": 20}, real)["splits"]
-    assert (sizes["dev"]["examples"], sizes["test"]["examples"]) == (3000, 3003)
+    manifest = take({"dataset": "wmt14", "merges": 20}, real)
+    assert examples(manifest) == {"train": 3, "dev": 3000, "test": 3003}

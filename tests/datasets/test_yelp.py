@@ -1,17 +1,11 @@
 """Yelp reviews from the official file to arrays."""
 
 import json
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from workflow.datasets.io.files import SPLITS, read_records
+from tests.datasets.folders import examples, labelled
 from workflow.datasets.yelp import FILE
-from workflow.errors import DataError
-
-Take = Callable[..., dict[str, Any]]
 
 
 def lines(count: int = 50) -> list[str]:
@@ -26,30 +20,22 @@ def write(rows: list[str]) -> dict[str, bytes]:
     return {FILE: ("\n".join(rows) + "\n").encode()}
 
 
-def test_a_small_file(take: Take, tmp_path: Path) -> None:
+def test_a_small_file(take, tmp_path):
     manifest = take({"dataset": "yelp"}, write(lines()))
     assert manifest["statistics"]["dropped"] == {"3 stars": 10}
-    sizes = {split: manifest["splits"][split]["examples"] for split in SPLITS}
+    sizes = examples(manifest)
     assert sizes == {"train": 38, "dev": 2, "test": 2}  # 4,000 in 92,821 of 40 reviews
-    folder = tmp_path / "data" / "prepared"
-    records = [r for split in ("train", "dev") for r in read_records(folder / f"{split}.jsonl")]
-    assert sorted((r["text"], r["label"]) for r in records) == sorted(
+    assert labelled(tmp_path / "data", "train", "dev") == sorted(
         (f"café number {n}", int(n % 5 > 2)) for n in range(50) if n % 5 != 2
     )
 
 
-def test_only_the_first_lines_are_read_and_a_sample_taken(
-    take: Take, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_the_first_lines_are_read_and_a_sample_taken(take, monkeypatch):
     monkeypatch.setattr("workflow.datasets.yelp.LINES", 50)
     monkeypatch.setattr("workflow.datasets.yelp.TRAIN", 20)
     monkeypatch.setattr("workflow.datasets.yelp.HELD_OUT", 10)
     manifest = take({"dataset": "yelp"}, write([*lines(), "no review"]))
-    assert {split: manifest["splits"][split]["examples"] for split in SPLITS} == {
-        "train": 20,
-        "dev": 10,
-        "test": 10,
-    }
+    assert examples(manifest) == {"train": 20, "dev": 10, "test": 10}
     assert manifest["statistics"]["dropped"] == {"3 stars": 10, "not in the sample": 10}
 
 
@@ -68,14 +54,12 @@ def test_only_the_first_lines_are_read_and_a_sample_taken(
         ('{"stars": [1], "text": "a"}', r"line 51: expected 1 to 5 stars, found \[1\]; delete the"),
     ],
 )
-def test_a_wrong_line_is_named(take: Take, line: str, sentence: str) -> None:
-    with pytest.raises(DataError, match=sentence):
-        take({"dataset": "yelp"}, write([*lines(), line]))
+def test_a_wrong_line_is_named(refuse, line, sentence):
+    refuse({"dataset": "yelp"}, write([*lines(), line]), sentence)
 
 
-def test_one_class_and_wrong_bytes(take: Take) -> None:
+def test_one_class_and_wrong_bytes(take, refuse):
     good = [line for n, line in enumerate(lines()) if n % 5 > 2]
-    with pytest.raises(DataError, match="the split `train` has the label 1 only"):
-        take({"dataset": "yelp"}, write(good), "one")
+    refuse({"dataset": "yelp"}, write(good), "the split `train` has the label 1 only")
     content = write(lines())[FILE].replace(b"number 7", b"number \xff", 1)
     assert take({"dataset": "yelp"}, {FILE: content})["statistics"]["replaced_bytes"] == 1

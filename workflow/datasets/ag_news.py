@@ -10,20 +10,22 @@ They overlap, so an item is left out when one before it, or of the test file, be
 
 import csv
 import io
-import math
+import random
 import re
+import string
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from workflow.datasets.io.files import by_name
+from workflow.datasets.grammars.labelled_clauses import NEWS, OTHERS, balanced, draw, name
+from workflow.datasets.grammars.typesetting import prose, typeset
+from workflow.datasets.io.files import by_name, existing, write_bytes
 from workflow.datasets.io.left_out import LeftOut
 from workflow.datasets.kinds.labelled_text import (
     Example,
     GenerableText,
-    dev_and_test,
-    divide,
     shuffled,
     tokenise,
     without_integers,
@@ -33,13 +35,14 @@ from workflow.errors import FETCH_AGAIN, DataError
 WORLD, BUSINESS, OTHER = 0, 1, None
 LETTERS = 60
 """As many first letters, case and punctuation left out, make two items the same."""
+AGREEING = (0.2, 0.4, 0.3, 0.1)
+"""Chances of 1, 2, ... salient words of a generated item's label."""
 
 
-@dataclass(frozen=True)
-class RowFormat:
+class RowFormat(NamedTuple):
     """How a file writes its rows."""
 
-    labels: dict[str, int | None]
+    labels: Mapping[str, int | None]
     """Our label of each of the file's; None for those that are passed over."""
     label: int
     """Column of the label."""
@@ -52,17 +55,14 @@ class RowFormat:
 
 
 NUMBERS = {"0": WORLD, "1": OTHER, "2": BUSINESS, "3": OTHER}
+DECIMALS = {f"{number}.0": label for number, label in NUMBERS.items()}
+NAMES = {"world": WORLD, "sci_tech": OTHER}
 OFFICIAL = RowFormat({"1": WORLD, "2": OTHER, "3": BUSINESS, "4": OTHER}, label=0, texts=(1, 2))
 SUBSETS = {
-    "subset_1.csv": RowFormat(
-        {f"{number}.0": label for number, label in NUMBERS.items()},
-        label=1,
-        texts=(0,),
-        header=("text", "label"),
-    ),
+    "subset_1.csv": RowFormat(DECIMALS, label=1, texts=(0,), header=("text", "label")),
     "subset_2_train.csv": RowFormat(NUMBERS, label=1, texts=(0,)),
     "subset_2_dev.csv": RowFormat(NUMBERS, label=1, texts=(0,)),
-    "subset_3.csv": RowFormat({"world": WORLD, "sci_tech": OTHER}, label=1, texts=(0,)),
+    "subset_3.csv": RowFormat(NAMES, label=1, texts=(0,)),
     "subset_4.csv": RowFormat(NUMBERS, label=0, texts=(1,), whole=False),
     "subset_4_ub.csv": RowFormat(NUMBERS, label=0, texts=(1,), whole=False),
 }
@@ -79,6 +79,102 @@ class _Item(NamedTuple):
     """The letters and digits of the text, by which items are compared."""
     whole: bool
     """Whether the text begins with the title."""
+
+
+@dataclass(frozen=True)
+class Data(GenerableText):
+    """The news items; the defaults are the Discrete Transformer's.
+
+    Items that repeat stay, as released, but for those of the reduced train set: they are left out.
+    `jain_wallace`: a tenth of the train items for dev. `attention_learning`: all of them for train,
+    the test items as both dev and test; whole numbers of more than one digit are unknown.
+    """
+
+    lexicon = NEWS
+
+    source: Literal["official", "subset", "generated"] = "official"
+    """The official files, the reduced train set, or a generated corpus in the official format."""
+
+    @property
+    def formats(self) -> Mapping[str, RowFormat]:
+        """The train files and their formats."""
+        return SUBSETS if self.source == "subset" else TRAIN
+
+    @property
+    def files(self) -> Sequence[str]:
+        """The train files and the test file."""
+        return [*self.formats, TEST]
+
+    def generate(self, out: Path) -> None:
+        """Write items of World and Business, and some of the other two classes."""
+        for split, count in (("train", self.train + self.dev), ("test", self.test)):
+            generator = random.Random(f"{self.seed} ag_news {split}")
+            items = [((1, 3)[label], label) for label in balanced(count, generator)]
+            items += [
+                (generator.choice((2, 4)), generator.randrange(2))
+                for _ in range(1 + count // OTHERS)
+            ]
+            generator.shuffle(items)
+            rows = io.StringIO()
+            writer = csv.writer(rows, quoting=csv.QUOTE_ALL, lineterminator="\n")
+            writer.writerows((number, *_generated(label, generator)) for number, label in items)
+            write_bytes(out / f"{split}.csv", rows.getvalue().encode())
+
+    def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
+        """Return every World or Business item."""
+        test = list(_items(by_name(files, TEST), OFFICIAL, left_out))
+        train = [
+            item
+            for file, written in self.formats.items()
+            for item in _items(by_name(files, file), written, left_out)
+        ]
+        if self.source == "subset":
+            train = _distinct(train, test, left_out)
+        return self.divided(self._examples(train), self._examples(test), 10, left_out)
+
+    def _examples(self, items: Iterable[_Item]) -> list[Example]:
+        """Split items into words as the protocol does, and put them in random order."""
+        numbers = without_integers if self.protocol == "attention_learning" else list[str]
+        return shuffled(Example(numbers(self.words(item.text)), item.label) for item in items)
+
+
+def _items(path: Path, written: RowFormat, left_out: LeftOut) -> Iterator[_Item]:
+    """Yield the World and Business items of a file."""
+    for number, (place, row) in enumerate(_rows(path, left_out)):
+        if number == 0 and tuple(row) == written.header:
+            continue
+        if len(row) <= max(written.label, *written.texts):
+            raise DataError(
+                f"{place}: expected {1 + len(written.texts)} columns, found {len(row)}; "
+                f"{FETCH_AGAIN}."
+            )
+        if row[written.label] not in written.labels:
+            raise DataError(
+                f"{place}: expected one of the labels {', '.join(written.labels)}, found "
+                f"{row[written.label]!r}; {FETCH_AGAIN}."
+            )
+        label = written.labels[row[written.label]]
+        if label is OTHER:
+            continue
+        text = " ".join(row[column] for column in written.texts).replace("\\", " ")
+        letters = re.sub(r"[\W_]", "", "".join(tokenise(text)))
+        if not letters:
+            raise DataError(f"{place}: the text is empty; {FETCH_AGAIN}.")
+        yield _Item(text, label, letters, written.whole)
+
+
+def _rows(path: Path, left_out: LeftOut) -> Iterator[tuple[str, list[str]]]:
+    """Yield (place, columns) for every row of a file."""
+    text = left_out.decode(existing(path).read_bytes(), "utf-8")
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        for row in reader:
+            yield f"{path}, line {reader.line_num}", row
+    except csv.Error as error:
+        raise DataError(
+            f"{path}, line {reader.line_num}: this row is damaged or cut short ({error}); "
+            f"{FETCH_AGAIN}."
+        ) from None
 
 
 def _distinct(items: Iterable[_Item], test: Iterable[_Item], left_out: LeftOut) -> list[_Item]:
@@ -103,105 +199,19 @@ def _distinct(items: Iterable[_Item], test: Iterable[_Item], left_out: LeftOut) 
     return kept
 
 
-@dataclass(frozen=True)
-class Data(GenerableText):
-    """The news items; the defaults are the Discrete Transformer's.
-
-    Items that repeat stay, as released, but for those of the reduced train set: they are left out.
-    `jain_wallace`: a tenth of the train items for dev. `attention_learning`: all of them for train,
-    the test items as both dev and test; whole numbers of more than one digit are unknown.
-    """
-
-    source: Literal["official", "subset", "generated"] = "official"
-    """The official files, the reduced train set, or a generated corpus in the official format."""
-
-    @property
-    def formats(self) -> Mapping[str, RowFormat]:
-        """The train files and their formats."""
-        return SUBSETS if self.source == "subset" else TRAIN
-
-    @property
-    def files(self) -> Sequence[str]:
-        """The train files and the test file."""
-        return [*self.formats, TEST]
-
-    def synthesise(self, out: Path) -> None:
-        """Write generated items in the official format, and the list of their salient words."""
-        from workflow.datasets.kinds.generated import write_ag_news
-
-        write_ag_news(out, train=self.train + self.dev, test=self.test, seed=self.seed)
-
-    def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
-        """Return every World or Business item.
-
-        Raises DataError naming the row with a wrong label, too few columns or an empty text.
-        """
-        test = list(_items(by_name(files, TEST), OFFICIAL, left_out))
-        train = [
-            item
-            for name, written in self.formats.items()
-            for item in _items(by_name(files, name), written, left_out)
-        ]
-        if self.source == "subset":
-            train = _distinct(train, test, left_out)
-        return self._splits(self._examples(train), self._examples(test), left_out)
-
-    def _splits(
-        self, train: list[Example], test: list[Example], left_out: LeftOut
-    ) -> dict[str, list[Example]]:
-        """Return the texts of every split as the protocol has them."""
-        if self.protocol == "attention_learning":
-            return dev_and_test(train, test, left_out)
-        train, dev = divide(train, self.dev or math.ceil(len(train) / 10))
-        return {"train": train, "dev": dev, "test": test}
-
-    def _examples(self, items: Iterable[_Item]) -> list[Example]:
-        """Split items into words as the protocol does, and put them in random order."""
-        examples = []
-        for item in items:
-            words = self.words(item.text)
-            if self.protocol == "attention_learning":
-                words = without_integers(words)
-            examples.append(Example(words, item.label))
-        return shuffled(examples)
-
-
-def _items(path: Path, written: RowFormat, left_out: LeftOut) -> Iterator[_Item]:
-    """Yield the World and Business items of a file."""
-    for number, (place, row) in enumerate(_rows(path, left_out)):
-        if number == 0 and tuple(row) == written.header:
-            continue
-        if len(row) <= max(written.label, *written.texts):
-            raise DataError(
-                f"{place}: expected {1 + len(written.texts)} columns, found {len(row)}; "
-                f"{FETCH_AGAIN}."
-            )
-        if row[written.label] not in written.labels:
-            raise DataError(
-                f"{place}: expected one of the labels {', '.join(written.labels)}, found "
-                f"{row[written.label]!r}; {FETCH_AGAIN}."
-            )
-        label = written.labels[row[written.label]]
-        if label is None:
-            continue
-        text = " ".join(row[column] for column in written.texts).replace("\\", " ")
-        letters = re.sub(r"[\W_]", "", "".join(tokenise(text)))
-        if not letters:
-            raise DataError(f"{place}: the text is empty; {FETCH_AGAIN}.")
-        yield _Item(text, label, letters, written.whole)
-
-
-def _rows(path: Path, left_out: LeftOut) -> Iterator[tuple[str, list[str]]]:
-    """Yield (place, columns) for every row of a file."""
-    if not path.is_file():
-        raise DataError(f"{path}: this dataset file does not exist; run the step that writes it.")
-    text = left_out.decode(path.read_bytes(), "utf-8")
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        for row in reader:
-            yield f"{path}, line {reader.line_num}", row
-    except csv.Error as error:
-        raise DataError(
-            f"{path}, line {reader.line_num}: this row is damaged or cut short ({error}); "
-            f"{FETCH_AGAIN}."
-        ) from None
+def _generated(label: int, generator: random.Random) -> tuple[str, str]:
+    """Return the title and the description of a news item, with leftovers of mark-up."""
+    told = label if generator.random() < 0.5 else None
+    title = string.capwords(typeset(NEWS.clause(told, generator)))
+    neutral = 1 + generator.randrange(2)
+    text = prose(NEWS.story(label, draw(AGREEING, generator) + 1, neutral, generator))
+    agency = generator.choice(("Reuters", "AP", "AFP"))
+    if agency == "Reuters":
+        title, text = f"{title} (Reuters)", "\\".join(textwrap.wrap(f"Reuters - {text}", 60))
+    else:
+        text = f"{name(generator).upper()} ({agency}) - {text}"
+    if generator.random() < 0.5:
+        title, text = title.replace("'", " #39;"), text.replace("'", " #39;")
+    if generator.random() < 0.1:
+        text += " &lt;b&gt;...&lt;/b&gt;"
+    return title, text

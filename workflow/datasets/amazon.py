@@ -20,31 +20,14 @@ from typing import Literal
 from workflow.datasets.io.archives import members
 from workflow.datasets.io.files import by_name
 from workflow.datasets.io.left_out import LeftOut, read_placed
-from workflow.datasets.kinds.labelled_text import (
-    Example,
-    LabelledText,
-    hold_out,
-    plain_words,
-    worded,
-)
+from workflow.datasets.kinds.labelled_text import Example, LabelledText, hold_out
 from workflow.errors import FETCH_AGAIN, DataError
 
 ARCHIVE = "domain_sentiment_data.tar.gz"
 MEMBER = re.compile(r"sorted_data_acl/[^/]+/(negative|positive)\.review")
 CATEGORIES = (
-    "apparel",
-    "baby",
-    "books",
-    "camera_photo",
-    "dvd",
-    "electronics",
-    "health_personal_care",
-    "kitchen_housewares",
-    "magazines",
-    "music",
-    "software",
-    "sports_outdoors",
-    "toys_games",
+    *("apparel", "baby", "books", "camera_photo", "dvd", "electronics", "health_personal_care"),
+    *("kitchen_housewares", "magazines", "music", "software", "sports_outdoors", "toys_games"),
     "video",
 )
 TOKENIZED = [f"{name}.task.{split}" for name in CATEGORIES for split in ("test", "train")]
@@ -67,30 +50,26 @@ class Data(LabelledText):
         return [ARCHIVE] if self.source == "official" else TOKENIZED
 
     def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
-        """Return a sample of the distinct reviews of fewer than 400 words.
-
-        Raises DataError when the archive is damaged or has no reviews, and when a label is wrong or
-        a text of the official archive empty.
-        """
+        """Return a sample of the distinct reviews of fewer than 400 words."""
         read = _official if self.source == "official" else _tokenized
         seen: set[tuple[str, ...]] = set()
         reviews: list[Example] = []
         for place, review, label in read(files, left_out):
-            words = plain_words(review)
+            words = tuple(self.words(review))
             if len(words) >= LONGEST:
                 left_out.dropped[f"{LONGEST} words or more"] += 1
-            elif tuple(words) in seen:
+            elif words in seen:
                 left_out.dropped["more than once"] += 1
             else:
-                seen.add(tuple(words))
-                reviews += worded(place, review, words, label, left_out)
+                seen.add(words)
+                reviews += self.worded(place, review, label, left_out)
         return hold_out(reviews, TRAIN, HELD_OUT, left_out)
 
 
 def _official(files: Sequence[Path], left_out: LeftOut) -> Iterator[tuple[str, str, int]]:
     """Yield (place, review, label) of the official archive."""
     path = by_name(files, ARCHIVE)
-    reviews = sorted(members(path, lambda name: bool(MEMBER.fullmatch(name))))
+    reviews = sorted(members(path, MEMBER.fullmatch))
     if not reviews:
         raise DataError(f"{path}: there are no reviews in this archive; {FETCH_AGAIN}.")
     for name, content in reviews:

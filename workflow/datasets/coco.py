@@ -8,10 +8,10 @@ network made of them, see `image_features`.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
-from workflow.datasets.io.archives import members
+from workflow.datasets.io.archives import member
 from workflow.datasets.io.files import SPLITS, by_name
 from workflow.datasets.kinds.captioned_images import (
     FEATURES,
@@ -41,11 +41,7 @@ class Data(CaptionedImages):
         self.require_at_least(1, "regions")
 
     def prepare(self, files: Sequence[Path], out: Path) -> None:
-        """Write the captions and the features of every split.
-
-        Raises DataError when the list of images is damaged, names another split or an image without
-        captions or features, or features are of different widths.
-        """
+        """Write the captions and the features of every split."""
         from workflow.datasets.kinds.image_features import open_features, write_features
 
         images = _images(by_name(files, ARCHIVE))
@@ -61,8 +57,7 @@ class Data(CaptionedImages):
 
 def _images(path: Path) -> list[tuple[str, Captioned]]:
     """Return every image with the split that it goes to."""
-    wanted = members(path, lambda name: PurePosixPath(name).name == MEMBER)
-    content = next((content for _, content in wanted), None)
+    content = member(path, MEMBER)
     if content is None:
         raise DataError(f"{path} has no file {MEMBER}; {FETCH_AGAIN}.")
     try:

@@ -6,14 +6,24 @@ dev set. Words stay as they are; the vocabulary has all of them, those of the te
 who reads the corpus can write them in its own way.
 """
 
+import random
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, groupby
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
-from workflow.datasets.io.files import Record, by_name, read_lines, read_records, write_records
-from workflow.datasets.kinds.dataset import Dataset
+from workflow.datasets.grammars import translations
+from workflow.datasets.io.files import (
+    Record,
+    by_name,
+    read_lines,
+    read_splits,
+    write_lines,
+    write_records,
+)
+from workflow.datasets.kinds.dataset import Generable
 from workflow.errors import FETCH_AGAIN, DataError
 
 SPLITS = ("train", "test")
@@ -22,7 +32,7 @@ CHUNK = re.compile(r"O|[BI]-[A-Z]+")
 
 
 @dataclass(frozen=True)
-class Data(Dataset):
+class Data(Generable):
     """The sentences."""
 
     splits = SPLITS
@@ -30,40 +40,23 @@ class Data(Dataset):
     columns = COLUMNS
 
     source: Literal["official", "generated"] = "official"
-    """The official files, or a small corpus in their format."""
-    train: int | None = None
-    """Generated sentences to train on."""
-    test: int | None = None
-    """Generated sentences to report on."""
-    seed: int | None = None
-    """Seed of the generator."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.check_generator(least=1)
-
-    @property
-    def generated(self) -> bool:
-        """Whether the sentences are generated."""
-        return self.source == "generated"
+    dev: ClassVar[None] = None
+    """There is none, so it is no option."""
 
     def synthesise(self, out: Path) -> None:
         """Write generated sentences in the official format."""
-        from workflow.datasets.kinds.generated import write_conll2000
-
-        sizes = {f"{split}.txt": getattr(self, split) for split in SPLITS}
-        write_conll2000(out, sizes, self.seed)
+        for split in SPLITS:
+            generator = random.Random(f"{self.seed} conll2000 {split}.txt")
+            drawn = (translations.sentence(generator)[0] for _ in range(getattr(self, split)))
+            write_lines(out / f"{split}.txt", chain.from_iterable(map(_tagged, drawn)))
 
     def prepare(self, files: Sequence[Path], out: Path) -> None:
-        """Write every sentence as a record with its tags.
-
-        Raises DataError naming a line that is not a word, a part of speech and a chunk tag, or a
-        file without a sentence.
-        """
-        records = {split: list(_sentences(by_name(files, f"{split}.txt"))) for split in SPLITS}
+        """Write every sentence as a record with its tags."""
+        paths = {split: by_name(files, f"{split}.txt") for split in SPLITS}
+        records = {split: list(_sentences(path)) for split, path in paths.items()}
         for split in SPLITS:
             if not records[split]:
-                raise DataError(f"{by_name(files, f'{split}.txt')} has no sentence; {FETCH_AGAIN}.")
+                raise DataError(f"{paths[split]} has no sentence; {FETCH_AGAIN}.")
         for split in SPLITS:
             write_records(out / f"{split}.jsonl", records[split])
 
@@ -76,51 +69,43 @@ class Data(Dataset):
 
         from workflow.datasets.encoded.encoding import EncodedSplit, numbered, write_encoded
 
-        records = {split: list(read_records(prepared / f"{split}.jsonl")) for split in SPLITS}
-        every = [record for split in SPLITS for record in records[split]]
-        vocabulary = sorted({word for record in every for word in record["text"].split(" ")})
-        names = {
-            column: sorted({name for record in every for name in record[column]})
-            for column in COLUMNS
-        }
-        places = {
-            column: {name: place for place, name in enumerate(names[column])} for column in COLUMNS
-        }
-        splits = {}
-        for split in SPLITS:
-            tags = {
-                column: [
-                    places[column][name] for record in records[split] for name in record[column]
-                ]
-                for column in COLUMNS
-            }
-            splits[split] = EncodedSplit.of(
-                [record["text"].split(" ") for record in records[split]],
-                numbered(vocabulary),
-                {column: np.array(tags[column], dtype=np.uint8) for column in COLUMNS},
-            )
-        write_encoded(out, self.name, self.options, vocabulary, splits, names)
+        records = read_splits(prepared, SPLITS)
+        texts = {split: [one["text"].split(" ") for one in records[split]] for split in SPLITS}
+        vocabulary = sorted({word for split in SPLITS for text in texts[split] for word in text})
+        numbers = numbered(vocabulary)
+        names, columns = {}, {split: {} for split in SPLITS}
+        for column in COLUMNS:
+            tags = {s: [*chain(*(one[column] for one in records[s]))] for s in SPLITS}
+            names[column] = sorted({*chain(*tags.values())})
+            for split in SPLITS:
+                places = np.searchsorted(names[column], tags[split])
+                columns[split][column] = places.astype(np.uint8)
+        splits = {s: EncodedSplit.of(texts[s], numbers, columns[s]) for s in SPLITS}
+        write_encoded(self, out, vocabulary, splits, names)
 
 
 def _sentences(path: Path) -> Iterator[Record]:
     """Yield the sentences of an official file."""
-    lines: list[list[str]] = []
+    for filled, lines in groupby(_fields(path), key=bool):
+        if filled:
+            words, parts, chunks = zip(*lines, strict=True)
+            yield {"text": " ".join(words), "pos": parts, "chunk": chunks}
+
+
+def _fields(path: Path) -> Iterator[list[str]]:
+    """Yield the word, its part of speech and its chunk tag of every line; of an empty one none."""
     for place, line in read_lines(path):
         fields = line.split()
-        if fields:
-            if len(fields) != 3 or not CHUNK.fullmatch(fields[2]):
-                raise DataError(
-                    f"{place}: expected a word, its part of speech and a chunk tag such as B-NP, "
-                    f"found {line!r}; {FETCH_AGAIN}."
-                )
-            lines.append(fields)
-        elif lines:
-            yield _record(lines)
-            lines = []
-    if lines:
-        yield _record(lines)
+        if fields and (len(fields) != 3 or not CHUNK.fullmatch(fields[2])):
+            raise DataError(
+                f"{place}: expected a word, its part of speech and a chunk tag such as B-NP, "
+                f"found {line!r}; {FETCH_AGAIN}."
+            )
+        yield fields
 
 
-def _record(lines: Iterable[Sequence[str]]) -> Record:
-    words, parts, chunks = zip(*lines, strict=True)
-    return {"text": " ".join(words), "pos": parts, "chunk": chunks}
+def _tagged(words: Sequence[translations.Translation]) -> Iterator[str]:
+    """Yield the lines of a sentence, an empty one last."""
+    for word, tag in zip(words, translations.chunk_tags(words), strict=True):
+        yield f"{word.english} {word.tag} {tag}"
+    yield ""

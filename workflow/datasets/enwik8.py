@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from workflow.datasets.io.archives import members
+from workflow.datasets.io.archives import member
 from workflow.datasets.io.files import by_name
 from workflow.datasets.kinds.byte_text import ByteText, write_prepared
 from workflow.errors import FETCH_AGAIN, DataError
@@ -37,26 +37,19 @@ class Data(ByteText):
         return [ARCHIVE if self.source == "official" else PREFIX]
 
     def prepare(self, files: Sequence[Path], out: Path) -> None:
-        """Cut the text into train, dev and test, 90 %, 5 % and 5 % of its bytes.
-
-        Raises DataError when the file is not enwik8.
-        """
-        text = _official(files) if self.source == "official" else _prefix(files)
+        """Cut the text into train, dev and test, 90 %, 5 % and 5 % of its bytes."""
+        name = self.files[0]
+        text = (_official if name == ARCHIVE else _prefix)(by_name(files, name))
         held_out = len(text) // 20
-        cuts = (len(text) - 2 * held_out, len(text) - held_out)
-        write_prepared(
-            out,
-            {"train": text[: cuts[0]], "dev": text[cuts[0] : cuts[1]], "test": text[cuts[1] :]},
-        )
+        train, dev = len(text) - 2 * held_out, len(text) - held_out
+        write_prepared(out, {"train": text[:train], "dev": text[train:dev], "test": text[dev:]})
 
 
-def _official(files: Sequence[Path]) -> bytes:
+def _official(path: Path) -> bytes:
     """Return the whole text."""
-    path = by_name(files, ARCHIVE)
-    contents = [content for _, content in members(path, lambda name: name == MEMBER)]
-    if not contents:
+    text = member(path, MEMBER)
+    if text is None:
         raise DataError(f"{path}: the archive holds no file {MEMBER}; {FETCH_AGAIN}.")
-    [text] = contents
     checksum = hashlib.sha256(text).hexdigest()
     if (len(text), checksum) != (BYTES, CHECKSUM):
         raise DataError(
@@ -66,9 +59,8 @@ def _official(files: Sequence[Path]) -> bytes:
     return text
 
 
-def _prefix(files: Sequence[Path]) -> bytes:
+def _prefix(path: Path) -> bytes:
     """Return the usable beginning."""
-    path = by_name(files, PREFIX)
     text = path.read_bytes()[:USABLE]
     if len(text) < USABLE:
         raise DataError(

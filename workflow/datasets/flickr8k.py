@@ -62,15 +62,11 @@ class Data(Generable, CaptionedImages):
         write_flickr8k(out, sizes, self.seed, CAPTIONS, PHOTOS[self.photos])
 
     def prepare(self, files: Sequence[Path], out: Path) -> None:
-        """Write the captions and the pixels of every split.
-
-        Raises DataError when an image is in two lists, or has no captions, no photo, or one that
-        can't be read.
-        """
+        """Write the captions and the pixels of every split."""
         from workflow.datasets.kinds.photos import write_pixels
 
-        captions = _captions(by_name(files, CAPTIONS))
-        splits = self._splits(files)
+        captions, splits = _captions(by_name(files, CAPTIONS)), self._splits(files)
+        captioned: dict[str, list[Captioned]] = {split: [] for split in splits}
         for split, names in splits.items():
             for name in names:
                 if name not in captions:
@@ -78,21 +74,10 @@ class Data(Generable, CaptionedImages):
                         f"{by_name(files, LISTS[split])} names the image {name}, which has no "
                         f"caption in {CAPTIONS}; {FETCH_AGAIN}."
                     )
+                words = [" ".join(caption_words(text)) for text in captions[name]]
+                captioned[split].append(Captioned(name, words, captions[name]))
         write_pixels(by_name(files, PHOTOS[self.photos]), splits, self.pixels, out)
-        write_captions(
-            out,
-            {
-                split: [
-                    Captioned(
-                        name,
-                        [" ".join(caption_words(text)) for text in captions[name]],
-                        captions[name],
-                    )
-                    for name in names
-                ]
-                for split, names in splits.items()
-            },
-        )
+        write_captions(out, captioned)
 
     def _splits(self, files: Sequence[Path]) -> dict[str, list[str]]:
         """Return the names of the images of every split that there are photos of."""

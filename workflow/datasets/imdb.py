@@ -5,34 +5,36 @@ unlabelled reviews and its other files are passed over. A review that the archiv
 twice, as released; the manifest counts those that train and test share.
 """
 
-import math
+import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workflow.datasets.io.archives import members
+from workflow.datasets.grammars.labelled_clauses import OTHERS, SENTIMENT, balanced, draw
+from workflow.datasets.grammars.typesetting import typeset
+from workflow.datasets.io.archives import members, write_archive
 from workflow.datasets.io.files import by_name
 from workflow.datasets.io.left_out import LeftOut
 from workflow.datasets.kinds.labelled_text import (
     Example,
     GenerableText,
     at_most,
-    dev_and_test,
-    divide,
     plain_words,
     shuffled,
-    worded,
 )
 from workflow.errors import FETCH_AGAIN, DataError
 
 ARCHIVE = "aclImdb_v1.tar.gz"
 MEMBER = re.compile(r"aclImdb/(train|test)/(neg|pos)/(\d+_\d+)\.txt")
 LABELS = {"neg": 0, "pos": 1}
+STARS = {"neg": (1, 2, 3, 4), "pos": (7, 8, 9, 10)}
 LONGEST = 400
 """Jain and Wallace keep reviews of fewer words than this."""
 TEST = 4363
 """Test reviews of Jain and Wallace: they report this many, not which."""
+AGREEING = (0.0, 0.3, 0.3, 0.2, 0.2)
+"""Chances of 1, 2, ... salient words of a generated review's label."""
 
 
 @dataclass(frozen=True)
@@ -45,44 +47,52 @@ class Data(GenerableText):
     """
 
     files = (ARCHIVE,)
+    lexicon = SENTIMENT
 
-    def synthesise(self, out: Path) -> None:
-        """Write generated reviews in the official format, and the list of their salient words."""
-        from workflow.datasets.kinds.generated import write_imdb
-
-        write_imdb(out, train=self.train + self.dev, test=self.test, seed=self.seed)
+    def generate(self, out: Path) -> None:
+        """Write an archive of reviews, half of each half positive, and unlabelled ones."""
+        contents: dict[str, bytes] = {}
+        for half, count in (("train", self.train + self.dev), ("test", self.test)):
+            generator = random.Random(f"{self.seed} imdb {half}")
+            for number, label in enumerate(balanced(count, generator)):
+                opinion = [*LABELS][label]
+                name = f"{half}/{opinion}/{number}_{generator.choice(STARS[opinion])}"
+                contents[f"aclImdb/{name}.txt"] = _review(label, generator)
+        for number in range(1 + (self.train + self.dev) // OTHERS):
+            review = _review(generator.randrange(2), generator)
+            contents[f"aclImdb/train/unsup/{number}_0.txt"] = review
+        write_archive(out / ARCHIVE, contents)
 
     def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
-        """Return the reviews of every split.
-
-        Raises DataError when the archive is damaged, has no reviews or an empty one.
-        """
+        """Return the reviews of every split, in random order."""
         path = by_name(files, ARCHIVE)
         halves: dict[str, list[Example]] = {"train": [], "test": []}
-        for name, content in sorted(members(path, lambda name: bool(MEMBER.fullmatch(name)))):
+        for name, content in sorted(members(path, MEMBER.fullmatch)):
             _, half, opinion, _ = name.split("/")
             text = left_out.decode(content, "utf-8")
             if self.protocol == "jain_wallace" and _length(text) >= LONGEST:
                 left_out.dropped[f"{LONGEST} words or more"] += 1
             else:
-                words, label = self.words(text), LABELS[opinion]
-                halves[half] += worded(f"{path}: {name}", text, words, label, left_out)
+                halves[half] += self.worded(f"{path}: {name}", text, LABELS[opinion], left_out)
         for half, examples in halves.items():
             if not examples:
                 raise DataError(f"{path}: there are no reviews in aclImdb/{half}; {FETCH_AGAIN}.")
-        return self._splits(halves, left_out)
-
-    def _splits(
-        self, halves: Mapping[str, Sequence[Example]], left_out: LeftOut
-    ) -> dict[str, list[Example]]:
-        """Return the texts of every split, in random order, as the protocol has them."""
         train, test = shuffled(halves["train"]), shuffled(halves["test"])
-        if self.protocol == "attention_learning":
-            return dev_and_test(train, test, left_out)
-        train, dev = divide(train, self.dev or math.ceil(len(train) / 5))
-        return {"train": train, "dev": dev, "test": at_most(TEST, test, left_out)}
+        if self.protocol == "jain_wallace":
+            test = at_most(TEST, test, left_out)
+        return self.divided(train, test, 5, left_out)
 
 
 def _length(text: str) -> int:
     """Return the number of words, line breaks in HTML not being any."""
     return len(plain_words(re.sub(r"<br\s*/?>", " ", text)))
+
+
+def _review(label: int, generator: random.Random) -> bytes:
+    """Return a review of one or more paragraphs on one line, as the archive has them."""
+    neutral = generator.choice((0, 0, 1, 1, 2, 2, 4, 11))
+    story = SENTIMENT.story(label, draw(AGREEING, generator) + 1, neutral, generator)
+    text = typeset(story[0])
+    for sentence in story[1:]:
+        text += generator.choice((" ", " ", " ", "<br /><br />")) + typeset(sentence)
+    return text.encode()

@@ -7,12 +7,12 @@ lines of tags, and XML for the rest.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from workflow.datasets.encoded.moses import Moses
+from workflow.datasets.encoded.moses import Moses, Pair
 from workflow.datasets.encoded.prepared import aligned
 from workflow.datasets.io.archives import members
 from workflow.datasets.io.files import by_name
@@ -42,7 +42,6 @@ class Data(ParallelText):
     files = (ARCHIVE,)
 
     direction: Literal["en_de", "de_en"] = "en_de"
-    """Source and target language."""
     lowercase: bool = True
     """Whether all words are in lower case."""
 
@@ -55,28 +54,20 @@ class Data(ParallelText):
         for name in sorted(names - {*contents}):
             raise DataError(f"{path}: there is no {name}; {FETCH_AGAIN}.")
         moses = Moses(self.languages, self.lowercase)
-        train = moses.pairs(self._sides(path, contents, TRAIN, "", left_out))
-        for number, pair in enumerate(self.clean(train, left_out), start=1):
+
+        def pairs(name: str, read: Callable[[str], Iterator[str]]) -> Iterator[Pair]:
+            source, target = (
+                (f"{path}: {file}", read(left_out.decode(contents[file], "utf-8")))
+                for file in map(name.format, self.languages)
+            )
+            return moses.pairs(aligned(source, target))
+
+        train = self.clean(pairs(f"{TRAIN}.{{}}", _talks), left_out)
+        for number, pair in enumerate(train, start=1):
             yield "train" if number % EVERY else "dev", pair
         for talks in TEST:
-            test = moses.pairs(self._sides(path, contents, talks, ".xml", left_out))
-            yield from (("test", pair) for pair in whole(test, f"{path}: {talks}"))
-
-    def _sides(
-        self,
-        path: Path,
-        contents: Mapping[str, bytes],
-        talks: str,
-        kind: Literal["", ".xml"],
-        left_out: LeftOut,
-    ) -> Iterator[tuple[str, str]]:
-        """Yield the pairs of two files of the archive."""
-        names = [f"{talks}.{language}{kind}" for language in self.languages]
-        read = _segments if kind else _talks
-        source, target = (
-            (f"{path}: {name}", read(left_out.decode(contents[name], "utf-8"))) for name in names
-        )
-        return aligned(source, target)
+            test = whole(pairs(f"{talks}.{{}}.xml", _segments), f"{path}: {talks}")
+            yield from (("test", pair) for pair in test)
 
 
 def _talks(text: str) -> Iterator[str]:

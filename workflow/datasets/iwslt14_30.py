@@ -53,7 +53,6 @@ class Data(ParallelText):
     untokenised = False
 
     direction: Literal["en_de", "de_en"] = "en_de"
-    """Source and target language."""
     codes: Literal["standard", "learned"] = "standard"
     """Whether words are split as in the standard preparation, or by merges learned from 30 %."""
 
@@ -63,10 +62,7 @@ class Data(ParallelText):
         return self.codes == "standard"
 
     def prepare(self, files: Sequence[Path], out: Path) -> None:
-        """Write every pair in words, and the standard codes where they are asked for.
-
-        Raises DataError when a file is not what it should be.
-        """
+        """Write every pair in words, and the standard codes where they are asked for."""
         super().prepare(files, out)
         if self.given_codes:
             shutil.copyfile(by_name(files, STANDARD), out / CODES)

@@ -6,12 +6,13 @@ the like.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Literal
 
 from workflow.datasets.io.left_out import LeftOut
-from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs, as_written, read_sides
+from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs, as_written
 
 NAMES = {"train": "train", "dev": "tst2012", "test": "tst2013"}
 
@@ -26,15 +27,12 @@ class Data(ParallelText):
     untokenised = False
 
     direction: Literal["en_vi", "vi_en"] = "en_vi"
-    """Source and target language."""
     merges: int = 32_000
-    """Merges of the byte-pair encoding."""
     lowercase: bool = False
     """Whether all words are in lower case."""
 
     def pairs(self, files: Sequence[Path], left_out: LeftOut, out: Path) -> SplitPairs:
-        """Yield every pair and its split."""
-        for split, name in NAMES.items():
-            source, target = self.paths(files, f"{name}.{{}}")
-            pairs = as_written(read_sides(source, target, left_out), self.lowercase)
-            yield from self.fit(split, pairs, source, left_out)
+        """Return every pair and its split."""
+        names = {split: f"{name}.{{}}" for split, name in NAMES.items()}
+        words = partial(as_written, lowercase=self.lowercase)
+        return self.side_by_side(files, names, words, left_out)

@@ -14,8 +14,6 @@ from workflow.datasets.kinds.numbered_sequences import NumberedSequences
 if TYPE_CHECKING:  # numpy is loaded by the stages only
     import numpy as np
 
-    from workflow.datasets.encoded.encoding import EncodedSplit
-
 KEYWORD = 1
 
 
@@ -26,6 +24,8 @@ class Data(NumberedSequences):
     columns = ("label", "keyword")
     """`label` is 1 for a positive sequence, and `keyword` 1 at the keyword and 0 at other words."""
 
+    length: int = 40
+    """Words in a sequence."""
     words: int = 40
     """Words in all, called 1, 2, ...; the first is the keyword."""
     train: int = 9600
@@ -49,9 +49,9 @@ class Data(NumberedSequences):
             write_lines(out / f"{split}.txt", map(" ".join, words.astype(str).tolist()))
 
     @property
-    def alphabet(self) -> int:
-        """How many words there are."""
-        return self.words
+    def alphabet(self) -> Sequence[str]:
+        """The words."""
+        return [str(word) for word in range(1, self.words + 1)]
 
     def fault(self, symbols: Sequence[int]) -> str:
         """Say what is wrong with a sequence; empty if nothing is."""
@@ -63,15 +63,7 @@ class Data(NumberedSequences):
         """Return the label of a sequence."""
         return {"label": int(KEYWORD in symbols)}
 
-    def encoded_split(self, symbols: "np.ndarray") -> "EncodedSplit":
-        """Return the words, with the label and where the keyword is."""
-        import numpy as np
-
-        from workflow.datasets.encoded.encoding import EncodedSplit
-
+    def marks(self, symbols: "np.ndarray") -> "dict[str, np.ndarray]":
+        """Return the label, and where the keyword is."""
         keyword = symbols == KEYWORD
-        return EncodedSplit(
-            (len(self.reserved) - 1 + symbols).ravel(),
-            np.full(len(symbols), self.length),
-            {"label": keyword.any(axis=1).astype(np.int64), "keyword": keyword.ravel()},
-        )
+        return {"label": keyword.any(axis=1).astype("int64"), "keyword": keyword.ravel()}

@@ -6,19 +6,23 @@ files are as they were written, a sentence a line; words are made as in the offi
 reads the sentences as they were written: then their lengths are those of Attention Learning.
 """
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from workflow.datasets.encoded.moses import Moses
 from workflow.datasets.encoded.prepared import LEXICON
+from workflow.datasets.grammars import homographs, translations
+from workflow.datasets.grammars.typesetting import typeset
+from workflow.datasets.io.archives import packed
 from workflow.datasets.io.files import SPLITS, by_name, read_lines, write_lines
 from workflow.datasets.io.left_out import LeftOut
 from workflow.datasets.kinds.dataset import Generable
-from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs, as_written, read_sides
+from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs, as_written
 
 NAMES: Mapping[str, str] = {
     "train": "train",
@@ -37,9 +41,7 @@ class Data(Generable, ParallelText):
     ratio = inf
 
     direction: Literal["de_en", "en_de"] = "de_en"
-    """Source and target language."""
     merges: int = 8_000
-    """Merges of the byte-pair encoding."""
     lowercase: bool = True
     """Whether all words are in lower case."""
     source: Literal["official", "generated", "homographs"] = "official"
@@ -57,29 +59,39 @@ class Data(Generable, ParallelText):
         return [f"{NAMES[split]}.{side}.gz" for split in self.splits for side in ("de", "en")]
 
     def synthesise(self, out: Path) -> None:
-        """Write generated descriptions in the official format, and their lexicon."""
-        from workflow.datasets.kinds.generated import write_multi30k
+        """Write generated descriptions, none of them twice, and their lexicon.
 
-        sizes = {NAMES[split]: getattr(self, split) for split in SPLITS}
-        write_multi30k(out, sizes, self.seed, of_homographs=self.source == "homographs")
+        The lexicon is a table of which word forms translate each other, and their class.
+        """
+        grammar: Any = homographs if self.source == "homographs" else translations
+        seen: set[str] = set()
+        for split in SPLITS:
+            generator = random.Random(f"{self.seed} multi30k {NAMES[split]}")
+            pairs: dict[str, str] = {}
+            while len(pairs) < getattr(self, split):
+                english, german = grammar.sentence(generator)
+                text = typeset([word.english for word in english if word.english])
+                if text not in seen:
+                    seen.add(text)
+                    pairs[text] = typeset([word.german for word in german if word.german])
+            for language, texts in (("en", pairs.keys()), ("de", pairs.values())):
+                with packed(out / f"{NAMES[split]}.{language}.gz") as stream:
+                    stream.write("".join(f"{text}\n" for text in texts).encode())
+        rows = ("\t".join(entry[:3]) for entry in grammar.lexicon())
+        write_lines(out / LEXICON, ["en\tde\tclass", *rows])
 
     def prepare(self, files: Sequence[Path], out: Path) -> None:
-        """Write every pair in words, and the lexicon of generated ones.
-
-        Raises DataError when a file is not what it should be.
-        """
+        """Write every pair in words, and the lexicon of generated ones."""
         super().prepare(files, out)
         if self.generated:
             self._write_lexicon(by_name(files, LEXICON), out / LEXICON)
 
     def pairs(self, files: Sequence[Path], left_out: LeftOut, out: Path) -> SplitPairs:
-        """Yield every pair and its split."""
+        """Return every pair and its split."""
         moses = Moses(self.languages, self.lowercase, normalise=True).pairs
         words = partial(as_written, lowercase=self.lowercase) if self.vocabulary else moses
-        for split in self.splits:
-            source, target = self.paths(files, f"{NAMES[split]}.{{}}.gz")
-            pairs = words(read_sides(source, target, left_out))
-            yield from self.fit(split, pairs, source, left_out)
+        names = {split: f"{NAMES[split]}.{{}}.gz" for split in self.splits}
+        return self.side_by_side(files, names, words, left_out)
 
     def _write_lexicon(self, path: Path, out: Path) -> None:
         """Write the lexicon as `source`, `target`, `class`, its words like those of the pairs."""

@@ -4,9 +4,10 @@ kinley2020 section 5.2, 6.3, table 6.5. The thesis names the depths and the numb
 but not how its expressions were drawn: that is the option `sampler`.
 """
 
+import random
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -27,7 +28,7 @@ from workflow.datasets.io.files import (
     Record,
     by_name,
     read_generated,
-    read_records,
+    read_splits,
     write_lines,
     write_records,
 )
@@ -36,6 +37,8 @@ from workflow.errors import DataError, RecipeError
 
 WRITERS = {"infix": infix, "prefix": prefix}
 READERS = {"infix": parse_infix, "prefix": parse_prefix}
+VIEWS = {"infix": ["text"], "prefix": ["prefix"], "both": ["text", "prefix"]}
+"""What of a record has the tokens of a view."""
 
 
 @dataclass(frozen=True)
@@ -58,23 +61,22 @@ class Data(Synthetic):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        sizes = {split: getattr(self, split) for split in SPLITS}
-        if self.min_depth < 0 or self.max_depth < self.min_depth:
+        low, high, least = self.min_depth, self.max_depth, len(self.depths)
+        if low < 0 or high < low:
             raise RecipeError(
-                "Dataset `multiview_arithmetic`: no expression has a depth from "
-                f"{self.min_depth} (`min_depth`) to {self.max_depth} (`max_depth`); set "
-                "0 <= min_depth <= max_depth."
+                f"Dataset `multiview_arithmetic`: no expression has a depth from {low} "
+                f"(`min_depth`) to {high} (`max_depth`); set 0 <= min_depth <= max_depth."
             )
-        if self.max_depth >= HIGHEST:
+        if high >= HIGHEST:
             raise RecipeError(
-                f"Option `max_depth` of dataset `multiview_arithmetic` is {self.max_depth}; it "
-                f"must be less than {HIGHEST}."
+                f"Option `max_depth` of dataset `multiview_arithmetic` is {high}; it must be less "
+                f"than {HIGHEST}."
             )
-        for split, size in sizes.items():
-            if size < len(self.depths):
+        for split in SPLITS:
+            if getattr(self, split) < least:
                 raise RecipeError(
-                    f"Option `{split}` of dataset `multiview_arithmetic` is {size}; it must be "
-                    f"{len(self.depths)} or more, one expression of each depth."
+                    f"Option `{split}` of dataset `multiview_arithmetic` is {getattr(self, split)};"
+                    f" it must be {least} or more, one expression of each depth."
                 )
 
     @property
@@ -94,20 +96,17 @@ class Data(Synthetic):
         Every depth has as many expressions, in random order; where that is impossible the first
         depths have one more, which a sentence on stderr says.
         """
-        import random
-
-        sample = SAMPLERS[self.sampler]
         uneven = []
         for split in SPLITS:
-            generator = random.Random(f"{self.seed} {split}")
-            each, rest = divmod(getattr(self, split), len(self.depths))
+            generator, size = random.Random(f"{self.seed} {split}"), getattr(self, split)
+            each, rest = divmod(size, len(self.depths))
             order = [depth for i, depth in enumerate(self.depths) for _ in range(each + (i < rest))]
             generator.shuffle(order)
-            expressions = [sample(depth + 1, generator) for depth in order]
+            expressions = [SAMPLERS[self.sampler](depth + 1, generator) for depth in order]
             for notation, write in WRITERS.items():
                 write_lines(out / f"{split}.{notation}.txt", map(write, expressions))
             if rest:
-                uneven.append(f"{split}'s {getattr(self, split)}")
+                uneven.append(f"{split}'s {size}")
         if uneven:
             print(
                 f"multiview_arithmetic: {', '.join(uneven)} expressions do not divide evenly over "
@@ -116,21 +115,12 @@ class Data(Synthetic):
             )
 
     def prepare(self, files: Sequence[Path], out: Path) -> None:
-        """Check both notations of every expression and write them as a record with value and depth.
-
-        Raises DataError naming the line of a wrong expression, of two notations that differ or of a
-        depth that the options exclude, or a file with another number of expressions.
-        """
+        """Check every expression and write both notations with its value and depth as a record."""
         for split in SPLITS:
-            lines = {}
-            for notation in WRITERS:
-                path = by_name(files, f"{split}.{notation}.txt")
-                lines[notation] = read_generated(path, getattr(self, split), "expressions")
-            pairs = zip(lines["infix"], lines["prefix"], strict=True)
-            write_records(
-                out / f"{split}.jsonl",
-                (self._record(infix_line, prefix_line) for infix_line, prefix_line in pairs),
-            )
+            paths = [by_name(files, f"{split}.{notation}.txt") for notation in READERS]
+            count = getattr(self, split)
+            lines = (read_generated(path, count, "expressions") for path in paths)
+            write_records(out / f"{split}.jsonl", map(self._record, *lines))
 
     def encode(self, prepared: Path, out: Path) -> None:
         """Write the expressions as arrays with `label`, `depth` and `seen`, all per expression.
@@ -142,35 +132,25 @@ class Data(Synthetic):
 
         from workflow.datasets.encoded.encoding import EncodedSplit, numbered, write_encoded
 
-        records = {split: list(read_records(prepared / f"{split}.jsonl")) for split in SPLITS}
-        seen = _seen({split: [record["text"] for record in records[split]] for split in SPLITS})
-        splits = {}
-        for split in SPLITS:
-            infixes = [record["text"].split(" ") for record in records[split]]
-            prefixes = [record["prefix"].split(" ") for record in records[split]]
-            texts = {
-                "infix": infixes,
-                "prefix": prefixes,
-                "both": [a + b for a, b in zip(infixes, prefixes, strict=True)],
-            }[self.view]
-            values = {
-                "label": [record["label"] for record in records[split]],
-                "depth": [record["depth"] for record in records[split]],
-                "seen": seen[split],
-                "infix_length": [len(text) for text in infixes],
+        splits, counts, repeated = {}, {}, {}
+        known: set[str] = set()
+        for split, records in read_splits(prepared).items():
+            for record in records:
+                record["seen"] = int(record["text"] in known)
+                record["infix_length"] = record["text"].count(" ") + 1
+                if split == "train":
+                    known.add(record["text"])
+            parts = VIEWS[self.view]
+            texts = [" ".join(record[part] for part in parts).split(" ") for record in records]
+            columns = {
+                name: np.array([record[name] for record in records], dtype=np.int32)
+                for name in self.columns
             }
-            columns = {name: np.array(values[name], dtype=np.int32) for name in self.columns}
             splits[split] = EncodedSplit.of(texts, numbered(SYMBOLS), columns)
-        depths = {split: [record["depth"] for record in records[split]] for split in SPLITS}
-        repeated = {
-            split: [depth for depth, again in zip(depths[split], seen[split], strict=True) if again]
-            for split in SPLITS
-        }
-        statistics = {
-            "examples_per_depth": {split: self._count(depths[split]) for split in SPLITS},
-            "duplicates": {split: self._count(repeated[split]) for split in SPLITS},
-        }
-        write_encoded(out, self.name, self.options, SYMBOLS, splits, statistics)
+            counts[split] = self._count(records)
+            repeated[split] = self._count(record for record in records if record["seen"])
+        statistics = {"examples_per_depth": counts, "duplicates": repeated}
+        write_encoded(self, out, SYMBOLS, splits, statistics)
 
     def _record(self, infix_line: tuple[str, str], prefix_line: tuple[str, str]) -> Record:
         """Return an expression that stands in both notations as a record."""
@@ -202,19 +182,7 @@ class Data(Synthetic):
             "depth": depth,
         }
 
-    def _count(self, depths: Iterable[int]) -> dict[str, int]:
+    def _count(self, records: Iterable[Record]) -> dict[str, int]:
         """Count how often each of the recipe's depths is there."""
-        counts = Counter(depths)
+        counts = Counter(record["depth"] for record in records)
         return {str(depth): counts[depth] for depth in self.depths}
-
-
-def _seen(texts: Mapping[str, Sequence[str]]) -> dict[str, list[int]]:
-    """Return 1 for every text that is in train, or for train's own that is there before; else 0."""
-    known: set[str] = set()
-    marks: dict[str, list[int]] = {split: [] for split in SPLITS}
-    for split in SPLITS:
-        for text in texts[split]:
-            marks[split].append(int(text in known))
-            if split == "train":
-                known.add(text)
-    return marks

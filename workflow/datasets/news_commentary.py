@@ -29,7 +29,6 @@ class Data(ParallelText):
     ratio = inf
 
     direction: Literal["en_nl", "en_pt", "it_pt"] = "en_nl"
-    """Source and target language."""
     vocabulary: int = 8_000
     """Entries of both sides' vocabulary by SentencePiece; there is no byte-pair encoding."""
 

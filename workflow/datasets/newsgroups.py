@@ -5,18 +5,21 @@ groups are passed over.
 """
 
 import math
+import random
 import re
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workflow.datasets.io.archives import members
+from workflow.datasets.grammars.labelled_clauses import OTHERS, SPORTS, balanced, draw, name
+from workflow.datasets.grammars.typesetting import prose, typeset
+from workflow.datasets.io.archives import members, write_archive
 from workflow.datasets.io.files import by_name
 from workflow.datasets.io.left_out import LeftOut
 from workflow.datasets.kinds.labelled_text import (
     Example,
     GenerableText,
-    dev_and_test,
     divide,
     plain_words,
     shuffled,
@@ -27,9 +30,13 @@ from workflow.errors import FETCH_AGAIN, DataError
 
 ARCHIVE = "20news-bydate.tar.gz"
 MEMBER = re.compile(r"20news-bydate-(train|test)/rec\.sport\.(baseball|hockey)/\d+")
-LABELS = {"baseball": 0, "hockey": 1}
+LABELS = {"rec.sport.baseball": 0, "rec.sport.hockey": 1}
+OTHER_GROUP = "sci.space"
 ENCODING = "latin-1"
 QUOTE = re.compile(r"writes in|writes:|wrote:|says:|said:|^In article|^Quoted from|^\||^>")
+NAMES = ("José Müller", "Teemu Selänne", "Zoë Ångström", "René Lefèvre")
+AGREEING = (0.2, 0.4, 0.3, 0.1)
+"""Chances of 1, 2, ... salient words of a generated message's label."""
 
 
 @dataclass(frozen=True)
@@ -43,30 +50,37 @@ class Data(GenerableText):
     """
 
     files = (ARCHIVE,)
+    lexicon = SPORTS
 
-    def synthesise(self, out: Path) -> None:
-        """Write generated messages in the official format, and the list of their salient words."""
-        from workflow.datasets.kinds.generated import write_newsgroups
+    def generate(self, out: Path) -> None:
+        """Write an archive of messages on the two sports, and some of another group.
 
-        write_newsgroups(out, total=self.train + self.dev + self.test, seed=self.seed)
+        Headers, quotes and signatures speak of the wrong sport.
+        """
+        generator = random.Random(f"{self.seed} newsgroups")
+        total = self.train + self.dev + self.test
+        messages = [([*LABELS][label], label) for label in balanced(total, generator)]
+        messages += [(OTHER_GROUP, generator.randrange(2)) for _ in range(1 + total // OTHERS)]
+        contents = {}
+        for number, (group, label) in enumerate(messages, start=50000):
+            half = "test" if number % 5 > 2 else "train"
+            message = _message(label, generator)
+            contents[f"20news-bydate-{half}/{group}/{number}"] = message.encode(ENCODING)
+        write_archive(out / ARCHIVE, contents)
 
     def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
-        """Return the messages that have words of their own.
-
-        Raises DataError when the archive is damaged or has no messages of a group.
-        """
+        """Return the messages that have words of their own, in random order."""
         path = by_name(files, ARCHIVE)
         halves: dict[str, list[Example]] = {"train": [], "test": []}
-        for name, content in sorted(members(path, lambda name: bool(MEMBER.fullmatch(name)))):
-            half, group, _ = name.split("/")
+        for file, content in sorted(members(path, MEMBER.fullmatch)):
+            half, group, _ = file.split("/")
             text = left_out.decode(content, ENCODING).replace("\r\n", "\n")
             if self.protocol == "attention_learning":
                 words = without_integers(plain_words(text.replace("_", " ")))
             else:
                 words = tokenise(own_words(text))
             if words:
-                label = LABELS[group.removeprefix("rec.sport.")]
-                halves[half.removeprefix("20news-bydate-")].append(Example(words, label))
+                halves[half.removeprefix("20news-bydate-")].append(Example(words, LABELS[group]))
             else:
                 left_out.dropped["nothing but headers, footers and quotes"] += 1
         for half, examples in halves.items():
@@ -75,18 +89,11 @@ class Data(GenerableText):
                     f"{path}: there are no messages in 20news-bydate-{half}/rec.sport.baseball or "
                     f"rec.sport.hockey; {FETCH_AGAIN}."
                 )
-        return self._splits(halves, left_out)
-
-    def _splits(
-        self, halves: Mapping[str, Sequence[Example]], left_out: LeftOut
-    ) -> dict[str, list[Example]]:
-        """Return the texts of every split, in random order, as the protocol has them."""
-        if self.protocol == "attention_learning":
-            return dev_and_test(shuffled(halves["train"]), shuffled(halves["test"]), left_out)
-        pooled = shuffled([*halves["train"], *halves["test"]])
-        rest, test = divide(pooled, self.test or math.ceil(len(pooled) / 5))
-        train, dev = divide(rest, self.dev or math.ceil(len(rest) / 5))
-        return {"train": train, "dev": dev, "test": test}
+        train, test = shuffled(halves["train"]), shuffled(halves["test"])
+        if self.protocol == "jain_wallace":
+            pooled = shuffled([*halves["train"], *halves["test"]])
+            train, test = divide(pooled, self.test or math.ceil(len(pooled) / 5))
+        return self.divided(train, test, 5, left_out)
 
 
 def own_words(message: str) -> str:
@@ -101,3 +108,50 @@ def own_words(message: str) -> str:
     if blank and blank[-1] > 0:
         lines = lines[: blank[-1]]
     return "\n".join(line for line in lines if not QUOTE.search(line))
+
+
+def _message(label: int, generator: random.Random) -> str:
+    """Return a message whose body speaks of the label's sport, and all else of the other one.
+
+    Readers take what follows the last blank line for a signature; so a message without one has no
+    blank line but that after its header.
+    """
+    wrong = 1 - label
+    person = generator.choice(NAMES) if generator.random() < 0.2 else _person(generator)
+    paragraphs = [_quote(wrong, generator)] if generator.random() < 0.5 else []
+    neutral = 1 + generator.randrange(3)
+    story = SPORTS.story(label, draw(AGREEING, generator) + 1, neutral, generator)
+    cut = generator.randint(1, len(story))
+    paragraphs += [textwrap.fill(prose(part), 70) for part in (story[:cut], story[cut:])]
+    if generator.random() < 0.2:
+        paragraphs.append(f"Thanks, {generator.choice(NAMES)}.")
+    if generator.random() < 0.6:
+        motto = typeset(SPORTS.clause(wrong, generator))
+        body = "\n\n".join(filter(None, [*paragraphs, f"-- \n{person}\n{motto}"]))
+    else:
+        body = "\n".join(filter(None, paragraphs))
+    subject = typeset(SPORTS.clause(wrong, generator))
+    header = {
+        "From": f"{_address(generator)} ({person})",
+        "Subject": f"Re: {subject}",
+        "Organization": f"University of {name(generator).title()}",
+        "Lines": body.count("\n") + 1,
+    }
+    return "".join(f"{key}: {value}\n" for key, value in header.items()) + f"\n{body}\n"
+
+
+def _quote(label: int, generator: random.Random) -> str:
+    """Return lines quoted from a message on the label's sport, and the line that says whose."""
+    text = prose(SPORTS.story(label, 3, 1, generator))
+    lines = [f"> {line}" for line in textwrap.wrap(text, 68)]
+    return "\n".join([f"{_address(generator)} ({_person(generator)}) writes:", *lines])
+
+
+def _address(generator: random.Random) -> str:
+    """Make up an address."""
+    return f"{name(generator)}@{name(generator)}.edu"
+
+
+def _person(generator: random.Random) -> str:
+    """Make up a first and a second name."""
+    return f"{name(generator)} {name(generator)}".title()

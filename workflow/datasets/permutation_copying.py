@@ -7,16 +7,10 @@ sequence is a permutation of the same symbols, which symbols occur together says
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from workflow.datasets.io.files import write_lines
 from workflow.datasets.kinds.numbered_sequences import NumberedSequences
 from workflow.errors import RecipeError
-
-if TYPE_CHECKING:  # numpy is loaded by the stages only
-    import numpy as np
-
-    from workflow.datasets.encoded.encoding import EncodedSplit
 
 
 @dataclass(frozen=True)
@@ -28,6 +22,10 @@ class Data(NumberedSequences):
     no symbol unknown, and outputs that are never a target slow learning.
     """
 
+    end = "<end>"
+
+    length: int = 40
+    """Symbols in a sequence."""
     symbols: int = 40
     """Symbols in all, called 1, 2, ..."""
     sets: int = 1
@@ -73,19 +71,19 @@ class Data(NumberedSequences):
             write_lines(out / f"{split}.txt", map(" ".join, sequences.tolist()))
 
     @property
-    def alphabet(self) -> int:
-        """How many symbols there are."""
-        return self.symbols
+    def alphabet(self) -> Sequence[str]:
+        """The symbols."""
+        return [str(symbol) for symbol in range(1, self.symbols + 1)]
 
     @property
     def reserved(self) -> tuple[str, ...]:
         """The marks, which stand before the symbols in the vocabulary."""
         return ("<end>", "<bos>") if self.unused < 2 else (*super().reserved, "<end>")
 
-    def names(self) -> list[str]:
-        """Return the symbols, and what stands in no sequence and is no mark."""
-        others = self.unused if self.unused < 2 else self.unused - 2
-        return super().names() + [f"<unused {number}>" for number in range(1, others + 1)]
+    @property
+    def spare(self) -> Sequence[str]:
+        """What stands in the vocabulary after the symbols, and in no sequence."""
+        return [f"<unused {n + 1}>" for n in range(self.unused - (2 if self.unused > 1 else 0))]
 
     def fault(self, symbols: Sequence[int]) -> str:
         """Say what is wrong with a sequence; empty if nothing is."""
@@ -94,13 +92,3 @@ class Data(NumberedSequences):
         if len({(symbol - 1) // self.set_size for symbol in symbols}) > 1:
             return f"expected symbols of one of the {self.sets} sets of {self.set_size} neighbours"
         return ""
-
-    def encoded_split(self, symbols: "np.ndarray") -> "EncodedSplit":
-        """Return every sequence and the end symbol after it, `length` + 1 tokens."""
-        import numpy as np
-
-        from workflow.datasets.encoded.encoding import EncodedSplit
-
-        first, end = len(self.reserved), self.reserved.index("<end>")
-        tokens = np.pad(first - 1 + symbols, ((0, 0), (0, 1)), constant_values=end)
-        return EncodedSplit(tokens.ravel(), np.full(len(tokens), self.length + 1))

@@ -9,13 +9,14 @@ all else follows from what stands before. A model that sees too few letters back
 word's first writing pays for it twice.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 from pathlib import Path
 from string import ascii_lowercase
 
-from workflow.datasets.io.files import SPLITS, by_name, replacing
+from workflow.datasets.io.files import SPLITS, by_name, write_bytes
 from workflow.datasets.kinds.byte_text import ByteText, write_prepared
 from workflow.datasets.kinds.dataset import Synthetic
 from workflow.errors import DataError, RecipeError
@@ -65,14 +66,11 @@ class Data(Synthetic, ByteText):
         for split, blocks, generator in self.streams():
             words = letters[generator.integers(self.letters, size=(blocks, self.length))]
             ends = [np.full((blocks, 1), ord(mark), np.uint8) for mark in ":."]
-            with replacing(out / f"{split}.txt") as stream:
-                stream.write(np.hstack([words, ends[0], words, ends[1]]).tobytes())
+            text = np.hstack([words, ends[0], words, ends[1]]).tobytes()
+            write_bytes(out / f"{split}.txt", text)
 
     def prepare(self, files: Sequence[Path], out: Path) -> None:
-        """Check every block.
-
-        Raises DataError naming a block that is none, or a text of another length.
-        """
+        """Check every block."""
         texts = {split: self._checked(by_name(files, f"{split}.txt"), split) for split in SPLITS}
         write_prepared(out, texts)
 
@@ -84,14 +82,14 @@ class Data(Synthetic, ByteText):
                 f"{path}: expected {blocks} blocks of {self.block} characters, found {len(text)} "
                 "characters; delete the file and generate it again."
             )
-        letters = ascii_lowercase[: self.letters].encode()
+        letters = ascii_lowercase[: self.letters]
+        right = re.compile(rf"([{letters}]{{{self.length}}}):\1\.".encode())
         for number in range(blocks):
             block = text[number * self.block :][: self.block]
-            word = block[: self.length]
-            if block != word + b":" + word + b"." or not set(word) <= set(letters):
+            if not right.fullmatch(block):
                 raise DataError(
                     f"{path}, block {number + 1}: expected a word of {self.length} of the letters "
-                    f"{letters.decode()}, `:`, the same word and `.`, found {block!r}; delete the "
-                    "file and generate it again."
+                    f"{letters}, `:`, the same word and `.`, found {block!r}; delete the file and "
+                    "generate it again."
                 )
         return text

@@ -10,13 +10,7 @@ from pathlib import Path
 
 from workflow.datasets.io.files import by_name
 from workflow.datasets.io.left_out import LeftOut, read_placed
-from workflow.datasets.kinds.labelled_text import (
-    Example,
-    LabelledText,
-    hold_out,
-    plain_words,
-    worded,
-)
+from workflow.datasets.kinds.labelled_text import Example, LabelledText, hold_out
 from workflow.errors import FETCH_AGAIN, DataError
 
 FILE = "SMSSpamCollection"
@@ -31,10 +25,7 @@ class Data(LabelledText):
     files = (FILE,)
 
     def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
-        """Return every message that has a word; repeats stay.
-
-        Raises DataError naming the line with a wrong label or an empty text.
-        """
+        """Return every message that has a word; repeats stay."""
         messages: list[Example] = []
         for place, line in read_placed(by_name(files, FILE), left_out):
             label, _, text = line.partition("\t")
@@ -43,7 +34,5 @@ class Data(LabelledText):
                     f"{place}: expected ham or spam and a tab before the message, found {label!r}; "
                     f"{FETCH_AGAIN}."
                 )
-            messages += worded(
-                f"{place}, {label}", text, plain_words(text), LABELS[label], left_out
-            )
+            messages += self.worded(f"{place}, {label}", text, LABELS[label], left_out)
         return hold_out(messages, TRAIN, HELD_OUT, left_out)

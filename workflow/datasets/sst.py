@@ -9,20 +9,16 @@ counts labels from 1 (1 or 2 against 4 or 5), the files from 0. Its protocol her
 label 0 holds negative and neutral sentences, label 1 very positive ones.
 """
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from workflow.datasets.io.files import SPLITS, by_name
+from workflow.datasets.grammars.labelled_clauses import SENTIMENT
+from workflow.datasets.io.files import SPLITS, by_name, write_lines
 from workflow.datasets.io.left_out import LeftOut, read_placed
-from workflow.datasets.kinds.labelled_text import (
-    Example,
-    GenerableText,
-    dev_and_test,
-    plain_words,
-    worded,
-)
+from workflow.datasets.kinds.labelled_text import Example, GenerableText, dev_and_test
 from workflow.errors import FETCH_AGAIN, DataError, RecipeError
 
 LABELS = {"binary": 2, "fine": 5}
@@ -36,6 +32,8 @@ class Data(GenerableText):
     `jain_wallace`: the official splits. `attention_learning`: the official train file, and at most
     4,000 sentences of the test file as both dev and test.
     """
+
+    lexicon = SENTIMENT
 
     classes: Literal["binary", "fine"] = "binary"
     """Two labels without the neutral sentences, or five labels."""
@@ -65,18 +63,14 @@ class Data(GenerableText):
         """The files of all splits."""
         return list(self.by_split.values())
 
-    def synthesise(self, out: Path) -> None:
-        """Write generated sentences in the official format, and the list of their salient words."""
-        from workflow.datasets.kinds.generated import write_sst
-
-        sizes = {split: (file, getattr(self, split)) for split, file in self.by_split.items()}
-        write_sst(out, sizes, self.seed)
+    def generate(self, out: Path) -> None:
+        """Write a file of sentences for every split."""
+        for split, file in self.by_split.items():
+            pairs = SENTIMENT.sentences(getattr(self, split), random.Random(f"{self.seed} {split}"))
+            write_lines(out / file, (f"{label} {text}" for label, text in pairs))
 
     def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
-        """Return the sentences of every split.
-
-        Raises DataError naming the line with a wrong label or an empty text.
-        """
+        """Return the sentences of every split."""
         splits = {
             split: self._sentences(by_name(files, file), left_out)
             for split, file in self.by_split.items()
@@ -92,15 +86,18 @@ class Data(GenerableText):
         sentences: list[Example] = []
         for place, line in read_placed(path, left_out):
             label, text = _labelled(place, line, labels)
-            if not others:
-                words = [word for word in text.split(" ") if word.strip()]
-                sentences += worded(place, text, words, label, left_out)
-            elif label in ATTENTION_LEARNING:
-                words = plain_words(text)
-                sentences += worded(place, text, words, ATTENTION_LEARNING[label], left_out)
-            else:
+            if others and label not in ATTENTION_LEARNING:
                 left_out.dropped[f"label {label}"] += 1
+            else:
+                own = ATTENTION_LEARNING[label] if others else label
+                sentences += self.worded(place, text, own, left_out)
         return sentences
+
+    def words(self, text: str) -> list[str]:
+        """Split a text into words: it is in words and marks already."""
+        if self.protocol == "attention_learning":
+            return super().words(text)
+        return [word for word in text.split(" ") if word.strip()]
 
 
 def _labelled(place: str, line: str, labels: int) -> tuple[int, str]:

@@ -1,28 +1,22 @@
 """The stack language: generated sequences whose true dependencies are known."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from workflow.datasets.io.files import (
-    SPLITS,
-    by_name,
-    duplicates,
-    read_generated,
-    read_records,
-    write_lines,
-    write_records,
-)
-from workflow.datasets.kinds.dataset import Synthetic
+from workflow.datasets.io.files import write_lines
+from workflow.datasets.kinds.numbered_sequences import NumberedSequences
 from workflow.errors import DataError
 
 if TYPE_CHECKING:  # numpy is loaded by the stages only: planning needs the options alone
-    from workflow.datasets.grammars.stack_grammar import Grammar, Symbols
+    import numpy as np
+
+    from workflow.datasets.grammars.stack_grammar import Grammar
 
 
 @dataclass(frozen=True)
-class Data(Synthetic):
+class Data(NumberedSequences):
     """The sequences of a stack language; the defaults are the paper's."""
 
     columns = ("span_start",)
@@ -47,88 +41,49 @@ class Data(Synthetic):
         """Write one sequence a line, its symbols separated by spaces, for every split."""
         import numpy as np
 
-        from workflow.datasets.grammars.stack_grammar import sample, symbol_names
+        from workflow.datasets.grammars.stack_grammar import sample
 
-        grammar = self._grammar()
-        names = np.array(symbol_names(grammar), dtype=object)
+        names = np.array(self.alphabet, dtype=object)
         for split, count, generator in self.streams():
-            symbols = sample(grammar, count, generator)
+            symbols = sample(self._grammar(), count, generator)
             write_lines(out / f"{split}.txt", map(" ".join, names[symbols].tolist()))
 
-    def prepare(self, files: Sequence[Path], out: Path) -> None:
-        """Check every sequence against the grammar and write it as a record.
+    @property
+    def alphabet(self) -> Sequence[str]:
+        """The parentheses and a digit for every depth."""
+        return ["(", ")", *(str(depth) for depth in range(self.max_depth + 1))]
 
-        Raises DataError naming the line of an illegal sequence, or a file with too few of them.
-        """
-        from workflow.datasets.grammars.stack_grammar import illegal
+    def fault(self, symbols: Sequence[int]) -> str:
+        """Say what is wrong with the form of a sequence; empty if nothing is."""
+        right = len(symbols) == self.length and 0 not in symbols
+        return "" if right else f"expected {self.length} symbols out of {' '.join(self.alphabet)}"
 
-        grammar = self._grammar()
-        for split in SPLITS:
-            path = by_name(files, f"{split}.txt")
-            lines = read_generated(path, getattr(self, split), "sequences")
-            texts = [text for _, text in lines]
-            wrong = illegal(grammar, _symbols(grammar, path, texts)).any(axis=1)
-            if wrong.any():
-                raise DataError(
-                    f"{path}, line {wrong.argmax() + 1}: this sequence breaks the grammar; "
-                    "delete the file and generate it again."
-                )
-            write_records(out / f"{split}.jsonl", ({"text": text} for text in texts))
-
-    def encode(self, prepared: Path, out: Path) -> None:
-        """Write the sequences as arrays, with `span_start` per token.
-
-        The manifest has the exact entropy floor.
-        """
+    def check(self, path: Path, sequences: Sequence[Sequence[int]]) -> None:
+        """Raise DataError naming the line of a sequence that breaks the grammar."""
         import numpy as np
 
-        from workflow.datasets.encoded.encoding import RESERVED, EncodedSplit, write_encoded
-        from workflow.datasets.grammars.stack_grammar import (
-            entropy_floor,
-            span_starts,
-            symbol_names,
-        )
+        from workflow.datasets.grammars.stack_grammar import illegal
 
-        grammar = self._grammar()
-        splits = {}
-        sequences = {}
-        for split in SPLITS:
-            path = prepared / f"{split}.jsonl"
-            sequences[split] = [record["text"] for record in read_records(path)]
-            symbols = _symbols(grammar, path, sequences[split])
-            splits[split] = EncodedSplit(
-                tokens=symbols.ravel() + len(RESERVED),
-                lengths=np.full(len(symbols), grammar.length),
-                columns={"span_start": span_starts(symbols).ravel().astype(np.int32)},
+        wrong = illegal(self._grammar(), np.array(sequences) - 1).any(axis=1)
+        if wrong.any():
+            raise DataError(
+                f"{path}, line {wrong.argmax() + 1}: this sequence breaks the grammar; "
+                "delete the file and generate it again."
             )
-        statistics = {
-            "entropy_floor": entropy_floor(grammar),
-            "duplicates": duplicates(sequences),
-        }
-        write_encoded(out, self.name, self.options, symbol_names(grammar), splits, statistics)
+
+    def marks(self, symbols: "np.ndarray") -> "dict[str, np.ndarray]":
+        """Return `span_start` per token."""
+        from workflow.datasets.grammars.stack_grammar import span_starts
+
+        return {"span_start": span_starts(symbols - 1).ravel().astype("int32")}
+
+    def statistics(self) -> dict[str, object]:
+        """Return the exact entropy floor."""
+        from workflow.datasets.grammars.stack_grammar import entropy_floor
+
+        return {"entropy_floor": entropy_floor(self._grammar())}
 
     def _grammar(self) -> "Grammar":
         from workflow.datasets.grammars.stack_grammar import WEIGHTS, Grammar
 
         return Grammar(WEIGHTS[self.grammar], self.balanced, self.max_depth, self.length)
-
-
-def _symbols(grammar: "Grammar", path: Path, texts: Sequence[str]) -> "Symbols":
-    """Return the numbers (count, length) of the symbols that are written in `texts`."""
-    import numpy as np
-
-    from workflow.datasets.grammars.stack_grammar import symbol_names
-
-    numbers = {name: number for number, name in enumerate(symbol_names(grammar))}
-
-    def rows() -> Iterator[list[int]]:
-        for line, text in enumerate(texts, start=1):
-            row = [numbers.get(name, -1) for name in text.split(" ")]
-            if len(row) != grammar.length or min(row) < 0:
-                raise DataError(
-                    f"{path}, line {line}: expected {grammar.length} symbols out of "
-                    f"{' '.join(numbers)}, found {text!r}; delete the file and make it again."
-                )
-            yield row
-
-    return np.array(list(rows()), dtype=np.int64)

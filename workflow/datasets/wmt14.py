@@ -8,18 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from workflow.datasets.kinds.wmt import Archive, SharedTask
+from workflow.datasets.kinds.wmt import SharedTask
 
 
 @dataclass(frozen=True)
 class Data(SharedTask):
     """The texts; the defaults are Explicit Sparse Transformer's."""
 
-    archives = (
-        Archive("training-parallel-europarl-v7.tgz", "europarl-v7.de-en"),
-        Archive("training-parallel-commoncrawl.tgz", "commoncrawl.de-en"),
-        Archive("training-parallel-nc-v11.zip", "news-commentary-v11.de-en"),
-    )
+    archives: ClassVar[Mapping[str, str]] = {
+        "training-parallel-europarl-v7.tgz": "europarl-v7.de-en",
+        "training-parallel-commoncrawl.tgz": "commoncrawl.de-en",
+        "training-parallel-nc-v11.zip": "news-commentary-v11.de-en",
+    }
     held_out: ClassVar[Mapping[str, str]] = {
         "dev": "eng-deu.newstest2013",
         "test": "eng-deu.newstest2014",
@@ -29,6 +29,4 @@ class Data(SharedTask):
     ratio = 9
 
     direction: Literal["en_de", "de_en"] = "en_de"
-    """Source and target language."""
     merges: int = 32_000
-    """Merges of the byte-pair encoding."""

@@ -9,17 +9,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from workflow.datasets.kinds.wmt import Archive, SharedTask
+from workflow.datasets.kinds.wmt import SharedTask
 
 
 @dataclass(frozen=True)
 class Data(SharedTask):
     """The texts; the defaults are those of role interaction."""
 
-    archives = (
-        Archive("training-parallel-ep-v8.tgz", "europarl-v8.fi-en"),
-        Archive("rapid2016.tgz", "rapid2016.en-fi"),
-    )
+    archives: ClassVar[Mapping[str, str]] = {
+        "training-parallel-ep-v8.tgz": "europarl-v8.fi-en",
+        "rapid2016.tgz": "rapid2016.en-fi",
+    }
     held_out: ClassVar[Mapping[str, str]] = {
         "dev": "eng-fin.newstest2016",
         "test": "eng-fin.newstest2017",
@@ -28,6 +28,4 @@ class Data(SharedTask):
     longest = 250
 
     direction: Literal["en_fi", "fi_en"] = "en_fi"
-    """Source and target language."""
     merges: int = 40_000
-    """Merges of the byte-pair encoding."""

@@ -14,13 +14,7 @@ from pathlib import Path
 
 from workflow.datasets.io.files import by_name
 from workflow.datasets.io.left_out import LeftOut, read_placed
-from workflow.datasets.kinds.labelled_text import (
-    Example,
-    LabelledText,
-    hold_out,
-    plain_words,
-    worded,
-)
+from workflow.datasets.kinds.labelled_text import Example, LabelledText, hold_out
 from workflow.errors import FETCH_AGAIN, DataError
 
 FILE = "yelp_academic_dataset_review.json"
@@ -36,10 +30,7 @@ class Data(LabelledText):
     files = (FILE,)
 
     def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
-        """Return a sample of the reviews.
-
-        Raises DataError naming a line that is no review, has other stars or an empty text.
-        """
+        """Return a sample of the reviews."""
         reviews: list[Example] = []
         for place, line in islice(read_placed(by_name(files, FILE), left_out), LINES):
             stars, text = _review(place, line)
@@ -47,7 +38,7 @@ class Data(LabelledText):
             if label is None:
                 left_out.dropped["3 stars"] += 1
             else:
-                reviews += worded(place, text, plain_words(text), label, left_out)
+                reviews += self.worded(place, text, label, left_out)
         return hold_out(reviews, TRAIN, HELD_OUT, left_out)
 
 

@@ -2,7 +2,6 @@
 
 import io
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -28,32 +27,28 @@ def pieces(
     return [found for _, found in byte_pairs.split(words, codes, allowed)]
 
 
-def test_merges_by_hand() -> None:
+def test_merges_by_hand():
     # low 5, lower 2, newest 6, widest 3: `s t` and `e s` come 9 times, then `e st`, then `l o` 7.
     counts = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
     codes = byte_pairs.learn(counts, 3)
     assert codes == "#version: 0.2\ns t</w>\ne st</w>\nl o\n"
-    assert pieces(["lowest", "best", "o"], codes) == [
-        ["lo@@", "w@@", "est"],
-        ["b@@", "est"],
-        ["o"],
-    ]
+    assert pieces(["lowest", "best", "o"], codes) == [["lo@@", "w@@", "est"], ["b@@", "est"], ["o"]]
 
 
-def test_merges_are_those_that_subword_nmt_learns_from_the_text() -> None:
+def test_merges_are_those_that_subword_nmt_learns_from_the_text():
     codes = io.StringIO()
     learn_bpe(io.StringIO("".join(f"{line}\n" for line in TEXT)), codes, 25)
     assert codes.getvalue() == CODES
 
 
-def test_words_are_split_as_subword_nmt_splits_lines() -> None:
+def test_words_are_split_as_subword_nmt_splits_lines():
     applied = BPE(io.StringIO(CODES))
     lines = [" ".join(" ".join(found) for found in pieces(line.split())) for line in TEXT]
     assert lines == [applied.process_line(line) for line in TEXT]
 
 
 @pytest.mark.parametrize("threshold", [2, 5, 12])
-def test_rare_pieces_are_split_as_subword_nmt_splits_them(threshold: int) -> None:
+def test_rare_pieces_are_split_as_subword_nmt_splits_them(threshold):
     whole = BPE(io.StringIO(CODES))
     listed = io.StringIO()
     get_vocab(io.StringIO("".join(f"{whole.process_line(line)}\n" for line in TEXT)), listed)
@@ -67,24 +62,24 @@ def test_rare_pieces_are_split_as_subword_nmt_splits_them(threshold: int) -> Non
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.text("lowernstidé", min_size=1, max_size=12), min_size=1, max_size=5))
-def test_pieces_make_up_their_word(words: list[str]) -> None:
+def test_pieces_make_up_their_word(words):
     for word, found in byte_pairs.split(words, CODES):
         assert "".join(piece.removesuffix("@@") for piece in found) == word
         assert [piece.endswith("@@") for piece in found] == [True] * (len(found) - 1) + [False]
 
 
-def test_only_the_most_frequent_words_are_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_most_frequent_words_are_learned_from(monkeypatch):
     monkeypatch.setattr(byte_pairs, "LEARNED_FROM", 2)
     assert byte_pairs.most_frequent({"ef": 2, "cd": 3, "ab": 5, "aa": 3}) == {"ab": 5, "aa": 3}
 
 
-def test_texts_without_a_word_to_split_are_refused() -> None:
+def test_texts_without_a_word_to_split_are_refused():
     for counts in ({"a": 5, "b": 3}, {"ab": 1, "ba": 1}):
         with pytest.raises(DataError, match="too few to learn sub-words from, since no two lett"):
             byte_pairs.learn(counts, 9)
 
 
-def test_codes_that_came_with_a_corpus(tmp_path: Path) -> None:
+def test_codes_that_came_with_a_corpus(tmp_path):
     path = tmp_path / "codes.txt"
     path.write_text(CODES)
     assert byte_pairs.read_codes(path, 5) == "\n".join([*CODES.split("\n")[:6], ""])
@@ -98,7 +93,7 @@ def test_codes_that_came_with_a_corpus(tmp_path: Path) -> None:
         byte_pairs.read_codes(path, 5)
 
 
-def test_codes_of_another_corpus_are_refused(tmp_path: Path) -> None:
+def test_codes_of_another_corpus_are_refused(tmp_path):
     own = {piece for found in pieces(list(COUNTS)) for piece in found}
     byte_pairs.check_codes(tmp_path / "codes.txt", CODES, own)
     other = byte_pairs.learn({"хорошо": 5, "хороший": 4, "плохо": 3, "плохой": 3}, 12)

@@ -1,24 +1,26 @@
 """The manifest: checksums, digest, and being written last."""
 
 import hashlib
-import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from workflow.datasets.encoded.encoding import EncodedSplit, write_encoded
+from workflow.datasets.io.checksums import read_manifest
 
 
 def write(out: Path, tokens: list[int], statistics: dict[str, Any] | None = None) -> dict[str, Any]:
     split = EncodedSplit(np.array(tokens), np.array([len(tokens)]))
-    write_encoded(out, "toy", {"a": 1}, ["x", "y"], {"train": split}, statistics or {})
-    manifest: dict[str, Any] = json.loads((out / "manifest.json").read_text())
-    return manifest
+    files = ["manifest.json", "vocabulary.txt", "train.tokens.npy", "train.offsets.npy"]
+    corpus = SimpleNamespace(name="toy", options={"a": 1}, encoded=files)
+    write_encoded(corpus, out, ["x", "y"], {"train": split}, statistics or {})
+    return read_manifest(out)
 
 
-def test_the_manifest_describes_every_file(tmp_path: Path) -> None:
+def test_the_manifest_describes_every_file(tmp_path):
     manifest = write(tmp_path, [3, 4, 3])
     assert manifest["schema"] == 1
     assert manifest["options"] == {"a": 1}
@@ -35,15 +37,13 @@ def test_the_manifest_describes_every_file(tmp_path: Path) -> None:
     assert manifest["digest"] == hashlib.sha256(lines.encode()).hexdigest()
 
 
-def test_the_digest_depends_on_contents_only(tmp_path: Path) -> None:
+def test_the_digest_depends_on_contents_only(tmp_path):
     digest = write(tmp_path / "a", [3, 4])["digest"]
     assert write(tmp_path / "b", [3, 4], {"median": 2})["digest"] == digest
     assert write(tmp_path / "c", [4, 3])["digest"] != digest
 
 
-def test_no_manifest_is_left_when_writing_stops_halfway(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_manifest_is_left_when_writing_stops_halfway(tmp_path, monkeypatch):
     write(tmp_path, [3, 4])
 
     def full(*_: object, **__: object) -> None:

@@ -21,23 +21,23 @@ MOSES = Moses(("de", "en"), lowercase=True)
         ("en", " ", ""),
     ],
 )
-def test_words_by_hand(language: str, text: str, words: str) -> None:
+def test_words_by_hand(language, text, words):
     assert MOSES.words(text, language) == words
 
 
-def test_no_word_has_a_space_or_is_empty() -> None:
+def test_no_word_has_a_space_or_is_empty():
     # sacremoses leaves two spaces before the stop here.
     assert MOSES.words("on a motorcycle.'", "en") == "on a motorcycle . &apos;"
 
 
-def test_punctuation_is_made_uniform_where_asked_for() -> None:
+def test_punctuation_is_made_uniform_where_asked_for():
     text = "„Ja“ – so…"
     assert MOSES.words(text, "de") == "„ ja “ – so …"
     uniform = Moses(("de", "en"), lowercase=False, normalise=True)
     assert uniform.words(text, "de") == "&quot; Ja &quot; - so ..."
 
 
-def test_uniform_words_are_those_of_multi30ks_own_preparation() -> None:
+def test_uniform_words_are_those_of_multi30ks_own_preparation():
     """Capitals go first, so a stop before a small letter ends no sentence; the lines are real."""
     text = "Zwei Jungen spielen Fußball. Der rot Gekleidete hat gerade den Ball gekickt."
     assert MOSES.words(text, "de").startswith("zwei jungen spielen fußball . der rot")
@@ -51,7 +51,7 @@ def test_uniform_words_are_those_of_multi30ks_own_preparation() -> None:
     )
 
 
-def test_pairs_keep_the_translation_as_it_was() -> None:
+def test_pairs_keep_the_translation_as_it_was():
     assert list(MOSES.pairs([("Ja, gut.", "Yes, good."), ("Zwei", "Two")])) == [
         Pair("ja , gut .", "yes , good .", "Yes, good."),
         Pair("zwei", "two", "Two"),

@@ -1,16 +1,13 @@
 """Pairs as arrays: against subword-nmt on running text, against NumPy, and read by the model."""
 
-import hashlib
 import io
-import json
 import random
 import tempfile
 import tracemalloc
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,10 +16,12 @@ from hypothesis import strategies as st
 from subword_nmt.apply_bpe import BPE
 
 from model.batches.corpus import Corpus
+from tests.datasets.folders import names, rows
 from workflow.datasets.encoded import byte_pairs, subwords
 from workflow.datasets.encoded.encoding import array_file
 from workflow.datasets.encoded.moses import Pair
 from workflow.datasets.io import multicore
+from workflow.datasets.io.checksums import read_manifest
 from workflow.datasets.io.left_out import LeftOut
 from workflow.datasets.iwslt14 import Data
 from workflow.datasets.iwslt14_30 import Data as GivenCodes
@@ -63,73 +62,58 @@ def encoded(tmp_path: Path) -> Encode:
     return run
 
 
-def manifest(out: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((out / "manifest.json").read_text())
-    return found
-
-
-def sentences(out: Path, split: str, vocabularies: tuple[str, str]) -> list[tuple[str, str]]:
+def sentences(
+    out: Path, split: str, vocabularies: Sequence[str] = ("vocabulary.txt",) * 2
+) -> list[tuple[str, str]]:
     """Read the arrays back as sub-words, by NumPy alone."""
-    names = [(out / name).read_text().rstrip("\n").split("\n") for name in vocabularies]
-    tokens, offsets, source = (
-        np.load(out / f"{split}.{name}.npy") for name in ("tokens", "offsets", "source")
-    )
-    assert tokens.dtype == source.dtype == np.int32 and offsets.dtype == np.int64
+    known = [(out / name).read_text().rstrip("\n").split("\n") for name in vocabularies]
     found = []
-    for number, cut in enumerate(source):
-        ids = tokens[offsets[number] : offsets[number + 1]]
+    for ids, cut in zip(rows(out, split), np.load(out / f"{split}.source.npy"), strict=True):
         sides = ids[:cut], ids[cut:]
         assert all(side[-1] == 2 and 2 not in side[:-1] for side in sides)
-        texts = (
-            " ".join(vocabulary[token] for token in side[:-1])
-            for vocabulary, side in zip(names, sides, strict=True)
-        )
-        found.append(tuple(texts))
+        pairs = zip(known, sides, strict=True)
+        found.append(tuple(" ".join(words[token] for token in side[:-1]) for words, side in pairs))
     return found
 
 
-def expected(split: str, codes: str, vocabulary: set[str]) -> list[tuple[str, str]]:
+def known_only(pieces: str, vocabulary: set[str]) -> str:
+    """Put the unknown in the place of pieces that are out of a vocabulary."""
+    return " ".join(piece if piece in vocabulary else "<unk>" for piece in pieces.split())
+
+
+def expected(split: str, codes: str, vocabulary: set[str]) -> list[tuple[str, ...]]:
     """Apply subword-nmt to the lines, a piece out of the vocabulary being unknown."""
     applied = BPE(io.StringIO(codes))
-    lines = [
-        [applied.process_line(side) for side in pair[:2]] for pair in pairs(split, SPLITS[split])
-    ]
     return [
-        tuple(
-            " ".join(piece if piece in vocabulary else "<unk>" for piece in side.split())
-            for side in pair
-        )
-        for pair in lines
+        tuple(known_only(applied.process_line(side), vocabulary) for side in pair[:2])
+        for pair in pairs(split, SPLITS[split])
     ]
 
 
-def test_joint_sub_words(encoded: Encode) -> None:
+def test_joint_sub_words(encoded):
     out = encoded(Data(merges=40))
-    vocabulary = (out / "vocabulary.txt").read_text().rstrip("\n").split("\n")
+    vocabulary = names(out)
     assert vocabulary[:4] == ["<pad>", "<bos>", "<eos>", "<unk>"]
     codes = (out / "codes.txt").read_text()
     both = " ".join(side for pair in pairs("train", 60) for side in pair[:2]).split()
     assert codes == byte_pairs.learn({word: both.count(word) for word in both}, 40)
     for split in SPLITS:
-        found = sentences(out, split, ("vocabulary.txt", "vocabulary.txt"))
+        found = sentences(out, split)
         assert found == expected(split, codes, {*vocabulary})
     pieces = " ".join(" ".join(pair) for pair in expected("train", codes, {*vocabulary})).split()
     assert vocabulary[4:] == sorted({*pieces}, key=lambda piece: (-pieces.count(piece), piece))
 
 
-def test_the_manifest_describes_the_corpus(encoded: Encode) -> None:
+def test_the_manifest_describes_the_corpus(encoded):
     out = encoded(Data(merges=40))
-    found = manifest(out)
+    found = read_manifest(out)
     assert found["languages"] == {"source": "en", "target": "de"}
     assert "vocabulary_sizes" not in found
     for split, count in SPLITS.items():
-        texts = sentences(out, split, ("vocabulary.txt", "vocabulary.txt"))
-        sides = {
-            name: [text[side].split() for text in texts]
-            for side, name in enumerate(("source", "target"))
-        }
+        texts = sentences(out, split)
         sizes = found["splits"][split]
-        for side, lines in sides.items():
+        for side, lines in zip(("source", "target"), zip(*texts, strict=True), strict=True):
+            lines = [line.split() for line in lines]
             assert sizes[f"{side}_tokens"] == sum(map(len, lines)) + count
             median = float(np.median([len(line) for line in lines]))
             assert found["statistics"]["median_length"][split][side] == median
@@ -140,34 +124,28 @@ def test_the_manifest_describes_the_corpus(encoded: Encode) -> None:
     assert statistics["words"]["train"]["source"] == sum(map(len, words))
     assert statistics["median_words"]["train"]["source"] == float(np.median([*map(len, words)]))
     # `ch` of häuschen may be known in part; `qi` has at least the letter q that no text has.
-    unknown = " ".join(" ".join(pair) for pair in sentences(out, "test", ("vocabulary.txt",) * 2))
+    unknown = " ".join(" ".join(pair) for pair in sentences(out, "test"))
     assert statistics["unknown_tokens"] == {"dev": 0, "test": unknown.split().count("<unk>")}
     assert unknown.split().count("<unk>") >= SPLITS["test"]
     train = [pair[:2] for pair in pairs("train", 60)]
     assert statistics["duplicates"]["train"] == 60 - len({*train})
     assert statistics["duplicates"]["dev"] == sum(p[:2] in train for p in pairs("dev", 7))
-    lines = []
-    for name, entry in sorted(found["files"].items()):
-        content = (out / name).read_bytes()
-        assert entry == {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
-        lines.append(f"{name} {entry['sha256']}\n")
-    assert found["digest"] == hashlib.sha256("".join(lines).encode()).hexdigest()
     assert {*found["files"]} == {path.name for path in out.iterdir()} - {"manifest.json"}
 
 
-def test_pairs_that_repeat_are_counted(tmp_path: Path) -> None:
+def test_pairs_that_repeat_are_counted(tmp_path):
     one, other = Pair("aa bb", "cc"), Pair("aa", "bb cc")
     made = [("train", one), ("train", other), ("train", one), ("dev", one), ("test", other)]
     made += [("dev", Pair("aa", "cc")), ("test", other)]
     Data().write(tmp_path / "prepared", made, LeftOut())
     Data().encode(tmp_path / "prepared", tmp_path / "encoded")
-    repeated = manifest(tmp_path / "encoded")["statistics"]["duplicates"]
+    repeated = read_manifest(tmp_path / "encoded")["statistics"]["duplicates"]
     assert repeated == {"train": 1, "dev": 1, "test": 2}
 
 
-def test_a_vocabulary_for_each_side(encoded: Encode) -> None:
+def test_a_vocabulary_for_each_side(encoded):
     out = encoded(Data(merges=25, joint=False))
-    found = manifest(out)
+    found = read_manifest(out)
     vocabularies = ("source_vocabulary.txt", "vocabulary.txt")
     names = [{*(out / name).read_text().rstrip("\n").split("\n")} for name in vocabularies]
     assert found["vocabulary_sizes"] == {"source": len(names[0]), "target": len(names[1])}
@@ -181,45 +159,40 @@ def test_a_vocabulary_for_each_side(encoded: Encode) -> None:
             assert read == [pair[side] for pair in expected(split, codes, names[side])]
 
 
-def test_rare_sub_words_are_split_further(encoded: Encode) -> None:
+def test_rare_sub_words_are_split_further(encoded):
     """As subword-nmt does with the vocabulary of each side and a threshold."""
     out = encoded(Data(merges=40, threshold=30))
     codes = (out / "codes.txt").read_text()
-    vocabulary = {*(out / "vocabulary.txt").read_text().rstrip("\n").split("\n")}
+    vocabulary = {*names(out)}
     whole, further = BPE(io.StringIO(codes)), 0
     for side in (0, 1):
         lines = [whole.process_line(pair[side]) for pair in pairs("train", SPLITS["train"])]
         often = {piece for piece, n in Counter(" ".join(lines).split()).items() if n >= 30}
         applied = BPE(io.StringIO(codes), vocab=often)
         for split, count in SPLITS.items():
-            found = [t[side] for t in sentences(out, split, ("vocabulary.txt", "vocabulary.txt"))]
-            made = [applied.process_line(pair[side]).split() for pair in pairs(split, count)]
-            assert found == [
-                " ".join(piece if piece in vocabulary else "<unk>" for piece in pieces)
-                for pieces in made
-            ]
+            found = [t[side] for t in sentences(out, split)]
+            made = [applied.process_line(pair[side]) for pair in pairs(split, count)]
+            assert found == [known_only(pieces, vocabulary) for pieces in made]
         texts = [pair[side] for pair in pairs("train", SPLITS["train"])]
         further += sum(applied.process_line(t) != whole.process_line(t) for t in texts)
     assert further
 
 
-def test_a_threshold_that_no_sub_word_reaches(encoded: Encode, tmp_path: Path) -> None:
+def test_a_threshold_that_no_sub_word_reaches(encoded, tmp_path):
     with pytest.raises(DataError, match="No sub-word of dataset `iwslt14` comes 9999 times in the"):
         encoded(Data(merges=40, threshold=9999))
     assert not list(tmp_path.glob("data/encoded/*"))
 
 
 @pytest.mark.parametrize("cores", [1, 2])
-def test_the_number_of_cores_changes_nothing(
-    encoded: Encode, monkeypatch: pytest.MonkeyPatch, cores: int
-) -> None:
-    before = manifest(encoded(Data(merges=40), "before"))["digest"]
+def test_the_number_of_cores_changes_nothing(encoded, monkeypatch, cores):
+    before = read_manifest(encoded(Data(merges=40), "before"))["digest"]
     monkeypatch.setattr(multicore, "cores", lambda: cores)
     monkeypatch.setattr(byte_pairs, "CHUNK", 3)
-    assert manifest(encoded(Data(merges=40), "after"))["digest"] == before
+    assert read_manifest(encoded(Data(merges=40), "after"))["digest"] == before
 
 
-def test_the_texts_are_kept_for_scores(encoded: Encode) -> None:
+def test_the_texts_are_kept_for_scores(encoded):
     out = encoded(Data(merges=40))
     for split in ("dev", "test"):
         made = list(pairs(split, SPLITS[split]))
@@ -228,7 +201,7 @@ def test_the_texts_are_kept_for_scores(encoded: Encode) -> None:
             assert lines == "".join(f"{pair[kind]}\n" for pair in made)
 
 
-def test_the_model_reads_the_corpus(encoded: Encode) -> None:
+def test_the_model_reads_the_corpus(encoded):
     corpus = Corpus(encoded(Data(merges=40)))
     split = corpus.split("dev")
     assert len(split) == 7 and split.columns["source"].shape == (7,)
@@ -237,9 +210,7 @@ def test_the_model_reads_the_corpus(encoded: Encode) -> None:
 
 
 @pytest.mark.parametrize("joint", [True, False])
-def test_a_vocabulary_that_is_too_large_for_its_ids(
-    encoded: Encode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, joint: bool
-) -> None:
+def test_a_vocabulary_that_is_too_large_for_its_ids(encoded, tmp_path, monkeypatch, joint):
     monkeypatch.setattr(subwords, "ID", np.dtype(np.int8))
     monkeypatch.setattr("workflow.datasets.encoded.parallel_encoding.ID", np.dtype(np.int8))
     encoded(Data(merges=1, joint=joint), "small")
@@ -253,7 +224,7 @@ def test_a_vocabulary_that_is_too_large_for_its_ids(
     assert not list(tmp_path.glob("large/encoded/*"))
 
 
-def test_codes_of_another_corpus(tmp_path: Path) -> None:
+def test_codes_of_another_corpus(tmp_path):
     corpus = GivenCodes(merges=10)
     made = ((split, pair) for split in SPLITS for pair in pairs(split, SPLITS[split]))
     prepared = tmp_path / "prepared"
@@ -272,7 +243,7 @@ def test_codes_of_another_corpus(tmp_path: Path) -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.lists(st.integers(-(2**31), 2**31 - 1), max_size=9), max_size=5))
-def test_a_growing_array_is_the_one_that_numpy_saves(parts: list[list[int]]) -> None:
+def test_a_growing_array_is_the_one_that_numpy_saves(parts):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.npy"
         with array_file(path, np.int32) as stream:
@@ -283,7 +254,7 @@ def test_a_growing_array_is_the_one_that_numpy_saves(parts: list[list[int]]) -> 
         assert path.read_bytes() == saved.getvalue()
 
 
-def test_encoding_holds_numbers_about_sentences_but_no_sentences(encoded: Encode) -> None:
+def test_encoding_holds_numbers_about_sentences_but_no_sentences(encoded):
     def peak(train: int) -> int:
         tracemalloc.start()
         encoded(Data(merges=10), f"data{train}", train)

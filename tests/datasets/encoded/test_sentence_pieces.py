@@ -15,8 +15,8 @@ from model.probes.words.subwords import UNKNOWN, plain
 from workflow.datasets.encoded.prepared import prepared_lines
 from workflow.datasets.encoded.sentence_pieces import Pieces, learn
 from workflow.datasets.io.checksums import write_checksums
-from workflow.datasets.kinds.recipe import complete, files, load
-from workflow.errors import DataError, RecipeError
+from workflow.datasets.kinds.recipe import complete, files
+from workflow.errors import DataError
 
 Build = Callable[..., Path]
 RECIPE: dict[str, Any] = {
@@ -32,7 +32,7 @@ def encoded(build: Build) -> Path:
     return build(RECIPE) / "encoded"
 
 
-def test_lines_are_split_as_sentencepiece_splits_them(encoded: Path) -> None:
+def test_lines_are_split_as_sentencepiece_splits_them(encoded):
     model = sentencepiece.SentencePieceProcessor(str(encoded / "sentencepiece.model"))
     assert len(model) == 150
     for split in ("train", "dev", "test"):
@@ -47,7 +47,7 @@ def test_lines_are_split_as_sentencepiece_splits_them(encoded: Path) -> None:
             assert ids[source[n] :] == [*model.encode(two), 2]
 
 
-def test_texts_are_read_as_they_were_written_and_can_be_put_together_again(encoded: Path) -> None:
+def test_texts_are_read_as_they_were_written_and_can_be_put_together_again(encoded):
     corpus = Corpus(encoded)
     assert corpus.vocabulary[:4] == ["<pad>", "<bos>", "<eos>", "<unk>"]
     assert len(corpus.vocabulary) == corpus.manifest["vocabulary_size"] == 150
@@ -63,19 +63,19 @@ def test_texts_are_read_as_they_were_written_and_can_be_put_together_again(encod
     assert whole > 10
 
 
-def test_lower_case_where_it_is_asked_for(build: Build) -> None:
+def test_lower_case_where_it_is_asked_for(build):
     out = build({**RECIPE, "lowercase": True})
     lines = list(prepared_lines(out / "prepared" / "train.target.txt"))
     assert all(line == line.lower() for line in lines) and any("." in line for line in lines)
 
 
-def test_announced_files_are_written_and_byte_pairs_keep_their_recipe(encoded: Path) -> None:
+def test_announced_files_are_written_and_byte_pairs_keep_their_recipe(encoded):
     assert {path.name for path in encoded.iterdir()} == {*files(RECIPE)["encoded"]}
     assert "vocabulary" not in complete({"dataset": "multi30k"})
     assert complete(complete(RECIPE)) == complete(RECIPE)
 
 
-def test_the_model_depends_on_the_counts_alone() -> None:
+def test_the_model_depends_on_the_counts_alone():
     turned = dict(reversed(COUNTS.items()))
     assert learn(COUNTS, 32, "toy") == learn(turned, 32, "toy")
     whole = Pieces(learn(COUNTS, 32, "toy"))
@@ -85,7 +85,7 @@ def test_the_model_depends_on_the_counts_alone() -> None:
 
 
 @pytest.mark.parametrize("size", [5, 4000])
-def test_a_size_that_the_texts_do_not_allow_names_the_nearest_one(size: int) -> None:
+def test_a_size_that_the_texts_do_not_allow_names_the_nearest_one(size):
     bound = "allows at most" if size > 100 else "needs at least"
     with pytest.raises(DataError, match=rf"`vocabulary` of dataset `toy` is {size}, too") as caught:
         learn(COUNTS, size, "toy")
@@ -97,9 +97,7 @@ def test_a_size_that_the_texts_do_not_allow_names_the_nearest_one(size: int) -> 
         learn(COUNTS, beyond, "toy")
 
 
-def test_too_large_a_vocabulary_ends_the_program_with_the_sentence(
-    build: Build, script: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_too_large_a_vocabulary_ends_the_program_with_the_sentence(build, script, tmp_path):
     out = build(RECIPE)
     write_checksums(out / "prepared")
     recipe = str({**RECIPE, "vocabulary": 8000}).replace("'", '"').replace("False", "false")
@@ -108,20 +106,3 @@ def test_too_large_a_vocabulary_ends_the_program_with_the_sentence(
     assert said.returncode == 1
     assert "error: Option `vocabulary` of dataset `multi30k` is 8000, too large" in said.stderr
     assert not (tmp_path / "none" / "manifest.json").exists()
-
-
-@pytest.mark.parametrize(
-    ("values", "sentence"),
-    [
-        ({"dataset": "multi30k", "vocabulary": 4}, "`vocabulary` .* is 4; it must be 5 or more"),
-        (
-            {"dataset": "multi30k", "vocabulary": 90, "merges": 50},
-            "Option `merges` of dataset `multi30k` is for byte-pair encoding; take it away, or",
-        ),
-        ({"dataset": "iwslt14", "vocabulary": 90, "joint": False}, "Option `joint` of dataset"),
-        ({"dataset": "iwslt14_30", "vocabulary": 90}, "byte-pair encoding; set `codes: learned`."),
-    ],
-)
-def test_a_wrong_recipe_is_a_sentence(values: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(RecipeError, match=sentence):
-        load(values)

@@ -1,7 +1,7 @@
 """Downloading from a server on this machine: resumed, tried again, and only the right bytes."""
 
 import hashlib
-from collections.abc import Iterator
+from dataclasses import replace
 from email.utils import formatdate
 from itertools import count
 from pathlib import Path
@@ -9,15 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.datasets.loopback import (
-    CHECKSUM,
-    CONTENT,
-    NO_PAUSES,
-    WRONG,
-    Answer,
-    Server,
-    source,
-)
+from tests.datasets.loopback import CHECKSUM, CONTENT, NO_PAUSES, WRONG, Answer, Server, source
 from workflow.datasets.fetched import downloading
 from workflow.datasets.fetched.downloading import PartialFile, download
 from workflow.errors import DataError
@@ -30,19 +22,14 @@ BUSY = Answer(503)
 OTHER = Answer(body=WRONG)
 SHORT = Answer(body=CONTENT[:1000])
 BROKEN_OFF = Answer(body=CONTENT, sent=CUT)
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with Server.running() as running:
-        yield running
+MARKS = ("ETag", "Last-Modified", "length")
 
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_download_is_verified_and_written(server: Server, tmp_path: Path) -> None:
+def test_a_download_is_verified_and_written(server, tmp_path):
     url = server.url("a", GOOD)
     origin = download(source(url), tmp_path / "new" / "out")
     assert (tmp_path / "new" / "out").read_bytes() == CONTENT
@@ -51,24 +38,50 @@ def test_a_download_is_verified_and_written(server: Server, tmp_path: Path) -> N
     assert origin.note == url
 
 
-@pytest.mark.parametrize("passing", [BUSY, Answer(429), Answer(500)])
-def test_a_passing_fault_is_tried_again(server: Server, tmp_path: Path, passing: Answer) -> None:
-    url = server.url("a", passing, passing, GOOD)
-    download(source(url), tmp_path / "out", NO_PAUSES)
-    assert (tmp_path / "out").read_bytes() == CONTENT
-    assert server.requests == ["/a"] * 3
+def versions(mark: str) -> list[Answer]:
+    """The beginning of one version of a file, and all of the next, told apart by a mark."""
+    if mark == "length":
+        return [Answer(body=WRONG + b"!", sent=CUT), GOOD]
+    old, new = ({mark: f'"{version}"'} for version in ("old", "new"))
+    return [Answer(body=WRONG, sent=CUT, headers=old), Answer(body=CONTENT, headers=new)]
 
 
-def test_a_broken_download_is_resumed_by_range(server: Server, tmp_path: Path) -> None:
-    steps = [Answer(body=CONTENT, sent=CUT * n) for n in (1, 2, 3)]
-    url = server.url("a", *steps, GOOD)
+def without_ranges(length: bool) -> list[Answer]:
+    """The beginning of a file and then all of it, whatever range is asked for."""
+    whole = Answer(body=CONTENT, ranges=False, length=length)
+    return [replace(whole, sent=CUT), whole]
+
+
+AGAIN = ["/a", f"/a bytes={CUT}-"]
+RECOVERIES: dict[str, tuple[list[Answer], list[str]]] = {
+    **{str(n): ([Answer(n), Answer(n), GOOD], ["/a"] * 3) for n in (503, 429, 500)},
+    "broken off": (
+        [*(Answer(body=CONTENT, sent=CUT * n) for n in (1, 2, 3)), GOOD],
+        ["/a", *(f"/a bytes={CUT * n}-" for n in (1, 2, 3))],
+    ),
+    "no ranges, length announced": (without_ranges(True), AGAIN),
+    "no ranges, length unknown": (without_ranges(False), AGAIN),
+    **{f"another {mark}": (versions(mark), [*AGAIN, "/a"]) for mark in MARKS},
+    "pieces of two versions": ([Answer(body=WRONG, sent=CUT), GOOD], [*AGAIN, "/a"]),
+    "now shorter": (
+        [Answer(body=CONTENT + b"more", sent=SIZE - 1), Answer(416), GOOD],
+        ["/a", f"/a bytes={SIZE - 1}-", "/a"],
+    ),
+    "a range from elsewhere": ([BROKEN_OFF, Answer(body=CONTENT, shift=1), GOOD], [*AGAIN, "/a"]),
+}
+
+
+@pytest.mark.parametrize(("answers", "requests"), RECOVERIES.values(), ids=RECOVERIES)
+def test_a_fault_is_recovered_from(server, tmp_path, answers, requests):
+    """Passing faults are tried again, what broke off is resumed, and no two versions are glued."""
+    url = server.url("a", *answers)
     download(source(url), tmp_path / "out", NO_PAUSES)
     assert (tmp_path / "out").read_bytes() == CONTENT
-    assert server.requests == ["/a", *(f"/a bytes={CUT * n}-" for n in (1, 2, 3))]
+    assert server.requests == requests
     assert names(tmp_path) == ["out"]
 
 
-def test_what_has_arrived_outlives_the_program(server: Server, tmp_path: Path) -> None:
+def test_what_has_arrived_outlives_the_program(server, tmp_path):
     url = server.url("a", BROKEN_OFF, MISSING, GOOD)
     with pytest.raises(DataError, match="404 Not Found"):
         download(source(url), tmp_path / "out", NO_PAUSES)
@@ -78,7 +91,7 @@ def test_what_has_arrived_outlives_the_program(server: Server, tmp_path: Path) -
     assert server.requests[-1] == f"/a bytes={CUT}-"
 
 
-def test_every_bit_of_progress_earns_new_attempts(server: Server, tmp_path: Path) -> None:
+def test_every_bit_of_progress_earns_new_attempts(server, tmp_path):
     steps = [Answer(body=CONTENT, sent=1 + 25_000 * n) for n in range(7)]
     url = server.url("a", *steps, GOOD)
     download(source(url), tmp_path / "out", (0.0,))
@@ -86,16 +99,7 @@ def test_every_bit_of_progress_earns_new_attempts(server: Server, tmp_path: Path
     assert len(server.requests) == len(steps) + 1
 
 
-@pytest.mark.parametrize("length", [True, False], ids=["announced", "unknown"])
-def test_a_server_without_ranges_starts_over(server: Server, tmp_path: Path, length: bool) -> None:
-    cut = Answer(body=CONTENT, sent=CUT, ranges=False, length=length)
-    url = server.url("a", cut, Answer(body=CONTENT, ranges=False, length=length))
-    download(source(url), tmp_path / "out", NO_PAUSES)
-    assert (tmp_path / "out").read_bytes() == CONTENT
-    assert server.requests == ["/a", f"/a bytes={CUT}-"]
-
-
-def test_a_server_that_always_breaks_off_is_given_up(server: Server, tmp_path: Path) -> None:
+def test_a_server_that_always_breaks_off_is_given_up(server, tmp_path):
     url = server.url("a", Answer(body=CONTENT, sent=CUT, ranges=False))
     with pytest.raises(DataError, match=rf"it broke off after {CUT} of {SIZE} bytes"):
         download(source(url), tmp_path / "out", NO_PAUSES)
@@ -103,46 +107,7 @@ def test_a_server_that_always_breaks_off_is_given_up(server: Server, tmp_path: P
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("mark", ["ETag", "Last-Modified", "length"])
-def test_a_file_that_changed_between_attempts_is_not_glued(
-    server: Server, tmp_path: Path, mark: str
-) -> None:
-    old = {} if mark == "length" else {mark: '"old"'}
-    new = {} if mark == "length" else {mark: '"new"'}
-    before = WRONG + b"!" if mark == "length" else WRONG
-    cut = Answer(body=before, sent=CUT, headers=old)
-    url = server.url("a", cut, Answer(body=CONTENT, headers=new))
-    download(source(url), tmp_path / "out", NO_PAUSES)
-    assert (tmp_path / "out").read_bytes() == CONTENT
-    assert server.requests == ["/a", f"/a bytes={CUT}-", "/a"]
-    assert names(tmp_path) == ["out"]
-
-
-def test_pieces_of_two_versions_are_found_out_by_their_checksum(
-    server: Server, tmp_path: Path
-) -> None:
-    url = server.url("a", Answer(body=WRONG, sent=CUT), GOOD)
-    download(source(url), tmp_path / "out", NO_PAUSES)
-    assert (tmp_path / "out").read_bytes() == CONTENT
-    assert server.requests == ["/a", f"/a bytes={CUT}-", "/a"]
-
-
-def test_a_file_that_is_now_shorter_is_begun_again(server: Server, tmp_path: Path) -> None:
-    longer = Answer(body=CONTENT + b"more", sent=SIZE - 1)
-    url = server.url("a", longer, Answer(416), GOOD)
-    download(source(url), tmp_path / "out", NO_PAUSES)
-    assert (tmp_path / "out").read_bytes() == CONTENT
-    assert server.requests == ["/a", f"/a bytes={SIZE - 1}-", "/a"]
-
-
-def test_a_range_from_elsewhere_is_not_taken(server: Server, tmp_path: Path) -> None:
-    url = server.url("a", BROKEN_OFF, Answer(body=CONTENT, shift=1), GOOD)
-    download(source(url), tmp_path / "out", NO_PAUSES)
-    assert (tmp_path / "out").read_bytes() == CONTENT
-    assert server.requests == ["/a", f"/a bytes={CUT}-", "/a"]
-
-
-def test_a_part_of_another_address_is_not_continued(server: Server, tmp_path: Path) -> None:
+def test_a_part_of_another_address_is_not_continued(server, tmp_path):
     first = server.url("a", Answer(body=WRONG, sent=CUT), MISSING)
     second = server.url("b", GOOD)
     download(source(first, second), tmp_path / "out", NO_PAUSES)
@@ -150,7 +115,7 @@ def test_a_part_of_another_address_is_not_continued(server: Server, tmp_path: Pa
     assert server.requests == ["/a", f"/a bytes={CUT}-", "/b"]
 
 
-def test_a_part_that_is_whole_needs_no_request(server: Server, tmp_path: Path) -> None:
+def test_a_part_that_is_whole_needs_no_request(server, tmp_path):
     url = server.url("a", MISSING)
     PartialFile(tmp_path / "out").begin({"url": url})
     (tmp_path / ".out.part").write_bytes(CONTENT)
@@ -169,9 +134,7 @@ def test_a_part_that_is_whole_needs_no_request(server: Server, tmp_path: Path) -
     ],
     ids=["404", "503", "wrong", "short", "long"],
 )
-def test_a_wrong_answer_is_never_accepted(
-    server: Server, tmp_path: Path, answer: Answer, requests: int, reason: str
-) -> None:
+def test_a_wrong_answer_is_never_accepted(server, tmp_path, answer, requests, reason):
     url = server.url("a", answer)
     with pytest.raises(DataError) as error:
         download(source(url), tmp_path / "out", NO_PAUSES)
@@ -189,21 +152,21 @@ def test_a_wrong_answer_is_never_accepted(
         assert (tmp_path / "out.wrong").read_bytes() == answer.body[: SIZE + 1]
 
 
-def test_a_wrong_file_leaves_the_right_one_alone(server: Server, tmp_path: Path) -> None:
+def test_a_wrong_file_leaves_the_right_one_alone(server, tmp_path):
     (tmp_path / "out").write_bytes(CONTENT)
     with pytest.raises(DataError):
         download(source(server.url("a", OTHER)), tmp_path / "out", NO_PAUSES)
     assert (tmp_path / "out").read_bytes() == CONTENT
 
 
-def test_the_other_address_is_tried_next(server: Server, tmp_path: Path) -> None:
+def test_the_other_address_is_tried_next(server, tmp_path):
     first, second = server.url("a", OTHER), server.url("b", GOOD)
     origin = download(source(first, second), tmp_path / "out", NO_PAUSES)
     assert (tmp_path / "out").read_bytes() == CONTENT and origin.note == second
     assert server.requests == ["/a", "/b"]
 
 
-def test_a_redirect_is_followed_also_when_resuming(server: Server, tmp_path: Path) -> None:
+def test_a_redirect_is_followed_also_when_resuming(server, tmp_path):
     there = server.url("there", BROKEN_OFF, GOOD)
     url = server.url("a", Answer(302, headers={"Location": there}))
     download(source(url), tmp_path / "out", NO_PAUSES)
@@ -211,16 +174,14 @@ def test_a_redirect_is_followed_also_when_resuming(server: Server, tmp_path: Pat
     assert server.requests == ["/a", "/there", f"/a bytes={CUT}-", f"/there bytes={CUT}-"]
 
 
-def test_a_server_that_is_gone_gets_a_sentence(tmp_path: Path) -> None:
+def test_a_server_that_is_gone_gets_a_sentence(tmp_path):
     with Server.running() as server:
         url = server.url("a", GOOD)
     with pytest.raises(DataError, match=r"Connection refused.*check the network"):
         download(source(url), tmp_path / "out", NO_PAUSES)
 
 
-def test_a_server_that_says_nothing_gets_a_sentence(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_says_nothing_gets_a_sentence(server, tmp_path, monkeypatch):
     monkeypatch.setattr(downloading, "TIMEOUT", 0.2)
     server.shutdown()
     with pytest.raises(DataError, match="timed out"):
@@ -232,14 +193,7 @@ def test_a_server_that_says_nothing_gets_a_sentence(
     [("7", 7), (formatdate(1_000_030, usegmt=True), 30), (formatdate(5, usegmt=True), 0)],
     ids=["seconds", "date", "past"],
 )
-def test_a_server_says_when_to_come_back(
-    server: Server,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    value: str,
-    seconds: int,
-) -> None:
+def test_a_server_says_when_to_come_back(server, tmp_path, monkeypatch, capsys, value, seconds):
     waited: list[float] = []
     clock = SimpleNamespace(sleep=waited.append, time=lambda: 1_000_000, monotonic=lambda: 0)
     monkeypatch.setattr(downloading, "time", clock)
@@ -251,19 +205,14 @@ def test_a_server_says_when_to_come_back(
     )
 
 
-def test_too_long_a_wait_is_not_waited_for(server: Server, tmp_path: Path) -> None:
+def test_too_long_a_wait_is_not_waited_for(server, tmp_path):
     url = server.url("a", Answer(429, headers={"Retry-After": "86400"}))
     with pytest.raises(DataError, match="429 Too Many Requests, to be asked again in 86400 s"):
         download(source(url), tmp_path / "out")
     assert server.requests == ["/a"]
 
 
-def test_a_long_download_says_how_far_it_is(
-    server: Server,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_long_download_says_how_far_it_is(server, tmp_path, monkeypatch, capsys):
     seconds = count(step=5)
     monkeypatch.setattr(downloading, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
     monkeypatch.setattr(downloading, "CHUNK", 50_000)

@@ -3,12 +3,10 @@
 import errno
 import hashlib
 import os
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.datasets.loopback import CONTENT, NO_PAUSES, WRONG, Answer, Server, mirror, source
+from tests.datasets.loopback import CONTENT, NO_PAUSES, WRONG, Answer, mirror, source
 from workflow.datasets.fetched import downloading
 from workflow.datasets.fetched.fetching import at_hand, fetch
 from workflow.errors import DataError
@@ -16,13 +14,7 @@ from workflow.errors import DataError
 GOOD = Answer(body=CONTENT)
 
 
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with Server.running() as running:
-        yield running
-
-
-def test_the_mirror_comes_first(server: Server, tmp_path: Path) -> None:
+def test_the_mirror_comes_first(server, tmp_path):
     url = server.url("a", GOOD)
     folder = mirror(tmp_path / "mirror", CONTENT, url=url)
     origin = fetch(source(url), folder, tmp_path / "manual", tmp_path / "out")
@@ -31,7 +23,7 @@ def test_the_mirror_comes_first(server: Server, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["the url's bytes", "bundle", "another kind"])
-def test_what_the_mirror_lacks_is_downloaded(server: Server, tmp_path: Path, kind: str) -> None:
+def test_what_the_mirror_lacks_is_downloaded(server, tmp_path, kind):
     url = server.url("a", GOOD)
     folder = mirror(tmp_path / "mirror", WRONG, url="http://x", kind=kind)
     origin = fetch(source(url), folder, tmp_path / "manual", tmp_path / "out")
@@ -39,9 +31,7 @@ def test_what_the_mirror_lacks_is_downloaded(server: Server, tmp_path: Path, kin
     assert origin.kind == "url" and server.requests == ["/a"]
 
 
-def test_a_wrong_file_of_the_mirror_is_not_made_up_for_by_a_download(
-    server: Server, tmp_path: Path
-) -> None:
+def test_a_wrong_file_of_the_mirror_is_not_made_up_for_by_a_download(server, tmp_path):
     url = server.url("a", GOOD)
     folder = mirror(tmp_path / "mirror", WRONG, url=url)
     with pytest.raises(DataError, match=r"is not toy/toy\.train"):
@@ -49,7 +39,7 @@ def test_a_wrong_file_of_the_mirror_is_not_made_up_for_by_a_download(
     assert not (tmp_path / "out").exists() and server.requests == []
 
 
-def test_a_file_without_a_checksum_is_never_downloaded(server: Server, tmp_path: Path) -> None:
+def test_a_file_without_a_checksum_is_never_downloaded(server, tmp_path):
     url = server.url("a", GOOD)
     item = source(url, checksum="")
     with pytest.raises(DataError) as error:
@@ -72,8 +62,8 @@ def test_a_file_without_a_checksum_is_never_downloaded(server: Server, tmp_path:
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 def test_a_full_disk_gets_a_sentence_and_the_download_goes_on_later(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
-) -> None:
+    server, tmp_path, monkeypatch, number
+):
     url = server.url("a", Answer(body=CONTENT, sent=50_000), GOOD)
 
     def full(*_: object) -> None:

@@ -1,24 +1,17 @@
 """A mirror that was built holds its sources, costs nothing the second time, and can be used."""
 
 import csv
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.datasets.loopback import CONTENT, NO_PAUSES, WRONG, Answer, Server, mirror, source
+from tests.datasets.loopback import CONTENT, NO_PAUSES, WRONG, Answer, mirror, source
 from workflow.datasets.fetched.fetching import fetch
 from workflow.datasets.fetched.mirroring import build
 from workflow.datasets.fetched.origins import Origin
 from workflow.datasets.fetched.sources import Source
 
 GONE = "http://127.0.0.1:9/a"
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with Server.running() as running:
-        yield running
 
 
 def gather(folder: Path, *sources: Source, mirror: Path | None = None) -> list[str]:
@@ -35,7 +28,7 @@ def index(folder: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream, dialect="excel-tab"))
 
 
-def test_a_mirror_is_built_once_and_then_used(server: Server, tmp_path: Path) -> None:
+def test_a_mirror_is_built_once_and_then_used(server, tmp_path):
     item = source(server.url("a", Answer(body=CONTENT)))
     assert gather(tmp_path / "m", item) == gather(tmp_path / "m", item) == []
     assert server.requests == ["/a"]
@@ -47,7 +40,7 @@ def test_a_mirror_is_built_once_and_then_used(server: Server, tmp_path: Path) ->
     assert server.requests == ["/a"]
 
 
-def test_a_bundle_goes_from_mirror_to_mirror(tmp_path: Path) -> None:
+def test_a_bundle_goes_from_mirror_to_mirror(tmp_path):
     item = source(GONE)
     first = mirror(tmp_path / "first", WRONG, kind="bundle", stands_for=f"{GONE} (a part)")
     assert gather(tmp_path / "second", item, mirror=first) == []
@@ -57,7 +50,7 @@ def test_a_bundle_goes_from_mirror_to_mirror(tmp_path: Path) -> None:
     assert (tmp_path / "out").read_bytes() == WRONG and origin.kind == "bundle"
 
 
-def test_a_file_that_was_got_by_hand_goes_along(tmp_path: Path) -> None:
+def test_a_file_that_was_got_by_hand_goes_along(tmp_path):
     item = source("https://x/form", checksum="")
     assert "can't be downloaded; get it from" in gather(tmp_path / "m", item)[0]
     (tmp_path / "m" / "manual" / "toy").mkdir(parents=True)
@@ -68,9 +61,7 @@ def test_a_file_that_was_got_by_hand_goes_along(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [WRONG, None], ids=["swapped", "removed"])
-def test_what_was_damaged_is_fetched_again(
-    server: Server, tmp_path: Path, damage: bytes | None
-) -> None:
+def test_what_was_damaged_is_fetched_again(server, tmp_path, damage):
     item = source(server.url("a", Answer(body=CONTENT)))
     gather(tmp_path / "m", item)
     path = tmp_path / "m" / "toy" / "toy.train"
@@ -80,7 +71,7 @@ def test_what_was_damaged_is_fetched_again(
     assert server.requests == ["/a", "/a"]
 
 
-def test_one_file_that_is_gone_does_not_stop_the_others(server: Server, tmp_path: Path) -> None:
+def test_one_file_that_is_gone_does_not_stop_the_others(server, tmp_path):
     lost = Source("lost", "b", GONE, (), "0" * 64, 1, "none")
     item = source(server.url("a", Answer(body=CONTENT)))
     (failure,) = gather(tmp_path / "m", lost, item)
@@ -88,7 +79,7 @@ def test_one_file_that_is_gone_does_not_stop_the_others(server: Server, tmp_path
     assert [row["file"] for row in index(tmp_path / "m")] == ["toy/toy.train"]
 
 
-def test_a_mirror_keeps_what_it_had(server: Server, tmp_path: Path) -> None:
+def test_a_mirror_keeps_what_it_had(server, tmp_path):
     folder = mirror(tmp_path / "m", WRONG, url="https://x/other", repository="someone/else")
     item = source(server.url("a", Answer(body=CONTENT)))
     assert gather(folder, item) == []

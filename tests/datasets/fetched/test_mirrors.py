@@ -1,13 +1,12 @@
 """Looking files up in a mirror, by address and by what a bundle stands for; always verified."""
 
 import hashlib
-import io
 import lzma
-import tarfile
 from pathlib import Path
 
 import pytest
 
+from tests.datasets.folders import tar
 from tests.datasets.loopback import CHECKSUM, CONTENT, WRONG, mirror, source
 from workflow.datasets.fetched import mirrors, origins
 from workflow.datasets.fetched.sources import Source, load, read_table
@@ -28,17 +27,6 @@ def take(folder: Path, item: Source, out: Path) -> origins.Origin:
     return origin
 
 
-def bundle(members: dict[str, bytes]) -> bytes:
-    """A tar.xz with these files."""
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:xz") as archive:
-        for name, content in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return packed.getvalue()
-
-
 @pytest.mark.parametrize(
     ("stored", "row"),
     [
@@ -48,16 +36,14 @@ def bundle(members: dict[str, bytes]) -> bytes:
     ],
     ids=["plain", "xz", "xz with checksum"],
 )
-def test_a_file_is_found_by_any_of_its_addresses(
-    tmp_path: Path, stored: bytes, row: dict[str, str]
-) -> None:
+def test_a_file_is_found_by_any_of_its_addresses(tmp_path, stored, row):
     folder = mirror(tmp_path / "mirror", stored, url=URL, **row)
     origin = take(folder, source("https://gone/a", URL), tmp_path / "out")
     assert (tmp_path / "out").read_bytes() == CONTENT
     assert (origin.kind, origin.sha256, origin.note) == ("mirror", CHECKSUM, "toy/file")
 
 
-def test_a_bundle_stands_for_the_official_archive_under_its_own_checksum(tmp_path: Path) -> None:
+def test_a_bundle_stands_for_the_official_archive_under_its_own_checksum(tmp_path):
     stands_for = f"{URL} (labelled part, same layout)"
     folder = mirror(tmp_path / "mirror", WRONG, kind="bundle", stands_for=stands_for)
     origin = take(folder, source(URL), tmp_path / "out")
@@ -67,16 +53,14 @@ def test_a_bundle_stands_for_the_official_archive_under_its_own_checksum(tmp_pat
     assert origin.note == f"toy/file, which stands for {stands_for}"
 
 
-def test_only_a_bundle_stands_for_something_else(tmp_path: Path) -> None:
+def test_only_a_bundle_stands_for_something_else(tmp_path):
     folder = mirror(tmp_path / "mirror", WRONG, url="https://x/part", stands_for=f"{URL} (4 %)")
     assert mirrors.find(folder, source(URL)) is None
 
 
 @pytest.mark.parametrize("asked", ["url", "stands_for"])
 @pytest.mark.parametrize("kind", ["", "a copy"])
-def test_an_unknown_kind_is_named_where_the_file_is_asked_for(
-    tmp_path: Path, asked: str, kind: str
-) -> None:
+def test_an_unknown_kind_is_named_where_the_file_is_asked_for(tmp_path, asked, kind):
     row = {"url": "", "kind": kind, asked: URL}
     folder = mirror(tmp_path / "mirror", CONTENT, **row)
     sentence = rf"line 2: the kind of toy/file is '{kind}'; write one of: the url's bytes, xz of"
@@ -85,9 +69,10 @@ def test_an_unknown_kind_is_named_where_the_file_is_asked_for(
     assert mirrors.find(folder, source("https://another")) is None
 
 
-def test_a_file_of_a_bundle_is_found_by_its_address(tmp_path: Path) -> None:
+def test_a_file_of_a_bundle_is_found_by_its_address(tmp_path):
     name = "books & films/toy.train"
-    stored = bundle({"set/toy.train": WRONG, f"set/{name}": CONTENT, "set/other": WRONG})
+    files = {"set/toy.train": WRONG, f"set/{name}": CONTENT, "set/other": WRONG}
+    stored = tar(files, "w:xz")
     pattern = "https://host/folder/{books%20&%20films,*}/toy.{train,test}"
     folder = mirror(tmp_path / "mirror", stored, kind="bundle", url=pattern)
     item = source("https://host/folder/books%20%26%20films/toy.train")
@@ -100,7 +85,7 @@ def test_a_file_of_a_bundle_is_found_by_its_address(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
 
 
-def test_the_address_comes_before_a_bundle(tmp_path: Path) -> None:
+def test_the_address_comes_before_a_bundle(tmp_path):
     folder = mirror(tmp_path / "mirror", WRONG, kind="bundle", stands_for=URL)
     (folder / "toy" / "right").write_bytes(CONTENT)
     row = [URL, "toy/right", CHECKSUM, str(len(CONTENT)), "the url's bytes", "", ""]
@@ -109,7 +94,7 @@ def test_the_address_comes_before_a_bundle(tmp_path: Path) -> None:
     assert take(folder, source(URL), tmp_path / "out").kind == "mirror"
 
 
-def test_a_file_that_nobody_publishes_a_checksum_of_has_the_mirrors(tmp_path: Path) -> None:
+def test_a_file_that_nobody_publishes_a_checksum_of_has_the_mirrors(tmp_path):
     folder = mirror(tmp_path / "mirror", WRONG, url=URL)
     origin = take(folder, source(URL, checksum=""), tmp_path / "out")
     assert origin.sha256 == hashlib.sha256(WRONG).hexdigest()
@@ -134,9 +119,7 @@ def test_a_file_that_nobody_publishes_a_checksum_of_has_the_mirrors(tmp_path: Pa
         (None, {}, "the mirror has no file .* listed for toy/toy.train; complete the mirror"),
     ],
 )
-def test_a_wrong_file_or_index_is_named_and_never_accepted(
-    tmp_path: Path, stored: bytes | None, row: dict[str, str], sentence: str
-) -> None:
+def test_a_wrong_file_or_index_is_named_and_never_accepted(tmp_path, stored, row, sentence):
     folder = mirror(tmp_path / "mirror", stored, **{"url": URL, **row})
     entry = mirrors.find(folder, source(URL))
     assert entry is not None
@@ -147,7 +130,7 @@ def test_a_wrong_file_or_index_is_named_and_never_accepted(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_mirror_that_is_none_gets_a_sentence(tmp_path: Path) -> None:
+def test_a_mirror_that_is_none_gets_a_sentence(tmp_path):
     item = source(URL)
     with pytest.raises(DataError, match=r"The mirror .*/nowhere is not a folder; correct `mirror`"):
         mirrors.find(tmp_path / "nowhere", item)
@@ -158,7 +141,7 @@ def test_a_mirror_that_is_none_gets_a_sentence(tmp_path: Path) -> None:
         mirrors.find(tmp_path, item)
 
 
-def test_everything_in_the_real_mirror_is_found(mirror: Path, tmp_path: Path) -> None:
+def test_everything_in_the_real_mirror_is_found(mirror, tmp_path):
     kinds, used = {}, set()
     for item in load().values():
         entry = mirrors.find(mirror, item)

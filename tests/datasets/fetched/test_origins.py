@@ -27,7 +27,7 @@ def put(path: Path, content: bytes, kind: str) -> None:
     write(path, Origin(kind, checksum(content), len(content), "from somewhere"))
 
 
-def test_the_record_lies_beside_the_file(tmp_path: Path) -> None:
+def test_the_record_lies_beside_the_file(tmp_path):
     put(tmp_path / "a.tar.gz", BUNDLE, "bundle")
     assert read_sealed(tmp_path / "a.tar.gz.origin.json") == {
         "schema": 2,
@@ -51,9 +51,7 @@ def test_the_record_lies_beside_the_file(tmp_path: Path) -> None:
         (BY_HAND, BUNDLE, "mirror"),
     ],
 )
-def test_a_file_is_verified_as_what_it_was_fetched_as(
-    tmp_path: Path, source: Source, content: bytes, kind: str
-) -> None:
+def test_a_file_is_verified_as_what_it_was_fetched_as(tmp_path, source, content, kind):
     path = tmp_path / "a"
     put(path, content, kind)
     verify(path, source)
@@ -65,13 +63,13 @@ def test_a_file_is_verified_as_what_it_was_fetched_as(
 
 
 @pytest.mark.parametrize("kind", ["url", "mirror"])
-def test_a_record_does_not_excuse_other_bytes_than_the_listed(tmp_path: Path, kind: str) -> None:
+def test_a_record_does_not_excuse_other_bytes_than_the_listed(tmp_path, kind):
     put(tmp_path / "a", BUNDLE, kind)
     with pytest.raises(Damaged, match=f"a: expected sha256 {SOURCE.sha256} .5 bytes., found"):
         verify(tmp_path / "a", SOURCE)
 
 
-def test_a_file_without_a_record_has_the_listed_bytes(tmp_path: Path) -> None:
+def test_a_file_without_a_record_has_the_listed_bytes(tmp_path):
     path = tmp_path / "a"
     with pytest.raises(DataError, match="a: this file does not exist; fetch toy/a again"):
         verify(path, SOURCE)
@@ -82,7 +80,7 @@ def test_a_file_without_a_record_has_the_listed_bytes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"from": "url"}', "not JSON"])
-def test_a_broken_record_is_named(tmp_path: Path, text: str) -> None:
+def test_a_broken_record_is_named(tmp_path, text):
     (tmp_path / "a").write_bytes(RIGHT)
     record(tmp_path / "a").write_text(text)
     with pytest.raises(Damaged, match=r"a\.origin\.json is damaged, or was changed") as error:
@@ -90,7 +88,7 @@ def test_a_broken_record_is_named(tmp_path: Path, text: str) -> None:
     assert error.value.path == record(tmp_path / "a")
 
 
-def test_a_record_that_was_changed_is_found_out(tmp_path: Path) -> None:
+def test_a_record_that_was_changed_is_found_out(tmp_path):
     """It would let a swapped file pass."""
     put(tmp_path / "a", BUNDLE, "bundle")
     other = BUNDLE.upper()

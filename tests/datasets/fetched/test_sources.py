@@ -17,7 +17,7 @@ def table(path: Path, *rows: list[str]) -> Path:
     return path
 
 
-def test_every_file_that_a_dataset_needs_is_listed_with_its_licence() -> None:
+def test_every_file_that_a_dataset_needs_is_listed_with_its_licence():
     sources = load()
     for dataset in datasets():
         for file in files({"dataset": dataset})["sources"]:
@@ -27,7 +27,7 @@ def test_every_file_that_a_dataset_needs_is_listed_with_its_licence() -> None:
             assert ("sst", file) in sources
 
 
-def test_every_listed_file_has_one_place_and_terms() -> None:
+def test_every_listed_file_has_one_place_and_terms():
     sources = load()
     urls = [url for source in sources.values() for url in source.urls]
     assert len({*urls}) == len(urls)
@@ -38,14 +38,14 @@ def test_every_listed_file_has_one_place_and_terms() -> None:
         assert host != "raw.githubusercontent.com" or re.search("/[0-9a-f]{40}/", source.url)
 
 
-def test_a_row_becomes_a_source(tmp_path: Path) -> None:
+def test_a_row_becomes_a_source(tmp_path):
     source = load(table(tmp_path / "s.tsv", list(COLUMNS), ROW))["toy", "a"]
     assert source.name == "toy/a"
     assert source.urls == ("https://x/a", "https://y/a", "https://z/a")
     assert source.bytes == 12 and not source.by_hand
 
 
-def test_a_row_without_a_checksum_is_to_be_got_by_hand(tmp_path: Path) -> None:
+def test_a_row_without_a_checksum_is_to_be_got_by_hand(tmp_path):
     row = [*ROW[:4], "", "", "a form"]
     source = load(table(tmp_path / "s.tsv", list(COLUMNS), row))["toy", "a"]
     assert source.by_hand and source.mismatch("0" * 64, 9) is None
@@ -63,7 +63,7 @@ def test_a_row_without_a_checksum_is_to_be_got_by_hand(tmp_path: Path) -> None:
         ([list(COLUMNS), [*ROW[:4], "", "12", "free"]], "or leave both empty for a file to get by"),
     ],
 )
-def test_a_wrong_list_is_named(tmp_path: Path, rows: list[list[str]], sentence: str) -> None:
+def test_a_wrong_list_is_named(tmp_path, rows, sentence):
     with pytest.raises(DataError, match=sentence):
         load(table(tmp_path / "s.tsv", *rows))
 
@@ -75,7 +75,7 @@ def test_a_wrong_list_is_named(tmp_path: Path, rows: list[list[str]], sentence: 
         (b'a\tb\n"1\t2\n3\t4\n', "unexpected end of data"),
     ],
 )
-def test_what_is_no_table_is_named(tmp_path: Path, content: bytes, reason: str) -> None:
+def test_what_is_no_table_is_named(tmp_path, content, reason):
     path = tmp_path / "s.tsv"
     path.write_bytes(content)
     with pytest.raises(DataError, match=rf"s.tsv: this is not a table in UTF-8.*{reason}"):

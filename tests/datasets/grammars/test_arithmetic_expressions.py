@@ -1,6 +1,5 @@
 """Arithmetic expressions against the thesis's example, Python's own parser and exact chances."""
 
-import math
 from collections import Counter
 from random import Random
 
@@ -8,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.datasets.folders import assert_chances
 from workflow.datasets.grammars.arithmetic_expressions import (
     HIGHEST,
     SAMPLERS,
@@ -28,23 +28,8 @@ EXAMPLE = Operation("+", Operation("*", Operation("+", 4, 1), 3), Operation("+",
 
 numbers = st.integers(0, 4)
 operations = st.recursive(
-    numbers,
-    lambda side: st.builds(Operation, st.sampled_from("+*"), side, side),
-    max_leaves=20,
+    numbers, lambda side: st.builds(Operation, st.sampled_from("+*"), side, side), max_leaves=20
 ).filter(lambda expression: not isinstance(expression, int))
-
-
-def by_stack(text: str) -> int:
-    """Return the value of a prefix expression modulo 5, read from right to left."""
-    stack: list[int] = []
-    for symbol in reversed(text.split()):
-        if symbol in "+*":
-            left, right = stack.pop(), stack.pop()
-            stack.append(left + right if symbol == "+" else left * right)
-        elif symbol not in "()":
-            stack.append(int(symbol))
-    (result,) = stack
-    return result % 5
 
 
 def nesting(text: str) -> int:
@@ -67,16 +52,7 @@ def leaves(expression: Expression) -> list[int]:
     return [*leaves(expression.left), *leaves(expression.right)]
 
 
-def assert_chances(counts: Counter, chances: dict, draws: int) -> None:
-    """Fail where an outcome is more than 5 standard errors from its chance."""
-    assert math.isclose(sum(chances.values()), 1)
-    assert set(counts) <= set(chances)
-    for outcome, chance in chances.items():
-        error = 5 * math.sqrt(chance * (1 - chance) / draws) + 1 / draws
-        assert counts[outcome] / draws == pytest.approx(chance, abs=error), outcome
-
-
-def test_the_example_of_the_thesis() -> None:
+def test_the_example_of_the_thesis():
     assert infix(EXAMPLE) == "( ( 4 + 1 ) * 3 ) + ( 2 + 4 )"
     assert prefix(EXAMPLE) == "( + ( * ( + 4 1 ) 3 ) ( + 2 4 ) )"
     assert height(EXAMPLE) - 1 == 2  # "has depth 2 nesting"
@@ -96,33 +72,32 @@ def test_the_example_of_the_thesis() -> None:
         ("4 * ( 3 + ( 2 * ( 1 + 1 ) ) )", 3, 3),
     ],
 )
-def test_values_and_depths_by_hand(text: str, result: int, depth: int) -> None:
+def test_values_and_depths_by_hand(text, result, depth):
     expression = parse_infix(text)
     assert (value(expression), height(expression) - 1) == (result, depth)
 
 
 @given(operations)
-def test_what_is_written_is_read_back(expression: Operation) -> None:
+def test_what_is_written_is_read_back(expression):
     assert parse_infix(infix(expression)) == expression
     assert parse_prefix(prefix(expression)) == expression
     assert {*infix(expression).split(" "), *prefix(expression).split(" ")} <= set(SYMBOLS)
 
 
 @given(operations)
-def test_values_are_pythons_modulo_five(expression: Operation) -> None:
+def test_values_are_pythons_modulo_five(expression):
     assert value(expression) == eval(infix(expression)) % 5
-    assert value(expression) == by_stack(prefix(expression))
 
 
 @given(operations)
-def test_heights_are_the_nesting_of_parentheses(expression: Operation) -> None:
+def test_heights_are_the_nesting_of_parentheses(expression):
     assert height(expression) == nesting(prefix(expression)) == nesting(infix(expression)) + 1
 
 
 @pytest.mark.parametrize(("parse", "write"), [(parse_infix, infix), (parse_prefix, prefix)])
 @given(st.lists(st.sampled_from(SYMBOLS), max_size=9).map(" ".join))
 @settings(max_examples=400)
-def test_only_what_can_be_written_is_read(parse, write, text: str) -> None:
+def test_only_what_can_be_written_is_read(parse, write, text):
     try:
         expression = parse(text)
     except ValueError:
@@ -131,9 +106,7 @@ def test_only_what_can_be_written_is_read(parse, write, text: str) -> None:
 
 
 @given(operations, st.data())
-def test_a_changed_text_is_refused_or_another_expression(
-    expression: Operation, data: st.DataObject
-) -> None:
+def test_a_changed_text_is_refused_or_another_expression(expression, data):
     for parse, write in ((parse_infix, infix), (parse_prefix, prefix)):
         symbols = write(expression).split(" ")
         place = data.draw(st.integers(0, len(symbols) - 1))
@@ -179,12 +152,12 @@ WRONG_PREFIX = {
     [(parse_infix, *row) for row in WRONG_INFIX.items()]
     + [(parse_prefix, *row) for row in WRONG_PREFIX.items()],
 )
-def test_what_is_wrong_gets_its_reason(parse, text: str, reason: str) -> None:
+def test_what_is_wrong_gets_its_reason(parse, text, reason):
     with pytest.raises(ValueError, match=reason):
         parse(text)
 
 
-def test_the_highest_expression_is_read_and_none_higher() -> None:
+def test_the_highest_expression_is_read_and_none_higher():
     highest, higher = chain(HIGHEST, Random(0)), chain(HIGHEST + 1, Random(0))
     for parse, write in ((parse_infix, infix), (parse_prefix, prefix)):
         assert parse(write(highest)) == highest
@@ -196,7 +169,7 @@ def test_the_highest_expression_is_read_and_none_higher() -> None:
 @pytest.mark.parametrize("sampler", SAMPLERS)
 @given(st.integers(0, 7), st.integers(0, 2**32))
 @settings(max_examples=50, deadline=None)
-def test_samples_have_the_height_that_is_asked_for(sampler: str, wanted: int, seed: int) -> None:
+def test_samples_have_the_height_that_is_asked_for(sampler, wanted, seed):
     expression = SAMPLERS[sampler](wanted, Random(seed))
     assert height(expression) == wanted
     assert expression == SAMPLERS[sampler](wanted, Random(seed))
@@ -228,28 +201,28 @@ def shapes(high: int) -> dict[str, float]:
     return dict(chances)
 
 
-def test_the_shapes_of_a_spine_by_hand() -> None:
+def test_the_shapes_of_a_spine_by_hand():
     assert shapes(2) == {"((..).)": 0.25, "(.(..))": 0.25, "((..)(..))": 0.5}
 
 
 @pytest.mark.parametrize("high", [1, 2, 3])
-def test_spines_have_the_shapes_of_the_rule(high: int) -> None:
+def test_spines_have_the_shapes_of_the_rule(high):
     random = Random(1)
     counts = Counter(shape(spine(high, random)) for _ in range(8000))
-    assert_chances(counts, shapes(high), 8000)
+    assert_chances(counts, shapes(high))
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
-def test_operators_and_numbers_are_uniform(sampler: str) -> None:
+def test_operators_and_numbers_are_uniform(sampler):
     random = Random(2)
     counts = Counter(infix(SAMPLERS[sampler](1, random)) for _ in range(10_000))
     written = [f"{a} {o} {b}" for a in range(5) for o in "+*" for b in range(5)]
-    assert_chances(counts, dict.fromkeys(written, 1 / 50), 10_000)
+    assert_chances(counts, dict.fromkeys(written, 1 / 50))
     high = [SAMPLERS[sampler](4, random) for _ in range(2000)]
     leaf = [number for expression in high for number in leaves(expression)]
-    assert_chances(Counter(leaf), dict.fromkeys(range(5), 0.2), len(leaf))
+    assert_chances(Counter(leaf), dict.fromkeys(range(5), 0.2))
     operators = [node.operator for expression in high for node in nodes(expression)]
-    assert_chances(Counter(operators), {"+": 0.5, "*": 0.5}, len(operators))
+    assert_chances(Counter(operators), {"+": 0.5, "*": 0.5})
 
 
 def values(sampler: str, highest: int) -> list[list[float]]:
@@ -272,11 +245,11 @@ def values(sampler: str, highest: int) -> list[list[float]]:
 @pytest.mark.parametrize(
     ("sampler", "majority"), [("spine", (34.9, 36.0, 38.5)), ("chain", (29.1, 31.4, 31.9))]
 )
-def test_values_follow_their_exact_chances(sampler: str, majority: tuple[float, ...]) -> None:
+def test_values_follow_their_exact_chances(sampler, majority):
     exact = values(sampler, 4)
     random = Random(3)
     for depth, trial in enumerate(majority, start=1):
         draws = Counter(value(SAMPLERS[sampler](depth + 1, random)) for _ in range(6000))
-        assert_chances(draws, dict(enumerate(exact[depth + 1])), 6000)
+        assert_chances(draws, dict(enumerate(exact[depth + 1])))
         # The trial drew 1000 expressions of each depth: a standard error of 1.5 points.
         assert 100 * max(exact[depth + 1]) == pytest.approx(trial, abs=2.5)

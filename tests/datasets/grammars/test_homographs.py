@@ -21,7 +21,7 @@ def classes(english: list[str]) -> list[str]:
     return found
 
 
-def test_the_class_of_every_word_is_told_by_its_place() -> None:
+def test_the_class_of_every_word_is_told_by_its_place():
     generator = random.Random(0)
     meanings = {(entry.english, entry.word_class): entry.german for entry in lexicon()}
     for _ in range(300):
@@ -35,7 +35,7 @@ def test_the_class_of_every_word_is_told_by_its_place() -> None:
         assert len(forms) == len(set(forms))
 
 
-def test_every_form_has_three_translations_of_its_own() -> None:
+def test_every_form_has_three_translations_of_its_own():
     entries = lexicon()
     lower = [entry.german.lower() for entry in entries]
     assert len(lower) == len(set(lower))

@@ -36,7 +36,7 @@ LEGAL = {
 }
 
 
-def test_every_word_has_one_class_and_is_in_the_lexicon() -> None:
+def test_every_word_has_one_class_and_is_in_the_lexicon():
     for side in (0, 1):
         classes = defaultdict(set)
         for entry in LEXICON:
@@ -48,7 +48,7 @@ def test_every_word_has_one_class_and_is_in_the_lexicon() -> None:
     assert len({*LEXICON}) == len(LEXICON)
 
 
-def test_words_translate_each_other_one_by_one() -> None:
+def test_words_translate_each_other_one_by_one():
     german = defaultdict(set)
     for english, form, _ in LEXICON:
         german[english].add(form)
@@ -62,13 +62,13 @@ def test_words_translate_each_other_one_by_one() -> None:
         assert {word for word, count in left.items() if word and count > 0} <= {","}
 
 
-def test_a_sentence_has_one_translation_and_the_other_way_round() -> None:
+def test_a_sentence_has_one_translation_and_the_other_way_round():
     pairs = {(" ".join(first), " ".join(second)) for first, second in SENTENCES}
     assert len(pairs) > 2500
     assert len({first for first, _ in pairs}) == len({second for _, second in pairs}) == len(pairs)
 
 
-def test_determiners_and_adjectives_agree() -> None:
+def test_determiners_and_adjectives_agree():
     genders = {noun.forms[0].german: noun.gender for noun in NOUNS}
     genders |= {noun.forms[1].german: "p" for noun in NOUNS}
     checked = Counter()
@@ -93,7 +93,7 @@ def test_determiners_and_adjectives_agree() -> None:
     assert len(checked) == 8 and min(checked.values()) > 50
 
 
-def test_finite_verbs_agree_with_the_subject() -> None:
+def test_finite_verbs_agree_with_the_subject():
     modals = [form for modal in MODALS for form in modal.forms]
     plurals = {noun.forms[1] for noun in NOUNS}
     for number in range(500):
@@ -123,14 +123,14 @@ HAND = {
 }
 
 
-def test_the_order_of_words_by_hand() -> None:
+def test_the_order_of_words_by_hand():
     """English words in the English order, and German ones in the German order."""
     for kind, (_, *orders) in ORDERS.items():
         written = [" ".join(PARTS.get(part, part) for part in order) for order in orders]
         assert " / ".join(" ".join(text.split()) for text in written) == HAND[kind]
 
 
-def test_tags_and_chunks_by_hand() -> None:
+def test_tags_and_chunks_by_hand():
     known: dict[str, Translation] = {}
     for words, _ in DRAWN:
         for word in words:
@@ -144,7 +144,7 @@ def test_tags_and_chunks_by_hand() -> None:
 
 
 @pytest.mark.parametrize("conjunction", ["dass", *(one.german for one in CONJUNCTIONS)])
-def test_the_verb_is_last_after_a_conjunction(conjunction: str) -> None:
+def test_the_verb_is_last_after_a_conjunction(conjunction):
     found = [words for _, words in SENTENCES if conjunction in words]
     assert len(found) > 30
     for words in found:

@@ -8,20 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.datasets.conftest import tar
+from tests.datasets.folders import tar, zipped
 from workflow.datasets.io.archives import members
 from workflow.errors import DataError
 
 FILES = {"b/two": b"2" * 3000, "a/one": b"1", "a/none": b"", "c/three": bytes(range(256)) * 9}
-
-
-def zipped(files: dict[str, bytes]) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.mkdir("a")
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return stream.getvalue()
 
 
 def everything(_: str) -> bool:
@@ -45,7 +36,7 @@ WHOLE = {
 
 
 @pytest.mark.parametrize("kind", WHOLE)
-def test_files_come_back_in_the_archives_order(put: Callable[[bytes], Path], kind: str) -> None:
+def test_files_come_back_in_the_archives_order(put, kind):
     path = put(WHOLE[kind])
     assert list(members(path, everything)) == list(FILES.items())
     assert [name for name, _ in members(path, lambda name: name.startswith("a/"))] == [
@@ -55,9 +46,7 @@ def test_files_come_back_in_the_archives_order(put: Callable[[bytes], Path], kin
 
 
 @pytest.mark.parametrize("kind", WHOLE)
-def test_an_archive_that_is_cut_anywhere_is_refused(
-    put: Callable[[bytes], Path], kind: str
-) -> None:
+def test_an_archive_that_is_cut_anywhere_is_refused(put, kind):
     content = WHOLE[kind]
     block = tarfile.BLOCKSIZE
     ends = [*range(0, len(content) - 1, 97), *range(len(content) - 9, len(content))]
@@ -69,16 +58,14 @@ def test_an_archive_that_is_cut_anywhere_is_refused(
             list(members(put(content[:end]), everything))
 
 
-def test_what_is_no_archive_and_what_is_missing_is_refused(
-    put: Callable[[bytes], Path], tmp_path: Path
-) -> None:
+def test_what_is_no_archive_and_what_is_missing_is_refused(put, tmp_path):
     with pytest.raises(DataError, match=r"or cut short \(file could not be opened[^\n]*$"):
         list(members(put(b"<html>404</html>" * 99), everything))
     with pytest.raises(DataError, match="nowhere: this archive does not exist; fetch it again"):
         list(members(tmp_path / "nowhere", everything))
 
 
-def test_changed_bytes_are_refused(put: Callable[[bytes], Path]) -> None:
+def test_changed_bytes_are_refused(put):
     for kind in ("gz", "xz", "zip"):
         content = bytearray(WHOLE[kind])
         content[len(content) // 3] ^= 255
@@ -91,14 +78,14 @@ def test_changed_bytes_are_refused(put: Callable[[bytes], Path]) -> None:
 
 
 @pytest.mark.parametrize("name", ["../evil", "a/../../evil", "/etc/evil"])
-def test_a_name_that_leads_out_is_refused(put: Callable[[bytes], Path], name: str) -> None:
+def test_a_name_that_leads_out_is_refused(put, name):
     for content in (tar({name: b""}), zipped({name: b""})):
         with pytest.raises(DataError, match="leads out of the archive"):
             list(members(put(content), lambda name: False))
 
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE])
-def test_a_wanted_link_or_device_is_refused(put: Callable[[bytes], Path], kind: bytes) -> None:
+def test_a_wanted_link_or_device_is_refused(put, kind):
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w") as archive:
         entry = tarfile.TarInfo("a/link")
@@ -110,7 +97,7 @@ def test_a_wanted_link_or_device_is_refused(put: Callable[[bytes], Path], kind: 
     assert list(members(path, lambda name: name != "a/link")) == []
 
 
-def test_a_zip_with_a_password_is_refused(put: Callable[[bytes], Path]) -> None:
+def test_a_zip_with_a_password_is_refused(put):
     content = bytearray(zipped({"a/one": b"1"}))
     for start, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # in each file's two headers
         at = content.find(start)
@@ -121,7 +108,7 @@ def test_a_zip_with_a_password_is_refused(put: Callable[[bytes], Path]) -> None:
         list(members(put(bytes(content)), everything))
 
 
-def test_a_link_in_a_zip_is_refused(put: Callable[[bytes], Path]) -> None:
+def test_a_link_in_a_zip_is_refused(put):
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         entry = zipfile.ZipInfo("link")
@@ -131,7 +118,7 @@ def test_a_link_in_a_zip_is_refused(put: Callable[[bytes], Path]) -> None:
         list(members(put(stream.getvalue()), everything))
 
 
-def test_a_leading_dot_is_left_out_and_a_second_copy_refused(put: Callable[[bytes], Path]) -> None:
+def test_a_leading_dot_is_left_out_and_a_second_copy_refused(put):
     assert list(members(put(tar({"./a": b"1"})), everything)) == [("a", b"1")]
     with pytest.raises(DataError, match="a is in the archive twice; replace the archive"):
         list(members(put(tar({"./a": b"1", "a": b"2"})), everything))

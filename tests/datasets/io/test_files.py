@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from model.store.files import aside
-from workflow.datasets.encoded.encoding import EncodedSplit, write_encoded
+from workflow.datasets.encoded.encoding import write_array
 from workflow.datasets.io.files import (
     by_name,
     read_lines,
@@ -21,7 +21,7 @@ from workflow.datasets.io.files import (
 from workflow.errors import DataError
 
 
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
     path = tmp_path / "folder" / "file"
     write_lines(path, ["old"])
     with pytest.raises(RuntimeError), replacing(path) as stream:
@@ -33,19 +33,13 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> 
 
 WRITERS: dict[str, Callable[[Path], None]] = {
     "lines": lambda path: write_lines(path, ["a"]),
-    "arrays": lambda path: write_encoded(
-        path.parent, "toy", {}, [], {"train": EncodedSplit(np.zeros(9), np.ones(9))}, {}
-    ),
+    "arrays": lambda path: write_array(path, np.zeros(9)),
 }
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 @pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
-def test_the_error_of_a_full_disk_names_the_file(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    write: Callable[[Path], None],
-) -> None:
+def test_the_error_of_a_full_disk_names_the_file(tmp_path, monkeypatch, write):
     path = tmp_path / "train.tokens.npy"
 
     @contextmanager
@@ -60,7 +54,7 @@ def test_the_error_of_a_full_disk_names_the_file(
     assert error.value.filename == str(path)
 
 
-def test_records_come_back_as_written(tmp_path: Path) -> None:
+def test_records_come_back_as_written(tmp_path):
     records: list[dict[str, Any]] = [
         {"text": "café \u2028 1\xa01/2", "label": 1},
         {"text": "a", "salient": [0]},
@@ -77,7 +71,7 @@ def test_records_come_back_as_written(tmp_path: Path) -> None:
         (b"one\ncaf\xe9\n", r"line 2: byte 4 is not UTF-8; delete"),
     ],
 )
-def test_a_damaged_file_is_named(tmp_path: Path, content: bytes, sentence: str) -> None:
+def test_a_damaged_file_is_named(tmp_path, content, sentence):
     path = tmp_path / "broken"
     path.write_bytes(content)
     with pytest.raises(DataError, match=sentence) as error:
@@ -86,13 +80,13 @@ def test_a_damaged_file_is_named(tmp_path: Path, content: bytes, sentence: str) 
 
 
 @pytest.mark.parametrize("line", ['{"text": "a"', "[1]", '{"label": 1}', '{"text": 3}'])
-def test_a_damaged_record_is_named(tmp_path: Path, line: str) -> None:
+def test_a_damaged_record_is_named(tmp_path, line):
     write_lines(tmp_path / "r.jsonl", ['{"text": "a"}', line])
     with pytest.raises(DataError, match=r"r.jsonl, line 2: expected a JSON object with a"):
         list(read_records(tmp_path / "r.jsonl"))
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(DataError, match=r"nowhere: this dataset file does not exist"):
         list(read_lines(tmp_path / "nowhere"))
     with pytest.raises(DataError, match=r"source file b is missing; the files given are: .*/a"):

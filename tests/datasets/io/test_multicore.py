@@ -9,15 +9,13 @@ from workflow.datasets.io import multicore
 from workflow.datasets.io.multicore import chunks, in_order
 
 
-def test_chunks_have_all_items_in_order() -> None:
+def test_chunks_have_all_items_in_order():
     assert list(chunks(range(7), 3)) == [[0, 1, 2], [3, 4, 5], [6]]
     assert list(chunks([], 3)) == []
 
 
 @pytest.mark.parametrize("cores", [1, 2])
-def test_results_come_in_order_and_few_chunks_are_read_ahead(
-    monkeypatch: pytest.MonkeyPatch, cores: int
-) -> None:
+def test_results_come_in_order_and_few_chunks_are_read_ahead(monkeypatch, cores):
     monkeypatch.setattr(multicore, "cores", lambda: cores)
     taken = []
 
@@ -32,16 +30,14 @@ def test_results_come_in_order_and_few_chunks_are_read_ahead(
     assert list(results) == list(range(1, 40))
 
 
-def test_an_error_in_a_worker_ends_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_in_a_worker_ends_the_stream(monkeypatch):
     monkeypatch.setattr(multicore, "cores", lambda: 2)
     with pytest.raises(ValueError, match="invalid literal"):
         list(in_order(int, ["1", "2", "3", "4", "five", "6"]))
 
 
 @pytest.mark.parametrize(("wanted", "given"), [(0, 1), (1, 1), (3, 3), (99, multicore.MOST)])
-def test_the_number_of_cores_is_what_was_asked_for_within_limits(
-    monkeypatch: pytest.MonkeyPatch, wanted: int, given: int
-) -> None:
+def test_the_number_of_cores_is_what_was_asked_for_within_limits(monkeypatch, wanted, given):
     monkeypatch.setattr(multicore, "_cores", 1)
     assert multicore.cores() == 1
     multicore.use(wanted)
@@ -49,7 +45,7 @@ def test_the_number_of_cores_is_what_was_asked_for_within_limits(
 
 
 @pytest.mark.parametrize("cores", [1, 3])
-def test_no_more_processes_are_started(monkeypatch: pytest.MonkeyPatch, cores: int) -> None:
+def test_no_more_processes_are_started(monkeypatch, cores):
     monkeypatch.setattr(multicore, "_cores", cores)
     processes = {*in_order(process, range(40))}
     assert len(processes) <= cores

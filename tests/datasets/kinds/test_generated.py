@@ -3,7 +3,6 @@
 import csv
 import gzip
 import re
-import tarfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -12,21 +11,17 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from tests.datasets.folders import names
 from workflow.datasets.grammars.labelled_clauses import NEWS, SENTIMENT, SPORTS
 from workflow.datasets.grammars.translations import lexicon
-from workflow.datasets.kinds.generated import (
-    write_ag_news,
-    write_imdb,
-    write_multi30k,
-    write_newsgroups,
-)
+from workflow.datasets.io.archives import members
+from workflow.datasets.kinds.recipe import load
 
 PAIRS = {"train": 300, "val": 40, "test_2016_flickr": 50}
-WRITERS: dict[str, Callable[[Path], None]] = {
-    "imdb": lambda out: write_imdb(out, train=300, test=101, seed=0),
-    "newsgroups": lambda out: write_newsgroups(out, total=400, seed=0),
-    "ag_news": lambda out: write_ag_news(out, train=300, test=101, seed=0),
-    "multi30k": lambda out: write_multi30k(out, PAIRS, seed=0),
+SIZES = {
+    **{name: {"train": 280, "dev": 20, "test": 101} for name in ("imdb", "ag_news")},
+    "newsgroups": {"train": 300, "dev": 50, "test": 50},
+    "multi30k": dict(zip(("train", "dev", "test"), PAIRS.values(), strict=True)),
 }
 LEXICONS = {"imdb": SENTIMENT, "newsgroups": SPORTS, "ag_news": NEWS}
 each_labelled = pytest.mark.parametrize("dataset", LEXICONS)
@@ -55,24 +50,22 @@ def written(tmp_path: Path) -> Callable[[str], Path]:
     """Return a function that generates a dataset and returns its folder."""
 
     def write(dataset: str) -> Path:
-        WRITERS[dataset](tmp_path)
+        recipe = {"dataset": dataset, "source": "generated", "seed": 0, **SIZES[dataset]}
+        load(recipe).synthesise(tmp_path)
         return tmp_path
 
     return write
 
 
-def members(path: Path) -> dict[str, bytes]:
-    """The files of an archive, in its order."""
-    with tarfile.open(path, "r:gz") as archive:
-        entries = archive.getmembers()
-        assert all(entry.isfile() for entry in entries)
-        return {entry.name: archive.extractfile(entry).read() for entry in entries}
+def everything(name: str) -> bool:
+    """Every file of an archive, for all are regular ones."""
+    return True
 
 
 def reviews(folder: Path) -> list[Text]:
     """The labelled reviews, without line breaks."""
     found = []
-    for path, content in members(folder / "aclImdb_v1.tar.gz").items():
+    for path, content in members(folder / "aclImdb_v1.tar.gz", everything):
         _, half, polarity, file = path.split("/")
         if polarity != "unsup":
             stars = int(re.fullmatch(r"\d+_(\d+)\.txt", file)[1])
@@ -85,7 +78,7 @@ def reviews(folder: Path) -> list[Text]:
 def messages(folder: Path) -> list[Message]:
     """The messages about the two sports."""
     found = []
-    for path, content in members(folder / "20news-bydate.tar.gz").items():
+    for path, content in members(folder / "20news-bydate.tar.gz", everything):
         _, group, _ = path.split("/")
         if group.startswith("rec.sport."):
             text = content.decode("latin-1")
@@ -151,9 +144,10 @@ def test_the_majority_of_the_salient_words_is_the_label(written, dataset):
 
 
 def test_messages_come_in_two_halves_and_other_groups_are_there_too(written):
-    archive = members(written("newsgroups") / "20news-bydate.tar.gz")
-    assert list(archive) == sorted(archive)
-    paths = [path.split("/") for path in archive]
+    archive = written("newsgroups") / "20news-bydate.tar.gz"
+    files = [name for name, _ in members(archive, everything)]
+    assert files == sorted(files)
+    paths = [path.split("/") for path in files]
     groups = Counter(group for _, group, _ in paths)
     assert groups.pop("rec.sport.baseball") == groups.pop("rec.sport.hockey") == 200
     assert sum(groups.values()) > 10
@@ -182,7 +176,7 @@ def test_a_message_without_a_signature_has_one_paragraph(written):
 def test_the_salient_marks_of_the_encoded_texts_vote_for_their_labels(build, dataset):
     options = {"source": "generated", "train": 200, "dev": 40, "test": 40, "seed": 0}
     folder = build({"dataset": dataset, **options}) / "encoded"
-    vocabulary = (folder / "vocabulary.txt").read_text().split("\n")
+    vocabulary = names(folder)
     for split, count in (("train", 200), ("dev", 40), ("test", 40)):
         tokens, offsets, labels, salient = (
             np.load(folder / f"{split}.{column}.npy")

@@ -1,6 +1,5 @@
 """What the datasets of labelled texts share: words, splits, checks, statistics."""
 
-import json
 import random
 import re
 from collections import Counter
@@ -13,6 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.datasets.folders import names
+from workflow.datasets.io.checksums import read_manifest
 from workflow.datasets.io.files import SPLITS
 from workflow.datasets.io.left_out import LeftOut
 from workflow.datasets.kinds.labelled_text import (
@@ -26,7 +27,6 @@ from workflow.datasets.kinds.labelled_text import (
     shuffled,
     tokenise,
     without_integers,
-    worded,
     write_prepared,
 )
 from workflow.errors import DataError
@@ -41,6 +41,9 @@ class Toy(LabelledText):
 
 class Generated(Toy, GenerableText):
     """The same, as if a generator had written them."""
+
+    def generate(self, out: Path) -> None:
+        """Write nothing: the texts are at hand."""
 
 
 @pytest.mark.parametrize(
@@ -61,23 +64,23 @@ class Generated(Toy, GenerableText):
         (" \t\n", ""),
     ],
 )  # fmt: skip
-def test_raw_texts_become_words_and_marks(text: str, words: str) -> None:
+def test_raw_texts_become_words_and_marks(text, words):
     assert tokenise(text) == words.split()
 
 
 @settings(deadline=None)
 @given(st.text())
-def test_words_are_lower_case_without_spaces_and_stay_what_they_are(text: str) -> None:
+def test_words_are_lower_case_without_spaces_and_stay_what_they_are(text):
     words = tokenise(text)
     assert all(word and not re.search(r"\s", word) and word == word.lower() for word in words)
     assert tokenise(" ".join(words)) == words
 
 
-def test_plain_words_are_letters_digits_and_underscores() -> None:
+def test_plain_words_are_letters_digits_and_underscores():
     assert plain_words("Don't <br /> a_b 1/2 É") == ["don", "t", "br", "a_b", "1", "2", "é"]
 
 
-def test_integers_of_more_digits_become_unknown() -> None:
+def test_integers_of_more_digits_become_unknown():
     assert without_integers(["7", "42", "a1", "007", "½"]) == ["7", "<unk>", "a1", "<unk>", "½"]
 
 
@@ -88,9 +91,7 @@ examples = st.lists(st.integers(0, 3), min_size=1, max_size=60).map(
 
 @settings(deadline=None)
 @given(examples, st.data())
-def test_a_division_keeps_proportions_order_and_every_example(
-    whole: list[Example], data: st.DataObject
-) -> None:
+def test_a_division_keeps_proportions_order_and_every_example(whole, data):
     count = data.draw(st.integers(0, len(whole)))
     rest, taken = divide(whole, count)
     assert len(taken) == count
@@ -103,19 +104,19 @@ def test_a_division_keeps_proportions_order_and_every_example(
     assert divide(whole, count) == (rest, taken)
 
 
-def test_a_division_is_random() -> None:
+def test_a_division_is_random():
     whole = [Example([str(n)], n % 2) for n in range(100)]
     taken = [int(one.words[0]) for one in divide(whole, 50)[1]]
     assert taken != list(range(50)) and 5 < sum(n < 50 for n in taken) < 45
 
 
-def test_shuffling_is_always_the_same() -> None:
+def test_shuffling_is_always_the_same():
     whole = [Example([str(n)], 0) for n in range(50)]
     assert shuffled(whole) == shuffled(iter(whole)) != whole
     assert sorted(shuffled(whole)) == sorted(whole)
 
 
-def test_splits_of_a_dataset_that_has_none() -> None:
+def test_splits_of_a_dataset_that_has_none():
     whole = [Example([str(n)], n % 2) for n in range(40)]
     left_out = LeftOut()
     splits = hold_out(whole, 20, 10, left_out)
@@ -127,7 +128,7 @@ def test_splits_of_a_dataset_that_has_none() -> None:
     assert left_out.dropped == {"not in the sample": 10}
 
 
-def test_at_most_counts_what_it_leaves_out() -> None:
+def test_at_most_counts_what_it_leaves_out():
     whole = [Example([str(n)], n % 2) for n in range(10)]
     left_out = LeftOut()
     assert at_most(10, whole, left_out) == whole and not left_out.dropped
@@ -135,13 +136,13 @@ def test_at_most_counts_what_it_leaves_out() -> None:
     assert left_out.dropped == {"not in the sample of the test set": 6}
 
 
-def test_an_empty_text_is_named_and_one_of_marks_counted() -> None:
+def test_an_empty_text_is_named_and_one_of_marks_counted():
     left_out = LeftOut()
-    assert list(worded("f, line 1", "Good.", ["good"], 1, left_out)) == [(["good"], 1)]
-    assert list(worded("f, line 2", ":-)", [], 1, left_out)) == []
+    assert list(Toy().worded("f, line 1", "Good.", 1, left_out)) == [(["good"], 1)]
+    assert list(Toy().worded("f, line 2", ":-)", 1, left_out)) == []
     assert left_out.dropped == {"no words": 1}
     with pytest.raises(DataError, match="f, line 3: the text is empty; delete the file"):
-        list(worded("f, line 3", " \t", [], 1, left_out))
+        list(Toy().worded("f, line 3", " \t", 1, left_out))
 
 
 def texts(*lines: str) -> list[Example]:
@@ -156,31 +157,20 @@ SPLITTED = {
 }
 
 
-def test_statistics_by_hand(tmp_path: Path) -> None:
+def test_statistics_by_hand(tmp_path):
     left_out = LeftOut(3, Counter({"too long": 2}))
     write_prepared(tmp_path, SPLITTED, left_out)
     Toy(max_tokens=3, min_count=2).encode(tmp_path, tmp_path)
-    assert (tmp_path / "vocabulary.txt").read_text().split() == [
-        "<pad>",
-        "<bos>",
-        "<unk>",
-        "a",
-        "b",
-        "c",
-    ]
+    assert names(tmp_path) == ["<pad>", "<bos>", "<unk>", "a", "b", "c"]
     assert np.load(tmp_path / "train.tokens.npy").tolist() == [3, 3, 4, 4, 5, 3, 5, 2, 3]
     assert np.load(tmp_path / "test.tokens.npy").tolist() == [5, 4, 3, 4, 5, 3]
-    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    manifest = read_manifest(tmp_path)
     assert manifest["options"] == {"max_tokens": 3, "min_count": 2}
     assert {type(value) for value in manifest["statistics"]["median_length"].values()} == {float}
     assert manifest["statistics"] == {
         "cut_texts": 1,
         "median_length": {"train": 3, "dev": 2, "test": 3.5},
-        "labels": {
-            "train": {"0": 1, "1": 2},
-            "dev": {"0": 1, "1": 1},
-            "test": {"0": 1, "1": 1},
-        },
+        "labels": {"train": {"0": 1, "1": 2}, "dev": {"0": 1, "1": 1}, "test": {"0": 1, "1": 1}},
         "duplicates": {"train": 0, "dev": 0, "test": 1},
         "replaced_bytes": 3,
         "dropped": {"too long": 2},
@@ -189,13 +179,13 @@ def test_statistics_by_hand(tmp_path: Path) -> None:
     }
 
 
-def test_rare_words_are_unknown(tmp_path: Path) -> None:
+def test_rare_words_are_unknown(tmp_path):
     write_prepared(tmp_path, SPLITTED, LeftOut())
     Toy(min_count=3).encode(tmp_path, tmp_path)
-    assert (tmp_path / "vocabulary.txt").read_text().split()[3:] == ["a"]
+    assert names(tmp_path)[3:] == ["a"]
 
 
-def test_salient_words_are_marked_and_cut_with_their_text(tmp_path: Path) -> None:
+def test_salient_words_are_marked_and_cut_with_their_text(tmp_path):
     write_prepared(tmp_path, SPLITTED, LeftOut(), {"c"})
     sizes = {"train": 3, "dev": 2, "test": 2, "seed": 0}
     Generated(max_tokens=2, source="generated", **sizes).encode(tmp_path, tmp_path)
@@ -210,16 +200,14 @@ def test_salient_words_are_marked_and_cut_with_their_text(tmp_path: Path) -> Non
         ([], "is empty; a classifier needs texts of two labels"),
     ],
 )
-def test_a_split_of_one_class_is_refused(
-    tmp_path: Path, split: str, faulty: list[Example], sentence: str
-) -> None:
+def test_a_split_of_one_class_is_refused(tmp_path, split, faulty, sentence):
     splits: dict[str, Any] = {**SPLITTED, split: faulty}
     with pytest.raises(DataError, match=f"the split `{split}` {sentence}"):
         write_prepared(tmp_path, splits, LeftOut())
     assert not list(tmp_path.iterdir())
 
 
-def test_choices_do_not_touch_the_global_generator() -> None:
+def test_choices_do_not_touch_the_global_generator():
     random.seed(1)
     state = random.getstate()
     shuffled(SPLITTED["train"])

@@ -4,7 +4,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,7 +20,7 @@ NAMES = (
 GENERATED = {"dataset": "sst", "source": "generated", "train": 9, "dev": 3, "test": 3, "seed": 0}
 
 
-def test_defaults_are_written_out() -> None:
+def test_defaults_are_written_out():
     text = {"max_tokens": 500, "min_count": 1}
     generable = {"source": "official", "protocol": "jain_wallace", **text}
     sizes = {"train": 50000, "dev": 5000, "test": 5000, "seed": 0}
@@ -33,11 +32,12 @@ def test_defaults_are_written_out() -> None:
         ({"dataset": "sst"}, {**generable, "classes": "binary"}),
         ({"dataset": "ag_news", "source": "subset", "min_count": 3}, generable),
         ({"dataset": "yelp"}, text),
+        ({"dataset": "conll2000"}, {"source": "official"}),
     ):
         assert complete(given) == {**told, **given}
 
 
-def test_a_completed_recipe_is_complete() -> None:
+def test_a_completed_recipe_is_complete():
     generated = [
         {**GENERATED, "dataset": name} for name in ("sst", "imdb", "newsgroups", "ag_news")
     ]
@@ -46,7 +46,7 @@ def test_a_completed_recipe_is_complete() -> None:
 
 
 @pytest.mark.parametrize("dataset", datasets())
-def test_a_recipe_is_either_fetched_or_generated(dataset: str) -> None:
+def test_a_recipe_is_either_fetched_or_generated(dataset):
     announced = files({"dataset": dataset})
     assert bool(announced["sources"]) != bool(announced["raw"])
     assert files(GENERATED)["sources"] == []
@@ -171,10 +171,53 @@ def test_a_recipe_is_either_fetched_or_generated(dataset: str) -> None:
         ),
     ],
 )
-def test_a_wrong_recipe_gets_its_sentence(values: Any, sentence: str) -> None:
+def test_a_wrong_recipe_gets_its_sentence(values, sentence):
     with pytest.raises(RecipeError) as error:
         load(values)
     assert str(error.value) == sentence
+
+
+UNSEEDED = {"source": "generated", "train": 9, "dev": 3, "test": 3}
+PARTS = [
+    ("iwslt14", {"direction": "de_fr"}, r"`direction` .* 'de_fr' \(did you mean `de_en`\?\)"),
+    ("wmt17", {"direction": "en_de"}, r"`direction` .* 'en_de' \(did you mean `en_fi`\?\)"),
+    ("multi30k", {"merges": 0}, "Option `merges` of dataset `multi30k` is 0; it"),
+    ("wmt14", {"threshold": -1}, "Option `threshold` of dataset `wmt14` is -1;"),
+    ("iwslt15", {"joint": "no"}, "Option `joint` of dataset `iwslt15` is 'no'; it"),
+    ("multi30k", {"train": 10}, "`train` .* is for `source: generated` only; the official"),
+    ("multi30k", UNSEEDED, "`multi30k` with `source: generated` needs the option `seed`."),
+    ("multi30k", {"vocabulary": 4}, "`vocabulary` .* is 4; it must be 5 or more"),
+    (
+        *("multi30k", {"vocabulary": 90, "merges": 50}),
+        "Option `merges` of dataset `multi30k` is for byte-pair encoding; take it away, or",
+    ),
+    ("iwslt14", {"vocabulary": 90, "joint": False}, "Option `joint` of dataset"),
+    ("iwslt14_30", {"vocabulary": 90}, "byte-pair encoding; set `codes: learned`."),
+    (
+        *("news_commentary", {"merges": 8000}),
+        "byte-pair encoding; take it away: this dataset is always encoded by",
+    ),
+    ("news_commentary", {"vocabulary": None}, "`vocabulary` .* is None; it must be a whole number"),
+    ("conll2000", {"train": 5}, "`train` of dataset `conll2000` is for `source: generated` only"),
+    (
+        *("conll2000", {"source": "generated", "train": 5, "test": 5}),
+        "`conll2000` .* needs the option `seed`",
+    ),
+    ("conll2000", {"dev": 5}, "`conll2000` has no option `dev`"),
+    ("repeated_text", {"letters": 27}, "`letters` .* is 27; it must be 26 or less"),
+    (
+        "flickr8k",
+        {**GENERATED, "photos": "part"},
+        "'part', which is of the official files only; set",
+    ),
+]
+"""Wrong recipes, and a part of their sentence."""
+
+
+@pytest.mark.parametrize(("dataset", "options", "part"), PARTS)
+def test_a_wrong_recipe_gets_a_sentence_that_says(dataset, options, part):
+    with pytest.raises(RecipeError, match=part):
+        load({**options, "dataset": dataset})
 
 
 LEAST = {
@@ -194,7 +237,7 @@ LEAST = {
     ("dataset", "option", "least"),
     [(dataset, *bound) for dataset, bounds in LEAST.items() for bound in bounds.items()],
 )
-def test_an_option_below_its_bound_gets_its_sentence(dataset: str, option: str, least: int) -> None:
+def test_an_option_below_its_bound_gets_its_sentence(dataset, option, least):
     generated = {**GENERATED, "dataset": dataset}
     if dataset == "conll2000":
         del generated["dev"]
@@ -206,7 +249,7 @@ def test_an_option_below_its_bound_gets_its_sentence(dataset: str, option: str, 
     )
 
 
-def test_planning_loads_no_numpy() -> None:
+def test_planning_loads_no_numpy():
     check = (
         "import sys; from workflow.datasets.kinds.recipe import datasets, files; "
         "from workflow.datasets.fetched.sources import load; load(); "
@@ -216,7 +259,7 @@ def test_planning_loads_no_numpy() -> None:
     assert subprocess.run([sys.executable, "-c", check], cwd=ROOT).returncode == 0
 
 
-def test_a_dataset_of_ones_own_is_found_and_changes_the_code_of_no_other(tmp_path: Path) -> None:
+def test_a_dataset_of_ones_own_is_found_and_changes_the_code_of_no_other(tmp_path):
     for package in ("model", "workflow"):
         shutil.copytree(ROOT / package, tmp_path / package)
     stages = ("synthesise", "prepare", "encode")

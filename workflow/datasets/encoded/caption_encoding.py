@@ -8,50 +8,54 @@ those of an image separated by tabs), and the names of the images (`<split>.imag
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from workflow.datasets.encoded.encoding import write_array, write_manifest
+from workflow.datasets.encoded.encoding import EncodedSplit, begin, write_manifest, write_split
 from workflow.datasets.encoded.prepared import CaptionedCorpus
 from workflow.datasets.encoded.subwords import END, RESERVED, UNKNOWN
-from workflow.datasets.io.files import SPLITS, read_records, write_lines
+from workflow.datasets.io.files import existing, read_splits, write_lines
 from workflow.errors import DataError
+
+Captions = Sequence[Sequence[str]]
+"""Of an image, each in words."""
 
 
 def encode_captions(corpus: CaptionedCorpus, prepared: Path, out: Path) -> None:
     """Write the arrays of every split, the vocabulary, the texts and, last, `manifest.json`."""
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "manifest.json").unlink(missing_ok=True)
-    splits = {split: list(read_records(prepared / f"{split}.jsonl")) for split in SPLITS}
+    begin(out)
+    records = read_splits(prepared)
+    splits = {
+        split: [[text.split() for text in one["text"].split("\t")] for one in images]
+        for split, images in records.items()
+    }
     vocabulary = _vocabulary(corpus, splits["train"])
     write_lines(out / "vocabulary.txt", vocabulary)
     numbers = {word: number for number, word in enumerate(vocabulary)}
-    sizes = {}
-    for split, records in splits.items():
-        captions = [record["text"].split("\t") for record in records]
-        ids = [_ids(corpus, those, numbers) for those in captions]
-        sizes[split] = _write_split(out, split, ids, sum(map(len, captions)))
+    sizes, lengths, unknown = {}, {}, {}
+    for split, images in splits.items():
+        captions = list(chain.from_iterable(images))
+        lengths[split] = float(np.median([*map(len, captions)]))
+        ids = [_ids(those, numbers, corpus.longest) for those in images]
+        arrays = EncodedSplit(np.concatenate(ids), np.array([*map(len, ids)]))
+        sizes[split] = {**write_split(out, split, arrays), "captions": len(captions)}
         for name in corpus.columns:
             _take(prepared / f"{split}.{name}.npy", out / f"{split}.{name}.npy")
         if split != "train":
-            write_lines(out / f"{split}.references.txt", (r["references"] for r in records))
-            write_lines(out / f"{split}.images.txt", (r["image"] for r in records))
-    names = ["vocabulary.txt", *corpus.texts]
-    names += [f"{s}.{a}.npy" for s in SPLITS for a in ("tokens", "offsets", *corpus.columns)]
-    known = {
-        "splits": sizes,
-        "vocabulary_size": len(vocabulary),
-        "statistics": _statistics(splits, numbers),
-    }
-    write_manifest(out, corpus.name, corpus.options, names, known)
+            unknown[split] = sum(word not in numbers for word in chain.from_iterable(captions))
+            for name, key in (("references", "references"), ("images", "image")):
+                write_lines(out / f"{split}.{name}.txt", (one[key] for one in records[split]))
+    statistics = {"median_length": lengths, "unknown_tokens": unknown}
+    size = len(vocabulary)
+    write_manifest(corpus, out, splits=sizes, vocabulary_size=size, statistics=statistics)
 
 
-def _vocabulary(corpus: CaptionedCorpus, records: Iterable[Mapping[str, str]]) -> list[str]:
+def _vocabulary(corpus: CaptionedCorpus, images: Iterable[Captions]) -> list[str]:
     """Return the reserved names and the words that come often enough, the most frequent first."""
-    counts = Counter(word for record in records for word in record["text"].split())
+    counts = Counter(word for captions in images for caption in captions for word in caption)
     often = [w for w, n in counts.items() if n >= corpus.threshold and w not in RESERVED]
     if not often:
         raise DataError(
@@ -61,50 +65,16 @@ def _vocabulary(corpus: CaptionedCorpus, records: Iterable[Mapping[str, str]]) -
     return [*RESERVED, *sorted(often, key=lambda word: (-counts[word], word))]
 
 
-def _ids(
-    corpus: CaptionedCorpus, captions: Sequence[str], numbers: Mapping[str, int]
-) -> NDArray[np.int32]:
+def _ids(captions: Captions, numbers: dict[str, int], longest: int) -> list[int]:
     """Return the captions of an image as numbers, one after the other, each with `<eos>`."""
-    ids = []
-    for caption in captions:
-        words = caption.split()[: corpus.longest]
-        ids += [*(numbers.get(word, UNKNOWN) for word in words), END]
-    return np.array(ids, dtype=np.int32)
-
-
-def _write_split(
-    out: Path, split: str, ids: Sequence[NDArray[np.int32]], captions: int
-) -> dict[str, int]:
-    """Write the tokens of a split and where each image's begin; return its sizes."""
-    offsets = np.cumsum([0, *map(len, ids)], dtype=np.int64)
-    for name, array in (("tokens", np.concatenate(ids)), ("offsets", offsets)):
-        write_array(out / f"{split}.{name}.npy", array)
-    return {"examples": len(ids), "tokens": int(offsets[-1]), "captions": captions}
+    cut = ([numbers.get(word, UNKNOWN) for word in caption[:longest]] for caption in captions)
+    return [number for ids in cut for number in (*ids, END)]
 
 
 def _take(path: Path, out: Path) -> None:
     """Put a file of prepared data into the encoded data, without a second copy where that goes."""
-    if not path.is_file():
-        raise DataError(f"{path}: this dataset file does not exist; run the step that writes it.")
     out.unlink(missing_ok=True)
     try:
-        os.link(path, out)
+        os.link(existing(path), out)
     except OSError:
         shutil.copyfile(path, out)
-
-
-def _statistics(
-    splits: Mapping[str, Sequence[Mapping[str, str]]], numbers: Mapping[str, int]
-) -> dict[str, object]:
-    """Describe the captions of every split: median words, and how many are unknown."""
-    words = {
-        split: [caption.split() for record in records for caption in record["text"].split("\t")]
-        for split, records in splits.items()
-    }
-    return {
-        "median_length": {s: float(np.median([*map(len, those)])) for s, those in words.items()},
-        "unknown_tokens": {
-            split: sum(word not in numbers for caption in words[split] for word in caption)
-            for split in SPLITS[1:]
-        },
-    }

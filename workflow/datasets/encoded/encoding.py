@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from model.store.checksums import listed, sealed
-from workflow.datasets.io.files import replacing, write_lines
+from workflow.datasets.encoded.prepared import Corpus
+from workflow.datasets.io.files import replacing, write_bytes, write_lines
 
 SCHEMA = 1
 RESERVED = ("<pad>", "<bos>", "<unk>")
@@ -48,63 +49,56 @@ def numbered(symbols: Iterable[str]) -> dict[str, int]:
     return {symbol: number for number, symbol in enumerate(symbols, start=len(RESERVED))}
 
 
+def begin(out: Path) -> None:
+    """Make a folder for encoded data without a manifest, which is written last of all."""
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "manifest.json").unlink(missing_ok=True)
+
+
 def write_encoded(
+    corpus: Corpus,
     out: Path,
-    dataset: str,
-    options: Mapping[str, object],
     symbols: Sequence[str],
     splits: Mapping[str, EncodedSplit],
     statistics: Mapping[str, object],
     reserved: Sequence[str] = RESERVED,
 ) -> None:
-    """Write the arrays of every split, `vocabulary.txt` and, last of all, `manifest.json`.
+    """Write the arrays of every split, `vocabulary.txt` and the manifest.
 
-    `symbols` are numbered after the `reserved` ones, of which the second is `<bos>`. The manifest's
-    `digest` depends on the contents of the files only, so equal data has an equal digest however it
-    was made.
+    `symbols` are numbered after the `reserved` ones, of which the second is `<bos>`.
     """
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "manifest.json").unlink(missing_ok=True)
-    vocabulary = [*reserved, *symbols]
-    write_lines(out / "vocabulary.txt", vocabulary)
-    names = ["vocabulary.txt"]
-    for split, content in splits.items():
-        arrays: dict[str, NDArray[Any]] = {
-            "tokens": content.tokens.astype(np.int32),
-            "offsets": np.concatenate([[0], content.lengths.cumsum()]).astype(np.int64),
-            **content.columns,
-        }
-        for column, array in arrays.items():
-            name = f"{split}.{column}.npy"
-            write_array(out / name, array)
-            names.append(name)
-    sizes = {
-        split: {"examples": len(content.lengths), "tokens": len(content.tokens)}
-        for split, content in splits.items()
+    begin(out)
+    write_lines(out / "vocabulary.txt", [*reserved, *symbols])
+    sizes = {split: write_split(out, split, content) for split, content in splits.items()}
+    size = len(reserved) + len(symbols)
+    write_manifest(corpus, out, splits=sizes, vocabulary_size=size, statistics=statistics)
+
+
+def write_split(out: Path, split: str, content: EncodedSplit) -> dict[str, int]:
+    """Write the arrays of a split; return how many examples and tokens it has."""
+    arrays = {
+        "tokens": content.tokens.astype(np.int32),
+        "offsets": np.concatenate([[0], content.lengths.cumsum()]).astype(np.int64),
+        **content.columns,
     }
-    known = {"splits": sizes, "vocabulary_size": len(vocabulary), "statistics": statistics}
-    write_manifest(out, dataset, options, names, known)
+    for name, array in arrays.items():
+        write_array(out / f"{split}.{name}.npy", array)
+    return {"examples": len(content.lengths), "tokens": len(content.tokens)}
 
 
-def write_manifest(
-    out: Path,
-    dataset: str,
-    options: Mapping[str, object],
-    names: Iterable[str],
-    known: Mapping[str, object],
-) -> None:
-    """Write `manifest.json`: checksums of the files `names`, and what else is known of the data."""
-    files = listed(out, names)
+def write_manifest(corpus: Corpus, out: Path, **known: object) -> None:
+    """Write `manifest.json`: checksums of the corpus's files, and what else is known of them.
+
+    Its `digest` depends on their contents alone, so equal data has an equal digest however it was
+    made.
+    """
+    files = listed(out, (name for name in corpus.encoded if name != "manifest.json"))
     manifest = {
-        "schema": SCHEMA,
-        "dataset": dataset,
-        "options": dict(options),
-        "files": files,
-        "digest": digest(files),
+        **{"schema": SCHEMA, "dataset": corpus.name, "options": corpus.options},
+        **{"files": files, "digest": digest(files)},
         **known,
     }
-    with replacing(out / "manifest.json") as stream:
-        stream.write(sealed(manifest, indent=2, sort_keys=True))
+    write_bytes(out / "manifest.json", sealed(manifest, indent=2, sort_keys=True))
 
 
 def digest(files: Mapping[str, Mapping[str, Any]]) -> str:
@@ -117,8 +111,7 @@ def write_array(path: Path, array: NDArray[Any]) -> None:
     """Write an array."""
     buffer = io.BytesIO()  # given a file, NumPy doesn't say why it could not write
     np.save(buffer, array, allow_pickle=False)
-    with replacing(path) as stream:
-        stream.write(buffer.getbuffer())
+    write_bytes(path, buffer.getbuffer())
 
 
 @contextmanager

@@ -13,13 +13,13 @@ import shutil
 from array import array
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from workflow.datasets.encoded import sentence_pieces, subwords
-from workflow.datasets.encoded.encoding import array_file, write_array, write_manifest
+from workflow.datasets.encoded.encoding import array_file, begin, write_array, write_manifest
 from workflow.datasets.encoded.prepared import ParallelCorpus, aligned, prepared_lines
 from workflow.datasets.encoded.sentence_pieces import Pieces
 from workflow.datasets.encoded.subwords import END, ID, SIDES, UNKNOWN, Side
@@ -45,24 +45,22 @@ def encode_pairs(corpus: ParallelCorpus, prepared: Path, out: Path) -> None:
     Raises DataError when the codes are not the corpus's, or a vocabulary is too large for its ids
     or for the texts.
     """
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "manifest.json").unlink(missing_ok=True)
+    begin(out)
     pieces = sentence_pieces if corpus.vocabulary else subwords
     sides = pieces.build(corpus, prepared, out)
     splits = {split: _encode_split(split, sides, prepared, out) for split in corpus.splits}
     for copy, original in corpus.copies.items():
         shutil.copyfile(prepared / original, out / copy)
-    names = ["vocabulary.txt", *corpus.texts]
-    names += [f"{s}.{a}.npy" for s in splits for a in ("tokens", "offsets", "source")]
     sizes = {name: len(side.vocabulary) for name, side in sides.items()}
-    known = {
-        "splits": {split: _size(encoded) for split, encoded in splits.items()},
-        "languages": dict(zip(SIDES, corpus.languages, strict=True)),
-        "vocabulary_size": sizes["target"],
+    write_manifest(
+        corpus,
+        out,
+        splits={split: _size(encoded) for split, encoded in splits.items()},
+        languages=dict(zip(SIDES, corpus.languages, strict=True)),
+        vocabulary_size=sizes["target"],
         **({} if corpus.joint else {"vocabulary_sizes": sizes}),
-        "statistics": {**_statistics(splits), **read_left_out(prepared)},
-    }
-    write_manifest(out, corpus.name, corpus.options, names, known)
+        statistics={**_statistics(splits), **read_left_out(prepared)},
+    )
 
 
 def _encode_split(
@@ -97,31 +95,29 @@ def _encode_split(
 def _size(encoded: SplitCounts) -> dict[str, int]:
     """Return the examples and the tokens of a split, `<eos>` included."""
     examples = len(encoded.pairs)
-    tokens = {name: int(encoded.lengths[name].sum()) + examples for name in SIDES}
-    return {
-        "examples": examples,
-        "tokens": sum(tokens.values()),
-        **{f"{name}_tokens": count for name, count in tokens.items()},
-    }
+    tokens = {f"{name}_tokens": int(encoded.lengths[name].sum()) + examples for name in SIDES}
+    return {"examples": examples, "tokens": sum(tokens.values()), **tokens}
 
 
 def _statistics(splits: Mapping[str, SplitCounts]) -> dict[str, object]:
     """Describe the sentences of every split: medians, unknown tokens, repeated pairs."""
-    train, *others = splits.items()
-    seen = np.unique(train[1].pairs)
-    repeated = {train[0]: len(train[1].pairs) - len(seen)}
-    repeated |= {split: int(np.isin(one.pairs, seen).sum()) for split, one in others}
+    train, *others = splits
+    pairs = splits[train].pairs
+    seen = np.unique(pairs)
 
-    def each(measure: Callable[[SplitCounts, str], float]) -> dict[str, dict[str, float]]:
+    def each(measure: Callable[..., Any], counts: str) -> dict[str, dict[str, float]]:
         return {
-            split: {name: measure(encoded, name) for name in SIDES}
-            for split, encoded in splits.items()
+            split: {name: measure(getattr(one, counts)[name]).item() for name in SIDES}
+            for split, one in splits.items()
         }
 
     return {
-        "words": each(lambda encoded, name: int(encoded.words[name].sum())),
-        "median_words": each(lambda encoded, name: float(np.median(encoded.words[name]))),
-        "median_length": each(lambda encoded, name: float(np.median(encoded.lengths[name]))),
-        "unknown_tokens": {split: one.unknown for split, one in others},
-        "duplicates": repeated,
+        "words": each(np.sum, "words"),
+        "median_words": each(np.median, "words"),
+        "median_length": each(np.median, "lengths"),
+        "unknown_tokens": {split: splits[split].unknown for split in others},
+        "duplicates": {
+            train: len(pairs) - len(seen),
+            **{split: int(np.isin(splits[split].pairs, seen).sum()) for split in others},
+        },
     }

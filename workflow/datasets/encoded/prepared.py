@@ -1,10 +1,11 @@
-"""Files of prepared parallel texts, and how they are read side by side."""
+"""Files of prepared parallel texts, how they are read side by side, and what encoding is told."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Protocol
 
+from workflow.datasets.io.files import existing
 from workflow.errors import FETCH_AGAIN, DataError
 
 CODES = "codes.txt"
@@ -13,8 +14,19 @@ LEXICON = "lexicon.tsv"
 SOURCE_VOCABULARY = "source_vocabulary.txt"
 
 
-class ParallelCorpus(Protocol):
-    """What encoding is told of a parallel text; `kinds.parallel_text` says what each means."""
+class Corpus(Protocol):
+    """What encoding is told of every dataset; `kinds.dataset` says what each means."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def options(self) -> dict[str, object]: ...
+    @property
+    def encoded(self) -> Sequence[str]: ...
+
+
+class ParallelCorpus(Corpus, Protocol):
+    """What it is told of a parallel text; `kinds.parallel_text` says what each means."""
 
     merges: int
     joint: bool
@@ -22,31 +34,16 @@ class ParallelCorpus(Protocol):
     vocabulary: int | None
     given_codes: bool
     splits: Sequence[str]
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def options(self) -> dict[str, object]: ...
-    @property
-    def languages(self) -> tuple[str, str]: ...
-    @property
-    def texts(self) -> Sequence[str]: ...
-    @property
-    def copies(self) -> Mapping[str, str]: ...
+    languages: tuple[str, str]
+    copies: Mapping[str, str]
 
 
-class CaptionedCorpus(Protocol):
-    """What encoding is told of captioned images; `kinds.captioned_images` says what each means."""
+class CaptionedCorpus(Corpus, Protocol):
+    """What it is told of captioned images; `kinds.captioned_images` says what each means."""
 
     threshold: int
     longest: int
     columns: Sequence[str]
-    texts: Sequence[str]
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def options(self) -> dict[str, object]: ...
 
 
 def aligned(
@@ -74,10 +71,8 @@ def prepared_lines(path: Path) -> Iterator[str]:
 
     Raises DataError when it is missing or ends in the middle of a line.
     """
-    if not path.is_file():
-        raise DataError(f"{path}: this dataset file does not exist; run the step that writes it.")
     line = b""
-    with path.open("rb") as stream:
+    with existing(path).open("rb") as stream:
         for line in stream:
             yield line[:-1].decode()
     if not line.endswith(b"\n"):

@@ -8,16 +8,15 @@ piece ends in `@@`, and that of a word's beginning has the space.
 
 import io
 import re
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from workflow.datasets.encoded.prepared import PIECES, ParallelCorpus, prepared_lines
-from workflow.datasets.encoded.subwords import ID, RESERVED, SIDES
-from workflow.datasets.io.files import replacing, write_lines
+from workflow.datasets.encoded.prepared import PIECES, ParallelCorpus
+from workflow.datasets.encoded.subwords import ID, RESERVED, SIDES, count_words
+from workflow.datasets.io.files import write_bytes, write_lines
 from workflow.errors import DataError
 
 SPACE = "▁"
@@ -49,15 +48,11 @@ def build(corpus: ParallelCorpus, prepared: Path, out: Path) -> dict[str, Pieces
 
     Raises DataError when the texts to train on do not allow a vocabulary of this size.
     """
-    counts: Counter[str] = Counter()
-    for side in SIDES:
-        for line in prepared_lines(prepared / f"train.{side}.txt"):
-            counts.update(line.split())
+    source, target = (count_words(prepared / f"train.{side}.txt") for side in SIDES)
     assert corpus.vocabulary is not None
-    model = learn(counts, corpus.vocabulary, corpus.name)
+    model = learn(source + target, corpus.vocabulary, corpus.name)
     pieces = Pieces(model)
-    with replacing(out / PIECES) as stream:
-        stream.write(model)
+    write_bytes(out / PIECES, model)
     write_lines(out / "vocabulary.txt", pieces.vocabulary)
     return dict.fromkeys(SIDES, pieces)
 

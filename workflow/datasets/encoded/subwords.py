@@ -6,7 +6,6 @@ is in `source_vocabulary.txt`. After the reserved ones, pieces are numbered by h
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from workflow.datasets.encoded.prepared import (
     ParallelCorpus,
     prepared_lines,
 )
-from workflow.datasets.io.files import replacing, write_lines
+from workflow.datasets.io.files import write_bytes, write_lines
 from workflow.errors import DataError
 
 RESERVED = ("<pad>", "<bos>", "<eos>", "<unk>")
@@ -28,37 +27,34 @@ ID = np.dtype(np.int32)
 SIDES = ("source", "target")
 
 
-@dataclass(frozen=True)
 class Side:
     """How the words of one side become ids."""
 
-    codes: str
-    """The merges."""
-    allowed: frozenset[str] | None
-    """The pieces that words are split into; None where all are allowed."""
-    vocabulary: list[str]
-    words: dict[str, bytes]
-    """The ids of every word to train on, as the bytes of an array."""
-    numbers: dict[str, int] = field(init=False)
-    """The id of every piece in the vocabulary."""
+    def __init__(
+        self,
+        codes: str,
+        allowed: frozenset[str] | None,
+        vocabulary: list[str],
+        words: dict[str, bytes],
+        pieces: Iterable[str],
+    ) -> None:
+        """Give the words to train on, which hold places in `pieces`, the ids of these.
 
-    def __post_init__(self) -> None:
-        pieces = enumerate(self.vocabulary[len(RESERVED) :], start=len(RESERVED))
-        object.__setattr__(self, "numbers", {piece: number for number, piece in pieces})
+        `codes` are the merges, and `allowed` the pieces that words are split into, None for all.
+        """
+        self.codes, self.allowed, self.vocabulary, self.words = codes, allowed, vocabulary, words
+        known = enumerate(vocabulary[len(RESERVED) :], start=len(RESERVED))
+        self.numbers = {piece: number for number, piece in known}
+        ids = np.array([self.numbers.get(piece, UNKNOWN) for piece in pieces], dtype=ID)
+        for word, places in words.items():
+            words[word] = ids[np.frombuffer(places, ID)].tobytes()
 
     def ids(self, word: str) -> bytes:
         """Return the ids of the pieces of a word, as the bytes of an array."""
-        known = self.words.get(word)
-        if known is not None:
-            return known
+        if word in self.words:
+            return self.words[word]
         [(_, pieces)] = byte_pairs.split([word], self.codes, self.allowed)
         return _ids([self.numbers.get(piece, UNKNOWN) for piece in pieces])
-
-    def renumber(self, pieces: Iterable[str]) -> None:
-        """Give the words, which hold places in `pieces`, the ids of these."""
-        ids = np.array([self.numbers.get(piece, UNKNOWN) for piece in pieces], dtype=ID)
-        for word, places in self.words.items():
-            self.words[word] = ids[np.frombuffer(places, ID)].tobytes()
 
 
 def _ids(numbers: list[int]) -> bytes:
@@ -71,7 +67,7 @@ def build(corpus: ParallelCorpus, prepared: Path, out: Path) -> dict[str, Side]:
 
     Raises DataError when the codes are not the corpus's, or a vocabulary is too large for its ids.
     """
-    counts = {name: _count_words(prepared / f"train.{name}.txt") for name in SIDES}
+    counts = {name: count_words(prepared / f"train.{name}.txt") for name in SIDES}
     codes = _codes(corpus, prepared, counts)
     allowed: dict[str, frozenset[str] | None] = dict.fromkeys(SIDES)
     words, pieces = {}, {}
@@ -88,9 +84,12 @@ def build(corpus: ParallelCorpus, prepared: Path, out: Path) -> dict[str, Side]:
     sides = {}
     for name in SIDES:
         vocabulary = _vocabulary(corpus, both if corpus.joint else pieces[name])
-        sides[name] = Side(codes[name], allowed[name], vocabulary, words[name])
-        sides[name].renumber(pieces[name])
-    _write(corpus, sides, out)
+        sides[name] = Side(codes[name], allowed[name], vocabulary, words[name], pieces[name])
+    write_lines(out / "vocabulary.txt", sides["target"].vocabulary)
+    if not corpus.joint:
+        write_lines(out / SOURCE_VOCABULARY, sides["source"].vocabulary)
+    for name, side in sides.items():
+        write_bytes(out / (CODES if corpus.joint else f"{name}_{CODES}"), side.codes.encode())
     return sides
 
 
@@ -111,22 +110,9 @@ def _split(
     return words, pieces
 
 
-def _write(corpus: ParallelCorpus, sides: Mapping[str, Side], out: Path) -> None:
-    """Write the vocabularies and the codes."""
-    write_lines(out / "vocabulary.txt", sides["target"].vocabulary)
-    if not corpus.joint:
-        write_lines(out / SOURCE_VOCABULARY, sides["source"].vocabulary)
-    for name, side in sides.items():
-        with replacing(out / (CODES if corpus.joint else f"{name}_{CODES}")) as stream:
-            stream.write(side.codes.encode())
-
-
-def _count_words(path: Path) -> Counter[str]:
+def count_words(path: Path) -> Counter[str]:
     """Count the words of a prepared text."""
-    counts: Counter[str] = Counter()
-    for line in prepared_lines(path):
-        counts.update(line.split())
-    return counts
+    return Counter(word for line in prepared_lines(path) for word in line.split())
 
 
 def _codes(
@@ -134,15 +120,12 @@ def _codes(
 ) -> dict[str, str]:
     """Return the merges of each side: those that came with the corpus, else learned from it."""
     if corpus.given_codes:
-        given = byte_pairs.read_codes(prepared / CODES, corpus.merges)
-        return dict.fromkeys(SIDES, given)
+        return dict.fromkeys(SIDES, byte_pairs.read_codes(prepared / CODES, corpus.merges))
     if corpus.joint:
         both = byte_pairs.most_frequent(counts["source"] + counts["target"])
         return dict.fromkeys(SIDES, byte_pairs.learn(both, corpus.merges))
-    return {
-        name: byte_pairs.learn(byte_pairs.most_frequent(counts[name]), corpus.merges)
-        for name in SIDES
-    }
+    often = {name: byte_pairs.most_frequent(counts[name]) for name in SIDES}
+    return {name: byte_pairs.learn(often[name], corpus.merges) for name in SIDES}
 
 
 def _vocabulary(corpus: ParallelCorpus, pieces: Mapping[str, int]) -> list[str]:

@@ -1,5 +1,6 @@
 """Fetch a source file: from a mirror that has it, else by hand or from its address; verified."""
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,16 +19,10 @@ def fetch(
 ) -> Origin:
     """Write the verified file of `source` to `out` and return where it came from.
 
-    Args:
-        source: the file.
-        mirror: folder to look in first, if any.
-        by_hand: folder in which a person puts, as `<dataset>/<file>`, what can't be downloaded.
-        out: file to write.
-        pauses: seconds before each further attempt of a download.
-
-    Raises:
-        DataError: the mirror can't be used or its file is not the one listed, no address gives the
-            file, a person has to get it, or the disk is full.
+    `mirror` is the folder to look in first, `by_hand` that in which a person puts, as
+    `<dataset>/<file>`, what can't be downloaded, and `pauses` are seconds before further attempts.
+    Raises DataError when the mirror can't be used or its file is not the one listed, no address
+    gives the file, a person has to get it, or the disk is full.
     """
     entry = mirrors.find(mirror, source) if mirror else None
     try:
@@ -64,6 +59,5 @@ def _take_by_hand(source: Source, path: Path, out: Path) -> Origin:
             f"ask for a form ({source.licence})."
         )
     with path.open("rb") as stream, replacing(out) as target:
-        while chunk := stream.read(mirrors.CHUNK):
-            target.write(chunk)
+        shutil.copyfileobj(stream, target)
     return Origin("manual", sha256(out), out.stat().st_size, f"put at {path} by hand")

@@ -2,13 +2,13 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from workflow.datasets.fetched import mirrors
 from workflow.datasets.fetched.origins import Origin
 from workflow.datasets.fetched.sources import Source, read_table
-from workflow.datasets.io.files import replacing
+from workflow.datasets.io.files import write_bytes
 from workflow.errors import DataError
 
 Fetch = Callable[[Source, Path], Origin]
@@ -33,7 +33,7 @@ def build(folder: Path, sources: Iterable[Source], fetch: Fetch) -> list[str]:
         except DataError as failure:
             failures.append(str(failure))
             continue
-        _list(folder, _row(source, origin))
+        _list(folder, source, origin)
         print(f"{source.name}: {origin.bytes} bytes from {origin.note}", flush=True)
     return failures
 
@@ -51,32 +51,21 @@ def _whole(folder: Path, source: Source) -> bool:
     return entry is not None
 
 
-def _row(source: Source, origin: Origin) -> dict[str, str]:
-    """Return the line of the index for a file that was fetched."""
+def _list(folder: Path, source: Source, origin: Origin) -> None:
+    """Put a file that was fetched into the index, in the place of one of the same name."""
     bundle = origin.kind == "bundle"
-    return {
-        "url": "" if bundle else source.url,
-        "file": source.name,
-        "sha256": origin.sha256,
-        "bytes": str(origin.bytes),
-        "kind": mirrors.BUNDLE if bundle else mirrors.PLAIN,
-        "stands_for": source.url if bundle else "",
-        "dataset": source.dataset,
-        "licence_or_terms": source.licence,
-        "notes": f"from {origin.note}",
+    row = {
+        **{"url": "" if bundle else source.url, "stands_for": source.url if bundle else ""},
+        **{"file": source.name, "sha256": origin.sha256, "bytes": str(origin.bytes)},
+        **{"kind": mirrors.BUNDLE if bundle else mirrors.PLAIN, "dataset": source.dataset},
+        **{"licence_or_terms": source.licence, "notes": f"from {origin.note}"},
     }
-
-
-def _list(folder: Path, row: Mapping[str, str]) -> None:
-    """Put a line into the index, in the place of one for the same file."""
     index = folder / mirrors.INDEX
     rows = [dict(old) for _, old in read_table(index, mirrors.COLUMNS)] if index.is_file() else []
-    rows = [old for old in rows if old["file"] != row["file"]]
-    rows = sorted([*rows, dict(row)], key=lambda line: line["file"])
+    rows = [*(old for old in rows if old["file"] != row["file"]), row]
     columns = dict.fromkeys([*HEADER, *(column for old in rows for column in old)])
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, columns, restval="", dialect="excel-tab", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
-    with replacing(index) as stream:
-        stream.write(text.getvalue().encode())
+    writer.writerows(sorted(rows, key=lambda line: line["file"]))
+    write_bytes(index, text.getvalue().encode())

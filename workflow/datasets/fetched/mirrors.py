@@ -17,6 +17,7 @@ from typing import IO
 from model.store.checksums import sha256
 from workflow.datasets.fetched.origins import Origin
 from workflow.datasets.fetched.sources import Source, mismatch, read_table
+from workflow.datasets.io.archives import members
 from workflow.datasets.io.files import replacing
 from workflow.errors import DataError
 
@@ -24,6 +25,7 @@ INDEX = "SOURCES.tsv"
 COLUMNS = ("url", "file", "sha256", "bytes", "kind")
 KINDS = PLAIN, PACKED, BUNDLE = "the url's bytes", "xz of the url's bytes", "bundle"
 CHUNK = 1 << 20  # bytes
+WAY_OUT = "or remove `mirror` from the configuration to download"
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,7 @@ def find(mirror: Path, source: Source) -> MirrorFile | None:
         )
     index = mirror / INDEX
     if not index.is_file():
-        raise DataError(
-            f"The mirror {mirror} has no index {INDEX}; add it, or remove `mirror` from the "
-            "configuration to download."
-        )
+        raise DataError(f"The mirror {mirror} has no index {INDEX}; add it, {WAY_OUT}.")
     found: dict[str, MirrorFile] = {}
     for place, row in read_table(index, COLUMNS):
         entry = MirrorFile(place, mirror / row["file"], row)
@@ -82,23 +81,27 @@ def take(entry: MirrorFile, source: Source, out: Path) -> Origin:
     index alone.
     """
     check(entry, source)
-    path, row = entry.path, entry.row
+    row = entry.row
     with replacing(out) as target:
         checksum, size = _unpack(entry, source, target)
         bundle = row["kind"] == BUNDLE and not entry.member
         unpacked = row.get("unpacked_sha256") if row["kind"] == PACKED else ""
-        difference = None if bundle else source.mismatch(checksum, size)
         if unpacked and unpacked != checksum:
-            difference = f"expected unpacked_sha256 {unpacked}, found {checksum}"
+            raise _other(entry, source, f"expected unpacked_sha256 {unpacked}, found {checksum}")
+        difference = None if bundle else source.mismatch(checksum, size)
         if difference:
-            raise DataError(
-                f"{entry.place}: {path} is not {source.name}: {difference}; replace it, or remove "
-                "`mirror` from the configuration to download."
-            )
+            raise _other(entry, source, difference)
     note = row["file"]
     if bundle:
         note += f", which stands for {row.get('stands_for') or row['url']}"
     return Origin("bundle" if bundle else "mirror", checksum, size, note)
+
+
+def _other(entry: MirrorFile, source: Source, why: str) -> DataError:
+    """Return the error for what is not the source."""
+    return DataError(
+        f"{entry.place}: {entry.path} is not {source.name}: {why}; replace it, {WAY_OUT}."
+    )
 
 
 def check(entry: MirrorFile, source: Source) -> None:
@@ -107,7 +110,7 @@ def check(entry: MirrorFile, source: Source) -> None:
     if not path.is_file():
         raise DataError(
             f"{entry.place}: the mirror has no file {path}, listed for {source.name}; complete the "
-            "mirror, or remove `mirror` from the configuration to download."
+            f"mirror, {WAY_OUT}."
         )
     listed = (row["sha256"], int(row["bytes"]) if row["bytes"].isdecimal() else 0)
     difference = mismatch(listed, (sha256(path), path.stat().st_size))
@@ -134,14 +137,8 @@ def _member(pattern: str, source: Source) -> str:
 def _unpack(entry: MirrorFile, source: Source, target: IO[bytes]) -> tuple[str, int]:
     """Write what an entry holds; return its SHA-256 and size."""
     if entry.member:
-        from workflow.datasets.io.archives import members
-
-        content = b"".join(
-            content
-            for _, content in members(
-                entry.path, lambda name: f"/{name}".endswith(f"/{entry.member}")
-            )
-        )
+        wanted = members(entry.path, lambda name: f"/{name}".endswith(f"/{entry.member}"))
+        content = b"".join(content for _, content in wanted)
         target.write(content)
         return hashlib.sha256(content).hexdigest(), len(content)
     opener = lzma.open if entry.row["kind"] == PACKED else open
@@ -153,8 +150,5 @@ def _unpack(entry: MirrorFile, source: Source, target: IO[bytes]) -> tuple[str, 
                 size += len(chunk)
                 target.write(chunk)
     except (lzma.LZMAError, EOFError):
-        raise DataError(
-            f"{entry.place}: {entry.path} is not {source.name}: it is not a whole xz file; replace "
-            "it, or remove `mirror` from the configuration to download."
-        ) from None
+        raise _other(entry, source, "it is not a whole xz file") from None
     return checksum.hexdigest(), size

@@ -10,7 +10,7 @@ from typing import Literal
 
 from model.store.checksums import Damaged, read_sealed, sealed, sha256
 from workflow.datasets.fetched.sources import Source, mismatch
-from workflow.datasets.io.files import replacing
+from workflow.datasets.io.files import write_bytes
 from workflow.errors import DataError
 
 SCHEMA = 2
@@ -37,8 +37,7 @@ def write(path: Path, origin: Origin) -> None:
     """Write the record of the file at `path`."""
     files = {path.name: {"sha256": origin.sha256, "bytes": origin.bytes}}
     content = {"schema": SCHEMA, "from": origin.kind, "note": origin.note, "files": files}
-    with replacing(record(path)) as stream:
-        stream.write(sealed(content, indent=2))
+    write_bytes(record(path), sealed(content, indent=2))
 
 
 def read(path: Path) -> Origin | None:

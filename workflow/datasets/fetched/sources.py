@@ -84,15 +84,8 @@ def load(path: Path = SOURCES) -> dict[tuple[str, str], Source]:
         key = (row["dataset"], row["file"])
         if key in sources:
             raise DataError(f"{place}: {'/'.join(key)} is listed twice; remove one of the lines.")
-        sources[key] = Source(
-            dataset=row["dataset"],
-            file=row["file"],
-            url=row["url"],
-            alternative_urls=tuple(row["alternative_urls"].split()),
-            sha256=row["sha256"],
-            bytes=int(row["bytes"] or 0),
-            licence=row["licence"],
-        )
+        others, size = tuple(row["alternative_urls"].split()), int(row["bytes"] or 0)
+        sources[key] = Source(*key, row["url"], others, row["sha256"], size, row["licence"])
     return sources
 
 

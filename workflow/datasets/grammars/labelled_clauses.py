@@ -17,6 +17,8 @@ from itertools import accumulate
 Clause = list[str]
 
 NAME = "*"
+OTHERS = 10
+"""One text in so many is of none of the two labels, for a reader to leave out."""
 SYLLABLES = [
     line.split()
     for line in """

@@ -1,13 +1,17 @@
-"""Read the files of an archive one by one, without unpacking it to disk."""
+"""Archives: their files read one by one, without unpacking to disk; written always the same."""
 
+import gzip
+import io
 import lzma
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path, PurePosixPath
 
+from workflow.datasets.io.files import replacing
 from workflow.errors import FETCH_AGAIN, DataError
 
 CHUNK = 1 << 20  # bytes
@@ -22,7 +26,7 @@ DAMAGE = (
 )
 
 
-def members(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
+def members(path: Path, wanted: Callable[[str], object]) -> Iterator[tuple[str, bytes]]:
     """Yield (name, content) of the regular files whose name is `wanted`, in the archive's order.
 
     `path` is a tar archive, compressed by gzip, bzip2, xz or not at all, or a zip archive: its
@@ -52,6 +56,12 @@ def members(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, by
         raise DataError(
             f"{path}: this archive is damaged or cut short ({reason}); {FETCH_AGAIN}."
         ) from None
+
+
+def member(path: Path, name: str) -> bytes | None:
+    """Return the content of the one file of an archive that is called `name`, None without it."""
+    wanted = members(path, lambda full: PurePosixPath(full).name == name)
+    return next((content for _, content in wanted), None)
 
 
 def _tar(path: Path) -> Iterator[tuple[str, bool, Callable[[], bytes]]]:
@@ -91,3 +101,25 @@ def _safe(path: Path, name: str) -> str:
     if pure.is_absolute() or ".." in pure.parts:
         raise DataError(f"{path}: the name {name!r} leads out of the archive; replace the archive.")
     return str(pure)
+
+
+def write_archive(path: Path, members: Mapping[str, bytes]) -> None:
+    """Write a tar.gz with files in the order of their names."""
+    with (
+        packed(path) as stream,
+        tarfile.open(fileobj=stream, mode="w", format=tarfile.USTAR_FORMAT) as archive,
+    ):
+        for file, content in sorted(members.items()):
+            entry = tarfile.TarInfo(file)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+
+
+@contextmanager
+def packed(path: Path) -> Iterator[gzip.GzipFile]:
+    """Yield a gzip file, the same bytes whenever it is made."""
+    with (
+        replacing(path) as stream,
+        gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as target,
+    ):
+        yield target

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from model.store.checksums import Damaged, check_files, listed, read_sealed, sealed
-from workflow.datasets.io.files import replacing
+from workflow.datasets.io.files import write_bytes
 
 NAME = "checksums.json"
 """Of raw and of prepared files; of encoded ones the manifest tells them."""
@@ -13,8 +13,7 @@ NAME = "checksums.json"
 def write_checksums(folder: Path) -> None:
     """Write the checksums of the files of a stage, once all of them are there."""
     names = [str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()]
-    with replacing(folder / NAME) as stream:
-        stream.write(sealed({"files": listed(folder, names)}, indent=2))
+    write_bytes(folder / NAME, sealed({"files": listed(folder, names)}, indent=2))
 
 
 def check_checksums(folder: Path) -> None:

@@ -21,10 +21,23 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         yield stream
 
 
+def write_bytes(path: Path, content: bytes | memoryview) -> None:
+    """Write a whole file."""
+    with replacing(path) as stream:
+        stream.write(content)
+
+
 def write_lines(path: Path, lines: Iterable[str]) -> None:
     """Write text lines, each ended by a newline, as UTF-8."""
     with replacing(path) as stream:
         stream.writelines(f"{line}\n".encode() for line in lines)
+
+
+def existing(path: Path) -> Path:
+    """Return the path of a file that an earlier step writes, or raise DataError."""
+    if not path.is_file():
+        raise DataError(f"{path}: this dataset file does not exist; run the step that writes it.")
+    return path
 
 
 def read_lines(path: Path) -> Iterator[tuple[str, str]]:
@@ -32,9 +45,7 @@ def read_lines(path: Path) -> Iterator[tuple[str, str]]:
 
     Raises DataError when the file is missing, empty, not UTF-8 or ends in the middle of a line.
     """
-    if not path.is_file():
-        raise DataError(f"{path}: this dataset file does not exist; run the step that writes it.")
-    content = path.read_bytes()
+    content = existing(path).read_bytes()
     if not content.endswith(b"\n"):
         fault = "is empty" if not content else "ends in the middle of its last line"
         raise DataError(f"{path}: this file {fault}; delete it and make it again.")
@@ -78,13 +89,18 @@ def read_records(path: Path) -> Iterator[Record]:
         yield record
 
 
+def read_splits(prepared: Path, splits: Sequence[str] = SPLITS) -> dict[str, list[Record]]:
+    """Return the records of every split of a folder of prepared data."""
+    return {split: list(read_records(prepared / f"{split}.jsonl")) for split in splits}
+
+
 def by_name(files: Iterable[Path], name: str) -> Path:
     """Return the one of `files` that is called `name`, or raise DataError."""
     paths = list(files)
     for path in paths:
         if path.name == name:
             return path
-    given = ", ".join(str(path) for path in paths) or "none"
+    given = ", ".join(map(str, paths)) or "none"
     raise DataError(f"The source file {name} is missing; the files given are: {given}.")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from workflow.datasets.io.files import replacing
+from workflow.datasets.io.files import write_bytes
 from workflow.errors import FETCH_AGAIN, DataError
 
 GZIP = b"\x1f\x8b"
@@ -35,8 +35,7 @@ class LeftOut:
 
     def write(self, out: Path) -> None:
         """Write them to a folder of prepared data."""
-        with replacing(out / COUNTS) as stream:
-            stream.write(json.dumps(vars(self), sort_keys=True).encode() + b"\n")
+        write_bytes(out / COUNTS, json.dumps(vars(self), sort_keys=True).encode() + b"\n")
 
 
 def read_left_out(prepared: Path) -> dict[str, object]:

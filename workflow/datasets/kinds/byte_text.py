@@ -1,11 +1,11 @@
 """One long text a split, whose tokens are its bytes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from workflow.datasets.io.files import SPLITS, replacing
+from workflow.datasets.io.files import SPLITS, write_bytes
 from workflow.datasets.kinds.dataset import Dataset
 from workflow.errors import DataError
 
@@ -14,13 +14,9 @@ from workflow.errors import DataError
 class ByteText(Dataset):
     """A text a split."""
 
+    form = "bin"
     statistics: ClassVar[Mapping[str, object]] = {}
     """What the manifest says beside the number of symbols."""
-
-    @property
-    def prepared(self) -> Sequence[str]:
-        """Files that `prepare` writes."""
-        return [f"{split}.bin" for split in SPLITS]
 
     def encode(self, prepared: Path, out: Path) -> None:
         """Write the text of every split as one example.
@@ -45,15 +41,13 @@ class ByteText(Dataset):
             for split, text in texts.items()
         }
         symbols = [symbol(byte) for byte in present.tolist()]
-        statistics = {"symbols": len(symbols), **self.statistics}
-        write_encoded(out, self.name, self.options, symbols, splits, statistics)
+        write_encoded(self, out, symbols, splits, {"symbols": len(symbols), **self.statistics})
 
 
 def write_prepared(out: Path, texts: Mapping[str, bytes]) -> None:
     """Write the text of every split."""
     for split in SPLITS:
-        with replacing(out / f"{split}.bin") as stream:
-            stream.write(texts[split])
+        write_bytes(out / f"{split}.bin", texts[split])
 
 
 def symbol(byte: int) -> str:

@@ -30,6 +30,12 @@ class Captioned(NamedTuple):
     references: Sequence[str]
     """As they were written."""
 
+    @property
+    def record(self) -> dict[str, str]:
+        """The record of prepared data."""
+        references = "\t".join(" ".join(text.split()) for text in self.references)
+        return {"text": "\t".join(self.captions), "references": references, "image": self.image}
+
 
 @dataclass(frozen=True)
 class CaptionedImages(Dataset):
@@ -52,7 +58,7 @@ class CaptionedImages(Dataset):
     def prepared(self) -> Sequence[str]:
         """Files that `prepare` writes."""
         arrays = [f"{split}.{name}.npy" for split in SPLITS for name in self.columns]
-        return [*(f"{split}.jsonl" for split in SPLITS), *arrays]
+        return [*super().prepared, *arrays]
 
     def encode(self, prepared: Path, out: Path) -> None:
         """Write the captions and images as arrays; see `caption_encoding`."""
@@ -75,14 +81,4 @@ def write_captions(out: Path, splits: Mapping[str, Sequence[Captioned]]) -> None
                     f"{out}: image {one.image} of split `{split}` has an empty caption, or none; "
                     "correct the file of captions."
                 )
-        write_records(
-            out / f"{split}.jsonl",
-            (
-                {
-                    "text": "\t".join(one.captions),
-                    "references": "\t".join(" ".join(text.split()) for text in one.references),
-                    "image": one.image,
-                }
-                for one in images
-            ),
-        )
+        write_records(out / f"{split}.jsonl", (one.record for one in images))

@@ -31,6 +31,10 @@ class Dataset(ABC):
     """Names of the official files; generated ones have the same."""
     features: ClassVar[Sequence[str]] = ()
     """The index of features of images, where `prepare` reads these."""
+    beside: ClassVar[Sequence[str]] = ()
+    """What `synthesise` writes beside the files in the official format."""
+    form: ClassVar[str] = "jsonl"
+    """How the name of a split's prepared file ends."""
     columns: ClassVar[Sequence[str]] = ()
     """Columns that `encode` writes beside the tokens."""
     texts: ClassVar[Sequence[str]] = ()
@@ -61,12 +65,12 @@ class Dataset(ABC):
     @property
     def raw(self) -> Sequence[str]:
         """Files that `synthesise` writes."""
-        return self.files if self.generated else ()
+        return [*self.files, *self.beside] if self.generated else ()
 
     @property
     def prepared(self) -> Sequence[str]:
         """Files that `prepare` writes."""
-        return [f"{split}.jsonl" for split in self.splits]
+        return [f"{split}.{self.form}" for split in self.splits]
 
     @property
     def encoded(self) -> Sequence[str]:
@@ -83,7 +87,7 @@ class Dataset(ABC):
     def prepare(self, files: Sequence[Path], out: Path) -> None:
         """Turn raw or fetched files into words or the like.
 
-        Raises DataError when a file is not what it should be.
+        Raises DataError, naming the place, when a file is not what it should be.
         """
 
     @abstractmethod
@@ -102,27 +106,6 @@ class Dataset(ABC):
 
     def __post_init__(self) -> None:  # noqa: B027 (kinds and datasets have bounds to add)
         """Raise RecipeError for an option that is out of bounds."""
-
-    def check_generator(self, least: int) -> None:
-        """Raise RecipeError unless a generator's options are given just where texts are generated.
-
-        They are the size of each split, no smaller than `least`, and `seed`.
-        """
-        sizes = [split for split in SPLITS if hasattr(self, split)]
-        for name in (*sizes, "seed"):
-            value = getattr(self, name)
-            if not self.generated and value is not None:
-                raise RecipeError(
-                    f"Option `{name}` of dataset `{self.name}` is for `source: generated` only; "
-                    "the official files have their own size."
-                )
-            if self.generated and value is None:
-                raise RecipeError(
-                    f"Dataset `{self.name}` with `source: generated` needs the option `{name}`."
-                )
-        if self.generated:
-            self.require_at_least(least, *sizes)
-            self.require_at_least(0, "seed")
 
 
 @dataclass(frozen=True)
@@ -145,11 +128,24 @@ class Generable(Dataset):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check_generator(self.least)
+        sizes = [split for split in SPLITS if split in self.splits]
+        for name in (*sizes, "seed"):
+            value = getattr(self, name)
+            if not self.generated and value is not None:
+                raise RecipeError(
+                    f"Option `{name}` of dataset `{self.name}` is for `source: generated` only; "
+                    "the official files have their own size."
+                )
+            if self.generated and value is None:
+                raise RecipeError(
+                    f"Dataset `{self.name}` with `source: generated` needs the option `{name}`."
+                )
+        if self.generated:
+            self.require_at_least(self.least, *sizes)
+            self.require_at_least(0, "seed")
 
     @property
     def generated(self) -> bool:
-        """Whether the examples are generated."""
         return self.source not in ("official", "subset")
 
 
@@ -157,7 +153,8 @@ class Generable(Dataset):
 class Synthetic(Dataset):
     """A task whose examples are all generated; those of a split are in one file."""
 
-    files: ClassVar[Sequence[str]] = tuple(f"{split}.txt" for split in SPLITS)
+    generated = True
+    files = tuple(f"{split}.txt" for split in SPLITS)
 
     train: int = 0
     """Examples to train on."""
@@ -172,11 +169,6 @@ class Synthetic(Dataset):
         super().__post_init__()
         self.require_at_least(1, *SPLITS)
         self.require_at_least(0, "seed")
-
-    @property
-    def generated(self) -> bool:
-        """Whether the files are generated and not fetched."""
-        return True
 
     def streams(self) -> "Iterator[tuple[str, int, np.random.Generator]]":
         """Yield every split, its number of examples and its stream of the generator."""

@@ -18,18 +18,20 @@ def places(manual: Path, dataset: str) -> tuple[Path, Path]:
     return manual / dataset / "features", manual / dataset / "features.hdf5"
 
 
-def contents(path: Path) -> dict[str, int]:
-    """Return how many files there are, their bytes, and when the newest was written (in ns)."""
+def known(path: Path) -> dict[str, object]:
+    """Return where features are, and what tells them from others.
+
+    That is how many files there are, their bytes, and when the newest was written (in ns).
+    """
     if path.is_dir():
         with os.scandir(path) as entries:
             files = [one.stat() for one in entries if one.name.endswith(KINDS) and one.is_file()]
     else:
         files = [path.stat()]
-    return {
-        "files": len(files),
-        "bytes": sum(one.st_size for one in files),
-        "newest": max((one.st_mtime_ns for one in files), default=0),
-    }
+    newest = max((one.st_mtime_ns for one in files), default=0)
+    size = sum(one.st_size for one in files)
+    contents = {"files": len(files), "bytes": size, "newest": newest}
+    return {"path": str(path.resolve()), "contents": contents}
 
 
 def state(manual: Path, dataset: str, index: Path) -> str:
@@ -40,11 +42,7 @@ def state(manual: Path, dataset: str, index: Path) -> str:
     """
     path = locate(manual, dataset)
     try:
-        if path is None:
-            told = json.loads(index.read_bytes())
-            known = {"path": told["path"], "contents": told["contents"]}
-        else:
-            known = {"path": str(path.resolve()), "contents": contents(path)}
+        told = known(path) if path else json.loads(index.read_bytes())
+        return json.dumps({key: told[key] for key in ("path", "contents")}, sort_keys=True)
     except (OSError, ValueError, KeyError, TypeError):
-        known = {}
-    return json.dumps(known, sort_keys=True)
+        return "{}"

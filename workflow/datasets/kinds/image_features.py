@@ -15,14 +15,14 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from workflow.datasets.encoded.encoding import array_file, write_array
 from workflow.datasets.io.archives import DAMAGE
-from workflow.datasets.io.files import replacing
-from workflow.datasets.kinds.feature_files import KINDS, contents, locate, places
+from workflow.datasets.io.files import write_bytes
+from workflow.datasets.kinds.feature_files import KINDS, known, locate, places
 from workflow.errors import DataError
 
 NAMES = ("feat", "features", "x")
@@ -36,17 +36,38 @@ WHERE = {
 """Where features of a dataset's images can be had."""
 
 
-class Features(Protocol):
-    """Features by the name of their image."""
+class Features:
+    """Features by the name of their image, in a folder or an open HDF5 file."""
 
-    width: int
+    def __init__(self, path: Path, width: int, opened: Any = None) -> None:
+        self.path, self.width, self.opened = path, width, opened
 
     def read(self, image: str) -> np.ndarray:
         """Return the features of an image (R, F).
 
         Raises DataError when there are none, they can't be read or are of another width.
         """
-        ...
+        if self.opened is None:
+            files = (self.path / f"{image}{kind}" for kind in KINDS)
+            found = ((str(file), _read_file(file)) for file in files if file.is_file())
+            wanted = f"{image}.npz or {image}.npy"
+        else:
+            keys = (key for key in (image, f"{image}_features") if key in self.opened)
+            found = ((f"{self.path}: {key}", _dataset(self.path, self.opened, key)) for key in keys)
+            wanted = f"a dataset `{image}`"
+        place, rows = next(found, (None, None))
+        if place is None:
+            raise DataError(
+                f"{self.path} has no features of image {image}, which the captions name; add "
+                f"{wanted}."
+            )
+        width = self.width
+        if rows.shape[1] != width:
+            raise DataError(
+                f"{place}: these features are {rows.shape[1]} wide, and others are {width}; take "
+                "features of one network for all images."
+            )
+        return rows
 
 
 def find(manual: Path, dataset: str) -> dict[str, Any]:
@@ -76,14 +97,12 @@ def find(manual: Path, dataset: str) -> dict[str, Any]:
             if key is None:
                 raise DataError(f"{path} has no dataset; put another file in its place.")
             width = _dataset(path, opened, key).shape[1]
-    where = {"path": str(path.resolve()), "contents": contents(path)}
-    return {"schema": 1, **where, "width": int(width)}
+    return {"schema": 1, **known(path), "width": int(width)}
 
 
 def write_index(index: dict[str, Any], out: Path) -> None:
     """Write an index."""
-    with replacing(out) as stream:
-        stream.write(json.dumps(index, indent=2).encode() + b"\n")
+    write_bytes(out, json.dumps(index, indent=2).encode() + b"\n")
 
 
 @contextmanager
@@ -97,7 +116,7 @@ def open_features(index: Path) -> Iterator[Features]:
             f"{index} has no `path` and `width` of features; delete it and run again."
         ) from None
     if path.is_dir():
-        yield _Folder(path, width)
+        yield Features(path, width)
     elif not path.exists():
         raise DataError(
             f"{path}, where {index} says that the features are, is gone; put it back, or delete "
@@ -105,7 +124,7 @@ def open_features(index: Path) -> Iterator[Features]:
         )
     else:
         with _hdf5(path) as opened:
-            yield _File(path, opened, width)
+            yield Features(path, width, opened)
 
 
 def write_features(
@@ -125,49 +144,6 @@ def write_features(
             filled[: len(read)] = read
             stream.write(filled.tobytes())
     write_array(out / f"{split}.regions.npy", counts)
-
-
-class _Folder:
-    """A file an image."""
-
-    def __init__(self, path: Path, width: int) -> None:
-        self.path, self.width = path, width
-
-    def read(self, image: str) -> np.ndarray:
-        for kind in KINDS:
-            file = self.path / f"{image}{kind}"
-            if file.is_file():
-                return _checked(str(file), _read_file(file), self.width)
-        raise DataError(
-            f"{self.path} has no features of image {image}, which the captions name; add "
-            f"{image}.npz or {image}.npy."
-        )
-
-
-class _File:
-    """A dataset of an HDF5 file an image."""
-
-    def __init__(self, path: Path, opened: Any, width: int) -> None:
-        self.path, self.opened, self.width = path, opened, width
-
-    def read(self, image: str) -> np.ndarray:
-        for key in (image, f"{image}_features"):
-            if key in self.opened:
-                rows = _dataset(self.path, self.opened, key)
-                return _checked(f"{self.path}: {key}", rows, self.width)
-        raise DataError(
-            f"{self.path} has no features of image {image}, which the captions name; add a dataset "
-            f"`{image}`."
-        )
-
-
-def _checked(place: str, rows: np.ndarray, width: int) -> np.ndarray:
-    if rows.shape[1] != width:
-        raise DataError(
-            f"{place}: these features are {rows.shape[1]} wide, and others are {width}; take "
-            "features of one network for all images."
-        )
-    return rows
 
 
 def _read_file(path: Path) -> np.ndarray:

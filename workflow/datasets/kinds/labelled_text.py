@@ -12,17 +12,20 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from statistics import median
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
+from workflow.datasets.grammars.labelled_clauses import Lexicon
 from workflow.datasets.io.files import (
     SPLITS,
     Record,
     by_name,
     duplicates,
     read_lines,
-    read_records,
+    read_splits,
+    write_lines,
     write_records,
 )
 from workflow.datasets.io.left_out import LeftOut, read_left_out
@@ -56,6 +59,8 @@ class Example(NamedTuple):
 class LabelledText(Dataset):
     """Texts with a label each."""
 
+    beside = (SALIENT_WORDS,)
+
     max_tokens: int = 500
     """Longer texts are cut."""
     min_count: int = 1
@@ -65,6 +70,23 @@ class LabelledText(Dataset):
         super().__post_init__()
         self.require_at_least(1, "max_tokens", "min_count")
 
+    def words(self, text: str) -> list[str]:
+        """Split a raw text into words."""
+        return plain_words(text)
+
+    def worded(self, place: str, text: str, label: int, left_out: LeftOut) -> Iterator[Example]:
+        """Yield the example of a text; none, but counted, when it has marks but no words.
+
+        Raises DataError naming the place of an empty text.
+        """
+        if not text.strip():
+            raise DataError(f"{place}: the text is empty; {FETCH_AGAIN}.")
+        words = self.words(text)
+        if words:
+            yield Example(words, label)
+        else:
+            left_out.dropped["no words"] += 1
+
     @abstractmethod
     def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
         """Return the texts of every split.
@@ -73,21 +95,13 @@ class LabelledText(Dataset):
         """
 
     def prepare(self, files: Sequence[Path], out: Path) -> None:
-        """Write every text as a record with its label and, where known, its salient words.
-
-        Raises DataError when a file is not what it should be.
-        """
+        """Write every text as a record with its label and, where known, its salient words."""
         left_out = LeftOut()
         splits = self.examples(files, left_out)
         salient = None
         if self.generated:
             salient = {word for _, word in read_lines(by_name(files, SALIENT_WORDS))}
         write_prepared(out, splits, left_out, salient)
-
-    @property
-    def raw(self) -> Sequence[str]:
-        """Files that `synthesise` writes: those of the texts, and their salient words."""
-        return [*self.files, SALIENT_WORDS] if self.generated else []
 
     @property
     def columns(self) -> Sequence[str]:
@@ -105,42 +119,44 @@ class LabelledText(Dataset):
 
         from workflow.datasets.encoded.encoding import (
             RESERVED,
-            UNKNOWN,
             EncodedSplit,
             numbered,
             write_encoded,
         )
 
-        records = {split: list(read_records(prepared / f"{split}.jsonl")) for split in SPLITS}
-        words = {
+        records = read_splits(prepared)
+        texts = {
             split: [record["text"].split(" ")[: self.max_tokens] for record in records[split]]
             for split in SPLITS
         }
-        counts = Counter(word for text in words["train"] for word in text)
+        counts = Counter(chain.from_iterable(texts["train"]))
         kept = {word for word, count in counts.items() if count >= self.min_count}
         vocabulary = sorted(kept.difference(RESERVED))
         numbers = numbered(vocabulary)
-        splits, unknown = {}, {}
+        splits = {}
         for split in SPLITS:
             labels = [record["label"] for record in records[split]]
-            extra = {"label": np.array(labels, dtype=np.int64)}
+            columns = {"label": np.array(labels, dtype=np.int64)}
             if self.generated:
                 marks = [record["salient"][: self.max_tokens] for record in records[split]]
-                extra["salient"] = np.concatenate(marks).astype(np.uint8)
-            splits[split] = EncodedSplit.of(words[split], numbers, extra)
-            starts = splits[split].lengths.cumsum() - splits[split].lengths
-            lost = splits[split].tokens == UNKNOWN
-            unknown[split] = np.add.reduceat(lost.astype(np.int64), starts)
+                columns["salient"] = np.concatenate(marks).astype(np.uint8)
+            splits[split] = EncodedSplit.of(texts[split], numbers, columns)
+        unknown = {
+            split: [sum(word not in numbers for word in text) for text in texts[split]]
+            for split in ("dev", "test")
+        }
         statistics = {
             **_statistics(records, self.max_tokens),
             **read_left_out(prepared),
-            "unknown_tokens": {split: int(unknown[split].sum()) for split in ("dev", "test")},
+            "unknown_tokens": {split: sum(unknown[split]) for split in unknown},
             "unknown_texts": {
-                split: int((unknown[split] == splits[split].lengths).sum())
-                for split in ("dev", "test")
+                split: sum(
+                    n == len(text) for n, text in zip(unknown[split], texts[split], strict=True)
+                )
+                for split in unknown
             },
         }
-        write_encoded(out, self.name, self.options, vocabulary, splits, statistics)
+        write_encoded(self, out, vocabulary, splits, statistics)
 
 
 @dataclass(frozen=True)
@@ -152,15 +168,39 @@ class GenerableText(Generable, LabelledText):
     """
 
     least = 2
+    lexicon: ClassVar[Lexicon]
+    """Words and clauses of generated texts."""
 
     source: Literal["official", "generated"] = "official"
     """The official files, or a small corpus in their format whose salient words are known."""
     protocol: Literal["jain_wallace", "attention_learning"] = "jain_wallace"
     """Whose words and splits: Jain and Wallace's, or those of snell2021 appendix A.5, A.8."""
 
+    def synthesise(self, out: Path) -> None:
+        """Write generated texts in the official format, and the list of their salient words.
+
+        The label of a text is that of most of its salient words, which `salient_words.txt` lists,
+        one a line, in lower case and sorted.
+        """
+        self.generate(out)
+        write_lines(out / SALIENT_WORDS, self.lexicon.labels)
+
+    @abstractmethod
+    def generate(self, out: Path) -> None:
+        """Write generated texts in the official format."""
+
     def words(self, text: str) -> list[str]:
-        """EncodedSplit a raw text into words as the protocol does."""
+        """Split a raw text into words as the protocol does."""
         return tokenise(text) if self.protocol == "jain_wallace" else plain_words(text)
+
+    def divided(
+        self, train: list[Example], test: list[Example], share: int, left_out: LeftOut
+    ) -> dict[str, list[Example]]:
+        """Return the splits: one train text in `share` is dev, or by Attention Learning test is."""
+        if self.protocol == "attention_learning":
+            return dev_and_test(train, test, left_out)
+        train, dev = divide(train, self.dev or math.ceil(len(train) / share))
+        return {"train": train, "dev": dev, "test": test}
 
 
 def tokenise(text: str) -> list[str]:
@@ -188,21 +228,6 @@ def plain_words(text: str) -> list[str]:
 def without_integers(words: Iterable[str]) -> list[str]:
     """Replace whole numbers of more than one digit by `<unk>` (snell2021 appendix A.8)."""
     return ["<unk>" if word.isdecimal() and len(word) > 1 else word for word in words]
-
-
-def worded(
-    place: str, text: str, words: list[str], label: int, left_out: LeftOut
-) -> Iterator[Example]:
-    """Yield the example of a text; none, but counted as dropped, when it has marks but no words.
-
-    Raises DataError naming the place of an empty text.
-    """
-    if not text.strip():
-        raise DataError(f"{place}: the text is empty; {FETCH_AGAIN}.")
-    if words:
-        yield Example(words, label)
-    else:
-        left_out.dropped["no words"] += 1
 
 
 def shuffled(examples: Iterable[Example]) -> list[Example]:
@@ -283,13 +308,15 @@ def write_prepared(
                 "check the files that it is made from."
             )
     for split in SPLITS:
-        records: list[Record] = []
-        for words, label in splits[split]:
-            records.append({"text": " ".join(words), "label": label})
-            if salient is not None:
-                records[-1]["salient"] = [int(word in salient) for word in words]
-        write_records(out / f"{split}.jsonl", records)
+        write_records(out / f"{split}.jsonl", (_record(one, salient) for one in splits[split]))
     left_out.write(out)
+
+
+def _record(example: Example, salient: set[str] | None) -> Record:
+    """Return the record of a text."""
+    words, label = example
+    marks = {} if salient is None else {"salient": [int(word in salient) for word in words]}
+    return {"text": " ".join(words), "label": label, **marks}
 
 
 def _statistics(records: Mapping[str, Sequence[Record]], max_tokens: int) -> dict[str, object]:

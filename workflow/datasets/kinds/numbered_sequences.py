@@ -1,17 +1,17 @@
-"""Sequences of symbols called 1, 2, ..., one a line, separated by spaces."""
+"""Sequences of symbols, one a line, separated by spaces; the symbols are numbered from 1."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from workflow.datasets.io.files import (
     SPLITS,
     by_name,
     duplicates,
     read_generated,
-    read_records,
+    read_splits,
     write_records,
 )
 from workflow.datasets.kinds.dataset import Synthetic
@@ -20,15 +20,13 @@ from workflow.errors import DataError
 if TYPE_CHECKING:  # numpy is loaded by the stages only
     import numpy as np
 
-    from workflow.datasets.encoded.encoding import EncodedSplit
-
 
 @dataclass(frozen=True)
 class NumberedSequences(Synthetic):
     """Sequences of one length; a dataset says which are right, and how they are encoded."""
 
-    length: int = 40
-    """Symbols in a sequence."""
+    end: ClassVar[str] = ""
+    """The mark that every encoded sequence ends in, if any."""
 
     @property
     def reserved(self) -> tuple[str, ...]:
@@ -37,59 +35,72 @@ class NumberedSequences(Synthetic):
 
     @property
     @abstractmethod
-    def alphabet(self) -> int:
-        """How many symbols there are."""
+    def alphabet(self) -> Sequence[str]:
+        """How each symbol is written, in the order of their numbers."""
+
+    @property
+    def spare(self) -> Sequence[str]:
+        """What stands in the vocabulary after the symbols, and in no sequence."""
+        return ()
 
     @abstractmethod
     def fault(self, symbols: Sequence[int]) -> str:
-        """Say what is wrong with a sequence, 0 being none of the symbols; empty if nothing is."""
+        """Say what is wrong with the form of a sequence, 0 being no symbol; empty if nothing is."""
 
-    @abstractmethod
-    def encoded_split(self, symbols: "np.ndarray") -> "EncodedSplit":
-        """Return the arrays of the sequences (N, length) of a split."""
-
-    def names(self) -> list[str]:
-        """Return what stands in the vocabulary after the reserved symbols."""
-        return [str(number) for number in range(1, self.alphabet + 1)]
+    def check(self, path: Path, sequences: Sequence[Sequence[int]]) -> None:
+        """Raise DataError for what is wrong with the sequences of a file beyond their form."""
+        return
 
     def label(self, symbols: Sequence[int]) -> dict[str, int]:
         """Return what the record of a sequence has beside it."""
         return {}
 
-    def prepare(self, files: Sequence[Path], out: Path) -> None:
-        """Check every sequence and write it as a record.
+    def marks(self, symbols: "np.ndarray") -> "dict[str, np.ndarray]":
+        """Return the columns of the sequences (N, length) of a split."""
+        return {}
 
-        Raises DataError naming the line of a sequence that is none of the dataset's, or a file with
-        another number of them.
-        """
+    def statistics(self) -> dict[str, object]:
+        """Return what the manifest says beside the number of sequences that repeat."""
+        return {}
+
+    def prepare(self, files: Sequence[Path], out: Path) -> None:
+        """Check every sequence and write it as a record."""
         for split in SPLITS:
             path = by_name(files, f"{split}.txt")
             lines = read_generated(path, getattr(self, split), "sequences")
-            sequences = zip(lines, self._symbols(lines), strict=True)
-            records = [{"text": text, **self.label(symbols)} for (_, text), symbols in sequences]
+            sequences = self._numbers(lines)
+            self.check(path, sequences)
+            pairs = zip(lines, sequences, strict=True)
+            records = ({"text": text, **self.label(symbols)} for (_, text), symbols in pairs)
             write_records(out / f"{split}.jsonl", records)
 
     def encode(self, prepared: Path, out: Path) -> None:
         """Write every sequence as arrays."""
         import numpy as np
 
-        from workflow.datasets.encoded.encoding import write_encoded
+        from workflow.datasets.encoded.encoding import EncodedSplit, write_encoded
 
         splits, texts = {}, {}
-        for split in SPLITS:
-            path = prepared / f"{split}.jsonl"
-            texts[split] = [record["text"] for record in read_records(path)]
+        for split, records in read_splits(prepared).items():
+            path, texts[split] = prepared / f"{split}.jsonl", [one["text"] for one in records]
             lines = [(f"{path}, line {n}", text) for n, text in enumerate(texts[split], start=1)]
-            splits[split] = self.encoded_split(np.array(self._symbols(lines)))
-        statistics = {"duplicates": duplicates(texts)}
-        write_encoded(out, self.name, self.options, self.names(), splits, statistics, self.reserved)
+            numbers = np.array(self._numbers(lines))
+            tokens = numbers + len(self.reserved) - 1
+            if self.end:
+                last = self.reserved.index(self.end)
+                tokens = np.pad(tokens, ((0, 0), (0, 1)), constant_values=last)
+            lengths = np.full(len(tokens), tokens.shape[1])
+            splits[split] = EncodedSplit(tokens.ravel(), lengths, self.marks(numbers))
+        symbols = [*self.alphabet, *self.spare]
+        statistics = {"duplicates": duplicates(texts), **self.statistics()}
+        write_encoded(self, out, symbols, splits, statistics, self.reserved)
 
-    def _symbols(self, lines: Iterable[tuple[str, str]]) -> list[list[int]]:
+    def _numbers(self, lines: Iterable[tuple[str, str]]) -> list[list[int]]:
         """Return the symbols of each (place, sequence).
 
         Raises DataError naming the place of a wrong one.
         """
-        numbers = {str(number): number for number in range(1, self.alphabet + 1)}
+        numbers = {name: number for number, name in enumerate(self.alphabet, start=1)}
         sequences = []
         for place, text in lines:
             symbols = [numbers.get(name, 0) for name in text.split(" ")]

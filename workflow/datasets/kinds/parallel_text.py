@@ -9,7 +9,7 @@ official files have these.
 """
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
@@ -31,6 +31,7 @@ LEAST_VOCABULARY = 5  # the reserved entries and one more
 
 SplitPairs = Iterator[tuple[str, Pair]]
 """Pairs, each with the split that it goes to."""
+Words = Callable[[Iterator[tuple[str, str]]], Iterator[Pair]]
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,15 @@ class ParallelText(Dataset):
     """Sentences and their translations; splits after train, dev and test are further test sets."""
 
     columns = ("source",)
+    beside = (LEXICON,)
     longest: ClassVar[int] = 175
     """Most words of a sentence to train on."""
     ratio: ClassVar[float] = 1.5
     """How many times as long as its translation a sentence to train on may be."""
     untokenised: ClassVar[bool] = True
     """Whether the official files have the texts as they were written."""
+    endings: ClassVar[Mapping[str, str]] = {}
+    """How the names of a language's files end, where that is not as in `direction`."""
     given_codes: ClassVar[bool] = False
     """Whether the merges come with the corpus and are not learned from it."""
 
@@ -68,23 +72,14 @@ class ParallelText(Dataset):
 
     @abstractmethod
     def pairs(self, files: Sequence[Path], left_out: LeftOut, out: Path) -> SplitPairs:
-        """Yield every pair, and the split that it goes to.
+        """Yield every pair, and the split that it goes to; archives may be unpacked in `out`.
 
-        Args:
-            files: the raw or fetched files.
-            left_out: what could not be taken over, to be counted.
-            out: folder in which archives may be unpacked for a while.
-
-        Raises:
-            DataError: a file is damaged, two sides do not fit, or a dev or test pair has an empty
-                side.
+        Raises DataError when a file is damaged, two sides do not fit, or a dev or test pair has an
+        empty side.
         """
 
     def prepare(self, files: Sequence[Path], out: Path) -> None:
-        """Write every pair in words.
-
-        Raises DataError when a file is not what it should be.
-        """
+        """Write every pair in words."""
         left_out = LeftOut()
         self.write(out, self.pairs(files, left_out, out), left_out)
 
@@ -106,17 +101,10 @@ class ParallelText(Dataset):
         return 1 if self.generated else MOST
 
     @property
-    def raw(self) -> Sequence[str]:
-        """Files that `synthesise` writes: those of the texts, and their lexicon."""
-        return [*self.files, LEXICON] if self.generated else []
-
-    @property
     def prepared(self) -> Sequence[str]:
         """Files that `prepare` writes."""
-        kinds = {split: ["source", "target"] for split in self.splits}
-        for split in self.splits[1:]:
-            kinds[split] += ["raw"] if self.untokenised else []
-        texts = [f"{split}.{kind}.txt" for split, names in kinds.items() for kind in names]
+        texts = [f"{split}.{side}.txt" for split in self.splits for side in ("source", "target")]
+        texts += [f"{split}.raw.txt" for split in self.splits[1:] if self.untokenised]
         codes = [CODES] if self.given_codes else []
         return [*texts, COUNTS, *codes, *([LEXICON] if self.generated else [])]
 
@@ -152,16 +140,24 @@ class ParallelText(Dataset):
             else:
                 yield pair
 
-    def fit(
-        self, split: str, pairs: Iterable[Pair], place: object, left_out: LeftOut
+    def side_by_side(
+        self, files: Sequence[Path], names: Mapping[str, str], words: Words, left_out: LeftOut
     ) -> SplitPairs:
-        """Yield the pairs of a split: of train those that are clean, of others all."""
-        kept = self.clean(pairs, left_out) if split == "train" else whole(pairs, str(place))
-        return ((split, pair) for pair in kept)
+        """Yield the pairs of splits with a file a side: of train the clean ones, of others all.
+
+        `names` has the name of each split's files, `{}` for the language, and `words` makes pairs
+        in words of those of sentences.
+        """
+        for split, name in names.items():
+            source, target = self.paths(files, name)
+            pairs = words(read_sides(source, target, left_out))
+            kept = self.clean(pairs, left_out) if split == "train" else whole(pairs, str(source))
+            yield from ((split, pair) for pair in kept)
 
     def paths(self, files: Sequence[Path], name: str) -> list[Path]:
-        """Return the files of both sides; `name` has `{}` for the language."""
-        return [by_name(files, name.format(language)) for language in self.languages]
+        """Return the files of both sides; `name` has `{}` for the language's ending."""
+        endings = (self.endings.get(language, language) for language in self.languages)
+        return [by_name(files, name.format(ending)) for ending in endings]
 
     def write(self, out: Path, pairs: Iterable[tuple[str, Pair]], left_out: LeftOut) -> None:
         """Write pairs, each with the split that it goes to, and what was lost.

@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from workflow.datasets.encoded.moses import Moses
 from workflow.datasets.io.archives import members
@@ -14,23 +14,14 @@ from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs, read
 from workflow.errors import FETCH_AGAIN, DataError
 
 
-class Archive(NamedTuple):
-    """An official archive, and its two files without the language they end in."""
-
-    file: str
-    name: str
-
-
 @dataclass(frozen=True)
 class SharedTask(ParallelText):
     """The texts of a shared task, in words by Moses."""
 
-    archives: ClassVar[Sequence[Archive]]
-    """Where the pairs to train on are."""
+    archives: ClassVar[Mapping[str, str]]
+    """The official archives, and the two files of each without the language that they end in."""
     held_out: ClassVar[Mapping[str, str]]
     """The two files of a split, without their ending."""
-    endings: ClassVar[Mapping[str, str]]
-    """Of the files of a split, by language."""
 
     lowercase: bool = False
     """Whether all words are in lower case."""
@@ -40,24 +31,20 @@ class SharedTask(ParallelText):
         """Names of the official files."""
         endings = self.endings.values()
         held_out = [f"{name}.{ending}" for name in self.held_out.values() for ending in endings]
-        return [*(archive.file for archive in self.archives), *held_out]
+        return [*self.archives, *held_out]
 
     def pairs(self, files: Sequence[Path], left_out: LeftOut, out: Path) -> SplitPairs:
         """Yield every pair and its split; archives are unpacked one at a time."""
         moses = Moses(self.languages, self.lowercase)
         out.mkdir(parents=True, exist_ok=True)
-        for archive in self.archives:
-            path = by_name(files, archive.file)
+        for archive, name in self.archives.items():
             with tempfile.TemporaryDirectory(prefix=".unpacked.", dir=out) as folder:
-                names = [f"{archive.name}.{language}" for language in self.languages]
-                sides = read_sides(*_unpack(path, names, Path(folder)), left_out)
-                yield from (("train", pair) for pair in self.clean(moses.pairs(sides), left_out))
-        for split, name in self.held_out.items():
-            source, target = (
-                by_name(files, f"{name}.{self.endings[one]}") for one in self.languages
-            )
-            pairs = moses.pairs(read_sides(source, target, left_out))
-            yield from self.fit(split, pairs, source, left_out)
+                names = [f"{name}.{language}" for language in self.languages]
+                sides = _unpack(by_name(files, archive), names, Path(folder))
+                pairs = moses.pairs(read_sides(*sides, left_out))
+                yield from (("train", pair) for pair in self.clean(pairs, left_out))
+        held_out = {split: f"{name}.{{}}" for split, name in self.held_out.items()}
+        yield from self.side_by_side(files, held_out, moses.pairs, left_out)
 
 
 def _unpack(path: Path, names: Sequence[str], folder: Path) -> tuple[Path, Path]:
