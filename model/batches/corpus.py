@@ -53,13 +53,9 @@ REBUILD = "delete the folder and run again to rebuild it."
 
 
 class Corpus:
-    """A corpus with its splits and vocabulary.
+    """The corpus of a folder with `manifest.json`, `vocabulary.txt` and the arrays of its splits.
 
-    Args:
-        folder: holds `manifest.json`, `vocabulary.txt` and the arrays.
-
-    Raises:
-        ValueError: a file is missing or unreadable.
+    Raises ValueError for a file that is missing or unreadable.
     """
 
     def __init__(self, folder: Path) -> None:

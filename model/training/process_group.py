@@ -49,12 +49,7 @@ SINGLE_PROCESS = ProcessGroup()
 
 
 class DistributedGroup(ProcessGroup):
-    """The processes that `torchrun` started, connected by NCCL on GPUs and by Gloo on CPUs.
-
-    Args:
-        device: of this process.
-        seed: of the run.
-    """
+    """The processes that `torchrun` started, connected by NCCL on GPUs and by Gloo on CPUs."""
 
     def __init__(self, device: torch.device, seed: int) -> None:
         distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
