@@ -14,6 +14,8 @@ from model.architectures.lstm_classifier import Classified
 class ClassProxy(nn.Module):
     """Mean of the words' embeddings, and a linear layer without bias (snell2021 eq. 55).
 
+    So the text has it; the authors' code has one output, with a bias.
+
     Args:
         vocabulary_size: V.
         width: d; e and W are drawn from N(0, 1 / d) (snell2021 section 4.1).

@@ -24,6 +24,9 @@ class Prediction(NamedTuple):
 class Classifier(nn.Module):
     """An encoder and a linear layer on its state at position 0, where <cls> stands.
 
+    The layer starts as PyTorch draws it, weights and biases uniform within D^-.5. What the authors'
+    code has instead is in `model.architectures.released_classifier`.
+
     Args:
         encoder: a `Transformer`, or any module with its `forward` and `width`.
         classes: C.

@@ -3,7 +3,8 @@
     a_ij = (q_i + u)^T k_j + (q_i + v)^T W^(R) r_(i-j),   A <- normalizer(a / sqrt(d_k))
 
 Keys and values are made of the memory and the segment, queries of the segment alone. The memory of
-a layer is what it read for the last M characters; no gradient flows into it.
+a layer is what it read for the last M characters; no gradient flows into it. With norm `pre` a
+last LayerNorm stands behind the stack, as in the other architectures; the released code has none.
 Dimensions: T characters of the segment, M of the memory, S = M + T keys.
 """
 

@@ -60,7 +60,12 @@ class Routing(nn.Module):
 
 
 class Values(nn.Module):
-    """What attention reads: W^(V) before the weights and the output projection after them."""
+    """What attention reads: W^(V) before the weights and the output projection after them.
+
+    W^(V) starts as a part of a fused Q, K, V does in fairseq, by Xavier's distribution with the
+    gain 2^-.5, in the model stream too, where the authors' code has a matrix of its own and the
+    gain 1.
+    """
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()

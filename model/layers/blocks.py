@@ -13,6 +13,8 @@ from model.kernels.dropout import Dropout
 class Embedding(nn.Module):
     """Token embeddings, N(0, d^-0.5) times sqrt(d), plus positions; learned ones likewise.
 
+    Positions are counted from 0; fairseq's from 2, behind the number of the padding symbol.
+
     Args:
         vocabulary_size: V.
         width: D.

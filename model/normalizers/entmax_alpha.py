@@ -23,6 +23,9 @@ weights are those of the limit. The sigmoid ends there, so that no head gets stu
 class EntmaxAlpha(nn.Module):
     """Scores to weights, as sparse as each head has learned to make them.
 
+    Rows are not divided by their sum at the end. In single precision it is 1 to within 1e-4 at the
+    least alpha, 1.01, where a power of 100 magnifies rounding, and to within 1e-5 from 1.1 on.
+
     Args:
         heads: H; every head starts with alpha = 1.5.
     """

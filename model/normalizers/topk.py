@@ -23,7 +23,8 @@ class TopK(nn.Module):
 
     Scores below t, the k-th largest of the row after all masks, count as masked (zhao2019 eq. 2,
     3). The gradient flows through the kept scores only, as t is a constant to it. A row with fewer
-    than k unmasked keys keeps them all.
+    than k unmasked keys keeps them all. Weights are in single precision at least, whatever the
+    number of keys.
 
     Args:
         k: how many keys each query keeps.

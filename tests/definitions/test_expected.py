@@ -1,17 +1,22 @@
 """The papers' numbers, and that the definitions point only to numbers that are there."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.reporting.synthetic import plan_of
-from workflow.definitions.cells import cells, table_runs
+from tests.reporting.synthetic import one_run, plan_of
+from workflow.definitions.cells import cells, table_places, table_runs
 from workflow.definitions.claims import claim_runs
 from workflow.definitions.expected import COLUMNS, ExpectedValues
 from workflow.definitions.figures import figure_runs
 from workflow.definitions.paper import Paper
 from workflow.errors import InputError, ReportingError
+from workflow.files import read_csv
+from workflow.reporting.measures import Measures
+from workflow.reporting.tables.corpora import COLUMNS as CORPUS_COLUMNS
+from workflow.reporting.tables.tabulating import tabulate
 
 SIDES = ("left", "right")
 
@@ -58,6 +63,46 @@ def test_broken_files_are_refused(tmp_path: Path, lines: list[str], sentence: st
     path.write_text("\n".join([*header, *lines]) + "\n")
     with pytest.raises(InputError, match=sentence):
         ExpectedValues(path)
+
+
+def shown(paper: Paper) -> set[tuple[str, ...]]:
+    """Return the places of all numbers that a table of the paper shows, of data alone too."""
+    places = {
+        (*map(str, place.values()), metric) for _, place, metric in table_places(paper.tables)
+    }
+    for table in paper.corpora["tables"].values():
+        for row in table["rows"]:
+            if place := row.get("printed", table.get("printed")):
+                labels = (CORPUS_COLUMNS[column].label for column in table["columns"])
+                places |= {(*place.values(), row["label"], label, label) for label in labels}
+    return places
+
+
+@pytest.mark.parametrize("paper", Paper.all(), ids=lambda paper: paper.name)
+def test_every_printed_number_stands_in_a_table(paper: Paper) -> None:
+    printed = {place for place, it in paper.expected.values.items() if it.printed.text}
+    assert printed - shown(paper) == set()
+
+
+def test_roles_and_bounds_that_no_run_can_be_held_against(tmp_path: Path) -> None:
+    """Tables 3 to 5 of weissenborn2019 name roles by numbers of their own; 300 is a bound."""
+    found = {}
+    for name in ("table_3", "table_4", "table_5"):
+        tabulate(Paper("role_interaction"), name, "lite", Measures([]), tmp_path / name)
+        lines = [one for one in read_csv(tmp_path / f"{name}.csv") if one["expected"]]
+        assert {one["verdict"] for one in lines} == {"not run"}
+        found[name] = {one["row"]: one["expected"] for one in lines}
+    assert [len(one) for one in found.values()] == [13, 6, 17]
+    assert found["table_3"]["the paper's role 13"] == "10087"
+    assert found["table_4"]["the paper's roles 8, 11"] == "article in nominative"
+    assert sum(map(int, found["table_5"].values())) == 34109
+    copying = one_run("copying", 0, {"copied_at": 42})
+    labels = {"experiment": "permutation_function", "variant": "copying", "seed": 0}
+    run = replace(copying, run=labels, evaluators={"copying": copying.evaluators["probe"]})
+    path = tmp_path / "function"
+    tabulate(Paper("attention_learning"), "permutation_function", "lite", Measures([run]), path)
+    (line,) = [one for one in read_csv(path.with_suffix(".csv")) if one["expected"]]
+    assert (line["expected"], line["mean"], line["verdict"]) == ("300", "42", "not comparable")
 
 
 def test_table_6_1_uses_all_numbers_of_its_table(paper: Paper) -> None:

@@ -3,7 +3,11 @@
 Each step extends every live hypothesis by every word and ranks the 2 G best extensions of a
 sentence. Those among the first G that end with EOS are finished; the G best of the others live on.
 A sentence is done when G hypotheses are finished, or at its longest length, where EOS is the only
-word allowed. This is fairseq's search; hypotheses are compared by log p / penalty(length).
+word allowed. Hypotheses are compared by log p / penalty(length).
+
+This is fairseq's search but in two respects. A translation may be empty, which the default of
+fairseq-generate, `--min-len 1`, forbids. Where more than G finish at a step, the G best of all are
+kept, in fairseq the first G; the best one is the same.
 
 The keys and values of the past are never moved when hypotheses change beams: each hypothesis
 remembers its ancestors, and a mask hides all others. Those of the source stand there once per

@@ -11,8 +11,9 @@ compared with:
     alpha_frozen   A(alpha, alpha_fr)    alpha_fr with attention alone free (snell2021 appendix A.6)
     alpha_alpha    A(alpha, alpha_hat)   of each other seed at its best checkpoint
 
-Over several runs of v they are averaged. A run of v must have another seed than that of alpha: with
-the same one both begin as the same model, with the same embedding, and agree for that alone.
+Over several runs of v they are averaged, where the authors' code takes the first of them. A run of
+v must have another seed than that of alpha: with the same one both begin as the same model, with
+the same embedding, and agree for that alone.
 
 What an agreement means is told by other seeds of alpha (xi, snell2021 eq. 8): their agreement with
 alpha along training and their performance are averaged, as in the authors' code, and read where the

@@ -51,7 +51,8 @@ def class_importance(
 
     Of the log-odds of the right class: their gradient is that of log p(right) divided by
     1 - p(right), which is the same for all words of a text and does not vanish where p saturates.
-    A word that speaks for the right class has a positive Delta.
+    A word that speaks for the right class has a positive Delta, as the text has it. The released
+    code negates it: what it saves is the gradient of -log p(right), whose sign it turns twice.
 
     Args:
         subject: a model that takes such factors.

@@ -67,7 +67,8 @@ def test_initial_values_reach_the_bounds_of_xavier(kind):
 def test_the_plain_classifier_differs_in_each(kind):
     """What the note below the table says of the published runs."""
     model = Classifier(encoder_of(kind), CLASSES)
-    assert model.encoder.layers[0].feed_forward[2].p == 0.4 if kind is Transformer else True
+    stream = model.encoder.model_stream if kind is TwoStreamTransformer else model.encoder.layers
+    assert stream[0].feed_forward[2].p == 0.4
     assert torch.equal(model.encoder.embedding.position[0, WIDTH // 2 :], torch.ones(WIDTH // 2))
     assert model.output.bias.abs().max() > 0
     assert model.output.weight.abs().max() <= WIDTH**-0.5 < xavier(model.output.weight)

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from model.store.checksums import Damaged, check_files, read_sealed
+from tests.reporting.statistics.test_crossing import LONGER
 from tests.reporting.synthetic import Results, outcomes
 from tests.sealing import change, flip
 from workflow.definitions.paper import Paper
@@ -19,6 +20,7 @@ from workflow.reporting.figures.drawing import plot
 from workflow.reporting.measures import Measures
 from workflow.reporting.page.charts import Line, chart, ticks, whisker
 from workflow.reporting.page.page import prose, render, write_page
+from workflow.reporting.statistics.verdict import WORDS
 from workflow.reporting.tables.tabulating import tabulate
 
 VOID = {"meta", "link", "img", "br", "path", "circle", "polyline"}
@@ -158,9 +160,23 @@ def test_only_what_is_given_is_shown(text: str, lite: Results) -> None:
 
 def test_the_rules_behind_verdicts_are_shown(text: str) -> None:
     shown = " ".join(text.split())
-    assert '<th scope="row">tau_norm</th><td>0.02</td> <td>examples</td>' in shown
-    assert '<th scope="row">recall</th><td>0.015</td> <td>none</td>' in shown
-    assert "close</span> within 2 tolerances" in shown
+    assert '<th scope="row">tau_norm</th> <td class="wrap">0.02</td> <td>examples</td>' in shown
+    assert '<th scope="row">recall</th> <td class="wrap">0.015</td> <td>none</td>' in shown
+    assert "near</span> within 2 tolerances" in shown
+    for word in WORDS:
+        kind = word.replace(",", "").replace(" ", "-")
+        assert word == "not run" or f'<span class="badge {kind}">{word}</span>' in shown
+        assert f".{kind}" in shown, "it has a colour"
+
+
+def test_a_former_verdict_stands_beside_the_badge(tmp_path: Path) -> None:
+    made = tmp_path / "attention_learning" / "table_4"
+    tabulate(Paper("attention_learning"), "table_4", "lite", Measures(LONGER), made)
+    page = render("lite", tables=[made.with_suffix(".csv")])
+    Page(page)
+    assert '<span class="badge reproduced">reproduced</span> (was wide tolerance)</div>' in page
+    rule = '<th scope="row">uniform_proxy</th> <td class="wrap">2.6, multi30k 0.7, '
+    assert rule in " ".join(page.split())
 
 
 def test_cost_is_time_of_training_not_the_pause_between(text: str) -> None:

@@ -514,3 +514,14 @@ def test_changes_of_tolerance_are_told() -> None:
         "p accuracy (not yet published): from seed_std 0.8 to seed_std 1.5"
     ]
     assert tolerances.changes([], one) == []
+
+
+def test_a_spread_by_row_is_written_out_and_the_former_rule_is_no_part_of_history() -> None:
+    by_row = {"p accuracy": {"seed_std": 1.5, "by_row": {"a": 2, "b": 3}, "because": "of seeds"}}
+    history = tolerances.extended([], {"p accuracy": {"seed_std": 0.8}}, "2026-01-01")
+    assert tolerances.changes(history, by_row) == [
+        "p accuracy (not yet published): from seed_std 0.8 to seed_std 1.5, because of seeds, "
+        "by row (a 2, b 3)"
+    ]
+    rule = tolerances.current()["attention_learning alpha_uniform"]
+    assert "formerly" not in rule and rule["by_row"]["sst"] == 5.7

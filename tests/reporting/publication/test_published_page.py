@@ -142,7 +142,7 @@ def test_the_example_is_reproduced_if_any_is(tmp_path: Path) -> None:
     write(tmp_path, "b2", "reproduced", repeats="e")
     assert following.section(tmp_path, {}) == following.FILES
     write(tmp_path, "c", "differs")
-    write(tmp_path, "d", "close")
+    write(tmp_path, "d", "near")
     alone = following.section(tmp_path, {})
     assert "In [c](tables/p/c.md), row “c”" in alone and "beside" not in alone
     write(tmp_path, "e", "reproduced")

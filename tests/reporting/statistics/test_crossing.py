@@ -40,6 +40,11 @@ ONE = run(0, [50, 60, 80, 90], [10, 20, 30.0001, 40], 30, 85, others=[1])
 """Others exceed its 30 at the third checkpoint, where the other run performs with 85."""
 OTHER = run(1, [52, 65, 85, 89], [10, 20, 30, 40], 30, 90, others=[0])
 """30 is not more than 30, so it is exceeded at the last."""
+LONGER = [
+    run(0, [20, 20, 50, 60, 80, 90], [0, 0, 10, 20, 30.0001, 40], 30, 85, others=[1]),
+    run(1, [20, 20, 52, 65, 85, 89], [0, 0, 10, 20, 30, 40], 30, 90, others=[0]),
+]
+"""The same after two more checkpoints."""
 
 
 def test_the_crossing_of_two_runs_by_hand() -> None:
@@ -75,19 +80,16 @@ def test_without_the_other_runs_nothing_is_known() -> None:
 
 
 def test_a_table_compares_with_what_lies_between(tmp_path: Path) -> None:
-    """`Table 4` of snell2021 prints 86.81; the tolerance is 2 * sqrt(1.69^2 + 2.7^2 * 1.5) + .005 = 7.43.
+    """`Table 4` of snell2021 prints 86.81.
 
-    Of three places to cross at two meet it, the last two; of five, these two.
+    The tolerance is 2 * sqrt(1.69^2 + 2.7^2 * 1.5) + .005 = 7.43. Of three places to cross at two
+    meet it, the last two; of five, these two.
     """
     path, paper = tmp_path / "tables/p/table_4", Paper("attention_learning")
     tabulate(paper, "table_4", "lite", Measures([ONE, OTHER]), path)
     (cell,) = [it for it in read_csv(path.with_suffix(".csv")) if it["metric"] == NAME[11:]][:1]
     assert cell["verdict"] == "wide tolerance" and "met by 2 of 3 blind values" in cell["note"]
-    longer = [
-        run(0, [20, 20, 50, 60, 80, 90], [0, 0, 10, 20, 30.0001, 40], 30, 85, others=[1]),
-        run(1, [20, 20, 52, 65, 85, 89], [0, 0, 10, 20, 30, 40], 30, 90, others=[0]),
-    ]
-    tabulate(paper, "table_4", "lite", Measures(longer), path)
+    tabulate(paper, "table_4", "lite", Measures(LONGER), path)
     (cell,) = [it for it in read_csv(path.with_suffix(".csv")) if it["metric"] == NAME[11:]][:1]
     assert (cell["mean"], cell["verdict"]) == ("87.5", "reproduced")
     assert cell["note"].startswith("between checkpoints of 72.5 and 87.5; difference +0, tol")
@@ -115,7 +117,7 @@ def test_every_published_xi() -> None:
     runs = [it.measure for it in published(LITE).values() if not it.stale]
     by_key = {one.key: one for one in runs}
     checked = 0
-    for one, evaluator in [(one, name) for one in runs for name in one.evaluators]:
+    for one, evaluator in [(it, name) for it in runs for name in it.evaluators]:
         told = one.evaluators[evaluator]
         others = [by_key[key] for key in one.records.get(f"{evaluator}.others", [])]
         for name, known in told.get("scalars", {}).items():

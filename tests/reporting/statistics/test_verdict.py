@@ -90,9 +90,10 @@ def test_a_crossing_is_met_by_what_lies_between_its_checkpoints() -> None:
     known = {"57.20": 0, "75.00": 0, "91.80": 0, "57.00": 3, "92.00": 3, "96.70": 3, "52.00": 4}
     for printed, place in known.items():
         assert judge(read, Printed(printed), rule).word == COMPARED[place], printed
-    assert "between checkpoints of 62 and 87; difference +0," in judge(
-        read, Printed("75.00"), rule
-    ).reason
+    assert (
+        "between checkpoints of 62 and 87; difference +0,"
+        in judge(read, Printed("75.00"), rule).reason
+    )
     assert judge(read, Printed("57.00"), rule).reason.endswith("difference +5, tolerance 4.9")
     falling = replace(read, between=(87.0, 62.0))
     assert judge(falling, Printed("75.00"), rule).word == "reproduced"

@@ -52,6 +52,7 @@ snell2021,T,A,median train seq len,median train seq len,20.5,,single,count,,
 snell2021,T,A,vocab size,vocab size,1234567,,single,count,misprint,
 snell2021,T,B,train #,train #,88821,,single,count,,
 """
+SIDES = ("source", "target")
 RECIPE = {"dataset": "sst", "source": "official", "classes": "fine"}
 FACTS = {
     "a": {"recipe": RECIPE, "form": "official", **MANIFEST},
@@ -181,6 +182,7 @@ def test_parallel_corpora(paper: Paper, tmp_path: Path) -> None:
         facts[row] = facts_of(complete(options), folder / "encoded", tmp_path)
         manifests[row] = read_json(folder / "encoded" / "manifest.json")
     columns = ["train", "train_length", "vocabulary", "dropped", "duplicates", "unknown", "form"]
+    columns += [f"{split}_{side}_length" for split in ("train", "dev") for side in SIDES]
     paper.corpora["tables"]["corpora"]["columns"] = columns
     found = cells(paper, tmp_path, **facts)
     median, sizes = manifests["a"]["statistics"]["median_length"], manifests["b"]
@@ -189,6 +191,11 @@ def test_parallel_corpora(paper: Paper, tmp_path: Path) -> None:
         ("A", "median train seq len"): (
             f"{median['train']['source']:g} / {median['train']['target']:g}"
         ),
+        **{
+            ("A", f"median {name} seq len, {side}"): f"{median[split][side]:g}"
+            for split, name in (("train", "train"), ("dev", "val"))
+            for side in SIDES
+        },
         ("A", "vocab size"): str(manifests["a"]["vocabulary_size"]),
         ("B", "vocab size"): (
             f"{sizes['vocabulary_sizes']['source']} / {sizes['vocabulary_sizes']['target']}"

@@ -68,6 +68,12 @@ def summarised(readme: str, published: Path) -> str:
     return replaced(replaced(readme, "results", block(published)), "papers", papers_table())
 
 
+def check_markers(readme: str) -> None:
+    """Raise ReportingError unless the README has a place for both blocks."""
+    for name in ("results", "papers"):
+        replaced(readme, name, "")
+
+
 def replaced(readme: str, name: str, text: str) -> str:
     """Return the README with `text` between the markers of that name."""
     begin, end = (f"<!-- {name}:{edge} -->" for edge in ("begin", "end"))

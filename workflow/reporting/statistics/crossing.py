@@ -26,7 +26,7 @@ class Crossing:
     """Where the other runs pass an agreement, or would if at each checkpoint; means over seeds."""
 
     between: Between
-    """Performance at the checkpoint before and at the first one beyond; the best one where never."""
+    """Performance at the checkpoint before and at the first one beyond; the best where never."""
     course: tuple[Between, ...]
     """The same for a crossing at each checkpoint but the first."""
     examples: int | None

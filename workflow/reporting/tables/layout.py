@@ -41,8 +41,8 @@ class Shown:
     """A value in a cell's format string.
 
     `{tau}` shows it with its spread, says of how many runs it is the best, and which value stood
-    before it where it is read at a crossing; `{tau:mean}` shows it alone, `{tau:interval}` with its 95 % interval. `{never:star}` is "*" where the value is above
-    0, and nothing else.
+    before it where it is read at a crossing; `{tau:mean}` shows it alone, `{tau:interval}` with its
+    95 % interval. `{never:star}` is "*" where the value is above 0, and nothing else.
     """
 
     mean: float | str | None
