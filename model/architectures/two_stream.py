@@ -108,10 +108,7 @@ class TwoStreamTransformer(nn.Module):
         self.norm = nn.LayerNorm(width) if norm == "pre" else nn.Identity()
 
     def route(self, tokens: Tensor, mask: Tensor) -> list[Tensor]:
-        """The controller's scores (B, H, T, T) of every layer, for tokens (B, T).
-
-        The last layer's own reading would feed nothing, so it is not computed.
-        """
+        """Scores (B, H, T, T) of every layer for tokens (B, T); the last reads nothing itself."""
         g = self.controller_embedding(tokens)
         scores = []
         for layer in self.controller[:-1]:
@@ -132,8 +129,7 @@ class TwoStreamTransformer(nn.Module):
         Args:
             tokens: (B, T).
             mask: additive, broadcasts to (B, H, T, T).
-            h0: embedded tokens (B, T, D) for the model stream to start from; the controller
-                always reads the tokens.
+            h0: embedded tokens (B, T, D) for the model stream; the controller reads the tokens.
             routing: z (B, H, T, T) of every layer to use instead of the controller's.
             need_weights: accepted for the interface shared with `Transformer`; z always exists.
         """

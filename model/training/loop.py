@@ -67,11 +67,7 @@ def build_model(spec: Spec, corpus: Corpus) -> nn.Module:
 
 
 def load_weights(model: nn.Module, weights: Weights, origin: str) -> None:
-    """Load weights into a model.
-
-    Raises:
-        TrainingFailed: they belong to another architecture.
-    """
+    """Load weights into a model; TrainingFailed where they belong to another architecture."""
     own = model.state_dict()
     odd = sorted(own.keys() ^ weights.keys()) or sorted(
         name for name in own if own[name].shape != weights[name].shape

@@ -17,12 +17,7 @@ from torch import Tensor, distributed, nn
 
 
 class ProcessGroup:
-    """The processes of a run, as one of them sees them; here it is the only one.
-
-    Attributes:
-        rank: which of them this one is, from 0.
-        size: how many there are.
-    """
+    """The processes of a run as one, `rank` (from 0) of `size`, sees them; here the only one."""
 
     rank, size = 0, 1
 

@@ -40,6 +40,15 @@ def test_the_arrays_hold_the_generated_sequences(build: Build) -> None:
             assert row.tolist() == expected
 
 
+def test_three_of_ten_outputs_are_never_a_target(build: Build) -> None:
+    """As the note below the table of the stack language says."""
+    encoded = build({**SMALL, "length": 30}) / "encoded"
+    vocabulary = (encoded / "vocabulary.txt").read_text(encoding="utf-8").splitlines()
+    targets = {vocabulary[i] for split in SPLITS for i in np.load(encoded / f"{split}.tokens.npy")}
+    assert len(vocabulary) == 10
+    assert set(vocabulary) - targets == {"<pad>", "<bos>", "<unk>"}
+
+
 @pytest.mark.parametrize(
     ("edit", "sentence"),
     [

@@ -85,7 +85,7 @@ def test_every_printed_number_stands_in_a_table(paper: Paper) -> None:
 
 
 def test_roles_and_bounds_that_no_run_can_be_held_against(tmp_path: Path) -> None:
-    """weissenborn2019 table 3, 4, 5 name roles by numbers of their own; 300 is a bound."""
+    """`Tables 3 to 5` of weissenborn2019 name roles by numbers of their own; 300 is a bound."""
     found = {}
     for name in ("table_3", "table_4", "table_5"):
         tabulate(Paper("role_interaction"), name, "lite", Measures([]), tmp_path / name)

@@ -39,17 +39,17 @@ def places(path: Path, keys: Collection[str]) -> dict[str, list[str]]:
     return found
 
 
-def citations(root: Path, *folders: str) -> Citations:
+def citations(root: Path, *folders: str, spelled: bool = True) -> Citations:
     """Return who cites each place; a whole file only where nothing in it cites the same.
 
-    Raises InputError where a place is named in another spelling.
+    Raises InputError where a place is named in another spelling and should not be.
     """
     found = defaultdict[str, list[Citation]](list)
     for path in sorted(path for folder in folders for path in (root / folder).rglob("*.py")):
         where, of_file = path.relative_to(root).as_posix(), defaultdict[str, list[Citation]](list)
         for name, line, docstring in _documented(ast.parse(path.read_bytes())):
             text = _OTHERS.sub("", " ".join(docstring.split()))
-            if stray := _STRAY.search(_REFERENCE.sub("", text)):
+            if spelled and (stray := _STRAY.search(_REFERENCE.sub("", text))):
                 says = "write it as in snell2021 eq. 3, section 3.1, table 4, appendix A.5."
                 raise InputError(f'{where}, line {line}: "{stray[0]}" is no reference; {says}')
             for reference in dict.fromkeys(_references(text)):

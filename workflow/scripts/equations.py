@@ -23,7 +23,8 @@ def page() -> str:
     papers = [paper for paper in Paper.all() if (paper.folder / FILE).is_file()]
     cited = {about.key: about.cited for paper in papers for about in paper.about.references}
     known = {of: one for paper in papers for of, one in places(paper.folder / FILE, cited).items()}
-    code, tests = citations(ROOT, "model", "workflow"), citations(ROOT, "tests")
+    code = citations(ROOT, "model", "workflow")
+    tests = citations(ROOT, "tests", spelled=False)
     check(known, code, tests)
     text = HEAD
     for key, about in cited.items():

@@ -14,7 +14,7 @@ from workflow.planning.plan import Plan
 from workflow.reporting.publication.current import planned
 from workflow.reporting.publication.publishing import publish, refuse_dirty, stale_now
 from workflow.reporting.publication.results import measures_of, planned_runs
-from workflow.reporting.publication.summary import check_markers, summarised
+from workflow.reporting.publication.summary import BLOCKS, replaced, summarised
 from workflow.reporting.statistics.comparability import base_scale
 
 README = Path("README.md")
@@ -42,7 +42,8 @@ def main() -> None:
                 "--scale is missing; name what to publish (make publish SCALE=<scale>)."
             )
         refuse_dirty(Path.cwd())
-        check_markers(readme())  # before anything is made
+        for block in BLOCKS:
+            replaced(readme(), block, "")  # where there is no place for it, nothing is made
         plan = plan_of(given.results, given.scale, given.configfile)
         stale = publish(plan, given.to, planned(plan))
         write_text(README, summarised(readme(), given.to))

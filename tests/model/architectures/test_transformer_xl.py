@@ -6,6 +6,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import nn
 
 from model.architectures.transformer_xl import (
     RelativeAttention,
@@ -196,3 +197,9 @@ def test_a_stream_begins_without_memory_in_every_epoch(copies, spec):
     expected = model(batch.tokens).logits
     loss = torch.nn.functional.cross_entropy(expected.flatten(0, 1), batch.targets.flatten())
     assert torch.equal(objective.loss(model, batch, 1.0).mean, loss)
+
+
+def test_norm_before_each_sub_layer_ends_in_a_layer_norm():
+    """Which the released code does not have, and norm behind each sub-layer does not need."""
+    assert isinstance(small(norm="pre").norm, nn.LayerNorm)
+    assert isinstance(small(norm="post").norm, nn.Identity)

@@ -285,3 +285,18 @@ def test_reduced_precision_gives_weights_in_single():
     weights = TopKOfMany(2)(torch.randn(2, 9).bfloat16())
     assert weights.dtype == torch.float32
     assert torch.allclose(weights.sum(dim=-1), torch.ones(2))
+
+
+@pytest.mark.parametrize(("alpha", "least", "most"), [(1.0101, 1e-5, 1e-4), (1.1, 0, 1e-5)])
+def test_rows_of_a_learned_alpha_sum_to_1_as_closely_as_is_stated(alpha, least, most):
+    """Near 1 the power 1 / (alpha - 1) magnifies what single precision rounds away."""
+    normalizer = of_type(with_alphas((alpha,)), torch.float32)
+    scores = 10 * torch.randn(64, 1, 50, 60, generator=torch.Generator().manual_seed(0))
+    off = (normalizer(scores).double().sum(-1) - 1).abs().max()
+    assert least < off < most
+
+
+@pytest.mark.parametrize("keys", [2, 3, 4, 20])
+def test_topk_computes_rows_of_any_length_in_single(keys):
+    scores = torch.randn(2, HEADS, 5, keys).bfloat16()
+    assert TopK(3)(scores).dtype == torch.float32

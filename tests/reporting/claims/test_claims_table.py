@@ -57,7 +57,7 @@ def test_a_claim_has_its_columns() -> None:
         "+1.0 [-2.0, +4.0] points",
         "3 seeds",
         "3 vs 2",
-        "**undecided** (interval contains the margin)",
+        "**undecided** (interval contains 0)",
     ]
     assert line(seeds=[4], unit="fraction")[3:5] == ["+1.0 [-2.0, +4.0]", "1 seed"]
     not_run = {"verdict": "not run", "estimate": None, "ci_low": None, "ci_high": None}
@@ -96,7 +96,7 @@ def test_a_margin_is_shown(direction: str, margin: float, asked: str) -> None:
 
 
 def test_a_difference_of_interest_is_shown() -> None:
-    assert line(interest=0.5)[3] == "+1.0 [-2.0, +4.0] points, within ±0.5 is none"
+    assert line(interest=0.5)[3] == "+1.0 [-2.0, +4.0] points (none if within ±0.5)"
 
 
 @pytest.mark.parametrize(
@@ -104,12 +104,12 @@ def test_a_difference_of_interest_is_shown() -> None:
     [
         ({"seeds": [0]}, "one seed"),
         ({"seeds": [0], "ci_low": None, "ci_high": None}, "one seed"),
-        ({}, "interval contains the margin"),
+        ({}, "interval contains 0"),
         ({"seeds": [0, 1], "by_seed": [2, 2]}, "seeds without spread"),
         ({"estimate": None, "ci_low": None}, "undefined"),
         ({"seeds": [0], "ci_high": -0.5}, "one seed; points against the claim"),
-        ({"hindrances": ["a part", "b"]}, "interval contains the margin; a part; b"),
-        ({"kind": "another reading"}, "interval contains the margin; another reading"),
+        ({"hindrances": ["a part", "b"]}, "interval contains 0; a part; b"),
+        ({"kind": "another reading"}, "interval contains 0; another reading"),
     ],
 )
 def test_doubt_has_a_reason(changes: dict[str, Any], why: str) -> None:
@@ -121,7 +121,7 @@ def test_what_is_decided_needs_no_reason() -> None:
     assert line(verdict="no difference", kind="data absent")[6] == "**no difference** (data absent)"
 
 
-@pytest.mark.parametrize(("runs", "why"), [(1, "one run"), (20, "interval contains the margin")])
+@pytest.mark.parametrize(("runs", "why"), [(1, "one run"), (20, "interval contains 0")])
 def test_proportions_count_runs(runs: int, why: str) -> None:
     left = {"label": "one", "mean": 0.5, "count": 1, "runs": runs}
     cells = line(over="proportions", left=left)

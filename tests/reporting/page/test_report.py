@@ -15,11 +15,13 @@ from tests.reporting.synthetic import Results, outcomes
 from tests.sealing import change, flip
 from workflow.definitions.paper import Paper
 from workflow.files import write_json
+from workflow.reporting.claims import judging
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.figures.drawing import plot
 from workflow.reporting.measures import Measures
 from workflow.reporting.page.charts import Line, chart, ticks, whisker
 from workflow.reporting.page.page import prose, render, write_page
+from workflow.reporting.publication.headline import headline
 from workflow.reporting.statistics.verdict import WORDS
 from workflow.reporting.tables.tabulating import tabulate
 
@@ -74,7 +76,8 @@ def show(results: Results, scale: str = "lite") -> str:
     """Return the page over everything that lies in a results folder."""
     kinds = {"tables": "*/*.csv", "figures": "*/*.png", "claims": "*.json"}
     files = {kind: sorted((results.folder / kind).glob(names)) for kind, names in kinds.items()}
-    return render(scale, results.runs, **files)
+    first = headline(scale, files["tables"], files["claims"])
+    return render(scale, results.runs, **files, headline=first)
 
 
 @pytest.fixture(scope="module")
@@ -107,8 +110,10 @@ def test_figures_are_inside_with_a_description(text: str, paper: Paper) -> None:
         assert len(str(image["alt"])) > 40
 
 
-def test_claims_come_first_and_everything_is_there(text: str, paper: Paper, lite: Results) -> None:
-    order = ["claims", paper.name, "runs", "cost", "not-run", "verdicts"]
+def test_what_came_out_comes_first_and_everything_is_there(
+    text: str, paper: Paper, lite: Results
+) -> None:
+    order = ["headline", "claims", paper.name, "runs", "cost", "not-run", "verdicts"]
     places = [text.index(f'<section id="{name}"') for name in order]
     assert places == sorted(places)
     said = html.unescape(text)
@@ -227,7 +232,10 @@ def test_a_page_has_its_checksum_beside_it(tmp_path: Path) -> None:
         check_files(tmp_path, read_sealed(tmp_path / "report.json")["files"])
 
 
-def test_a_claim_over_proportions_shows_its_runs(results: Results) -> None:
+def test_a_claim_over_proportions_shows_its_runs(
+    results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judging, "kind_of", lambda claim, departures: "another reading")
     paper = Paper("discrete_transformer")
     claim = {**paper.claims["claims"][0], "over": "proportions", "measure": "probe.learned"}
     claim |= {"experiment": "toy", "label": "learned", "digits": 2}
@@ -238,10 +246,10 @@ def test_a_claim_over_proportions_shows_its_runs(results: Results) -> None:
     text = " ".join(show(results).split())
     Page(text)
     # of 3 of 3 runs, Wilson's interval reaches down to .4385, of 0 of 2 up to .6576
-    assert "1.00 (the left, 3 of 3 runs) vs 0.00 (the right, 0 of 2 runs)" in text
+    assert "the left: 1.00 (3 of 3 runs) vs the right: 0.00 (0 of 2 runs)" in text
     assert "<dd>+1.00 [+0.14, +1.00] <svg" in text
     assert "<dt>over</dt><dd>5 runs (seeds 0, 1, 2, 7, 8)</dd>" in text
-    assert "The interval lies above 0." in text
+    assert "The interval lies above 0. Kind: another reading." in text
 
 
 def test_prose_sets_code_and_escapes() -> None:

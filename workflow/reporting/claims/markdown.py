@@ -94,7 +94,7 @@ def _shown(claim: JudgedClaim) -> str:
     shown = f"{difference(claim)}{unit}"
     if claim.margin:
         shown += f", {_asked(claim)}"
-    return f"{shown}, within ±{claim.interest:g} is none" if claim.interest else shown
+    return f"{shown} (none if within ±{claim.interest:g})" if claim.interest else shown
 
 
 def _asked(claim: JudgedClaim) -> str:
@@ -116,11 +116,12 @@ def _doubt(claim: JudgedClaim) -> str:
     """Return in two or three words why a claim is undecided."""
     if claim.estimate is None:
         return "undefined"
+    contains = f"interval contains {claim.margin:g}"
     if claim.over == "proportions":
         alone = 1 in (claim.left.runs, claim.right.runs)
-        return "one run" if alone else "interval contains the margin"
+        return "one run" if alone else contains
     if len(claim.seeds) < 2:
         return "one seed"
     if without_spread(claim.by_seed):
         return "seeds without spread"
-    return "interval contains the margin" if claim.interval else "no interval"
+    return contains if claim.interval else "no interval"

@@ -85,7 +85,8 @@ def numbers_by_training(found: Iterable[Comparison]) -> Counts:
         "not trained: data and baselines": [one for one in counted if not one.trained],
     }
     return Counts(
-        "Numbers that the papers print, with ours beside them.",
+        "Numbers that the papers print, with ours beside them: reproduced is within a tolerance "
+        "fixed for each quantity, near within two.",
         ("ours are", "numbers", *COMPARED),
         tuple(
             (name, *_counted((one.verdict for one in ones), COMPARED))

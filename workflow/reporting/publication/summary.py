@@ -11,6 +11,8 @@ from workflow.reporting.publication.headline import Headline, headline
 
 ORDER = ("paper", "lite")
 """The scales that the README shows, the most telling first; others have pages of their own."""
+BLOCKS = ("results", "papers")
+"""What the README has between markers."""
 ABOUT_CLAIMS = (
     "A claim is decided by the 95 % interval of its difference, in brackets: it holds, or does "
     "not, where the interval leaves out what is asked, and there is no difference where all of it "
@@ -66,12 +68,6 @@ def summarised(readme: str, published: Path) -> str:
     Raises ReportingError if their markers are not there.
     """
     return replaced(replaced(readme, "results", block(published)), "papers", papers_table())
-
-
-def check_markers(readme: str) -> None:
-    """Raise ReportingError unless the README has a place for both blocks."""
-    for name in ("results", "papers"):
-        replaced(readme, name, "")
 
 
 def replaced(readme: str, name: str, text: str) -> str:

@@ -148,3 +148,13 @@ def test_the_length_is_bounded_by_the_models_positions():
     model = make("softmax", max_length=5)
     found = Beam(2, length_ratio=3).search(model, *sentences([4, 2]))
     assert found.tokens.shape[2] == 5
+
+
+def test_a_translation_may_be_empty():
+    """Where the end is by far the likeliest first word; fairseq-generate would write another."""
+    model = make("softmax", tie="none")
+    source, layout = sentences([4, 2])
+    states = model(source, layout, torch.full((2, 1), BOS), Layout(torch.ones(2, 1).bool())).states
+    with torch.no_grad():
+        model.output[EOS] = 50 * states.view(2, -1).mean(0)
+    assert Beam(2).search(model, source, layout).best() == [[], []]

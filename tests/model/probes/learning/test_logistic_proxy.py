@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from sklearn.linear_model import LogisticRegression
 
 from model.build import build
 from model.probes.learning.agreement import agreement
@@ -105,3 +106,21 @@ def test_polarity_by_a_slow_count(corpus):
             counts[1 - label] += text.count(int(name[1:])) / len(text)
         assert row == pytest.approx([1000 * count / len(train) for count in counts], abs=1e-6)
     assert found.scalars["salient_hit"]["value"] == 1
+
+
+def test_a_weak_penalty_is_not_fitted_to_the_end():
+    """The loss of snell2021 eq. 53 with its penalty, by hand: a fit is above what can be."""
+    random = np.random.default_rng(0)
+    counts = random.poisson(0.02, (300, 400)) + random.poisson(0.5, (300, 1))
+    shares = counts / np.maximum(counts.sum(1, keepdims=True), 1)
+    labels = random.integers(2, size=300)
+
+    def loss(c, tolerance):
+        fit = LogisticRegression(C=c, fit_intercept=False, max_iter=20000, tol=tolerance)
+        w = fit.fit(shares, labels).coef_[0]
+        margin = (2 * labels - 1) * (shares @ w)
+        return w @ w / 2 + c * np.logaddexp(0, -margin).sum()
+
+    strong, weak = (loss(c, 1e-4) / loss(c, 1e-9) for c in (1e-2, 1e4))
+    assert strong == pytest.approx(1, abs=1e-6)
+    assert weak > 1.001
