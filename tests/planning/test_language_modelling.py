@@ -28,28 +28,29 @@ def test_both_runs_differ_in_their_attention_alone(experiment: Experiment, scale
     name, data = RUNS[scale]
     assert experiment.variants(scale) == [f"{name}_softmax", f"{name}_topk"]
     softmax, topk = (experiment.resolve(variant, scale) for variant in experiment.variants(scale))
-    assert softmax["model"].pop("normalizer") != topk["model"].pop("normalizer")
-    for part in ("data", "model", "objective", "training"):
-        assert softmax[part] == topk[part], part
-    assert softmax["evaluators"].items() <= topk["evaluators"].items()
-    assert data.items() <= softmax["data"].items()
+    assert softmax.model["normalizer"] != topk.model["normalizer"]
+    assert softmax.model == {**topk.model, "normalizer": softmax.model["normalizer"]}
+    for part in ("data", "objective", "training"):
+        assert getattr(softmax, part) == getattr(topk, part), part
+    assert softmax.evaluators.items() <= topk.evaluators.items()
+    assert data.items() <= softmax.data.items()
 
 
 @pytest.mark.parametrize("scale", RUNS)
 def test_a_batch_is_a_segment_of_every_stream(experiment: Experiment, scale: str) -> None:
     settings = experiment.resolve(experiment.variants(scale)[0], scale)
-    streams, segment = settings["model"]["streams"], settings["objective"]["segment"]
-    assert settings["training"]["batch"] == {"tokens": streams * segment}
-    memories = settings["evaluators"]["bits"]["memories"]
+    streams, segment = settings.model["streams"], settings.objective["segment"]
+    assert settings.training["batch"] == {"tokens": streams * segment}
+    memories = settings.evaluators["bits"]["memories"]
     assert memories == sorted(memories)
-    assert memories[0] == 0 and memories[-1] > settings["model"]["memory"]
+    assert memories[0] == 0 and memories[-1] > settings.model["memory"]
 
 
 def test_in_the_demo_top_k_reaches_the_entropy_of_the_text(
     experiment: Experiment, tmp_path: Path
 ) -> None:
     """Within .1 bits a character; without its memory it is a bit and more above."""
-    spec = {**experiment.resolve("prefix_topk", "demo"), "seed": 0}
+    spec = {**vars(experiment.resolve("prefix_topk", "demo")), "seed": 0}
     subject, _ = learned(spec, Corpus(encoded(tmp_path, spec["data"])))
     found = build(spec["evaluators"]["bits"])(subject).scalars
     assert -0.01 < found["excess"]["value"] < 0.1

@@ -20,7 +20,7 @@ from workflow.planning.plan import Plan
 
 def corpus_of(plan: Plan, folder: Path) -> Corpus:
     """The demo's corpus."""
-    return Corpus(encoded(folder, plan.runs("role_translation")[0].settings["data"]))
+    return Corpus(encoded(folder, plan.runs("role_translation")[0].settings.data))
 
 
 def test_roles_tell_the_classes_of_words(tmp_path: Path) -> None:
@@ -29,7 +29,7 @@ def test_roles_tell_the_classes_of_words(tmp_path: Path) -> None:
     corpus = corpus_of(plan, tmp_path)
     for run in plan.runs("role_translation"):
         parts = ("model", "objective", "training", "checkpoints")
-        spec = {name: run.settings[name] for name in parts} | {"seed": run.seed}
+        spec = {name: getattr(run.settings, name) for name in parts} | {"seed": run.seed}
         trained = run_spec(spec, corpus, parents=weights)
         weights["softmax"] = trained.weights
         model = build_model(spec, corpus)

@@ -29,8 +29,8 @@ def shapes(node: dict[str, Any]) -> dict[str, torch.Size]:
 @pytest.mark.parametrize("scale", SCALES)
 def test_every_model_and_objective_can_be_built(scale: str, tmp_path: Path) -> None:
     for run in first_runs(plan_of(tmp_path, scale)):
-        objective = build(run.settings["objective"])
-        node = run.settings["model"]
+        objective = build(run.settings.objective)
+        node = run.settings.model
         assert isinstance(objective, RoleTranslation) == node["path"].endswith(
             ":RoleEncoderDecoder"
         )
@@ -48,12 +48,12 @@ def test_one_role_a_token_starts_from_the_softmax_of_its_shape(scale: str, tmp_p
     assert tuned
     for run in tuned:
         (parent,) = plan.parents(run).values()
-        node, origin = run.settings["model"], parent.settings["model"]
+        node, origin = run.settings.model, parent.settings.model
         assert node["roles"]["assignment"]["path"].endswith(":Gumbel")
         assert origin["roles"]["assignment"]["path"].endswith(":Softmax")
         assert shapes(node) == shapes(origin)
         assert run.recipe == parent.recipe
         # At the lowest temperature for a while, as the weights at the end are averaged there.
-        objective = run.settings["objective"]
-        steps = run.settings["training"]["updates"]
+        objective = run.settings.objective
+        steps = run.settings.training["updates"]
         assert objective["temperature"] * objective["decay"] ** (0.9 * steps) < objective["lowest"]

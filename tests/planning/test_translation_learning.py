@@ -35,10 +35,10 @@ def test_checkpoints_are_the_papers_steps_to_the_end(
             if (row["row"], row["column"]) == (ROWS[corpus], "train #")
         ]
     settings = experiment.resolve(f"{corpus}{kind}", "paper")
-    updates = -(-pairs // settings["training"]["batch"]["examples"])
-    updates *= settings["training"]["epochs"]
+    updates = -(-pairs // settings.training["batch"]["examples"])
+    updates *= settings.training["epochs"]
     expected = [50, 100, 500, 1000, 1500, *range(2000, updates + 1, 2000)]
-    assert settings["checkpoints"] == expected
+    assert settings.checkpoints == expected
 
 
 def test_runs_of_a_corpus_differ_in_their_attention_alone(experiment: Experiment) -> None:
@@ -46,16 +46,18 @@ def test_runs_of_a_corpus_differ_in_their_attention_alone(experiment: Experiment
         learned, uniform = (
             experiment.resolve(name, scale) for name in ("multi30k", "multi30k_uniform")
         )
-        assert learned["model"].pop("normalizer") != uniform["model"].pop("normalizer")
-        for part in ("data", "model", "objective", "training", "checkpoints"):
-            assert learned[part] == uniform[part], (scale, part)
+        assert learned.model["normalizer"] != uniform.model["normalizer"]
+        normalizer = {"normalizer": learned.model["normalizer"]}
+        assert learned.model == {**uniform.model, **normalizer}, scale
+        for part in ("data", "objective", "training", "checkpoints"):
+            assert getattr(learned, part) == getattr(uniform, part), (scale, part)
         proxy = experiment.resolve("multi30k_proxy", scale)
-        assert proxy["data"] == learned["data"]
-        assert proxy["training"]["batch"] == {"examples": 64}
+        assert proxy.data == learned.data
+        assert proxy.training["batch"] == {"examples": 64}
 
 
 def test_the_demo_keeps_checkpoints_of_its_own_updates(experiment: Experiment) -> None:
     settings = experiment.resolve("multi30k", "demo")
-    training = settings["training"]
-    updates = settings["data"]["train"] // training["batch"]["examples"] * training["epochs"]
-    assert max(settings["checkpoints"]) <= updates
+    training = settings.training
+    updates = settings.data["train"] // training["batch"]["examples"] * training["epochs"]
+    assert max(settings.checkpoints) <= updates

@@ -25,6 +25,7 @@ Seeds = Annotated[
     Field(description="a whole number of at least 1, or a list of seeds"),
 ]
 Updates = Annotated[list[Positive], UNIQUE]
+ScaleName = Literal["demo", "lite", "paper"]
 
 
 @closed

@@ -134,7 +134,7 @@ def _asked(plan: Plan, found: Iterable[Cost]) -> Iterator[tuple[str, Resources, 
     for cost in found:
         for key, one in cost.runs.items():
             run = plan.run(*named(key))
-            yield f"{run.experiment.name}/{run.variant}", Resources.of(run.settings), one
+            yield f"{run.experiment.name}/{run.variant}", run.settings.resources, one
 
 
 def remember(plan: Plan, found: Iterable[Cost]) -> None:

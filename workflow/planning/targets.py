@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NoReturn
+from typing import NoReturn
 
+from workflow.datasets.kinds.recipe import Recipe
 from workflow.definitions.cells import table_runs
 from workflow.definitions.claims import claim_runs
 from workflow.definitions.figures import figure_runs
@@ -91,13 +92,13 @@ class PaperTargets:
 
     def mechanisms(self, table: str) -> list[str]:
         """Return the names of the user's own mechanisms, if a table has rows for them."""
-        definition = self._paper.items("tables")[table]
-        return list(self._plan.mechanisms) if "mechanisms" in definition else []
+        followed = "mechanisms" in self.tables["tables"][table]
+        return list(self._plan.mechanisms) if followed else []
 
     def described(self, name: str) -> dict[str, Corpus]:
         """Return the corpora of a table of `corpora.yaml` by the id of their rows."""
         where = f"{self.folder / 'corpora.yaml'}: tables.{name}"
-        return corpora(self._plan, self._paper.items("corpora")[name], where)
+        return corpora(self._plan, self._paper.corpora["tables"][name], where)
 
     def code(self, kind: str, name: str) -> list[str]:
         """Return what a table, figure or claim is made by beside the script, as `module:Name`."""
@@ -160,7 +161,7 @@ class Targets:
         return list(dict.fromkeys(files))
 
     @property
-    def recipes(self) -> list[dict[str, Any]]:
+    def recipes(self) -> list[Recipe]:
         """The data behind everything that the configuration selects, each recipe once.
 
         Corpora that can't be described for want of a file to get by hand are left out.
@@ -170,7 +171,7 @@ class Targets:
         while waiting:
             run = waiting.pop()
             found[run.data] = run.recipe
-            found |= {data_folder(made): made for made in run.further_data.values()}
+            found |= {data_folder(made): made for made in run.settings.further_data.values()}
             waiting += self.plan.parents(run).values()
         for paper in self._whole:
             for name in paper.items("corpora"):
@@ -208,7 +209,7 @@ class Targets:
         """Return the file of a paper's claims, if it makes any."""
         return [f"{self.plan.folder}/claims/{paper.name}.json"] if paper.claims["claims"] else []
 
-    def recipe(self, folder: str) -> dict[str, Any]:
+    def recipe(self, folder: str) -> Recipe:
         """Return the recipe whose data lie in `<dataset>/<hash>`, of an experiment or a corpus.
 
         Raises InputError when nothing of this configuration uses it.
@@ -216,7 +217,7 @@ class Targets:
         return self._described.get(folder) or self.plan.recipe(folder)
 
     @cached_property
-    def _described(self) -> dict[str, dict[str, Any]]:
+    def _described(self) -> dict[str, Recipe]:
         """The recipes of all corpora by their folder."""
         return {
             corpus.folder: corpus.recipe

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from model.build import Node
+
 SETTINGS = {
     "scale": "the scale, or <scale>+<overlay>; else as configured",
     "results": "folder of results, else as configured",
@@ -76,12 +78,12 @@ def named(text: str) -> tuple[str, Path]:
     return name, Path(path)
 
 
-def mapping(*keys: str) -> Callable[[str], dict[str, Any]]:
+def mapping(*keys: str) -> Callable[[str], Node]:
     """Return the type of an argument that is a mapping with these keys, as JSON."""
     return _json(lambda value: _has(value, keys), f"a mapping with {', '.join(keys)}")
 
 
-def mappings(*keys: str) -> Callable[[str], dict[str, Any]]:
+def mappings(*keys: str) -> Callable[[str], Node]:
     """Return the type of an argument that is such mappings by name, as JSON."""
     return _json(
         lambda value: _has(value, ()) and all(_has(one, keys) for one in value.values()),
@@ -89,7 +91,7 @@ def mappings(*keys: str) -> Callable[[str], dict[str, Any]]:
     )
 
 
-def _json(fits: Callable[[Any], bool], wanted: str) -> Callable[[str], dict[str, Any]]:
+def _json(fits: Callable[[Any], bool], wanted: str) -> Callable[[str], Node]:
     def read(text: str) -> Any:
         try:
             value: Any = json.loads(text)

@@ -1,21 +1,28 @@
 """Measure a run: every evaluator in one job, each found in the store if it ran before."""
 
+from __future__ import annotations
+
 import argparse
 import json
 import math
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from model.build import Node
 from model.store.checksums import Damaged, check_files, read_sealed, sealed, set_aside
 from model.store.files import write_atomically
 from model.store.runs import Entry
 from workflow.datasets.io.checksums import read_manifest
 from workflow.errors import Mistake
 from workflow.failure import one_sentence
-from workflow.planning.identity import digest, measuring_roots, nameless
+from workflow.planning.identity import Spec, digest, measuring_roots, nameless
 from workflow.scripts import command
 from workflow.scripts.job import check_code, load_subject, read_spec, record_digest, say
+
+if TYPE_CHECKING:
+    from model.probes.measure import Subject
+    from model.training.checkpointer import Row
 
 Pairs = list[tuple[str, Path]]
 """Key, `<evaluator>.<argument>`, and path of what evaluators read beside a run."""
@@ -41,11 +48,13 @@ def main() -> None:
             raise Mistake(f"run {spec['identity']} cannot be measured: {error}") from None
 
 
-def _evaluate(spec: dict[str, Any], given: argparse.Namespace) -> dict[str, Any]:
+def _evaluate(spec: Spec, given: argparse.Namespace) -> dict[str, object]:
     """What each evaluator finds, or found when it ran before."""
     cache = Entry(given.store, spec["identity"]).folder / "measures"
     statistics = digest(read_manifest(given.data)["statistics"])
-    found, subject, history = {}, None, []
+    subject: Subject | None = None
+    history: list[Row] = []
+    found: dict[str, object] = {}
     for name, node in given.evaluators.items():
         further = _further_data(given.further, name)
         records = _records(given.record, name)
@@ -65,7 +74,7 @@ def _evaluate(spec: dict[str, Any], given: argparse.Namespace) -> dict[str, Any]
     return found
 
 
-def _known(path: Path) -> dict[str, Any] | None:
+def _known(path: Path) -> dict[str, object] | None:
     """What an evaluator found when it ran before; one that is damaged is set aside."""
     try:
         return read_sealed(path)
@@ -121,20 +130,20 @@ def _named(given: Pairs) -> dict[str, list[str]]:
     return found
 
 
-def _history(run: Path) -> list[dict[str, Any]]:
+def _history(run: Path) -> list[Row]:
     """The rows that training recorded."""
     return [json.loads(line) for line in (run / "history.jsonl").read_text().splitlines()]
 
 
 def _measure(
     name: str,
-    node: dict[str, Any],
-    spec: dict[str, Any],
-    subject: Any,
-    history: list[dict[str, Any]],
+    node: Node,
+    spec: Spec,
+    subject: Subject,
+    history: list[Row],
     further: dict[str, Path],
     records: list[tuple[str, Path]],
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Run one evaluator; it gets the history and the spec if it names them."""
     from model.batches.corpus import Corpus
     from model.build import build
@@ -147,7 +156,7 @@ def _measure(
     for key, value in node.items():
         if isinstance(value, dict) and "variant" in value:
             read = [Record.read(file) for argument, file in records if argument == key]
-            arguments[key] = read if value.get("others") else (read or [None])[0]
+            arguments[key] = read if value.get("others") else next(iter(read), None)
     evaluator = build(arguments, history=history, spec=spec)
     scalars, arrays = evaluator(subject)
     seconds = round(time.monotonic() - begun, 3)

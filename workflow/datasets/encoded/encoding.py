@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from model.store.checksums import listed, sealed
+from model.store.checksums import Files, listed, sealed
 from workflow.datasets.io.files import replacing, write_lines
 
 SCHEMA = 1
@@ -107,7 +107,7 @@ def write_manifest(
         stream.write(sealed(manifest, indent=2, sort_keys=True))
 
 
-def digest(files: Mapping[str, Mapping[str, Any]]) -> str:
+def digest(files: Files) -> str:
     """Return the SHA-256 over the sorted lines `name sha256` of a manifest's files."""
     lines = sorted(f"{name} {entry['sha256']}\n" for name, entry in files.items())
     return hashlib.sha256("".join(lines).encode()).hexdigest()

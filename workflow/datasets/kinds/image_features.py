@@ -49,7 +49,7 @@ class Features(Protocol):
         ...
 
 
-def find(manual: Path, dataset: str) -> dict[str, Any]:
+def find(manual: Path, dataset: str) -> dict[str, object]:
     """Return the index of the features that a person put below `manual`.
 
     Raises DataError when there are none, or the first ones can't be read.
@@ -80,7 +80,7 @@ def find(manual: Path, dataset: str) -> dict[str, Any]:
     return {"schema": 1, **where, "width": int(width)}
 
 
-def write_index(index: dict[str, Any], out: Path) -> None:
+def write_index(index: dict[str, object], out: Path) -> None:
     """Write an index."""
     with replacing(out) as stream:
         stream.write(json.dumps(index, indent=2).encode() + b"\n")
