@@ -151,9 +151,9 @@ def test_an_experiment_at_its_scales(project):
 def test_settings_are_made_once_for_checks_and_runs(project, monkeypatch):
     made, of = [], Settings.of
 
-    def counted(variant, layers, where):
+    def counted(variant, base, changes, where):
         made.append(where)
-        return of(variant, layers, where)
+        return of(variant, base, changes, where)
 
     project.save()
     monkeypatch.setattr(Settings, "of", counted)

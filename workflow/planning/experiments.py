@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from workflow.definitions.experiments import (
@@ -15,7 +16,7 @@ from workflow.definitions.experiments import (
 from workflow.definitions.loader import load_yaml
 from workflow.definitions.names import known
 from workflow.errors import InputError, unknown
-from workflow.planning.settings import Settings, Variant
+from workflow.planning.settings import Layer, Settings, Variant, based
 
 SCALES: tuple[ScaleName, ...] = ("demo", "lite", "paper")
 Steps = tuple[Variant, ...]
@@ -59,9 +60,9 @@ class Experiment:
             known(self.stated, "variant", [variant], self.definition["variants"])
             place = f"overlay: experiments.{self.name}" if self.overlay else self.stated
             where = f"{place}, variant {variant}, scale {scale}"
-            layers = self._layers(variant, scale)
-            settings = Settings.of(Variant(self.name, variant), layers, where)
-            self._resolved[variant, scale] = settings
+            changes = self._layers(variant, scale)[1:]
+            of = Variant(self.name, variant)
+            self._resolved[variant, scale] = Settings.of(of, self._base, changes, where)
         return self._resolved[variant, scale]
 
     def check(
@@ -105,6 +106,10 @@ class Experiment:
                         f"{key}: {origin.name}/{read.of.name} has no record at scale {scale}; "
                         f"give it one, or take the argument away"
                     )
+
+    @cached_property
+    def _base(self) -> Layer:
+        return based(self.definition)
 
     def _scale(self, scale: ScaleName) -> Scale:
         return self.definition.get("scales", {}).get(scale, {})

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +15,12 @@ from workflow.planning.identity import canonical
 from workflow.planning.nodes import check_nodes
 from workflow.planning.resources import Resources
 
+Layer = Mapping[str, object]
+"""Settings, or some of them that are laid over others."""
+SETTINGS = (
+    *("label", "data", "model", "objective", "training", "evaluators"),
+    *("parents", "checkpoints", "record", "resources"),
+)
 NAMING = ("path", "dataset")
 REQUIRED = {
     "training": ("batch", "optimizer", "schedule", "precision", "threads", "matmul"),
@@ -72,12 +78,11 @@ class Settings:
     """The part that makes the record of checkpoints, if there is one."""
 
     @classmethod
-    def of(cls, variant: Variant, layers: Iterable[Mapping[str, object]], where: str) -> "Settings":
-        """Lay the changes of layers over one another: what stands later wins."""
-        kept = {field.name for field in fields(cls)}
-        laid: Any = {"label": variant.name, "parents": {}, "checkpoints": [], "resources": {}}
-        for layer in layers:
-            laid = merge(laid, {name: layer[name] for name in kept & layer.keys()})
+    def of(cls, variant: Variant, base: Layer, changes: Iterable[Layer], where: str) -> "Settings":
+        """Lay changes over what `based` made of an experiment: what stands later wins."""
+        laid: Any = {**base, "label": variant.name}
+        for layer in changes:
+            laid = merge(laid, _settings(layer))
         laid["parents"] = {
             name: Variant(parent.get("experiment", variant.experiment), parent["variant"])
             for name, parent in laid["parents"].items()
@@ -85,8 +90,7 @@ class Settings:
         laid["checkpoints"] = _updates(laid["checkpoints"])
         laid["resources"] = Resources.of(**laid["resources"])
         laid["evaluators"] = {
-            name: {argument: _named(value, variant.name) for argument, value in node.items()}
-            for name, node in laid["evaluators"].items()
+            name: _named(node, variant.name) for name, node in laid["evaluators"].items()
         }
         return cls(variant, where, **laid)
 
@@ -189,8 +193,18 @@ class Settings:
         """Yield the arguments of evaluators that are mappings with a key."""
         for name, node in self.evaluators.items():
             for argument, value in node.items():
-                if isinstance(value, Mapping) and key in value:
+                if _has(value, key):
                     yield f"{name}.{argument}", value
+
+
+def based(definition: Layer) -> Layer:
+    """Return the settings of an experiment, which its variants share where they change nothing."""
+    base: Layer = merge({"parents": {}, "checkpoints": [], "resources": {}}, _settings(definition))
+    return base
+
+
+def _settings(layer: Layer) -> Layer:
+    return {name: layer[name] for name in SETTINGS if name in layer}
 
 
 def merge(base: Any, change: Any) -> Any:
@@ -231,15 +245,20 @@ def _complete(data: str) -> Recipe:
     return complete(json.loads(data))
 
 
-def _named(argument: Any, variant: str) -> Any:
-    """Fill in the name of the variant whose record an evaluator's argument is.
+def _named(node: Node, variant: str) -> Node:
+    """Fill in the names of variants whose records an evaluator reads.
 
-    In it {variant} is the own one, and {stem} the own one without its last part.
+    In them {variant} is the own one, and {stem} the own one without its last part.
     """
-    if not isinstance(argument, Mapping) or "variant" not in argument:
-        return argument
-    name = str(argument["variant"]).replace("{variant}", variant)
-    return {**argument, "variant": name.replace("{stem}", variant.rpartition("_")[0])}
+    read = {name: dict(value) for name, value in node.items() if _has(value, "variant")}
+    for argument in read.values():
+        name = str(argument["variant"]).replace("{variant}", variant)
+        argument["variant"] = name.replace("{stem}", variant.rpartition("_")[0])
+    return {**node, **read} if read else node
+
+
+def _has(value: object, key: str) -> bool:
+    return isinstance(value, Mapping) and key in value
 
 
 def _updates(checkpoints: Sequence[int] | Every) -> list[int]:
