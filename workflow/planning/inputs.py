@@ -9,7 +9,7 @@ from typing import Any
 from workflow.datasets.kinds import recipe as recipes
 from workflow.datasets.kinds.feature_files import state
 from workflow.datasets.kinds.recipe import Recipe
-from workflow.errors import unknown
+from workflow.definitions.names import known
 from workflow.planning.identity import canonical, data_folder
 from workflow.planning.plan import Run
 from workflow.planning.resources import Resources
@@ -165,8 +165,7 @@ class Inputs:
     def paper(self, wildcards: Wildcards) -> PaperTargets:
         """Return the paper that a path belongs to."""
         papers = self.targets.papers
-        if wildcards.paper not in papers:
-            raise unknown(str(self.plan.papers), "paper", wildcards.paper, papers)
+        known(str(self.plan.papers), "paper", [wildcards.paper], papers)
         return papers[wildcards.paper]
 
     def definition(self, kind: str) -> Asked:
@@ -251,9 +250,7 @@ class Inputs:
             return kind, ""
         what = "figure" if kind == "figures" else "table"
         paper, name = self.paper(wildcards), wildcards.get(what)
-        known = paper.items(kind)
-        if name not in known:
-            raise unknown(f"{paper.folder / kind}.yaml", what, name, known)
+        known(f"{paper.folder / kind}.yaml", what, [name], paper.items(kind))
         return kind, name
 
     def _behind(self, wildcards: Wildcards, kind: str) -> list[Run]:

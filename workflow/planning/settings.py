@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from model.build import Node
 from workflow.datasets.kinds.recipe import Recipe, complete
 from workflow.definitions.experiments import Every, Training
-from workflow.errors import InputError, RecipeError, unknown
+from workflow.definitions.names import known
+from workflow.errors import InputError, RecipeError
 from workflow.planning.identity import canonical
 from workflow.planning.nodes import check_nodes
 from workflow.planning.resources import Resources
@@ -173,8 +174,8 @@ class Settings:
                 f"it away or raise training.updates"
             )
         start = self.training.get("start_from")
-        if start is not None and start not in self.parents:
-            raise unknown(f"{self.where}: training.start_from", "parent", start, self.parents)
+        if start is not None:
+            known(f"{self.where}: training.start_from", "parent", [start], self.parents)
 
     def check_start(self, run: str, parent: str, origin: Node) -> None:
         """Check that weights mean the same in the model of a run as in that which they are from.

@@ -1,6 +1,6 @@
 """What a person can ask for by name, and the files behind each name."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import NoReturn
@@ -9,6 +9,7 @@ from workflow.datasets.kinds.recipe import Recipe
 from workflow.definitions.cells import table_runs
 from workflow.definitions.claims import claim_runs
 from workflow.definitions.figures import figure_runs
+from workflow.definitions.names import known
 from workflow.definitions.paper import Paper
 from workflow.errors import InputError, unknown
 from workflow.planning.corpora import Corpus, corpora
@@ -61,12 +62,11 @@ class PaperTargets:
 
         `kind` is `tables`, `figures` or `claims`.
         """
-        needed: Mapping[str, Callable[[], list[tuple[str, str]]]] = {
-            "tables": lambda: table_runs(self.tables["tables"][name]),
-            "figures": lambda: figure_runs(self.figures["figures"][name]),
-            "claims": lambda: claim_runs(self.claims),
-        }
-        return needed[kind]()
+        if kind == "tables":
+            return table_runs(self.tables["tables"][name])
+        if kind == "figures":
+            return figure_runs(self.figures["figures"][name])
+        return claim_runs(self.claims)
 
     def runs(self, kind: str, name: str) -> list[Run]:
         """Return the runs behind a table, a figure or the claims, seed by seed.
@@ -173,11 +173,9 @@ class Targets:
             found[run.data] = run.recipe
             found |= {data_folder(made): made for made in run.settings.further_data.values()}
             waiting += self.plan.parents(run).values()
-        for paper in self._whole:
-            for name in paper.items("corpora"):
-                for corpus in paper.described(name).values():
-                    if corpus.recipe and not corpus.missing:
-                        found[corpus.folder] = corpus.recipe
+        for corpus in _corpora(self._whole):
+            if corpus.recipe and not corpus.missing:
+                found[corpus.folder] = corpus.recipe
         return list(found.values())
 
     @property
@@ -219,13 +217,8 @@ class Targets:
     @cached_property
     def _described(self) -> dict[str, Recipe]:
         """The recipes of all corpora by their folder."""
-        return {
-            corpus.folder: corpus.recipe
-            for paper in self.papers.values()
-            for name in paper.items("corpora")
-            for corpus in paper.described(name).values()
-            if corpus.recipe
-        }
+        found = _corpora(self.papers.values())
+        return {corpus.folder: corpus.recipe for corpus in found if corpus.recipe}
 
     def _of_experiment(self, name: str) -> list[str]:
         """Return the files of an experiment's runs, and what is drawn from them alone."""
@@ -263,14 +256,13 @@ class Targets:
         for kind, pairs in needed:
             where, present = str(paper.folder / f"{kind}.yaml"), 0
             for experiment, variant in pairs:
-                if experiment not in self.plan.experiments:
-                    raise unknown(where, "experiment", experiment, self.plan.experiments)
-                known = self.plan.experiments[experiment].definition["variants"]
-                present += variant in known
-                if variant not in known and kind != "tables":
-                    raise unknown(where, f"variant of {experiment}", variant, known)
+                known(where, "experiment", [experiment], self.plan.experiments)
+                variants = self.plan.experiments[experiment].definition["variants"]
+                present += variant in variants
+                if kind != "tables":
+                    known(where, f"variant of {experiment}", [variant], variants)
             if pairs and not present:
-                raise unknown(where, f"variant of {experiment}", variant, known)
+                known(where, f"variant of {experiment}", [variant], variants)
 
     def check_names(self, rules: Iterable[str]) -> None:
         """Check that no target has the name of a rule, of a file of the project, or of another.
@@ -286,6 +278,13 @@ class Targets:
     def refuse(self, name: str) -> NoReturn:
         """Raise InputError for a name that was asked for and is no target."""
         raise unknown("command line", "target", name, {"all", "report", *self.names})
+
+
+def _corpora(papers: Iterable[PaperTargets]) -> Iterator[Corpus]:
+    """Yield every corpus that papers describe."""
+    for paper in papers:
+        for name in paper.items("corpora"):
+            yield from paper.described(name).values()
 
 
 def _twice(name: str, one: str, other: str) -> InputError:

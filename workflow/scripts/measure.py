@@ -56,10 +56,9 @@ def _evaluate(spec: Spec, given: argparse.Namespace) -> dict[str, object]:
     history: list[Row] = []
     found: dict[str, object] = {}
     for name, node in given.evaluators.items():
-        further = _further_data(given.further, name)
-        records = _records(given.record, name)
+        further, records = dict(_read_by(name, given.further)), _read_by(name, given.record)
         digests = [_further_digest(folder) for folder in further.values()]
-        digests += [record_digest(file) for _, file in records]
+        digests += [_record_digest(file) for _, file in records]
         path = cache / f"{name}-{digest([nameless(node), statistics, *digests])[:16]}.json"
         known = _known(path)
         if known is None:
@@ -101,25 +100,17 @@ def _further_digest(folder: Path) -> str:
     return str(manifest["digest"])
 
 
-def _further_data(given: Pairs, name: str) -> dict[str, Path]:
-    """The folders of what an evaluator reads beside the run's data, by argument."""
-    found = {key.partition("."): folder for key, folder in given}
-    return {argument: folder for (of, _, argument), folder in found.items() if of == name}
+def _read_by(name: str, given: Pairs) -> Pairs:
+    """What an evaluator reads, each with its argument."""
+    found = [(key.partition("."), path) for key, path in given]
+    return [(argument, path) for (evaluator, _, argument), path in found if evaluator == name]
 
 
-def _records(given: Pairs, name: str) -> list[tuple[str, Path]]:
-    """The records that an evaluator reads, each with its argument.
-
-    Raises ValueError when one is not there.
-    """
-    found = []
-    for key, file in given:
-        evaluator, _, argument = key.partition(".")
-        if evaluator == name:
-            if not file.is_file():
-                raise ValueError(f"{file} does not exist: record that run first.")
-            found.append((argument, file))
-    return found
+def _record_digest(file: Path) -> str:
+    """The digest of a record; ValueError when it is not there."""
+    if not file.is_file():
+        raise ValueError(f"{file} does not exist: record that run first.")
+    return record_digest(file)
 
 
 def _named(given: Pairs) -> dict[str, list[str]]:
@@ -169,22 +160,19 @@ def _arguments() -> argparse.Namespace:
     nodes = command.mappings("path", "code")
     parser.add_argument("--run", type=Path, required=True, help="folder of the trained run")
     parser.add_argument("--evaluators", type=nodes, required=True, help="by name")
-    parser.add_argument(
-        "--further",
-        type=command.named,
-        action="append",
-        default=[],
-        metavar="EVALUATOR.ARGUMENT=FOLDER",
-        help="an encoded corpus that an evaluator reads beside the run's data",
-    )
-    parser.add_argument(
-        "--record",
-        type=command.named,
-        action="append",
-        default=[],
-        metavar="EVALUATOR.ARGUMENT=FILE",
-        help="the record of a run that an evaluator reads; again for several of them",
-    )
+    read = {
+        "further": ("FOLDER", "an encoded corpus that an evaluator reads beside the run's data"),
+        "record": ("FILE", "the record of a run that an evaluator reads; again for several"),
+    }
+    for option, (path, what) in read.items():
+        parser.add_argument(
+            f"--{option}",
+            type=command.named,
+            action="append",
+            default=[],
+            metavar=f"EVALUATOR.ARGUMENT={path}",
+            help=what,
+        )
     return parser.parse_args()
 
 

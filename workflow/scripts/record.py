@@ -72,10 +72,10 @@ def _record(spec: Spec, given: argparse.Namespace) -> bytes:
 
     if files:
         checkpoints: dict[int, Callable[[], Any]] = {0: _initial(spec, subject)}
-        checkpoints |= {step: _loader(file) for step, file in files.items()}
+        checkpoints |= {step: partial(load_weights, file) for step, file in files.items()}
     else:
         ended = read_sealed(given.run / "run.json")["best_step"]
-        checkpoints = {ended: _loader(given.run / "weights.safetensors")}
+        checkpoints = {ended: partial(load_weights, given.run / "weights.safetensors")}
     node = {key: value for key, value in given.recorder.items() if key != "code"}
     record: Record = build(node)(subject, _counted(checkpoints))
     content = record.content()
@@ -134,10 +134,6 @@ def _initial(spec: Spec, subject: Any) -> Callable[[], Any]:
     from model.training.loop import build_model
 
     return lambda: build_model(spec, subject.corpus).state_dict()
-
-
-def _loader(file: Path) -> Callable[[], Any]:
-    return lambda: load_weights(file)
 
 
 def _arguments() -> argparse.Namespace:
