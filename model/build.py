@@ -71,5 +71,5 @@ def count_parameters(model: Any) -> int:
     return sum(parameter.numel() for parameter in model.parameters())
 
 
-def _value(value: Any, context: Mapping[str, Any]) -> Any:
+def _value(value: Any, context: Mapping[str, object]) -> Any:
     return build(value, **context) if isinstance(value, Mapping) and "path" in value else value

@@ -32,7 +32,7 @@ def read_json(path: Path) -> dict[str, Any]:
         ) from None
 
 
-def write_sidecar(prefix: Path, value: Mapping[str, Any], kinds: Iterable[str]) -> None:
+def write_sidecar(prefix: Path, value: Mapping[str, object], kinds: Iterable[str]) -> None:
     """Write `<prefix>.json` with what is told of a table or figure, and of its files, by kind."""
     names = [f"{prefix.name}.{kind}" for kind in kinds]
     write_json(prefix.with_suffix(".json"), {**value, "files": listed(prefix.parent, names)})
@@ -53,7 +53,7 @@ def read_csv(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-def csv_text(columns: Sequence[str], records: Iterable[Mapping[str, Any]]) -> str:
+def csv_text(columns: Sequence[str], records: Iterable[Mapping[str, object]]) -> str:
     """Return records as CSV text with the given columns, in that order."""
     buffer = io.StringIO()
     writer = csv.DictWriter(buffer, fieldnames=columns, lineterminator="\n")

@@ -11,10 +11,11 @@ from torch import Tensor, nn
 
 from model.batches.batching import Batch, in_order
 from model.batches.corpus import Corpus
+from model.training.checkpointer import Row
 
 Scalar = dict[str, Any]
 """A metric as the measures hold it, see `scalar`."""
-History = Sequence[Mapping[str, Any]]
+History = Sequence[Row]
 """The rows that training recorded."""
 
 

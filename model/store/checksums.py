@@ -14,15 +14,23 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 ASIDE = ".damaged"
 """Behind the name of what was found damaged and set aside."""
 HEAD = '{"sha256": "%s",'
 LENGTH = len(HEAD % ("0" * 64))
 
-Files = Mapping[str, Mapping[str, Any]]
-"""SHA-256 and size of files, by their path below a folder."""
+
+class Sum(TypedDict):
+    """What is told of a file."""
+
+    sha256: str
+    bytes: int
+
+
+Files = Mapping[str, Sum]
+"""What is told of files, by their path below a folder."""
 
 
 class Damaged(Exception):
@@ -39,7 +47,7 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def sealed(value: Mapping[str, Any], **layout: Any) -> bytes:
+def sealed(value: Mapping[str, object], **layout: Any) -> bytes:
     """JSON that begins with the SHA-256 of the rest.
 
     Args:
@@ -69,7 +77,7 @@ def read_sealed(path: Path) -> dict[str, Any]:
     return value
 
 
-def listed(folder: Path, names: Iterable[str]) -> dict[str, dict[str, Any]]:
+def listed(folder: Path, names: Iterable[str]) -> dict[str, Sum]:
     """What a sealed file says of the files beside it, or below."""
     return {
         name: {"sha256": sha256(folder / name), "bytes": (folder / name).stat().st_size}

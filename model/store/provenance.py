@@ -8,12 +8,11 @@ import resource
 import socket
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import torch
 
 
-def environment(device: torch.device) -> dict[str, Any]:
+def environment(device: torch.device) -> dict[str, object]:
     """Versions and hardware, as `run.json` holds them."""
     cuda = device.type == "cuda"
     return {
@@ -28,7 +27,7 @@ def environment(device: torch.device) -> dict[str, Any]:
     }
 
 
-def commit(root: Path) -> dict[str, Any]:
+def commit(root: Path) -> dict[str, object]:
     """The commit that is checked out, and whether files differ from it; None without git."""
     status = _git(root, "status", "--porcelain")
     return {

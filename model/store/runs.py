@@ -91,12 +91,12 @@ class Entry:
         names = [path.name for path in self.folder.glob("generation-*")]
         return max((int(name.removeprefix("generation-")) for name in names), default=0)
 
-    def failure(self) -> dict[str, Any] | None:
+    def failure(self) -> dict[str, str] | None:
         """Why an earlier process found that the run cannot be trained, if it did."""
         path = self.folder / "failed.json"
         return json.loads(path.read_text()) if path.is_file() else None
 
-    def copy_result(self, out: Path, spec: dict[str, Any]) -> None:
+    def copy_result(self, out: Path, spec: Mapping[str, object]) -> None:
         """Copy the result's files into a folder, each whole or not at all.
 
         `run.json` goes first and comes last: where it is, the folder is whole. It holds `spec`,
@@ -147,7 +147,7 @@ class Claim:
         write_atomically(self.entry.folder / "failed.json", json.dumps(marker).encode())
 
     @contextmanager
-    def result(self, record: Mapping[str, Any]) -> Iterator[Path]:
+    def result(self, record: Mapping[str, object]) -> Iterator[Path]:
         """A folder to write to; unless there is an error, it becomes the run's result.
 
         Then what only an unfinished run needs is dropped.

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import torch
 from torch import nn
 
 
-def adam(model: nn.Module, settings: Mapping[str, Any]) -> torch.optim.Optimizer:
+class Adam(TypedDict):
+    """The options of Adam."""
+
+    lr: float
+    betas: Sequence[float]
+    weight_decay: NotRequired[float | None]
+
+
+def adam(model: nn.Module, settings: Adam) -> torch.optim.Optimizer:
     """Adam (Kingma & Ba 2015), or AdamW (Loshchilov & Hutter 2019) with a `weight_decay`.
 
     Args:

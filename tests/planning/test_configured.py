@@ -75,4 +75,4 @@ def test_two_overlays_would_hide_under_one_name(root):
         "into one file, or give both one name"
     )
     files[1].write_text(yaml.safe_dump({"overlay": {**other, "name": "mine"}}))
-    assert configured(root, files).overlay["one"]["seeds"] == 1
+    assert configured(root, files).experiments["one"].overlay["seeds"] == 1

@@ -43,7 +43,7 @@ def published() -> Iterator[dict[str, Any]]:
 def record(run: Run, name: str, seconds: float, **others: Any) -> dict[str, Any]:
     """What a finished run leaves behind."""
     spec = {"run": {"data": run.recipe}}
-    spec |= {part: run.settings[part] for part in ("model", "objective", "training")}
+    spec |= {part: getattr(run.settings, part) for part in ("model", "objective", "training")}
     found = {"identity": name, "device": "cpu", "device_seconds": seconds, "tokens": 6_200_000}
     return {**found, "peak_memory_mb": 100.0, "spec": spec, **others}
 
@@ -86,7 +86,7 @@ def test_seeds_of_measured_runs_take_their_median(plan, run, estimator):
     )
     found = estimator(*records).estimate(plan.run("stack_language", "uniform_soft", 7))
     assert (found.source, found.seconds, found.memory) == ("measured", 120.0, 700.0)
-    assert found.disk == pytest.approx(2 * 4 * parameters(run.settings["model"], 10_000)[0] / 1e6)
+    assert found.disk == pytest.approx(2 * 4 * parameters(run.settings.model, 10_000)[0] / 1e6)
     on_gpu = estimator(*records, gpu=True).estimate(run)
     assert (on_gpu.source, on_gpu.seconds) == ("measured", 7.0)
 
@@ -129,7 +129,7 @@ def test_a_measured_run_that_no_longer_fits_the_code_is_left_out(run, estimator,
 
 @pytest.mark.parametrize("gpu", [False, True])
 def test_operations_by_hand(plan, run, tmp_path, gpu):
-    decoder = run.settings["model"]["decoder"]
+    decoder = run.settings.model["decoder"]
     width, hidden, layers = decoder["width"], decoder["hidden"], decoder["layers"]
     # Four products of attention and two of the feed-forward part with their biases, two norms; a
     # norm, learned positions and the output. The data are not made: 10,000 words.
@@ -141,7 +141,8 @@ def test_operations_by_hand(plan, run, tmp_path, gpu):
     assert found.source == "FLOPs"
     assert found.seconds == pytest.approx(operations / RATES["gpu" if gpu else "cpu"])
     assert found.memory == 2000  # what the experiment asks for
-    run.settings["resources"]["gpu"] = 4
+    resources = replace(run.settings.resources, gpu=4)
+    run = replace(run, settings=replace(run.settings, resources=resources))
     shared = Estimator(plan, gpu, tmp_path / "none").estimate(run)
     assert shared.seconds == pytest.approx(found.seconds / (4 if gpu else 1))
     assert shared.units == pytest.approx(found.units)
@@ -151,11 +152,11 @@ def test_operations_by_hand(plan, run, tmp_path, gpu):
 def test_a_text_is_read_by_segments_with_the_memory_of_the_model(plan, tmp_path, remembers):
     run = plan.run("language_modelling", "prefix_softmax", 0)
     if not remembers:
-        model = plan.run("stack_language", "uniform_soft", 0).settings["model"]
-        run = replace(run, settings=run.settings | {"model": model})
-    model, training = run.settings["model"], run.settings["training"]
+        model = plan.run("stack_language", "uniform_soft", 0).settings.model
+        run = replace(run, settings=replace(run.settings, model=model))
+    model, training = run.settings.model, run.settings.training
     stack = model if remembers else model["decoder"]
-    read = run.settings["objective"]["segment"] + stack.get("memory", 0)
+    read = run.settings.objective["segment"] + stack.get("memory", 0)
     each = 6 * parameters(model, 10_000)[1] + 12 * stack["layers"] * stack["width"] * read
     tokens = training["updates"] * training["batch"]["tokens"]
     found = Estimator(plan, False, tmp_path / "none").estimate(run)

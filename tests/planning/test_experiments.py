@@ -2,25 +2,35 @@
 
 import re
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.planning.conftest import sentence
 from workflow.errors import InputError
-from workflow.planning.experiment_checks import check_experiment
-from workflow.planning.experiments import Experiment, load_experiments, merge, resolve
+from workflow.planning.experiments import Experiment, load_experiments
 from workflow.planning.plan import Plan
 from workflow.planning.resources import Resources
+from workflow.planning.settings import Settings, merge
 
 
 def check(project, overlay=None):
     """Load and check all experiments of a project, one with an overlay at scale demo."""
     experiments = load_experiments(project.save())
     for experiment in experiments.values():
-        check_experiment(experiment, experiments, project.root)
+        experiment.check(experiments, project.root)
     if overlay is not None:
-        check_experiment(experiments["one"], experiments, project.root, ["demo"], overlay)
+        changed = replace(experiments["one"], overlay=overlay)
+        changed.check(experiments, project.root, ["demo"])
+
+
+def resolved(definition, variant, scale=None, overlay=None) -> Settings:
+    """The settings of a variant of a definition that says no more than a test needs."""
+    kinds = ("data", "model", "objective", "training", "evaluators")
+    whole = {**{kind: {} for kind in kinds}, **definition, "scales": {"demo": scale or {}}}
+    one = Experiment("one", "paper", Path("one.yaml"), whole, overlay or {})
+    return one.resolve(variant, "demo")
 
 
 @pytest.mark.parametrize(
@@ -55,7 +65,7 @@ def test_every_layer_wins_over_the_one_before():
     }
     scale = {"model": sets["scale"], "variants": {"v": {"model": sets["scale_variant"]}}}
     overlay = {"model": sets["overlay"], "variants": {"v": {"model": sets["overlay_variant"]}}}
-    found = resolve(definition, "v", scale, overlay)["model"]
+    found = resolved(definition, "v", scale, overlay).model
     assert found == {name: name for name in layers}
 
 
@@ -67,7 +77,7 @@ def test_resources_are_merged_like_settings_and_have_defaults():
     scale = {"resources": {"runtime": "90m"}, "variants": {"v": {"resources": {"memory": None}}}}
 
     def asked(variant, scale, overlay):
-        return Resources.of(resolve(definition, variant, scale, overlay))
+        return resolved(definition, variant, scale, overlay).resources
 
     assert asked("w", {}, {}) == Resources(1, 500, 2880, "cluster")
     assert asked("v", {}, {}) == Resources(0, 500, 2880, "local")
@@ -84,7 +94,7 @@ def test_resources_are_no_part_of_a_run(project):
     changed = Plan(project.config, project.root)
     runs = [plan.run("one", "small", 0) for plan in (plain, changed)]
     assert runs[0].draft(project.root) == runs[1].draft(project.root)
-    assert Resources.of(runs[1].settings) == Resources(0, 4000, 5, "local")
+    assert runs[1].settings.resources == Resources(0, 4000, 5, "local")
 
 
 def test_a_variant_may_have_seeds_of_its_own():
@@ -95,8 +105,8 @@ def test_a_variant_may_have_seeds_of_its_own():
     assert counts == {"demo": [1, 1], "lite": [2, 4], "paper": [2, 3]}
     definition["variants"]["v"]["seeds"] = [100, 7]
     assert (one.seeds("v", "lite"), one.seeds("w", "paper")) == ([7, 100], [0, 1, 2])
-    overlay = {"seeds": 5, "variants": {"v": {"seeds": 6}}}
-    assert [len(one.seeds(v, "lite", overlay)) for v in ("v", "w")] == [6, 5]
+    changed = replace(one, overlay={"seeds": 5, "variants": {"v": {"seeds": 6}}})
+    assert [len(changed.seeds(v, "lite")) for v in ("v", "w")] == [6, 5]
 
 
 @pytest.mark.parametrize(
@@ -110,14 +120,13 @@ def test_a_variant_may_have_seeds_of_its_own():
     ],
 )
 def test_checkpoints_are_a_list_or_multiples_after_the_first(written, updates):
-    found = resolve({"checkpoints": written, "variants": {"a": {}}}, "a", {}, {})
-    assert found["checkpoints"] == updates
+    assert resolved({"checkpoints": written, "variants": {"a": {}}}, "a").checkpoints == updates
 
 
 def test_a_variant_is_labelled_by_its_name_unless_it_says_otherwise():
     definition = {"variants": {"v": {}, "w": {"label": "with"}}}
-    assert resolve(definition, "v", {}, {})["label"] == "v"
-    assert resolve(definition, "w", {}, {})["label"] == "with"
+    assert resolved(definition, "v").label == "v"
+    assert resolved(definition, "w").label == "with"
 
 
 def test_an_experiment_at_its_scales(project):
@@ -125,12 +134,28 @@ def test_an_experiment_at_its_scales(project):
     assert one.variants("demo") == ["small"]
     assert one.variants("paper") == ["small", "large"]
     assert (one.seeds("small", "demo"), one.seeds("small", "paper")) == ([0], [0, 1, 2])
-    assert one.resolve("small", "demo")["training"]["updates"] == 2
-    lite = one.resolve("large", "lite")["training"]
+    assert one.resolve("small", "demo").training["updates"] == 2
+    lite = one.resolve("large", "lite").training
     assert lite["epochs"] == 1
     assert "updates" not in lite
     with pytest.raises(InputError, match='unknown variant "smal"'):
         one.resolve("smal", "demo")
+
+
+def test_settings_are_made_once_for_checks_and_runs(project, monkeypatch):
+    made, of = [], Settings.of
+
+    def counted(variant, base, changes, where):
+        made.append(where)
+        return of(variant, base, changes, where)
+
+    project.save()
+    monkeypatch.setattr(Settings, "of", counted)
+    plan = Plan(project.config, project.root)
+    assert len(made) == len(set(made)) == 9  # three variants at three scales
+    for name in plan.experiments:
+        assert all(plan.parents(run) is not None for run in plan.runs(name))
+    assert len(made) == 9
 
 
 def test_good_experiments_are_accepted(project):

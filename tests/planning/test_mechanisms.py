@@ -1,6 +1,7 @@
 """Variants and rows that a user's own mechanisms become."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -32,8 +33,8 @@ def test_a_mechanism_is_run_where_the_variant_that_it_follows_is(own):
     assert [run.variant for run in made.runs("one")] == ["small", "s_mine"]
     lite = plan(own, scale="lite", mechanisms=MINE)
     assert [run.variant for run in lite.runs("one", ["l_mine"])] == ["l_mine"] * 3
-    assert lite.run("one", "l_mine", 0).settings["training"]["epochs"] == 1
-    assert "updates" not in lite.run("one", "l_mine", 0).settings["training"]
+    assert lite.run("one", "l_mine", 0).settings.training["epochs"] == 1
+    assert "updates" not in lite.run("one", "l_mine", 0).settings.training
     paper = plan(own, scale="paper", mechanisms=MINE)
     assert [run.seed for run in paper.runs("one", ["l_mine"])] == [0, 1]
     assert [run.variant for run in made.runs("two")] == ["tuned"] * 3
@@ -42,9 +43,10 @@ def test_a_mechanism_is_run_where_the_variant_that_it_follows_is(own):
 def test_it_differs_by_its_node_and_label_alone(own):
     made = plan(own, mechanisms={"mine": {"path": "my_part:sharper", "by": 5}})
     theirs, ours = (made.run("one", name, 0).settings for name in ("large", "l_mine"))
-    assert ours["model"] == {**theirs["model"], "gate": {"path": "my_part:sharper", "by": 5}}
-    assert ours["label"] == "mine"
-    assert {**ours, "model": 0, "label": 0} == {**theirs, "model": 0, "label": 0}
+    assert ours.model == {**theirs.model, "gate": {"path": "my_part:sharper", "by": 5}}
+    assert ours.label == "mine"
+    named = {name: getattr(ours, name) for name in ("variant", "where", "label", "model")}
+    assert ours == replace(theirs, **named)
 
 
 def test_nothing_else_changes(own):

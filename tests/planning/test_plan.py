@@ -111,7 +111,7 @@ def test_parents_share_seed_scale_and_overlay(project):
     made = plan(project, overlay=overlay)
     (parent,) = made.parents(made.run("two", "tuned", 5)).values()
     assert (parent.key, parent.scale) == ("one/small/seed-5", "demo+mine")
-    assert parent.settings["training"]["updates"] == 4
+    assert parent.settings.training["updates"] == 4
 
 
 def test_weights_are_handed_on_to_the_same_model_alone(project):
@@ -139,7 +139,7 @@ def test_an_overlay_changes_only_its_experiment(project):
 
     assert name(base, "one", "small", 0) != name(made, "one", "small", 0)
     assert name(base, "two", "tuned", 0) == name(made, "two", "tuned", 0)
-    assert made.run("one", "small", 0).settings["training"]["optimizer"]["lr"] == 0.002
+    assert made.run("one", "small", 0).settings.training["optimizer"]["lr"] == 0.002
 
 
 def keys(made, *names):

@@ -102,29 +102,35 @@ def test_checkpoints_are_the_papers_steps_to_the_end(corpus, kind):
             if (row["row"], row["column"]) == (ROWS[corpus], "train #")
         ]
     settings = LEARNING.resolve(f"{corpus}{kind}", "paper")
-    updates = -(-pairs // settings["training"]["batch"]["examples"])
-    updates *= settings["training"]["epochs"]
+    updates = -(-pairs // settings.training["batch"]["examples"])
+    updates *= settings.training["epochs"]
     expected = [50, 100, 500, 1000, 1500, *range(2000, updates + 1, 2000)]
-    assert settings["checkpoints"] == expected
+    assert settings.checkpoints == expected
+
+
+def unlike_in_attention(one, other):
+    """Whether two models have other normalizers, and nothing else that differs."""
+    same = {**one, "normalizer": other["normalizer"]} == other
+    return same and one["normalizer"] != other["normalizer"]
 
 
 def test_translators_differ_in_their_attention_alone():
     for scale in SCALES:
         names = ("multi30k", "multi30k_uniform")
         learned, uniform = (LEARNING.resolve(name, scale) for name in names)
-        assert learned["model"].pop("normalizer") != uniform["model"].pop("normalizer")
-        for part in ("data", "model", "objective", "training", "checkpoints"):
-            assert learned[part] == uniform[part], (scale, part)
+        assert unlike_in_attention(learned.model, uniform.model), scale
+        for part in ("data", "objective", "training", "checkpoints"):
+            assert getattr(learned, part) == getattr(uniform, part), (scale, part)
         proxy = LEARNING.resolve("multi30k_proxy", scale)
-        assert proxy["data"] == learned["data"]
-        assert proxy["training"]["batch"] == {"examples": 64}
+        assert proxy.data == learned.data
+        assert proxy.training["batch"] == {"examples": 64}
 
 
 def test_the_demo_keeps_checkpoints_of_its_own_updates():
     settings = LEARNING.resolve("multi30k", "demo")
-    training = settings["training"]
-    updates = settings["data"]["train"] // training["batch"]["examples"] * training["epochs"]
-    assert max(settings["checkpoints"]) <= updates
+    training = settings.training
+    updates = settings.data["train"] // training["batch"]["examples"] * training["epochs"]
+    assert max(settings.checkpoints) <= updates
 
 
 READ = {
@@ -140,27 +146,27 @@ def test_language_models_differ_in_their_attention_alone(scale):
     name, data = READ[scale]
     assert experiment.variants(scale) == [f"{name}_softmax", f"{name}_topk"]
     softmax, topk = (experiment.resolve(variant, scale) for variant in experiment.variants(scale))
-    assert softmax["model"].pop("normalizer") != topk["model"].pop("normalizer")
-    for part in ("data", "model", "objective", "training"):
-        assert softmax[part] == topk[part], part
-    assert softmax["evaluators"].items() <= topk["evaluators"].items()
-    assert data.items() <= softmax["data"].items()
+    assert unlike_in_attention(softmax.model, topk.model)
+    for part in ("data", "objective", "training"):
+        assert getattr(softmax, part) == getattr(topk, part), part
+    assert softmax.evaluators.items() <= topk.evaluators.items()
+    assert data.items() <= softmax.data.items()
 
 
 @pytest.mark.parametrize("scale", READ)
 def test_a_batch_is_a_segment_of_every_stream(scale):
     experiment = EXPERIMENTS["language_modelling"]
     settings = experiment.resolve(experiment.variants(scale)[0], scale)
-    streams, segment = settings["model"]["streams"], settings["objective"]["segment"]
-    assert settings["training"]["batch"] == {"tokens": streams * segment}
-    memories = settings["evaluators"]["bits"]["memories"]
+    streams, segment = settings.model["streams"], settings.objective["segment"]
+    assert settings.training["batch"] == {"tokens": streams * segment}
+    memories = settings.evaluators["bits"]["memories"]
     assert memories == sorted(memories)
-    assert memories[0] == 0 and memories[-1] > settings["model"]["memory"]
+    assert memories[0] == 0 and memories[-1] > settings.model["memory"]
 
 
 def test_in_the_demo_top_k_reaches_the_entropy_of_the_text(tmp_path):
     """Within .1 bits a character; without its memory it is a bit and more above."""
-    spec = {**EXPERIMENTS["language_modelling"].resolve("prefix_topk", "demo"), "seed": 0}
+    spec = {**vars(EXPERIMENTS["language_modelling"].resolve("prefix_topk", "demo")), "seed": 0}
     subject, _ = learned(spec, Corpus(encoded(tmp_path, spec["data"])))
     found = build(spec["evaluators"]["bits"])(subject).scalars
     assert -0.01 < found["excess"]["value"] < 0.1
@@ -183,8 +189,8 @@ def shapes(node):
 @pytest.mark.parametrize("scale", SCALES)
 def test_every_model_with_roles_and_its_objective_can_be_built(scale, tmp_path):
     for run in first_runs(plan_of(tmp_path, scale)):
-        objective = build(run.settings["objective"])
-        node = run.settings["model"]
+        objective = build(run.settings.objective)
+        node = run.settings.model
         with_roles = node["path"].endswith(":RoleEncoderDecoder")
         assert isinstance(objective, RoleTranslation) == with_roles
         with torch.device("meta"):
@@ -201,20 +207,20 @@ def test_one_role_a_token_starts_from_the_softmax_of_its_shape(scale, tmp_path):
     assert tuned
     for run in tuned:
         (parent,) = plan.parents(run).values()
-        node, origin = run.settings["model"], parent.settings["model"]
+        node, origin = run.settings.model, parent.settings.model
         assert node["roles"]["assignment"]["path"].endswith(":Gumbel")
         assert origin["roles"]["assignment"]["path"].endswith(":Softmax")
         assert shapes(node) == shapes(origin)
         assert run.recipe == parent.recipe
         # At the lowest temperature for a while, as the weights at the end are averaged there.
-        objective = run.settings["objective"]
-        steps = run.settings["training"]["updates"]
+        objective = run.settings.objective
+        steps = run.settings.training["updates"]
         assert objective["temperature"] * objective["decay"] ** (0.9 * steps) < objective["lowest"]
 
 
 def corpus_of(plan, folder):
     """The corpus of the demo of roles."""
-    return Corpus(encoded(folder, plan.runs("role_translation")[0].settings["data"]))
+    return Corpus(encoded(folder, plan.runs("role_translation")[0].settings.data))
 
 
 def test_roles_tell_the_classes_of_words(tmp_path):

@@ -5,6 +5,7 @@ import re
 import shlex
 import shutil
 import subprocess
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -150,9 +151,10 @@ def test_what_the_guide_types_without_make_is_what_make_does(fresh):
 
 
 def test_the_guide_states_the_defaults(fresh):
-    from workflow.planning.resources import DEFAULTS
+    from workflow.planning.resources import Resources
 
-    stated = ", ".join(f"{name}: {value}" for name, value in DEFAULTS.items())
+    defaults = signature(Resources.of).parameters.values()
+    stated = ", ".join(f"{one.name}: {one.default}" for one in defaults)
     assert f"resources: {{{stated}}}" in GUIDE
     profile = (fresh.root / "slurm/config.yaml").read_text()
     for line in ("jobs: 50", "retries: 3"):

@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field, WithJsonSchema
 from typing_extensions import TypedDict
 
-from workflow.definitions.values import PART, AboveZero, SeedCount, SeedList, Text, closed
+from workflow.definitions.experiments import ScaleName
+from workflow.definitions.values import PART, AboveZero, Options, SeedCount, SeedList, Text, closed
 
 OwnName = Annotated[
     str,
@@ -38,14 +39,14 @@ class NamedOverlay(TypedDict):
             max_length=100,
         ),
     ]
-    experiments: Annotated[dict[str, dict[str, Any]], Field(min_length=1)]
+    experiments: Annotated[dict[str, Options], Field(min_length=1)]
 
 
 @closed
 class Configuration(TypedDict):
     """What a person sets."""
 
-    scale: Literal["demo", "lite", "paper"]
+    scale: ScaleName
     """which set of sizes to run; part of every result's path"""
     experiments: Annotated[
         Text | Annotated[list[str], Field(min_length=1)],

@@ -1,13 +1,13 @@
 """What `corpora.yaml` may say, and its checks: tables that are made from the data alone."""
 
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field, WithJsonSchema
 from typing_extensions import TypedDict
 
 from workflow.definitions.expected import ExpectedValues
 from workflow.definitions.names import once
-from workflow.definitions.values import PART, UNIQUE, Condition, Name, closed
+from workflow.definitions.values import PART, UNIQUE, Condition, Name, Options, closed
 from workflow.errors import InputError, nearest
 
 Column = Literal[
@@ -49,9 +49,9 @@ class Like(TypedDict):
 class AtScale(TypedDict, total=False):
     """Options of the data at a scale, or null where it is left out."""
 
-    demo: dict[str, Any] | None
-    lite: dict[str, Any] | None
-    paper: dict[str, Any] | None
+    demo: Options | None
+    lite: Options | None
+    paper: Options | None
 
 
 @closed
@@ -61,7 +61,7 @@ class CorpusRow(TypedDict):
     id: str
     label: str
     data: NotRequired[
-        Annotated[dict[str, Any], WithJsonSchema({PART: "#/$defs/data", "required": ["dataset"]})]
+        Annotated[Options, WithJsonSchema({PART: "#/$defs/data", "required": ["dataset"]})]
     ]
     like: NotRequired[Like]
     scales: NotRequired[AtScale]

@@ -31,7 +31,7 @@ def expanded(value: Any, where: str) -> Any:
         return [one for _, one in _entries((("", item) for item in value), where)]
     if not isinstance(value, Mapping):
         return value
-    made: dict[str, Any] = {}
+    made: dict[str, object] = {}
     for key, one in _entries(value.items(), where):
         if key in made:
             raise InputError(f'{where}: the key "{key}" stands twice; rename one')
@@ -50,7 +50,7 @@ def _entries(entries: Iterable[tuple[str, Any]], where: str) -> Iterator[tuple[s
             yield name, expanded(one, where)
 
 
-def _bindings(each: Any, where: str) -> list[dict[str, Any]]:
+def _bindings(each: Any, where: str) -> list[dict[str, object]]:
     if isinstance(each, list) and each and all(isinstance(one, Mapping) for one in each):
         return [dict(one) for one in each]
     if not isinstance(each, Mapping) or not each:
@@ -65,7 +65,7 @@ def _bindings(each: Any, where: str) -> list[dict[str, Any]]:
     return [{name: v for one in chosen for name, v in one.items()} for chosen in product(*choices)]
 
 
-def _filled(value: Any, binding: Mapping[str, Any]) -> Any:
+def _filled(value: Any, binding: Mapping[str, object]) -> Any:
     """Return a value in which each name of the binding is replaced."""
     if isinstance(value, str):
         for name, item in binding.items():

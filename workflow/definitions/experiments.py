@@ -28,6 +28,7 @@ Seeds = Annotated[
 Precision = Literal["fp32", "bf16"]
 Matmul = Literal["highest", "fast"]
 Updates = Annotated[list[Positive], UNIQUE]
+ScaleName = Literal["demo", "lite", "paper"]
 
 
 @closed

@@ -1,13 +1,13 @@
 """What `figures.yaml` may say, and the runs that a figure is made of."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from workflow.definitions.names import Runs
-from workflow.definitions.values import Name, Place, closed
+from workflow.definitions.values import Name, Options, Place, closed
 
 
 @closed
@@ -52,7 +52,7 @@ class Figure(TypedDict):
             pattern="^[a-z_][a-z0-9_.]*:[a-z_][a-z0-9_]*$",
         ),
     ]
-    options: NotRequired[dict[str, Any]]
+    options: NotRequired[Options]
     """arguments of the function"""
     panels: Annotated[list[Panel], Field(min_length=1)]
 

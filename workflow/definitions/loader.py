@@ -15,7 +15,7 @@ import jsonschema
 import yaml
 
 from workflow.definitions.each import expanded
-from workflow.definitions.schemas import schema_of
+from workflow.definitions.schemas import Schema, schema_of
 from workflow.errors import InputError, nearest, unknown
 
 Kind = TypeVar("Kind")
@@ -93,7 +93,7 @@ def check(value: Any, kind: type[Kind], where: str) -> Kind:
     return cast(Kind, value)
 
 
-def coerce(value: Any, rules: Any, root: dict[str, Any]) -> Any:
+def coerce(value: Any, rules: Any, root: Schema) -> Any:
     """Return `value` with texts turned into what they write where its schema asks for no text.
 
     Keys that are left out and have a default get it.
@@ -124,7 +124,7 @@ def coerce(value: Any, rules: Any, root: dict[str, Any]) -> Any:
     return value
 
 
-def _resolved(rules: Any, root: dict[str, Any]) -> dict[str, Any]:
+def _resolved(rules: Any, root: Schema) -> Schema:
     while isinstance(rules, dict) and "$ref" in rules:
         target: Any = root
         for step in rules["$ref"].removeprefix("#/").split("/"):
@@ -139,7 +139,7 @@ def _resolved(rules: Any, root: dict[str, Any]) -> dict[str, Any]:
     return rules
 
 
-def _types(rules: dict[str, Any], root: dict[str, Any]) -> set[str]:
+def _types(rules: Schema, root: Schema) -> set[str]:
     stated = rules.get("type", [])
     types = {stated} if isinstance(stated, str) else set(stated)
     for option in rules.get("anyOf", []):

@@ -130,12 +130,12 @@ class Paper:
                 except ReportingError as error:
                     raise InputError(f"{self.folder / kind}.yaml: {where}: {error}") from None
 
-    def items(self, kind: str) -> dict[str, Any]:
+    def items(self, kind: str) -> Mapping[str, Any]:
         """Return the definitions of a kind (`tables`, `figures` or `corpora`) by their names."""
-        definitions: dict[str, Any] = getattr(self, kind)[INSIDE.get(kind, kind)]
+        definitions: Mapping[str, Any] = getattr(self, kind)[INSIDE.get(kind, kind)]
         return definitions
 
-    def shared(self, kind: str) -> dict[str, Any]:
+    def shared(self, kind: str) -> dict[str, object]:
         """Return what the file of a kind says of all its definitions alike."""
         inside = INSIDE.get(kind, kind)
         return {key: value for key, value in getattr(self, kind).items() if key != inside}

@@ -9,8 +9,8 @@ from typing_extensions import TypedDict
 
 from workflow.definitions.claims import Claims
 from workflow.definitions.expected import ExpectedValues
+from workflow.definitions.names import known
 from workflow.definitions.values import Text, closed
-from workflow.errors import unknown
 
 FILE = "paper.yaml"
 Key = Annotated[str, Field(pattern="^[a-z0-9]+$")]
@@ -103,9 +103,7 @@ def check_sources(
 
     Claims of a folder without papers are one's own.
     """
-    for source in dict.fromkeys(source for source, *_ in expected.values):
-        if source not in keys:
-            raise unknown(f"{expected.path}, {FILE} beside it", "paper", source, keys)
+    sources = [source for source, *_ in expected.values]
+    known(f"{expected.path}, {FILE} beside it", "paper", sources, keys)
     for claim in claims["claims"] if keys else ():
-        if key_of(claim["source"]) not in keys:
-            raise unknown(f"{where}: claim {claim['id']}", "paper", key_of(claim["source"]), keys)
+        known(f"{where}: claim {claim['id']}", "paper", [key_of(claim["source"])], keys)

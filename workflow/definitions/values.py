@@ -34,9 +34,11 @@ SeedCount = Annotated[int, Field(ge=1, le=1000)]
 
 PART = "$part"
 """Refers to a definition that no type can say: its keys are open, and what some must be is not."""
-Node = Annotated[dict[str, Any], WithJsonSchema({PART: "#/$defs/node"})]
+Options = dict[str, Any]
+"""Free arguments: what they may be, the part that takes them says."""
+Node = Annotated[Options, WithJsonSchema({PART: "#/$defs/node"})]
 """A part of a model, named by path, with its arguments; `Known` tells what some must be."""
-Data = Annotated[dict[str, Any], WithJsonSchema({PART: "#/$defs/data"})]
+Data = Annotated[Options, WithJsonSchema({PART: "#/$defs/data"})]
 """A dataset and its options, which the dataset itself checks."""
 
 closed = with_config(ConfigDict(extra="forbid", use_attribute_docstrings=True))

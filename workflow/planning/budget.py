@@ -10,7 +10,7 @@ from model.store.checksums import read_sealed, sealed
 from model.store.files import write_atomically
 from workflow.errors import InputError
 from workflow.planning.estimate import Estimate, Estimator
-from workflow.planning.plan import Plan, Run, named
+from workflow.planning.plan import Plan, named
 from workflow.planning.resources import Resources
 
 TRAIN = ("train", "train_locally")
@@ -67,15 +67,9 @@ def costs(plan: Plan, jobs: Iterable[Job], estimator: Estimator) -> list[Cost]:
         cost = found.setdefault(name, Cost(name))
         cost.jobs += 1
         if job.rule in TRAIN:
-            run = run_of(plan, job)
+            run = plan.run(name, job.wildcards["variant"], int(job.wildcards["seed"]))
             cost.runs[run.key] = estimator.estimate(run)
     return sorted(found.values(), key=lambda cost: (not cost.experiment, -cost.hours))
-
-
-def run_of(plan: Plan, job: Job) -> Run:
-    """Return the run that a job trains."""
-    named = job.wildcards
-    return plan.run(named["experiment"], named["variant"], int(named["seed"]))
 
 
 def allowance(plan: Plan) -> float | None:
@@ -134,7 +128,7 @@ def _asked(plan: Plan, found: Iterable[Cost]) -> Iterator[tuple[str, Resources, 
     for cost in found:
         for key, one in cost.runs.items():
             run = plan.run(*named(key))
-            yield f"{run.experiment.name}/{run.variant}", Resources.of(run.settings), one
+            yield f"{run.experiment.name}/{run.variant}", run.settings.resources, one
 
 
 def remember(plan: Plan, found: Iterable[Cost]) -> None:

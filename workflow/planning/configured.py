@@ -22,7 +22,7 @@ def configured(root: Path, files: Iterable[Path] = (), **settings: Any) -> Plan:
     Raises:
         InputError: a file can't be used, or the plan can't be made.
     """
-    config: dict[str, Any] = {}
+    config: dict[str, object] = {}
     for found in read_files(root, files):
         config = laid_over(config, found)
     if "scale" in settings:
@@ -30,7 +30,7 @@ def configured(root: Path, files: Iterable[Path] = (), **settings: Any) -> Plan:
     return Plan({**config, **settings}, root)
 
 
-def read_files(root: Path, changes: Iterable[Path] = ()) -> list[dict[str, Any]]:
+def read_files(root: Path, changes: Iterable[Path] = ()) -> list[dict[str, object]]:
     """Return what `config.yaml` says, and each file of changes to it.
 
     Raises InputError when one can't be read, or when two have overlays of different names: what
@@ -52,7 +52,7 @@ def read_files(root: Path, changes: Iterable[Path] = ()) -> list[dict[str, Any]]
     return found
 
 
-def laid_over(config: Any, changes: Mapping[str, Any]) -> dict[str, Any]:
+def laid_over(config: Any, changes: Mapping[str, object]) -> dict[str, object]:
     """Return a configuration with changes laid over it as Snakemake does.
 
     Mappings are joined key by key, and anything else is replaced; neither argument is altered.

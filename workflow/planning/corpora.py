@@ -1,24 +1,26 @@
 """The corpora that a paper's tables describe: the recipe of each row, or why it is left out."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from workflow.datasets.fetched import sources
 from workflow.datasets.fetched.fetching import at_hand
-from workflow.datasets.kinds.recipe import files
-from workflow.errors import InputError, unknown
-from workflow.planning.experiments import SCALES, merge, recipe
+from workflow.datasets.kinds.recipe import Recipe, files
+from workflow.definitions.corpora import CorpusRow, CorpusTable
+from workflow.definitions.experiments import ScaleName
+from workflow.definitions.names import known
+from workflow.errors import InputError
+from workflow.planning.experiments import SCALES
 from workflow.planning.identity import data_folder
 from workflow.planning.plan import Plan
+from workflow.planning.settings import merge, recipe
 
 
 @dataclass(frozen=True)
 class Corpus:
     """A row's data at the chosen scale."""
 
-    recipe: dict[str, Any] | None
+    recipe: Recipe | None
     """Every option written out; None where the scale leaves the row out."""
     missing: str = ""
     """Why it can't be described, if it can't."""
@@ -29,7 +31,7 @@ class Corpus:
         return data_folder(self.recipe) if self.recipe else ""
 
 
-def corpora(plan: Plan, table: Mapping[str, Any], where: str) -> dict[str, Corpus]:
+def corpora(plan: Plan, table: CorpusTable, where: str) -> dict[str, Corpus]:
     """Return the corpus of each row of a table by the row's id.
 
     Raises InputError for a row without data, with data that no dataset takes, or like a variant
@@ -40,11 +42,11 @@ def corpora(plan: Plan, table: Mapping[str, Any], where: str) -> dict[str, Corpu
         recipes = {scale: _recipe(plan, row, scale, f"{where}, {row['id']}") for scale in SCALES}
         made = recipes[plan.config["scale"]]
         missing = _missing(plan, made) if made else "this scale does not describe it"
-        found[str(row["id"])] = Corpus(made, missing)
+        found[row["id"]] = Corpus(made, missing)
     return found
 
 
-def _recipe(plan: Plan, row: Mapping[str, Any], scale: str, where: str) -> dict[str, Any] | None:
+def _recipe(plan: Plan, row: CorpusRow, scale: ScaleName, where: str) -> Recipe | None:
     """Return a row's recipe at a scale, None where the scale leaves it out.
 
     Like a variant, it follows the user's overlay.
@@ -54,19 +56,16 @@ def _recipe(plan: Plan, row: Mapping[str, Any], scale: str, where: str) -> dict[
         raise InputError(f"{where}: give either data or like")
     if "data" in row:
         return None if changes is None else recipe(merge(row["data"], changes), where)
-    experiment, variant = row["like"]["experiment"], row["like"]["variant"]
-    if experiment not in plan.experiments:
-        raise unknown(where, "experiment", experiment, plan.experiments)
-    known = plan.experiments[experiment].definition["variants"]
-    if variant not in known:
-        raise unknown(where, f"variant of {experiment}", variant, known)
-    if changes is None or variant not in plan.experiments[experiment].variants(scale):
+    name, variant = row["like"]["experiment"], row["like"]["variant"]
+    known(where, "experiment", [name], plan.experiments)
+    experiment = plan.experiments[name]
+    known(where, f"variant of {name}", [variant], experiment.definition["variants"])
+    if changes is None or variant not in experiment.variants(scale):
         return None
-    settings = plan.experiments[experiment].resolve(variant, scale, plan.overlay.get(experiment))
-    return recipe(settings["data"], where)
+    return experiment.resolve(variant, scale).recipe
 
 
-def _missing(plan: Plan, made: Mapping[str, Any]) -> str:
+def _missing(plan: Plan, made: Recipe) -> str:
     """Say which file a person has to get first; empty when everything can be fetched or made."""
     data, mirror = Path(plan.results) / "data", Path(plan.mirror) if plan.mirror else None
     listed = sources.load()

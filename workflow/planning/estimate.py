@@ -12,18 +12,20 @@ token where there is attention; the parameters of token embeddings do not count.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
+from model.build import Node
 from model.store.checksums import Damaged, read_sealed
 from workflow.datasets.fetched.sources import load as load_sources
-from workflow.datasets.kinds.recipe import files
+from workflow.datasets.kinds.recipe import Recipe, files
+from workflow.definitions.experiments import Training
 from workflow.errors import InputError
-from workflow.planning.identity import canonical, complete, paths, recipe_hash
+from workflow.planning.identity import Draft, canonical, complete, data_folder, paths
 from workflow.planning.nodes import check_nodes
 from workflow.planning.plan import Plan, Run
 from workflow.planning.resources import Resources
@@ -32,7 +34,6 @@ WITHIN = {"measured": "a factor of 1.5", "scaled": "a factor of 3", "FLOPs": "a 
 """How far off an estimate may be, on hardware like that of the measured runs."""
 RATES = {"cpu": 3e10, "gpu": 1e12}
 """Operations per second that training is assumed to reach: small models leave a GPU mostly idle."""
-DECIDING = ("model", "objective", "training")
 BYTES_PER_TOKEN, LENGTH, VOCABULARY = 5, 30, 10_000
 """Of data that are not made yet and whose recipe does not tell."""
 
@@ -61,14 +62,29 @@ class Data:
     vocabulary: int
 
 
+class Traits(NamedTuple):
+    """What makes runs alike, as canonical JSON and paths."""
+
+    settings: str
+    model: str
+    parts: frozenset[str]
+
+    @classmethod
+    def of(cls, spec: Draft) -> "Traits":
+        """Return the traits of a run by its spec."""
+        model = [spec["model"], spec["objective"]]
+        settings = canonical([model, spec["training"], spec["run"]["data"]])
+        return cls(settings, canonical(model), frozenset(paths(model)))
+
+
 @dataclass(frozen=True)
 class Measured:
     """A finished run."""
 
     record: dict[str, Any]
-    recipe: str
-    settings: dict[str, str]
-    """what decides its cost, as canonical JSON"""
+    """its `run.json`"""
+    spec: Draft
+    traits: Traits
 
 
 class Estimator:
@@ -83,7 +99,7 @@ class Estimator:
     def __init__(self, plan: Plan, gpu: bool, published: Path) -> None:
         self.plan, self.gpu, self.published = plan, gpu, published
         self.results = Path(plan.results)
-        self._known: dict[str, Estimate] = {}
+        self._known: dict[tuple[str, Resources], Estimate] = {}
 
     def estimate(self, run: Run) -> Estimate:
         """Return what training a run is expected to take; nothing where the store has it."""
@@ -91,7 +107,7 @@ class Estimator:
         finished = name and (self.results / "store" / name / "result").is_dir()
         if finished or self.plan.twin(run):
             return Estimate(0, 0, 0, 0, "store")
-        key = canonical([_deciding(run.settings), run.settings["resources"], run.recipe])
+        key = (run.settings.trained({}), run.settings.resources)
         if key not in self._known:
             self._known[key] = self._estimate(run)
         return self._known[key]
@@ -103,34 +119,33 @@ class Estimator:
         known = {name: parent for name, parent in parents.items() if parent}
         if manifest is None or len(known) < len(parents):
             return None
-        made: str = complete(run.draft(self.plan.root), manifest["digest"], known)["identity"]
-        return made
+        return complete(run.draft(self.plan.root), manifest["digest"], known)["identity"]
 
     def _estimate(self, run: Run) -> Estimate:
-        asked, training = Resources.of(run.settings), run.settings["training"]
-        alike, source = self._alike(run)
+        spec, asked = run.draft(self.plan.root), run.settings.resources
+        alike, source = self._alike(spec)
+        devices = max(1, asked.gpu) if self.gpu else 1
         if source == "measured":
             seconds = median(one.record["device_seconds"] for one in alike)
         else:
-            devices = max(1, asked.gpu) if self.gpu else 1
-            seconds = self._operations(run.settings, run.recipe) / self._rate(alike) / devices
-        memory = max((_memory(one.record) for one in alike), default=float(asked.memory))
-        weights = 4 * parameters(run.settings["model"], self.data(run.recipe).vocabulary)[0]
-        kept = 2 * weights * (1 + len(run.settings["checkpoints"]))
-        each = max(1, asked.gpu) if self.gpu else training["threads"]
+            seconds = self._operations(spec) / self._rate(alike) / devices
+        memory = max((float(one.record["peak_memory_mb"]) for one in alike), default=asked.memory)
+        weights = 4 * parameters(spec["model"], self.data(run.recipe).vocabulary)[0]
+        kept = 2 * weights * (1 + len(spec["checkpoints"]))
+        each = devices if self.gpu else spec["training"]["threads"]
         return Estimate(seconds, seconds * each, memory, kept / 1e6, source)
 
-    def _alike(self, run: Run) -> tuple[list[Measured], str]:
+    def _alike(self, spec: Draft) -> tuple[list[Measured], str]:
         """Return the measured runs that are nearest to a run, and how near they are."""
-        mine, recipe, model = _deciding(run.settings), canonical(run.recipe), _parts(run.settings)
-        nearer: list[Callable[[Measured], bool]] = [
-            lambda one: one.settings == mine and one.recipe == recipe,
-            lambda one: all(one.settings[name] == mine[name] for name in ("model", "objective")),
-            lambda one: _parts(one.record["spec"]) == model,
-            lambda one: len(_parts(one.record["spec"]) ^ model) <= 2,
+        mine = Traits.of(spec)
+        nearer: list[Callable[[Traits], bool]] = [
+            lambda one: one.settings == mine.settings,
+            lambda one: one.model == mine.model,
+            lambda one: one.parts == mine.parts,
+            lambda one: len(one.parts ^ mine.parts) <= 2,
         ]
         for test in nearer:
-            found = [one for one in self._measured if test(one)]
+            found = [one for one in self._measured if test(one.traits)]
             if found:
                 return found, "measured" if test is nearer[0] else "scaled"
         return [], "FLOPs"
@@ -138,22 +153,20 @@ class Estimator:
     def _rate(self, alike: list[Measured]) -> float:
         """Return the operations per second of a process of measured runs, else what is assumed."""
         rates = [
-            self._operations(one.record["spec"], json.loads(one.recipe), one.record["tokens"])
+            self._operations(one.spec, one.record["tokens"])
             / (one.record["device_seconds"] * one.record.get("processes", 1))
             for one in alike
         ]
         return median(rates) if rates else RATES["gpu" if self.gpu else "cpu"]
 
-    def _operations(
-        self, settings: Mapping[str, Any], recipe: Mapping[str, Any], tokens: float | None = None
-    ) -> float:
+    def _operations(self, spec: Draft, tokens: float | None = None) -> float:
         """Return the operations of a training that reads so many tokens (else: as its settings)."""
-        data = self.data(recipe)
-        counted = parameters(settings["model"], data.vocabulary)[1]
-        attention = 12 * _layers_by_width(settings["model"]) * _read_at_once(settings, data)
-        return (6 * counted + attention) * (tokens or tokens_read(settings["training"], data))
+        data = self.data(spec["run"]["data"])
+        counted = parameters(spec["model"], data.vocabulary)[1]
+        attention = 12 * _layers_by_width(spec["model"]) * _read_at_once(spec, data)
+        return (6 * counted + attention) * (tokens or tokens_read(spec["training"], data))
 
-    def data(self, recipe: Mapping[str, Any]) -> Data:
+    def data(self, recipe: Recipe) -> Data:
         """Return the size of a recipe's training split, which may not be made yet."""
         manifest = self._manifest(recipe)
         if manifest:
@@ -169,9 +182,8 @@ class Estimator:
         tokens = max(size / BYTES_PER_TOKEN, length)
         return Data(tokens / length, tokens, VOCABULARY)
 
-    def _manifest(self, recipe: Mapping[str, Any]) -> dict[str, Any] | None:
-        folder = f"{recipe['dataset']}/{recipe_hash(dict(recipe))}"
-        return _read(self.results / "data" / folder / "encoded" / "manifest.json")
+    def _manifest(self, recipe: Recipe) -> dict[str, Any] | None:
+        return _read(self.results / "data" / data_folder(recipe) / "encoded" / "manifest.json")
 
     @cached_property
     def _measured(self) -> list[Measured]:
@@ -180,13 +192,12 @@ class Estimator:
         for path in self._records():
             record = _read(path)
             if record and record["device_seconds"] and (record["device"] != "cpu") == self.gpu:
-                spec = record["spec"]
+                spec: Draft = record["spec"]
                 if self._fits(spec):
-                    recipe = canonical(spec["run"]["data"])
-                    found[record["identity"]] = Measured(record, recipe, _deciding(spec))
+                    found[record["identity"]] = Measured(record, spec, Traits.of(spec))
         return list(found.values())
 
-    def _fits(self, spec: Mapping[str, Any]) -> bool:
+    def _fits(self, spec: Draft) -> bool:
         """Whether the code still has the parts of a run, and they take the arguments it gives."""
         try:
             check_nodes([spec["model"], spec["objective"]], "run", self.plan.root)
@@ -200,16 +211,16 @@ class Estimator:
         yield from sorted(self.results.glob("*/runs/*/*/seed-*/run.json"))
 
 
-def tokens_read(training: Mapping[str, Any], data: Data) -> float:
+def tokens_read(training: Training, data: Data) -> float:
     """Return the tokens that a training reads, BOS included and padding left out."""
-    if "epochs" in training:
-        return float(training["epochs"] * data.tokens)
-    batch = training["batch"]
-    each = batch.get("tokens") or batch["examples"] * data.tokens / data.examples
-    return float(training["updates"] * each)
+    if epochs := training.get("epochs"):
+        return epochs * data.tokens
+    batch, updates = training["batch"], training.get("updates") or 0
+    each = batch.get("tokens") or (batch.get("examples") or 0) * data.tokens / data.examples
+    return float(updates * each)
 
 
-def parameters(model: Mapping[str, Any], vocabulary: int) -> tuple[int, int]:
+def parameters(model: Node, vocabulary: int) -> tuple[int, int]:
     """Return how many parameters a model has, and how many without its token embeddings."""
     return _count(canonical(model), vocabulary)
 
@@ -239,23 +250,11 @@ def _layers_by_width(node: Any) -> int:
     return max((_layers_by_width(child) for child in node.values()), default=0)
 
 
-def _read_at_once(settings: Mapping[str, Any], data: Data) -> float:
+def _read_at_once(spec: Draft, data: Data) -> float:
     """Return how many tokens are read at once: an example, or a segment and a memory."""
-    if "segment" in settings["objective"]:
-        return float(settings["objective"]["segment"] + settings["model"].get("memory", 0))
+    if "segment" in spec["objective"]:
+        return float(spec["objective"]["segment"] + spec["model"].get("memory", 0))
     return data.tokens / data.examples
-
-
-def _deciding(settings: Mapping[str, Any]) -> dict[str, str]:
-    return {name: canonical(settings[name]) for name in DECIDING}
-
-
-def _parts(settings: Mapping[str, Any]) -> set[str]:
-    return set(paths([settings["model"], settings["objective"]]))
-
-
-def _memory(record: Mapping[str, Any]) -> float:
-    return float(record["peak_memory_mb"])
 
 
 def _read(path: Path) -> dict[str, Any] | None:

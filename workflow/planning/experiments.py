@@ -1,141 +1,151 @@
-"""Resolve experiments: experiment + variant + scale + overlay -> the full settings of a run."""
+"""Experiments as papers state them, with a user's changes: their variants, seeds and settings."""
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from workflow.datasets.kinds.recipe import complete
-from workflow.definitions.experiments import Experiments
+from workflow.definitions.experiments import (
+    Changes,
+    Definition,
+    Experiments,
+    Overlay,
+    Scale,
+    ScaleName,
+)
 from workflow.definitions.loader import load_yaml
-from workflow.errors import InputError, RecipeError, unknown
-from workflow.planning.identity import canonical
+from workflow.definitions.names import known
+from workflow.errors import InputError, unknown
+from workflow.planning.settings import Layer, Settings, Variant, based
 
-SCALES = ("demo", "lite", "paper")
-TRAINED = ("data", "model", "objective", "training", "parents", "checkpoints")
-SETTINGS = (*TRAINED, "record", "evaluators", "resources")
-NAMING = ("path", "dataset")
-
-Changes = Mapping[str, Any]
-"""A fragment of an experiment that is laid over it: settings, and `variants` with theirs."""
+SCALES: tuple[ScaleName, ...] = ("demo", "lite", "paper")
+Steps = tuple[Variant, ...]
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One experiment of a paper as its YAML states it."""
+    """One experiment of a paper."""
 
     name: str
     paper: str
     file: Path
-    definition: dict[str, Any]
+    definition: Definition
+    """What the paper's YAML states."""
+    overlay: Overlay = field(default_factory=Overlay)
+    """A user's changes, laid over it at any scale."""
+    _resolved: dict[tuple[str, str], Settings] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
-    def variants(self, scale: str) -> list[str]:
+    @property
+    def stated(self) -> str:
+        """Where the experiment is stated."""
+        return f"{self.file}: experiments.{self.name}"
+
+    def variants(self, scale: ScaleName) -> list[str]:
         """Return the variants that are run at a scale."""
         return list(self._scale(scale).get("only", self.definition["variants"]))
 
-    def seeds(self, variant: str, scale: str, overlay: Changes | None = None) -> list[int]:
-        """Return the seeds of a variant that are run at a scale, a user's changes included."""
-        layers = _layers(self.definition, variant, self._scale(scale), overlay or {})
+    def seeds(self, variant: str, scale: ScaleName) -> list[int]:
+        """Return the seeds of a variant that are run at a scale."""
+        layers = self._layers(variant, scale)
         return numbered([layer["seeds"] for layer in layers if "seeds" in layer][-1])
 
-    def resolve(self, variant: str, scale: str, overlay: Changes | None = None) -> dict[str, Any]:
-        """Return the settings of a variant at a scale, a user's changes included.
+    def resolve(self, variant: str, scale: ScaleName) -> Settings:
+        """Return the settings of a variant at a scale, which are made once.
 
         Raises InputError when the variant does not exist.
         """
-        if variant not in self.definition["variants"]:
-            where = f"{self.file}: experiments.{self.name}"
-            raise unknown(where, "variant", variant, self.definition["variants"])
-        return resolve(self.definition, variant, self._scale(scale), overlay or {})
+        if (variant, scale) not in self._resolved:
+            known(self.stated, "variant", [variant], self.definition["variants"])
+            place = f"overlay: experiments.{self.name}" if self.overlay else self.stated
+            where = f"{place}, variant {variant}, scale {scale}"
+            changes = self._layers(variant, scale)[1:]
+            of = Variant(self.name, variant)
+            self._resolved[variant, scale] = Settings.of(of, self._base, changes, where)
+        return self._resolved[variant, scale]
 
-    def trained(self, settings: Mapping[str, Any]) -> str:
-        """Return what decides the weights of a run, but for its seed: equal texts, equal runs."""
-        parents = {
-            name: {"experiment": self.name, **parent}
-            for name, parent in settings["parents"].items()
-        }
-        kept = {name: settings[name] for name in TRAINED}
-        return canonical({**kept, "data": recipe(settings["data"], self.name), "parents": parents})
+    def check(
+        self, others: Mapping[str, "Experiment"], root: Path, scales: Sequence[ScaleName] = SCALES
+    ) -> None:
+        """Check every variant at some scales, also those that are not selected.
 
-    def _scale(self, scale: str) -> dict[str, Any]:
-        found: dict[str, Any] = self.definition.get("scales", {}).get(scale, {})
-        return found
+        Raises InputError naming the file and the key of the first mistake.
+        """
+        variants = self.definition["variants"]
+        for scale in SCALES:
+            changes = self._scale(scale)
+            names = [*changes.get("only", []), *changes.get("variants", {})]
+            known(f"{self.stated}.scales.{scale}", "variant", names, variants)
+        for name in self.overlay.get("variants", {}):
+            if name not in variants:
+                where = f"overlay: experiments.{self.name}.variants"
+                error = unknown(where, "variant", name, variants)
+                raise InputError(f"{error}; docs/own_experiment.md says how to add one")
+        for scale in scales:
+            seen: dict[str, str] = {}
+            for variant in variants:
+                settings = self.resolve(variant, scale)
+                settings.check(root)
+                _check_parents(settings, settings.where, others, ())
+                self._check_records(settings, others)
+                twin = seen.setdefault(settings.trained(settings.parents), variant)
+                if twin != variant and {twin, variant} <= set(self.variants(scale)):
+                    raise InputError(
+                        f"{settings.where}: the same run as variant {twin}; take one of them away "
+                        f"(at one scale: with `only`)"
+                    )
+
+    def _check_records(self, settings: Settings, others: Mapping[str, "Experiment"]) -> None:
+        for name, read in settings.readings.items():
+            key = f"{settings.where}: evaluators.{name}"
+            origin = _origin(read.of, key, others)
+            for scale in SCALES:
+                if origin.resolve(read.of.name, scale).record is None:
+                    raise InputError(
+                        f"{key}: {origin.name}/{read.of.name} has no record at scale {scale}; "
+                        f"give it one, or take the argument away"
+                    )
+
+    @cached_property
+    def _base(self) -> Layer:
+        return based(self.definition)
+
+    def _scale(self, scale: ScaleName) -> Scale:
+        return self.definition.get("scales", {}).get(scale, {})
+
+    def _layers(self, variant: str, scale: ScaleName) -> list[Definition | Changes]:
+        """Return what is laid over one another, the strongest last."""
+        layers: list[Definition | Changes] = [self.definition, self.definition["variants"][variant]]
+        for changes in (self._scale(scale), self.overlay):
+            layers += [changes, changes.get("variants", {}).get(variant, {})]
+        return layers
 
 
-def resolve(definition: Changes, variant: str, scale: Changes, overlay: Changes) -> dict[str, Any]:
-    """Lay all changes over an experiment and return its settings and `label`.
-
-    The order is experiment, variant, scale, the scale's variant, overlay, the overlay's variant:
-    what stands later wins.
-    """
-    settings: dict[str, Any] = {"parents": {}, "checkpoints": [], "resources": {}}
-    settings["label"] = variant
-    for layer in _layers(definition, variant, scale, overlay):
-        kept = {name: layer[name] for name in (*SETTINGS, "label") if name in layer}
-        settings = merge(settings, kept)
-    settings["checkpoints"] = _updates(settings["checkpoints"])
-    for node in settings.get("evaluators", {}).values():
-        node |= {name: _named(value, variant) for name, value in node.items()}
-    return settings
+def _check_parents(
+    settings: Settings, at: str, experiments: Mapping[str, Experiment], descendants: Steps
+) -> None:
+    for name, parent in settings.parents.items():
+        key = f"{at}: parents.{name}"
+        origin = _origin(parent, key, experiments)
+        if parent in descendants:
+            raise InputError(f"{key}: {origin.name}/{parent.name} is its own ancestor")
+        for scale in SCALES:
+            further = origin.resolve(parent.name, scale)
+            _check_parents(further, at, experiments, (*descendants, parent))
 
 
-def _named(argument: Any, variant: str) -> Any:
-    """Fill in the name of the variant whose record an evaluator's argument is.
-
-    In it {variant} is the own one, and {stem} the own one without its last part.
-    """
-    if not isinstance(argument, Mapping) or "variant" not in argument:
-        return argument
-    names = {"{variant}": variant, "{stem}": variant.rpartition("_")[0]}
-    name = str(argument["variant"])
-    for part, text in names.items():
-        name = name.replace(part, text)
-    return {**argument, "variant": name}
-
-
-def _updates(checkpoints: Any) -> list[int]:
-    """Return the updates of checkpoints, where they may be `first` ones and the multiples after."""
-    if not isinstance(checkpoints, Mapping):
-        return list(checkpoints)
-    first, every, last = (checkpoints[name] for name in ("first", "every", "last"))
-    start = max(first, default=0) // every + 1
-    return [*first, *range(every * start, last + 1, every)]
-
-
-def _layers(definition: Changes, variant: str, scale: Changes, overlay: Changes) -> list[Changes]:
-    """Return what is laid over one another, the strongest last."""
-    layers = [definition, definition["variants"][variant]]
-    for changes in (scale, overlay):
-        layers += [changes, changes.get("variants", {}).get(variant, {})]
-    return layers
+def _origin(other: Variant, key: str, experiments: Mapping[str, Experiment]) -> Experiment:
+    """Return the experiment of a parent or a record; InputError where it or its variant is none."""
+    known(key, "experiment", [other.experiment], experiments)
+    origin = experiments[other.experiment]
+    known(key, f"variant of {origin.name}", [other.name], origin.definition["variants"])
+    return origin
 
 
 def numbered(seeds: int | Sequence[int]) -> list[int]:
     """Return the seeds that a number of them, from 0 on, or a list of them stands for."""
     return list(range(seeds)) if isinstance(seeds, int) else sorted(seeds)
-
-
-def merge(base: Any, change: Any) -> Any:
-    """Return `base` with `change` laid over it, key by key; neither is altered.
-
-    `null` takes a key away. A mapping whose `path` or `dataset` changes is replaced whole, because
-    the arguments of another part, or the options of another dataset, mean nothing to it.
-    """
-    if not isinstance(change, Mapping):
-        return change
-    merged: dict[str, Any] = {}
-    if isinstance(base, Mapping) and not any(
-        name in change and change[name] != base.get(name) for name in NAMING
-    ):
-        merged = dict(base)
-    for key, value in change.items():
-        if value is None:
-            merged.pop(key, None)
-        else:
-            merged[key] = merge(merged.get(key), value)
-    return merged
 
 
 def load_experiments(papers: Path) -> dict[str, Experiment]:
@@ -156,52 +166,5 @@ def load_experiments(papers: Path) -> dict[str, Experiment]:
                 raise InputError(
                     f'{file}: experiment "{name}" also stands in {found[name].file}; rename one'
                 )
-            found[name] = Experiment(name, file.parent.name, file, {**definition})
+            found[name] = Experiment(name, file.parent.name, file, definition)
     return found
-
-
-def recipe(data: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return the data recipe with every option written out.
-
-    Raises InputError when the dataset does not exist or refuses an option.
-    """
-    try:
-        return _complete(canonical(data))
-    except RecipeError as error:
-        raise InputError(f"{where}: data: {error}") from None
-
-
-def further_data(evaluators: Mapping[str, Any], where: str) -> dict[str, dict[str, Any]]:
-    """Return the recipes that evaluators name, by `<evaluator>.<argument>`.
-
-    An argument with the key `dataset` is one: the evaluator gets the corpus that is made by it.
-
-    Raises InputError when the dataset does not exist or refuses an option.
-    """
-    return {
-        f"{name}.{argument}": recipe(value, f"{where}: evaluators.{name}.{argument}")
-        for name, node in evaluators.items()
-        for argument, value in node.items()
-        if isinstance(value, Mapping) and "dataset" in value
-    }
-
-
-def records(evaluators: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Return the records of runs that evaluators read, by `<evaluator>.<argument>`.
-
-    An argument with the key `variant` is one: the evaluator gets the record of that variant's run
-    with the same seed, or one higher by `offset`, None where that is not run; with `others: true`
-    those of all other seeds.
-    """
-    return {
-        f"{name}.{argument}": value
-        for name, node in evaluators.items()
-        for argument, value in node.items()
-        if isinstance(value, Mapping) and "variant" in value
-    }
-
-
-@cache
-def _complete(data: str) -> dict[str, Any]:
-    """Complete the recipe of a canonical text once: many runs have the same."""
-    return complete(json.loads(data))

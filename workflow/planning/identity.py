@@ -3,9 +3,17 @@
 Only the standard library is used: a training job imports this file without Snakemake or YAML.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+
+from model.build import Node
+
+if TYPE_CHECKING:
+    from workflow.definitions.experiments import Training
 
 TRAINING = (
     "model.training.loop:train",
@@ -20,6 +28,51 @@ MEASURING = (
 )
 """What every evaluator and recorder is given."""
 _LABELS = ("run", "identity")
+
+
+class Labels(TypedDict):
+    """What a run is called, which does not change its weights."""
+
+    paper: str
+    experiment: str
+    variant: str
+    label: str
+    seed: int
+    scale: str
+    data: Mapping[str, object]
+    """the recipe, every option written out"""
+
+
+class Contents(TypedDict):
+    """The data of a run."""
+
+    dataset: str
+    recipe: str
+    """its hash"""
+    digest: NotRequired[str]
+    """of the encoded files, once they are made"""
+
+
+class Draft(TypedDict):
+    """The spec of a run as far as it is known before its inputs are made."""
+
+    schema: int
+    run: Labels
+    seed: int
+    data: Contents
+    parents: dict[str, str]
+    """identities by name"""
+    model: Node
+    objective: Node
+    training: Training
+    checkpoints: Sequence[int]
+    code: str
+
+
+class Spec(Draft):
+    """All that a run depends on."""
+
+    identity: str
 
 
 def canonical(value: Any) -> str:
@@ -37,12 +90,12 @@ def digest(value: Any) -> str:
     return hashlib.sha256(canonical(value).encode()).hexdigest()
 
 
-def recipe_hash(recipe: dict[str, Any]) -> str:
+def recipe_hash(recipe: Mapping[str, object]) -> str:
     """Return the 12 hex digits that name the folder of a data recipe."""
     return digest(recipe)[:12]
 
 
-def data_folder(recipe: dict[str, Any]) -> str:
+def data_folder(recipe: Mapping[str, object]) -> str:
     """Return the folder of a recipe's data below `<results>/data`."""
     return f"{recipe['dataset']}/{recipe_hash(recipe)}"
 
@@ -58,12 +111,12 @@ def paths(node: Any) -> list[str]:
     return [own, *inner] if isinstance(own, str) else inner
 
 
-def run_roots(spec: dict[str, Any]) -> tuple[str, ...]:
+def run_roots(spec: Mapping[str, object]) -> tuple[str, ...]:
     """Return the definitions whose reach is the code of a run."""
     return (*TRAINING, *paths([spec["model"], spec["objective"]]))
 
 
-def measuring_roots(node: dict[str, Any]) -> tuple[str, ...]:
+def measuring_roots(node: Node) -> tuple[str, ...]:
     """Return the definitions whose reach is the code of an evaluator or a recorder."""
     return (*MEASURING, *paths(node))
 
@@ -78,7 +131,7 @@ def nameless(value: Any) -> Any:
     return [nameless(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def identity(spec: dict[str, Any]) -> str:
+def identity(spec: Mapping[str, Any]) -> str:
     """Return the 16 hex digits that name a run in the store.
 
     Labels (paper, experiment, variant, scale) do not count, nor do names of code, whose hash does.
@@ -90,7 +143,7 @@ def identity(spec: dict[str, Any]) -> str:
     return digest(nameless(counted))[:16]
 
 
-def complete(draft: dict[str, Any], contents: str, parents: dict[str, str]) -> dict[str, Any]:
+def complete(draft: Draft, contents: str, parents: dict[str, str]) -> Spec:
     """Return the spec of a run from what is known before its inputs are made.
 
     Args:
@@ -98,8 +151,8 @@ def complete(draft: dict[str, Any], contents: str, parents: dict[str, str]) -> d
         contents: digest of the encoded data.
         parents: identity of each parent by its name.
     """
-    spec = draft | {"data": draft["data"] | {"digest": contents}, "parents": parents}
-    return spec | {"identity": identity(spec)}
+    spec: Draft = {**draft, "data": {**draft["data"], "digest": contents}, "parents": parents}
+    return {**spec, "identity": identity(spec)}
 
 
 def _plain(value: Any) -> Any:

@@ -8,7 +8,8 @@ from typing import Any
 
 from workflow.datasets.kinds import recipe as recipes
 from workflow.datasets.kinds.feature_files import state
-from workflow.errors import unknown
+from workflow.datasets.kinds.recipe import Recipe
+from workflow.definitions.names import known
 from workflow.planning.identity import canonical, data_folder
 from workflow.planning.plan import Run
 from workflow.planning.resources import Resources
@@ -37,7 +38,7 @@ class Inputs:
             f"{name}/{variant}/"
             for name, experiment in self.plan.experiments.items()
             for variant in experiment.definition["variants"]
-            if Resources.of(self.plan.run(name, variant, 0).settings).where == "local"
+            if self.plan.run(name, variant, 0).settings.resources.where == "local"
         )
 
     @property
@@ -56,23 +57,23 @@ class Inputs:
 
     def threads(self, wildcards: Wildcards) -> int:
         """Return the threads that a process of a run is defined to be computed with."""
-        return int(self.run(wildcards).settings["training"]["threads"])
+        return self.run(wildcards).settings.training["threads"]
 
     def resources(self, wildcards: Wildcards) -> Resources:
         """Return what a training asks for, the same at each attempt; a CPU needs no GPU."""
-        stated = Resources.of(self.run(wildcards).settings)
+        stated = self.run(wildcards).settings.resources
         return replace(stated, gpu=0) if self.plan.config["device"] == "cpu" else stated
 
     def processes(self, wildcards: Wildcards) -> int:
         """Return the processes of a training: one a GPU, whichever way the site asks for these."""
         return max(1, self.resources(wildcards).gpu)
 
-    def of_resolve(self, wildcards: Wildcards) -> dict[str, Any]:
+    def of_resolve(self, wildcards: Wildcards) -> dict[str, object]:
         """Return the data of a run and the specs of its parents."""
         run = self.run(wildcards)
         return {"data": self._encoded(run.data), "parents": self._of_parents(run, "spec.json")}
 
-    def of_train(self, wildcards: Wildcards) -> dict[str, Any]:
+    def of_train(self, wildcards: Wildcards) -> dict[str, object]:
         """Return a run's data, its parents, and an equal run to wait for: one of two is trained."""
         run = self.run(wildcards)
         twin = self.plan.twin(run)
@@ -86,7 +87,7 @@ class Inputs:
         """Return the folder of a run's data."""
         return self._encoded(self.run(wildcards).data)
 
-    def of_measure(self, wildcards: Wildcards) -> dict[str, Any]:
+    def of_measure(self, wildcards: Wildcards) -> dict[str, object]:
         """Return the data of a run, and what its evaluators read beside it."""
         run = self.run(wildcards)
         records = {file for _, file in self._records(run)}
@@ -124,7 +125,7 @@ class Inputs:
         """Return a run's evaluators by name, as canonical JSON."""
         return canonical(self.plan.evaluators(self.run(wildcards)))
 
-    def recipe(self, wildcards: Wildcards) -> dict[str, Any]:
+    def recipe(self, wildcards: Wildcards) -> Recipe:
         """Return the data recipe that a path belongs to."""
         return self.targets.recipe(f"{wildcards.dataset}/{wildcards.recipe}")
 
@@ -164,8 +165,7 @@ class Inputs:
     def paper(self, wildcards: Wildcards) -> PaperTargets:
         """Return the paper that a path belongs to."""
         papers = self.targets.papers
-        if wildcards.paper not in papers:
-            raise unknown(str(self.plan.papers), "paper", wildcards.paper, papers)
+        known(str(self.plan.papers), "paper", [wildcards.paper], papers)
         return papers[wildcards.paper]
 
     def definition(self, kind: str) -> Asked:
@@ -233,7 +233,7 @@ class Inputs:
 
     def _further(self, run: Run) -> list[tuple[str, str]]:
         """Return `<evaluator>.<argument>` and folder of each further corpus."""
-        further = run.further_data.items()
+        further = run.settings.further_data.items()
         return [(name, self._encoded(data_folder(recipe))) for name, recipe in further]
 
     def _records(self, run: Run) -> list[tuple[str, str]]:
@@ -250,9 +250,7 @@ class Inputs:
             return kind, ""
         what = "figure" if kind == "figures" else "table"
         paper, name = self.paper(wildcards), wildcards.get(what)
-        known = paper.items(kind)
-        if name not in known:
-            raise unknown(f"{paper.folder / kind}.yaml", what, name, known)
+        known(f"{paper.folder / kind}.yaml", what, [name], paper.items(kind))
         return kind, name
 
     def _behind(self, wildcards: Wildcards, kind: str) -> list[Run]:

@@ -7,26 +7,29 @@ follow: `mechanisms: {at: model.encoder.normalizer, like: {sst: sst_softmax}}` m
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from workflow.errors import InputError, unknown
-from workflow.planning.experiments import Experiment, merge
+from model.build import Node
+from workflow.definitions.configuration import Configuration
+from workflow.definitions.experiments import Definition, Scale, Scales, Variant
+from workflow.definitions.names import known
+from workflow.errors import InputError
+from workflow.planning.experiments import SCALES, Experiment
 from workflow.planning.nodes import check_nodes, signature
-
-Node = Mapping[str, Any]
-"""A part of a model: its `path` and its arguments."""
+from workflow.planning.settings import merge
 
 
-def mechanisms(config: Mapping[str, Any], root: Path) -> dict[str, Node]:
+def mechanisms(config: Configuration, root: Path) -> dict[str, Node]:
     """Return the configured mechanisms by name, each as a node.
 
     Raises InputError when one names nothing, an argument that it does not take, or not all that it
     needs.
     """
-    found = {
+    found: dict[str, Node] = {
         name: {"path": value} if isinstance(value, str) else value
-        for name, value in (config.get("mechanisms") or {}).items()
+        for name, value in config.get("mechanisms", {}).items()
     }
     for name, node in found.items():
         where = f"config: mechanisms.{name}"
@@ -48,19 +51,18 @@ def with_variants(experiment: Experiment, own: Mapping[str, Node]) -> Experiment
     """
     if "mechanisms" not in experiment.definition:
         return experiment
-    definition = dict(experiment.definition)
+    definition = experiment.definition
     at, like = definition["mechanisms"]["at"], definition["mechanisms"]["like"]
-    where = f"{experiment.file}: experiments.{experiment.name}.mechanisms"
+    where = f"{experiment.stated}.mechanisms"
+    known(f"{where}.like", "variant", like.values(), definition["variants"])
     for followed in like.values():
-        if followed not in definition["variants"]:
-            raise unknown(f"{where}.like", "variant", followed, definition["variants"])
-        part: Any = merge(definition, definition["variants"][followed])
+        part = merge(definition, definition["variants"][followed])
         for step in at.split("."):
             part = part.get(step) if isinstance(part, Mapping) else None
         if not isinstance(part, Mapping) or "path" not in part:
             raise InputError(f'{where}.at: "{at}" is no part of variant {followed}; correct it')
     for name, node in own.items():
-        change: dict[str, Any] = {**node}
+        change: Any = node
         for step in reversed(at.split(".")):
             change = {step: change}
         for prefix, followed in like.items():
@@ -77,34 +79,31 @@ def with_variants(experiment: Experiment, own: Mapping[str, Node]) -> Experiment
                     f"config: mechanisms.{name}: the same as {twin} of {experiment.name}; leave it "
                     f"out"
                 )
-    return Experiment(experiment.name, experiment.paper, experiment.file, definition)
+    return replace(experiment, definition=definition)
 
 
-def _twin(definition: Mapping[str, Any], variant: str) -> str:
-    """Return another variant that differs from this one in its label alone; empty if none."""
-
-    def model(name: str) -> dict[str, Any]:
-        merged: dict[str, Any] = merge(definition, definition["variants"][name])
-        return {**merged, "label": ""}
-
-    return next(
-        (v for v in definition["variants"] if v != variant and model(v) == model(variant)), ""
-    )
+def _twin(definition: Definition, variant: str) -> str | None:
+    """Return another variant that differs from this one in its label alone."""
+    laid = {
+        name: merge(definition, {**changes, "label": ""})
+        for name, changes in definition["variants"].items()
+    }
+    own = laid.pop(variant)
+    return next((name for name, other in laid.items() if other == own), None)
 
 
-def _following(
-    definition: Mapping[str, Any], followed: str, variant: str, change: Mapping[str, Any]
-) -> dict[str, Any]:
+def _following(definition: Definition, followed: str, variant: str, change: Variant) -> Definition:
     """Return the definition with a variant like `followed` but for `change`, at every scale."""
 
-    def among(variants: Mapping[str, Any]) -> dict[str, Any]:
+    def among(variants: Mapping[str, Variant]) -> dict[str, Variant]:
         return {**variants, variant: merge(variants[followed], change)}
 
-    scales = {}
-    for name, scale in definition.get("scales", {}).items():
-        scales[name] = dict(scale)
+    scales: Scales = {**definition.get("scales", {})}
+    for name in SCALES:
+        scale: Scale = {**scales.get(name, {})}
         if followed in scale.get("only", []):
-            scales[name]["only"] = [*scale["only"], variant]
+            scale["only"] = [*scale["only"], variant]
         if followed in scale.get("variants", {}):
-            scales[name]["variants"] = among(scale["variants"])
+            scale["variants"] = among(scale["variants"])
+        scales[name] = scale
     return {**definition, "variants": among(definition["variants"]), "scales": scales}

@@ -2,27 +2,22 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
 
+from model.build import Node
+from workflow.datasets.kinds.recipe import Recipe
 from workflow.definitions.configuration import Configuration
 from workflow.definitions.experiments import Overlay
 from workflow.definitions.loader import check
-from workflow.errors import InputError, unknown
+from workflow.definitions.names import known
+from workflow.errors import InputError
 from workflow.planning.code import Project
-from workflow.planning.experiment_checks import check_experiment, check_start
-from workflow.planning.experiments import (
-    Experiment,
-    further_data,
-    load_experiments,
-    numbered,
-    recipe,
-    records,
-)
+from workflow.planning.experiments import Experiment, load_experiments, numbered
 from workflow.planning.folders import results_folder
 from workflow.planning.identity import (
+    Draft,
     data_folder,
     digest,
     measuring_roots,
@@ -31,6 +26,7 @@ from workflow.planning.identity import (
     run_roots,
 )
 from workflow.planning.mechanisms import mechanisms, with_variants
+from workflow.planning.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -41,64 +37,63 @@ class Run:
     variant: str
     seed: int
     scale: str
-    settings: dict[str, Any] = field(hash=False, compare=False)
+    settings: Settings = field(hash=False, compare=False)
 
     @property
     def key(self) -> str:
         """The part of every result's path that names the run; `named` reads it."""
         return f"{self.experiment.name}/{self.variant}/seed-{self.seed}"
 
-    @cached_property
-    def recipe(self) -> dict[str, Any]:
+    @property
+    def recipe(self) -> Recipe:
         """The data recipe, every option written out."""
-        return recipe(self.settings["data"], self.key)
+        return self.settings.recipe
 
     @cached_property
     def data(self) -> str:
         """The folder of the run's data below `<results>/data`."""
         return data_folder(self.recipe)
 
-    @cached_property
-    def further_data(self) -> dict[str, dict[str, Any]]:
-        """The recipes of what evaluators read beside this, by `<evaluator>.<argument>`."""
-        return further_data(self.settings["evaluators"], self.key)
-
-    def draft(self, root: Path) -> dict[str, Any]:
+    def draft(self, root: Path) -> Draft:
         """Return the spec but for what only the finished inputs tell: data digest, parents."""
-        spec = {
+        settings = self.settings
+        roots = run_roots({"model": settings.model, "objective": settings.objective})
+        return {
             "schema": 1,
             "run": {
                 "paper": self.experiment.paper,
                 "experiment": self.experiment.name,
                 "variant": self.variant,
-                "label": self.settings["label"],
+                "label": settings.label,
                 "seed": self.seed,
                 "scale": self.scale,
                 "data": self.recipe,
             },
             "seed": self.seed,
-            "data": {"dataset": self.recipe["dataset"], "recipe": recipe_hash(self.recipe)},
+            "data": {"dataset": str(self.recipe["dataset"]), "recipe": recipe_hash(self.recipe)},
             "parents": {},
+            "model": settings.model,
+            "objective": settings.objective,
+            "training": settings.training,
+            "checkpoints": settings.checkpoints,
+            "code": _project(root).hash(roots),
         }
-        spec |= {n: self.settings[n] for n in ("model", "objective", "training", "checkpoints")}
-        return spec | {"code": _project(root).hash(run_roots(spec))}
 
-    def recorder(self, root: Path) -> dict[str, Any]:
+    def recorder(self, root: Path) -> Node:
         """Return the node that makes the run's record, with the hash of its code.
 
         Raises InputError when the variant has none.
         """
-        node = self.settings.get("record")
+        node = self.settings.record
         if node is None:
             raise InputError(f"{self.key}: this variant has no record; give it one")
         return {**node, "code": _project(root).hash(measuring_roots(node))}
 
-    def evaluators(self, root: Path) -> dict[str, Any]:
+    def evaluators(self, root: Path) -> dict[str, Node]:
         """Return the evaluators' nodes, each with the hash of its own code."""
-        code = _project(root)
         return {
-            name: {**node, "code": code.hash(measuring_roots(node))}
-            for name, node in self.settings["evaluators"].items()
+            name: {**node, "code": _project(root).hash(measuring_roots(node))}
+            for name, node in self.settings.evaluators.items()
         }
 
 
@@ -120,27 +115,32 @@ class Plan:
             overlay, whether it is selected or not.
     """
 
-    def __init__(self, config: Mapping[str, Any], root: Path) -> None:
+    def __init__(self, config: Mapping[str, object], root: Path) -> None:
         _project.cache_clear()
         self.root = root
         self.config = check(dict(config), Configuration, "config")
         self.papers = root / "workflow" / "papers"
         self.results = results_folder(self.config["results"], root)
         self.mechanisms = mechanisms(self.config, root)
-        self.experiments = {
+        stated = {
             name: with_variants(experiment, self.mechanisms)
             for name, experiment in load_experiments(self.papers).items()
         }
         overlay = self.config.get("overlay") or {"name": "", "experiments": {}}
-        self.overlay = self._overlay(overlay["experiments"])
+        known("overlay: experiments", "experiment", overlay["experiments"], stated)
+        changes = {
+            name: check(change, Overlay, f"overlay: experiments.{name}")
+            for name, change in overlay["experiments"].items()
+        }
         self.scale = self.config["scale"] + (f"+{overlay['name']}" if overlay["name"] else "")
-        for name, experiment in self.experiments.items():
-            check_experiment(experiment, self.experiments, root)
-            if name in self.overlay:
-                scales = (self.config["scale"],)
-                check_experiment(experiment, self.experiments, root, scales, self.overlay[name])
+        self.experiments = {}
+        for name, experiment in stated.items():
+            experiment.check(stated, root)
+            if name in changes:
+                experiment = replace(experiment, overlay=changes[name])
+                experiment.check(stated, root, [self.config["scale"]])
+            self.experiments[name] = experiment
         self._runs: dict[tuple[str, str, int], Run] = {}
-        self._settings: dict[tuple[str, str], dict[str, Any]] = {}
         self._kind_of: dict[tuple[str, str], str] = {}
         self._equal = self._kinds()
         self.mirror = check_mirror(self.config.get("mirror"))
@@ -159,15 +159,10 @@ class Plan:
         """Return a run, whether it is selected or not (a parent, or a file asked for by path)."""
         key = (experiment, variant, seed)
         if key not in self._runs:
-            if experiment not in self.experiments:
-                raise unknown("run", "experiment", experiment, self.experiments)
+            known("run", "experiment", [experiment], self.experiments)
             source = self.experiments[experiment]
-            if (experiment, variant) not in self._settings:
-                changes = self.overlay.get(experiment)
-                settings = source.resolve(variant, self.config["scale"], changes)
-                self._settings[experiment, variant] = settings
-            shared = self._settings[experiment, variant]
-            self._runs[key] = Run(source, variant, seed, self.scale, shared)
+            settings = source.resolve(variant, self.config["scale"])
+            self._runs[key] = Run(source, variant, seed, self.scale, settings)
         return self._runs[key]
 
     def parents(self, run: Run) -> dict[str, Run]:
@@ -175,24 +170,23 @@ class Plan:
 
         Raises InputError where the run starts from the weights of a parent with another model.
         """
-        own, found = run.experiment.name, {}
-        for name, parent in sorted(run.settings["parents"].items()):
-            found[name] = self.run(parent.get("experiment", own), parent["variant"], run.seed)
-        start = run.settings["training"].get("start_from")
+        parents = sorted(run.settings.parents.items())
+        found = {name: self.run(*parent, run.seed) for name, parent in parents}
+        start = run.settings.training.get("start_from")
         if start is not None:
             origin = found[start]
-            check_start(run.key, run.settings["model"], origin.key, origin.settings["model"])
+            run.settings.check_start(run.key, origin.key, origin.settings.model)
         return found
 
-    def evaluators(self, run: Run) -> dict[str, Any]:
+    def evaluators(self, run: Run) -> dict[str, Node]:
         """Return a run's evaluators with their code, and what the records that they read are of."""
         nodes = run.evaluators(self.root)
         for name, other, _ in self._reading(run):
             evaluator = name.partition(".")[0]
+            node = nodes[evaluator]
             draft = {n: v for n, v in other.draft(self.root).items() if n not in ("run", "seed")}
-            before = nodes[evaluator].get("recorded", "")
-            made_by = nameless([before, draft, other.recorder(self.root)])
-            nodes[evaluator]["recorded"] = digest(made_by)[:16]
+            made_by = nameless([node.get("recorded", ""), draft, other.recorder(self.root)])
+            nodes[evaluator] = {**node, "recorded": digest(made_by)[:16]}
         return nodes
 
     def records(self, run: Run) -> dict[str, list[Run]]:
@@ -205,10 +199,8 @@ class Plan:
 
     def _reading(self, run: Run) -> Iterator[tuple[str, Run, bool]]:
         """Yield name, run and whether those of other seeds are read instead, of each record."""
-        for name, read in records(run.settings["evaluators"]).items():
-            origin = read.get("experiment", run.experiment.name)
-            seed = run.seed + read.get("offset", 0)
-            yield name, self.run(origin, read["variant"], seed), read.get("others", False)
+        for name, (of, offset, others) in run.settings.readings.items():
+            yield name, self.run(*of, run.seed + offset), others
 
     def twin(self, run: Run) -> Run | None:
         """Return the equal run that is trained in place of this one, None where this one is.
@@ -239,11 +231,11 @@ class Plan:
         """
         seeds, scale = self.config.get("seeds"), self.config["scale"]
         if seeds is None:
-            return experiment.seeds(variant, scale, self.overlay.get(experiment.name))
-        first = experiment.seeds(variant, scale)[0]
+            return experiment.seeds(variant, scale)
+        first = replace(experiment, overlay={}).seeds(variant, scale)[0]
         return [first + seed for seed in numbered(seeds)]
 
-    def recipe(self, folder: str) -> dict[str, Any]:
+    def recipe(self, folder: str) -> Recipe:
         """Return the recipe whose data lie in `<dataset>/<hash>`.
 
         Raises InputError when no experiment of this configuration uses it.
@@ -256,12 +248,12 @@ class Plan:
         return self._recipes[folder]
 
     @cached_property
-    def _recipes(self) -> dict[str, dict[str, Any]]:
+    def _recipes(self) -> dict[str, Recipe]:
         found = {}
         for name, experiment in self.experiments.items():
             for variant in experiment.definition["variants"]:
                 run = self.run(name, variant, 0)
-                for made in (run.recipe, *run.further_data.values()):
+                for made in (run.recipe, *run.settings.further_data.values()):
                     found[data_folder(made)] = made
         return found
 
@@ -284,10 +276,9 @@ class Plan:
             raise InputError(f"overlay: {run.experiment.name}/{run.variant} is its own ancestor")
         name = (run.experiment.name, run.variant)
         if name not in self._kind_of:
-            settings = {**run.settings, "parents": {}}
             parents = self.parents(run).items()
             kinds = {n: self._kind(parent, (*descendants, run)) for n, parent in parents}
-            self._kind_of[name] = digest([run.experiment.trained(settings), kinds])
+            self._kind_of[name] = digest(run.settings.trained(kinds))
         return self._kind_of[name]
 
     def _selected(self) -> list[str]:
@@ -295,21 +286,10 @@ class Plan:
         wanted = self.config["experiments"]
         if wanted == "all":
             return list(self.experiments)
+        names = [wanted] if isinstance(wanted, str) else wanted
         papers = {experiment.paper for experiment in self.experiments.values()}
-        for name in [wanted] if isinstance(wanted, str) else wanted:
-            if name not in self.experiments and name not in papers:
-                raise unknown("config: experiments", "name", name, {*self.experiments, *papers})
-        names = {wanted} if isinstance(wanted, str) else set(wanted)
-        return [n for n, e in self.experiments.items() if n in names or e.paper in names]
-
-    def _overlay(self, changes: Mapping[str, Any]) -> dict[str, Any]:
-        for name in changes:
-            if name not in self.experiments:
-                raise unknown("overlay: experiments", "experiment", name, self.experiments)
-        return {
-            name: check(change, Overlay, f"overlay: experiments.{name}")
-            for name, change in changes.items()
-        }
+        known("config: experiments", "name", names, {*self.experiments, *papers})
+        return [n for n, e in self.experiments.items() if {n, e.paper} & {*names}]
 
 
 @cache

@@ -1,13 +1,7 @@
-"""What the jobs of a run ask a cluster for. It is no part of the run: changing it trains nothing.
+"""What the jobs of a run ask a cluster for, no part of the run: changing it trains nothing."""
 
-Only the standard library is used.
-"""
-
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-DEFAULTS: Mapping[str, Any] = {"gpu": 1, "memory": "4GB", "runtime": "12h", "where": "cluster"}
 MEGABYTES = {"MB": 1, "GB": 1000}
 MINUTES = {"m": 1, "h": 60, "d": 24 * 60}
 
@@ -26,13 +20,13 @@ class Resources:
     """`cluster`, or `local` for the machine that runs Snakemake"""
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> "Resources":
-        """Read the `resources` of a run's settings; what they leave out has a default."""
-        stated = {**DEFAULTS, **settings["resources"]}
-        memory, runtime = stated["memory"], stated["runtime"]
+    def of(
+        cls, gpu: int = 1, memory: str = "4GB", runtime: str = "12h", where: str = "cluster"
+    ) -> "Resources":
+        """Read the `resources` of an experiment, and the defaults of what they leave out."""
         return cls(
-            gpu=stated["gpu"],
+            gpu=gpu,
             memory=int(memory[:-2]) * MEGABYTES[memory[-2:]],
             runtime=int(runtime[:-1]) * MINUTES[runtime[-1:]],
-            where=stated["where"],
+            where=where,
         )

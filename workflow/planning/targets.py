@@ -1,13 +1,15 @@
 """What a person can ask for by name, and the files behind each name."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NoReturn
+from typing import NoReturn
 
+from workflow.datasets.kinds.recipe import Recipe
 from workflow.definitions.cells import table_runs
 from workflow.definitions.claims import claim_runs
 from workflow.definitions.figures import figure_runs
+from workflow.definitions.names import known
 from workflow.definitions.paper import Paper
 from workflow.errors import InputError, unknown
 from workflow.planning.corpora import Corpus, corpora
@@ -60,12 +62,11 @@ class PaperTargets:
 
         `kind` is `tables`, `figures` or `claims`.
         """
-        needed: Mapping[str, Callable[[], list[tuple[str, str]]]] = {
-            "tables": lambda: table_runs(self.tables["tables"][name]),
-            "figures": lambda: figure_runs(self.figures["figures"][name]),
-            "claims": lambda: claim_runs(self.claims),
-        }
-        return needed[kind]()
+        if kind == "tables":
+            return table_runs(self.tables["tables"][name])
+        if kind == "figures":
+            return figure_runs(self.figures["figures"][name])
+        return claim_runs(self.claims)
 
     def runs(self, kind: str, name: str) -> list[Run]:
         """Return the runs behind a table, a figure or the claims, seed by seed.
@@ -91,13 +92,13 @@ class PaperTargets:
 
     def mechanisms(self, table: str) -> list[str]:
         """Return the names of the user's own mechanisms, if a table has rows for them."""
-        definition = self._paper.items("tables")[table]
-        return list(self._plan.mechanisms) if "mechanisms" in definition else []
+        followed = "mechanisms" in self.tables["tables"][table]
+        return list(self._plan.mechanisms) if followed else []
 
     def described(self, name: str) -> dict[str, Corpus]:
         """Return the corpora of a table of `corpora.yaml` by the id of their rows."""
         where = f"{self.folder / 'corpora.yaml'}: tables.{name}"
-        return corpora(self._plan, self._paper.items("corpora")[name], where)
+        return corpora(self._plan, self._paper.corpora["tables"][name], where)
 
     def code(self, kind: str, name: str) -> list[str]:
         """Return what a table, figure or claim is made by beside the script, as `module:Name`."""
@@ -160,7 +161,7 @@ class Targets:
         return list(dict.fromkeys(files))
 
     @property
-    def recipes(self) -> list[dict[str, Any]]:
+    def recipes(self) -> list[Recipe]:
         """The data behind everything that the configuration selects, each recipe once.
 
         Corpora that can't be described for want of a file to get by hand are left out.
@@ -170,13 +171,11 @@ class Targets:
         while waiting:
             run = waiting.pop()
             found[run.data] = run.recipe
-            found |= {data_folder(made): made for made in run.further_data.values()}
+            found |= {data_folder(made): made for made in run.settings.further_data.values()}
             waiting += self.plan.parents(run).values()
-        for paper in self._whole:
-            for name in paper.items("corpora"):
-                for corpus in paper.described(name).values():
-                    if corpus.recipe and not corpus.missing:
-                        found[corpus.folder] = corpus.recipe
+        for corpus in _corpora(self._whole):
+            if corpus.recipe and not corpus.missing:
+                found[corpus.folder] = corpus.recipe
         return list(found.values())
 
     @property
@@ -208,7 +207,7 @@ class Targets:
         """Return the file of a paper's claims, if it makes any."""
         return [f"{self.plan.folder}/claims/{paper.name}.json"] if paper.claims["claims"] else []
 
-    def recipe(self, folder: str) -> dict[str, Any]:
+    def recipe(self, folder: str) -> Recipe:
         """Return the recipe whose data lie in `<dataset>/<hash>`, of an experiment or a corpus.
 
         Raises InputError when nothing of this configuration uses it.
@@ -216,15 +215,10 @@ class Targets:
         return self._described.get(folder) or self.plan.recipe(folder)
 
     @cached_property
-    def _described(self) -> dict[str, dict[str, Any]]:
+    def _described(self) -> dict[str, Recipe]:
         """The recipes of all corpora by their folder."""
-        return {
-            corpus.folder: corpus.recipe
-            for paper in self.papers.values()
-            for name in paper.items("corpora")
-            for corpus in paper.described(name).values()
-            if corpus.recipe
-        }
+        found = _corpora(self.papers.values())
+        return {corpus.folder: corpus.recipe for corpus in found if corpus.recipe}
 
     def _of_experiment(self, name: str) -> list[str]:
         """Return the files of an experiment's runs, and what is drawn from them alone."""
@@ -262,14 +256,13 @@ class Targets:
         for kind, pairs in needed:
             where, present = str(paper.folder / f"{kind}.yaml"), 0
             for experiment, variant in pairs:
-                if experiment not in self.plan.experiments:
-                    raise unknown(where, "experiment", experiment, self.plan.experiments)
-                known = self.plan.experiments[experiment].definition["variants"]
-                present += variant in known
-                if variant not in known and kind != "tables":
-                    raise unknown(where, f"variant of {experiment}", variant, known)
+                known(where, "experiment", [experiment], self.plan.experiments)
+                variants = self.plan.experiments[experiment].definition["variants"]
+                present += variant in variants
+                if kind != "tables":
+                    known(where, f"variant of {experiment}", [variant], variants)
             if pairs and not present:
-                raise unknown(where, f"variant of {experiment}", variant, known)
+                known(where, f"variant of {experiment}", [variant], variants)
 
     def check_names(self, rules: Iterable[str]) -> None:
         """Check that no target has the name of a rule, of a file of the project, or of another.
@@ -285,6 +278,13 @@ class Targets:
     def refuse(self, name: str) -> NoReturn:
         """Raise InputError for a name that was asked for and is no target."""
         raise unknown("command line", "target", name, {"all", "report", *self.names})
+
+
+def _corpora(papers: Iterable[PaperTargets]) -> Iterator[Corpus]:
+    """Yield every corpus that papers describe."""
+    for paper in papers:
+        for name in paper.items("corpora"):
+            yield from paper.described(name).values()
 
 
 def _twice(name: str, one: str, other: str) -> InputError:

@@ -12,7 +12,7 @@ from workflow.scripts import command
 
 def main() -> None:
     """Run from the command line."""
-    parser = command.parser(__doc__)
+    parser = command.of_measures(__doc__)
     parser.add_argument("--out", type=Path, required=True, help="JSON file to write")
     given = parser.parse_args()
     with one_sentence():

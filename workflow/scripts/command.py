@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from model.build import Node
+
 SETTINGS = {
     "scale": "the scale, or <scale>+<overlay>; else as configured",
     "results": "folder of results, else as configured",
@@ -15,14 +17,33 @@ SETTINGS = {
 CHOICES = {"device": ("auto", "cpu", "cuda")}
 
 
-def parser(description: str | None) -> argparse.ArgumentParser:
-    """Return a parser of paper, measures, runs and scale, with a script's description."""
+def of_paper(
+    description: str | None, kind: str = "", suffixes: str = ""
+) -> argparse.ArgumentParser:
+    """Return a parser of paper and scale, with a script's description.
+
+    Args:
+        description: of the script.
+        kind: `table` or `figure`, where the script makes one.
+        suffixes: of the files that it writes.
+    """
     made = argparse.ArgumentParser(description=description)
     made.add_argument("--paper", required=True, help="folder below workflow/papers")
+    made.add_argument("--scale", required=True, help="the scale, or <scale>+<overlay>")
+    if kind:
+        made.add_argument(f"--{kind}", required=True, help="its name in the paper's YAML")
+        made.add_argument("--out-prefix", type=Path, required=True, help=f"path without {suffixes}")
+    return made
+
+
+def of_measures(
+    description: str | None, kind: str = "", suffixes: str = ""
+) -> argparse.ArgumentParser:
+    """Return a parser like that of `of_paper`, of measures and runs too."""
+    made = of_paper(description, kind, suffixes)
     files = {"--measures": "measures; missing: not run", "--runs": "their run.json files"}
     for name, what in files.items():
         made.add_argument(name, type=Path, nargs="*", default=[], help=what)
-    made.add_argument("--scale", required=True, help="the scale, or <scale>+<overlay>")
     return made
 
 
@@ -76,12 +97,12 @@ def named(text: str) -> tuple[str, Path]:
     return name, Path(path)
 
 
-def mapping(*keys: str) -> Callable[[str], dict[str, Any]]:
+def mapping(*keys: str) -> Callable[[str], Node]:
     """Return the type of an argument that is a mapping with these keys, as JSON."""
     return _json(lambda value: _has(value, keys), f"a mapping with {', '.join(keys)}")
 
 
-def mappings(*keys: str) -> Callable[[str], dict[str, Any]]:
+def mappings(*keys: str) -> Callable[[str], Node]:
     """Return the type of an argument that is such mappings by name, as JSON."""
     return _json(
         lambda value: _has(value, ()) and all(_has(one, keys) for one in value.values()),
@@ -89,7 +110,7 @@ def mappings(*keys: str) -> Callable[[str], dict[str, Any]]:
     )
 
 
-def _json(fits: Callable[[Any], bool], wanted: str) -> Callable[[str], dict[str, Any]]:
+def _json(fits: Callable[[Any], bool], wanted: str) -> Callable[[str], Node]:
     def read(text: str) -> Any:
         try:
             value: Any = json.loads(text)

@@ -1,6 +1,5 @@
 """Write a table of corpora: what each holds, from the manifests of its data."""
 
-import argparse
 from pathlib import Path
 
 from workflow.definitions.paper import Paper
@@ -11,19 +10,13 @@ from workflow.scripts import command
 
 def main() -> None:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--paper", required=True, help="folder below workflow/papers")
-    parser.add_argument("--table", required=True, help="name in corpora.yaml")
-    parser.add_argument("--scale", required=True, help="the scale, or <scale>+<overlay>")
+    parser = command.of_paper(__doc__, "table", ".csv, .md, .tex, .json")
     parser.add_argument("--data", type=Path, required=True, help="the results' folder of data")
     parser.add_argument(
         "--corpora",
         type=command.mappings("recipe", "folder", "missing"),
         required=True,
         help="by row: its recipe, and its folder below --data or why it is missing, as JSON",
-    )
-    parser.add_argument(
-        "--out-prefix", type=Path, required=True, help="path without .csv, .md, .tex, .json"
     )
     given = parser.parse_args()
     with one_sentence():

@@ -3,28 +3,33 @@
 What is refused, or can't be read, raises Mistake with its sentence.
 """
 
+from __future__ import annotations
+
 import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from model.store.checksums import Damaged, check_files, listed, read_sealed, sealed
 from model.store.files import write_atomically
 from model.store.runs import Entry, read_result
-from workflow.datasets.io.checksums import read_manifest
+from workflow.datasets.io.checksums import Manifest, read_manifest
 from workflow.errors import Mistake
 from workflow.paths import ROOT
 from workflow.planning.code import Project
-from workflow.planning.identity import identity, run_roots
+from workflow.planning.identity import Spec, identity, run_roots
+
+if TYPE_CHECKING:
+    from model.training.checkpointer import Weights
 
 
-def read_spec(path: Path) -> dict[str, Any]:
+def read_spec(path: Path) -> Spec:
     """Read a run's spec; one that was changed after it was resolved is refused."""
     spec = read_sealed(path)
     if "data" not in spec or spec.get("identity") != identity(spec):
         raise Damaged(path, f"{path} is not the spec of a run")
-    return spec
+    return cast(Spec, spec)
 
 
 def check_code(of: str, roots: Iterable[str], planned: str) -> None:
@@ -40,12 +45,12 @@ def check_code(of: str, roots: Iterable[str], planned: str) -> None:
         )
 
 
-def check_run_code(spec: dict[str, Any]) -> None:
+def check_run_code(spec: Spec) -> None:
     """Refuse to build a run's model from other code than was planned."""
     check_code(f"run {spec['identity']}", run_roots(spec), spec["code"])
 
 
-def check_data(spec: dict[str, Any], folder: Path) -> None:
+def check_data(spec: Spec, folder: Path) -> None:
     """Refuse data that is not what was planned, or whose files have changed since."""
     manifest = read_manifest(folder)
     if manifest["digest"] != spec["data"]["digest"]:
@@ -57,7 +62,7 @@ def check_data(spec: dict[str, Any], folder: Path) -> None:
     _check_sides(spec, folder, manifest)
 
 
-def _check_sides(spec: dict[str, Any], folder: Path, manifest: dict[str, Any]) -> None:
+def _check_sides(spec: Spec, folder: Path, manifest: Manifest) -> None:
     """Refuse pairs whose source has a vocabulary of its own that the model does not have."""
     own = manifest.get("vocabulary_sizes", {}).get("source")
     stated = spec["model"].get("source_vocabulary_size")
@@ -109,16 +114,15 @@ def record_digest(path: Path) -> str:
     return str(told[path.name]["sha256"])
 
 
-def load_weights(path: Path) -> dict[str, Any]:
+def load_weights(path: Path) -> Weights:
     """Load a file of weights."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
     try:
-        weights: dict[str, Any] = load_file(path)
+        return load_file(path)
     except (OSError, SafetensorError) as error:
         raise Damaged(path, f"{path} cannot be read ({error})") from None
-    return weights
 
 
 def pick_device(name: str) -> Any:
@@ -134,7 +138,7 @@ def pick_device(name: str) -> Any:
     return device
 
 
-def load_subject(spec: dict[str, Any], given: Any) -> Any:
+def load_subject(spec: Spec, given: Any) -> Any:
     """The trained model of a run and its data, after everything was checked to be as planned.
 
     Args:

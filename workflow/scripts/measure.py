@@ -1,21 +1,28 @@
 """Measure a run: every evaluator in one job, each found in the store if it ran before."""
 
+from __future__ import annotations
+
 import argparse
 import json
 import math
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from model.build import Node
 from model.store.checksums import Damaged, check_files, read_sealed, sealed, set_aside
 from model.store.files import write_atomically
 from model.store.runs import Entry
 from workflow.datasets.io.checksums import read_manifest
 from workflow.errors import Mistake
 from workflow.failure import one_sentence
-from workflow.planning.identity import digest, measuring_roots, nameless
+from workflow.planning.identity import Spec, digest, measuring_roots, nameless
 from workflow.scripts import command
 from workflow.scripts.job import check_code, load_subject, read_spec, record_digest, say
+
+if TYPE_CHECKING:
+    from model.probes.measure import Subject
+    from model.training.checkpointer import Row
 
 Pairs = list[tuple[str, Path]]
 """Key, `<evaluator>.<argument>`, and path of what evaluators read beside a run."""
@@ -41,16 +48,17 @@ def main() -> None:
             raise Mistake(f"run {spec['identity']} cannot be measured: {error}") from None
 
 
-def _evaluate(spec: dict[str, Any], given: argparse.Namespace) -> dict[str, Any]:
+def _evaluate(spec: Spec, given: argparse.Namespace) -> dict[str, object]:
     """What each evaluator finds, or found when it ran before."""
     cache = Entry(given.store, spec["identity"]).folder / "measures"
     statistics = digest(read_manifest(given.data)["statistics"])
-    found, subject, history = {}, None, []
+    subject: Subject | None = None
+    history: list[Row] = []
+    found: dict[str, object] = {}
     for name, node in given.evaluators.items():
-        further = _further_data(given.further, name)
-        records = _records(given.record, name)
+        further, records = dict(_read_by(name, given.further)), _read_by(name, given.record)
         digests = [_further_digest(folder) for folder in further.values()]
-        digests += [record_digest(file) for _, file in records]
+        digests += [_record_digest(file) for _, file in records]
         path = cache / f"{name}-{digest([nameless(node), statistics, *digests])[:16]}.json"
         known = _known(path)
         if known is None:
@@ -65,7 +73,7 @@ def _evaluate(spec: dict[str, Any], given: argparse.Namespace) -> dict[str, Any]
     return found
 
 
-def _known(path: Path) -> dict[str, Any] | None:
+def _known(path: Path) -> dict[str, object] | None:
     """What an evaluator found when it ran before; one that is damaged is set aside."""
     try:
         return read_sealed(path)
@@ -92,25 +100,17 @@ def _further_digest(folder: Path) -> str:
     return str(manifest["digest"])
 
 
-def _further_data(given: Pairs, name: str) -> dict[str, Path]:
-    """The folders of what an evaluator reads beside the run's data, by argument."""
-    found = {key.partition("."): folder for key, folder in given}
-    return {argument: folder for (of, _, argument), folder in found.items() if of == name}
+def _read_by(name: str, given: Pairs) -> Pairs:
+    """What an evaluator reads, each with its argument."""
+    found = [(key.partition("."), path) for key, path in given]
+    return [(argument, path) for (evaluator, _, argument), path in found if evaluator == name]
 
 
-def _records(given: Pairs, name: str) -> list[tuple[str, Path]]:
-    """The records that an evaluator reads, each with its argument.
-
-    Raises ValueError when one is not there.
-    """
-    found = []
-    for key, file in given:
-        evaluator, _, argument = key.partition(".")
-        if evaluator == name:
-            if not file.is_file():
-                raise ValueError(f"{file} does not exist: record that run first.")
-            found.append((argument, file))
-    return found
+def _record_digest(file: Path) -> str:
+    """The digest of a record; ValueError when it is not there."""
+    if not file.is_file():
+        raise ValueError(f"{file} does not exist: record that run first.")
+    return record_digest(file)
 
 
 def _named(given: Pairs) -> dict[str, list[str]]:
@@ -121,20 +121,20 @@ def _named(given: Pairs) -> dict[str, list[str]]:
     return found
 
 
-def _history(run: Path) -> list[dict[str, Any]]:
+def _history(run: Path) -> list[Row]:
     """The rows that training recorded."""
     return [json.loads(line) for line in (run / "history.jsonl").read_text().splitlines()]
 
 
 def _measure(
     name: str,
-    node: dict[str, Any],
-    spec: dict[str, Any],
-    subject: Any,
-    history: list[dict[str, Any]],
+    node: Node,
+    spec: Spec,
+    subject: Subject,
+    history: list[Row],
     further: dict[str, Path],
     records: list[tuple[str, Path]],
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Run one evaluator; it gets the history and the spec if it names them."""
     from model.batches.corpus import Corpus
     from model.build import build
@@ -147,7 +147,7 @@ def _measure(
     for key, value in node.items():
         if isinstance(value, dict) and "variant" in value:
             read = [Record.read(file) for argument, file in records if argument == key]
-            arguments[key] = read if value.get("others") else (read or [None])[0]
+            arguments[key] = read if value.get("others") else next(iter(read), None)
     evaluator = build(arguments, history=history, spec=spec)
     scalars, arrays = evaluator(subject)
     seconds = round(time.monotonic() - begun, 3)
@@ -160,22 +160,19 @@ def _arguments() -> argparse.Namespace:
     nodes = command.mappings("path", "code")
     parser.add_argument("--run", type=Path, required=True, help="folder of the trained run")
     parser.add_argument("--evaluators", type=nodes, required=True, help="by name")
-    parser.add_argument(
-        "--further",
-        type=command.named,
-        action="append",
-        default=[],
-        metavar="EVALUATOR.ARGUMENT=FOLDER",
-        help="an encoded corpus that an evaluator reads beside the run's data",
-    )
-    parser.add_argument(
-        "--record",
-        type=command.named,
-        action="append",
-        default=[],
-        metavar="EVALUATOR.ARGUMENT=FILE",
-        help="the record of a run that an evaluator reads; again for several of them",
-    )
+    read = {
+        "further": ("FOLDER", "an encoded corpus that an evaluator reads beside the run's data"),
+        "record": ("FILE", "the record of a run that an evaluator reads; again for several"),
+    }
+    for option, (path, what) in read.items():
+        parser.add_argument(
+            f"--{option}",
+            type=command.named,
+            action="append",
+            default=[],
+            metavar=f"EVALUATOR.ARGUMENT={path}",
+            help=what,
+        )
     return parser.parse_args()
 
 

@@ -79,9 +79,12 @@ def _named(job: Job) -> list[str]:
 def table(found: Sequence[Cost], unit: str, parallel: int) -> list[str]:
     """Return the lines of a table of costs, with a total, and how sure they are."""
     head = ("", "jobs", "runs", unit, "hours", "memory", "disk", "estimates")
-    rows = [head]
+    whole = Cost("total", sum(cost.jobs for cost in found))
     for cost in found:
-        sources = Counter(one.source for one in cost.runs.values())
+        whole.runs.update(cost.runs)
+    rows = [head]
+    for cost in (*found, whole):
+        sources = Counter(one.source for one in cost.runs.values() if cost is not whole)
         rows.append(
             (
                 cost.experiment or "data, tables, figures",
@@ -94,15 +97,6 @@ def table(found: Sequence[Cost], unit: str, parallel: int) -> list[str]:
                 ", ".join(f"{n} {name}" for name, n in sources.most_common()),
             )
         )
-    whole = Cost("total", sum(cost.jobs for cost in found))
-    for cost in found:
-        whole.runs.update(cost.runs)
-    rows.append(
-        (
-            *("total", str(whole.jobs), str(len(whole.runs)), f"{whole.hours:.2f}"),
-            *(f"{whole.wall(parallel):.2f}", _size(whole.memory), _size(whole.disk), ""),
-        )
-    )
     wide = [max(len(row[column]) for row in rows) for column in range(len(head))]
     lines = [
         "  ".join(

@@ -1,7 +1,5 @@
 """Draw one figure of a paper, as PDF and PNG, with the runs behind it."""
 
-from pathlib import Path
-
 from workflow.failure import one_sentence
 from workflow.reporting.measures import Measures
 from workflow.scripts import command
@@ -9,11 +7,7 @@ from workflow.scripts import command
 
 def main() -> None:
     """Run from the command line."""
-    parser = command.parser(__doc__)
-    parser.add_argument("--figure", required=True, help="name in figures.yaml")
-    parser.add_argument(
-        "--out-prefix", type=Path, required=True, help="path without .pdf, .png, .json"
-    )
+    parser = command.of_measures(__doc__, "figure", ".pdf, .png, .json")
     given = parser.parse_args()
     from workflow.definitions.paper import Paper
     from workflow.reporting.figures.drawing import plot

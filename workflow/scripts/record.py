@@ -15,7 +15,7 @@ from model.store.checksums import Damaged, read_sealed, set_aside
 from model.store.runs import Entry, drop_checkpoints
 from workflow.errors import Mistake
 from workflow.failure import one_sentence
-from workflow.planning.identity import digest, measuring_roots, nameless
+from workflow.planning.identity import Spec, digest, measuring_roots, nameless
 from workflow.scripts import command
 from workflow.scripts.job import (
     check_code,
@@ -61,7 +61,7 @@ def _whole(kept: Path) -> bool:
         return False
 
 
-def _record(spec: dict[str, Any], given: argparse.Namespace) -> bytes:
+def _record(spec: Spec, given: argparse.Namespace) -> bytes:
     """Probe every checkpoint; a run without any is recorded with the weights that it ended with."""
     begun = time.monotonic()
     subject = load_subject(spec, given)
@@ -72,10 +72,10 @@ def _record(spec: dict[str, Any], given: argparse.Namespace) -> bytes:
 
     if files:
         checkpoints: dict[int, Callable[[], Any]] = {0: _initial(spec, subject)}
-        checkpoints |= {step: _loader(file) for step, file in files.items()}
+        checkpoints |= {step: partial(load_weights, file) for step, file in files.items()}
     else:
         ended = read_sealed(given.run / "run.json")["best_step"]
-        checkpoints = {ended: _loader(given.run / "weights.safetensors")}
+        checkpoints = {ended: partial(load_weights, given.run / "weights.safetensors")}
     node = {key: value for key, value in given.recorder.items() if key != "code"}
     record: Record = build(node)(subject, _counted(checkpoints))
     content = record.content()
@@ -100,7 +100,7 @@ def _counted(checkpoints: dict[int, Callable[[], Any]]) -> dict[int, Callable[[]
     }
 
 
-def _checkpoints(spec: dict[str, Any], run: Path) -> dict[int, Path]:
+def _checkpoints(spec: Spec, run: Path) -> dict[int, Path]:
     """The files of the checkpoints by update.
 
     Raises ValueError when one is missing.
@@ -123,7 +123,7 @@ def _checkpoints(spec: dict[str, Any], run: Path) -> dict[int, Path]:
     return found
 
 
-def _initial(spec: dict[str, Any], subject: Any) -> Callable[[], Any]:
+def _initial(spec: Spec, subject: Any) -> Callable[[], Any]:
     """The weights that training began with: the seed tells them.
 
     Raises ValueError for a run that began with those of another.
@@ -134,10 +134,6 @@ def _initial(spec: dict[str, Any], subject: Any) -> Callable[[], Any]:
     from model.training.loop import build_model
 
     return lambda: build_model(spec, subject.corpus).state_dict()
-
-
-def _loader(file: Path) -> Callable[[], Any]:
-    return lambda: load_weights(file)
 
 
 def _arguments() -> argparse.Namespace:

@@ -11,13 +11,9 @@ from workflow.scripts import command
 
 def main() -> None:
     """Run from the command line."""
-    parser = command.parser(__doc__)
-    parser.add_argument("--table", required=True, help="name in tables.yaml")
+    parser = command.of_measures(__doc__, "table", ".csv, .md, .tex, .json")
     parser.add_argument("--base", type=Path, help="for an overlay: the scale's own CSV, if made")
     parser.add_argument("--mechanisms", nargs="*", default=[], help="names of a user's own")
-    parser.add_argument(
-        "--out-prefix", type=Path, required=True, help="path without .csv, .md, .tex, .json"
-    )
     given = parser.parse_args()
     with one_sentence():
         measures = Measures.read(given.measures, given.runs)

@@ -1,5 +1,7 @@
 """Train a run: take it from the store, else resume it, else begin; then copy its result out."""
 
+from __future__ import annotations
+
 import argparse
 import json
 import math
@@ -10,7 +12,7 @@ import sys
 import time
 import traceback
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from model.store.files import write_atomically
 from model.store.runs import Entry, Fenced, now
@@ -18,6 +20,7 @@ from workflow.datasets.io.checksums import read_manifest
 from workflow.errors import Mistake
 from workflow.failure import one_sentence
 from workflow.paths import ROOT
+from workflow.planning.identity import Spec
 from workflow.scripts import command
 from workflow.scripts.job import (
     check_data,
@@ -30,6 +33,9 @@ from workflow.scripts.job import (
     say,
 )
 
+if TYPE_CHECKING:
+    from model.training.checkpointer import Weights
+
 CONTINUE = 75
 """Exit status of a run that stopped with its state saved: the same command continues it."""
 MISTAKES = (
@@ -41,6 +47,9 @@ MISTAKES = (
 Other RuntimeErrors are not among them: torch has them for wrong shapes, and also for a GPU that is
 lost and for processes that no longer hear each other.
 """
+
+Segments = list[dict[str, Any]]
+"""Where, when and from which commit processes worked on a run, one after the other."""
 
 
 def main() -> None:
@@ -97,7 +106,7 @@ def margin(limit: float) -> float:
 
 
 def _train(
-    spec: dict[str, Any],
+    spec: Spec,
     entry: Entry,
     parents: dict[str, Path],
     given: argparse.Namespace,
@@ -155,9 +164,7 @@ def _train(
     _put_result(spec, checkpointer, trained, segments, device, group.size)
 
 
-def _help(
-    spec: dict[str, Any], given: argparse.Namespace, device: Any, weights: Any, group: Any
-) -> None:
+def _help(spec: Spec, given: argparse.Namespace, device: Any, weights: Any, group: Any) -> None:
     """Train as a process that is not the first of its group: it keeps and says nothing."""
     from model.batches.corpus import Corpus
     from model.training.checkpointer import Checkpointer
@@ -185,10 +192,10 @@ def _heed_signals(checkpointer: Any) -> None:
 
 
 def _put_result(
-    spec: dict[str, Any],
+    spec: Spec,
     checkpointer: Any,
     trained: Any,
-    segments: list[dict[str, Any]],
+    segments: Segments,
     device: Any,
     processes: int,
 ) -> None:
@@ -231,7 +238,7 @@ def _put_result(
             (files / "checkpoints" / name).write_bytes(content)
 
 
-def _begin_segment(entry: Entry, device: Any, update: int, processes: int) -> list[dict[str, Any]]:
+def _begin_segment(entry: Entry, device: Any, update: int, processes: int) -> Segments:
     """Note where, when and from which commit this process works on the run.
 
     `exact` says that it resumes bit for bit.
@@ -258,7 +265,7 @@ def _begin_segment(entry: Entry, device: Any, update: int, processes: int) -> li
     return segments
 
 
-def _parents(spec: dict[str, Any], given: argparse.Namespace) -> dict[str, Path]:
+def _parents(spec: Spec, given: argparse.Namespace) -> dict[str, Path]:
     """The weights files of the parent runs, each checked to be of the run that the spec names."""
     folders = dict(given.parent)
     for name, identity in spec["parents"].items():
@@ -269,7 +276,7 @@ def _parents(spec: dict[str, Any], given: argparse.Namespace) -> dict[str, Path]
     return {name: folders[name] / "weights.safetensors" for name in spec["parents"]}
 
 
-def _check_vocabulary(spec: dict[str, Any], parents: dict[str, Any], data: Path) -> None:
+def _check_vocabulary(spec: Spec, parents: dict[str, Weights], data: Path) -> None:
     """Refuse to start from weights whose embeddings are of other words than the data has."""
     start = spec["training"].get("start_from")
     if start is None:

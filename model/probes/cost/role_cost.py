@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from statistics import median
-from typing import Any
 
 import torch
 from torch.utils.flop_counter import FlopCounterMode
@@ -46,7 +45,7 @@ def role_cost(subject: Subject, spec: Spec, updates: int = 12) -> Measured:
     return Measured(scalars, {})
 
 
-def without_roles(model: Node) -> dict[str, Any]:
+def without_roles(model: Node) -> Node:
     """The node of the baseline of a `RoleEncoderDecoder`'s node."""
     node = {name: value for name, value in model.items() if name != "roles"}
     return node | {"path": "model.architectures.translation.encoder_decoder:EncoderDecoder"}

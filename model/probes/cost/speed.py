@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import inspect
 from statistics import geometric_mean, median
-from typing import Any
 
 import torch
 
 from model.architectures.transformer import Transformer
-from model.build import Spec, build
+from model.build import Node, Spec, build
 from model.probes.cost.stopwatch import Update, in_turns, training_batches
 from model.probes.measure import Measured, Subject, scalar
 from model.training.loop import build_model
@@ -54,7 +53,7 @@ def training_speed(subject: Subject, spec: Spec, updates: int = 40) -> Measured:
     return Measured({"relative": scalar(relative, "softmax = 1", n=updates)}, {})
 
 
-def softmax_model(spec: Spec) -> dict[str, Any]:
+def softmax_model(spec: Spec) -> Node:
     """The model section of the single-stream softmax model of a spec's shape.
 
     The normalizer is the model's own or, of a classifier, that of its encoder.

@@ -53,11 +53,11 @@ def fault(body: int, heads: Sequence[int], good: int, screened: Outcomes) -> str
 def test_heads_are_called_what_their_screening_found(scale):
     """The screening of `lite` counts at `paper` too, whose heads are trained in the same way."""
     for name in ("data", "model", "training"):
-        here, there = (SCREENING.resolve("head_0", one)[name] for one in (scale, "lite"))
+        here, there = (getattr(SCREENING.resolve("head_0", one), name) for one in (scale, "lite"))
         assert here == there, name
     screened = outcomes(DOCS / "lite")
     for variant, good in GOOD.items():
-        model = MULTIHEAD.resolve(variant, scale)["model"]
+        model = MULTIHEAD.resolve(variant, scale).model
         assert len(model["head_seeds"]) == model["heads"]
         assert fault(model["body_seed"], model["head_seeds"], good, screened) == "", variant
 
@@ -78,13 +78,10 @@ def test_a_head_is_screened_as_it_is_used(scale):
     """Alone, and else in every setting that decides a run the same."""
     names = {"heads", "head_seeds", "body_seed"}
     multihead = MULTIHEAD.resolve("random", scale)
-    used = {key: value for key, value in multihead["model"].items() if key not in names}
+    used = {key: value for key, value in multihead.model.items() if key not in names}
     for variant in SCREENING.variants(scale):
         screened = SCREENING.resolve(variant, scale)
         body, head = screened_head(variant)
-        assert screened["model"].pop("head_seeds") == [head]
-        assert screened["model"].pop("heads") == 1
-        assert screened["model"].pop("body_seed") == body
-        assert screened["model"] == used
+        assert screened.model == {**used, "head_seeds": [head], "heads": 1, "body_seed": body}
         for name in ("data", "objective", "training"):
-            assert screened[name] == multihead[name], name
+            assert getattr(screened, name) == getattr(multihead, name), name

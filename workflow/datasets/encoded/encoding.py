@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from model.store.checksums import listed, sealed
+from model.store.checksums import Files, listed, sealed
 from workflow.datasets.encoded.prepared import Corpus
 from workflow.datasets.io.files import replacing, write_bytes, write_lines
 
@@ -101,7 +101,7 @@ def write_manifest(corpus: Corpus, out: Path, **known: object) -> None:
     write_bytes(out / "manifest.json", sealed(manifest, indent=2, sort_keys=True))
 
 
-def digest(files: Mapping[str, Mapping[str, Any]]) -> str:
+def digest(files: Files) -> str:
     """Return the SHA-256 over the sorted lines `name sha256` of a manifest's files."""
     lines = sorted(f"{name} {entry['sha256']}\n" for name, entry in files.items())
     return hashlib.sha256("".join(lines).encode()).hexdigest()

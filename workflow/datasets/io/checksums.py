@@ -1,13 +1,33 @@
 """The checksums of a stage of a dataset, which the next stage compares its files with."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict, cast
 
-from model.store.checksums import Damaged, check_files, listed, read_sealed, sealed
+from model.store.checksums import Damaged, Sum, check_files, listed, read_sealed, sealed
 from workflow.datasets.io.files import write_bytes
 
 NAME = "checksums.json"
 """Of raw and of prepared files; of encoded ones the manifest tells them."""
+
+
+class Split(TypedDict):
+    """What a split holds, EOS not counted."""
+
+    examples: int
+    tokens: int
+
+
+class Manifest(TypedDict):
+    """What encoded data say of themselves, as far as other stages read it."""
+
+    digest: str
+    """of all files"""
+    files: dict[str, Sum]
+    statistics: dict[str, object]
+    splits: dict[str, Split]
+    vocabulary_size: int
+    vocabulary_sizes: NotRequired[dict[str, int]]
+    """by side, where source and target have one each"""
 
 
 def write_checksums(folder: Path) -> None:
@@ -21,9 +41,9 @@ def check_checksums(folder: Path) -> None:
     check_files(folder, _read(folder / NAME)["files"])
 
 
-def read_manifest(encoded: Path) -> dict[str, Any]:
+def read_manifest(encoded: Path) -> Manifest:
     """What a folder of encoded data says of itself; raise Damaged where that was changed."""
-    return _read(encoded / "manifest.json")
+    return cast(Manifest, _read(encoded / "manifest.json"))
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -70,7 +70,7 @@ class Features:
         return rows
 
 
-def find(manual: Path, dataset: str) -> dict[str, Any]:
+def find(manual: Path, dataset: str) -> dict[str, object]:
     """Return the index of the features that a person put below `manual`.
 
     Raises DataError when there are none, or the first ones can't be read.
@@ -100,7 +100,7 @@ def find(manual: Path, dataset: str) -> dict[str, Any]:
     return {"schema": 1, **known(path), "width": int(width)}
 
 
-def write_index(index: dict[str, Any], out: Path) -> None:
+def write_index(index: dict[str, object], out: Path) -> None:
     """Write an index."""
     write_bytes(out, json.dumps(index, indent=2).encode() + b"\n")
 
