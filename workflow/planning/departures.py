@@ -1,23 +1,25 @@
 """How what a scale runs departs from the paper's setting, which is that of scale `paper`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from workflow.planning.experiments import Experiment, load_experiments, recipe
+from workflow.datasets.kinds.recipe import Recipe
+from workflow.definitions.experiments import ScaleName, Training
+from workflow.planning.experiments import Experiment, load_experiments
 
 Departure = Literal["none", "shorter", "other data", "absent"]
 DEPARTURES: tuple[Departure, ...] = ("none", "shorter", "other data", "absent")
 """From the least to the most."""
 AtHand = Literal["whole", "part", "absent"]
-LENGTHS = ("updates", "epochs")
+LENGTHS: tuple[Literal["updates", "epochs"], ...] = ("updates", "epochs")
 
 
 class Departures:
     """What the variants of all papers depart in at one scale."""
 
-    def __init__(self, papers: Path, scale: str) -> None:
+    def __init__(self, papers: Path, scale: ScaleName) -> None:
         """Read the experiments of every paper in a folder; raises as `load_experiments` does."""
         self.experiments, self.scale = _experiments(papers), scale
 
@@ -35,21 +37,19 @@ class Departures:
         if variant not in experiment.variants(self.scale):
             return "absent"
         ours, theirs = (experiment.resolve(variant, scale) for scale in (self.scale, "paper"))
-        if ours["data"] != theirs["data"]:
+        if ours.data != theirs.data:
             return "other data"
-        shorter = any(_less(ours["training"], theirs["training"], name) for name in LENGTHS)
+        shorter = any(_less(ours.training, theirs.training, name) for name in LENGTHS)
         return "shorter" if shorter else "none"
 
-    def at_hand(
-        self, experiment: str, variant: str, described: Iterable[Mapping[str, Any]] = ()
-    ) -> AtHand:
+    def at_hand(self, experiment: str, variant: str, described: Iterable[Recipe] = ()) -> AtHand:
         """Return how much there is at this scale of the data that scale `paper` has of a variant.
 
         A part is other data of the same dataset, or of one that is named after it (`iwslt14_30`
         after `iwslt14`). Beside the data of the scale's own runs there are those of the recipes
         `described`.
         """
-        whole = _data(self.experiments[experiment], variant, "paper")
+        whole = self.experiments[experiment].resolve(variant, "paper").recipe
         known = [*described, *self._recipes]
         if whole in known:
             return "whole"
@@ -59,11 +59,10 @@ class Departures:
         return "part" if part else "absent"
 
     @cached_property
-    def _recipes(self) -> list[dict[str, Any]]:
+    def _recipes(self) -> list[Recipe]:
         """The recipes of everything that is run at this scale."""
-        every = self.experiments.values()
-        scale = self.scale
-        return [_data(one, variant, scale) for one in every for variant in one.variants(scale)]
+        every, scale = self.experiments.values(), self.scale
+        return [one.resolve(name, scale).recipe for one in every for name in one.variants(scale)]
 
 
 @cache
@@ -71,10 +70,7 @@ def _experiments(papers: Path) -> dict[str, Experiment]:
     return load_experiments(papers)
 
 
-def _data(experiment: Experiment, variant: str, scale: str) -> dict[str, Any]:
-    return recipe(experiment.resolve(variant, scale)["data"], experiment.name)
-
-
-def _less(ours: Mapping[str, Any], theirs: Mapping[str, Any], length: str) -> bool:
+def _less(ours: Training, theirs: Training, length: Literal["updates", "epochs"]) -> bool:
     """Return whether both state a length of training, and ours is shorter."""
-    return length in ours and length in theirs and bool(ours[length] < theirs[length])
+    mine, paper = ours.get(length), theirs.get(length)
+    return mine is not None and paper is not None and mine < paper
