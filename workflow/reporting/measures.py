@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from workflow.definitions.tables import Metric
 from workflow.errors import ReportingError
 from workflow.files import read_json
 from workflow.reporting.texts import put_back
@@ -60,7 +61,7 @@ class Measure:
         scalar = self.scalar(name)
         return float(scalar.value) if scalar else None
 
-    def of_metric(self, metric: Mapping[str, Any]) -> Scalar | None:
+    def of_metric(self, metric: Metric) -> Scalar | None:
         """Return the value of a metric of `tables.yaml`, or None when it has none.
 
         With the key `of` the value is the list of that word, as `this, that`, or – where the

@@ -15,7 +15,7 @@ Change = Mapping[str, Any]
 """`claim`, the `part` of it with `old` and `new`, and whether its `results` were known."""
 
 
-def read_history(published: Path) -> list[dict[str, Any]]:
+def read_history(published: Path) -> list[Change]:
     """Return the history below a published scale's folder, empty before the first publication."""
     path = published / NAME
     return list(read_json(path)["history"]) if path.is_file() else []
@@ -87,7 +87,7 @@ def extended(
     return [*entries, {"date": date, "changes": list(found)}] if found else entries
 
 
-def after_results(history: Iterable[Mapping[str, Any]]) -> list[str]:
+def after_results(history: Iterable[Change]) -> list[str]:
     """Return a line for each change that was made when results were known, oldest first."""
     return [
         f"{entry['date']}, `{one['claim']}`: {_written(one)}"

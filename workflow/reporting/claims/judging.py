@@ -7,13 +7,14 @@ initial values of one seed or their data, makes the interval too wide rather tha
 data that all runs of one side share are drawn once; what varies by them is not in the interval.)
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
+from workflow.definitions.claims import Claim
 from workflow.definitions.expected import Expected, ExpectedValues
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
@@ -84,19 +85,19 @@ def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
     return {"schema": 1, "paper": paper.name, "scale": scale, "claims": claims, "runs": runs}
 
 
-def printed(claim: Mapping[str, Any], expected: ExpectedValues) -> str:
+def printed(claim: Claim, expected: ExpectedValues) -> str:
     """Return what the paper prints for the two sides (`0.71 vs 0.69`), or nothing."""
     return " vs ".join(number.printed.text for number in _numbers(claim, expected))
 
 
-def _numbers(claim: Mapping[str, Any], expected: ExpectedValues) -> list[Expected]:
+def _numbers(claim: Claim, expected: ExpectedValues) -> list[Expected]:
     """Return the paper's numbers of the sides for which it prints them, left first."""
     told = claim.get("printed", {})
     places = [told[side] for side in ("left", "right") if side in told]
     return [expected.at(place, place.get("metric", told["metric"])) for place in places]
 
 
-def _with_printed(claim: Mapping[str, Any], expected: ExpectedValues) -> Mapping[str, Any]:
+def _with_printed(claim: Claim, expected: ExpectedValues) -> Claim:
     """Return a claim with printed numbers where its right side or its interest asks for them."""
     values = [number.printed.value for number in _numbers(claim, expected)]
     filled = dict(claim)
@@ -108,7 +109,7 @@ def _with_printed(claim: Mapping[str, Any], expected: ExpectedValues) -> Mapping
 
 
 def _of_pairs(
-    claim: Mapping[str, Any], left: Sequence[Measure], right: Sequence[Measure]
+    claim: Claim, left: Sequence[Measure], right: Sequence[Measure]
 ) -> tuple[Decision, list[Measure], list[Measure]]:
     """Return the decision over pairs, and the runs that were paired, of either side."""
     fixed = claim["right"].get("value")
@@ -141,7 +142,7 @@ def _of_pairs(
 
 
 def _of_groups(
-    claim: Mapping[str, Any], left: Sequence[Measure], right: Sequence[Measure]
+    claim: Claim, left: Sequence[Measure], right: Sequence[Measure]
 ) -> tuple[Decision, list[Measure], list[Measure]]:
     """Return the decision over proportions, and the runs that have an outcome, of either side.
 
@@ -162,17 +163,17 @@ def _of_groups(
     return decision, [run for run, _ in known[0]], [run for run, _ in known[1]]
 
 
-def _asked(claim: Mapping[str, Any]) -> tuple[str, float, float | None]:
+def _asked(claim: Claim) -> tuple[str, float, float | None]:
     """Return what a decision is asked: direction, margin, and the difference of interest."""
     return claim["direction"], claim["margin"], claim.get("interest")
 
 
-def _measure(claim: Mapping[str, Any], side: str) -> str:
+def _measure(claim: Claim, side: str) -> str:
     """Return the measure of a side: its own, else the claim's."""
     return str(claim[side].get("measure", claim["measure"]))
 
 
-def _measured(claim: Mapping[str, Any], name: str, measure: Measure) -> bool:
+def _measured(claim: Claim, name: str, measure: Measure) -> bool:
     if claim["over"] == "examples":
         return any(value is not None for value in measure.array(name) or ())
     return measure.scalar(name) is not None
@@ -190,7 +191,7 @@ def _counts(name: str, measure: Measure) -> np.ndarray:
     return bootstrap.statistics(*texts)
 
 
-def _of_runs(claim: Mapping[str, Any], pairs: Sequence[tuple[Measure, Measure]]) -> list[float]:
+def _of_runs(claim: Claim, pairs: Sequence[tuple[Measure, Measure]]) -> list[float]:
     """Return left - right of each pair of runs."""
     fixed = claim["right"].get("value")
     left, right = (_measure(claim, side) for side in ("left", "right"))
@@ -201,7 +202,7 @@ def _of_runs(claim: Mapping[str, Any], pairs: Sequence[tuple[Measure, Measure]])
 
 
 def _of_examples(
-    claim: Mapping[str, Any], pairs: Sequence[tuple[Measure, Measure]]
+    claim: Claim, pairs: Sequence[tuple[Measure, Measure]]
 ) -> tuple[list[float], list[float]]:
     """Return left - right of each example, averaged over seeds, and its mean in each seed."""
     fixed = claim["right"].get("value")
@@ -223,7 +224,7 @@ def _of_examples(
     return averaged.tolist(), [float(one.mean()) for one in known if len(one)]
 
 
-def _side(claim: Mapping[str, Any], side: str, behind: Sequence[Measure]) -> ClaimSide:
+def _side(claim: Claim, side: str, behind: Sequence[Measure]) -> ClaimSide:
     """Return a side's label, variant, mean over the runs compared and, of proportions, counts."""
     if "value" in claim[side]:
         return ClaimSide(claim[side].get("label", "fixed value"), None, claim[side]["value"])

@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from workflow.definitions.paper import Paper
+from workflow.definitions.tables import Rule
 from workflow.files import read_json
 
 NAME = "tolerances.json"
-Rules = Mapping[str, Mapping[str, Any]]
+Rules = Mapping[str, Rule]
 """By `<paper> <metric>`, the rule of `tables.yaml`."""
 
 
-def current() -> dict[str, dict[str, Any]]:
+def current() -> dict[str, Rule]:
     """Return the rules that stand in the papers' `tables.yaml` now, without those before them."""
     return {
         f"{paper.name} {name}": {
@@ -53,7 +54,7 @@ def changes(history: Sequence[Mapping[str, Any]], rules: Rules) -> list[str]:
     return said
 
 
-def _written(rule: Mapping[str, Any]) -> str:
+def _written(rule: Rule) -> str:
     parts = dict(rule)
     rows = ", ".join(f"{row} {std}" for row, std in parts.pop("by_row", {}).items())
     parts |= {"by row": f"({rows})"} if rows else {}

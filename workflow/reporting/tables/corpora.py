@@ -11,7 +11,8 @@ from typing import Any
 
 from workflow.datasets.fetched import origins
 from workflow.datasets.io.checksums import read_manifest
-from workflow.datasets.kinds.recipe import files
+from workflow.datasets.kinds.recipe import Recipe, files
+from workflow.definitions.corpora import CorpusRow, CorpusTable
 from workflow.definitions.expected import Expected
 from workflow.definitions.paper import Paper
 from workflow.reporting.statistics.cells import Cell
@@ -129,7 +130,7 @@ def unit(column: Column, facts: Facts) -> str:
     return "pairs" if "direction" in facts["recipe"] else "texts"
 
 
-def facts_of(recipe: Mapping[str, Any], encoded: Path, fetched: Path) -> Facts:
+def facts_of(recipe: Recipe, encoded: Path, fetched: Path) -> Facts:
     """Return the facts of a corpus.
 
     Args:
@@ -199,7 +200,7 @@ def build(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts]) -> Ta
 
 
 def printed(
-    paper: Paper, definition: Mapping[str, Any], row: Mapping[str, Any], column: Column
+    paper: Paper, definition: CorpusTable, row: CorpusRow, column: Column
 ) -> Expected | None:
     """Return what the paper prints in a cell, if anything."""
     place = row.get("printed", definition.get("printed"))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from workflow.definitions.cells import cells, format_of, metrics_of, row_name
+from workflow.definitions.tables import Metric, Tables
 from workflow.reporting.statistics.cells import IDENTITY, UNDEFINED, Cell, value_of
 from workflow.reporting.statistics.verdict import Between
 from workflow.reporting.tables.footnotes import not_run, runs_behind, trained_on, unequal
@@ -86,7 +87,7 @@ class Beside:
 
 
 def grid(
-    definitions: Mapping[str, Any],
+    definitions: Tables,
     name: str,
     given: Sequence[Cell],
     sidecar: Mapping[str, Any],
@@ -140,7 +141,7 @@ def grid(
 
 
 def _boxes(
-    metrics: Mapping[str, Any],
+    metrics: Mapping[str, Metric],
     form: str,
     here: Mapping[str, Sequence[Cell]],
     kinds: Sequence[Kind],
@@ -200,7 +201,7 @@ def _formerly(sidecar: Mapping[str, Any]) -> str:
     return f"“was”: by the tolerances until {', '.join(days)}, see the CSV." if days else ""
 
 
-def _shown(metric: Mapping[str, Any], cell: Cell, between: Between | None = None) -> Shown:
+def _shown(metric: Metric, cell: Cell, between: Between | None = None) -> Shown:
     """Return our value; it has no deviation of 0 where no training changes the metric (a count)."""
     fixed = metric.get("tolerance", {}).get("seed_std") == 0
     std = None if fixed and cell.std == 0 else cell.std
@@ -226,12 +227,12 @@ def _printed(cells: Sequence[Cell]) -> Shown:
 HEADERS: dict[Kind, str] = {"ours": "ours", "paper": "paper", "verdict": "verdict", "label": ""}
 
 
-def notes(definitions: Mapping[str, Any], name: str, shown: Grid) -> list[str]:
+def notes(definitions: Tables, name: str, shown: Grid) -> list[str]:
     """Return what stands below a table: what was not run, its runs, spreads and readings."""
     return [*shown.below, *map(str, definitions["tables"][name].get("notes", []))]
 
 
-def markdown(definitions: Mapping[str, Any], name: str, shown: Grid, scale: str) -> str:
+def markdown(definitions: Tables, name: str, shown: Grid, scale: str) -> str:
     """Return the table as GitHub Markdown with its title, caption and notes."""
     table = definitions["tables"][name]
     header = list(shown.labels)
@@ -276,7 +277,7 @@ def tex_escape(text: str) -> str:
     return "".join(rf"\texttt{{{part}}}" if index % 2 else part for index, part in enumerate(parts))
 
 
-def latex(definitions: Mapping[str, Any], name: str, shown: Grid, scale: str) -> str:
+def latex(definitions: Tables, name: str, shown: Grid, scale: str) -> str:
     """Return the table as a LaTeX float with booktabs rules; its first line names the packages."""
     table = definitions["tables"][name]
     top, rules, below, at = ["" for _ in shown.labels], [], list(shown.labels), len(shown.labels)

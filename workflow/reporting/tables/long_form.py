@@ -11,6 +11,7 @@ from typing import Any
 from workflow.definitions import cells as needs
 from workflow.definitions.expected import Expected, Printed
 from workflow.definitions.paper import Paper
+from workflow.definitions.tables import Column, Metric, Row, Rule
 from workflow.reporting.measures import Measure, Measures
 from workflow.reporting.provenance import partners, provenance
 from workflow.reporting.statistics.cells import (
@@ -94,7 +95,7 @@ def build(
     return Table(cells, sidecar)
 
 
-def _metric(metrics: Mapping[str, Any], name: str, row: Mapping[str, Any]) -> dict[str, Any]:
+def _metric(metrics: Mapping[str, Metric], name: str, row: Row) -> Metric:
     """Return a metric with its `name`, and with the word of the row where it is the list of one."""
     metric = {**metrics[name], "name": name}
     if "of" in metric:
@@ -102,7 +103,7 @@ def _metric(metrics: Mapping[str, Any], name: str, row: Mapping[str, Any]) -> di
     return metric
 
 
-def _shown(metric: Mapping[str, Any], behind: Sequence[Measure]) -> Sequence[Measure]:
+def _shown(metric: Metric, behind: Sequence[Measure]) -> Sequence[Measure]:
     """Return the runs that a cell shows: of a number all of them, of a text the first that has it.
 
     Texts have no mean.
@@ -115,9 +116,9 @@ def _shown(metric: Mapping[str, Any], behind: Sequence[Measure]) -> Sequence[Mea
 
 def _cells(
     context: Context,
-    row: Mapping[str, Any],
-    column: Mapping[str, Any],
-    metric: Mapping[str, Any],
+    row: Row,
+    column: Column,
+    metric: Metric,
     behind: Sequence[Measure],
 ) -> list[tuple[Cell, dict[str, Any]]]:
     """Return a place's cells for one metric: one a source, and one more for the other spread.
@@ -193,8 +194,8 @@ def _cells(
 
 
 def _by(
-    rule: Mapping[str, Any] | None,
-    row: Mapping[str, Any],
+    rule: Rule | None,
+    row: Row,
     ours: Ours,
     number: Expected,
     against: Sequence[str],
@@ -207,7 +208,7 @@ def _by(
 
 
 def _crossed(
-    metric: Mapping[str, Any], ours: Ours, behind: Sequence[Measure]
+    metric: Metric, ours: Ours, behind: Sequence[Measure]
 ) -> tuple[Ours, Sequence[Between], list[str]]:
     """Return our value with what it lies between, if it is read at a crossing.
 
@@ -222,7 +223,7 @@ def _crossed(
     return ours, (), [found]
 
 
-def _chance(metric: Mapping[str, Any], behind: Sequence[Measure]) -> Sequence[Between]:
+def _chance(metric: Metric, behind: Sequence[Measure]) -> Sequence[Between]:
     """Return what a random order has in place of a metric: the measure with `_chance` behind."""
     known = [measure.number(f"{metric['measure']}_chance") for measure in behind]
     values = [value for value in known if value is not None]
@@ -230,7 +231,7 @@ def _chance(metric: Mapping[str, Any], behind: Sequence[Measure]) -> Sequence[Be
     return [] if mean is None else [(mean, mean)]
 
 
-def _one_star(metric: Mapping[str, Any], number: Expected, behind: Sequence[Measure]) -> list[str]:
+def _one_star(metric: Metric, number: Expected, behind: Sequence[Measure]) -> list[str]:
     """Say that only the printed number or only ours has the star of what is never exceeded."""
     if not metric.get("starred") or not number.printed.text:
         return []
@@ -240,7 +241,7 @@ def _one_star(metric: Mapping[str, Any], number: Expected, behind: Sequence[Meas
     return [f"only {'ours' if ours else 'the printed number'} was never exceeded (*)"]
 
 
-def _lacking(metric: Mapping[str, Any], behind: Sequence[Measure]) -> list[str]:
+def _lacking(metric: Metric, behind: Sequence[Measure]) -> list[str]:
     """Say in how many runs the metric is undefined, and in how many it was not measured."""
     undefined = sum(measure.undefined(metric["measure"]) for measure in behind)
     known = sum(measure.of_metric(metric) is not None for measure in behind)
@@ -261,7 +262,7 @@ def _difference(context: Context, cell: Cell) -> str:
 
 
 def _told(
-    context: Context, cell: Cell, metric: Mapping[str, Any], behind: Sequence[Measure]
+    context: Context, cell: Cell, metric: Metric, behind: Sequence[Measure]
 ) -> dict[str, Any]:
     """Return a cell's entry in the sidecar: what was measured, and on which runs."""
     return {
