@@ -18,7 +18,7 @@ from workflow.definitions.paper import Paper
 from workflow.planning.plan import Plan
 from workflow.reporting.measures import Measure
 from workflow.reporting.statistics.cells import write_cells
-from workflow.reporting.tables.long_form import Table
+from workflow.reporting.tables.long_form import LongForm
 
 ROOT = Path(__file__).resolve().parents[2]
 STACK = {
@@ -171,7 +171,7 @@ def with_tables(tables: dict[str, Any], name: str = "discrete_transformer") -> P
     return paper
 
 
-def lines(table: Table) -> list[dict[str, str]]:
+def lines(table: LongForm) -> list[dict[str, str]]:
     """Return the lines of a table's CSV."""
     return list(csv.DictReader(io.StringIO(write_cells(table.cells))))
 

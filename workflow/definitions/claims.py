@@ -46,7 +46,7 @@ class SidePlace(Place):
 
 
 @closed
-class Printed(TypedDict):
+class PrintedSides(TypedDict):
     """The paper's numbers."""
 
     metric: str
@@ -84,7 +84,7 @@ class Claim(TypedDict):
     are read in a second way"""
     left: Side
     right: Side | Constant | Theirs
-    printed: NotRequired[Printed]
+    printed: NotRequired[PrintedSides]
 
 
 @closed

@@ -32,7 +32,7 @@ ScaleName = Literal["demo", "lite", "paper"]
 
 
 @closed
-class Batch(TypedDict, total=False):
+class BatchSize(TypedDict, total=False):
     """How much an update sees: so many examples, or so many tokens."""
 
     examples: Positive | None
@@ -81,7 +81,7 @@ class Course(TypedDict, total=False):
 
     epochs: Positive | None
     updates: Positive | None
-    batch: Batch
+    batch: BatchSize
     optimizer: Optimizer
     clip: AboveZero | None
     select: Select | None
@@ -130,7 +130,7 @@ class Every(TypedDict):
 
 
 @closed
-class Resources(TypedDict, total=False):
+class StatedResources(TypedDict, total=False):
     """What the run's jobs ask a cluster for; no part of the run's identity."""
 
     gpu: Annotated[int, Field(ge=0)] | None
@@ -164,7 +164,7 @@ class Optional(TypedDict, total=False):
     ]
     record: Node | None
     """what is kept of the checkpoints when their weights are gone"""
-    resources: Resources
+    resources: StatedResources
 
 
 @closed

@@ -18,7 +18,7 @@ class PrintedNumber(Place):
 
 
 @closed
-class Series(TypedDict):
+class SeriesDefinition(TypedDict):
     """One variant in a panel."""
 
     variant: str
@@ -31,11 +31,11 @@ class Series(TypedDict):
 
 
 @closed
-class Panel(TypedDict):
+class PanelDefinition(TypedDict):
     """One pair of axes."""
 
     label: str
-    series: Annotated[list[Series], Field(min_length=1, max_length=8)]
+    series: Annotated[list[SeriesDefinition], Field(min_length=1, max_length=8)]
 
 
 @closed
@@ -54,7 +54,7 @@ class Figure(TypedDict):
     ]
     options: NotRequired[Options]
     """arguments of the function"""
-    panels: Annotated[list[Panel], Field(min_length=1)]
+    panels: Annotated[list[PanelDefinition], Field(min_length=1)]
 
 
 @closed

@@ -55,7 +55,7 @@ class Former(Rule):
 
 
 @closed
-class Tolerance(Rule):
+class MetricTolerance(Rule):
     """The rule, and the one that was published before it."""
 
     formerly: NotRequired[Former]
@@ -86,7 +86,7 @@ class Metric(TypedDict):
     checkpoint and the one before"""
     proportion: NotRequired[bool]
     """the measure is 0 or 1 and its mean a fraction of runs"""
-    tolerance: NotRequired[Tolerance]
+    tolerance: NotRequired[MetricTolerance]
 
 
 @closed

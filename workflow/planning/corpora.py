@@ -17,7 +17,7 @@ from workflow.planning.settings import merge, recipe
 
 
 @dataclass(frozen=True)
-class Corpus:
+class DescribedCorpus:
     """A row's data at the chosen scale."""
 
     recipe: Recipe | None
@@ -31,7 +31,7 @@ class Corpus:
         return data_folder(self.recipe) if self.recipe else ""
 
 
-def corpora(plan: Plan, table: CorpusTable, where: str) -> dict[str, Corpus]:
+def corpora(plan: Plan, table: CorpusTable, where: str) -> dict[str, DescribedCorpus]:
     """Return the corpus of each row of a table by the row's id.
 
     Raises InputError for a row without data, with data that no dataset takes, or like a variant
@@ -42,7 +42,7 @@ def corpora(plan: Plan, table: CorpusTable, where: str) -> dict[str, Corpus]:
         recipes = {scale: _recipe(plan, row, scale, f"{where}, {row['id']}") for scale in SCALES}
         made = recipes[plan.config["scale"]]
         missing = _missing(plan, made) if made else "this scale does not describe it"
-        found[row["id"]] = Corpus(made, missing)
+        found[row["id"]] = DescribedCorpus(made, missing)
     return found
 
 

@@ -78,7 +78,7 @@ class Traits(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredRun:
     """A finished run."""
 
     record: dict[str, Any]
@@ -135,7 +135,7 @@ class Estimator:
         each = devices if self.gpu else spec["training"]["threads"]
         return Estimate(seconds, seconds * each, memory, kept / 1e6, source)
 
-    def _alike(self, spec: Draft) -> tuple[list[Measured], str]:
+    def _alike(self, spec: Draft) -> tuple[list[MeasuredRun], str]:
         """Return the measured runs that are nearest to a run, and how near they are."""
         mine = Traits.of(spec)
         nearer: list[Callable[[Traits], bool]] = [
@@ -150,7 +150,7 @@ class Estimator:
                 return found, "measured" if test is nearer[0] else "scaled"
         return [], "FLOPs"
 
-    def _rate(self, alike: list[Measured]) -> float:
+    def _rate(self, alike: list[MeasuredRun]) -> float:
         """Return the operations per second of a process of measured runs, else what is assumed."""
         rates = [
             self._operations(one.spec, one.record["tokens"])
@@ -186,7 +186,7 @@ class Estimator:
         return _read(self.results / "data" / data_folder(recipe) / "encoded" / "manifest.json")
 
     @cached_property
-    def _measured(self) -> list[Measured]:
+    def _measured(self) -> list[MeasuredRun]:
         """All finished runs on this kind of device whose parts the code still has, each once."""
         found = {}
         for path in self._records():
@@ -194,7 +194,7 @@ class Estimator:
             if record and record["device_seconds"] and (record["device"] != "cpu") == self.gpu:
                 spec: Draft = record["spec"]
                 if self._fits(spec):
-                    found[record["identity"]] = Measured(record, spec, Traits.of(spec))
+                    found[record["identity"]] = MeasuredRun(record, spec, Traits.of(spec))
         return list(found.values())
 
     def _fits(self, spec: Draft) -> bool:

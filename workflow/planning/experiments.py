@@ -16,10 +16,10 @@ from workflow.definitions.experiments import (
 from workflow.definitions.loader import load_yaml
 from workflow.definitions.names import known
 from workflow.errors import InputError, unknown
-from workflow.planning.settings import Layer, Settings, Variant, based
+from workflow.planning.settings import Layer, Settings, VariantKey, based
 
 SCALES: tuple[ScaleName, ...] = ("demo", "lite", "paper")
-Steps = tuple[Variant, ...]
+Steps = tuple[VariantKey, ...]
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Experiment:
             place = f"overlay: experiments.{self.name}" if self.overlay else self.stated
             where = f"{place}, variant {variant}, scale {scale}"
             changes = self._layers(variant, scale)[1:]
-            of = Variant(self.name, variant)
+            of = VariantKey(self.name, variant)
             self._resolved[variant, scale] = Settings.of(of, self._base, changes, where)
         return self._resolved[variant, scale]
 
@@ -135,7 +135,7 @@ def _check_parents(
             _check_parents(further, at, experiments, (*descendants, parent))
 
 
-def _origin(other: Variant, key: str, experiments: Mapping[str, Experiment]) -> Experiment:
+def _origin(other: VariantKey, key: str, experiments: Mapping[str, Experiment]) -> Experiment:
     """Return the experiment of a parent or a record; InputError where it or its variant is none."""
     known(key, "experiment", [other.experiment], experiments)
     origin = experiments[other.experiment]

@@ -37,7 +37,7 @@ EITHER = {
 }
 
 
-class Variant(NamedTuple):
+class VariantKey(NamedTuple):
     """A variant of an experiment, which others start from or read."""
 
     experiment: str
@@ -47,7 +47,7 @@ class Variant(NamedTuple):
 class Reading(NamedTuple):
     """The records of a variant that an evaluator reads: those of one seed, or of all others."""
 
-    of: Variant
+    of: VariantKey
     offset: int
     """what is added to the evaluator's own seed"""
     others: bool
@@ -61,7 +61,7 @@ class Settings:
     for the first mistake.
     """
 
-    variant: Variant
+    variant: VariantKey
     where: str
     """Which variant this is, as a sentence about a mistake begins."""
     label: str
@@ -71,7 +71,7 @@ class Settings:
     objective: Node
     training: Training
     evaluators: Mapping[str, Node]
-    parents: Mapping[str, Variant]
+    parents: Mapping[str, VariantKey]
     checkpoints: Sequence[int]
     """The updates whose weights are kept for measuring."""
     resources: Resources
@@ -79,13 +79,15 @@ class Settings:
     """The part that makes the record of checkpoints, if there is one."""
 
     @classmethod
-    def of(cls, variant: Variant, base: Layer, changes: Iterable[Layer], where: str) -> "Settings":
+    def of(
+        cls, variant: VariantKey, base: Layer, changes: Iterable[Layer], where: str
+    ) -> "Settings":
         """Lay changes over what `based` made of an experiment: what stands later wins."""
         laid: Any = {**base, "label": variant.name}
         for layer in changes:
             laid = merge(laid, _settings(layer))
         laid["parents"] = {
-            name: Variant(parent.get("experiment", variant.experiment), parent["variant"])
+            name: VariantKey(parent.get("experiment", variant.experiment), parent["variant"])
             for name, parent in laid["parents"].items()
         }
         laid["checkpoints"] = _updates(laid["checkpoints"])
@@ -127,7 +129,7 @@ class Settings:
                     f"{self.where}: evaluators.{name}: offset is {offset}; give a whole number of "
                     f"seeds"
                 )
-            of = Variant(value.get("experiment", self.variant.experiment), value["variant"])
+            of = VariantKey(value.get("experiment", self.variant.experiment), value["variant"])
             found[name] = Reading(of, offset, value.get("others", False))
         return found
 

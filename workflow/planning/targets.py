@@ -12,7 +12,7 @@ from workflow.definitions.figures import figure_runs
 from workflow.definitions.names import known
 from workflow.definitions.paper import Paper
 from workflow.errors import InputError, unknown
-from workflow.planning.corpora import Corpus, corpora
+from workflow.planning.corpora import DescribedCorpus, corpora
 from workflow.planning.identity import canonical, data_folder, paths
 from workflow.planning.plan import Plan, Run
 
@@ -95,7 +95,7 @@ class PaperTargets:
         followed = "mechanisms" in self.tables["tables"][table]
         return list(self._plan.mechanisms) if followed else []
 
-    def described(self, name: str) -> dict[str, Corpus]:
+    def described(self, name: str) -> dict[str, DescribedCorpus]:
         """Return the corpora of a table of `corpora.yaml` by the id of their rows."""
         where = f"{self.folder / 'corpora.yaml'}: tables.{name}"
         return corpora(self._plan, self._paper.corpora["tables"][name], where)
@@ -280,7 +280,7 @@ class Targets:
         raise unknown("command line", "target", name, {"all", "report", *self.names})
 
 
-def _corpora(papers: Iterable[PaperTargets]) -> Iterator[Corpus]:
+def _corpora(papers: Iterable[PaperTargets]) -> Iterator[DescribedCorpus]:
     """Yield every corpus that papers describe."""
     for paper in papers:
         for name in paper.items("corpora"):

@@ -12,7 +12,7 @@ from workflow.datasets.grammars.translations import (
     MODALS,
     NOUNS,
     ORDERS,
-    Translation,
+    TranslatedPair,
     chunk_tags,
     clause,
     lexicon,
@@ -131,7 +131,7 @@ def test_the_order_of_words_by_hand():
 
 
 def test_tags_and_chunks_by_hand():
-    known: dict[str, Translation] = {}
+    known: dict[str, TranslatedPair] = {}
     for words, _ in DRAWN:
         for word in words:
             assert known.setdefault(word.english, word).tag == word.tag

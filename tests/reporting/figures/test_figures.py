@@ -23,7 +23,14 @@ from workflow.errors import ReportingError
 from workflow.files import read_sidecar
 from workflow.reporting.figures import drawing, exact_spans, histograms, receptive_fields, sweep
 from workflow.reporting.figures.drawing import plot
-from workflow.reporting.figures.panels import Panel, Series, missing, not_run, panels, seeds
+from workflow.reporting.figures.panels import (
+    Panel,
+    Series,
+    missing,
+    not_run,
+    panels,
+    seeds,
+)
 from workflow.reporting.figures.style import IN_GREY, LOOKS, looks_by_label, styled
 from workflow.reporting.measures import Measures
 from workflow.reporting.tables.long_form import build
@@ -284,7 +291,10 @@ def test_a_fifth_line_is_refused_where_looks_tell_lines_apart(
 
 def test_many_seeds_in_a_row_are_written_short() -> None:
     runs = outcomes("same", [1] * 20)
-    together, some = Series("a", "same", {}, runs, None), Series("b", "same", {}, runs[:5], None)
+    together, some = (
+        Series("a", "same", {}, runs, None),
+        Series("b", "same", {}, runs[:5], None),
+    )
     gap = Series("c", "same", {}, [*runs[:6], *runs[7:9]], None)
     assert (together.seeds, some.seeds) == ("0 to 19", "0, 1, 2, 3, 4")
     assert gap.seeds == "0, 1, 2, 3, 4, 5, 7, 8"

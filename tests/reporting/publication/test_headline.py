@@ -17,7 +17,7 @@ from workflow.reporting.publication.headline import (
     numbers_by_training,
     numbers_not_run,
 )
-from workflow.reporting.publication.settings import GPU, REASONS, UNDONE, Settings
+from workflow.reporting.publication.settings import GPU, REASONS, UNDONE, CellSettings
 from workflow.reporting.tables.tabulating import tabulate
 
 
@@ -128,5 +128,5 @@ def test_why_numbers_were_not_run(
     prefix = tmp_path / table
     tabulate(Paper(paper), table, "lite", Measures([]), prefix)
     tables = [prefix.with_suffix(".csv")]
-    found = comparisons(tables, Settings("lite", tables))
+    found = comparisons(tables, CellSettings("lite", tables))
     assert {one.lacking for one in found if one.verdict == "not run"} == reasons

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from model.store.checksums import Files, listed, sealed
-from workflow.datasets.encoded.prepared import Corpus
+from workflow.datasets.encoded.prepared import EncodableCorpus
 from workflow.datasets.io.files import replacing, write_bytes, write_lines
 
 SCHEMA = 1
@@ -56,7 +56,7 @@ def begin(out: Path) -> None:
 
 
 def write_encoded(
-    corpus: Corpus,
+    corpus: EncodableCorpus,
     out: Path,
     symbols: Sequence[str],
     splits: Mapping[str, EncodedSplit],
@@ -86,7 +86,7 @@ def write_split(out: Path, split: str, content: EncodedSplit) -> dict[str, int]:
     return {"examples": len(content.lengths), "tokens": len(content.tokens)}
 
 
-def write_manifest(corpus: Corpus, out: Path, **known: object) -> None:
+def write_manifest(corpus: EncodableCorpus, out: Path, **known: object) -> None:
     """Write `manifest.json`: checksums of the corpus's files, and what else is known of them.
 
     Its `digest` depends on their contents alone, so equal data has an equal digest however it was

@@ -22,7 +22,7 @@ from workflow.datasets.encoded import sentence_pieces, subwords
 from workflow.datasets.encoded.encoding import array_file, begin, write_array, write_manifest
 from workflow.datasets.encoded.prepared import ParallelCorpus, aligned, prepared_lines
 from workflow.datasets.encoded.sentence_pieces import Pieces
-from workflow.datasets.encoded.subwords import END, ID, SIDES, UNKNOWN, Side
+from workflow.datasets.encoded.subwords import END, ID, SIDES, UNKNOWN, SubwordSide
 from workflow.datasets.io.left_out import read_left_out
 
 
@@ -64,7 +64,7 @@ def encode_pairs(corpus: ParallelCorpus, prepared: Path, out: Path) -> None:
 
 
 def _encode_split(
-    split: str, sides: Mapping[str, Side | Pieces], prepared: Path, out: Path
+    split: str, sides: Mapping[str, SubwordSide | Pieces], prepared: Path, out: Path
 ) -> SplitCounts:
     """Write the arrays of one split."""
     paths = {name: prepared / f"{split}.{name}.txt" for name in SIDES}

@@ -14,7 +14,7 @@ LEXICON = "lexicon.tsv"
 SOURCE_VOCABULARY = "source_vocabulary.txt"
 
 
-class Corpus(Protocol):
+class EncodableCorpus(Protocol):
     """What encoding is told of every dataset; `kinds.dataset` says what each means."""
 
     @property
@@ -25,7 +25,7 @@ class Corpus(Protocol):
     def encoded(self) -> Sequence[str]: ...
 
 
-class ParallelCorpus(Corpus, Protocol):
+class ParallelCorpus(EncodableCorpus, Protocol):
     """What it is told of a parallel text; `kinds.parallel_text` says what each means."""
 
     merges: int
@@ -38,7 +38,7 @@ class ParallelCorpus(Corpus, Protocol):
     copies: Mapping[str, str]
 
 
-class CaptionedCorpus(Corpus, Protocol):
+class CaptionedCorpus(EncodableCorpus, Protocol):
     """What it is told of captioned images; `kinds.captioned_images` says what each means."""
 
     threshold: int

@@ -27,7 +27,7 @@ ID = np.dtype(np.int32)
 SIDES = ("source", "target")
 
 
-class Side:
+class SubwordSide:
     """How the words of one side become ids."""
 
     def __init__(
@@ -62,7 +62,7 @@ def _ids(numbers: list[int]) -> bytes:
     return np.array(numbers, dtype=ID).tobytes()
 
 
-def build(corpus: ParallelCorpus, prepared: Path, out: Path) -> dict[str, Side]:
+def build(corpus: ParallelCorpus, prepared: Path, out: Path) -> dict[str, SubwordSide]:
     """Return how each side is encoded; write the codes and the vocabularies.
 
     Raises DataError when the codes are not the corpus's, or a vocabulary is too large for its ids.
@@ -84,7 +84,7 @@ def build(corpus: ParallelCorpus, prepared: Path, out: Path) -> dict[str, Side]:
     sides = {}
     for name in SIDES:
         vocabulary = _vocabulary(corpus, both if corpus.joint else pieces[name])
-        sides[name] = Side(codes[name], allowed[name], vocabulary, words[name], pieces[name])
+        sides[name] = SubwordSide(codes[name], allowed[name], vocabulary, words[name], pieces[name])
     write_lines(out / "vocabulary.txt", sides["target"].vocabulary)
     if not corpus.joint:
         write_lines(out / SOURCE_VOCABULARY, sides["source"].vocabulary)

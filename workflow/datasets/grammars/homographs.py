@@ -7,13 +7,13 @@ neuter, so that its determiners and adjectives have one form each.
 
 import random
 
-from workflow.datasets.grammars.translations import STOP, Sentence, Translation, Words
+from workflow.datasets.grammars.translations import STOP, Sentence, TranslatedPair, Words
 
 HOMOGRAPHS = {
     form: {
-        "noun": Translation(form, noun, "noun", "NN"),
-        "verb": Translation(form, verb, "verb", "VB"),
-        "adjective": Translation(form, adjective, "adjective", "JJ"),
+        "noun": TranslatedPair(form, noun, "noun", "NN"),
+        "verb": TranslatedPair(form, verb, "verb", "VB"),
+        "adjective": TranslatedPair(form, adjective, "adjective", "JJ"),
     }
     for form, noun, verb, adjective in (
         line.split()
@@ -35,16 +35,16 @@ total Ergebnis addieren gesamte
 }
 """By form and class."""
 DETERMINERS = [
-    Translation("the", "das", "determiner", "DT"),
-    Translation("this", "dieses", "determiner", "DT"),
+    TranslatedPair("the", "das", "determiner", "DT"),
+    TranslatedPair("this", "dieses", "determiner", "DT"),
 ]
 MODALS = [
-    Translation("can", "kann", "auxiliary", "MD"),
-    Translation("must", "muss", "auxiliary", "MD"),
+    TranslatedPair("can", "kann", "auxiliary", "MD"),
+    TranslatedPair("must", "muss", "auxiliary", "MD"),
 ]
 PREPOSITIONS = [
-    Translation("for", "für", "preposition", "IN"),
-    Translation("without", "ohne", "preposition", "IN"),
+    TranslatedPair("for", "für", "preposition", "IN"),
+    TranslatedPair("without", "ohne", "preposition", "IN"),
 ]
 
 
@@ -67,7 +67,7 @@ def _noun_phrase(forms: list[str], generator: random.Random) -> Words:
     return [*words, HOMOGRAPHS[forms.pop()]["noun"]]
 
 
-def lexicon() -> list[Translation]:
+def lexicon() -> list[TranslatedPair]:
     """Return all forms that translate each other, by class."""
     others = [*DETERMINERS, *MODALS, *PREPOSITIONS, STOP]
     return others + [entry for meanings in HOMOGRAPHS.values() for entry in meanings.values()]

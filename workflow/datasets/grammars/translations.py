@@ -22,7 +22,7 @@ CHUNKS = {
 }
 
 
-class Translation(NamedTuple):
+class TranslatedPair(NamedTuple):
     """Two forms that translate each other; one is empty where a word has no counterpart."""
 
     english: str
@@ -32,7 +32,7 @@ class Translation(NamedTuple):
     """Of the English form, in the Penn Treebank."""
 
 
-Words = list[Translation]
+Words = list[TranslatedPair]
 Sentence = tuple[Words, Words]
 """The words in their English order, and in their German one."""
 
@@ -43,7 +43,7 @@ class Lemma(NamedTuple):
     A noun has a gender.
     """
 
-    forms: tuple[Translation, ...]
+    forms: tuple[TranslatedPair, ...]
     gender: str
 
 
@@ -56,10 +56,10 @@ class Determiner(NamedTuple):
     adjective: Mapping[tuple[str, str], str]
     """Endings of adjectives after it, in the same way."""
 
-    def entry(self, case: str, gender: str) -> Translation:
+    def entry(self, case: str, gender: str) -> TranslatedPair:
         """Return the form for a noun."""
         english = self.english[gender == "p"]
-        return Translation(english, self.german[case, gender], "determiner", "DT")
+        return TranslatedPair(english, self.german[case, gender], "determiner", "DT")
 
 
 FORMS: Mapping[str, Sequence[tuple[str, str]]] = {
@@ -83,7 +83,7 @@ def lemmas(kind: str, text: str) -> list[Lemma]:
         gender = words.pop() if len(words) % 2 else ""
         half = len(words) // 2
         rows = zip(words[:half], words[half:], FORMS[kind], strict=True)
-        read.append(Lemma(tuple(Translation(*pair, *known) for *pair, known in rows), gender))
+        read.append(Lemma(tuple(TranslatedPair(*pair, *known) for *pair, known in rows), gender))
     return read
 
 
@@ -143,8 +143,8 @@ PREPOSITIONS = single("preposition", "for für; without ohne; against gegen; aro
 """All with the accusative."""
 CONJUNCTIONS = single("conjunction", "because weil; when wenn; while während; although obwohl")
 [THAT] = single("conjunction", "that dass")
-AND = Translation("and", "und", "conjunction", "CC")
-MARKS = [Translation(mark, mark, "mark", mark) for mark in ".?,"]
+AND = TranslatedPair("and", "und", "conjunction", "CC")
+MARKS = [TranslatedPair(mark, mark, "mark", mark) for mark in ".?,"]
 STOP = MARKS[0]
 WEAK = _table("-e -e -e -en / -en -e -e -en")
 MIXED = _table("-er -e -es -en / -en -e -es -en")
@@ -265,7 +265,7 @@ def _noun_phrase(case: str, generator: random.Random) -> tuple[Words, bool]:
     return [*words, noun.forms[plural]], plural
 
 
-def lexicon() -> list[Translation]:
+def lexicon() -> list[TranslatedPair]:
     """Return all forms that translate each other, and those without a counterpart, by class."""
     verbs = [*TRANSITIVE, *INTRANSITIVE, *REPORTING]
     known = {form for lemma in (*NOUNS, *verbs, HAVE, DO, *MODALS) for form in lemma.forms}
@@ -278,7 +278,7 @@ def lexicon() -> list[Translation]:
     return sorted(known, key=lambda entry: (CLASSES.index(entry.word_class), *entry))
 
 
-def chunk_tags(words: Sequence[Translation]) -> list[str]:
+def chunk_tags(words: Sequence[TranslatedPair]) -> list[str]:
     """Return the chunk tags of an English sentence.
 
     Verbs that follow each other are one chunk; a noun ends its noun phrase. Marks, and the `and`

@@ -6,7 +6,7 @@ from workflow.definitions.references import Reference
 
 
 @dataclass(frozen=True)
-class Finding:
+class PaperFinding:
     """What came out of a paper."""
 
     reference: Reference
@@ -39,7 +39,7 @@ class Counts:
 class Headline:
     """What came out at one scale."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[PaperFinding, ...]
     tables: tuple[Counts, ...]
 
     @property

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow.files import read_sidecar
-from workflow.reporting.publication.settings import Settings
+from workflow.reporting.publication.settings import CellSettings
 from workflow.reporting.statistics.cells import Cell, read_cells
 from workflow.reporting.statistics.verdict import COMPARED, WORDS
 
@@ -33,7 +33,7 @@ class Comparison:
     """Why it was not run, one of `settings.REASONS`."""
 
 
-def comparisons(tables: Iterable[Path], settings: Settings | None = None) -> list[Comparison]:
+def comparisons(tables: Iterable[Path], settings: CellSettings | None = None) -> list[Comparison]:
     """Return the comparisons in some tables (`.csv`), without tables that repeat another.
 
     `settings` tells of each how it was trained, or why it was not.
@@ -62,7 +62,7 @@ def _repeated(cell: Cell) -> bool:
     return cell.flag == "reading" and cell.verdict == "not run"
 
 
-def _setting(settings: Settings, sidecar: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
+def _setting(settings: CellSettings, sidecar: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
     if cell.verdict == "not run":
         return {"lacking": settings.lacking(sidecar, cell)}
     return {"shorter": settings.shorter(sidecar, cell)}

@@ -8,9 +8,9 @@ from workflow.definitions.paper import Paper
 from workflow.definitions.references import key_of
 from workflow.reporting.claims.judged import JudgedClaim, read_claims
 from workflow.reporting.claims.kinds import KINDS
-from workflow.reporting.page.headline import Counts, Finding, Headline
+from workflow.reporting.page.headline import Counts, Headline, PaperFinding
 from workflow.reporting.publication.counting import Comparison, comparisons, once
-from workflow.reporting.publication.settings import REASONS, Settings
+from workflow.reporting.publication.settings import REASONS, CellSettings
 from workflow.reporting.statistics.decisions import VERDICTS
 from workflow.reporting.statistics.verdict import COMPARED
 
@@ -23,14 +23,14 @@ def headline(scale: str, tables: Iterable[Path], claims: Iterable[Path]) -> Head
         sorted(tables),
         [claim for path in sorted(claims) for claim in read_claims(path)],
     )
-    found = comparisons(shown, Settings(scale, shown))
+    found = comparisons(shown, CellSettings(scale, shown))
     return Headline(
         tuple(one for paper in Paper.all() for one in findings(paper, judged)),
         (claims_by_kind(judged), numbers_by_training(found), numbers_not_run(found)),
     )
 
 
-def findings(paper: Paper, judged: Sequence[JudgedClaim]) -> list[Finding]:
+def findings(paper: Paper, judged: Sequence[JudgedClaim]) -> list[PaperFinding]:
     """Return a finding a reference of a paper: its sentences whose verdicts are so, and counts."""
     verdicts = {claim.id: claim.verdict for claim in judged}
     found = []
@@ -43,7 +43,7 @@ def findings(paper: Paper, judged: Sequence[JudgedClaim]) -> list[Finding]:
             for one in paper.claims.get("findings", [])
             if one["source"] == reference.key and one["rests_on"].items() <= verdicts.items()
         ]
-        found.append(Finding(reference, " ".join([*said, _decided(own)])))
+        found.append(PaperFinding(reference, " ".join([*said, _decided(own)])))
     return found
 
 

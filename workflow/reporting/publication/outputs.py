@@ -5,7 +5,7 @@ from pathlib import Path
 
 from workflow.definitions.paper import Paper
 from workflow.files import write_json
-from workflow.planning.corpora import Corpus, corpora
+from workflow.planning.corpora import DescribedCorpus, corpora
 from workflow.planning.plan import Plan
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measures
@@ -14,7 +14,7 @@ from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.tables.corpora import Facts, describe
 from workflow.reporting.tables.tabulating import tabulate
 
-Known = Callable[[Paper, str, Mapping[str, Corpus]], dict[str, Facts]]
+Known = Callable[[Paper, str, Mapping[str, DescribedCorpus]], dict[str, Facts]]
 """From a paper's table of corpora and its rows to the facts that are known, by row."""
 
 
@@ -58,7 +58,7 @@ def make(
             describe(paper, name, scale, facts, tables / name)
 
 
-def _missing(rows: Mapping[str, Corpus]) -> dict[str, Facts]:
+def _missing(rows: Mapping[str, DescribedCorpus]) -> dict[str, Facts]:
     """Return the facts of corpora of which nothing is known but the recipe."""
     why = "it has not been described yet"
     return {
@@ -67,7 +67,7 @@ def _missing(rows: Mapping[str, Corpus]) -> dict[str, Facts]:
     }
 
 
-def _current(facts: Mapping[str, Facts], rows: Mapping[str, Corpus]) -> dict[str, Facts]:
+def _current(facts: Mapping[str, Facts], rows: Mapping[str, DescribedCorpus]) -> dict[str, Facts]:
     """Return the facts that are of today's recipes."""
     return {
         row: facts[row]

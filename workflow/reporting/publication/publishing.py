@@ -17,7 +17,7 @@ from model.store.checksums import listed
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.files import read_json, write_json, write_text
-from workflow.planning.corpora import Corpus
+from workflow.planning.corpora import DescribedCorpus
 from workflow.planning.plan import Plan
 from workflow.reporting.claims import history
 from workflow.reporting.publication.current import Now
@@ -139,7 +139,7 @@ def _write_index(aside: Path, results: Mapping[str, Result]) -> None:
 def _facts(folders: Iterable[Path]) -> Known:
     """Return what knows the facts of the tables made before; those of the last folder count."""
 
-    def known(paper: Paper, name: str, rows: Mapping[str, Corpus]) -> dict[str, Facts]:
+    def known(paper: Paper, name: str, rows: Mapping[str, DescribedCorpus]) -> dict[str, Facts]:
         facts: dict[str, Facts] = {}
         for folder in folders:
             sidecar = folder / "tables" / paper.name / f"{name}.json"

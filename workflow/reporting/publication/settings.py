@@ -22,7 +22,7 @@ REASONS = (BY_DATA["absent"], BY_DATA["part"], GPU, UNDONE)
 """Why a printed number was not run, in the order in which they are counted."""
 
 
-class Settings:
+class CellSettings:
     """How the cells of tables at one scale depart from the paper's setting."""
 
     def __init__(self, scale: str, tables: Iterable[Path]) -> None:

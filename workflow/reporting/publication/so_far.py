@@ -8,7 +8,7 @@ from pathlib import Path
 from model.store.checksums import Damaged
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
-from workflow.planning.corpora import Corpus
+from workflow.planning.corpora import DescribedCorpus
 from workflow.planning.plan import Plan
 from workflow.reporting.page.page import render, write_page
 from workflow.reporting.publication.current import Now
@@ -93,7 +93,7 @@ def _counting(plan: Plan, now: Now) -> tuple[dict[str, Result], list[str]]:
 def _facts(data: Path) -> Known:
     """Return what knows the facts of the corpora whose data are there."""
 
-    def known(paper: Paper, name: str, rows: Mapping[str, Corpus]) -> dict[str, Facts]:
+    def known(paper: Paper, name: str, rows: Mapping[str, DescribedCorpus]) -> dict[str, Facts]:
         facts = {}
         for row, corpus in rows.items():
             encoded = data / corpus.folder / "encoded"

@@ -18,7 +18,7 @@ from workflow.definitions.paper import Paper
 from workflow.reporting.statistics.cells import Cell
 from workflow.reporting.statistics.comparability import hindrances_of_scale
 from workflow.reporting.statistics.verdict import Verdict
-from workflow.reporting.tables.long_form import Table
+from workflow.reporting.tables.long_form import LongForm
 from workflow.reporting.tables.tabulating import write_table
 
 KEPT = ("digest", "splits", "vocabulary_size", "vocabulary_sizes", "statistics")
@@ -28,7 +28,7 @@ Facts = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Column:
+class CorpusColumn:
     """What is told of every corpus; `label` is the metric's and column's name in expected.csv."""
 
     label: str
@@ -96,29 +96,29 @@ def _unknown(facts: Facts) -> float | None:
     return float(100 * sum(counts.values()) / sum(facts["splits"][s]["tokens"] for s in counts))
 
 
-COLUMNS: Mapping[str, Column] = {
-    "train": Column("train #", "texts", _size("train")),
-    "dev": Column("val #", "texts", _size("dev")),
-    "test": Column("test #", "texts", _size("test")),
-    "train_length": Column("median train seq len", "tokens", _median("train")),
-    "dev_length": Column("median val seq len", "tokens", _median("dev")),
-    "test_length": Column("median test seq len", "tokens", _median("test")),
+COLUMNS: Mapping[str, CorpusColumn] = {
+    "train": CorpusColumn("train #", "texts", _size("train")),
+    "dev": CorpusColumn("val #", "texts", _size("dev")),
+    "test": CorpusColumn("test #", "texts", _size("test")),
+    "train_length": CorpusColumn("median train seq len", "tokens", _median("train")),
+    "dev_length": CorpusColumn("median val seq len", "tokens", _median("dev")),
+    "test_length": CorpusColumn("median test seq len", "tokens", _median("test")),
     **{
-        f"{split}_{side}_length": Column(
+        f"{split}_{side}_length": CorpusColumn(
             f"median {name} seq len, {side}", "tokens", _median(split, side)
         )
         for split, name in (("train", "train"), ("dev", "val"))
         for side in ("source", "target")
     },
-    "vocabulary": Column("vocab size", "entries", _vocabulary),
-    "dropped": Column("left out of train", "texts", _dropped),
-    "duplicates": Column("repeated train / val / test", "texts", _duplicates),
-    "unknown": Column("unknown (%)", "%", _unknown, 2),
-    "form": Column("source", "", lambda facts: str(facts["form"])),
+    "vocabulary": CorpusColumn("vocab size", "entries", _vocabulary),
+    "dropped": CorpusColumn("left out of train", "texts", _dropped),
+    "duplicates": CorpusColumn("repeated train / val / test", "texts", _duplicates),
+    "unknown": CorpusColumn("unknown (%)", "%", _unknown, 2),
+    "form": CorpusColumn("source", "", lambda facts: str(facts["form"])),
 }
 
 
-def unit(column: Column, facts: Facts) -> str:
+def unit(column: CorpusColumn, facts: Facts) -> str:
     """Return the unit of a column in the row of a corpus; a parallel one has a direction.
 
     Which kind of corpus it is remains unknown where the scale does not name it.
@@ -155,7 +155,7 @@ def describe(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts], pr
     write_table(made, shown, name, scale, prefix)
 
 
-def build(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts]) -> Table:
+def build(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts]) -> LongForm:
     """Return the table's cells and its sidecar; `facts` are by row id."""
     definition = paper.definition("corpora", name)
     cells, told = [], []
@@ -196,11 +196,11 @@ def build(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts]) -> Ta
         "corpora": dict(facts),
         "cells": told,
     }
-    return Table(cells, sidecar)
+    return LongForm(cells, sidecar)
 
 
 def printed(
-    paper: Paper, definition: CorpusTable, row: CorpusRow, column: Column
+    paper: Paper, definition: CorpusTable, row: CorpusRow, column: CorpusColumn
 ) -> Expected | None:
     """Return what the paper prints in a cell, if anything."""
     place = row.get("printed", definition.get("printed"))

@@ -32,7 +32,7 @@ QUOTED = "quoted"
 
 
 @dataclass(frozen=True)
-class Table:
+class LongForm:
     """A table's cells and the sidecar that names the runs behind each of them."""
 
     cells: list[Cell]
@@ -57,7 +57,7 @@ class Context:
 
 def build(
     paper: Paper, name: str, scale: str, measures: Measures, base: Sequence[Cell] = ()
-) -> Table:
+) -> LongForm:
     """Return a table over the given measures; cells without a measure are `not run`.
 
     For an overlay, `base` are the cells of the scale it stands on.
@@ -92,7 +92,7 @@ def build(
         "runs": runs,
         "cells": told,
     }
-    return Table(cells, sidecar)
+    return LongForm(cells, sidecar)
 
 
 def _metric(metrics: Mapping[str, Metric], name: str, row: Row) -> Metric:
