@@ -54,11 +54,11 @@ def definitions(**more: Any) -> dict[str, Any]:
     return checked
 
 
-def table_of(made: dict[str, Any], behind: list[Measure]) -> tables.Table:
+def table_of(made: dict[str, Any], behind: list[Measure]) -> tables.LongForm:
     return tables.build(with_tables(made), "toy", "lite", Measures(behind))
 
 
-def shown(made: dict[str, Any], table: tables.Table) -> list[list[str]]:
+def shown(made: dict[str, Any], table: tables.LongForm) -> list[list[str]]:
     """Return the texts of the rows that a reader sees."""
     cells = layout.grid(made, "toy", table.cells, table.sidecar)
     return [[cell.text for cell in row] for row in cells.rows]

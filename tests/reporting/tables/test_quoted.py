@@ -47,7 +47,7 @@ def definitions(**row: Any) -> dict[str, Any]:
     return found
 
 
-def built(made: dict[str, Any], runs: list[Any]) -> tables.Table:
+def built(made: dict[str, Any], runs: list[Any]) -> tables.LongForm:
     return tables.build(with_tables(made, "explicit_sparse"), "toy", "lite", Measures(runs))
 
 

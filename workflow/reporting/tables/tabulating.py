@@ -34,7 +34,7 @@ def tabulate(
 
 
 def write_table(
-    table: tables.Table, definitions: Mapping[str, Any], name: str, scale: str, prefix: Path
+    table: tables.LongForm, definitions: Mapping[str, Any], name: str, scale: str, prefix: Path
 ) -> None:
     """Write a table's four files.
 
