@@ -104,7 +104,7 @@ def _fields(path: Path) -> Iterator[list[str]]:
         yield fields
 
 
-def _tagged(words: Sequence[translations.Translation]) -> Iterator[str]:
+def _tagged(words: Sequence[translations.TranslatedPair]) -> Iterator[str]:
     """Yield the lines of a sentence, an empty one last."""
     for word, tag in zip(words, translations.chunk_tags(words), strict=True):
         yield f"{word.english} {word.tag} {tag}"
