@@ -134,7 +134,8 @@ def nameless(value: Any) -> Any:
 def identity(spec: Mapping[str, Any]) -> str:
     """Return the 16 hex digits that name a run in the store.
 
-    Labels (paper, experiment, variant, scale) do not count, nor do names of code, whose hash does.
+    `Labels` (paper, experiment, variant, label, scale) do not count, nor do names of code, whose
+    hash does.
     Of the data only its name and the digest of its contents count: the same bytes made by another
     recipe are the same data.
     """

@@ -35,6 +35,8 @@ def token_scores(model: nn.Module, batch: Batch) -> TokenScores:
 
     One backward pass serves a whole batch: in evaluation mode the examples are independent, so
     the gradient of the sum of their y_hat is each example's own. The model is a `Classifier`.
+    Attention is the normalizer's weights as they are in use (one-hot under Gumbel; in two streams
+    the controller's), summed over layers, heads and real queries.
     """
     encoder: Any = model.encoder
     h0 = encoder.embedding(batch.tokens).detach().requires_grad_()
