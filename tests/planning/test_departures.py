@@ -16,7 +16,7 @@ def experiment(**scales: Any) -> Experiment:
     sst = {"dataset": "sst"}
     definition = {
         "data": {"dataset": "imdb"},
-        "model": {},
+        **{part: {} for part in ("model", "objective", "evaluators")},
         "training": {"epochs": 50},
         "variants": {"a": {}, "b": {}, "c": {"data": sst}, "d": {"training": {"updates": 9}}},
         "scales": {"paper": {"only": ["a", "c", "d"]}, **scales},
@@ -52,7 +52,7 @@ def test_what_there_is_of_the_papers_data(made: Departures) -> None:
     assert made.at_hand("made", "c") == "absent"
     assert made.at_hand("made", "c", [{"dataset": "sst_2"}]) == "part"
     assert made.at_hand("made", "c", [{"dataset": "sstx"}]) == "absent"
-    whole = departures._data(made.experiments["made"], "c", "paper")
+    whole = made.experiments["made"].resolve("c", "paper").recipe
     assert made.at_hand("made", "c", [whole]) == "whole"
     assert made.at_hand("made", "c", [{**whole, "max_tokens": 7}]) == "part"
 

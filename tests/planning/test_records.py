@@ -147,11 +147,11 @@ def reading(project, **config):
 def test_a_further_corpus_is_planned_like_any_data(project, scale, recipe):
     found = reading(project, scale=scale)
     run = found.plan.run("one", "small", 0)
-    assert run.further_data == {"probe.tagged": recipe}
+    assert run.settings.further_data == {"probe.tagged": recipe}
     folder = data_folder(recipe)
     assert found.recipe(folder) == recipe
     assert recipe in found.recipes and run.recipe in found.recipes
-    assert found.plan.run("two", "tuned", 0).further_data == {}
+    assert found.plan.run("two", "tuned", 0).settings.further_data == {}
 
 
 def test_a_further_corpus_is_no_part_of_the_run(project):

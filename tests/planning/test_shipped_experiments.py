@@ -229,7 +229,7 @@ def test_roles_tell_the_classes_of_words(tmp_path):
     corpus = corpus_of(plan, tmp_path)
     for run in plan.runs("role_translation"):
         parts = ("model", "objective", "training", "checkpoints")
-        spec = {name: run.settings[name] for name in parts} | {"seed": run.seed}
+        spec = {name: getattr(run.settings, name) for name in parts} | {"seed": run.seed}
         trained = run_spec(spec, corpus, parents=weights)
         weights["softmax"] = trained.weights
         model = build_model(spec, corpus)

@@ -111,7 +111,7 @@ def test_the_command_publishes_and_updates_the_readme(clone: Path) -> None:
     assert done.returncode == 0, done.stderr
     readme = (clone / "README.md").read_text()
     assert readme.startswith("# Title\n") and readme.endswith("End.\n")
-    assert "| claim | paper | ours | verdict |" in readme and "\nold\n" not in readme
+    assert "| claim | ours | compared with | difference" in readme and "\nold\n" not in readme
     assert "0.71 vs 0.69" in readme and "**holds**" in readme
     folder = clone / "docs/reproduction/lite"
     for name in ("table_6_1.csv", "table_6_1.md", "table_6_1.tex", "table_6_1.json"):
@@ -330,7 +330,7 @@ def test_what_is_no_longer_made_is_removed(results: Results, docs: Path) -> None
     put(results, docs)
     old = docs / "lite/tables/discrete_transformer/table_9.csv"
     old.write_text("x")
-    (docs / "lite/claims/other_paper.json").write_text("{}")
+    sealing.put(docs / "lite/claims/other_paper.json", {"claims": []})
     put(results, docs)
     assert not old.exists() and not (docs / "lite/claims/other_paper.json").exists()
     assert old.with_name("table_6_1.csv").is_file()
@@ -365,9 +365,10 @@ def test_the_readme_shows_the_headlines_and_counts_all_claims(tmp_path: Path) ->
     sealing.put(tmp_path / "lite/claims/one.json", {"claims": claims})
     text = block(tmp_path)
     assert re.findall(r"claim (\d) ", text) == ["1", "2", "5"]
-    assert "Of 7 claims 2 hold, 1 do not, 2 are undecided" in text and "and 2 were not run." in text
+    assert "| all | 7 | 2 | 1 | 0 | 2 | 2 |" in text
     (reference, _) = Paper("discrete_transformer").about.references
-    assert f"| [{reference.key}]({reference.link}) {reference.title} | 3 of 7 |" in text
+    counted = "(7 claims: 2 hold, 1 does not, 2 undecided, 2 not run)"
+    assert f"**{reference.key}** ([{reference.title}]({reference.link})): {counted}" in text
 
 
 def test_undefined_measures_can_be_published(results: Results, docs: Path) -> None:
