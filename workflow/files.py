@@ -32,6 +32,11 @@ def read_json(path: Path) -> dict[str, Any]:
         ) from None
 
 
+def read_history(path: Path) -> list[dict[str, Any]]:
+    """Read the entries of a history, of which there are none before the first publication."""
+    return list(read_json(path)["history"]) if path.is_file() else []
+
+
 def write_sidecar(prefix: Path, value: Mapping[str, object], kinds: Iterable[str]) -> None:
     """Write `<prefix>.json` with what is told of a table or figure, and of its files, by kind."""
     names = [f"{prefix.name}.{kind}" for kind in kinds]

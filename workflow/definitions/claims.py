@@ -10,7 +10,8 @@ from workflow.definitions.names import Runs, known, once
 from workflow.definitions.values import Digits, Measure, Name, Place, Text, closed, default
 from workflow.errors import InputError
 
-Verdict = Literal["holds", "does not hold", "no difference", "undecided", "not run"]
+Outcome = Literal["holds", "does not hold", "no difference", "undecided", "not run"]
+"""What comes of a claim; the first three decide it."""
 
 
 @closed
@@ -94,7 +95,7 @@ class Finding(TypedDict):
     source: str
     """the paper's key"""
     finding: Text
-    rests_on: Annotated[dict[str, Verdict], Field(min_length=1)]
+    rests_on: Annotated[dict[str, Outcome], Field(min_length=1)]
     """the verdicts that it tells, by claim"""
 
 

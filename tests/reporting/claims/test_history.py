@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from tests.reporting.claims.test_claims_table import claim
-from workflow.files import read_json, write_json
+from workflow.files import read_history, read_json, write_json
 from workflow.reporting.claims.history import (
+    NAME,
     after_results,
     changes,
     claims_of,
     extended,
-    read_history,
 )
 
 LITE = Path(__file__).resolve().parents[3] / "docs/reproduction/lite"
@@ -59,18 +59,18 @@ def test_what_does_not_decide_a_claim_is_no_change() -> None:
 
 
 def test_it_is_read_where_it_was_published(tmp_path: Path) -> None:
-    assert read_history(tmp_path) == [] and claims_of(tmp_path) == []
+    assert read_history(tmp_path / NAME) == [] and claims_of(tmp_path) == []
     history = extended([], changes([told("a")], [told("a", margin=1)], ()), "2026-01-02")
     write_json(tmp_path / "claims_history.json", {"schema": 1, "history": history})
     write_json(tmp_path / "claims/p.json", {"claims": [told("a")]})
-    assert read_history(tmp_path) == history
+    assert read_history(tmp_path / NAME) == history
     assert claims_of(tmp_path) == [told("a")]
 
 
 def test_the_published_history_leads_to_what_is_published() -> None:
     """Its changes, carried out one after the other, end at the sentences published today."""
     sentences: dict[str, str] = {}
-    for entry in read_history(LITE):
+    for entry in read_history(LITE / NAME):
         for one in entry["changes"]:
             if one["part"] not in ("claim", "added", "removed"):
                 continue

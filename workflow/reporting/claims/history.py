@@ -15,12 +15,6 @@ Change = Mapping[str, Any]
 """`claim`, the `part` of it with `old` and `new`, and whether its `results` were known."""
 
 
-def read_history(published: Path) -> list[Change]:
-    """Return the history below a published scale's folder, empty before the first publication."""
-    path = published / NAME
-    return list(read_json(path)["history"]) if path.is_file() else []
-
-
 def claims_of(published: Path) -> list[dict[str, Any]]:
     """Return the claims published below a scale's folder, as their JSON has them."""
     paths = sorted((published / "claims").glob("*.json"))

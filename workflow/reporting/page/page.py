@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from workflow.definitions.paper import Paper
-from workflow.files import read_json, read_sidecar, write_sidecar, write_text
+from workflow.files import read_history, read_json, read_sidecar, write_sidecar, write_text
 from workflow.paths import PUBLISHED
 from workflow.reporting.claims.judged import JudgedClaim, read_claims
 from workflow.reporting.claims.markdown import counted, difference, sides
@@ -79,7 +79,7 @@ def render(
         tolerances=_tolerances(papers),
         near=NEAR,
         changes=tolerances.changes(
-            tolerances.read_history(PUBLISHED / scale), tolerances.current()
+            read_history(PUBLISHED / scale / tolerances.NAME), tolerances.current()
         ),
         dirty=sorted({str(run.get("commit"))[:10] for run in records.values() if run.get("dirty")}),
         commits=sorted({str(run["commit"])[:10] for run in records.values() if run.get("commit")}),

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from workflow.definitions.paper import Paper
-from workflow.files import read_json
+from workflow.files import read_history, read_json
 from workflow.reporting.claims import history
 from workflow.reporting.claims.judged import read_claims
 from workflow.reporting.claims.markdown import claims_table
@@ -31,7 +31,7 @@ def scale_page(
     if base_scale(scale) != scale:
         parts.append(f"An overlay on `{base_scale(scale)}`: its settings are not the papers'.")
     parts += [headline_of(folder).markdown, "## Claims", ABOUT_CLAIMS, *_claims(folder, titles)]
-    parts += _changed(history.after_results(history.read_history(folder)))
+    parts += _changed(history.after_results(read_history(folder / history.NAME)))
     parts += ["## Follow one number", following.section(folder, titles)]
     parts += ["## Tables", RULE, *_tables(folder, titles), "## Figures", *_figures(folder)]
     if stale:

@@ -16,7 +16,7 @@ from pathlib import Path
 from model.store.checksums import listed
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
-from workflow.files import read_json, write_json, write_text
+from workflow.files import read_history, read_json, write_json, write_text
 from workflow.planning.corpora import DescribedCorpus
 from workflow.planning.plan import Plan
 from workflow.reporting.claims import history
@@ -120,9 +120,9 @@ def _write_histories(folder: Path, aside: Path, known: Collection[str]) -> None:
     `known` are the runs that were published before.
     """
     today = datetime.now(UTC).date().isoformat()
-    rules = tolerances.extended(tolerances.read_history(folder), tolerances.current(), today)
+    rules = tolerances.extended(read_history(folder / tolerances.NAME), tolerances.current(), today)
     changes = history.changes(history.claims_of(folder), history.claims_of(aside), known)
-    claims = history.extended(history.read_history(folder), changes, today)
+    claims = history.extended(read_history(folder / history.NAME), changes, today)
     for name, entries in ((tolerances.NAME, rules), (history.NAME, claims)):
         write_json(aside / name, {"schema": 1, "history": entries})
 

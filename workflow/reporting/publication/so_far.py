@@ -54,12 +54,13 @@ def write_so_far(plan: Plan, now: Now, say: Callable[[str], None]) -> SoFar:
         aside = Path(name) / "new"
         scales = Path(plan.results)
         make(plan, results.values(), _facts(scales / "data"), scales, aside, say)
+        tables, claims = (sorted(aside.glob(one)) for one in ("tables/*/*.csv", "claims/*.json"))
         page = render(
             plan.scale,
             runs=[folder / "runs" / key / "run.json" for key in results],
-            tables=(tables := sorted(aside.glob("tables/*/*.csv"))),
+            tables=tables,
             figures=aside.glob("figures/*/*.png"),
-            claims=(claims := sorted(aside.glob("claims/*.json"))),
+            claims=claims,
             mechanisms=list(plan.mechanisms),
             plan=folder / "plan.json",
             so_far=f"{len(results)} of {len(keys)} planned runs",

@@ -12,13 +12,15 @@ it says that there is no such difference, also where it leaves out 0: that is a 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 
+from workflow.definitions.claims import Outcome
 from workflow.reporting.statistics import bootstrap, intervals
 
-DECIDED = ("holds", "does not hold", "no difference")
-VERDICTS = (*DECIDED, "undecided", "not run")
+VERDICTS: tuple[Outcome, ...] = get_args(Outcome)
+DECIDED = VERDICTS[:3]
 SPREAD = 3
 """So many seeds that agree exactly are believed to; of fewer it may be chance."""
 

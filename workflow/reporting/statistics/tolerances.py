@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from workflow.definitions.paper import Paper
 from workflow.definitions.tables import Rule
-from workflow.files import read_json
 
 NAME = "tolerances.json"
 Rules = Mapping[str, Rule]
@@ -32,12 +30,6 @@ def extended(history: Sequence[Mapping[str, Any]], rules: Rules, date: str) -> l
     if not entries or entries[-1]["rules"] != rules:
         entries.append({"date": date, "rules": dict(rules)})
     return entries
-
-
-def read_history(published: Path) -> list[dict[str, Any]]:
-    """Return the history below a published scale's folder, empty before the first publication."""
-    path = published / NAME
-    return list(read_json(path)["history"]) if path.is_file() else []
 
 
 def changes(history: Sequence[Mapping[str, Any]], rules: Rules) -> list[str]:
