@@ -263,8 +263,8 @@ def test_sides_are_groups_and_need_no_common_seed() -> None:
     # Wilson's intervals are [.0279, .3010] and [.3006, .9544]:
     # -.65 - hypot(.0721, .2044) = -.867 and -.65 + hypot(.2010, .4494) = -.158
     assert (
-        "0.10 (same 40, 2 of 20 runs) vs 0.75 (40 of 60, 3 of 4 runs): -0.65 [-0.87, -0.16] "
-        "| **holds** |"
+        "| same 40: 0.10 (2 of 20 runs) | 40 of 60: 0.75 (3 of 4 runs) | -0.65 [-0.87, -0.16] "
+        "| 24 runs | – | **holds** |"
     ) in claims_table([JudgedClaim.of(found)])
 
 
@@ -273,16 +273,16 @@ def test_a_fixed_value_stands_for_the_other_side() -> None:
     low, high = wilson(2, 20)
     assert (found["ci_low"], found["ci_high"]) == pytest.approx((low - 0.5, high - 0.5))
     assert (found["n"], found["verdict"]) == (20, "holds")
-    assert "(same 40, 2 of 20 runs) vs 0.50 (fixed value): -0.40" in claims_table(
+    assert "| same 40: 0.10 (2 of 20 runs) | fixed value: 0.50 | -0.40" in claims_table(
         [JudgedClaim.of(found)]
     )
 
 
 @pytest.mark.parametrize(
-    ("more", "verdict", "ours"),
-    [([], "not run", "not run"), ([None, None], "undecided", "undefined")],
+    ("more", "verdict", "why"),
+    [([], "not run", ""), ([None, None], "undecided", " (undefined)")],
 )
-def test_one_side_decides_nothing(more: list[int | None], verdict: str, ours: str) -> None:
+def test_one_side_decides_nothing(more: list[int | None], verdict: str, why: str) -> None:
     found = judged(OTHER, [*outcomes("same", LEARNED), *outcomes("more", more)])
     assert (found["verdict"], found["estimate"]) == (verdict, None)
-    assert f"| {ours} | **{verdict}**" in claims_table([JudgedClaim.of(found)])
+    assert f"| – | – | – | – | – | **{verdict}**{why} |" in claims_table([JudgedClaim.of(found)])
