@@ -147,3 +147,20 @@ def test_routing_itself_may_look_at_every_token():
         after = argmax_decisions(model, changed, real)
         flipped |= any((a != b).any() for a, b in zip(routing, after, strict=True))
     assert flipped
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**31), st.sampled_from(["single", "two"]))
+def test_a_class_depends_on_the_field_of_cls_alone(seed, kind):
+    torch.manual_seed(seed)
+    model = Classifier(discrete(kind), 2).double().eval()
+    tokens = torch.randint(3, 20, (1, 12))
+    real = torch.ones_like(tokens, dtype=torch.bool)
+    routing = argmax_decisions(model, tokens, real)
+    inside = receptive_field(routing)[0, 0] > 0
+    assume(1 < inside.sum() < 12)
+    h0 = model.encoder.embedding(tokens).detach().requires_grad_()
+    logits = model(tokens, real, h0=h0, routing=routing).logits
+    gradient = torch.autograd.grad(logits.square().sum(), h0)[0][0].abs().sum(-1)
+    assert torch.equal(gradient > 0, inside)
+    assert (gradient[~inside] == 0).all()

@@ -159,3 +159,48 @@ def test_a_layer_has_a_copy_of_the_assignment():
     assert layers[1].assignment.temperature == roles.assignment.temperature == 1.0
     assert not isinstance(Roles(3, Softmax()).assignment, Gumbel)
     assert isinstance(RoleInteraction(4, Roles(3, window=3), True, 0.0).context, ConvolutionContext)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=10, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    lengths=st.lists(st.integers(1, 7), min_size=1, max_size=4),
+    data=st.data(),
+)
+def test_no_later_target_token_changes_a_role(kind, seed, lengths, data):
+    torch.manual_seed(seed)
+    layer = layer_of(kind, causal=True)
+    e, layout = packed(lengths)
+    row = data.draw(st.integers(0, len(lengths) - 1))
+    place = data.draw(st.integers(0, lengths[row] - 1))
+    start = sum(lengths[:row])
+    changed = e.clone()
+    # An inclusive role may depend on its own token.
+    inclusive = KINDS[kind].get("inclusive", True)
+    changed[start + place + inclusive : start + lengths[row]] += 3.0
+    before, after = layer.assign(e, layout), layer.assign(changed, layout)
+    assert torch.equal(before[: start + place + 1], after[: start + place + 1])
+    assert torch.equal(before[start + lengths[row] :], after[start + lengths[row] :])
+
+
+@pytest.mark.parametrize("kind", ["dense", "softmax", "convolution"])
+@torch.no_grad()
+def test_on_the_source_side_a_role_depends_on_later_tokens_too(kind):
+    layer = layer_of(kind, causal=False)
+    e, layout = packed([4])
+    changed = e.clone()
+    changed[1] += 3.0
+    moved = (layer.assign(e, layout) - layer.assign(changed, layout)).abs().amax(1)
+    assert (moved[:3] > 1e-6).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@torch.no_grad()
+def test_steps_equal_the_whole_sentence(kind):
+    layer = layer_of(kind, causal=True)
+    e, layout = packed([6, 6])
+    whole, state = layer(e, layout).view(2, 6, D), ()
+    for t in range(6):
+        found, state = layer.step(e.view(2, 6, D)[:, t], state)
+        assert torch.allclose(found, whole[:, t], atol=1e-12)

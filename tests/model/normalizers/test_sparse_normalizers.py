@@ -300,3 +300,23 @@ def test_rows_of_a_learned_alpha_sum_to_1_as_closely_as_is_stated(alpha, least, 
 def test_topk_computes_rows_of_any_length_in_single(keys):
     scores = torch.randn(2, HEADS, 5, keys).bfloat16()
     assert TopK(3)(scores).dtype == torch.float32
+
+
+@pytest.mark.parametrize("normalizer", EVERY)
+def test_gradients_agree_with_finite_differences(normalizer):
+    scores = masked_scores(6, 1.0, torch.float64, seed=4)[:2, :, :2]
+    real = scores[1:, ..., :3].clone().requires_grad_()
+    whole = scores[:1].clone().requires_grad_()
+    hidden = torch.full((1, HEADS, 2, 2), -math.inf, dtype=torch.float64)
+    assert torch.autograd.gradcheck(normalizer, whole)
+    assert torch.autograd.gradcheck(lambda s: normalizer(torch.cat([s, hidden], -1)), real)
+
+
+def test_the_gradient_in_alpha_agrees_with_finite_differences():
+    normalizer = with_alphas()
+    scores = masked_scores(6, 1.0, torch.float64, seed=4)
+
+    def of(logit: Tensor) -> Tensor:
+        return torch.func.functional_call(normalizer, {"logit": logit}, scores)
+
+    assert torch.autograd.gradcheck(of, normalizer.logit.detach().requires_grad_())

@@ -14,7 +14,16 @@ from model.batches.pairs import collate_pairs
 from model.kernels.smoothed_loss import smoothed_loss
 from model.objectives.translation import Translation
 from tests.model.compare import close
-from tests.model.translators import MECHANISMS, assert_copied, make, read_by, write_pairs
+from tests.model.corpora import resumed_alike
+from tests.model.specs import GUMBEL, tiny
+from tests.model.translators import (
+    MECHANISMS,
+    assert_copied,
+    make,
+    read_by,
+    repeated_pairs,
+    write_pairs,
+)
 
 
 @settings(max_examples=25)
@@ -111,3 +120,22 @@ def test_every_mechanism_learns_to_copy(mechanism, tmp_path):
     torch.manual_seed(0)
     model = make(mechanism, 9, width=32, hidden=64, layers=1, norm="pre").float()
     assert_copied(model, Translation(0.0), 250, tmp_path)
+
+
+@pytest.mark.parametrize("mechanism", ["discrete", "two-stream"])
+def test_a_killed_run_goes_on_bit_for_bit(mechanism, tmp_path):
+    """In the middle of an epoch, with dropout and Gumbel noise; two micro-batches per update."""
+    kind, _ = MECHANISMS[mechanism]
+    model = {
+        "path": f"{kind.__module__}:{kind.__name__}", "width": 8, "hidden": 12, "layers": 1,
+        "heads": 2, "normalizer": GUMBEL, "dropout": 0.2,
+    }  # fmt: skip
+    spec = tiny(
+        model, "model.objectives.translation:Translation", epochs=2, clip=1.0,
+        batch={"tokens": 60, "micro_tokens": 30}, select={"metric": "nll", "mode": "min"},
+        schedule={"name": "inverse_sqrt", "warmup": 4},
+    )  # fmt: skip
+    whole = resumed_alike(spec, repeated_pairs(tmp_path / "pairs"), 3)
+    assert whole.updates > 6
+    rows = [row for row in whole.progress.rows if row["split"] == "dev"]
+    assert {"loss", "nll", "accuracy"} <= rows[0].keys()

@@ -60,3 +60,10 @@ def test_it_equals_scikit_learns_own_vectoriser(tmp_path):
     assert found["accuracy"]["value"] == pytest.approx(scores[best][1])
     assert len({dev for dev, _ in scores.values()}) > 1
     assert 40 < found["accuracy"]["value"] < 100
+
+
+def test_a_keyword_is_found(keywords):
+    found = tfidf_regression(Subject(None, keywords, CPU, 0)).scalars
+    assert found["accuracy"]["value"] == 100
+    assert found["accuracy"]["n"] == 80
+    assert found["c"]["value"] in STRENGTHS

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from model.probes.kendall import tau_b
+from model.probes.kendall import _inversions, tau_b
 
 
 def padded(pairs: list[tuple[list[float], list[float]]]) -> tuple[np.ndarray, ...]:
@@ -78,3 +78,13 @@ def test_what_stands_behind_a_row_is_not_read():
     expected = tau_b(x, y, lengths)
     x[0, 3:], y[0, 3:] = np.nan, -np.inf
     assert tau_b(x, y, lengths).tolist() == expected.tolist()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.integers(0, 9), max_size=33), st.lists(st.integers(0, 99), max_size=33))
+def test_inversions_are_those_of_the_loop(first, second):
+    """Two rows of the same length."""
+    length = min(len(first), len(second))
+    rows = np.array([first[:length], second[:length]]).reshape(2, length)
+    for row, found in zip(rows, _inversions(rows), strict=True):
+        assert found == sum(row[i] > row[j] for j in range(length) for i in range(j))

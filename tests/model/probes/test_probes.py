@@ -14,10 +14,11 @@ from model.build import build
 from model.normalizers.gumbel import one_hot_argmax
 from model.probes.fields.flips import routing_flips, tree_differs
 from model.probes.fields.receptive_fields import receptive_fields, true_spans
-from model.probes.importance.classification import attention_importance, token_scores
+from model.probes.importance.classification import attention_importance, salience, token_scores
 from model.probes.measure import Subject
+from model.probes.quality.accuracy import accuracy
 from model.probes.quality.likelihood import language_modelling
-from tests.model.corpora import CPU, values, write_corpus
+from tests.model.corpora import CPU, learned, values, write_corpus
 from tests.model.specs import part
 
 
@@ -192,3 +193,13 @@ def test_flips_happen_where_the_controller_reads_the_tokens(keywords, classifier
              for seed in range(3)]  # fmt: skip
     assert max(rate["flip_rate"]["value"] for rate in rates) > 0
     assert all(0 <= rate["outside"]["value"] <= 1 for rate in rates)
+
+
+def test_a_trained_model_is_measured_as_it_is(keywords, classifier_spec):
+    classifier_spec["training"]["epochs"] = 8
+    s, _ = learned(classifier_spec, keywords)
+    found = accuracy(s).scalars
+    assert found["accuracy"]["value"] > 85
+    assert found["accuracy"]["n"] == 80
+    hits = salience(s).scalars
+    assert hits["importance_hit"]["value"] > hits["chance"]["value"] + 0.3

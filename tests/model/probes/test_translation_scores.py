@@ -166,3 +166,13 @@ def test_references_that_do_not_fit_are_named(corpus):
     path.unlink()
     with pytest.raises(ValueError, match=r"test\.reference\.txt cannot be read"):
         translation_scores(subject, Scripted(corpus, ["", "", "", ""]))
+
+
+def test_right_translations_have_all_scores_full(tmp_path):
+    pairs = [("a b", "der alte hund sieht ein boot"), ("b", "ein boot und ein hund ist da")]
+    corpus = write_parallel(tmp_path / "c", {"train": pairs, "test": pairs})
+    subject = Subject(torch.nn.Identity(), corpus, CPU, 0)
+    found = translation_scores(subject, Scripted(corpus, [text for _, text in pairs])).scalars
+    for name in ("bleu", "compound_bleu", "sacrebleu", "chrf"):
+        assert found[name]["value"] == pytest.approx(100)
+    assert found["length_ratio"]["value"] == 1

@@ -1,5 +1,6 @@
 """Resume states: the newest two are kept, damaged ones never count, older claims save nothing."""
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -131,3 +132,41 @@ def test_a_save_is_due_after_the_interval(entry, monkeypatch):
     assert keeper.due()
     keeper.save(state(1))
     assert not keeper.due()
+
+
+def test_a_new_run_has_no_state(keeper, said):
+    assert keeper.load() is None and said == []
+
+
+def test_damaged_states_do_not_push_out_those_saved_after_them(keeper, said):
+    keeper.save(state(8))
+    keeper.save(state(9))
+    damage(keeper, 8)
+    damage(keeper, 9)
+    assert keeper.load() is None
+    assert said[-1] == "no whole state is left; training begins anew."
+    keeper.save(state(1))
+    assert keeper.load()["progress"]["update"] == 1
+
+
+def test_a_full_disk_leaves_the_states_before(keeper, monkeypatch):
+    keeper.save(state(1))
+    keeper.save(state(2))
+
+    def full_disk(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space"):
+        patch.setattr(os, "fsync", full_disk)
+        keeper.save(state(3))
+    assert updates(keeper) == [1, 2] and not list(keeper.folder.glob(".*"))
+    assert keeper.load()["progress"]["update"] == 2
+
+
+def test_training_stops_at_the_deadline(entry, monkeypatch):
+    clock = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    keeper = DiskCheckpointer(entry.claim(), interval=60, say=print, deadline=130)
+    assert not keeper.stopping()
+    clock[0] = 130
+    assert keeper.stopping()

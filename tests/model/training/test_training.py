@@ -105,3 +105,21 @@ def test_an_empty_split_is_told(tmp_path, classifier_spec):
     corpus = write_corpus(tmp_path / "empty", {"train": [], "dev": [[3]]}, 9, {})
     with pytest.raises(ValueError, match="split 'train' has no example"):
         run(classifier_spec, corpus)
+
+
+def test_asked_checkpoints_are_kept(keywords, classifier_spec):
+    classifier_spec["checkpoints"] = [2, 5]
+    keeper = MemoryKeeper()
+    run(classifier_spec, keywords, keeper)
+    assert sorted(keeper.kept) == [2, 5]
+    assert not torch.equal(*(keeper.kept[u]["output.weight"] for u in (2, 5)))
+
+
+def test_fine_tuning_starts_from_the_parent(keywords, classifier_spec):
+    base = run(classifier_spec, keywords)
+    classifier_spec["training"] |= {"start_from": "base", "epochs": None, "updates": 1,
+                                    "select": None}  # fmt: skip
+    classifier_spec["training"]["optimizer"]["lr"] = 1e-12
+    tuned = run(classifier_spec, keywords, parents={"base": base.weights})
+    for name, value in base.weights.items():
+        assert torch.allclose(value, tuned.weights[name], atol=1e-6), name

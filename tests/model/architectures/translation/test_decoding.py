@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from benchmarks.plain_search import plain_search
-from model.architectures.translation.beam_search import BLOCK, Beam, largest_of
+from model.architectures.translation.beam_search import BLOCK, Beam, candidates, largest_of
 from model.architectures.translation.translator import Translator
 from model.batches.batching import BOS, PAD
 from model.batches.pairs import EOS
+from model.layers.cached_attention import Cache
 from model.layers.packing import Layout
 from tests.model.translators import MECHANISMS, make, sentences, unpadded
 
@@ -158,3 +159,24 @@ def test_a_translation_may_be_empty():
     with torch.no_grad():
         model.output[EOS] = 50 * states.view(2, -1).mean(0)
     assert Beam(2).search(model, source, layout).best() == [[], []]
+
+
+def test_a_cache_keeps_the_order_and_drops_sentences():
+    cache = Cache(6)
+    first, second = torch.randn(3, 2, 2, 4), torch.randn(3, 2, 2, 4)
+    assert torch.equal(cache.append(first)[0], first)
+    assert torch.equal(cache.append(second)[0], torch.cat([first, second], 2))
+    cache.select(torch.tensor([2, 0]))
+    third = torch.randn(2, 2, 2, 4)
+    expected = torch.cat([first[[2, 0]], second[[2, 0]], third], 2)
+    assert torch.equal(cache.append(third)[0], expected)
+
+
+def test_candidates_are_log_probabilities_without_pad_and_bos():
+    logits = torch.randn(3, 9).double() * 5
+    expected = logits.log_softmax(-1)
+    values, words = candidates(logits.clone(), 7)
+    assert torch.allclose(values, expected.gather(1, words))
+    assert words[:, -1].tolist() == [EOS] * 3
+    for row in range(3):
+        assert sorted(words[row, :-1].tolist()) == [2, 3, 4, 5, 6, 7, 8]

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from benchmarks.baseline import TorchTransformer, same_weights
 from model.architectures.translation.encoder_decoder import EncoderDecoder
 from model.architectures.translation.translator import Attentions
 from model.architectures.translation.two_stream import TwoStreamEncoderDecoder
@@ -239,3 +240,30 @@ def test_a_model_is_built_from_its_node():
     assert model.cross_normalizers[1].k == 3
     assert model.encoder_normalizers[0].temperature == 2.0
     assert model.encoder_normalizers[0] is not model.encoder_normalizers[1]
+
+
+@torch.no_grad()
+def test_the_same_weights_in_torchs_transformer_give_the_same_logits():
+    ours = make("softmax", width=16)
+    theirs = TorchTransformer(20, **{**SIZES, "width": 16}, dropout=0.1).double().eval()
+    same_weights(ours, theirs)
+    source, source_layout, target, layout = sides([5, 3, 7], [4, 6, 2])
+    logits = ours.logits(ours(source, source_layout, target, layout).states)
+    states = theirs.stacks(
+        theirs.embed(source), theirs.embed(target),
+        tgt_mask=torch.full((6, 6), -math.inf).triu(1).double(),
+        src_key_padding_mask=~source_layout.real, memory_key_padding_mask=~source_layout.real,
+    )  # fmt: skip
+    assert torch.allclose(logits, layout.pack(states) @ theirs.embedding.weight.T, atol=1e-10)
+
+
+def test_dropout_is_drawn_from_the_global_generator():
+    """So that a run resumes from the state of that generator."""
+    model = make("two-stream", dropout=0.3, hidden_dropout=0.2, attention_dropout=0.1).train()
+    both = sides([5], [6])
+    states = []
+    for seed in (0, 0, 1):
+        torch.manual_seed(seed)
+        states.append(model(*both).states)
+    assert torch.equal(states[0], states[1])
+    assert not torch.equal(states[0], states[2])

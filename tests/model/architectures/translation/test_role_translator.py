@@ -24,9 +24,11 @@ from model.normalizers.softmax import Softmax
 from model.objectives.role_translation import RoleTranslation
 from model.training.loop import TrainingFailed
 from tests.model.architectures.translation.test_decoding import (
+    assert_same,
     assert_searches_equal,
     assert_steps_follow,
     often_ending,
+    plain,
 )
 from tests.model.corpora import resumed_alike, run
 from tests.model.roles import KINDS, make_roles
@@ -211,3 +213,18 @@ def test_a_search_without_beams_to_follow_starts_anew():
     source, layout = sentences([5, 2])
     first, second = (Beam(3).search(model, source, layout) for _ in range(2))
     assert torch.equal(first.tokens, second.tokens)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    kind=st.sampled_from(sorted(KINDS)),
+    beam=st.integers(1, 6),
+    lengths=st.lists(st.integers(1, 6), min_size=1, max_size=5),
+)
+def test_the_search_equals_the_plain_one_whatever_the_sentences(seed, kind, beam, lengths):
+    torch.manual_seed(seed)
+    model = often_ending(make_roles(kind, 12, tie="none", layers=1), seed)
+    source, layout = sentences(lengths, 12)
+    how = Beam(beam, length_extra=4)
+    assert_same(how.search(model, source, layout), plain(model, source, layout, how))

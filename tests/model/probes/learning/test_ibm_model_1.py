@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -192,3 +192,17 @@ def test_permutations_of_the_same_symbols_tell_nothing(tmp_path):
     assert found["rounds"]["value"] == 2
     # Every position is among the highest, whoever looks.
     assert found["agreement"]["value"] == found["chance"]["value"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(CORPUS, st.randoms())
+def test_the_order_of_words_and_pairs_means_nothing(pairs, random):
+    shuffled = [(random.sample(x, len(x)), random.sample(y, len(y))) for x, y in pairs]
+    random.shuffle(shuffled)
+    one, two = (count_table(some, INPUTS, OUTPUTS) for some in (pairs, shuffled))
+    assert np.allclose(one, two)
+
+
+def test_expectation_maximisation_finds_the_dictionary():
+    pairs = [([0, 1], [0, 1]), ([0, 2], [0, 2])]
+    assert np.allclose(expectation_maximisation(pairs, 3, 3, 60), np.eye(3), atol=0.02)
