@@ -1,5 +1,6 @@
 """The grammar of labelled texts: the majority of its salient words is a text's label."""
 
+import hashlib
 import math
 import random
 from collections import Counter
@@ -112,3 +113,11 @@ def test_draw_has_the_given_chances():
     counts = Counter(draw((0.2, 0.0, 0.8), generator) for _ in range(2000))
     assert set(counts) == {0, 2}
     assert abs(counts[0] - 400) < 4.5 * math.sqrt(2000 * 0.2 * 0.8)
+
+
+def test_the_sentences_of_a_seed_stay_what_they_were():
+    """The demo's SST is made of them: another text would train its runs again."""
+    lines = [f"{label} {text}" for label, text in SENTIMENT.sentences(300, random.Random(0))]
+    assert hashlib.sha256("\n".join(lines).encode()).hexdigest() == (
+        "f3116fe5d84cc7099b543f941996f2a2600150a6fcaf5f21d367e9ff7bbd54ab"
+    )
