@@ -26,8 +26,19 @@ from workflow.errors import FETCH_AGAIN, DataError
 ARCHIVE = "domain_sentiment_data.tar.gz"
 MEMBER = re.compile(r"sorted_data_acl/[^/]+/(negative|positive)\.review")
 CATEGORIES = (
-    *("apparel", "baby", "books", "camera_photo", "dvd", "electronics", "health_personal_care"),
-    *("kitchen_housewares", "magazines", "music", "software", "sports_outdoors", "toys_games"),
+    "apparel",
+    "baby",
+    "books",
+    "camera_photo",
+    "dvd",
+    "electronics",
+    "health_personal_care",
+    "kitchen_housewares",
+    "magazines",
+    "music",
+    "software",
+    "sports_outdoors",
+    "toys_games",
     "video",
 )
 TOKENIZED = [f"{name}.task.{split}" for name in CATEGORIES for split in ("test", "train")]

@@ -19,8 +19,16 @@ from workflow.planning.resources import Resources
 Layer = Mapping[str, object]
 """Settings, or some of them that are laid over others."""
 SETTINGS = (
-    *("label", "data", "model", "objective", "training", "evaluators"),
-    *("parents", "checkpoints", "record", "resources"),
+    "label",
+    "data",
+    "model",
+    "objective",
+    "training",
+    "evaluators",
+    "parents",
+    "checkpoints",
+    "record",
+    "resources",
 )
 NAMING = ("path", "dataset")
 REQUIRED = {

@@ -94,8 +94,11 @@ def write_manifest(corpus: EncodableCorpus, out: Path, **known: object) -> None:
     """
     files = listed(out, (name for name in corpus.encoded if name != "manifest.json"))
     manifest = {
-        **{"schema": SCHEMA, "dataset": corpus.name, "options": corpus.options},
-        **{"files": files, "digest": digest(files)},
+        "schema": SCHEMA,
+        "dataset": corpus.name,
+        "options": corpus.options,
+        "files": files,
+        "digest": digest(files),
         **known,
     }
     write_bytes(out / "manifest.json", sealed(manifest, indent=2, sort_keys=True))

@@ -55,10 +55,15 @@ def _list(folder: Path, source: Source, origin: Origin) -> None:
     """Put a file that was fetched into the index, in the place of one of the same name."""
     bundle = origin.kind == "bundle"
     row = {
-        **{"url": "" if bundle else source.url, "stands_for": source.url if bundle else ""},
-        **{"file": source.name, "sha256": origin.sha256, "bytes": str(origin.bytes)},
-        **{"kind": mirrors.BUNDLE if bundle else mirrors.PLAIN, "dataset": source.dataset},
-        **{"licence_or_terms": source.licence, "notes": f"from {origin.note}"},
+        "url": "" if bundle else source.url,
+        "file": source.name,
+        "sha256": origin.sha256,
+        "bytes": str(origin.bytes),
+        "kind": mirrors.BUNDLE if bundle else mirrors.PLAIN,
+        "stands_for": source.url if bundle else "",
+        "dataset": source.dataset,
+        "licence_or_terms": source.licence,
+        "notes": f"from {origin.note}",
     }
     index = folder / mirrors.INDEX
     rows = [dict(old) for _, old in read_table(index, mirrors.COLUMNS)] if index.is_file() else []
