@@ -232,7 +232,7 @@ def test_a_label_looks_the_same_in_all_panels() -> None:
 @pytest.mark.parametrize(
     ("figure", "blue", "red", "green"),
     [
-        ("figure_2", "control", "same symbols", "mixture"),
+        ("figure_2", "control", "same symbols", "mixture, 2 unused outputs"),
         ("figure_2_multihead", "one good", "all bad", "random"),
     ],
 )
