@@ -127,6 +127,13 @@ def real(tmp_path: Path) -> Project:
     return copy_code(tmp_path / "project", *(ROOT / "workflow" / "papers").iterdir())
 
 
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The project itself, as `real` is, for tests that leave it as good as it was."""
+    papers = (ROOT / "workflow" / "papers").iterdir()
+    return copy_code(tmp_path_factory.mktemp("copied") / "project", *papers)
+
+
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory, worker_id: str, testrun_uid: str) -> Project:
     """The toy project after a whole run; shared, so not to be changed (use `project`)."""

@@ -1,19 +1,18 @@
 """What docs/own_mechanism.md says works as it stands there."""
 
 import csv
-import re
-import shlex
 import subprocess
 import sys
-from pathlib import Path
 
 import yaml
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs/own_mechanism.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.M | re.S)
-FILES = {block.splitlines()[0].removeprefix("# "): block for language, block in BLOCKS if language}
+from tests.workflow.conftest import ROOT
+from tests.workflow.guides import commands, files, jobs
+
+PAGE = ROOT / "docs/own_mechanism.md"
+FILES = files(PAGE)
 NAMES = list(yaml.safe_load(FILES["mine.yaml"])["mechanisms"])
-COMMAND, ALONE = [block.strip() for _, block in BLOCKS if block.startswith("snakemake ")]
+COMMAND, _, ALONE, *_ = [line for line in commands(PAGE) if "OVERLAY=" in line]
 
 
 def with_files(project):
@@ -66,17 +65,16 @@ def test_the_test_of_the_page_passes(tmp_path):
 
 
 def test_the_command_of_the_page_trains_the_mechanisms(real):
-    program, *arguments = shlex.split(COMMAND)
-    assert program == "snakemake"
-    trained = {run.split("/")[1] for run in with_files(real).plan(*arguments).trained}
-    assert {f"sst_{name}" for name in NAMES} <= trained
+    assert {f"train mechanism_matrix/sst_{name}/seed-0" for name in NAMES} <= {
+        *jobs(with_files(real), COMMAND)
+    }
 
 
 def test_the_command_for_one_measure_trains_nothing_else(real):
-    program, *arguments = shlex.split(ALONE.replace("\\\n", " "))
-    assert program == "snakemake"
-    planned = with_files(real).plan(*arguments)
-    assert planned.trained == ["mechanism_matrix/sst_mine/seed-0"]
+    planned = jobs(with_files(real), ALONE)
+    assert [job for job in planned if job.startswith("train ")] == [
+        "train mechanism_matrix/sst_mine/seed-0"
+    ]
 
 
 def test_a_mistake_is_told(fresh):

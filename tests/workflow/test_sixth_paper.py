@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from tests.workflow.conftest import ROOT, Project, copy_code
+from workflow.reporting.publication.summary import PAGES
 
 SIXTH = Path(__file__).parent / "sixth"
 ROW = (
     "- **sixth2026** ([Learning the Stack Language in Four Updates](https://example.org/sixth)): "
     "(2 claims: "
 )
-MARKERS = "".join(f"<!-- {name}:begin -->\n<!-- {name}:end -->\n" for name in ("results", "papers"))
 
 
 @pytest.fixture
@@ -20,7 +20,10 @@ def six(tmp_path: Path) -> Project:
     """The project with its papers and a sixth, as a working tree of git."""
     papers = sorted((ROOT / "workflow/papers").iterdir())
     project = copy_code(tmp_path / "project", *papers, SIXTH)
-    (project.root / "README.md").write_text(MARKERS)
+    (project.root / "docs").mkdir()
+    for page, names in PAGES.items():
+        marks = [f"<!-- {name}:begin -->\n<!-- {name}:end -->\n" for name in names]
+        (project.root / page).write_text("".join(marks))
     (project.root / ".gitignore").write_text("__pycache__/\n.snakemake/\nresults/\n")
     for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "six"]):
         identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
@@ -51,8 +54,10 @@ def test_its_demo_runs_and_every_count_has_its_row(six: Project) -> None:
     six.script("publish", "--scale", "lite")
     readme = (six.root / "README.md").read_text()
     page = (six.root / "docs/reproduction/lite/README.md").read_text()
-    assert ROW in readme and ROW in page
-    assert "| `sixth` | [sixth2026](https://example.org/sixth): " in readme
-    assert "| `sixth_language` | Table 1 and Figure 1 |" in readme
+    targets = (six.root / "docs/scales.md").read_text()
+    assert ROW in page and "\n| sixth2026 | 2 | " in readme
+    assert "- **sixth2026**: [Learning the Stack Language in Four Updates](https://ex" in readme
+    assert "| `sixth` | [sixth2026](https://example.org/sixth): " in targets
+    assert "| `sixth_language` | Table 1 and Figure 1 |" in targets
     assert "Here ppl is the perplexity of a symbol." in page
     assert "### A Sixth Paper ([json](claims/sixth.json))" in page

@@ -66,6 +66,7 @@ class Configuration(TypedDict):
     results: Text
     """folder that the workflow writes to"""
     device: Literal["auto", "cpu", "cuda"]
+    """`auto`: a GPU where there is one"""
     keep_checkpoints: NotRequired[bool]
     """whether the weights of checkpoints stay when they are recorded"""
     budget: NotRequired[Annotated[Budget, Field(description="a mapping with the key gpu_hours")]]

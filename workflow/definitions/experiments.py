@@ -26,7 +26,15 @@ Seeds = Annotated[
     Field(description="a whole number of at least 1, or a list of seeds"),
 ]
 Precision = Literal["fp32", "bf16"]
-Matmul = Literal["highest", "fast"]
+Matmul = Annotated[
+    Literal["highest", "fast"],
+    Field(description="`fast`: the fastest products in single precision; TF32 on a GPU"),
+]
+Threads = Annotated[Positive, Field(description="of the CPU; resuming is exact with as many")]
+Evaluators = Annotated[
+    dict[Name, Node | None],
+    Field(description="what is measured on the trained model, by name"),
+]
 Updates = Annotated[list[Positive], UNIQUE]
 ScaleName = Literal["demo", "lite", "paper"]
 
@@ -36,15 +44,19 @@ class BatchSize(TypedDict, total=False):
     """How much an update sees: so many examples, or so many tokens."""
 
     examples: Positive | None
+    """of an update"""
     tokens: Positive | None
+    """of an update"""
     micro_tokens: Positive | None
+    """the most that fit on the device at once"""
 
 
 @closed
 class Optimizer(TypedDict, total=False):
-    """AdamW's options."""
+    """Adam's options, AdamW's with a weight decay."""
 
     lr: AboveZero
+    """the rate at the end of the warm-up"""
     betas: Annotated[list[BelowOne], Field(min_length=2, max_length=2)]
     weight_decay: NotNegative | None
 
@@ -55,7 +67,9 @@ class Schedule(TypedDict, total=False):
 
     name: Literal["constant", "cosine", "inverse_sqrt"]
     warmup: Annotated[int, Field(ge=0)] | None
+    """updates of linear growth to the peak"""
     start: NotNegative | None
+    """the rate before the first update"""
 
 
 @closed
@@ -71,8 +85,11 @@ class Average(TypedDict, total=False):
     """End with the mean of the last weights, kept every so many updates or epochs."""
 
     last: Positive | None
+    """how many are averaged"""
     updates: Positive | None
+    """between two of them"""
     epochs: Positive | None
+    """between two of them"""
 
 
 @closed
@@ -83,13 +100,13 @@ class Course(TypedDict, total=False):
     updates: Positive | None
     batch: BatchSize
     optimizer: Optimizer
-    clip: AboveZero | None
+    clip: Annotated[AboveZero | None, Field(description="the largest norm of the gradient")]
     select: Select | None
     average: Average | None
-    compile: bool | None
-    """whether to compile the model (torch.compile)"""
-    start_from: str | None
-    """the parent whose weights training starts from"""
+    compile: Annotated[bool | None, Field(description="whether to use torch.compile")]
+    start_from: Annotated[
+        str | None, Field(description="the parent whose weights training starts from")
+    ]
 
 
 @closed
@@ -98,7 +115,7 @@ class Training(Course):
 
     schedule: Annotated[Schedule, default({"name": "constant"})]
     precision: Annotated[Precision, default("fp32")]
-    threads: Annotated[Positive, default(1)]
+    threads: Annotated[Threads, default(1)]
     matmul: Annotated[Matmul, default("fast")]
 
 
@@ -108,7 +125,7 @@ class TrainingChanges(Course, total=False):
 
     schedule: Schedule
     precision: Precision
-    threads: Positive
+    threads: Threads
     matmul: Matmul
 
 
@@ -117,6 +134,7 @@ class Parent(TypedDict):
     """A variant whose run must be done before, of this experiment or of another."""
 
     experiment: NotRequired[str]
+    """in place of this one"""
     variant: str
 
 
@@ -134,6 +152,7 @@ class StatedResources(TypedDict, total=False):
     """What the run's jobs ask a cluster for; no part of the run's identity."""
 
     gpu: Annotated[int, Field(ge=0)] | None
+    """how many; a process of a run for each"""
     memory: (
         Annotated[
             str, Field(pattern="^[1-9][0-9]*[MG]B$", description='a size such as "500MB" or "4GB"')
@@ -148,13 +167,17 @@ class StatedResources(TypedDict, total=False):
         | None
     )
     where: Literal["cluster", "local", None]
+    """`local`: where `snakemake` runs"""
 
 
 @closed
 class Optional(TypedDict, total=False):
     """Settings that an experiment may leave out."""
 
-    parents: dict[Name, Parent | None]
+    parents: Annotated[
+        dict[Name, Parent | None],
+        Field(description="runs that must be done before, by the names that settings give them"),
+    ]
     checkpoints: Annotated[
         Updates | Every,
         Field(
@@ -176,7 +199,7 @@ class Changes(Optional, total=False):
     model: Node
     objective: Node
     training: TrainingChanges
-    evaluators: dict[Name, Node | None]
+    evaluators: Evaluators
 
 
 @closed
@@ -184,6 +207,7 @@ class Variant(Changes, total=False):
     """Changes to the experiment; `null` takes a key away."""
 
     label: str
+    """its name in tables and figures"""
 
 
 @closed
@@ -231,12 +255,13 @@ class Definition(Optional):
 
     title: Text
     source: Text
+    """where the paper describes it"""
     seeds: Seeds
     data: Data
     model: Node
     objective: Node
     training: Training
-    evaluators: dict[Name, Node | None]
+    evaluators: Evaluators
     variants: Annotated[dict[Name, Variant], Field(min_length=1)]
     scales: NotRequired[Scales]
     mechanisms: NotRequired[Mechanisms]

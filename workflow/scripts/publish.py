@@ -1,4 +1,4 @@
-"""Publish a scale's results in docs/reproduction and the README, or check the README's summary."""
+"""Publish a scale's results in docs/reproduction and the pages that sum them up, or check those."""
 
 import argparse
 import sys
@@ -14,10 +14,8 @@ from workflow.planning.plan import Plan
 from workflow.reporting.publication.current import planned
 from workflow.reporting.publication.publishing import publish, refuse_dirty, stale_now
 from workflow.reporting.publication.results import measures_of, planned_runs
-from workflow.reporting.publication.summary import BLOCKS, replaced, summarised
+from workflow.reporting.publication.summary import summarised
 from workflow.reporting.statistics.comparability import base_scale
-
-README = Path("README.md")
 
 
 def main() -> None:
@@ -30,7 +28,7 @@ def main() -> None:
     parser.add_argument(
         "--check",
         action="store_true",
-        help="only say which published runs are stale, and fail if the README's summary is",
+        help="only say which published runs are stale, and fail if a page's summary is",
     )
     given = parser.parse_args()
     with one_sentence():
@@ -42,11 +40,11 @@ def main() -> None:
                 "--scale is missing; name what to publish (make publish SCALE=<scale>)."
             )
         refuse_dirty(Path.cwd())
-        for block in BLOCKS:
-            replaced(readme(), block, "")  # where there is no place for it, nothing is made
+        summarised(given.to)  # where there is no place for a summary, nothing is made
         plan = plan_of(given.results, given.scale, given.configfile)
         stale = publish(plan, given.to, planned(plan))
-        write_text(README, summarised(readme(), given.to))
+        for page, text in summarised(given.to).items():
+            write_text(page, text)
     measured = any(measures_of(plan, key).is_file() for key in planned_runs(plan))
     made = "published" if measured else f"no run of {plan.folder} was measured: made anew"
     print(f"{made} {given.to / given.scale}; review it and commit")
@@ -54,7 +52,7 @@ def main() -> None:
 
 
 def check(results: Path, published: Path) -> None:
-    """Say which published runs would be stale today; ReportingError if the README's summary is.
+    """Say which published runs would be stale today; ReportingError if a page's summary is.
 
     Stale runs are no error: old results stay published until somebody has run the new ones.
     """
@@ -63,12 +61,13 @@ def check(results: Path, published: Path) -> None:
         if base_scale(scale) == scale:
             plan = plan_of(results, scale)
             say_stale(scale, stale_now(plan, published, planned(plan)))
-    if summarised(readme(), published) != readme():
-        raise ReportingError(
-            f"README.md: its results are not those of {published}, or its papers not those of "
-            "workflow/papers; run `make publish`, or take what is between the markers from the "
-            "last commit."
-        )
+    for page, text in summarised(published).items():
+        if page.read_text(encoding="utf-8") != text:
+            raise ReportingError(
+                f"{page}: its results are not those of {published}, or its papers not those of "
+                "workflow/papers; run `make publish`, or take what is between the markers from the "
+                "last commit."
+            )
 
 
 def plan_of(results: Path, scale: str, changes: Iterable[Path] = ()) -> Plan:
@@ -91,13 +90,6 @@ def say_stale(scale: str, stale: dict[str, str]) -> None:
     """Say on stderr which runs of a scale are stale, and why."""
     for key, reason in sorted(stale.items()):
         print(f"stale: {scale}: {key}: {reason}", file=sys.stderr)
-
-
-def readme() -> str:
-    """Return the README, of which a part is the summary; ReportingError if it is not here."""
-    if not README.is_file():
-        raise ReportingError("README.md is not here; run this in the root of the project.")
-    return README.read_text(encoding="utf-8")
 
 
 if __name__ == "__main__":

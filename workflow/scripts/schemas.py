@@ -1,14 +1,79 @@
-"""Write the JSON Schemas of all definitions to `workflow/schemas`, where editors read them."""
+"""Write what is made of the types of definitions: JSON Schemas, and docs/configuration.md."""
 
 import argparse
 import json
+import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from workflow.definitions.schemas import FILES, Schema, for_editors, schema_of
 from workflow.paths import ROOT
 
 FOLDER = ROOT / "workflow" / "schemas"
+PAGE = ROOT / "docs" / "configuration.md"
+HEAD = """# Configuration
+
+After this page you can change any setting, for one call or in a file of your own, and look up
+every key.
+
+## Change something
+
+`config.yaml` says what is run. Each of its keys can be given for one call:
+
+```
+snakemake --cores all stack_language --config scale=lite device=cpu
+```
+
+Settings of experiments are changed in a file of your own, under a name:
+
+```yaml
+# mine.yaml
+overlay:
+  name: slower
+  experiments:
+    stack_language:
+      training: {optimizer: {lr: 5e-4}}
+```
+
+```
+make plan ONLY=stack_language OVERLAY=mine.yaml     # says what would run
+make run ONLY=stack_language OVERLAY=mine.yaml      # trains its runs, and nothing else
+```
+
+Results go to `results/demo+slower/`. Their tables show the difference to the scale below, where
+that has been run. A mistake is reported with file, key and the nearest valid key.
+
+One variant, and fewer seeds:
+
+```text
+    stack_language:
+      variants:
+        uniform_soft: {seeds: [0], training: {optimizer: {lr: 5e-4}}}
+```
+
+- Later wins: experiment, its variant, scale, the scale's variant, overlay, the overlay's variant.
+- Mappings are merged, other values replaced. `null` removes a key.
+- A different `path` drops the arguments of the old part too.
+- A part (a model, an objective, a probe) may be yours: name it as `my_module:Name`.
+- With `snakemake` itself, put the target before `--configfile`.
+
+What there is to change stands in `workflow/papers/*/experiments.yaml`.
+
+## Keys
+
+Made of the types in `workflow/definitions` by `python -m workflow.scripts.schemas`. *Needed* keys
+have to be there; the others may be left out.
+"""
+ORDER = ("config", "experiments", "tables", "claims", "figures", "corpora", "paper")
+PARTS = {
+    "argument": "anything",
+    "node": "a part: `path` and its arguments",
+    "data": "`dataset` and its options",
+    "mechanism": "`my_module:function`, or a part",
+}
+SAME = 4
+"""So many keys alike are said once, and of the second mapping referred to."""
 
 
 def texts() -> dict[str, str]:
@@ -26,27 +91,101 @@ def _lines(values: Schema) -> str:
     return ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in values.items() if v != {})
 
 
+def page() -> str:
+    """Return docs/configuration.md."""
+    return HEAD + "".join(part for name in ORDER for part in _of_file(name, FILES[name]))
+
+
+def _of_file(name: str, kind: type) -> Iterator[str]:
+    """Write the keys of a file, then those of each mapping in it."""
+    schema, said, waiting = schema_of(kind), dict[str, Schema](), [""]
+    for title in waiting:
+        rules = schema["$defs"][title] if title else schema
+        yield f"\n### {name}: {title}\n" if title else f"\n## {name}.yaml\n"
+        yield f"\n{rules['description']}\n" + _keys(name, rules, said)
+        said[title] = rules["properties"]
+        named = re.findall(r'"#/\$defs/(\w+)"', json.dumps(rules["properties"]))
+        waiting += [one for one in dict.fromkeys(named) if one not in {*PARTS, *waiting}]
+
+
+def _keys(name: str, rules: Schema, said: dict[str, Schema]) -> str:
+    """Write the keys of a mapping, but for those that are as in one `said` before."""
+    keys, alike = rules["properties"], dict[str, str]()
+    for title, others in said.items():
+        shared = {key: title for key, one in keys.items() if others.get(key) == one}
+        alike = max(alike, shared if title else {}, key=len)
+    rows = {key: one for key, one in keys.items() if len(alike) < SAME or key not in alike}
+    text = ""
+    if len(rows) < len(keys):
+        (title, *_) = alike.values()
+        text = f"\nAs in {_link(name, title)}: {', '.join(f'`{key}`' for key in alike)}.\n"
+    if rows:
+        text += "\n| key | value | default | meaning |\n| --- | --- | --- | --- |\n"
+    for key, one in rows.items():
+        absent = f"`{json.dumps(one['default'])}`" if "default" in one else ""
+        default = "*needed*" if key in rules.get("required", ()) else absent
+        meaning = " ".join(one.get("description", "").split()).replace("|", "\\|")
+        text += f"| `{key}` | {_value(name, one)} | {default} | {meaning} |\n"
+    return text
+
+
+def _value(name: str, rules: Schema) -> str:
+    """Say in words what a value may be."""
+    if "$ref" in rules:
+        title = rules["$ref"].rpartition("/")[2]
+        return PARTS.get(title) or _link(name, title)
+    if options := rules.get("anyOf"):
+        return " or ".join(dict.fromkeys(_value(name, one) for one in options))
+    if "enum" in rules or "const" in rules:
+        return ", ".join(f"`{json.dumps(one)}`" for one in rules.get("enum", [rules.get("const")]))
+    kinds = rules.get("type", "")
+    said = [_kind(name, kind, rules) for kind in ([kinds] if isinstance(kinds, str) else kinds)]
+    return " or ".join(said)
+
+
+def _kind(name: str, kind: str, rules: Schema) -> str:
+    match kind:
+        case "array":
+            return f"list of {_value(name, rules['items'])}"
+        case "object":
+            of = rules["additionalProperties"]
+            return f"mapping from names to {_value(name, of)}" if of else "mapping"
+        case "boolean":
+            return "true or false"
+        case "string":
+            return "text"
+        case "null":
+            return "`null`"
+    bounds = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
+    limits = [f"{sign} {rules[key]:,}" for key, sign in bounds.items() if key in rules]
+    return " ".join(["whole number" if kind == "integer" else "number", ", ".join(limits)]).strip()
+
+
+def _link(name: str, title: str) -> str:
+    return f"[{title}](#{name}-{title.lower()})"
+
+
 def stale(folder: Path = FOLDER) -> list[str]:
-    """Return the names of files that are missing, outdated or of no kind of definition."""
+    """Return the names of schemas that are missing, outdated or of no kind of definition."""
     made, there = texts(), {path.name: path.read_text("utf-8") for path in folder.glob("*")}
     return sorted(name for name in {*made, *there} if made.get(name) != there.get(name))
 
 
 def main() -> None:
-    """Write all schemas; with `--check` only say which of them are stale."""
+    """Write everything; with `--check` only say what of it is stale."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing, fail if one is stale")
     if parser.parse_args().check:
-        names = stale()
+        names = [f"workflow/schemas/{name}" for name in stale()]
+        if not PAGE.is_file() or PAGE.read_text("utf-8") != page():
+            names.append("docs/configuration.md")
         if names:
-            sys.exit(
-                f"workflow/schemas: stale: {', '.join(names)}; run python -m "
-                f"workflow.scripts.schemas"
-            )
+            sys.exit(f"error: stale: {', '.join(names)}; run python -m workflow.scripts.schemas")
         return
     FOLDER.mkdir(exist_ok=True)
     for name, text in texts().items():
         (FOLDER / name).write_text(text, encoding="utf-8")
+    PAGE.write_text(page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

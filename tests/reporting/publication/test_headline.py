@@ -16,9 +16,13 @@ from workflow.reporting.publication.headline import (
     findings,
     numbers_by_training,
     numbers_not_run,
+    sentence,
 )
 from workflow.reporting.publication.settings import GPU, REASONS, UNDONE, CellSettings
+from workflow.reporting.publication.summary import published_claims
 from workflow.reporting.tables.tabulating import tabulate
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def with_findings(*found: dict[str, object]) -> Paper:
@@ -54,8 +58,16 @@ def test_a_finding_rests_on_claims_that_there_are() -> None:
 
 def test_every_paper_has_a_finding_today() -> None:
     for paper in Paper.all():
-        sources = {one["source"] for one in paper.claims["findings"]}
-        assert sources == {reference.key for reference in paper.about.references}
+        sources = [one["source"] for one in paper.claims["findings"]]
+        assert sources == [reference.key for reference in paper.about.references]
+
+
+def test_what_is_published_bears_every_finding_out_in_thirty_words() -> None:
+    judged = published_claims(ROOT / "docs/reproduction/lite")
+    for paper in Paper.all():
+        for reference in paper.about.references:
+            found = sentence(paper, reference.key, judged)
+            assert found.endswith(".") and len(found.split()) <= 30, (reference.key, found)
 
 
 def test_claims_by_what_they_were_tried_on() -> None:

@@ -22,12 +22,11 @@ from workflow.reporting.publication import publishing
 from workflow.reporting.publication.current import GONE, Now, Traits, planned
 from workflow.reporting.publication.publishing import LIMIT, publish, refuse_dirty, stale_now
 from workflow.reporting.publication.results import Result, given, judged, merge, published
-from workflow.reporting.publication.summary import block, summarised
+from workflow.reporting.publication.summary import PAGES, summarised
 from workflow.reporting.statistics import tolerances
 from workflow.scripts.measure import plain
 
 ROOT = Path(__file__).resolve().parents[3]
-BLOCKS = ("results", "papers")
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -38,12 +37,13 @@ def git(folder: Path, *arguments: str) -> str:
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """Return a git working tree with a README, and results ignored."""
+    """Return a git working tree with the pages that sum results up, and results ignored."""
     folder = tmp_path / "clone"
-    folder.mkdir()
-    edges = ((f"<!-- {name}:{edge} -->" for edge in ("begin", "end")) for name in BLOCKS)
-    blocks = "\n\n".join("\nold\n".join(both) for both in edges)
-    (folder / "README.md").write_text(f"# Title\n\n{blocks}\n\nEnd.\n")
+    (folder / "docs").mkdir(parents=True)
+    for page, names in PAGES.items():
+        edges = ((f"<!-- {name}:{edge} -->" for edge in ("begin", "end")) for name in names)
+        blocks = "\n\n".join("\nold\n".join(both) for both in edges)
+        (folder / page).write_text(f"# Title\n\n{blocks}\n\nEnd.\n")
     (folder / ".gitignore").write_text("results/\n")
     git(folder, "init", "-q")
     git(folder, "add", ".")
@@ -109,10 +109,13 @@ def test_the_command_publishes_and_updates_the_readme(clone: Path) -> None:
     add(results, 0, 1)
     done = command(clone, "--results", "results", "--scale", "lite", "--to", "docs/reproduction")
     assert done.returncode == 0, done.stderr
-    readme = (clone / "README.md").read_text()
-    assert readme.startswith("# Title\n") and readme.endswith("End.\n")
-    assert "| claim | ours | compared with | difference" in readme and "\nold\n" not in readme
-    assert "0.71 vs 0.69" in readme and "**holds**" in readme
+    readme, claims, targets = ((clone / page).read_text() for page in PAGES)
+    for page in (readme, claims, targets):
+        assert page.startswith("# Title\n") and page.endswith("End.\n") and "\nold\n" not in page
+    assert "| kinley2020 | 31 | " in readme and "](docs/equations.md#kinley2020)." in readme
+    assert "| claim | ours | compared with | difference" in claims
+    assert "0.71 vs 0.69" in claims and "**holds**" in claims
+    assert "| `discrete_transformer` | [kinley2020](https://" in targets
     folder = clone / "docs/reproduction/lite"
     for name in ("table_6_1.csv", "table_6_1.md", "table_6_1.tex", "table_6_1.json"):
         assert (folder / "tables/discrete_transformer" / name).is_file()
@@ -133,18 +136,21 @@ def test_a_dirty_tree_is_refused(clone: Path) -> None:
     done = command(clone, "--scale", "lite")
     assert done.returncode == 1
     assert done.stderr.startswith("error: The working tree has uncommitted changes (note.txt")
-    assert not (clone / "docs").exists()
+    assert not (clone / "docs/reproduction").exists()
 
 
-def test_a_stale_readme_is_noticed(clone: Path) -> None:
-    done = command(clone, "--check")
-    assert done.returncode == 1
-    assert "its results are not those of docs/reproduction" in done.stderr
-    readme = clone / "README.md"
-    readme.write_text(summarised(readme.read_text(), clone / "docs/reproduction"))
+def test_a_stale_page_is_noticed(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(clone)
+    for page, text in summarised(Path("docs/reproduction")).items():
+        done = command(clone, "--check")
+        assert done.returncode == 1
+        assert f"{page}: its results are not those of docs/reproduction" in done.stderr
+        page.write_text(text)
     assert command(clone, "--check").returncode == 0
-    readme.write_text("# No markers\n")
-    assert "put the lines" in command(clone, "--check").stderr
+    page.write_text("# No markers\n")
+    assert f"{page}: put the lines <!-- targets:begin" in command(clone, "--check").stderr
+    page.unlink()
+    assert f"{page} is not here; run this in the root" in command(clone, "--check").stderr
 
 
 def test_a_folder_without_git_is_refused(tmp_path: Path) -> None:
@@ -346,8 +352,8 @@ def test_stale_runs_are_told_and_are_no_error(clone: Path, monkeypatch: pytest.M
     publish(plan, docs, planned(plan))
     assert stale_now(plan, docs, planned(plan)) == {}
     assert set(stale_now(plan, docs, today(plan, "1" * 16)).values()) == {"of other code"}
-    readme = Path("README.md")
-    readme.write_text(summarised(readme.read_text(), docs))
+    for page, text in summarised(docs).items():
+        page.write_text(text)
     run = docs / "lite/runs/text_classification/sst_soft/seed-0.json"
     sealing.change(run, lambda value: value.update(code="x"))
     sealing.change(run, lambda value: value["spec"].update(code="x"))
@@ -356,19 +362,26 @@ def test_stale_runs_are_told_and_are_no_error(clone: Path, monkeypatch: pytest.M
     assert done.stderr == "stale: lite: text_classification/sst_soft/seed-0: of other code\n"
 
 
-def test_the_readme_shows_the_headlines_and_counts_all_claims(tmp_path: Path) -> None:
+def test_pages_show_the_main_claims_and_count_all(
+    clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(clone)
     verdicts = ["holds", "undecided", "does not hold", "not run", "not run", "holds", "undecided"]
     claims = [
         claim(claim=f"claim {n}", verdict=verdict, headline=n in (1, 2, 5)).told()
         for n, verdict in enumerate(verdicts)
     ]
-    sealing.put(tmp_path / "lite/claims/one.json", {"claims": claims})
-    text = block(tmp_path)
-    assert re.findall(r"claim (\d) ", text) == ["1", "2", "5"]
-    assert "| all | 7 | 2 | 1 | 0 | 2 | 2 |" in text
+    claims.append(claim(verdict="holds", check=True).told())
+    docs = Path("docs/reproduction")
+    sealing.put(docs / "lite/claims/one.json", {"claims": claims})
+    readme, main, _ = summarised(docs).values()
+    assert re.findall(r"claim (\d) ", main) == ["1", "2", "5"]
     (reference, _) = Paper("discrete_transformer").about.references
-    counted = "(7 claims: 2 hold, 1 does not, 2 undecided, 2 not run)"
-    assert f"**{reference.key}** ([{reference.title}]({reference.link})): {counted}" in text
+    assert claims[0]["source"].startswith(reference.key)
+    for name in (reference.key, "all"):
+        assert f"\n| {name} | 7 | 2 | 1 | 0 | 2 | 2 |\n" in readme
+    assert "| zhao2019 | 0 | 0 |" in readme
+    assert f"- **{reference.key}**: [{reference.title}]({reference.link}). " in readme
 
 
 def test_undefined_measures_can_be_published(results: Results, docs: Path) -> None:

@@ -31,20 +31,24 @@ def headline(scale: str, tables: Iterable[Path], claims: Iterable[Path]) -> Head
 
 
 def findings(paper: Paper, judged: Sequence[JudgedClaim]) -> list[PaperFinding]:
-    """Return a finding a reference of a paper: its sentences whose verdicts are so, and counts."""
-    verdicts = {claim.id: claim.verdict for claim in judged}
+    """Return a finding a reference of a paper: its sentence if it is so, and counts of claims."""
     found = []
     for reference in paper.about.references:
         own = [one for one in judged if key_of(one.source) == reference.key and not one.check]
-        if not own:
-            continue
-        said = [
-            one["finding"].strip()
-            for one in paper.claims.get("findings", [])
-            if one["source"] == reference.key and one["rests_on"].items() <= verdicts.items()
-        ]
-        found.append(PaperFinding(reference, " ".join([*said, _decided(own)])))
+        if own:
+            text = f"{sentence(paper, reference.key, judged)} {_decided(own)}".strip()
+            found.append(PaperFinding(reference, text))
     return found
+
+
+def sentence(paper: Paper, key: str, judged: Iterable[JudgedClaim]) -> str:
+    """Return what was found of a reference, while its claims are decided as that rests on."""
+    verdicts = {claim.id: claim.verdict for claim in judged}
+    return " ".join(
+        one["finding"].strip()
+        for one in paper.claims.get("findings", [])
+        if one["source"] == key and one["rests_on"].items() <= verdicts.items()
+    )
 
 
 def _decided(claims: Sequence[JudgedClaim]) -> str:
@@ -71,6 +75,21 @@ def claims_by_kind(judged: Iterable[JudgedClaim]) -> Counts:
         "among trainings or among test examples can explain what was found."
     )
     return Counts(about, ("tried on", "claims", *VERDICTS), tuple(rows))
+
+
+def claims_by_paper(judged: Iterable[JudgedClaim]) -> Counts:
+    """Return the claims of each paper by verdict."""
+    made = [(key_of(claim.source), claim.verdict) for claim in judged if not claim.check]
+    keys = [reference.key for paper in Paper.all() for reference in paper.about.references]
+    rows = [
+        (name, *_counted((verdict for key, verdict in made if name in (EVERY, key)), VERDICTS))
+        for name in (*keys, EVERY)
+    ]
+    about = (
+        "The papers' claims, as decided here. *Undecided*: chance among trainings or test examples "
+        "can explain what was found. *Not run*: in most cases the data is not here."
+    )
+    return Counts(about, ("paper", "claims", *VERDICTS), tuple(rows))
 
 
 def numbers_by_training(found: Iterable[Comparison]) -> Counts:

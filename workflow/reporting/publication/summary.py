@@ -1,5 +1,6 @@
-"""What the README says of the papers and of what is published: how much of which, the headlines."""
+"""What pages by hand say of papers and results, between markers: counts, findings, main claims."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from workflow.definitions.paper import PAPERS, Paper
@@ -7,12 +8,11 @@ from workflow.errors import ReportingError
 from workflow.planning.experiments import load_experiments
 from workflow.reporting.claims.judged import JudgedClaim, read_claims
 from workflow.reporting.claims.markdown import claims_table
-from workflow.reporting.publication.headline import Headline, headline
+from workflow.reporting.page.headline import Headline
+from workflow.reporting.publication.headline import claims_by_paper, headline, sentence
 
 ORDER = ("paper", "lite")
-"""The scales that the README shows, the most telling first; others have pages of their own."""
-BLOCKS = ("results", "papers")
-"""What the README has between markers."""
+"""The scales that are shown: of those published the first; others have pages of their own."""
 ABOUT_CLAIMS = (
     "A claim is decided by the 95 % interval of its difference, in brackets: it holds, or does "
     "not, where the interval leaves out what is asked, and there is no difference where all of it "
@@ -35,24 +35,36 @@ def headline_of(folder: Path) -> Headline:
     return headline(folder.name, folder.glob("tables/*/*.csv"), folder.glob("claims/*.json"))
 
 
-def block(published: Path) -> str:
-    """Return the README's block of results for everything below `docs/reproduction`."""
-    parts = []
-    for scale in (name for name in ORDER if (published / name).is_dir()):
-        folder = published / scale
-        mains = [claim for claim in published_claims(folder) if claim.headline]
-        place = folder.as_posix()
-        parts.append(
-            f"**Scale `{scale}`**, paper by paper:\n\n{headline_of(folder).markdown}\n\n"
-            f"The papers' main claims:\n\n{claims_table(mains)}\n\n{ABOUT_CLAIMS}\n\n"
-            f"[All claims, tables and figures, and how to follow a number to its training]"
-            f"({place}/README.md); the claims as [JSON]({place}/claims)."
-        )
-    return "\n\n".join(parts) or "No results have been published yet."
+def _shown(published: Path) -> Path:
+    """Return the folder of the scale that is shown, which is not there before any is published."""
+    folders = [published / scale for scale in ORDER]
+    return next((folder for folder in folders if folder.is_dir()), folders[-1])
 
 
-def papers_table() -> str:
-    """Return the README's table of papers, with their experiments and what is made of them."""
+def _counts(published: Path) -> str:
+    folder = _shown(published)
+    return f"Scale `{folder.name}`. {claims_by_paper(published_claims(folder)).markdown}"
+
+
+def _papers(published: Path) -> str:
+    folder = _shown(published)
+    judged, place = published_claims(folder), folder.as_posix()
+    lines = []
+    for paper in Paper.all():
+        for one in paper.about.references:
+            links = (
+                f"[Tables]({place}/tables/{paper.name}), [equations](docs/equations.md#{one.key})."
+            )
+            found = sentence(paper, one.key, judged)
+            lines.append(f"- **{one.key}**: [{one.title}]({one.link}). {found} {links}")
+    return "\n".join(lines)
+
+
+def _main_claims(published: Path) -> str:
+    return claims_table([one for one in published_claims(_shown(published)) if one.headline])
+
+
+def _targets(_: Path) -> str:
     experiments = load_experiments(PAPERS).values()
     lines = ["| target | papers | experiments | tables and figures |", "| --- |" + " --- |" * 3]
     for paper in Paper.all():
@@ -62,19 +74,30 @@ def papers_table() -> str:
     return "\n".join(lines)
 
 
-def summarised(readme: str, published: Path) -> str:
-    """Return the README with its blocks, of results and of papers, made anew.
+PAGES: Mapping[Path, Mapping[str, Callable[[Path], str]]] = {
+    Path("README.md"): {"results": _counts, "papers": _papers},
+    Path("docs/results.md"): {"claims": _main_claims},
+    Path("docs/scales.md"): {"targets": _targets},
+}
+"""Each page with what makes its blocks from all that is published (docs/reproduction)."""
 
-    Raises ReportingError if their markers are not there.
+
+def summarised(published: Path) -> dict[Path, str]:
+    """Return the text of each page, in the root of the project, with its blocks made anew.
+
+    Raises ReportingError for a page or markers that are not there.
     """
-    return replaced(replaced(readme, "results", block(published)), "papers", papers_table())
-
-
-def replaced(readme: str, name: str, text: str) -> str:
-    """Return the README with `text` between the markers of that name."""
-    begin, end = (f"<!-- {name}:{edge} -->" for edge in ("begin", "end"))
-    before, opened, rest = readme.partition(begin)
-    _, closed, after = rest.partition(end)
-    if not opened or not closed:
-        raise ReportingError(f"README.md: put the lines {begin} and {end} where {name} belong.")
-    return f"{before}{begin}\n{text}\n{end}{after}"
+    made = {}
+    for page, blocks in PAGES.items():
+        if not page.is_file():
+            raise ReportingError(f"{page} is not here; run this in the root of the project.")
+        text = page.read_text(encoding="utf-8")
+        for name, block in blocks.items():
+            begin, end = (f"<!-- {name}:{edge} -->" for edge in ("begin", "end"))
+            before, opened, rest = text.partition(begin)
+            _, closed, after = rest.partition(end)
+            if not opened or not closed:
+                raise ReportingError(f"{page}: put the lines {begin} and {end} around its {name}.")
+            text = f"{before}{begin}\n{block(published)}\n{end}{after}"
+        made[page] = text
+    return made

@@ -1,0 +1,63 @@
+"""What a page tells people to write into files and to type, and what that would do."""
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+from tests.workflow.conftest import ROOT, Project
+
+README, *GUIDES = PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DRY = {"run": "plan", "plan": "plan"}
+"""The targets of make that plan Snakemake's jobs, and what tells these."""
+ELSEWHERE = {"PROFILE", "JOBS"}
+"""Variables that say where jobs run, not which."""
+
+
+def blocks(page: Path, *languages: str) -> list[str]:
+    """The fenced blocks of some languages; without one they are commands."""
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S)
+    return [text for language, text in found if language in (languages or ("",))]
+
+
+def files(page: Path) -> dict[str, str]:
+    """By its path, each file that a page says to write; the first line, a comment, names it."""
+    found = {}
+    for block in blocks(page, "yaml", "python", "csv"):
+        if named := re.match(r"# (\S+\.\w+)\n", block):
+            comments = not named[1].endswith(".csv")
+            found[named[1]] = block if comments else block[named.end() :]
+    return found
+
+
+def commands(page: Path) -> list[str]:
+    """Each command of a page, in blocks and in lines of text, without comments."""
+    lines = [line for text in blocks(page) for line in text.replace("\\\n", " ").splitlines()]
+    said = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.M | re.S)
+    lines += re.findall(r"`((?:make|snakemake|python -m) [^`]+)`", said)
+    return list(dict.fromkeys(line.partition(" #")[0].strip() for line in lines if line.strip()))
+
+
+def recipe(project: Project, *make: str) -> list[str]:
+    """The program and arguments that `make` would run last, without its Python."""
+    done = subprocess.run(
+        ["make", "-n", *make, "VENV=none", "RESULTS=results"],
+        cwd=project.root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return shlex.split(done.stdout[done.stdout.rindex("none/bin/python") :])[2:]
+
+
+def jobs(project: Project, command: str) -> list[str]:
+    """The jobs, as `rule run`, that a `snakemake`, `make run` or `make plan` would run."""
+    program, *arguments = shlex.split(command)
+    if program == "snakemake":
+        return project.plan(*arguments).jobs
+    target, *variables = arguments
+    kept = [one for one in variables if one.partition("=")[0] not in ELSEWHERE]
+    (module, *given) = recipe(project, DRY[target], *kept, "LIST=1")
+    lines = project.script(module.rpartition(".")[2], *given).splitlines()
+    return [" ".join(line.split()) for line in lines[:-1] if not line.startswith("Using ")]

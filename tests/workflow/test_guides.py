@@ -1,0 +1,123 @@
+"""Every command of README and guides would run, or is named here with what it needs."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.workflow.conftest import Project
+from tests.workflow.guides import DRY, GUIDES, PAGES, README, commands, files, jobs, recipe
+from tests.workflow.test_own_experiment import with_reviews
+from workflow.datasets.fetched import mirrors
+
+NEEDS = {
+    "source .venv/bin/activate": "a shell",
+    "conda env create -f envs/conda.yaml": "conda",
+    "squeue": "Slurm",
+    "scontrol": "Slurm",
+    "sbatch": "Slurm; what it wraps is in test_cluster.py",
+    "snakemake --unlock": "a killed snakemake",
+    "python -m tests.slurm": "Slurm; make slurm runs it",
+    "python -m tests.flips results": "a finished demo; make offline runs it",
+    ".venv/bin/python -m pytest test_my_attention.py": "its file; test_own_mechanism.py runs it",
+}
+VALUES = {"SCALE": r"demo|lite|paper", "TORCH": r"cpu|keep|lock", "LIST": "1", "DEVICE": "cuda|cpu"}
+SITE = "dry-run: true\ndefault-resources: {slurm_partition: short}\n"
+COMMANDS = [
+    pytest.param(page, command, id=f"{page.stem}: {command}")
+    for page in PAGES
+    for command in commands(page)
+    if not any(command.startswith(start) for start in NEEDS)
+]
+
+
+def dry(command: str) -> bool:
+    """Whether a command is one whose jobs can be planned."""
+    program, target, *_ = command.split()
+    return program == "snakemake" or (program == "make" and target in DRY)
+
+
+@pytest.fixture(scope="module")
+def prepared(copied: Project) -> Project:
+    """The project with what commands name: own attention and reviews, a mirror, a profile."""
+    (copied.root / "FOLDER").mkdir()
+    (copied.root / "FOLDER/SOURCES.tsv").write_text("\t".join(mirrors.COLUMNS) + "\n")
+    (copied.root / "PATH").mkdir()
+    (copied.root / "PATH/config.yaml").write_text(SITE)
+    written = {name: text for page in GUIDES for name, text in files(page).items()}
+    (copied.root / "my_attention.py").write_text(written["my_attention.py"])
+    return with_reviews(copied)
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(("page", "command"), [one for one in COMMANDS if dry(one.values[1])])
+def test_a_command_would_run_jobs(prepared: Project, page: Path, command: str) -> None:
+    own = (
+        files(page)
+        if "mine.yaml" in files(page)
+        else files(README.parent / "docs/configuration.md")
+    )
+    (prepared.root / "mine.yaml").write_text(own["mine.yaml"])
+    command = command.replace("CHECKOUT", shlex.quote(str(prepared.root)))
+    assert jobs(prepared, command)
+
+
+@pytest.mark.parametrize(("page", "command"), [one for one in COMMANDS if not dry(one.values[1])])
+def test_a_command_is_one_of_make_or_a_program(prepared: Project, page: Path, command: str) -> None:
+    program, target, *rest = command.split()
+    if program == "python":
+        module, *options = rest
+        assert (prepared.root / f"{module.replace('.', '/')}.py").is_file()
+        said = prepared.script(module.rpartition(".")[2], "--help")
+        assert all(option in said for option in options if option.startswith("-"))
+        return
+    assert program == "make", f"{command}: name it in NEEDS, or plan it"
+    makefile = (prepared.root / "Makefile").read_text()
+    assert re.search(rf"^{target}:", makefile, re.M), command
+    for name, value in (variable.split("=", 1) for variable in rest):
+        assert re.search(rf"^{name} [?:]?=|[(,]{name}\b", makefile, re.M), f"{command}: {name}"
+        assert re.fullmatch(VALUES.get(name, ".+"), value), f"{command}: {name}"
+        assert name != "LOCK" or (prepared.root / value).is_file()
+
+
+def test_commands_are_found_and_each_need_is_one() -> None:
+    found = [one.values for one in COMMANDS]
+    assert {page for page, _ in found} >= {page for page in PAGES if "`make" in page.read_text()}
+    assert sum(dry(command) for _, command in found) > 25
+    said = [command for page in PAGES for command in commands(page)]
+    for start in NEEDS:
+        assert any(command.startswith(start) for command in said), f"{start} stands nowhere"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "snakemake --cores all stack_langauge",
+        "snakemake --cores all stack_language --config scael=lite",
+        "make run ONLY=stack_langauge",
+        "make run SCALE=lit ONLY=stack_language",
+        "make rnu ONLY=stack_language",
+        "make plan OVERLAY=mein.yaml",
+    ],
+)
+def test_a_mistyped_command_fails(prepared: Project, command: str) -> None:
+    with pytest.raises((AssertionError, KeyError)):
+        jobs(prepared, command)
+
+
+def test_an_overlay_trains_its_experiment_and_nothing_else(prepared: Project) -> None:
+    overlay = files(README.parent / "docs/configuration.md")["mine.yaml"]
+    (prepared.root / "mine.yaml").write_text(overlay)
+    command = "snakemake --cores all stack_language --configfile mine.yaml"
+    outcome = prepared.plan(*shlex.split(command)[1:])
+    assert {run.partition("/")[0] for run in outcome.trained} == {"stack_language"}
+    assert "results/demo+slower/runs/" in outcome.said
+    assert "results/demo/runs/" not in outcome.said
+
+
+def test_make_run_is_told_what_make_plan_is(prepared: Project) -> None:
+    given = ("SCALE=lite", "ONLY=stack_language", "OVERLAY=mine.yaml")
+    (run, *told), (plan, *planned) = (recipe(prepared, to, *given) for to in ("run", "plan"))
+    assert (run, plan) == ("workflow.scripts.run", "workflow.scripts.plan")
+    assert told == planned

@@ -1,0 +1,58 @@
+"""README and guides: short, each link leads somewhere, and each guide is in README's index."""
+
+import re
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+from tests.workflow.conftest import ROOT
+from tests.workflow.guides import GUIDES, PAGES, README
+
+SENTENCE = re.compile(r"(?<=[.!?])\*? +(?=[A-Z*`\[])")
+
+
+def prose(text: str) -> list[str]:
+    """The sentences of a page, without headings, tables, code and the addresses of links."""
+    text = re.sub(r"^```.*?^```$|<!--.*?-->|<img[^>]*>", "", text, flags=re.M | re.S)
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    parts = re.split(r"\n\s*\n|\n(?=- )", text)
+    kept = [" ".join(part.split()) for part in parts if part.strip()[:1] not in ("#", "|", "")]
+    return [one for part in kept for one in SENTENCE.split(part.removeprefix("- "))]
+
+
+def anchors(page: Path) -> set[str]:
+    """The places in a page that a link can lead to, as GitHub names them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.M)
+    return {re.sub(r"[^\w -]", "", one.lower()).replace(" ", "-") for one in headings}
+
+
+def test_the_readme_is_short() -> None:
+    text = README.read_text("utf-8")
+    assert len(text.split()) <= 900
+    said = prose(text)
+    assert len(said) > 20 and median(len(one.split()) for one in said) <= 15
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    text = page.read_text("utf-8")
+    links = re.findall(r"\]\((?!https?:)([^)\s]+)\)|<img src=\"([^\"]+)\"", text)
+    for link in filter(None, (one for both in links for one in both)):
+        path, _, anchor = link.partition("#")
+        to = (page.parent / path).resolve() if path else page
+        assert to.exists() and to.is_relative_to(ROOT), f"{link} leads nowhere"
+        if anchor and to.suffix == ".md":
+            assert anchor in anchors(to), f"{link}: no such heading"
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.name)
+def test_a_guide_begins_with_what_its_reader_can_do_then(page: Path) -> None:
+    heading, paragraph, *_ = page.read_text("utf-8").split("\n\n")
+    assert heading.startswith("# ") and paragraph.startswith("After this page ")
+
+
+def test_the_readme_has_a_line_for_each_guide() -> None:
+    index = README.read_text("utf-8").partition("## Guides\n")[2].partition("\n## ")[0]
+    named = re.findall(r"^- \[[^\]]+\]\(docs/(\w+\.md)\): .+\.$", index, re.M)
+    assert sorted(named) == [page.name for page in GUIDES]
