@@ -1,5 +1,4 @@
-"""The sum over roles of a role's transformation (weissenborn2019 eq. 5); no tensor (N, R, D) is
-kept.
+"""The sum over roles of a role's transformation; no tensor (N, R, D) is kept.
 
     y_n = sum_i r_ni U_i e_n
 
@@ -22,7 +21,7 @@ DEVICE_CHUNK = 4096
 
 
 def role_sum(roles: Tensor, e: Tensor, transforms: Tensor) -> Tensor:
-    """Transform every token by the sum of its roles' matrices.
+    """Transform every token by the sum of its roles' matrices (weissenborn2019 eq. 5).
 
     Args:
         roles: r (N, R).

@@ -1,7 +1,7 @@
 """Discrete attention: Gumbel-softmax samples in training, argmax at test time.
 
 Of words in attention (discrete2020 section 4; kinley2020 section 3.3), and of the roles of a token
-(weissenborn2019 eq. 6, section 4).
+(weissenborn2019 section 4).
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from torch.nn import functional as F
 
 class Gumbel(nn.Module):
     """Scores to a relaxed sample z ~ Cat(softmax(scores)), or to its mode when evaluating.
+
+    Of scores of roles it is the one role that a token gets (weissenborn2019 eq. 6).
 
     In training each row is softmax((log A + g) / tau) with A = softmax(scores) and standard Gumbel
     noise g, independent for every batch entry, head, query and key. log A differs from the scores

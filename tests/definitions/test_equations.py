@@ -19,7 +19,7 @@ NUMBERED = {
     "snell2021": 55,
 }
 """Equations that the papers number; the one of kinley2020 is 3.1."""
-CODE = '''"""A file (snell2021 section 3.1; zhao2019 eq. 2)."""
+CODE = '''"""A file (snell2021 section 3.1; zhao2019 section 2)."""
 
 LIMIT = 5
 """The 5 % of snell2021 section
@@ -30,7 +30,7 @@ class Model:
     """What `snell2021 eq. 9` is not; as in Vaswani et al. (2017), section 3.2."""
 
     def attend(self):
-        """Attend (snell2021 eq. 1, 2, appendix A.10; zhao2019 eq. 1)."""
+        """Attend (snell2021 eq. 1, 2, appendix A.10; zhao2019 eq. 2, 1)."""
 '''
 LISTED = """reference\twhat\tabsent
 snell2021 eq. 1\tattention\t
@@ -40,6 +40,7 @@ snell2021 section 3.1\tagreement\t
 snell2021 appendix A.10\tregression\t
 zhao2019 eq. 1\tscores\t
 zhao2019 eq. 2\tmask\t
+zhao2019 section 2\ttransformer\t
 """
 TEST = '"""Tests."""\n\ndef test_it():\n    """snell2021 eq. 1, 2; zhao2019 eq. 1, 2."""\n'
 
@@ -56,8 +57,8 @@ def test_who_cites_what(tmp_path: Path) -> None:
     attend = [("Model.attend", "model/a.py", 11)]
     assert citations(tmp_path, "model") == {
         **dict.fromkeys(("snell2021 eq. 1", "snell2021 eq. 2", "snell2021 appendix A.10"), attend),
-        "zhao2019 eq. 1": attend,
-        "zhao2019 eq. 2": [("", "model/a.py", 1)],
+        **dict.fromkeys(("zhao2019 eq. 1", "zhao2019 eq. 2"), attend),
+        "zhao2019 section 2": [("", "model/a.py", 1)],
         "snell2021 section 3.1": [("LIMIT", "model/a.py", 3)],  # and so the file is left out
     }
 
@@ -73,6 +74,7 @@ def test_who_cites_what(tmp_path: Path) -> None:
         ({"code": CODE.replace("snell2021 eq.", "snell2021, Eq.")}, '"Eq. 1" is no reference'),
         ({"code": CODE.replace("snell2021 section\n3", "section\n3")}, '3: "section 3.1" is no'),
         ({"code": CODE.replace("snell2021 eq. 1, 2, appendix ", "")}, '"A.10" is no reference'),
+        ({"code": CODE.replace("section 3.1; zhao", "eq. 3; zhao")}, "1: cite snell2021 eq. 3 at"),
         ({"test": TEST.replace("eq. 1, 2;", "eq. 1;")}, "snell2021 eq. 2: no test cites it"),
         ({"test": TEST.replace("eq. 1, 2;", "eq. 1, 2, 4;")}, 'b.py, line 3: .*"snell2021 eq. 4"'),
         ({"listed": LISTED.replace("\tbackground", "\t")}, "snell2021 eq. 3: cite it where"),

@@ -10,7 +10,7 @@ from tests.workflow.conftest import ROOT, Project
 README, *GUIDES = PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 DRY = {"run": "plan", "plan": "plan"}
 """The targets of make that plan Snakemake's jobs, and what tells these."""
-ELSEWHERE = {"PROFILE", "JOBS"}
+ELSEWHERE = {"PROFILE", "JOBS", "TORCH", "PYTHON", "LOCK"}
 """Variables that say where jobs run, not which."""
 
 
@@ -35,7 +35,8 @@ def commands(page: Path) -> list[str]:
     lines = [line for text in blocks(page) for line in text.replace("\\\n", " ").splitlines()]
     said = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.M | re.S)
     lines += re.findall(r"`((?:make|snakemake|python -m) [^`]+)`", said)
-    return list(dict.fromkeys(line.partition(" #")[0].strip() for line in lines if line.strip()))
+    plain = (" ".join(line.partition(" #")[0].split()) for line in lines)
+    return list(dict.fromkeys(filter(None, plain)))
 
 
 def recipe(project: Project, *make: str) -> list[str]:
@@ -48,7 +49,8 @@ def recipe(project: Project, *make: str) -> list[str]:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return shlex.split(done.stdout[done.stdout.rindex("none/bin/python") :])[2:]
+    last = done.stdout[done.stdout.rindex("none/bin/python") :]
+    return shlex.split(last.replace("\\\n", " "))[2:]
 
 
 def jobs(project: Project, command: str) -> list[str]:

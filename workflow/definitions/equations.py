@@ -66,6 +66,10 @@ def check(known: Mapping[str, list[str]], code: Citations, tests: Citations) -> 
             hint = nearest(reference, known)
             raise InputError(f'{path}, line {line}: {FILE} has no "{reference}"{hint}')
     for reference, (_, absent) in known.items():
+        for name, path, line in code.get(reference, ()):
+            if " eq. " in reference and not name:
+                says = f"cite {reference} at the definition that implements it, not at the file."
+                raise InputError(f"{path}, line {line}: {says}")
         if bool(absent) is (reference in code):
             says = f"cite it where it is implemented, or else say in {FILE} why it is absent."
             raise InputError(f"{reference}: {says}")

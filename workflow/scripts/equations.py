@@ -13,7 +13,11 @@ PAGE = ROOT / "docs" / "equations.md"
 HEAD = """# Equations
 
 After this page you can find the code of an equation that a paper numbers, and the test that checks
-it. `python -m workflow.scripts.equations` makes it of docstrings and each paper's `equations.tsv`.
+it: {papers}.
+
+Every numbered equation is listed. One without code has the reason in its place. The page is made of
+docstrings, which cite as in `snell2021 section 3.1, eq. 7, 8`, and of each paper's `equations.tsv`,
+by `python -m workflow.scripts.equations`.
 """
 TABLE = "| place | what | code | tests |\n| --- | --- | --- | --- |\n"
 
@@ -26,7 +30,7 @@ def page() -> str:
     code = citations(ROOT, "model", "workflow")
     tests = citations(ROOT, "tests", spelled=False)
     check(known, code, tests)
-    text = HEAD
+    text = HEAD.format(papers=", ".join(f"[{key}](#{key})" for key in cited))
     for key, about in cited.items():
         text += f"\n## {key}\n\n{about}.\n\n{TABLE}"
         for reference, (what, absent) in known.items():

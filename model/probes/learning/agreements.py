@@ -15,7 +15,7 @@ Over several runs of v they are averaged, where the authors' code takes the firs
 v must have another seed than that of alpha: with the same one both begin as the same model, with
 the same embedding, and agree for that alone.
 
-What an agreement means is told by other seeds of alpha (xi, snell2021 eq. 8): their agreement with
+What an agreement means is told by other seeds of alpha (xi, in `agreement`): their agreement with
 alpha along training and their performance are averaged, as in the authors' code, and read where the
 one first exceeds A(u, v).
 """

@@ -1,7 +1,7 @@
 """xi, the performance where an agreement is first exceeded, as what it is known to lie between.
 
 Attention of other seeds agrees with a run's the more the longer they train. xi is their performance
-at the first checkpoint where they agree more than a given agreement (snell2021 eq. 8): they
+at the first checkpoint where they agree more than a given agreement (see `Crossing`): they
 have passed it somewhere since the checkpoint before. A measure `<evaluator>.<prefix>xi_<pair>` is
 read along the arrays `<prefix>alpha_hat_curve` of its run and `performance_curve` of the others.
 """
@@ -23,7 +23,10 @@ UNKNOWN = "the runs that it is read from are not all there"
 
 @dataclass(frozen=True)
 class Crossing:
-    """Where the other runs pass an agreement, or would if at each checkpoint; means over seeds."""
+    """Where the other runs pass an agreement, or would if at each checkpoint (snell2021 eq. 8).
+
+    Means over seeds.
+    """
 
     between: Between
     """Performance at the checkpoint before and at the first one beyond; the best where never."""
