@@ -10,8 +10,8 @@ from tests.workflow.conftest import ROOT, Project
 README, *GUIDES = PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 DRY = {"run": "plan", "plan": "plan"}
 """The targets of make that plan Snakemake's jobs, and what tells these."""
-ELSEWHERE = {"PROFILE", "JOBS", "TORCH", "PYTHON", "LOCK"}
-"""Variables that say where jobs run, not which."""
+ELSEWHERE = {"PROFILE", "JOBS", "TORCH", "PYTHON", "LOCK", "LIST"}
+"""Variables that say where jobs run, or what is told of them, not which."""
 
 
 def blocks(page: Path, *languages: str) -> list[str]:
@@ -53,13 +53,17 @@ def recipe(project: Project, *make: str) -> list[str]:
     return shlex.split(last.replace("\\\n", " "))[2:]
 
 
+def which(command: str) -> list[str]:
+    """What of a `make run` or `make plan` says which jobs there are."""
+    variables = shlex.split(command)[2:]
+    return sorted(one for one in variables if one.partition("=")[0] not in ELSEWHERE)
+
+
 def jobs(project: Project, command: str) -> list[str]:
     """The jobs, as `rule run`, that a `snakemake`, `make run` or `make plan` would run."""
     program, *arguments = shlex.split(command)
     if program == "snakemake":
         return project.plan(*arguments).jobs
-    target, *variables = arguments
-    kept = [one for one in variables if one.partition("=")[0] not in ELSEWHERE]
-    (module, *given) = recipe(project, DRY[target], *kept, "LIST=1")
+    (module, *given) = recipe(project, DRY[arguments[0]], *which(command), "LIST=1")
     lines = project.script(module.rpartition(".")[2], *given).splitlines()
     return [" ".join(line.split()) for line in lines[:-1] if not line.startswith("Using ")]

@@ -63,7 +63,7 @@ class Claim(TypedDict):
     claim: Text
     source: str
     headline: NotRequired[Literal[True]]
-    """whether the README shows it"""
+    """whether docs/results.md shows it"""
     check: NotRequired[Literal[True]]
     """whether it is one of ours, that no paper makes"""
     experiment: str
