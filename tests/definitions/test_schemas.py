@@ -1,6 +1,7 @@
 """The committed schemas are those of the types, and each definition names its own."""
 
 import json
+import re
 import shutil
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from workflow.definitions.claims import Claims
 from workflow.definitions.schemas import FILES, schema_of
 from workflow.paths import ROOT
+from workflow.scripts import schemas
 from workflow.scripts.schemas import FOLDER, stale
 
 DEFINED = sorted(ROOT.glob("workflow/papers/*/*.yaml"))
@@ -23,6 +25,45 @@ def test_what_is_stale_is_named(tmp_path):
     (folder / "tables.json").unlink()
     (folder / "others.json").write_text("{}\n")
     assert stale(folder) == ["claims.json", "others.json", "tables.json"]
+
+
+def test_the_page_is_todays_and_a_planted_line_fails(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["schemas", "--check"])
+    schemas.main()
+    planted = tmp_path / "configuration.md"
+    planted.write_text(schemas.PAGE.read_text().replace("| `scale` |", "| `scales` |", 1))
+    monkeypatch.setattr(schemas, "PAGE", planted)
+    says = r"stale: docs/configuration\.md; run python -m workflow"
+    with pytest.raises(SystemExit, match=says):
+        schemas.main()
+    planted.unlink()
+    with pytest.raises(SystemExit, match=says):
+        schemas.main()
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_the_page_has_each_key_of_each_mapping(kind):
+    page = schemas.page().partition(f"\n## {kind}.yaml\n")[2].partition("\n## ")[0]
+    schema = schema_of(FILES[kind])
+    of_mapping = dict(re.findall(r"### \w+: (\w+)\n(.*?)(?=\n### |$)", page, re.S))
+    of_mapping[""] = page.partition("\n### ")[0]
+    mappings = {"": schema, **schema["$defs"]}
+    assert set(of_mapping) == set(mappings) - set(schemas.PARTS)
+    for title, text in of_mapping.items():
+        for key in mappings[title]["properties"]:
+            assert f"`{key}`" in text, (title, key)
+
+
+def test_the_page_says_what_values_may_be():
+    page = schemas.page()
+    for line in (
+        "| `lr` | number > 0 |  | the rate at the end of the warm-up |",
+        "| `betas` | list of number ≥ 0, < 1 |  |  |",
+        '| `precision` | `"fp32"`, `"bf16"` | `"fp32"` |  |',
+        "| `select` | `null` or [Select](#experiments-select) |  |  |",
+        "| `model` | a part: `path` and its arguments | *needed* |  |",
+    ):
+        assert f"\n{line}\n" in page
 
 
 @pytest.mark.parametrize("kind", FILES)
