@@ -1,4 +1,4 @@
-"""What is published in `docs/reproduction`, and the README's summary.
+"""What is published in `docs/reproduction`, and the pages that sum it up.
 
 It imports all of reporting.
 """
