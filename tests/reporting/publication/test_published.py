@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from workflow.definitions.paper import Paper
-from workflow.files import read_json
+from workflow.files import read_json, read_sidecar
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measures
 from workflow.reporting.publication.results import published
@@ -33,7 +33,7 @@ def lines(path: Path) -> list[str]:
 def test_tables(path: Path, tmp_path: Path) -> None:
     folder, paper = path.parents[2], Paper(path.parent.name)
     if path.stem in paper.corpora["tables"]:
-        facts = read_json(path.with_suffix(".json"))["corpora"]
+        facts = read_sidecar(path)["corpora"]
         describe(paper, path.stem, folder.name, facts, tmp_path / path.stem)
     else:
         tabulate(paper, path.stem, folder.name, runs(folder), tmp_path / path.stem)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from workflow.definitions.paper import Paper
-from workflow.files import read_history, read_json
+from workflow.files import read_history, read_sidecar
 from workflow.reporting.claims import history
 from workflow.reporting.claims.judged import read_claims
 from workflow.reporting.claims.markdown import claims_table
@@ -77,10 +77,7 @@ def _tables(folder: Path, titles: Mapping[str, str]) -> list[str]:
         title = titles.get(f"{path.parent.name}/{path.stem}", path.stem)
         link = path.relative_to(folder).with_suffix("").as_posix()
         if any(cell.mean is not None for cell in read_cells(path)):
-            lines.append(
-                f"- [{title}]({link}.md) ([csv]({link}.csv), [tex]({link}.tex), "
-                f"[runs]({link}.json))"
-            )
+            lines.append(f"- [{title}]({link}.md) ([csv]({link}.csv))")
         else:
             absent.append(title)
     return ["\n".join(lines), *_absent(absent)]
@@ -89,14 +86,13 @@ def _tables(folder: Path, titles: Mapping[str, str]) -> list[str]:
 def _figures(folder: Path) -> list[str]:
     """Return the figures with caption and links, and a line for those of which nothing was run."""
     parts, absent = [], []
-    for path in sorted((folder / "figures").glob("*/*.json")):
-        figure = read_json(path)
-        link = path.relative_to(folder).with_suffix("").as_posix()
+    for path in sorted((folder / "figures").glob("*/*.png")):
+        figure = read_sidecar(path)
+        link = path.relative_to(folder).as_posix()
         if figure["runs"]:
             parts += [
-                f"![{figure['title']}]({link}.png)",
-                f"**{figure['title']}.** {figure['caption']} "
-                f"([pdf]({link}.pdf), [runs]({link}.json))",
+                f"![{figure['title']}]({link})",
+                f"**{figure['title']}.** {figure['caption']}",
             ]
         else:
             absent.append(figure["title"])
