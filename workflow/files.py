@@ -62,16 +62,15 @@ def read_sidecar(file: Path) -> dict[str, Any]:
 def fold_sidecars(folder: Path, kinds: Collection[str]) -> None:
     """Put what is told of the tables or figures in a folder into one file, a line each.
 
-    Of their own files those of these `kinds` stay.
+    Of their own files those of these `kinds` stay, as they are now.
     """
     told = {}
     for path in sorted(folder.glob("*.json")):
         sidecar = read_json(path)
-        for name in [name for name in sidecar["files"] if Path(name).suffix[1:] not in kinds]:
-            del sidecar["files"][name]
+        kept = {f"{path.stem}.{kind}" for kind in kinds}
+        for name in {path.name, *sidecar["files"]} - kept:
             (folder / name).unlink()
-        told[path.stem] = sidecar
-        path.unlink()
+        told[path.stem] = {**sidecar, "files": listed(folder, kept)}
     write_lines(folder / SIDECARS, told)
 
 

@@ -11,6 +11,7 @@ from tests.reporting.synthetic import Results, plan_of
 from workflow.lines import read_lines
 from workflow.reporting import texts
 from workflow.reporting.figures import drawing
+from workflow.reporting.publication.costs import Costs
 from workflow.reporting.publication.current import planned
 from workflow.reporting.publication.publishing import publish
 from workflow.reporting.publication.results import published
@@ -46,6 +47,7 @@ def texts_of(docs: Path, seed: int) -> dict[str, Any]:
 def docs(tmp_path: Path, results: Results, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two runs, published."""
     monkeypatch.setattr(drawing, "plot", lambda *arguments: None)
+    monkeypatch.setattr(Costs, "of_rows", lambda *arguments: [])
     for seed in (0, 1):
         add(results, seed)
     folder = tmp_path / "docs"

@@ -95,11 +95,12 @@ class Estimator:
         plan: the plan.
         gpu: whether they will be trained on GPUs.
         published: folder with published runs, `<scale>/runs/<experiment>.jsonl`.
+        results: folder of the results that are known too; the plan's unless given.
     """
 
-    def __init__(self, plan: Plan, gpu: bool, published: Path) -> None:
+    def __init__(self, plan: Plan, gpu: bool, published: Path, results: Path | None = None) -> None:
         self.plan, self.gpu, self.published = plan, gpu, published
-        self.results = Path(plan.results)
+        self.results = results or Path(plan.results)
         self._known: dict[tuple[str, Resources], Estimate] = {}
 
     def estimate(self, run: Run) -> Estimate:

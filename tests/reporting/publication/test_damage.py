@@ -12,6 +12,7 @@ from tests.sealing import flip
 from workflow.errors import ReportingError
 from workflow.files import read_sidecar
 from workflow.reporting.figures import drawing
+from workflow.reporting.publication.costs import Costs
 from workflow.reporting.publication.current import planned
 from workflow.reporting.publication.publishing import publish
 from workflow.reporting.publication.results import published
@@ -31,6 +32,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     plan = plan_of(root / "results", seeds=[0, 1])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(drawing, "plot", lambda *arguments: None)
+        patch.setattr(Costs, "of_rows", lambda *arguments: [])
         publish(plan, root / "docs", planned(plan))
     return root / "docs"
 

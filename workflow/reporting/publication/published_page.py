@@ -9,15 +9,24 @@ from workflow.reporting.claims import history
 from workflow.reporting.claims.judged import read_claims
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.publication import following
+from workflow.reporting.publication.costs import ABOUT as ABOUT_COSTS
 from workflow.reporting.publication.summary import ABOUT_CLAIMS, headline_of
 from workflow.reporting.statistics.cells import read_cells
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.statistics.decisions import DECIDED, VERDICTS
 from workflow.reporting.statistics.verdict import RULE
 
+LATEX = """\
+`.venv/bin/python -m workflow.scripts.latex docs/reproduction/{scale}/tables/<paper>/<table>.csv` \
+prints a table as LaTeX."""
+
 
 def scale_page(
-    folder: Path, scale: str, titles: Mapping[str, str], stale: Mapping[str, str]
+    folder: Path,
+    scale: str,
+    titles: Mapping[str, str],
+    stale: Mapping[str, str],
+    costs: Mapping[str, str],
 ) -> str:
     """Return the page of one published scale: claims, tables, figures, and what is stale.
 
@@ -26,6 +35,7 @@ def scale_page(
         scale: its name.
         titles: by `<paper>` and `<paper>/<table or figure>`, the title.
         stale: by run, why its measures no longer count.
+        costs: by `<paper>/<table>`, what making it takes, and the command.
     """
     parts = [f"# Published results, scale {scale}"]
     if base_scale(scale) != scale:
@@ -33,7 +43,8 @@ def scale_page(
     parts += [headline_of(folder).markdown, "## Claims", ABOUT_CLAIMS, *_claims(folder, titles)]
     parts += _changed(history.after_results(read_history(folder / history.NAME)))
     parts += ["## Follow one number", following.section(folder, titles)]
-    parts += ["## Tables", RULE, *_tables(folder, titles), "## Figures", *_figures(folder)]
+    parts += ["## Tables", RULE, ABOUT_COSTS, LATEX.format(scale=scale)]
+    parts += [*_tables(folder, titles, costs), "## Figures", *_figures(folder)]
     if stale:
         runs = [f"- `{run}`: {why}" for run, why in sorted(stale.items())]
         parts += ["## Stale measures", "Kept, but in no table, figure or claim:", "\n".join(runs)]
@@ -70,14 +81,16 @@ def _changed(lines: Sequence[str]) -> list[str]:
     ]
 
 
-def _tables(folder: Path, titles: Mapping[str, str]) -> list[str]:
+def _tables(folder: Path, titles: Mapping[str, str], costs: Mapping[str, str]) -> list[str]:
     """Return the list of tables with links, and a line for those without any value of ours."""
     lines, absent = [], []
     for path in sorted((folder / "tables").glob("*/*.csv")):
-        title = titles.get(f"{path.parent.name}/{path.stem}", path.stem)
+        name = f"{path.parent.name}/{path.stem}"
+        title = titles.get(name, path.stem)
         link = path.relative_to(folder).with_suffix("").as_posix()
         if any(cell.mean is not None for cell in read_cells(path)):
-            lines.append(f"- [{title}]({link}.md) ([csv]({link}.csv))")
+            made = f": {costs[name]}" if name in costs else ""
+            lines.append(f"- [{title}]({link}.md) ([csv]({link}.csv)){made}")
         else:
             absent.append(title)
     return ["\n".join(lines), *_absent(absent)]

@@ -21,6 +21,7 @@ from workflow.lines import write_lines
 from workflow.planning.corpora import DescribedCorpus
 from workflow.planning.plan import Plan
 from workflow.reporting.claims import history
+from workflow.reporting.publication.costs import Costs, rows_list
 from workflow.reporting.publication.current import Now
 from workflow.reporting.publication.outputs import Known, make
 from workflow.reporting.publication.published_page import scale_page
@@ -91,13 +92,15 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
         aside = Path(name) / scale
         _write_runs(aside, results)
         make(plan, results.values(), _facts((folder, Path(plan.folder))), to, aside)
+        papers = list(Paper.all(plan.mechanisms))
+        costs = _add_costs(aside, papers, Costs(plan, aside.parent))
         for kind, kept_of_it in KEPT.items():
             for of_paper in sorted((aside / kind).glob("*")):
                 fold_sidecars(of_paper, kept_of_it)
         _write_histories(folder, aside, {result.identity for result in before.values()})
         stale = {key: result.stale for key, result in results.items() if result.stale}
-        titles = _titles(Paper.all(plan.mechanisms))
-        write_text(aside / "README.md", scale_page(aside, scale, titles, stale))
+        page = scale_page(aside, scale, _titles(papers), stale, costs)
+        write_text(aside / "README.md", page)
         _write_index(aside, results)
         made = [path for path in sorted(aside.rglob("*")) if path.is_file()]
         for path in made:
@@ -132,6 +135,20 @@ def _write_runs(aside: Path, results: Mapping[str, Result]) -> None:
         made = dict(zip(KINDS, (measures, runs), strict=True)) | ({FOLDER: texts} if texts else {})
         for kind, lines in made.items():
             write_lines(lines_of(aside, kind, experiment), lines)
+
+
+def _add_costs(aside: Path, papers: Iterable[Paper], costs: Costs) -> dict[str, str]:
+    """Write below each table what its rows take; return that of the table, by `<paper>/<table>`."""
+    found = {}
+    for paper in papers:
+        for name in (*paper.items("tables"), *paper.items("corpora")):
+            page = aside / "tables" / paper.name / f"{name}.md"
+            if rows := costs.of_rows(paper, name):
+                text = page.read_text(encoding="utf-8")
+                write_text(page, f"{text}\n{rows_list(rows)}")
+                whole = costs.together(paper, name, rows)
+                found[f"{paper.name}/{name}"] = f"{whole.cost}. `{whole.command}`"
+    return found
 
 
 def _largest(path: Path) -> int:
@@ -177,8 +194,7 @@ def _facts(folders: Iterable[Path]) -> Known:
     return known
 
 
-def _titles(papers: Iterable[Paper]) -> dict[str, str]:
-    papers = list(papers)
+def _titles(papers: Collection[Paper]) -> dict[str, str]:
     return {paper.name: paper.about.title for paper in papers} | {
         f"{paper.name}/{name}": definition["title"]
         for paper in papers
