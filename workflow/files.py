@@ -62,14 +62,15 @@ def read_sidecar(file: Path) -> dict[str, Any]:
 def fold_sidecars(folder: Path, kinds: Collection[str]) -> None:
     """Put what is told of the tables or figures in a folder into one file, a line each.
 
-    Of their own files those of these `kinds` stay, as they are now.
+    Of their own files those of these `kinds` that are there stay, as they are now.
     """
     told = {}
     for path in sorted(folder.glob("*.json")):
         sidecar = read_json(path)
-        kept = {f"{path.stem}.{kind}" for kind in kinds}
-        for name in {path.name, *sidecar["files"]} - kept:
+        own = {f"{path.stem}.{kind}" for kind in kinds}
+        for name in {path.name, *sidecar["files"]} - own:
             (folder / name).unlink()
+        kept = [name for name in own if (folder / name).is_file()]
         told[path.stem] = {**sidecar, "files": listed(folder, kept)}
     write_lines(folder / SIDECARS, told)
 

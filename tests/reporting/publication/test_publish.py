@@ -23,6 +23,7 @@ from workflow.reporting.figures import drawing
 from workflow.reporting.publication import publishing
 from workflow.reporting.publication.costs import Costs
 from workflow.reporting.publication.current import GONE, Now, Traits, planned
+from workflow.reporting.publication.published_page import FIGURE
 from workflow.reporting.publication.publishing import LIMIT, publish, refuse_dirty, stale_now
 from workflow.reporting.publication.results import Result, given, judged, merge, published
 from workflow.reporting.publication.summary import block, summarised
@@ -130,9 +131,9 @@ def test_the_command_publishes_and_updates_the_readme(clone: Path) -> None:
     folder = clone / "docs/reproduction/lite"
     tables = {path.suffix for path in (folder / "tables/discrete_transformer").iterdir()}
     figures = {path.suffix for path in (folder / "figures/discrete_transformer").iterdir()}
-    assert tables == {".csv", ".md", ".jsonl"} and figures == {".png", ".jsonl"}
+    assert tables == {".csv", ".md", ".jsonl"} and figures == {f".{FIGURE}", ".jsonl"}
     assert (folder / "tables/discrete_transformer/table_6_1.md").is_file()
-    assert (folder / "figures/discrete_transformer/figure_6_1.png").is_file()
+    assert (folder / f"figures/discrete_transformer/figure_6_1.{FIGURE}").is_file()
     assert (folder / "claims/discrete_transformer.json").is_file()
     assert (folder / "README.md").read_text().startswith("# Published results, scale lite")
     for path in folder.rglob("*"):

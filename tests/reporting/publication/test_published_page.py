@@ -15,7 +15,7 @@ from workflow.files import read_sidecar, write_json
 from workflow.lines import read_lines, write_lines
 from workflow.reporting.publication import following
 from workflow.reporting.publication.current import planned
-from workflow.reporting.publication.published_page import scale_page
+from workflow.reporting.publication.published_page import FIGURE, scale_page
 from workflow.reporting.publication.publishing import publish
 from workflow.reporting.publication.summary import ABOUT_CLAIMS
 from workflow.reporting.statistics.verdict import RULE
@@ -51,7 +51,7 @@ def test_every_link_leads_to_a_file(folder: Path, page: str) -> None:
 
 
 def test_drawn_figures_have_their_caption(folder: Path, page: str) -> None:
-    place = "figures/discrete_transformer/figure_6_1.png"
+    place = f"figures/discrete_transformer/figure_6_1.{FIGURE}"
     figure = read_sidecar(folder / place)
     shown = f"![{figure['title']}]({place})\n\n**{figure['title']}.** {figure['caption']}"
     assert shown in part(page, "Figures")

@@ -23,6 +23,7 @@ from workflow.reporting.tables import long_form as tables
 from workflow.reporting.tables.latex import latex, tex_escape
 from workflow.reporting.tables.layout import NO_ROW, grid
 from workflow.reporting.tables.tabulating import tabulate
+from workflow.scripts.latex import latex_of
 from workflow.scripts.measure import plain
 
 HEADER = (
@@ -224,6 +225,17 @@ def test_counts_are_written_in_full(value: float | str | None, said: str) -> Non
 
 def test_latex_escapes() -> None:
     assert tex_escape("a_b & 5 % ± `x_y`") == r"a\_b \& 5 \% $\pm$ \texttt{x\_y}"
+
+
+def test_latex_is_made_of_the_csv(made: Path, tmp_path: Path) -> None:
+    for path in (made / "stack_language.csv", made / "table_6_1.csv"):
+        assert latex_of(path) == path.with_suffix(".tex").read_text().rstrip("\n")
+    own = tmp_path / "table_6_1.csv"
+    own.write_text(path.read_text().replace("gradient norm: SST", "my own"))
+    told = {**read_sealed(path.with_suffix(".json")), "files": {}}
+    put(own.with_suffix(".json"), told)
+    with pytest.raises(ReportingError, match=r"table_6_1\.csv: my own is no row of discrete_tra"):
+        latex_of(own)
 
 
 def test_sidecar_names_the_runs_behind_every_cell(made: Path, lite: Results) -> None:

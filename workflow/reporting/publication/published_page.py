@@ -16,6 +16,8 @@ from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.statistics.decisions import DECIDED, VERDICTS
 from workflow.reporting.statistics.verdict import RULE
 
+FIGURE = "png"
+"""The kind of file of a figure that is published."""
 LATEX = """\
 `.venv/bin/python -m workflow.scripts.latex docs/reproduction/{scale}/tables/<paper>/<table>.csv` \
 prints a table as LaTeX."""
@@ -81,25 +83,35 @@ def _changed(lines: Sequence[str]) -> list[str]:
     ]
 
 
+def has_values(table: Path) -> bool:
+    """Return whether a table, by its CSV, has any value of ours."""
+    return any(cell.mean is not None for cell in read_cells(table))
+
+
 def _tables(folder: Path, titles: Mapping[str, str], costs: Mapping[str, str]) -> list[str]:
-    """Return the list of tables with links, and a line for those without any value of ours."""
-    lines, absent = [], []
+    """Return a list of tables a paper, with links, and a line of those without a value of ours."""
+    papers: dict[str, list[str]] = {}
+    absent = []
     for path in sorted((folder / "tables").glob("*/*.csv")):
         name = f"{path.parent.name}/{path.stem}"
         title = titles.get(name, path.stem)
         link = path.relative_to(folder).with_suffix("").as_posix()
-        if any(cell.mean is not None for cell in read_cells(path)):
+        if has_values(path):
             made = f": {costs[name]}" if name in costs else ""
-            lines.append(f"- [{title}]({link}.md) ([csv]({link}.csv)){made}")
+            line = f"- [{title}]({link}.md) ([csv]({link}.csv)){made}"
+            papers.setdefault(path.parent.name, []).append(line)
         else:
             absent.append(title)
-    return ["\n".join(lines), *_absent(absent)]
+    parts = []
+    for paper, lines in papers.items():
+        parts += [f"### {titles.get(paper, paper)}", "\n".join(lines)]
+    return [*parts, *_absent(absent)]
 
 
 def _figures(folder: Path) -> list[str]:
     """Return the figures with caption and links, and a line for those of which nothing was run."""
     parts, absent = [], []
-    for path in sorted((folder / "figures").glob("*/*.png")):
+    for path in sorted((folder / "figures").glob(f"*/*.{FIGURE}")):
         figure = read_sidecar(path)
         link = path.relative_to(folder).as_posix()
         if figure["runs"]:

@@ -24,7 +24,7 @@ from workflow.reporting.claims import history
 from workflow.reporting.publication.costs import Costs, rows_list
 from workflow.reporting.publication.current import Now
 from workflow.reporting.publication.outputs import Known, make
-from workflow.reporting.publication.published_page import scale_page
+from workflow.reporting.publication.published_page import FIGURE, has_values, scale_page
 from workflow.reporting.publication.results import (
     INDEX,
     KINDS,
@@ -43,7 +43,7 @@ from workflow.reporting.texts import FOLDER, Texts, put_apart
 
 LIMIT = 1 << 20
 """Largest published file, and largest line of one that has many, in bytes."""
-KEPT = {"tables": ("csv", "md"), "figures": ("png",)}
+KEPT = {"tables": ("csv", "md"), "figures": (FIGURE,)}
 """What is published of tables and figures; the rest is made of these on demand."""
 MADE = (*KEPT, "claims", FOLDER, *KINDS)
 
@@ -138,12 +138,17 @@ def _write_runs(aside: Path, results: Mapping[str, Result]) -> None:
 
 
 def _add_costs(aside: Path, papers: Iterable[Paper], costs: Costs) -> dict[str, str]:
-    """Write below each table what its rows take; return that of the table, by `<paper>/<table>`."""
+    """Write below each table what its rows take; return that of the table, by `<paper>/<table>`.
+
+    A table without any value of ours has no page.
+    """
     found = {}
     for paper in papers:
         for name in (*paper.items("tables"), *paper.items("corpora")):
             page = aside / "tables" / paper.name / f"{name}.md"
-            if rows := costs.of_rows(paper, name):
+            if not has_values(page.with_suffix(".csv")):
+                page.unlink()
+            elif rows := costs.of_rows(paper, name):
                 text = page.read_text(encoding="utf-8")
                 write_text(page, f"{text}\n{rows_list(rows)}")
                 whole = costs.together(paper, name, rows)

@@ -10,7 +10,7 @@ from workflow.reporting.tables.long_form import QUOTED
 
 MOST = 12
 """Columns of a table at most."""
-WIDE, BESIDE = 105, 3
+WIDE, BESIDE = 110, 3
 """Letters that a line of GitHub's pages has room for, and what a column takes beside its own."""
 TOGETHER = "\u00a0"
 """A space at which no line is broken."""
@@ -61,7 +61,8 @@ def _parts(lines: Lines, first: int) -> Iterator[str]:
             break
     for part in parts:
         if len(parts) > 1:
-            yield f"### {part[0][first]} to {part[0][-1]}"
+            ends = dict.fromkeys((part[0][first], part[0][-1]))
+            yield f"### Columns {' to '.join(f'“{end}”' for end in ends)}"
         yield _table(part, first)
 
 
