@@ -2,13 +2,17 @@
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from model.store.checksums import check_files, listed, read_sealed, sealed
 from model.store.files import write_atomically
 from workflow.errors import ReportingError
+from workflow.lines import read_line, write_lines
+
+SIDECARS = "provenance.jsonl"
+"""What is told of all tables or figures in a published folder."""
 
 
 def write_text(path: Path, text: str) -> None:
@@ -44,10 +48,31 @@ def write_sidecar(prefix: Path, value: Mapping[str, object], kinds: Iterable[str
 
 
 def read_sidecar(file: Path) -> dict[str, Any]:
-    """Read what is told of a table or figure; raise Damaged when one of its files was changed."""
-    sidecar = read_json(file.with_suffix(".json"))
+    """Read what is told of a table or figure; raise Damaged when one of its files was changed.
+
+    It stands beside the file, or where it is published in a line of its folder.
+    """
+    beside, of_folder = file.with_suffix(".json"), file.with_name(SIDECARS)
+    folded = of_folder.is_file() and not beside.is_file()
+    sidecar = read_line(of_folder, file.stem) if folded else read_json(beside)
     check_files(file.parent, sidecar["files"])
     return sidecar
+
+
+def fold_sidecars(folder: Path, kinds: Collection[str]) -> None:
+    """Put what is told of the tables or figures in a folder into one file, a line each.
+
+    Of their own files those of these `kinds` that are there stay, as they are now.
+    """
+    told = {}
+    for path in sorted(folder.glob("*.json")):
+        sidecar = read_json(path)
+        own = {f"{path.stem}.{kind}" for kind in kinds}
+        for name in {path.name, *sidecar["files"]} - own:
+            (folder / name).unlink()
+        kept = [name for name in own if (folder / name).is_file()]
+        told[path.stem] = {**sidecar, "files": listed(folder, kept)}
+    write_lines(folder / SIDECARS, told)
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:

@@ -69,10 +69,17 @@ def read_sealed(path: Path) -> dict[str, Any]:
         Damaged: any byte is another one.
         OSError: the file can't be read.
     """
-    content = path.read_bytes()
+    value = unsealed(path.read_bytes())
+    if value is None:
+        raise Damaged(path, f"{path} is damaged, or was changed by hand")
+    return value
+
+
+def unsealed(content: bytes) -> dict[str, Any] | None:
+    """What `sealed` made these bytes of, None where any of them is another one."""
     head, rest = content[:LENGTH], content[LENGTH:]
     if head != (HEAD % hashlib.sha256(rest).hexdigest()).encode():
-        raise Damaged(path, f"{path} is damaged, or was changed by hand")
+        return None
     value: dict[str, Any] = json.loads(b"{" + rest)
     return value
 

@@ -224,7 +224,11 @@ def test_what_cannot_be_followed_is_named(tmp_path):
         code(tmp_path, "star:f")
 
 
-PUBLISHED = [json.loads(path.read_bytes()) for path in ROOT.glob("docs/reproduction/*/runs/*/*/*")]
+PUBLISHED = [
+    json.loads(line)
+    for path in ROOT.glob("docs/reproduction/*/runs/*.jsonl")
+    for line in path.read_bytes().splitlines()
+]
 
 
 def test_a_class_beside_those_of_every_file_makes_no_published_run_another(tmp_path):

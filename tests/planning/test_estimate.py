@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from model.store.checksums import read_sealed
 from tests.planning.conftest import CONFIG
 from tests.sealing import flip, put
+from workflow.lines import read_lines, write_lines
 from workflow.planning.estimate import RATES, Data, Estimator, parameters, tokens_read
 from workflow.planning.plan import Plan, Run
 
@@ -34,10 +34,7 @@ def run(plan: Plan) -> Run:
 
 def published() -> Iterator[dict[str, Any]]:
     """The records of the published runs on the stack language."""
-    paths = sorted(PUBLISHED.glob("lite/runs/stack_language/*/*.json"))
-    assert paths
-    for path in paths:
-        yield read_sealed(path)
+    yield from read_lines(PUBLISHED / "lite/runs/stack_language.jsonl").values()
 
 
 def record(run: Run, name: str, seconds: float, **others: Any) -> dict[str, Any]:
@@ -53,8 +50,8 @@ def estimator(plan: Plan, tmp_path: Path) -> Callable[..., Estimator]:
     """Gives an estimator that knows these records of published runs."""
 
     def of(*records: dict[str, Any], gpu: bool = False) -> Estimator:
-        for number, one in enumerate(records):
-            put(tmp_path / f"published/lite/runs/any/variant/seed-{number}.json", one)
+        lines = {f"variant/seed-{number}": one for number, one in enumerate(records)}
+        write_lines(tmp_path / "published/lite/runs/any.jsonl", lines)
         return Estimator(plan, gpu, tmp_path / "published")
 
     return of
@@ -98,7 +95,8 @@ def test_a_run_read_once_is_not_counted_twice(run, estimator):
 
 def test_a_damaged_record_is_left_out(run, estimator, tmp_path):
     made = estimator(record(run, "a", 10.0), record(run, "b", 20.0))
-    flip(tmp_path / "published/lite/runs/any/variant/seed-1.json", 999)
+    path = tmp_path / "published/lite/runs/any.jsonl"
+    flip(path, 8 * path.read_bytes().index(b"\n") + 999)
     assert made.estimate(run).seconds == 10.0
 
 

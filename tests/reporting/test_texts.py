@@ -8,15 +8,17 @@ import pytest
 from model.store.checksums import Damaged, read_sealed
 from tests import sealing
 from tests.reporting.synthetic import Results, plan_of
-from workflow.errors import ReportingError
+from workflow.lines import read_lines
+from workflow.reporting import texts
 from workflow.reporting.figures import drawing
-from workflow.reporting.measures import Measures
+from workflow.reporting.publication.costs import Costs
 from workflow.reporting.publication.current import planned
 from workflow.reporting.publication.publishing import publish
 from workflow.reporting.publication.results import published
 from workflow.reporting.texts import LEAST
 
 KEY = "text_classification/sst_soft/seed-{}"
+FILE = "texts/text_classification.jsonl"
 REFERENCES = ["", "ein \u2028 Satz\r", *(f"Satz {n}" for n in range(LEAST)), ""]
 
 
@@ -36,8 +38,7 @@ def add(results: Results, seed: int, code: str = "") -> None:
 
 def texts_of(docs: Path, seed: int) -> dict[str, Any]:
     """The arrays of a published run, as tables and claims read them."""
-    path = docs / "lite" / "measures" / f"{KEY.format(seed)}.json"
-    (measure,) = Measures.read([path]).of("text_classification", "sst_soft")
+    measure = published(docs / "lite")[KEY.format(seed)].measure
     names = ("hypotheses", "references", "words", "lines", "numbers")
     return {name: measure.array(f"accuracy.{name}") for name in names}
 
@@ -46,6 +47,7 @@ def texts_of(docs: Path, seed: int) -> dict[str, Any]:
 def docs(tmp_path: Path, results: Results, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two runs, published."""
     monkeypatch.setattr(drawing, "plot", lambda *arguments: None)
+    monkeypatch.setattr(Costs, "of_rows", lambda *arguments: [])
     for seed in (0, 1):
         add(results, seed)
     folder = tmp_path / "docs"
@@ -64,8 +66,8 @@ def put(results: Results, docs: Path, code: str = "") -> None:
     publish(plan, docs, today)
 
 
-def kept(docs: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in (docs / "lite" / "texts").iterdir()}
+def kept(docs: Path) -> dict[str, Any]:
+    return {key: line[texts.KEY] for key, line in read_lines(docs / "lite" / FILE).items()}
 
 
 def test_references_are_kept_once_and_all_is_read_back(results: Results, docs: Path) -> None:
@@ -73,14 +75,8 @@ def test_references_are_kept_once_and_all_is_read_back(results: Results, docs: P
     expected["numbers"] = [0.5] * LEAST
     for seed in (0, 1):
         assert texts_of(docs, seed) == {"hypotheses": translated(seed), **expected}
-        entry = published(docs / "lite")[KEY.format(seed)].measures
-        assert entry["evaluators"]["accuracy"]["arrays"] == texts_of(docs, seed)
-        path = docs / "lite" / "measures" / f"{KEY.format(seed)}.json"
-        assert "Satz" not in path.read_text()
-    assert sorted(kept(docs).values()) == sorted(
-        "".join(f"{text}\n" for text in texts).encode()
-        for texts in (REFERENCES, translated(0), translated(1))
-    )
+    assert "Satz" not in (docs / "lite/measures/text_classification.jsonl").read_text()
+    assert sorted(kept(docs).values()) == sorted([REFERENCES, translated(0), translated(1)])
 
 
 def test_publishing_again_changes_nothing_and_texts_without_a_run_go(
@@ -97,14 +93,14 @@ def test_publishing_again_changes_nothing_and_texts_without_a_run_go(
 
 
 def test_texts_that_were_edited_or_lost_are_named(docs: Path) -> None:
-    path = next(path for path in (docs / "lite/texts").iterdir() if b"Satz 7" in path.read_bytes())
-    path.write_bytes(path.read_bytes().replace(b"Satz 7\n", b"Satz 8\n"))
-    with pytest.raises(ReportingError, match=r"texts/\w+.txt has been edited since it was publ"):
-        texts_of(docs, 0)
-    with pytest.raises(Damaged, match=r"texts/\w+.txt is damaged"):
+    path = docs / "lite" / FILE
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b'"Satz 7"', b'"Satz 8"'))
+    with pytest.raises(Damaged, match=r"texts/text_classification\.jsonl, line \d is damaged"):
+        published(docs / "lite")
+    path.write_bytes(whole.partition(b"\n")[2])
+    with pytest.raises(Damaged, match=r"text_classification\.jsonl: the line of \w{16} is missing"):
         published(docs / "lite")
     path.unlink()
-    with pytest.raises(ReportingError, match=r"\w+.txt: No such file or directory; restore it"):
-        texts_of(docs, 0)
-    with pytest.raises(Damaged, match=r"texts/\w+.txt is missing"):
+    with pytest.raises(Damaged, match=r"texts/text_classification\.jsonl is missing"):
         published(docs / "lite")

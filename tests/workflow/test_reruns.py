@@ -67,6 +67,8 @@ def test_moving_a_part_of_a_dataset_or_of_a_table_remakes_nothing(project):
     dataset.write_text(dataset.read_text().replace("stack_grammar", "stacks"))
     (project.root / reporting / "tables/layout.py").rename(project.root / reporting / "layout.py")
     project.edit(f"{reporting}/tables/tabulating.py", "reporting.tables import", "reporting import")
+    for name in ("latex", "markdown"):
+        project.edit(f"{reporting}/tables/{name}.py", "reporting.tables.layout", "reporting.layout")
     assert project.plan("toy").jobs == []
 
 

@@ -25,6 +25,7 @@ from workflow.datasets.fetched.sources import load as load_sources
 from workflow.datasets.kinds.recipe import Recipe, files
 from workflow.definitions.experiments import Training
 from workflow.errors import InputError
+from workflow.lines import whole_lines
 from workflow.planning.identity import Draft, canonical, complete, data_folder, paths
 from workflow.planning.nodes import check_nodes
 from workflow.planning.plan import Plan, Run
@@ -93,12 +94,13 @@ class Estimator:
     Args:
         plan: the plan.
         gpu: whether they will be trained on GPUs.
-        published: folder with published runs in `<scale>/runs/<experiment>/<variant>/`.
+        published: folder with published runs, `<scale>/runs/<experiment>.jsonl`.
+        results: folder of the results that are known too; the plan's unless given.
     """
 
-    def __init__(self, plan: Plan, gpu: bool, published: Path) -> None:
+    def __init__(self, plan: Plan, gpu: bool, published: Path, results: Path | None = None) -> None:
         self.plan, self.gpu, self.published = plan, gpu, published
-        self.results = Path(plan.results)
+        self.results = results or Path(plan.results)
         self._known: dict[tuple[str, Resources], Estimate] = {}
 
     def estimate(self, run: Run) -> Estimate:
@@ -189,9 +191,8 @@ class Estimator:
     def _measured(self) -> list[MeasuredRun]:
         """All finished runs on this kind of device whose parts the code still has, each once."""
         found = {}
-        for path in self._records():
-            record = _read(path)
-            if record and record["device_seconds"] and (record["device"] != "cpu") == self.gpu:
+        for record in self._records():
+            if record["device_seconds"] and (record["device"] != "cpu") == self.gpu:
                 spec: Draft = record["spec"]
                 if self._fits(spec):
                     found[record["identity"]] = MeasuredRun(record, spec, Traits.of(spec))
@@ -205,10 +206,12 @@ class Estimator:
             return False
         return True
 
-    def _records(self) -> Iterator[Path]:
-        yield from sorted(self.published.glob("*/runs/*/*/seed-*.json"))
-        yield from sorted(self.results.glob("store/*/result/run.json"))
-        yield from sorted(self.results.glob("*/runs/*/*/seed-*/run.json"))
+    def _records(self) -> Iterator[dict[str, Any]]:
+        """Yield the records of runs, but for damaged ones."""
+        for path in sorted(self.published.glob("*/runs/*.jsonl")):
+            yield from whole_lines(path)
+        for pattern in ("store/*/result/run.json", "*/runs/*/*/seed-*/run.json"):
+            yield from filter(None, map(_read, sorted(self.results.glob(pattern))))
 
 
 def tokens_read(training: Training, data: Data) -> float:

@@ -1,14 +1,13 @@
 """The measures of runs, grouped by variant, with the provenance of each run."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from workflow.definitions.tables import Metric
 from workflow.errors import ReportingError
 from workflow.files import read_json
-from workflow.reporting.texts import put_back
 
 Run = Mapping[str, Any]
 """The content of a `run.json`; empty where it was not given."""
@@ -169,8 +168,7 @@ class Measures:
 def read_measure(path: Path, provenance: Mapping[Any, Run]) -> Measure:
     """Read one measures file; ReportingError names the file when its schema or a key is wrong."""
     content = read_json(path)
-    measure = measure_of(path, content, provenance.get(content.get("identity"), {}))
-    return replace(measure, evaluators=put_back(content, path)["evaluators"])
+    return measure_of(path, content, provenance.get(content.get("identity"), {}))
 
 
 def measure_of(path: Path, content: Mapping[str, Any], run: Run) -> Measure:

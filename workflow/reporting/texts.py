@@ -1,7 +1,7 @@
-"""Long lists of texts of published measures: a file each, a text a line, named by their contents.
+"""Long lists of texts of published measures: a line each, named by their contents.
 
 Translations and their references are what BLEU and the paired bootstrap are computed from, so they
-are published too. The references, which all runs on a corpus share, are kept once.
+are published too. The references, which all runs on a corpus share, are kept once an experiment.
 """
 
 import hashlib
@@ -9,32 +9,27 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from model.store.files import write_atomically
-from workflow.errors import ReportingError
+from model.store.checksums import Damaged
 
 FOLDER = "texts"
 LEAST = 100
 """Shorter lists, such as the words of an example, stay where they are."""
 KEY = "texts"
+Texts = dict[str, Any]
+"""The values of lines: by a hash of its contents, each list under `KEY`."""
 
 
-def put_apart(measures: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """Return measures with the name of a file in place of each long list of texts.
+def put_apart(measures: Mapping[str, Any], texts: Texts) -> dict[str, Any]:
+    """Return the measures of a run with a name in place of each long list, which joins `texts`."""
+    return _with_arrays(measures, lambda value: _put(value, texts))
 
-    Args:
-        measures: of a run.
-        path: that they are published at, `<scale>/measures/<experiment>/<variant>/seed-<n>.json`;
-            the texts are written into `<scale>/texts`.
+
+def put_back(measures: Mapping[str, Any], texts: Texts, file: Path) -> dict[str, Any]:
+    """Return published measures with the lists in place of their names.
+
+    Raises Damaged, of the `file` that the texts were read from, when a list is missing.
     """
-    return _with_arrays(measures, lambda value: _put(value, path))
-
-
-def put_back(measures: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """Return measures, read from `path`, with the lists in place of the names.
-
-    Raises ReportingError when a file is missing or has other contents than were published.
-    """
-    return _with_arrays(measures, lambda value: _get(value, path))
+    return _with_arrays(measures, lambda value: _get(value, texts, file))
 
 
 def _with_arrays(measures: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
@@ -47,33 +42,20 @@ def _with_arrays(measures: Mapping[str, Any], change: Callable[[Any], Any]) -> d
     return {**measures, "evaluators": evaluators}
 
 
-def _put(value: Any, path: Path) -> Any:
+def _put(value: Any, texts: Texts) -> Any:
     if not isinstance(value, list) or len(value) < LEAST:
         return value
     if not all(isinstance(text, str) and "\n" not in text for text in value):
         return value
     content = "".join(f"{text}\n" for text in value).encode()
-    name = _name(content)
-    write_atomically(_folder(path) / name, content)
+    name = hashlib.sha256(content).hexdigest()[:16]
+    texts[name] = {KEY: value}
     return {KEY: name}
 
 
-def _get(value: Any, path: Path) -> Any:
+def _get(value: Any, texts: Texts, file: Path) -> Any:
     if not isinstance(value, dict) or set(value) != {KEY}:
         return value
-    file = _folder(path) / value[KEY]
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise ReportingError(f"{file}: {error.strerror}; restore it from git.") from None
-    if _name(content) != file.name:
-        raise ReportingError(f"{file} has been edited since it was published; restore it from git.")
-    return content.decode().removesuffix("\n").split("\n")
-
-
-def _folder(path: Path) -> Path:
-    return path.parents[3] / FOLDER
-
-
-def _name(content: bytes) -> str:
-    return f"{hashlib.sha256(content).hexdigest()[:16]}.txt"
+    if value[KEY] not in texts:
+        raise Damaged(file, f"{file}: the line of {value[KEY]} is missing")
+    return texts[value[KEY]][KEY]

@@ -11,12 +11,24 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import partial
 from pathlib import Path
 
-from model.store.checksums import ASIDE, Damaged, check_files, read_sealed, read_stamped, set_aside
+from model.store.checksums import (
+    ASIDE,
+    Damaged,
+    Files,
+    check_files,
+    read_sealed,
+    read_stamped,
+    set_aside,
+)
 from model.store.runs import read_result
 from workflow.failure import made_with, one_sentence
+from workflow.files import SIDECARS
+from workflow.lines import read_lines
 from workflow.paths import PUBLISHED
+from workflow.reporting.publication.results import INDEX, KINDS, by_experiment
 from workflow.scripts.job import say
 
 SEALED = (
@@ -83,23 +95,30 @@ def _of_patterns(results: Path) -> Iterator[Check]:
 
 
 def of_published(published: Path) -> Iterator[Check]:
-    """Yield what there is to check of what is published, all of whose JSON is sealed."""
-    return ((path, _sealed) for path in published.glob("*/**/*.json"))
+    """Yield what there is to check of what is published: sealed JSON, and files of lines of it."""
+    for index in published.glob(f"*/{INDEX}"):
+        folder = index.parent
+        yield index, _index
+        for pattern in ("*.json", "claims/*.json"):
+            yield from ((path, _sealed) for path in folder.glob(pattern) if path != index)
+        names = [name for name in _listed(index) if name.endswith(".jsonl")]
+        lines = {*folder.rglob("*.jsonl"), *(folder / name for name in names)}
+        yield from ((path, partial(_lines, folder)) for path in lines)
 
 
 def verify(checks: Sequence[Check]) -> list[Damaged]:
     """Return what is damaged, in the order of the names; on all cores, saying how far it is."""
     begun = said = time.monotonic()
-    found = []
+    found: dict[Path, Damaged] = {}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         running = [pool.submit(_fault, check, path) for path, check in checks]
         for done, one in enumerate(as_completed(running), start=1):
             if (fault := one.result()) is not None:
-                found.append(fault)
+                found.setdefault(fault.path, fault)
             if (now := time.monotonic()) - said >= EVERY:
                 said, left = now, (now - begun) / done * (len(checks) - done)
                 say(f"{done} of {len(checks)} verified, about {left:.0f} s left")
-    return sorted(found, key=lambda error: error.path)
+    return sorted(found.values(), key=lambda error: error.path)
 
 
 def from_the_future(results: Path) -> list[Path]:
@@ -143,6 +162,35 @@ def _fault(check: Callable[[Path], object], path: Path) -> Damaged | None:
 
 def _sealed(path: Path) -> None:
     check_files(path.parent, read_sealed(path).get("files", {}))
+
+
+def _listed(index: Path) -> Files:
+    """Return the files that the index of what is published lists, none where it is damaged."""
+    try:
+        files: Files = read_sealed(index)["files"]
+    except Damaged:
+        return {}
+    return files
+
+
+def _index(index: Path) -> None:
+    files = read_sealed(index)["files"].items()
+    check_files(index.parent, {name: it for name, it in files if not name.endswith(".jsonl")})
+
+
+def _lines(folder: Path, path: Path) -> None:
+    """Check a file of lines published in a folder: all that belong there, once, and whole."""
+    if path.name == SIDECARS:
+        made = {one.stem for one in path.parent.iterdir() if one.name != SIDECARS}
+        for sidecar in read_lines(path, made).values():
+            check_files(path.parent, sidecar["files"])
+    elif path.parent.name in KINDS:
+        index = read_sealed(folder / INDEX)
+        read_lines(path, by_experiment(index["runs"]).get(path.stem, {}))
+    else:
+        read_lines(path)
+    mine = path.relative_to(folder).as_posix()
+    check_files(folder, {name: it for name, it in _listed(folder / INDEX).items() if name == mine})
 
 
 def _result(path: Path) -> None:

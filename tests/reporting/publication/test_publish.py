@@ -10,16 +10,20 @@ from typing import Any
 
 import pytest
 
-from model.store.checksums import Damaged, read_sealed
+from model.store.checksums import read_sealed
 from tests import sealing
 from tests.reporting.claims.test_claims_table import claim
 from tests.reporting.synthetic import Results, plan_of
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
+from workflow.files import SIDECARS, read_sidecar
+from workflow.lines import read_lines, write_lines
 from workflow.planning.plan import Plan
 from workflow.reporting.figures import drawing
 from workflow.reporting.publication import publishing
+from workflow.reporting.publication.costs import Costs
 from workflow.reporting.publication.current import GONE, Now, Traits, planned
+from workflow.reporting.publication.published_page import FIGURE
 from workflow.reporting.publication.publishing import LIMIT, publish, refuse_dirty, stale_now
 from workflow.reporting.publication.results import Result, given, judged, merge, published
 from workflow.reporting.publication.summary import PAGES, summarised
@@ -83,8 +87,9 @@ def today(plan: Plan, code: str) -> Now:
 
 @pytest.fixture
 def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return where to publish; figures, which the merging tests do not look at, are not drawn."""
+    """Return where to publish; the merging tests look neither at figures nor at costs."""
     monkeypatch.setattr(drawing, "plot", lambda *arguments: None)
+    monkeypatch.setattr(Costs, "of_rows", lambda *arguments: [])
     return tmp_path / "docs" / "reproduction"
 
 
@@ -92,9 +97,19 @@ def index(docs: Path) -> dict:
     return json.loads((docs / "lite" / "index.json").read_text())["runs"]
 
 
+def line(docs: Path, kind: str, seed: int, name: str = "text_classification") -> dict[str, Any]:
+    """Return what is published of a run of the soft model."""
+    return read_lines(docs / f"lite/{kind}/{name}.jsonl")[f"sst_soft/seed-{seed}"]
+
+
+def corpora(docs: Path, table: str) -> dict[str, Any]:
+    """Return the facts behind a published table of corpora."""
+    return read_sidecar(docs / f"lite/tables/{table}.csv")["corpora"]
+
+
 def soft(docs: Path) -> list[str]:
     """Return the seeds behind the published accuracy of the soft model."""
-    sidecar = json.loads((docs / "lite/tables/discrete_transformer/table_6_1.json").read_text())
+    sidecar = read_sidecar(docs / "lite/tables/discrete_transformer/table_6_1.csv")
     (cell,) = (
         cell
         for cell in sidecar["cells"]
@@ -117,9 +132,11 @@ def test_the_command_publishes_and_updates_the_readme(clone: Path) -> None:
     assert "0.71 vs 0.69" in claims and "**holds**" in claims
     assert "| `discrete_transformer` | [kinley2020](https://" in targets
     folder = clone / "docs/reproduction/lite"
-    for name in ("table_6_1.csv", "table_6_1.md", "table_6_1.tex", "table_6_1.json"):
-        assert (folder / "tables/discrete_transformer" / name).is_file()
-    assert (folder / "figures/discrete_transformer/figure_6_1.png").is_file()
+    tables = {path.suffix for path in (folder / "tables/discrete_transformer").iterdir()}
+    figures = {path.suffix for path in (folder / "figures/discrete_transformer").iterdir()}
+    assert tables == {".csv", ".md", ".jsonl"} and figures == {f".{FIGURE}", ".jsonl"}
+    assert (folder / "tables/discrete_transformer/table_6_1.md").is_file()
+    assert (folder / f"figures/discrete_transformer/figure_6_1.{FIGURE}").is_file()
     assert (folder / "claims/discrete_transformer.json").is_file()
     assert (folder / "README.md").read_text().startswith("# Published results, scale lite")
     for path in folder.rglob("*"):
@@ -161,13 +178,12 @@ def test_a_folder_without_git_is_refused(tmp_path: Path) -> None:
 def test_seeds_accumulate(results: Results, docs: Path) -> None:
     add(results, 0)
     put(results, docs)
-    before = (docs / "lite/measures/text_classification/sst_soft/seed-0.json").read_bytes()
+    before = line(docs, "measures", 0)
     shutil.rmtree(results.folder)
     add(results, 1, 2)
     assert put(results, docs) == {}
     assert soft(docs) == [0, 1, 2]
-    after = (docs / "lite/measures/text_classification/sst_soft/seed-0.json").read_bytes()
-    assert before == after
+    assert line(docs, "measures", 0) == before
 
 
 def test_the_same_identity_is_kept(results: Results, docs: Path) -> None:
@@ -202,24 +218,9 @@ def test_a_published_run_tells_the_checksums_of_its_results_once(
     made = read_sealed(path)
     for _ in range(2):
         put(results, docs)
-        run = read_sealed(docs / "lite/runs/text_classification/sst_soft/seed-0.json")
+        run = line(docs, "runs", 0)
         assert run["results"] == made["files"] and not {"files", "checkpoints"} & set(run)
         shutil.rmtree(results.folder, ignore_errors=True)
-
-
-@pytest.mark.parametrize(
-    "name", ["README.md", "index.json", "runs/text_classification/sst_soft/seed-0.json"]
-)
-def test_what_was_published_and_is_damaged_is_not_used(
-    results: Results, docs: Path, name: str
-) -> None:
-    add(results, 0)
-    put(results, docs)
-    path = docs / "lite" / name
-    sealing.flip(path, 1000)
-    with pytest.raises(Damaged, match=f"{name} is damaged") as error:
-        put(results, docs)
-    assert error.value.path == path
 
 
 def test_seeds_of_other_code_become_stale_and_leave_the_tables(
@@ -236,7 +237,7 @@ def test_seeds_of_other_code_become_stale_and_leave_the_tables(
     assert index(docs)[stale[0]]["stale"] == "of other code"
     assert soft(docs) == [1, 2]
     assert "seed-0`: of other code" in (docs / "lite/README.md").read_text()
-    assert (docs / "lite/measures" / f"{stale[0]}.json").is_file()
+    assert line(docs, "measures", 0)["identity"] == index(docs)[stale[0]]["identity"]
 
 
 def test_stale_seeds_come_back_with_their_code(results: Results, docs: Path) -> None:
@@ -354,9 +355,11 @@ def test_stale_runs_are_told_and_are_no_error(clone: Path, monkeypatch: pytest.M
     assert set(stale_now(plan, docs, today(plan, "1" * 16)).values()) == {"of other code"}
     for page, text in summarised(docs).items():
         page.write_text(text)
-    run = docs / "lite/runs/text_classification/sst_soft/seed-0.json"
-    sealing.change(run, lambda value: value.update(code="x"))
-    sealing.change(run, lambda value: value["spec"].update(code="x"))
+    path = docs / "lite/runs/text_classification.jsonl"
+    runs = read_lines(path)
+    runs["sst_soft/seed-0"]["spec"]["code"] = "x"
+    write_lines(path, runs)
+    sealing.relist(docs / "lite/index.json")
     done = command(clone, "--check")
     assert done.returncode == 0, done.stderr
     assert done.stderr == "stale: lite: text_classification/sst_soft/seed-0: of other code\n"
@@ -394,17 +397,13 @@ def test_undefined_measures_can_be_published(results: Results, docs: Path) -> No
     put(results, docs)
     table = (docs / "lite/tables/discrete_transformer/table_6_1.md").read_text()
     assert "undefined (" in table
-    text = (docs / "lite/measures/text_classification/sst_soft/seed-0.json").read_text()
-    assert "NaN" not in text
+    assert "NaN" not in (docs / "lite/measures/text_classification.jsonl").read_text()
 
 
 def test_arrays_are_rounded(results: Results, docs: Path) -> None:
     add(results, 0)
     put(results, docs)
-    measures = json.loads(
-        (docs / "lite/measures/text_classification/sst_soft/seed-0.json").read_text()
-    )
-    taus = measures["evaluators"]["attention_importance"]["arrays"]["tau_norm"]
+    taus = line(docs, "measures", 0)["evaluators"]["attention_importance"]["arrays"]["tau_norm"]
     assert len(taus) == 1821 and taus[3] is None
     assert all(tau == round(tau, 4) for tau in taus if tau is not None)
 
@@ -486,11 +485,11 @@ def test_corpora_stay_published_without_their_data(results: Results, docs: Path)
     add(results, 0)
     put(results, docs)
     table = docs / "lite/tables/attention_learning/table_8"
-    facts = json.loads(table.with_suffix(".json").read_text())["corpora"]
+    facts = corpora(docs, "attention_learning/table_8")
     assert {one["missing"] for one in facts.values()} >= {"it has not been described yet"}
-    pairs = json.loads((docs / "lite/tables/explicit_sparse/parallel_corpora.json").read_text())
+    pairs = corpora(docs, "explicit_sparse/parallel_corpora")
     left_out = {"recipe": None, "missing": "this scale does not describe it"}
-    assert pairs["corpora"]["en_de"] == left_out
+    assert pairs["en_de"] == left_out
     facts["sms_spam"] = {
         "recipe": facts["sms_spam"]["recipe"],
         "form": "official",
@@ -500,16 +499,18 @@ def test_corpora_stay_published_without_their_data(results: Results, docs: Path)
         "statistics": {},
     }
     found = results.folder / "tables/attention_learning/table_8.json"
-    sealing.put(found, {"corpora": facts})
+    sealing.put(found, {"corpora": facts, "files": {}})
+    found.with_suffix(".csv").touch()
     for _ in range(2):
         put(results, docs)
-        assert "| SMS | 9 | 3500 | differs |" in table.with_suffix(".md").read_text()
-        assert "| Yelp |" not in table.with_suffix(".md").read_text()
-        found.unlink(missing_ok=True)
+        text = table.with_suffix(".md").read_text()
+        assert "|  | SMS |" in text and "| train # | 9 [3500]\u00a0✗ |" in text
+        shutil.rmtree(found.parent, ignore_errors=True)
     assert "Table 8: sizes of the classification corpora" in (docs / "lite/README.md").read_text()
-    old = read_sealed(table.with_suffix(".json"))
-    old["corpora"]["sms_spam"]["recipe"]["min_count"] = 2
-    sealing.put(table.with_suffix(".json"), old)
+    told = read_lines(table.with_name(SIDECARS))
+    told["table_8"]["corpora"]["sms_spam"]["recipe"]["min_count"] = 2
+    write_lines(table.with_name(SIDECARS), told)
+    sealing.relist(docs / "lite/index.json")
     put(results, docs)
     assert "| SMS |" not in table.with_suffix(".md").read_text()
 

@@ -5,12 +5,14 @@ from pathlib import Path
 import pytest
 
 from workflow.definitions.paper import Paper
-from workflow.files import read_json
+from workflow.files import read_json, read_sidecar
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measures
 from workflow.reporting.publication.results import published
+from workflow.reporting.statistics.cells import read_cells
 from workflow.reporting.tables.corpora import describe
 from workflow.reporting.tables.tabulating import tabulate
+from workflow.scripts.latex import latex_of
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "reproduction"
 SCALES = [path.parent for path in sorted(DOCS.glob("*/index.json")) if "+" not in path.parent.name]
@@ -33,12 +35,15 @@ def lines(path: Path) -> list[str]:
 def test_tables(path: Path, tmp_path: Path) -> None:
     folder, paper = path.parents[2], Paper(path.parent.name)
     if path.stem in paper.corpora["tables"]:
-        facts = read_json(path.with_suffix(".json"))["corpora"]
+        facts = read_sidecar(path)["corpora"]
         describe(paper, path.stem, folder.name, facts, tmp_path / path.stem)
     else:
         tabulate(paper, path.stem, folder.name, runs(folder), tmp_path / path.stem)
     assert (tmp_path / path.name).read_bytes() == path.read_bytes()
-    assert lines(tmp_path / f"{path.stem}.md") == lines(path.with_suffix(".md"))
+    assert latex_of(path) == (tmp_path / f"{path.stem}.tex").read_text().rstrip("\n")
+    page = path.with_suffix(".md")
+    assert page.is_file() == any(cell.mean is not None for cell in read_cells(path))
+    assert not page.is_file() or lines(tmp_path / page.name) == lines(page)
 
 
 @pytest.mark.parametrize("path", CLAIMS, ids=lambda path: "/".join(path.parts[-3:]))

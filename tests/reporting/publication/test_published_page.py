@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
+from model.store.checksums import listed
 from tests.reporting.claims.test_claims_table import claim
 from tests.reporting.synthetic import Results, plan_of
 from workflow.definitions.paper import Paper
-from workflow.files import write_json, write_sidecar
+from workflow.files import read_sidecar, write_json
+from workflow.lines import read_lines, write_lines
 from workflow.reporting.publication import following
 from workflow.reporting.publication.current import planned
-from workflow.reporting.publication.published_page import scale_page
+from workflow.reporting.publication.published_page import FIGURE, scale_page
 from workflow.reporting.publication.publishing import publish
 from workflow.reporting.publication.summary import ABOUT_CLAIMS
 from workflow.reporting.statistics.verdict import RULE
@@ -44,17 +46,15 @@ def part(page: str, title: str) -> str:
 
 def test_every_link_leads_to_a_file(folder: Path, page: str) -> None:
     links = re.findall(r"\]\((?!https:)([^)]+)\)", page)
-    assert len(links) > 20
-    assert [link for link in links if not (folder / link).is_file()] == []
+    assert len(links) > 15
+    assert [link for link in links if not (folder / link.partition("#")[0]).is_file()] == []
 
 
-def test_drawn_figures_have_caption_and_links(folder: Path, page: str) -> None:
-    figure = json.loads((folder / "figures/discrete_transformer/figure_6_1.json").read_text())
-    place = "figures/discrete_transformer/figure_6_1"
-    assert (
-        f"![{figure['title']}]({place}.png)\n\n**{figure['title']}.** {figure['caption']} "
-        f"([pdf]({place}.pdf), [runs]({place}.json))"
-    ) in part(page, "Figures")
+def test_drawn_figures_have_their_caption(folder: Path, page: str) -> None:
+    place = f"figures/discrete_transformer/figure_6_1.{FIGURE}"
+    figure = read_sidecar(folder / place)
+    shown = f"![{figure['title']}]({place})\n\n**{figure['title']}.** {figure['caption']}"
+    assert shown in part(page, "Figures")
 
 
 def test_what_was_not_run_takes_a_line(page: str) -> None:
@@ -70,6 +70,19 @@ def test_what_was_not_run_takes_a_line(page: str) -> None:
         assert last.startswith("Not run at this scale: ") and "\n" not in last
         assert ran in "".join(shown) and ran not in last
         assert absent in last and absent not in "".join(shown)
+
+
+def test_a_table_has_its_command_and_cost_and_so_have_its_rows(folder: Path, page: str) -> None:
+    line = next(it for it in part(page, "Tables").splitlines() if it.startswith("- [Table 6.1"))
+    said = r": \d+ runs, (about )?\d+ h, \d\.\d GB, download \d+ MB\. `(.+)`"
+    command = re.search(said, line)
+    assert command and command[2] == "make run SCALE=lite ONLY=discrete_transformer_table_6_1"
+    rows = (
+        (folder / "tables/discrete_transformer/table_6_1.md").read_text().partition("<details>")[2]
+    )
+    sst = next(it for it in rows.splitlines() if it.startswith("- gradient norm: SST; "))
+    variants = "{sst_soft,sst_discrete,sst_two_stream}/seed-{0,1}.json"
+    assert sst.endswith(f"ONLY='results/lite/measures/text_classification/{variants}'`")
 
 
 def test_rules_and_names_stand_before_what_they_are_of(page: str) -> None:
@@ -97,7 +110,7 @@ def test_what_came_out_stands_first(page: str) -> None:
 def test_a_number_is_followed_to_its_run(folder: Path, page: str) -> None:
     text = part(page, "Follow one number")
     (table,) = re.findall(r"\]\((tables/[^)]+)\.md\)", text)
-    sidecar = json.loads((folder / f"{table}.json").read_text())
+    sidecar = read_sidecar(folder / f"{table}.csv")
     (identity,) = re.findall(r"such as `(\w{16})`", text)
     row, column, metric = re.search(r"row “(.+?)”, column “(.+?)”, `(.+?)`", text).groups()
     (cell,) = (
@@ -109,16 +122,27 @@ def test_a_number_is_followed_to_its_run(folder: Path, page: str) -> None:
     )
     (measures,) = re.findall(r"\]\((measures/[^)]+)\)", text)
     run, *others = re.findall(r"\]\((runs/[^)]+)\)", text)
-    assert cell["measures"][0].endswith(f"lite/{measures}") and run == f"runs{measures[8:]}"
-    named = [json.loads((folder / one).read_text())["identity"] for one in (run, *others)]
+    named = [at(folder, one)["identity"] for one in (run, *others)]
     assert named == cell["runs"] and len(named) == 2
     assert f"(`{cell['measure']}`)" in text
-    assert json.loads((folder / measures).read_text())["identity"] == identity
-    record = json.loads((folder / run).read_text())
+    record = at(folder, run)
+    file, _, key = cell["measures"][0].partition("#")
+    assert at(folder, measures)["identity"] == identity and measures.startswith("measures/")
+    assert file.endswith("lite/measures/text_classification.jsonl")
+    assert at(folder, measures)["key"] == record["key"] == key
+    (entry,) = re.findall(r"\]\((tables/[^)]+jsonl#L\d+)\)", text)
+    assert f"{table}.csv" == str(Path(entry).with_name(f"{at(folder, entry)['key']}.csv"))
     assert record["identity"] == identity
     assert f"`{record['commit'][:10]}` on AMD EPYC <test> (cpu)" in text
     assert f"`{record['spec']['data']['digest'][:10]}…`" in text
     assert f"over {len(cell['runs'])} runs" in text
+
+
+def at(folder: Path, link: str) -> dict[str, Any]:
+    """Return the line of JSON that a link leads to."""
+    file, _, number = link.partition("#L")
+    found: dict[str, Any] = json.loads((folder / file).read_text().split("\n")[int(number) - 1])
+    return found
 
 
 def write(folder: Path, name: str, verdict: str, repeats: str = "", **changes: Any) -> None:
@@ -129,10 +153,16 @@ def write(folder: Path, name: str, verdict: str, repeats: str = "", **changes: A
     record |= {"verdict": verdict, **changes}
     path.with_suffix(".csv").write_text(f"{','.join(record)}\n{','.join(record.values())}\n")
     run = {"commit": "c" * 40, "cpu": "a CPU", "device": "cpu", "data": "d" * 64}
-    cell = {"measures": [f"docs/lite/measures/e/v/{name}.json"], "runs": ["i" * 16]}
+    cell = {"measures": [f"docs/lite/measures/e.jsonl#v/{name}"], "runs": ["i" * 16]}
     cell |= {"measure": "probe.m", "partners": ["e/uniform/1", "e/v/2"] if name == "e" else []}
     sidecar = {"tolerances": {"m": {"seed_std": 1}, "size": {"seed_std": 0}}, "repeats": repeats}
-    write_sidecar(path, {**sidecar, "cells": [cell], "runs": {"i" * 16: run}}, ["csv"])
+    told = path.with_name("provenance.jsonl")
+    files = listed(path.parent, [f"{name}.csv"])
+    line = {**sidecar, "cells": [cell], "runs": {"i" * 16: run}, "files": files}
+    write_lines(told, {**(read_lines(told) if told.is_file() else {}), name: line})
+    for kind in ("measures", "runs"):
+        keys = ("uniform/1", "v/2", *(f"v/{one}" for one in ("a", "b", "b2", "c", "d", "e", "f")))
+        write_lines(folder / kind / "e.jsonl", {key: {"a": 1} for key in keys})
 
 
 def test_the_example_is_reproduced_if_any_is(tmp_path: Path) -> None:
@@ -149,15 +179,15 @@ def test_the_example_is_reproduced_if_any_is(tmp_path: Path) -> None:
     write(tmp_path, "f", "reproduced")
     text = following.section(tmp_path, {"p/e": "Table 5"})
     assert "In [Table 5](tables/p/e.md), row “e”, column “c”, `m` is 1 % in one run" in text
-    assert "is of the runs [e/v/e](runs/e/v/e.json), measured beside their `partners`: " in text
-    assert "[e/uniform/1](runs/e/uniform/1.json), [e/v/2](runs/e/v/2.json). These" in text
+    assert "is of the runs [e/v/e](runs/e.jsonl#L8), measured beside their `partners`: " in text
+    assert "[e/uniform/1](runs/e.jsonl#L1), [e/v/2](runs/e.jsonl#L2). These" in text
 
 
 def test_stale_runs_and_overlays_are_told(tmp_path: Path) -> None:
     write_json(tmp_path / "claims/p.json", {"claims": [claim().told()]})
-    text = scale_page(tmp_path, "lite+mine", {}, {"e/v/seed-0": "of other code"})
+    text = scale_page(tmp_path, "lite+mine", {}, {"e/v/seed-0": "of other code"}, {})
     assert "An overlay on `lite`" in text
     assert text.endswith("Kept, but in no table, figure or claim:\n\n- `e/v/seed-0`: of other code")
     assert "Not run" not in text
-    plain = scale_page(tmp_path, "lite", {}, {})
+    plain = scale_page(tmp_path, "lite", {}, {}, {})
     assert "overlay" not in plain and "Stale" not in plain

@@ -27,10 +27,19 @@ def read(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def told(path: str, kind: str, name: str) -> Any:
-    """Return `evaluator.metric` of a file of measures."""
+@cache
+def by_key(path: Path) -> dict[str, Any]:
+    """Return the lines of a file of JSON lines by their keys."""
+    with path.open(encoding="utf-8", newline="\n") as stream:
+        values = [json.loads(line) for line in stream]
+    return {value["key"]: value for value in values}
+
+
+def told(place: str, kind: str, name: str) -> Any:
+    """Return `evaluator.metric` of measures, which stand at `<file>#<key of the line>`."""
+    file, _, key = place.partition("#")
     evaluator, _, metric = name.partition(".")
-    return read(ROOT / path)["evaluators"].get(evaluator, {}).get(kind, {}).get(metric)
+    return by_key(ROOT / file)[key]["evaluators"].get(evaluator, {}).get(kind, {}).get(metric)
 
 
 def of_seed(cell: Mapping[str, Any]) -> list[tuple[float, dict[str, Any]]]:
@@ -54,16 +63,16 @@ def student(values: Sequence[float]) -> tuple[float, float]:
 
 def cells() -> Iterator[tuple[str, dict[str, Any], dict[str, str]]]:
     """Yield the place, the record and the row of the CSV of every cell that quotes measures."""
-    for path in sorted((LITE / "tables").glob("*/*.json")):
-        with path.with_suffix(".csv").open(encoding="utf-8") as stream:
+    for path in sorted((LITE / "tables").glob("*/*.csv")):
+        with path.open(encoding="utf-8") as stream:
             rows = list(csv.DictReader(stream))
         key = ("source", "row", "column", "metric", "spread_over")
-        by_key: dict[tuple[str, ...], list[dict[str, str]]] = {}
+        of_cell: dict[tuple[str, ...], list[dict[str, str]]] = {}
         for row in rows:
-            by_key.setdefault(tuple(row[name] for name in key), []).append(row)
-        for cell in read(path)["cells"]:
+            of_cell.setdefault(tuple(row[name] for name in key), []).append(row)
+        for cell in by_key(path.with_name("provenance.jsonl"))[path.stem]["cells"]:
             if cell.get("measures") and cell.get("measure"):
-                found = by_key[tuple(cell[name] or "" for name in key)]
+                found = of_cell[tuple(cell[name] or "" for name in key)]
                 assert len(found) == 1, (path, cell)
                 yield (
                     f"{path.parent.name}/{path.stem}: {cell['row']}, {cell['metric']}",
@@ -105,9 +114,10 @@ def test_means_spreads_and_intervals_of_every_cell() -> None:
     assert counts["means"] > 800 and counts["intervals"] > 300 and counts["over examples"] > 10
 
 
-def lines(node: Mapping[str, str]) -> list[str]:
-    """Return the texts that a measure refers to."""
-    return (LITE / "texts" / node["texts"]).read_text(encoding="utf-8").split("\n")[:-1]
+def lines(node: Mapping[str, str], file: str) -> list[str]:
+    """Return the texts that a measure in a file refers to."""
+    texts: list[str] = by_key(LITE / "texts" / file)[node["texts"]]["texts"]
+    return texts
 
 
 def in_words(system: Sequence[str], truth: Sequence[str]) -> float:
@@ -118,42 +128,48 @@ def in_words(system: Sequence[str], truth: Sequence[str]) -> float:
 
 def test_bleu_of_every_translation_that_is_kept() -> None:
     scored = 0
-    for path in sorted((LITE / "measures").rglob("*.json")):
-        for name, evaluator in read(path)["evaluators"].items():
+    for path in sorted((LITE / "measures").iterdir()):
+        evaluators = (
+            (key, it) for key, run in by_key(path).items() for it in run["evaluators"].values()
+        )
+        for key, evaluator in evaluators:
             arrays, scalars = evaluator["arrays"], evaluator["scalars"]
             if "bleu" in scalars and "hypotheses" in arrays and "references" in arrays:
-                bleu = in_words(lines(arrays["hypotheses"]), lines(arrays["references"]))
-                assert scalars["bleu"]["value"] == pytest.approx(bleu, abs=1e-6), (path, name)
+                sides = (lines(arrays[side], path.name) for side in ("hypotheses", "references"))
+                bleu = in_words(*sides)
+                assert scalars["bleu"]["value"] == pytest.approx(bleu, abs=1e-6), (path, key)
                 scored += 1
     assert scored > 30
 
 
-def number(path: str, measure: str, over: str) -> float | np.ndarray:
+def number(place: str, measure: str, over: str) -> float | np.ndarray:
     """Return what a run has of a measure: a score, its examples', or BLEU of its translations."""
     if over == "examples":
-        return np.array(told(path, "arrays", measure), float)
+        return np.array(told(place, "arrays", measure), float)
     if over == "corpora":
         evaluator = measure.partition(".")[0]
         kept = [
-            told(path, "arrays", f"{evaluator}.{side}") for side in ("hypotheses", "references")
+            told(place, "arrays", f"{evaluator}.{side}") for side in ("hypotheses", "references")
         ]
-        return in_words(lines(kept[0]), lines(kept[1]))
-    return float(told(path, "scalars", measure)["value"])
+        file = Path(place.partition("#")[0]).name
+        return in_words(*(lines(one, file) for one in kept))
+    return float(told(place, "scalars", measure)["value"])
 
 
 def sides(claim: Mapping[str, Any], definition: Mapping[str, Any]) -> list[list[Any]]:
     """Return what each run of the left side has, and of the right one; a constant has none."""
     found: list[list[Any]] = []
     for side in (definition["left"], definition["right"]):
-        paths = {
-            int(Path(path).stem.removeprefix("seed-")): path
-            for path in claim["measures"]
-            if Path(path).parent.name == side.get("variant")
+        keys = {place: place.partition("#")[2].split("/") for place in claim["measures"]}
+        places = {
+            int(seed.removeprefix("seed-")): place
+            for place, (variant, seed) in keys.items()
+            if variant == side.get("variant")
         }
         # Groups of runs are independent, other sides are paired by seed.
-        seeds = paths if claim["over"] == "proportions" else claim["seeds"] if paths else []
+        seeds = places if claim["over"] == "proportions" else claim["seeds"] if places else []
         measure = side.get("measure", definition["measure"])
-        found.append([number(paths[seed], measure, claim["over"]) for seed in seeds])
+        found.append([number(places[seed], measure, claim["over"]) for seed in seeds])
     return found
 
 

@@ -10,6 +10,7 @@ from workflow.definitions.paper import Paper
 from workflow.files import read_csv, read_json
 from workflow.reporting.measures import Measure, Measures
 from workflow.reporting.publication.counting import comparisons
+from workflow.reporting.tables.marks import MARKS
 from workflow.reporting.tables.tabulating import tabulate
 
 
@@ -73,5 +74,6 @@ def test_a_verdict_that_a_rule_changed_has_the_old_one_beside(
     assert (cell["verdict"], told.get("formerly", "")) == (word, before)
     assert (f"; {before} until 2026-11-24: difference" in cell["note"]) == bool(before)
     shown = path.with_suffix(".md").read_text()
-    assert (f"| {word} (was {before}) |" in shown) == bool(before)
+    marks = f"]\u00a0{MARKS[word]} (was\u00a0{MARKS.get(before)}) |"
+    assert (marks in shown) == bool(before)
     assert ("“was”: by the tolerances until 2026-11-24" in shown) == bool(before)

@@ -23,6 +23,7 @@ from workflow.errors import InputError
 from workflow.reporting.measures import Measures
 from workflow.reporting.tables import layout
 from workflow.reporting.tables import long_form as tables
+from workflow.reporting.tables.latex import latex
 
 NAMES = ("infix", "prefix", "majority", "seen")
 PLACE = {"source": "kinley2020", "table": "Table 6.1", "row": "{row}", "column": "{column}"}
@@ -82,7 +83,7 @@ def test_a_row_shows_other_metrics_in_each_column() -> None:
     ]
     assert here == [("depth 1", "majority"), ("all", "majority"), ("all", "seen")]
     assert len(table.sidecar["cells"]) == len(lines(table)) == 4 + 3
-    assert layout.latex(made, "toy", grid, "lite").count("36.0 & ") == 1
+    assert latex(made, "toy", grid, "lite").count("36.0 & ") == 1
 
 
 def test_a_column_without_an_entry_does_not_exist() -> None:

@@ -20,8 +20,10 @@ from workflow.reporting.measures import Measures
 from workflow.reporting.publication.counting import comparisons
 from workflow.reporting.statistics.cells import IDENTITY, text, write_cells
 from workflow.reporting.tables import long_form as tables
-from workflow.reporting.tables.layout import NO_ROW, grid, latex, tex_escape
+from workflow.reporting.tables.latex import latex, tex_escape
+from workflow.reporting.tables.layout import NO_ROW, grid
 from workflow.reporting.tables.tabulating import tabulate
+from workflow.scripts.latex import latex_of
 from workflow.scripts.measure import plain
 
 HEADER = (
@@ -45,11 +47,11 @@ def soft(prefix: Path, metric: str) -> list[dict[str, str]]:
 
 
 def markdown(prefix: Path) -> list[list[str]]:
-    """Read the one table of a Markdown file back: header, then rows."""
+    """Read the tables of a Markdown file back, one after the other: header, then rows."""
     lines = [line for line in prefix.with_suffix(".md").read_text().splitlines() if line[:1] == "|"]
-    cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+    cells = [[cell.strip(" ") for cell in line.strip("|").split(" | ")] for line in lines]
     assert len({len(line) for line in cells}) == 1
-    return [cells[0], *cells[2:]]
+    return [line for line in cells if line[0] != "---"]
 
 
 @pytest.fixture(scope="module")
@@ -109,28 +111,31 @@ def test_cells_that_were_not_run_say_so(made: Path) -> None:
 
 
 def test_stack_language_reads_back_from_markdown(made: Path) -> None:
-    header, *body = markdown(made / "stack_language")
-    assert header[:3] == ["Grammar", "Model", "NLL (nats/token)"]
-    assert [line[0] for line in body] == ["uniform"] * 4 + ["half_digits"] * 4
-    assert [line[1] for line in body[:4]] == [kind.replace("_", " + ") for kind in STACK]
-    best = dict(zip(header, body[3], strict=True))
-    assert re.fullmatch(r"0\.\d{3}±0\.\d{3} \(0\.\d{3}\)", best["precision (macro), ours"])
-    assert best["precision (macro), paper"] == "0.959"
-    assert best["precision (macro), verdict"] == "reproduced"
-    assert best["weighted precision / recall (F1)"] == ""
-    soft = dict(zip(header, body[0], strict=True))
-    assert soft["precision (macro), paper"] == soft["precision (macro), verdict"] == ""
-    cut = soft["weighted precision / recall (F1)"]
-    assert re.fullmatch(r"0\.\d{3} / 0\.\d{3} \(0\.\d{3}±0\.\d{3}\)", cut)
-    assert soft["floor"] == f"{FLOORS['uniform']:.3f}"
+    """It is wide and has few rows: they are columns, in two parts."""
+    lines = markdown(made / "stack_language")
+    at = next(n for n, line in enumerate(lines) if n and not line[0])
+    first, second = lines[:at], lines[at:]
+    assert first[0] == ["", *(f"uniform: {kind.replace('_', ' + ')}" for kind in STACK)]
+    assert second[0] == ["", *(f"half_digits: {kind.replace('_', ' + ')}" for kind in STACK)]
+    shown = {line[0]: line[1:] for line in first}
+    assert [*shown][1:3] == ["NLL (nats/token)", "floor"] and len(first) == len(second)
+    soft, *_, best = shown["precision (macro)"]
+    assert re.fullmatch(r"0\.\d{3}±0\.\d{3} \(0\.\d{3}\)", soft)
+    assert re.fullmatch(r"0\.\d{3}±0\.\d{3} \(0\.\d{3}\) \[0\.959\]\u00a0✓", best)
+    cut, *_, empty = shown["weighted precision / recall (F1)"]
+    assert re.fullmatch(r"0\.\d{3} / 0\.\d{3} \(0\.\d{3}±0\.\d{3}\)", cut) and not empty
+    assert shown["floor"] == [f"{FLOORS['uniform']:.3f}"] * 4
 
 
 def test_table_6_1_reads_back_from_markdown(made: Path) -> None:
     header, *body = markdown(made / "table_6_1")
-    assert [line[1] for line in body] == 2 * ["SST"]
+    assert [line[:2] for line in body] == [
+        ["gradient norm", "SST"],
+        ["gradient times input", "SST"],
+    ]
     sst = dict(zip(header, body[0], strict=True))
-    assert sst["TRANSFORMER, paper"] == "0.69±0.11 (79.6)"
-    assert re.fullmatch(r"0\.\d\d±0\.\d\d \(\d\d\.\d±\d\.\d\)", sst["TRANSFORMER, ours"])
+    cell = r"0\.\d\d±0\.\d\d \(\d\d\.\d±\d\.\d\) \[0\.69±0\.11 \(79\.6\)\]\u00a0[✓~✗](\u00a0[✓~✗])?"
+    assert re.fullmatch(cell, sst["TRANSFORMER"]), sst["TRANSFORMER"]
     kinds = ("gradient norm", "gradient times input")
     absent = [f"Not run of {kind}: IMDB; 20 News; AG News." for kind in kinds]
     for suffix in (".md", ".tex"):
@@ -220,6 +225,17 @@ def test_counts_are_written_in_full(value: float | str | None, said: str) -> Non
 
 def test_latex_escapes() -> None:
     assert tex_escape("a_b & 5 % ± `x_y`") == r"a\_b \& 5 \% $\pm$ \texttt{x\_y}"
+
+
+def test_latex_is_made_of_the_csv(made: Path, tmp_path: Path) -> None:
+    for path in (made / "stack_language.csv", made / "table_6_1.csv"):
+        assert latex_of(path) == path.with_suffix(".tex").read_text().rstrip("\n")
+    own = tmp_path / "table_6_1.csv"
+    own.write_text(path.read_text().replace("gradient norm: SST", "my own"))
+    told = {**read_sealed(path.with_suffix(".json")), "files": {}}
+    put(own.with_suffix(".json"), told)
+    with pytest.raises(ReportingError, match=r"table_6_1\.csv: my own is no row of discrete_tra"):
+        latex_of(own)
 
 
 def test_sidecar_names_the_runs_behind_every_cell(made: Path, lite: Results) -> None:
@@ -325,7 +341,7 @@ def test_an_overlay_shows_the_difference_to_its_scale(
     tabulate(paper, "table_6_1", "lite+mine", measures, tmp_path / "t", base)
     header, *body = markdown(tmp_path / "t")
     sst = dict(zip(header, body[0], strict=True))
-    assert sst["TRANSFORMER, ours"].endswith("[Δ +0.5, +0.5]")
+    assert "[Δ +0.5, +0.5] [0.69±0.11 (79.6)]" in sst["TRANSFORMER"]
     assert "difference +0.5" in rows(tmp_path / "t")[0]["note"]
     tabulate(paper, "table_6_1", "lite+mine", measures, tmp_path / "t", tmp_path / "none.csv")
     assert "Δ" not in (tmp_path / "t.md").read_text()
@@ -361,7 +377,7 @@ def test_a_value_that_is_not_defined_says_so(
     }
     assert "undefined in 2 of 2 runs" in found[0]["note"]
     header, *body = markdown(tmp_path / "t")
-    assert "undefined" in dict(zip(header, body[0], strict=True))["TRANSFORMER, ours"]
+    assert "undefined" in dict(zip(header, body[0], strict=True))["TRANSFORMER"].partition("[")[0]
 
 
 def test_a_cell_without_any_defined_value_says_so_once(
@@ -371,7 +387,8 @@ def test_a_cell_without_any_defined_value_says_so_once(
     read = damaged(results, *names, value=None, seeds=(0, 1))
     tabulate(paper, "table_6_1", "lite", read, tmp_path / "t")
     header, *body = markdown(tmp_path / "t")
-    assert dict(zip(header, body[0], strict=True))["TRANSFORMER, ours"] == "–"
+    shown = dict(zip(header, body[0], strict=True))["TRANSFORMER"]
+    assert shown == "– [0.69±0.11 (79.6)]\u00a0–"
 
 
 def test_a_seed_without_a_value_is_left_out_and_told(
@@ -405,11 +422,11 @@ def test_both_verdicts_are_shown_where_texts_differ(measures: Measures, tmp_path
             other = replace(number, printed=replace(number.printed, text="0.5"))
             paper.expected.values[place] = other
     tabulate(paper, "stack_language", "lite", measures, tmp_path / "tables/p/t")
-    header, *body = markdown(tmp_path / "tables/p/t")
-    best = dict(zip(header, body[3], strict=True))
-    assert best["precision (macro), paper"].startswith("0.959 / 0.5")
-    assert best["precision (macro), verdict"] == (
-        "precision (kinley2020): reproduced; precision (discrete2020): differs"
+    best = {line[0]: line[-1] for line in markdown(tmp_path / "tables/p/t")[:10]}
+    assert best["precision (macro)"].endswith(" [0.959 / 0.5]\u00a0✓/✗")
+    assert "✓/✗ beside each number that is printed" in (tmp_path / "tables/p/t.md").read_text()
+    assert "precision (kinley2020): reproduced; precision (discrete2020): differs" in (
+        (tmp_path / "tables/p/t.tex").read_text()
     )
     judged = [one["verdict"] for one in rows(tmp_path / "tables/p/t") if one["expected"]]
     found = comparisons([tmp_path / "tables/p/t.csv"])

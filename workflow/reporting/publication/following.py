@@ -1,11 +1,13 @@
 """How a reader follows a published number to the trainings behind it, shown by a real cell."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
-from workflow.files import read_sidecar
+from workflow.files import SIDECARS, read_sidecar
+from workflow.lines import read_lines
 from workflow.reporting.publication.counting import trained
+from workflow.reporting.publication.results import key_at, lines_of
 from workflow.reporting.statistics.cells import Cell, read_cells, text
 
 FILES = """\
@@ -13,7 +15,8 @@ FILES = """\
 count. [`tolerances.json`](tolerances.json) has the rules behind the verdicts, each time they \
 changed, and [`claims_history.json`](claims_history.json) what changed of claims. `texts/` has the \
 long lists of texts that measures name: translations and their references, from which BLEU is \
-computed."""
+computed. A `.jsonl` has a line for each run (or table, figure, list of texts), which begins with \
+its checksum and its key."""
 PARTNERS = """\
 What compares several runs has the others among its `partners`: those whose records its evaluator \
 read, of the same variant those of other seeds. Claims name `runs` and `partners` alike."""
@@ -28,20 +31,21 @@ def section(folder: Path, titles: Mapping[str, str]) -> str:
     table, told, cell, run = max(cells, key=lambda it: it[2].verdict == "reproduced")
     link = table.relative_to(folder).with_suffix("")
     title = titles.get(f"{table.parent.name}/{table.stem}", table.stem)
-    measures = ["/".join(PurePosixPath(one).parts[-4:]) for one in told["measures"]]
-    keys = [one.removeprefix("measures/").removesuffix(".json") for one in measures]
+    entry = _line(folder, table.relative_to(folder).with_name(SIDECARS), table.stem)
+    keys = [key_at(one) for one in told["measures"]]
+    first = _of_run(folder, "measures", keys[0])
     runs = f"over {len(keys)} runs" if len(keys) > 1 else "in one run"
     compared = ""
     if told["partners"]:
-        compared = f", measured beside their `partners`: {_records(told['partners'])}"
+        compared = f", measured beside their `partners`: {_records(folder, told['partners'])}"
     return (
         f"In [{title}]({link}.md), row “{cell.row}”, column “{cell.column}”, "
         f"`{cell.metric}` is {text(cell.mean)} {cell.unit} {runs}, where the paper "
         f"prints {cell.expected}: {cell.verdict}. "
-        f"The cell's entry in the table's [JSON]({link}.json) (`cells`) names what was measured "
-        f"(`{told['measure']}`), its `measures`, such as [{measures[0]}]({measures[0]}), and by "
+        f"The cell's entry in the table's [line of JSON]({entry}) (`cells`) names what was "
+        f"measured (`{told['measure']}`), its `measures`, such as [{keys[0]}]({first}), and by "
         f"identity its `runs`, such as `{told['runs'][0]}`. The number is of the runs "
-        f"{_records(keys)}{compared}. "
+        f"{_records(folder, keys)}{compared}. "
         f"These are their records: the first was made at commit `{str(run['commit'])[:10]}` on "
         f"{run['cpu']} ({run['device']}), from data with the digest `{str(run['data'])[:10]}…`; "
         f"its `spec` is the whole configuration, from data to seed, with its parents.\n\n"
@@ -49,20 +53,31 @@ def section(folder: Path, titles: Mapping[str, str]) -> str:
     )
 
 
-def _records(keys: Iterable[str]) -> str:
+def _records(folder: Path, keys: Iterable[str]) -> str:
     """Return links to the records of runs."""
-    return ", ".join(f"[{key}](runs/{key}.json)" for key in keys)
+    return ", ".join(f"[{key}]({_of_run(folder, 'runs', key)})" for key in keys)
+
+
+def _of_run(folder: Path, kind: str, key: str) -> str:
+    """Return the link to the line of a run in what is published of a kind."""
+    experiment, _, line = key.partition("/")
+    return _line(folder, lines_of(Path(), kind, experiment), line)
+
+
+def _line(folder: Path, file: Path, key: str) -> str:
+    """Return the link to a line of a file."""
+    return f"{file.as_posix()}#L{[*read_lines(folder / file)].index(key) + 1}"
 
 
 def _cells(
     folder: Path,
 ) -> Iterator[tuple[Path, Mapping[str, Any], Cell, Mapping[str, Any]]]:
     """Yield the cells of trained models beside a number: table, what is told, cell, first run."""
-    for table in sorted((folder / "tables").glob("*/*.json")):
+    for table in sorted((folder / "tables").glob("*/*.csv")):
         sidecar = read_sidecar(table)
         if sidecar.get("repeats"):
             continue
-        cells = read_cells(table.with_suffix(".csv"))
+        cells = read_cells(table)
         for told, cell in zip(sidecar["cells"], cells, strict=True):
             if trained(sidecar, cell.metric) and told["runs"] and cell.expected:
                 yield table, told, cell, sidecar["runs"][told["runs"][0]]

@@ -4,20 +4,31 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from workflow.definitions.paper import Paper
-from workflow.files import read_history, read_json
+from workflow.files import read_history, read_sidecar
 from workflow.reporting.claims import history
 from workflow.reporting.claims.judged import read_claims
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.publication import following
+from workflow.reporting.publication.costs import ABOUT as ABOUT_COSTS
 from workflow.reporting.publication.summary import ABOUT_CLAIMS, headline_of
 from workflow.reporting.statistics.cells import read_cells
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.statistics.decisions import DECIDED, VERDICTS
 from workflow.reporting.statistics.verdict import RULE
 
+FIGURE = "png"
+"""The kind of file of a figure that is published."""
+LATEX = """\
+`.venv/bin/python -m workflow.scripts.latex docs/reproduction/{scale}/tables/<paper>/<table>.csv` \
+prints a table as LaTeX."""
+
 
 def scale_page(
-    folder: Path, scale: str, titles: Mapping[str, str], stale: Mapping[str, str]
+    folder: Path,
+    scale: str,
+    titles: Mapping[str, str],
+    stale: Mapping[str, str],
+    costs: Mapping[str, str],
 ) -> str:
     """Return the page of one published scale: claims, tables, figures, and what is stale.
 
@@ -26,6 +37,7 @@ def scale_page(
         scale: its name.
         titles: by `<paper>` and `<paper>/<table or figure>`, the title.
         stale: by run, why its measures no longer count.
+        costs: by `<paper>/<table>`, what making it takes, and the command.
     """
     parts = [f"# Published results, scale {scale}"]
     if base_scale(scale) != scale:
@@ -33,7 +45,8 @@ def scale_page(
     parts += [headline_of(folder).markdown, "## Claims", ABOUT_CLAIMS, *_claims(folder, titles)]
     parts += _changed(history.after_results(read_history(folder / history.NAME)))
     parts += ["## Follow one number", following.section(folder, titles)]
-    parts += ["## Tables", RULE, *_tables(folder, titles), "## Figures", *_figures(folder)]
+    parts += ["## Tables", RULE, ABOUT_COSTS, LATEX.format(scale=scale)]
+    parts += [*_tables(folder, titles, costs), "## Figures", *_figures(folder)]
     if stale:
         runs = [f"- `{run}`: {why}" for run, why in sorted(stale.items())]
         parts += ["## Stale measures", "Kept, but in no table, figure or claim:", "\n".join(runs)]
@@ -70,33 +83,41 @@ def _changed(lines: Sequence[str]) -> list[str]:
     ]
 
 
-def _tables(folder: Path, titles: Mapping[str, str]) -> list[str]:
-    """Return the list of tables with links, and a line for those without any value of ours."""
-    lines, absent = [], []
+def has_values(table: Path) -> bool:
+    """Return whether a table, by its CSV, has any value of ours."""
+    return any(cell.mean is not None for cell in read_cells(table))
+
+
+def _tables(folder: Path, titles: Mapping[str, str], costs: Mapping[str, str]) -> list[str]:
+    """Return a list of tables a paper, with links, and a line of those without a value of ours."""
+    papers: dict[str, list[str]] = {}
+    absent = []
     for path in sorted((folder / "tables").glob("*/*.csv")):
-        title = titles.get(f"{path.parent.name}/{path.stem}", path.stem)
+        name = f"{path.parent.name}/{path.stem}"
+        title = titles.get(name, path.stem)
         link = path.relative_to(folder).with_suffix("").as_posix()
-        if any(cell.mean is not None for cell in read_cells(path)):
-            lines.append(
-                f"- [{title}]({link}.md) ([csv]({link}.csv), [tex]({link}.tex), "
-                f"[runs]({link}.json))"
-            )
+        if has_values(path):
+            made = f": {costs[name]}" if name in costs else ""
+            line = f"- [{title}]({link}.md) ([csv]({link}.csv)){made}"
+            papers.setdefault(path.parent.name, []).append(line)
         else:
             absent.append(title)
-    return ["\n".join(lines), *_absent(absent)]
+    parts = []
+    for paper, lines in papers.items():
+        parts += [f"### {titles.get(paper, paper)}", "\n".join(lines)]
+    return [*parts, *_absent(absent)]
 
 
 def _figures(folder: Path) -> list[str]:
     """Return the figures with caption and links, and a line for those of which nothing was run."""
     parts, absent = [], []
-    for path in sorted((folder / "figures").glob("*/*.json")):
-        figure = read_json(path)
-        link = path.relative_to(folder).with_suffix("").as_posix()
+    for path in sorted((folder / "figures").glob(f"*/*.{FIGURE}")):
+        figure = read_sidecar(path)
+        link = path.relative_to(folder).as_posix()
         if figure["runs"]:
             parts += [
-                f"![{figure['title']}]({link}.png)",
-                f"**{figure['title']}.** {figure['caption']} "
-                f"([pdf]({link}.pdf), [runs]({link}.json))",
+                f"![{figure['title']}]({link})",
+                f"**{figure['title']}.** {figure['caption']}",
             ]
         else:
             absent.append(figure["title"])

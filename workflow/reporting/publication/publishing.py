@@ -16,21 +16,36 @@ from pathlib import Path
 from model.store.checksums import listed
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
-from workflow.files import read_history, read_json, write_json, write_text
+from workflow.files import fold_sidecars, read_history, read_sidecar, write_json, write_text
+from workflow.lines import write_lines
 from workflow.planning.corpora import DescribedCorpus
 from workflow.planning.plan import Plan
 from workflow.reporting.claims import history
+from workflow.reporting.publication.costs import Costs, rows_list
 from workflow.reporting.publication.current import Now
 from workflow.reporting.publication.outputs import Known, make
-from workflow.reporting.publication.published_page import scale_page
-from workflow.reporting.publication.results import INDEX, Result, given, judged, merge, published
+from workflow.reporting.publication.published_page import FIGURE, has_values, scale_page
+from workflow.reporting.publication.results import (
+    INDEX,
+    KINDS,
+    Result,
+    by_experiment,
+    given,
+    judged,
+    lines_of,
+    merge,
+    published,
+    published_at,
+)
 from workflow.reporting.statistics import tolerances
 from workflow.reporting.tables.corpora import Facts
-from workflow.reporting.texts import FOLDER, put_apart
+from workflow.reporting.texts import FOLDER, Texts, put_apart
 
 LIMIT = 1 << 20
-"""Largest published file, in bytes."""
-MADE = ("tables", "figures", "claims", FOLDER)
+"""Largest published file, and largest line of one that has many, in bytes."""
+KEPT = {"tables": ("csv", "md"), "figures": (FIGURE,)}
+"""What is published of tables and figures; the rest is made of these on demand."""
+MADE = (*KEPT, "claims", FOLDER, *KINDS)
 
 
 def refuse_dirty(root: Path) -> None:
@@ -66,7 +81,7 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
     scale, folder = plan.scale, to / plan.scale
     before = published(folder)
     results = {
-        key: replace(result, path=folder / "measures" / f"{key}.json")
+        key: replace(result, path=published_at(folder, key))
         for key, result in judged(merge(before, given(plan, now)), now).items()
     }
     if not results:
@@ -77,14 +92,19 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
         aside = Path(name) / scale
         _write_runs(aside, results)
         make(plan, results.values(), _facts((folder, Path(plan.folder))), to, aside)
+        papers = list(Paper.all(plan.mechanisms))
+        costs = _add_costs(aside, papers, Costs(plan, aside.parent))
+        for kind, kept_of_it in KEPT.items():
+            for of_paper in sorted((aside / kind).glob("*")):
+                fold_sidecars(of_paper, kept_of_it)
         _write_histories(folder, aside, {result.identity for result in before.values()})
         stale = {key: result.stale for key, result in results.items() if result.stale}
-        titles = _titles(Paper.all(plan.mechanisms))
-        write_text(aside / "README.md", scale_page(aside, scale, titles, stale))
+        page = scale_page(aside, scale, _titles(papers), stale, costs)
+        write_text(aside / "README.md", page)
         _write_index(aside, results)
         made = [path for path in sorted(aside.rglob("*")) if path.is_file()]
         for path in made:
-            if path.stat().st_size > LIMIT:
+            if _largest(path) > LIMIT:
                 raise ReportingError(
                     f"{folder / path.relative_to(aside)} would be larger than 1 MiB; keep fewer "
                     "per-example values in its evaluator."
@@ -108,10 +128,39 @@ def stale_now(plan: Plan, to: Path, now: Now) -> dict[str, str]:
 
 
 def _write_runs(aside: Path, results: Mapping[str, Result]) -> None:
-    for key, result in results.items():
-        path = aside / "measures" / f"{key}.json"
-        write_json(path, put_apart(result.measures, path), compact=True)
-        write_json(aside / "runs" / f"{key}.json", result.run)
+    for experiment, keys in by_experiment(results).items():
+        texts: Texts = {}
+        measures = {line: put_apart(results[key].measures, texts) for line, key in keys.items()}
+        runs = {line: results[key].run for line, key in keys.items()}
+        made = dict(zip(KINDS, (measures, runs), strict=True)) | ({FOLDER: texts} if texts else {})
+        for kind, lines in made.items():
+            write_lines(lines_of(aside, kind, experiment), lines)
+
+
+def _add_costs(aside: Path, papers: Iterable[Paper], costs: Costs) -> dict[str, str]:
+    """Write below each table what its rows take; return that of the table, by `<paper>/<table>`.
+
+    A table without any value of ours has no page.
+    """
+    found = {}
+    for paper in papers:
+        for name in (*paper.items("tables"), *paper.items("corpora")):
+            page = aside / "tables" / paper.name / f"{name}.md"
+            if not has_values(page.with_suffix(".csv")):
+                page.unlink()
+            elif rows := costs.of_rows(paper, name):
+                text = page.read_text(encoding="utf-8")
+                write_text(page, f"{text}\n{rows_list(rows)}")
+                whole = costs.together(paper, name, rows)
+                found[f"{paper.name}/{name}"] = f"{whole.cost}. `{whole.command}`"
+    return found
+
+
+def _largest(path: Path) -> int:
+    """Return the size of a file, of JSON lines that of the longest."""
+    if path.suffix == ".jsonl":
+        return max(map(len, path.read_bytes().split(b"\n")))
+    return path.stat().st_size
 
 
 def _write_histories(folder: Path, aside: Path, known: Collection[str]) -> None:
@@ -131,8 +180,8 @@ def _write_index(aside: Path, results: Mapping[str, Result]) -> None:
     runs = {
         key: {"identity": result.identity, "stale": result.stale} for key, result in results.items()
     }
-    texts = [f"{FOLDER}/{path.name}" for path in (aside / FOLDER).glob("*")]
-    files = listed(aside, ["README.md", *texts])
+    lines = [path.relative_to(aside).as_posix() for path in aside.rglob("*.jsonl")]
+    files = listed(aside, ["README.md", *lines])
     write_json(aside / INDEX, {"schema": 1, "runs": runs, "files": files})
 
 
@@ -142,16 +191,15 @@ def _facts(folders: Iterable[Path]) -> Known:
     def known(paper: Paper, name: str, rows: Mapping[str, DescribedCorpus]) -> dict[str, Facts]:
         facts: dict[str, Facts] = {}
         for folder in folders:
-            sidecar = folder / "tables" / paper.name / f"{name}.json"
-            described = read_json(sidecar)["corpora"] if sidecar.is_file() else {}
+            table = folder / "tables" / paper.name / f"{name}.csv"
+            described = read_sidecar(table)["corpora"] if table.is_file() else {}
             facts |= {row: told for row, told in described.items() if "missing" not in told}
         return facts
 
     return known
 
 
-def _titles(papers: Iterable[Paper]) -> dict[str, str]:
-    papers = list(papers)
+def _titles(papers: Collection[Paper]) -> dict[str, str]:
     return {paper.name: paper.about.title for paper in papers} | {
         f"{paper.name}/{name}": definition["title"]
         for paper in papers

@@ -1,6 +1,6 @@
 """Results: runs with what was measured on them, as a plan made them or as they were published."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -8,13 +8,16 @@ from typing import Any
 from model.store.checksums import check_files
 from workflow.errors import ReportingError
 from workflow.files import read_json
+from workflow.lines import read_lines
 from workflow.planning.plan import Plan
 from workflow.reporting.measures import Measure, Run, measure_of
 from workflow.reporting.publication.current import Now, Traits, outdated, traits
-from workflow.reporting.texts import put_back
+from workflow.reporting.texts import FOLDER, put_back
 
 INDEX = "index.json"
-"""Tells of each published run, and the checksum of what is not sealed itself."""
+"""Tells of each published run, and the checksum of what is not sealed as a whole."""
+KINDS = ("measures", "runs")
+"""What is published of a run: a line each, in the file of its experiment."""
 DIGITS = 4
 """Decimals kept of per-example arrays."""
 SUMS = ("files", "checkpoints")
@@ -28,7 +31,7 @@ class Result:
     """A run with its measures."""
 
     path: Path
-    """Of its measures."""
+    """Of its measures; where they are published, `<file>#<line's key>`."""
     measures: dict[str, Any]
     run: Run
     stale: str | None = None
@@ -131,18 +134,51 @@ def given(plan: Plan, now: Now) -> dict[str, Result]:
 def published(folder: Path) -> dict[str, Result]:
     """Return the runs published below `docs/reproduction/<scale>`; empty before the first time.
 
-    Raises Damaged when a file is not what was published.
+    Raises Damaged when a file or a line is not what was published.
     """
     if not (folder / INDEX).is_file():
         return {}
     index = read_json(folder / INDEX)
-    check_files(folder, index["files"])
+    known = index["runs"]
     results = {}
-    for key, told in index["runs"].items():
-        path = folder / "measures" / f"{key}.json"
-        run = read_json(folder / "runs" / f"{key}.json")
-        results[key] = Result(path, put_back(read_json(path), path), run, told["stale"])
+    for experiment, keys in by_experiment(known).items():
+        measures, runs = (read_lines(lines_of(folder, kind, experiment), keys) for kind in KINDS)
+        file = lines_of(folder, FOLDER, experiment)
+        listed = file.relative_to(folder).as_posix() in index["files"]
+        texts = read_lines(file) if listed else {}
+        for line, key in keys.items():
+            content = put_back(measures[line], texts, file)
+            results[key] = Result(
+                published_at(folder, key), content, runs[line], known[key]["stale"]
+            )
+    check_files(folder, index["files"])
     return results
+
+
+def by_experiment(keys: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Return runs by experiment, and there by the key of their line, `<variant>/seed-<n>`."""
+    found: dict[str, dict[str, str]] = {}
+    for key in keys:
+        experiment, _, line = key.partition("/")
+        found.setdefault(experiment, {})[line] = key
+    return found
+
+
+def lines_of(folder: Path, kind: str, experiment: str) -> Path:
+    """Return the file of one of `KINDS`, or of the texts, of an experiment."""
+    return folder / kind / f"{experiment}.jsonl"
+
+
+def published_at(folder: Path, key: str) -> Path:
+    """Return where the measures of a run are published: a file, # and the key of the line."""
+    experiment, _, line = key.partition("/")
+    return Path(f"{lines_of(folder, KINDS[0], experiment)}#{line}")
+
+
+def key_at(place: str) -> str:
+    """Return the run whose measures are published at a place."""
+    file, _, line = place.partition("#")
+    return f"{Path(file).stem}/{line}"
 
 
 def merge(old: Mapping[str, Result], new: Mapping[str, Result]) -> dict[str, Result]:

@@ -152,7 +152,7 @@ def facts_of(recipe: Recipe, encoded: Path, fetched: Path) -> Facts:
 def describe(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts], prefix: Path) -> None:
     """Write a table of corpora as `<prefix>.csv`, `.md`, `.tex` and its sidecar `.json`."""
     made, shown = build(paper, name, scale, facts), as_tables(paper, name, facts)
-    write_table(made, shown, name, scale, prefix)
+    write_table(made, shown, name, prefix)
 
 
 def build(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts]) -> LongForm:

@@ -8,10 +8,11 @@ from workflow.definitions.cells import cells, format_of, metrics_of, row_name
 from workflow.definitions.tables import Metric, Tables
 from workflow.reporting.statistics.cells import IDENTITY, UNDEFINED, Cell, value_of
 from workflow.reporting.statistics.verdict import Between
+from workflow.reporting.tables import marks
 from workflow.reporting.tables.footnotes import not_run, runs_behind, trained_on, unequal
 
 Kind = Literal["label", "ours", "paper", "verdict"]
-MISSING = "–"
+MISSING, NOT_RUN = "–", "not run"
 NO_ROW = "None of its rows was run; they stand in the CSV, with what the paper prints."
 IN_CSV = "What the paper prints there stands in the CSV."
 
@@ -21,6 +22,10 @@ class Box(NamedTuple):
 
     text: str
     kind: Kind
+    marks: str = ""
+    """Of verdicts, in place of their words."""
+    words: frozenset[str] = frozenset()
+    """Those behind the marks."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +158,7 @@ def _boxes(
         {name: _shown(metrics[name], it, beside.between.get(it.key)) for name, it in first.items()}
     )
     if all(it.verdict == "not run" for it in first.values()):
-        ours = "not run"
+        ours = NOT_RUN
     elif all(it.mean == UNDEFINED for it in first.values()):
         ours = MISSING
     changes = [beside.difference.get(it.key) for it in first.values()]
@@ -166,16 +171,18 @@ def _boxes(
         name: {it.source: _verdict(it, beside) for it in cells if it.expected}
         for name, cells in here.items()
     }
-    words = {word for by_source in judged.values() for word in by_source.values()}
+    words = frozenset(word for by_source in judged.values() for word in by_source.values())
     said = "; ".join(
         part for name, words in judged.items() for part in _verdicts(metrics[name]["label"], words)
     )
-    texts: dict[Kind, str] = {
-        "ours": ours,
-        "paper": theirs if words else "",
-        "verdict": words.pop() if len(words) == 1 else said,
+    boxes: dict[Kind, Box] = {
+        "ours": Box(ours, "ours"),
+        "paper": Box(theirs if words else "", "paper"),
+        "verdict": Box(
+            "".join(words) if len(words) == 1 else said, "verdict", marks.of(judged), words
+        ),
     }
-    return [Box(texts[kind], kind) for kind in kinds]
+    return [boxes[kind] for kind in kinds]
 
 
 def _told(sidecar: Mapping[str, Any], name: str) -> dict[tuple[str, ...], Any]:
@@ -224,105 +231,6 @@ def _printed(cells: Sequence[Cell]) -> Shown:
     return Shown(value_of(number), cells[0].expected_std, len(number.partition(".")[2]))
 
 
-HEADERS: dict[Kind, str] = {"ours": "ours", "paper": "paper", "verdict": "verdict", "label": ""}
-
-
 def notes(definitions: Tables, name: str, shown: Grid) -> list[str]:
     """Return what stands below a table: what was not run, its runs, spreads and readings."""
     return [*shown.below, *map(str, definitions["tables"][name].get("notes", []))]
-
-
-def markdown(definitions: Tables, name: str, shown: Grid, scale: str) -> str:
-    """Return the table as GitHub Markdown with its title, caption and notes."""
-    table = definitions["tables"][name]
-    header = list(shown.labels)
-    for label, kinds in shown.columns:
-        header += [f"{label}, {HEADERS[kind]}" if len(kinds) > 1 else label for kind in kinds]
-    lines = [header, ["---"] * len(header)]
-    lines += [[cell.text for cell in row] for row in shown.rows]
-    body = "\n".join("| " + " | ".join(_pipe(text) for text in line) + " |" for line in lines)
-    body = body if shown.rows else NO_ROW
-    below = "\n".join(f"- {note}" for note in notes(definitions, name, shown))
-    title = f"## {table['title']} (scale {scale})"
-    return f"{title}\n\n{table['caption']}\n\n{body}\n\n{below}".rstrip()
-
-
-def _pipe(text: str) -> str:
-    return text.replace("|", "\\|")
-
-
-WIDE = 10
-"""A LaTeX table with more columns is scaled to the width of the text."""
-_TEX = {
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "±": r"$\pm$",
-    "–": "--",
-    "Δ": r"$\Delta$",
-    "−": "$-$",
-    "τ": r"$\tau$",
-    "λ": r"$\lambda$",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "×": r"$\times$",
-    "≥": r"$\geq$",
-}
-
-
-def tex_escape(text: str) -> str:
-    """Return text with LaTeX's special characters written out, and `code` set as code."""
-    parts = ["".join(_TEX.get(sign, sign) for sign in part) for part in text.split("`")]
-    return "".join(rf"\texttt{{{part}}}" if index % 2 else part for index, part in enumerate(parts))
-
-
-def latex(definitions: Tables, name: str, shown: Grid, scale: str) -> str:
-    """Return the table as a LaTeX float with booktabs rules; its first line names the packages."""
-    table = definitions["tables"][name]
-    top, rules, below, at = ["" for _ in shown.labels], [], list(shown.labels), len(shown.labels)
-    for label, kinds in shown.columns:
-        top.append(rf"\multicolumn{{{len(kinds)}}}{{c}}{{{tex_escape(label)}}}")
-        below += [HEADERS[kind] if len(kinds) > 1 else "" for kind in kinds]
-        if len(kinds) > 1:
-            rules.append(rf"\cmidrule(lr){{{at + 1}-{at + len(kinds)}}}")
-        at += len(kinds)
-    body, group = [], None
-    for row in shown.rows:
-        texts = [tex_escape(cell.text) for cell in row]
-        if len(shown.labels) > 1:
-            if group is not None and texts[0] != group:
-                body.append(r"\midrule")
-            group, texts[0] = texts[0], "" if texts[0] == group else texts[0]
-        body.append(" & ".join(texts) + r" \\")
-    alignment = "l" * len(shown.labels) + "c" * (at - len(shown.labels))
-    lines = [
-        rf"\begin{{tabular}}{{{alignment}}}",
-        r"\toprule",
-        " & ".join(top) + r" \\",
-        "".join(rules),
-        " & ".join(tex_escape(text) for text in below) + r" \\",
-        r"\midrule",
-        *(body or [rf"\multicolumn{{{at}}}{{l}}{{{NO_ROW}}} \\"]),
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
-    if at > WIDE:
-        lines = [r"\resizebox{\textwidth}{!}{%", *lines, "}"]
-    if remarks := notes(definitions, name, shown):
-        lines.append(rf"\par\medskip\parbox{{\textwidth}}{{{tex_escape(' '.join(remarks))}}}")
-    caption = f"{table['title']}. {table['caption']} Scale {scale}."
-    lines += [rf"\caption{{{tex_escape(caption)}}}", rf"\label{{tab:{name}}}"]
-    text = "\n".join(lines)
-    needed = [r"\usepackage{booktabs}"]
-    needed += [r"\usepackage{graphicx}"] if at > WIDE else []
-    needed += [r"\usepackage[T1]{fontenc}"] if any(sign in text for sign in "‹›") else []
-    return "\n".join(
-        [
-            f"% needs {', '.join(needed)}",
-            r"\begin{table}",
-            r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
-            text,
-            r"\end{table}",
-        ]
-    )

@@ -13,6 +13,8 @@ from workflow.reporting.statistics.cells import Cell, read_cells, write_cells
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.tables import layout
 from workflow.reporting.tables import long_form as tables
+from workflow.reporting.tables.latex import latex
+from workflow.reporting.tables.markdown import markdown
 
 
 def tabulate(
@@ -27,14 +29,19 @@ def tabulate(
         _check(base)
         before = read_cells(base)
     table = tables.build(paper, name, scale, measures, before)
-    said = scale
-    if any(cell["difference"] for cell in table.sidecar["cells"]):
-        said = f"{scale}, Δ is the difference to {base_scale(scale)}"
-    write_table(table, paper.tables, name, said, prefix)
+    write_table(table, paper.tables, name, prefix)
+
+
+def scale_of(sidecar: Mapping[str, Any]) -> str:
+    """Return the scale of a table as its title says it."""
+    scale = str(sidecar["scale"])
+    if any(cell["difference"] for cell in sidecar["cells"]):
+        return f"{scale}, Δ is the difference to {base_scale(scale)}"
+    return scale
 
 
 def write_table(
-    table: tables.LongForm, definitions: Mapping[str, Any], name: str, scale: str, prefix: Path
+    table: tables.LongForm, definitions: Mapping[str, Any], name: str, prefix: Path
 ) -> None:
     """Write a table's four files.
 
@@ -42,15 +49,15 @@ def write_table(
         table: its cells and sidecar.
         definitions: a whole `tables.yaml`, in which its layout stands.
         name: of the table.
-        scale: as the title says it.
         prefix: path of the files without their suffix.
     """
     csv = prefix.with_suffix(".csv")
     write_text(csv, write_cells(table.cells))
     # Read back, for the page that is made of the CSV to round as the table does.
+    scale = scale_of(table.sidecar)
     grid = layout.grid(definitions, name, read_cells(csv), table.sidecar)
-    write_text(prefix.with_suffix(".md"), layout.markdown(definitions, name, grid, scale))
-    write_text(prefix.with_suffix(".tex"), layout.latex(definitions, name, grid, scale))
+    write_text(prefix.with_suffix(".md"), markdown(definitions, name, grid, scale))
+    write_text(prefix.with_suffix(".tex"), latex(definitions, name, grid, scale))
     write_sidecar(prefix, table.sidecar, ("csv", "md", "tex"))
 
 

@@ -1,0 +1,133 @@
+"""What is published and damaged: never used, and named with file, line and fault."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from model.store.checksums import Damaged
+from tests.reporting.synthetic import Results, plan_of
+from tests.sealing import flip
+from workflow.errors import ReportingError
+from workflow.files import read_sidecar
+from workflow.reporting.figures import drawing
+from workflow.reporting.publication.costs import Costs
+from workflow.reporting.publication.current import planned
+from workflow.reporting.publication.publishing import publish
+from workflow.reporting.publication.results import published
+from workflow.scripts.verify import of_published, verify
+
+RUNS = ("measures/text_classification.jsonl", "runs/text_classification.jsonl")
+TABLES = "tables/discrete_transformer/provenance.jsonl"
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return what is published of two runs."""
+    root = tmp_path_factory.mktemp("whole")
+    results = Results(root / "results", "lite")
+    for seed in (0, 1):
+        results.add("text_classification", "sst_soft", seed)
+    plan = plan_of(root / "results", seeds=[0, 1])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(drawing, "plot", lambda *arguments: None)
+        patch.setattr(Costs, "of_rows", lambda *arguments: [])
+        publish(plan, root / "docs", planned(plan))
+    return root / "docs"
+
+
+@pytest.fixture
+def docs(whole: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(whole, tmp_path / "docs"))
+
+
+def flipped(path: Path) -> None:
+    flip(path, 1000)
+
+
+def without_first(path: Path) -> None:
+    path.write_bytes(path.read_bytes().partition(b"\n")[2])
+
+
+def first_twice(path: Path) -> None:
+    content = path.read_bytes()
+    path.write_bytes(content[: content.index(b"\n") + 1] + content)
+
+
+def renamed(path: Path) -> None:
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b'"key":"', b'"key":"x', 1))
+
+
+DAMAGES = (
+    (flipped, ", line 1 is damaged, or was changed by hand"),
+    (renamed, ", line 1 is damaged, or was changed by hand"),
+    (without_first, ": the line of {first} is missing"),
+    (first_twice, ", line 2: {first} stands there twice"),
+    (Path.unlink, " is missing"),
+)
+Damage = Callable[[Path], None]
+
+
+def verified(docs: Path) -> list[str]:
+    """Return what `make verify` says of what is published."""
+    return [str(error) for error in verify(list(of_published(docs)))]
+
+
+def test_what_is_whole_is_read(docs: Path) -> None:
+    assert verified(docs) == []
+    assert [*published(docs / "lite")] == [f"text_classification/sst_soft/seed-{n}" for n in (0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "sentence"),
+    [
+        ("README.md", flipped, " is damaged"),
+        ("README.md", Path.unlink, " is missing"),
+        ("index.json", flipped, " is damaged, or was changed by hand"),
+        *((name, damage, sentence) for name in RUNS for damage, sentence in DAMAGES),
+    ],
+)
+def test_runs_are_not_used(docs: Path, name: str, damage: Damage, sentence: str) -> None:
+    path = docs / "lite" / name
+    damage(path)
+    said = f"{path}{sentence.format(first='sst_soft/seed-0')}"
+    with pytest.raises(Damaged) as error:
+        published(docs / "lite")
+    assert str(error.value) == said and error.value.path == path
+    assert verified(docs) == [said]
+
+
+@pytest.mark.parametrize(("damage", "sentence"), DAMAGES)
+def test_what_is_told_of_tables_is_not_used(docs: Path, damage: Damage, sentence: str) -> None:
+    path = docs / "lite" / TABLES
+    damage(path)
+    said = f"{path}{sentence.format(first='classification_baselines')}"
+    assert verified(docs) == [said]
+    if path.is_file():
+        with pytest.raises(Damaged) as error:
+            read_sidecar(path.with_name("classification_baselines.csv"))
+        assert str(error.value) == said
+    else:
+        with pytest.raises(ReportingError, match=r"classification_baselines\.json: this file does"):
+            read_sidecar(path.with_name("classification_baselines.csv"))
+
+
+@pytest.mark.parametrize("kind", ["csv", "md"])
+def test_tables_are_not_used(docs: Path, kind: str) -> None:
+    path = (docs / "lite" / TABLES).with_name(f"table_6_1.{kind}")
+    flipped(path)
+    with pytest.raises(Damaged, match=rf"table_6_1\.{kind} is damaged"):
+        read_sidecar(path)
+    assert verified(docs) == [f"{path} is damaged"]
+
+
+def test_a_file_with_another_valid_line_is_noticed(docs: Path, whole: Path) -> None:
+    """As after a merge that took one file and not the index."""
+    path = docs / "lite" / RUNS[0]
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[1] + lines[0])
+    with pytest.raises(Damaged, match=r"text_classification\.jsonl is damaged"):
+        published(docs / "lite")
+    assert verified(docs) == [f"{path} is damaged"]

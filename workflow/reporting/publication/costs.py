@@ -1,0 +1,172 @@
+"""What it takes to make a published table anew, row by row: the command, time, memory, download.
+
+As `make plan` says on a machine without results, from the published runs alone.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from workflow.datasets.fetched import sources
+from workflow.datasets.kinds.recipe import Recipe, files
+from workflow.definitions.cells import cell_variant, cells, row_experiment, row_name
+from workflow.definitions.paper import Paper
+from workflow.lines import whole_lines
+from workflow.planning.corpora import corpora
+from workflow.planning.estimate import Estimate, Estimator
+from workflow.planning.plan import Plan, Run
+from workflow.reporting.statistics.comparability import base_scale
+
+ABOUT = """\
+Behind a table stands the command that makes it, and what that takes where nothing was made yet: \
+runs, time to train them one after another, memory of the largest, download. Time and memory are \
+those of published runs on their hardware, “about” where those are only alike. The page of a table \
+ends with the same for each row."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What it takes to make something of nothing."""
+
+    runs: Mapping[str, Estimate]
+    """Each run to train by its key."""
+    files: Mapping[str, sources.Source]
+    """Each file to fetch by its name."""
+
+    def __str__(self) -> str:
+        """Return it in words, such as `3 runs, 1.2 h, 0.4 GB, download 6 MB`."""
+        said = []
+        if self.runs:
+            known = all(one.source == "measured" for one in self.runs.values())
+            hours = sum(one.seconds for one in self.runs.values()) / 3600
+            time = f"{_short(hours)} h" if hours >= 1 else f"{60 * hours:.0f} min"
+            largest = max(one.memory for one in self.runs.values()) / 1000
+            said.append(f"{len(self.runs)} run{'s' * (len(self.runs) > 1)}")
+            said.append(time if known else f"about {time}")
+            said.append(f"{largest:.1f} GB")
+        size = sum(one.bytes for one in self.files.values() if not one.by_hand) / 1e6
+        said.append(f"download {_short(size)} MB" if size else "no download")
+        by_hand = sorted(one.name for one in self.files.values() if one.by_hand)
+        said += [f"by hand {', '.join(by_hand)}"] if by_hand else []
+        return ", ".join(said)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a table that one command makes."""
+
+    names: list[str]
+    command: str
+    cost: Cost
+
+
+class Costs:
+    """What the tables of a scale cost.
+
+    Args:
+        plan: with the scale.
+        published: the folder with its published runs, `<scale>/runs/<experiment>.jsonl`.
+    """
+
+    def __init__(self, plan: Plan, published: Path) -> None:
+        self.plan = plan
+        lines = (published / plan.scale / "runs").glob("*.jsonl")
+        gpu = all(run["device"] != "cpu" for path in lines for run in whole_lines(path))
+        self.estimator = Estimator(plan, gpu, published, results=published / "nothing")
+        self.sources = sources.load()
+
+    def of_rows(self, paper: Paper, name: str) -> list[Rows]:
+        """Return the rows of a table that the scale has, those of one command together."""
+        found: dict[str, Rows] = {}
+        if name in paper.items("corpora"):
+            definition = paper.definition("corpora", name)
+            known = corpora(self.plan, definition, f"{paper.name}, {name}")
+            command = self._command(f"{paper.name}_{name}")
+            for row in definition["rows"]:
+                if recipe := known[row["id"]].recipe:
+                    rows = found.setdefault(row["id"], Rows([], command, self._fetched([recipe])))
+                    rows.names.append(row["label"])
+            return list(found.values())
+        table = paper.definition("tables", name)
+        variants: dict[str, list[tuple[str, str]]] = {}
+        for row, column in cells(table):
+            if not row.get("quoted"):
+                pair = (row_experiment(table, row), cell_variant(table, row, column))
+                variants.setdefault(row_name(row), []).append(pair)
+        for label, pairs in variants.items():
+            runs = [
+                run
+                for experiment, variant in dict.fromkeys(pairs)
+                for run in self.plan.runs(experiment, [variant])
+            ]
+            if runs:
+                command = self._command(_measures(self.plan.scale, runs))
+                if command not in found:
+                    found[command] = Rows([], command, self.of_runs(runs))
+                found[command].names.append(label)
+        return list(found.values())
+
+    def together(self, paper: Paper, name: str, rows: Sequence[Rows]) -> Rows:
+        """Return all rows of a table as what one command makes."""
+        runs = {key: one for it in rows for key, one in it.cost.runs.items()}
+        fetched = {key: one for it in rows for key, one in it.cost.files.items()}
+        names = [label for it in rows for label in it.names]
+        return Rows(names, self._command(f"{paper.name}_{name}"), Cost(runs, fetched))
+
+    def of_runs(self, runs: Iterable[Run]) -> Cost:
+        """Return what runs take, with those that they start from or whose records they read."""
+        needed: dict[str, Run] = {}
+        waiting = list(runs)
+        while waiting:
+            run = waiting.pop()
+            if run.key not in needed:
+                needed[run.key] = run
+                waiting += self.plan.parents(run).values()
+                waiting += (one for read in self.plan.records(run).values() for one in read)
+        trained = {one.key: one for one in (self.plan.twin(run) or run for run in needed.values())}
+        estimates = {key: self.estimator.estimate(trained[key]) for key in sorted(trained)}
+        return Cost(estimates, self._fetched(run.recipe for run in needed.values()).files)
+
+    def _fetched(self, recipes: Iterable[Recipe]) -> Cost:
+        names = {(str(it["dataset"]), name) for it in recipes for name in files(it)["sources"]}
+        return Cost({}, {"/".join(name): self.sources[name] for name in sorted(names)})
+
+    def _command(self, target: str) -> str:
+        base = base_scale(self.plan.scale)
+        overlay = " OVERLAY=<its file>" if self.plan.scale != base else ""
+        quoted = f"'{target}'" if {*target} & {*"{ "} else target
+        return f"make run SCALE={base}{overlay} ONLY={quoted}"
+
+
+def _measures(scale: str, runs: Iterable[Run]) -> str:
+    """Return the files of measures of some runs, as bash writes several names in one."""
+    seeds: dict[tuple[str, str], list[str]] = {}
+    for run in runs:
+        seeds.setdefault((run.experiment.name, run.variant), []).append(str(run.seed))
+    alike: dict[tuple[str, str], list[str]] = {}
+    for (experiment, variant), numbers in seeds.items():
+        alike.setdefault((experiment, _any(numbers)), []).append(variant)
+    folder = f"results/{scale}/measures"
+    return " ".join(
+        f"{folder}/{experiment}/{_any(variants)}/seed-{numbers}.json"
+        for (experiment, numbers), variants in alike.items()
+    )
+
+
+def _any(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{{{','.join(names)}}}"
+
+
+def _short(number: float) -> str:
+    return f"{number:.2g}" if number < 10 else f"{number:,.0f}"
+
+
+def rows_list(rows: Sequence[Rows]) -> str:
+    """Return a folded list of rows, each with its command and what that takes; `""` of none."""
+    if not rows:
+        return ""
+    lines = [f"- {'; '.join(one.names)}: {one.cost}. `{one.command}`" for one in rows]
+    if len(rows) == 1 and len(rows[0].names) > 1:
+        lines = [f"- Every row: {rows[0].cost}. `{rows[0].command}`"]
+    head = "<details><summary>Make a row anew: command, runs, time, memory, download</summary>"
+    return "\n\n".join([head, "\n".join(lines), "</details>"])

@@ -1,0 +1,47 @@
+"""Verdicts as marks, which take less room than words."""
+
+from collections.abc import Iterable, Mapping
+
+MARKS = {
+    "reproduced": "✓",
+    "within, one seed": "≈",
+    "within, seeds apart": "≈",
+    "near": "~",
+    "differs": "✗",
+    "wide tolerance": "–",
+    "second reading": "–",
+    "not comparable": "–",
+}
+"""Of every word that says something of a number of ours; the others have none."""
+ABOUT = {"–": "no verdict: "}
+"""What stands before the words of a mark."""
+
+
+def of(judged: Mapping[str, Mapping[str, str]]) -> str:
+    """Return the marks of a cell: one where all are equal, else one a number, in their order.
+
+    `judged` has the verdicts by metric, and there by the text that prints a number.
+    """
+    marks = [
+        "/".join(dict.fromkeys(_mark(verdict) for verdict in by_source.values()))
+        for by_source in judged.values()
+        if by_source
+    ]
+    return marks[0] if len(set(marks)) == 1 else " ".join(marks)
+
+
+def _mark(verdict: str) -> str:
+    """Return the mark of a verdict, with the one that was another before."""
+    word, _, former = verdict.removesuffix(")").partition(" (was ")
+    mark = MARKS.get(word, "")
+    return f"{mark} (was {MARKS[former]})" if former else mark
+
+
+def legend(verdicts: Iterable[str]) -> list[str]:
+    """Say of each mark of some verdicts what it means, the best first."""
+    said = {part for one in verdicts for part in one.removesuffix(")").split(" (was ")}
+    words: dict[str, list[str]] = {}
+    for word, mark in MARKS.items():
+        if word in said:
+            words.setdefault(mark, []).append(word)
+    return [f"{mark} {ABOUT.get(mark, '')}{' or '.join(known)}" for mark, known in words.items()]

@@ -1,0 +1,47 @@
+"""Print tables as LaTeX, made of their CSV files: published ones, or your own."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from workflow.definitions.cells import row_name
+from workflow.definitions.paper import Paper
+from workflow.errors import ReportingError
+from workflow.failure import one_sentence
+from workflow.files import read_sidecar
+from workflow.reporting.statistics.cells import read_cells
+from workflow.reporting.tables import layout
+from workflow.reporting.tables.corpora import as_tables
+from workflow.reporting.tables.latex import latex
+from workflow.reporting.tables.tabulating import scale_of
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tables", nargs="+", type=Path, help="files <paper>/<table>.csv")
+    with one_sentence():
+        print("\n\n".join(map(latex_of, parser.parse_args().tables)))
+
+
+def latex_of(table: Path) -> str:
+    """Return the LaTeX of a table by its CSV.
+
+    Raises ReportingError where it has rows that the paper's definitions lack: a user's own.
+    """
+    cells, sidecar = read_cells(table), read_sidecar(table)
+    paper, name = Paper(sidecar["paper"]), sidecar["table"]
+    facts = sidecar.get("corpora")
+    definitions: Any = as_tables(paper, name, facts) if facts else paper.tables
+    known = {row_name(row) for row in definitions["tables"][name]["rows"]}
+    if others := sorted({cell.row for cell in cells} - known):
+        raise ReportingError(
+            f"{table}: {others[0]} is no row of {paper.name}; "
+            f"the run that made the table made {table.stem}.tex too."
+        )
+    grid = layout.grid(definitions, name, cells, sidecar)
+    return latex(definitions, name, grid, scale_of(sidecar))
+
+
+if __name__ == "__main__":
+    main()
