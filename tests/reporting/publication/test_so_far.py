@@ -190,7 +190,7 @@ def test_the_command_tells_what_it_makes_and_where_it_is(results: Results) -> No
     assert "tables, figures and claims of discrete_transformer\n" in done.stderr
     assert f"left out: {SOFT}/seed-1: of other code\n" in done.stderr
     assert (results.folder / "so_far/figures/discrete_transformer/figure_6_1.png").is_file()
-    assert "data:image/png;base64" in (results.folder / "so_far/report.html").read_text()
+    assert "data:image/svg+xml," in (results.folder / "so_far/report.html").read_text()
 
 
 def test_an_overlay_is_looked_at_with_its_file(results: Results, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from workflow.errors import ReportingError
 from workflow.planning.corpora import DescribedCorpus
 from workflow.planning.plan import Plan
 from workflow.reporting.page.page import render, write_page
+from workflow.reporting.page.runs import recorded
 from workflow.reporting.publication.current import Now
 from workflow.reporting.publication.headline import headline
 from workflow.reporting.publication.outputs import Known, make
@@ -57,9 +58,9 @@ def write_so_far(plan: Plan, now: Now, say: Callable[[str], None]) -> SoFar:
         tables, claims = (sorted(aside.glob(one)) for one in ("tables/*/*.csv", "claims/*.json"))
         page = render(
             plan.scale,
-            runs=[folder / "runs" / key / "run.json" for key in results],
+            runs=recorded(folder / "runs" / key / "run.json" for key in results),
             tables=tables,
-            figures=aside.glob("figures/*/*.png"),
+            figures=aside.glob("figures/*/*.svg"),
             claims=claims,
             mechanisms=list(plan.mechanisms),
             plan=folder / "plan.json",
