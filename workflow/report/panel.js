@@ -107,7 +107,7 @@
     where.className = "small";
     where.append(" ", button("Copy address", (node) => copied(node, location.href)));
     content.replaceChildren(where, ...parts, ...runs.flatMap((one) => entry(one, seeds)));
-    if (!runs.length) content.append(make("p", "No run is behind it."));
+    if (!runs.length) content.append(make("p", "No training is behind it: it is counted from the data, or it was not run."));
     for (const one of content.querySelectorAll("h3[data-address]")) one.classList.toggle("lit", one.dataset.address === address);
     if (!panel.open) panel.show();
     panel.scrollTop = 0;

@@ -114,7 +114,7 @@ def test_rows_are_found_by_words_paper_and_verdict(opened: Open) -> None:
 
 def test_a_column_sorts_up_down_and_back(opened: Open) -> None:
     page = opened()
-    table = page.locator(f"section:has(> h3{TABLE}) table.sorted")
+    table = page.locator(f"article:has(> h3{TABLE}) table.sorted")
     column = 2
 
     def values() -> list[float]:
@@ -214,7 +214,7 @@ def test_data_of_figures_and_tables_can_be_saved(opened: Open, lite: Results) ->
         figure.locator(".data >> text=Save").click()
     assert saved.value.suggested_filename == "figure_6_1.csv"
     assert len(read_csv(Path(saved.value.path()))) > 5
-    block = page.locator(f"section:has(> h3{TABLE})")
+    block = page.locator(f"article:has(> h3{TABLE})")
     block.locator(".full > summary").click()
     with page.expect_download() as saved:
         block.locator(".full >> text=Save as CSV").click()

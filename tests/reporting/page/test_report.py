@@ -96,10 +96,9 @@ def test_figures_are_vectors_with_a_description_and_their_data(text: str, paper:
 
 def test_figures_stand_beside_the_table_of_most_of_their_runs(text: str) -> None:
     for figure, table in {"figure_6_1": "table_6_1", "stack_temperature": "stack_language"}.items():
-        block = text.partition(f'<h3 id="discrete_transformer/{table}"')[2].partition("</section>")[
-            0
-        ]
-        assert f'<figure id="discrete_transformer/{figure}"' in block
+        block = text.partition(f'<h3 id="discrete_transformer/{table}"')[2].partition("</article>")
+        assert f'<figure id="discrete_transformer/{figure}"' in block[0]
+        assert text.count(f'<figure id="discrete_transformer/{figure}"') == 1
 
 
 def test_what_came_out_comes_first_and_everything_is_there(
@@ -124,7 +123,7 @@ def test_what_came_out_comes_first_and_everything_is_there(
 def test_claims_that_were_not_run_are_folded_into_a_list(results: Results, paper: Paper) -> None:
     results.add("text_classification", "sst_soft", 0)
     shown = html.unescape(fill(results, paper))
-    claims = shown.partition(f'<h3 id="claims/{paper.name}"')[2].partition("</section>")[0]
+    claims = shown.partition(f'<h3 id="claims/{paper.name}"')[2].partition("</article>")[0]
     count = len(paper.claims["claims"])
     assert f"<details><summary>{count} claims not run</summary>" in claims
     assert claims.count('<span class="mark') == 0 and claims.count("<li>") == count
