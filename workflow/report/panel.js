@@ -76,6 +76,16 @@
     }).flat();
   };
 
+  // What decided a claim, from its row.
+  const decided = (row) => {
+    const list = make("dl");
+    const heads = ["verdict", "why", "compared", "difference"];
+    const told = [row.cells[0], row.querySelector(".note p"), row.cells[2], row.cells[3]];
+    heads.forEach((head, at) => list.append(make("dt", head), make("dd", "", ...[...told[at].childNodes].map((one) => one.cloneNode(true)))));
+    list.querySelectorAll("[id]").forEach((one) => one.replaceWith(words(one)));
+    return list;
+  };
+
   const entry = (address, seeds) => {
     const told = document.getElementById(address);
     if (!told) return [make("p", `The runs of ${address.replace("run/", "")} are not on this page.`)];
@@ -101,7 +111,7 @@
     opener = cell;
     title.textContent = titled(cell);
     const seeds = cell.dataset.seeds.split(" ");
-    const parts = cell.id.startsWith("claim/") ? [make("p", `${words(cell.closest("td"))}; difference ${words(cell.closest("tr").cells[3])}.`)] : numbers(cell);
+    const parts = cell.id.startsWith("claim/") ? [decided(cell.closest("tr"))] : numbers(cell);
     const runs = cell.dataset.runs.split(" ").filter(Boolean);
     const where = make("p", words(cell.closest(".block").querySelector("h3")));
     where.className = "small";

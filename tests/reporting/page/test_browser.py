@@ -159,6 +159,16 @@ def test_a_cell_opens_the_runs_behind_it_and_its_address_opens_the_same(
     assert page.evaluate("document.activeElement.id") == CELL
 
 
+def test_notes_are_folded_and_a_drawing_stands_in_the_page_once(opened: Open, text: str) -> None:
+    page = opened()
+    assert page.locator("details.note").count() > 10
+    assert page.locator("main details[open]").count() == 0
+    page.click(f"article:has(> h3{TABLE}) summary:has-text('Notes')")
+    assert page.locator(f"article:has(> h3{TABLE}) .note li").first.is_visible()
+    drawings = re.findall(r'src="(data:image[^"]+)"', text)
+    assert drawings and len(drawings) == len(set(drawings))
+
+
 def test_a_claim_opens_the_runs_of_both_sides(opened: Open) -> None:
     said = panel(opened("#claim/discrete_transformer/tau_sst"))
     assert "Runs: text_classification/sst_two_stream" in said

@@ -23,7 +23,7 @@ from workflow.reporting.statistics.comparability import base_scale
 HISTORY = "history.jsonl"
 PARTS = ("data", "model", "objective", "training")
 """The settings that are shown and compared."""
-MOST = 80
+MOST = 60
 """Points of a curve."""
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from model.store.checksums import Damaged
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
-from workflow.planning.corpora import DescribedCorpus
 from workflow.paths import PUBLISHED
+from workflow.planning.corpora import DescribedCorpus
 from workflow.planning.plan import Plan
 from workflow.reporting.page.page import render, write_page
 from workflow.reporting.page.runs import Recorded, recorded
