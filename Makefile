@@ -58,9 +58,9 @@ mirror: $(READY)  ## Gather what a scale downloads in a folder: make mirror TO=D
 		$(call given,SCALE,--scale) --results "$(RESULTS)" $(if $(MIRROR),--mirror "$(MIRROR)") \
 		$(if $(OVERLAY),--configfile "$(OVERLAY)")
 
-so-far: $(READY)  ## Report what is done so far, training nothing: make so-far SCALE=lite [OVERLAY=file]
+so-far: $(READY)  ## Report what is done so far, training nothing: make so-far SCALE=lite [OVERLAY=file PUBLISHED=1]
 	@$(VENV)/bin/python -m workflow.scripts.so_far \
-		$(call given,SCALE,--scale) --results "$(RESULTS)" \
+		$(call given,SCALE,--scale) --results "$(RESULTS)" $(if $(PUBLISHED),--published) \
 		$(if $(OVERLAY),--configfile "$(OVERLAY)")
 
 test:  ## Run everything that CI runs, and say how long each part took

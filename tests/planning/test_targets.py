@@ -46,7 +46,7 @@ def test_the_files_of_every_name(project):
     made = targets(project, figures={"curve": FIGURE})
     found = {name: made.files(name) for name in made.names}
     table = [f"out/demo/tables/paper/losses.{x}" for x in ("csv", "md", "tex", "json")]
-    figure = [f"out/demo/figures/paper/curve.{x}" for x in ("pdf", "png", "json")]
+    figure = [f"out/demo/figures/paper/curve.{x}" for x in ("pdf", "png", "svg", "json")]
     assert set(found) == {"one", "two", "paper", "paper_losses", "paper_curve"}
     assert found["paper_losses"] == table
     assert found["paper_curve"] == figure

@@ -30,7 +30,7 @@ def test_all_scripts_after_one_another(results: Results) -> None:
     table = folder / "tables/discrete_transformer/table_6_1"
     figure = folder / "figures/discrete_transformer/figure_6_1"
     claims = folder / "claims/discrete_transformer.json"
-    shown = ("--tables", f"{table}.csv", "--figures", f"{figure}.png", "--claims", claims)
+    shown = ("--tables", f"{table}.csv", "--figures", f"{figure}.svg", "--claims", claims)
     for done in (
         script("tabulate", *PAPER, "--table", "table_6_1", *given, *runs, "--out-prefix", table),
         script("plot", *PAPER, "--figure", "figure_6_1", *given, *runs, "--out-prefix", figure),
@@ -42,7 +42,7 @@ def test_all_scripts_after_one_another(results: Results) -> None:
     assert "Table 6.1" in page and "Figure 6.1" in page and "sst_two_stream" in page
     made = {path.name for path in folder.rglob("*") if path.is_file()}
     assert {f"table_6_1.{kind}" for kind in ("csv", "md", "tex", "json")} <= made
-    assert {f"figure_6_1.{kind}" for kind in ("pdf", "png", "json")} <= made
+    assert {f"figure_6_1.{kind}" for kind in ("pdf", "png", "svg", "json")} <= made
     assert {"report.html", "discrete_transformer.json"} <= made
     assert not [name for name in made if name.endswith(".part")]
 

@@ -9,6 +9,7 @@ from tests.sealing import put
 from workflow.planning.budget import Job
 from workflow.planning.plan import Plan
 from workflow.reporting.page.page import render
+from workflow.reporting.page.runs import recorded
 from workflow.scripts.plan import downloads
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -80,11 +81,11 @@ def test_a_budget_stops_training_before_any_job_and_nothing_else(fresh):
 def test_planned_and_spent_stand_side_by_side(finished, tmp_path):
     runs = [finished.root / RUNS / name / "seed-0/run.json" for name in ("soft", "gumbel")]
     spent = [json.loads(path.read_text())["device_seconds"] for path in runs]
-    assert "No plan was made" in render("demo", runs, plan=tmp_path / "none.json")
+    assert "No plan was made" in render("demo", recorded(runs), plan=tmp_path / "none.json")
     plan = tmp_path / "plan.json"
     entry = {"seconds": 7200.0, "units": 7200.0, "source": "FLOPs"}
     put(plan, {"schema": 1, "runs": {"toy_language/soft/seed-0": entry}})
-    page = render("demo", runs, plan=plan)
+    page = render("demo", recorded(runs), plan=plan)
     (section,) = re.findall(r"Planned and spent(.*?)</table>", page, re.S)
     cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", section.partition("<tbody>")[2])
     hours = [seconds / 3600 for seconds in (spent[0], sum(spent))]

@@ -11,6 +11,7 @@ from workflow.definitions.corpora import Corpora, CorpusTable, check_corpora, ch
 from workflow.definitions.expected import ExpectedValues
 from workflow.definitions.figures import Figures, figure_places
 from workflow.definitions.loader import load_yaml
+from workflow.definitions.names import known
 from workflow.definitions.references import FILE, About, Papers, check_sources
 from workflow.definitions.tables import Table, Tables
 from workflow.errors import InputError, ReportingError, nearest
@@ -118,6 +119,10 @@ class Paper:
         keys = [reference.key for reference in self.about.references]
         check_sources(keys, claims, expected, str(self.folder / "claims.yaml"))
         check_printed(corpora, expected, str(self.folder / "corpora.yaml"))
+        for one in self.about.references:
+            if one.figure:
+                where = f"{self.folder / FILE}: papers.{one.key}"
+                known(where, "figure", [one.figure], figures["figures"])
         places = {
             "tables": table_places(tables),
             "figures": figure_places(figures),

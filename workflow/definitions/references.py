@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from workflow.definitions.claims import Claims
 from workflow.definitions.expected import ExpectedValues
 from workflow.definitions.names import known
-from workflow.definitions.values import Text, closed
+from workflow.definitions.values import Name, Text, closed
 
 FILE = "paper.yaml"
 Key = Annotated[str, Field(pattern="^[a-z0-9]+$")]
@@ -26,6 +26,8 @@ class Cited(TypedDict):
     year: int
     venue: Text
     link: Link
+    figure: NotRequired[Name]
+    """the figure, of figures.yaml, that tells what was found"""
 
 
 @closed
@@ -53,6 +55,8 @@ class Reference:
     year: int
     venue: str
     link: str
+    figure: str = ""
+    """Name of the figure that tells what was found, if one does."""
 
     @property
     def cited(self) -> str:
@@ -78,7 +82,13 @@ class About:
         """Return what a `paper.yaml` says."""
         references = tuple(
             Reference(
-                key, one["title"], tuple(one["authors"]), one["year"], one["venue"], one["link"]
+                key=key,
+                title=one["title"],
+                authors=tuple(one["authors"]),
+                year=one["year"],
+                venue=one["venue"],
+                link=one["link"],
+                figure=one.get("figure", ""),
             )
             for key, one in said["papers"].items()
         )

@@ -16,7 +16,7 @@ from workflow.definitions.experiments import (
 from workflow.definitions.loader import load_yaml
 from workflow.definitions.names import known
 from workflow.errors import InputError, unknown
-from workflow.planning.settings import Layer, Settings, VariantKey, based
+from workflow.planning.settings import Layer, Settings, VariantKey, based, merge
 
 SCALES: tuple[ScaleName, ...] = ("demo", "lite", "paper")
 Steps = tuple[VariantKey, ...]
@@ -64,6 +64,11 @@ class Experiment:
             of = VariantKey(self.name, variant)
             self._resolved[variant, scale] = Settings.of(of, self._base, changes, where)
         return self._resolved[variant, scale]
+
+    def shared(self, scale: ScaleName) -> Layer:
+        """Return the settings at a scale of a variant that changes nothing."""
+        shared: Layer = merge(self._base, based(self._scale(scale)))
+        return merge(shared, based(self.overlay))
 
     def check(
         self, others: Mapping[str, "Experiment"], root: Path, scales: Sequence[ScaleName] = SCALES

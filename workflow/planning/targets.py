@@ -17,7 +17,7 @@ from workflow.planning.identity import canonical, data_folder, paths
 from workflow.planning.plan import Plan, Run
 
 TABLE_FORMATS = ("csv", "md", "tex", "json")
-FIGURE_FORMATS = ("pdf", "png", "json")
+FIGURE_FORMATS = ("pdf", "png", "svg", "json")
 RUN_FILES = ("weights.safetensors", "history.jsonl", "run.json")
 FOLDERS = {"tables": "tables", "figures": "figures", "corpora": "tables"}
 """By the kind of a paper's definitions, the folder of what is made of them."""

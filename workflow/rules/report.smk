@@ -1,6 +1,10 @@
 # From measures to what a person reads: tables, figures, claims and one page with all of them.
 
-PAGE_FILES = ("report.html.j2", "style.css")
+PAGE_FILES = [
+    os.path.relpath(path)
+    for path in sorted((ROOT / "workflow" / "report").iterdir())
+    if path.suffix in (".j2", ".css", ".js")
+]
 
 
 localrules:
@@ -131,7 +135,7 @@ rule claim:
 rule report:
     input:
         lambda wildcards: TARGETS.selected,
-        page=[os.path.relpath(ROOT / "workflow" / "report" / name) for name in PAGE_FILES],
+        page=PAGE_FILES,
     output:
         page=f"{SCALE}/report.html",
         checksum=f"{SCALE}/report.json",
@@ -147,7 +151,7 @@ rule report:
     params:
         runs=INPUTS.results("runs", "run.json"),
         tables=INPUTS.results("tables", ".csv"),
-        figures=INPUTS.results("figures", ".png"),
+        figures=INPUTS.results("figures", ".svg"),
         claims=INPUTS.results("claims", ".json"),
         scale=PLAN.scale,
         plan=f"{SCALE}/plan.json",

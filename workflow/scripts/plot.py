@@ -7,7 +7,7 @@ from workflow.scripts import command
 
 def main() -> None:
     """Run from the command line."""
-    parser = command.of_measures(__doc__, "figure", ".pdf, .png, .json")
+    parser = command.of_measures(__doc__, "figure", ".pdf, .png, .svg, .json")
     given = parser.parse_args()
     from workflow.definitions.paper import Paper
     from workflow.reporting.figures.drawing import plot

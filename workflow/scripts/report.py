@@ -5,12 +5,13 @@ from pathlib import Path
 
 from workflow.failure import one_sentence
 from workflow.reporting.page.page import render, write_page
+from workflow.reporting.page.runs import recorded
 from workflow.reporting.publication.headline import headline
 
 SHOWN = {
     "runs": "the run.json of each run, beside its history",
     "tables": "the CSV file of each table",
-    "figures": "the PNG file of each figure",
+    "figures": "the SVG file of each figure",
     "claims": "the JSON file of each paper's claims",
 }
 
@@ -28,8 +29,9 @@ def main() -> None:
     with one_sentence():
         files = {name: getattr(given, name) for name in SHOWN}
         first = headline(given.scale, files["tables"], files["claims"])
+        runs = recorded(files.pop("runs"))
         page = render(
-            given.scale, **files, mechanisms=given.mechanisms, plan=given.plan, headline=first
+            given.scale, runs, **files, mechanisms=given.mechanisms, plan=given.plan, headline=first
         )
         write_page(given.out, page)
 

@@ -13,7 +13,11 @@ from workflow.scripts import command
 
 def main() -> None:
     """Run from the command line, in the root of the project."""
-    given = command.planner(__doc__, "scale", "results").parse_args()
+    parser = command.planner(__doc__, "scale", "results")
+    parser.add_argument(
+        "--published", action="store_true", help="take what docs/reproduction has of the scale"
+    )
+    given = parser.parse_args()
     with one_sentence():
         plan = configured(ROOT, given.configfile, **command.settings(given))
         if given.scale and given.scale not in (plan.scale, plan.config["scale"]):
@@ -21,10 +25,11 @@ def main() -> None:
                 f"--scale {given.scale}: this is {plan.scale}; name an overlay's file with "
                 "--configfile (make so-far OVERLAY=file)."
             )
-        made = write_so_far(plan, planned(plan), say)
+        made = write_so_far(plan, planned(plan), say, given.published)
     for reason in made.left_out:
         say(f"left out: {reason}")
-    print(f"{made.runs} of {made.planned} planned runs; the cells of the others are 'not run'")
+    said = "published runs" if given.published else f"of {made.planned} planned runs"
+    print(f"{made.runs} {said}; the cells of the others are 'not run'")
     print(f"Report so far:  {made.page}")
 
 

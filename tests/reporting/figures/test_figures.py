@@ -22,7 +22,7 @@ from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.files import read_sidecar
 from workflow.reporting.figures import drawing, exact_spans, histograms, receptive_fields, sweep
-from workflow.reporting.figures.drawing import plot
+from workflow.reporting.figures.drawing import KINDS, plot
 from workflow.reporting.figures.panels import (
     Panel,
     Series,
@@ -78,7 +78,7 @@ def test_files_and_sidecar(paper: Paper, measures: Measures, tmp_path: Path, nam
             assert set(series["runs"]) <= set(sidecar["runs"])
     for run in sidecar["runs"].values():
         assert run["commit"] and run["torch"] and run["cpu"] and run["device"] and run["data"]
-    first = {kind: (tmp_path / f"{name}.{kind}").read_bytes() for kind in ("pdf", "png")}
+    first = {kind: (tmp_path / f"{name}.{kind}").read_bytes() for kind in KINDS}
     plot(paper, name, "lite", measures, tmp_path / name)
     assert first == {kind: (tmp_path / f"{name}.{kind}").read_bytes() for kind in first}
 

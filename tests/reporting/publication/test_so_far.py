@@ -19,6 +19,7 @@ from workflow.planning.corpora import corpora
 from workflow.reporting.figures import drawing
 from workflow.reporting.publication import so_far
 from workflow.reporting.publication.current import planned
+from workflow.reporting.publication.publishing import publish
 from workflow.reporting.publication.so_far import SoFar, write_so_far
 
 SOFT, STREAMS = (f"text_classification/{name}" for name in ("sst_soft", "sst_two_stream"))
@@ -190,7 +191,7 @@ def test_the_command_tells_what_it_makes_and_where_it_is(results: Results) -> No
     assert "tables, figures and claims of discrete_transformer\n" in done.stderr
     assert f"left out: {SOFT}/seed-1: of other code\n" in done.stderr
     assert (results.folder / "so_far/figures/discrete_transformer/figure_6_1.png").is_file()
-    assert "data:image/png;base64" in (results.folder / "so_far/report.html").read_text()
+    assert "data:image/svg+xml," in (results.folder / "so_far/report.html").read_text()
 
 
 def test_an_overlay_is_looked_at_with_its_file(results: Results, tmp_path: Path) -> None:
@@ -205,3 +206,21 @@ def test_an_overlay_is_looked_at_with_its_file(results: Results, tmp_path: Path)
     done = command(results.folder.parent, "--scale", "lite+mine")
     assert done.returncode == 1
     assert done.stderr.startswith("error: --scale lite+mine: this is lite; name an overlay's file")
+
+
+def test_what_is_published_can_be_looked_at_without_a_run(
+    results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(results, 0)
+    plan = plan_of(results.folder.parent, seeds=[0, 1, 2])
+    publish(plan, tmp_path / "docs", planned(plan))
+    monkeypatch.setattr(so_far, "PUBLISHED", tmp_path / "docs")
+    fresh = plan_of(tmp_path / "fresh", seeds=[0, 1, 2])
+    made = write_so_far(fresh, planned(fresh), lambda line: None, of_published=True)
+    assert made.page.parent == tmp_path / "fresh/lite/so_far" and made.runs == 2
+    assert accuracy(made)["mean"] == accuracy(look(results))["mean"]
+    page = made.page.read_text()
+    assert "run/text_classification/sst_soft" in page and "planned runs" not in page
+    with pytest.raises(ReportingError, match="demo: nothing is published"):
+        demo = plan_of(tmp_path / "fresh", scale="demo")
+        write_so_far(demo, planned(demo), lambda line: None, of_published=True)

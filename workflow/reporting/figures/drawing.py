@@ -9,16 +9,17 @@ from model.store.files import write_atomically
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.files import write_sidecar
+from workflow.reporting.figures.drawn import drawn
 from workflow.reporting.figures.panels import Panel, missing, panels
 from workflow.reporting.figures.style import rendered, styled
 from workflow.reporting.measures import Measures
 from workflow.reporting.provenance import provenance
 
-KINDS = ("pdf", "png")
+KINDS = ("pdf", "png", "svg")
 
 
 def plot(paper: Paper, name: str, scale: str, measures: Measures, prefix: Path) -> None:
-    """Write a figure as `<prefix>.pdf`, `.png` and its sidecar `.json`.
+    """Write a figure as `<prefix>.pdf`, `.png`, `.svg` and its sidecar `.json`.
 
     Raises ReportingError when the definition names a function or an argument that does not exist,
     or asks for what can't be drawn.
@@ -33,7 +34,8 @@ def plot(paper: Paper, name: str, scale: str, measures: Measures, prefix: Path) 
             raise ReportingError(f"{_where(paper, name)}: {error}") from None
         for kind in KINDS:
             write_atomically(prefix.with_suffix(f".{kind}"), rendered(figure, kind))
-    write_sidecar(prefix, _sidecar(paper, name, scale, given), KINDS)
+        sidecar = {**_sidecar(paper, name, scale, given), "data": drawn(figure)}
+    write_sidecar(prefix, sidecar, KINDS)
 
 
 def _drawer(paper: Paper, name: str, definition: dict[str, Any]) -> Any:

@@ -11,12 +11,16 @@ class PaperFinding:
 
     reference: Reference
     text: str
+    counted: str
+    """How many of its claims were decided, and how."""
+    numbers: tuple[str, ...] = ()
+    """The verdict on each number that it prints, where it was compared."""
 
     @property
     def markdown(self) -> str:
         """A line of a list."""
-        one = self.reference
-        return f"- **{one.key}** ([{one.title}]({one.link})): {self.text}"
+        one, said = self.reference, " ".join(filter(None, (self.text, self.counted)))
+        return f"- **{one.key}** ([{one.title}]({one.link})): {said}"
 
 
 @dataclass(frozen=True)

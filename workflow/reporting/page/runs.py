@@ -1,7 +1,9 @@
-"""What the report page tells of the runs: settings, curves, cost, and the terms of their data."""
+"""What the page tells of the runs behind its cells: settings, curves, machines, commands."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,88 +11,145 @@ import yaml
 from markupsafe import Markup
 
 from model.store.checksums import check_files
-from workflow.datasets.fetched import sources
-from workflow.datasets.kinds.recipe import files
-from workflow.errors import RecipeError
+from workflow.definitions.paper import PAPERS
+from workflow.errors import InputError
 from workflow.files import read_json
+from workflow.planning.experiments import Experiment, load_experiments
+from workflow.planning.settings import recipe
 from workflow.reporting.measures import Run
 from workflow.reporting.page.charts import Line, chart
+from workflow.reporting.statistics.comparability import base_scale
 
 HISTORY = "history.jsonl"
+PARTS = ("data", "model", "objective", "training")
+"""The settings that are shown and compared."""
+MOST = 60
+"""Points of a curve."""
+
+
+class Recorded(NamedTuple):
+    """The record of a run, and the folder of its history; what is published has none."""
+
+    run: Run
+    folder: Path | None = None
+
+
+class Difference(NamedTuple):
+    """A setting that a variant changes; – where one of both lacks it."""
+
+    key: str
+    ours: str
+    default: str
 
 
 class ShownVariant(NamedTuple):
-    """What the page shows of a variant: its settings as YAML, its runs, and their losses."""
+    """What the page shows of a variant and its runs."""
 
+    address: str
     experiment: str
     variant: str
     label: str
     settings: str
-    runs: list[Run]
+    """As YAML."""
+    differences: Sequence[Difference] | None
+    """To what the experiment's variants share at this scale; None of one that no longer exists."""
+    runs: Sequence[Run]
     curves: Markup
+    """Nothing where the histories are not here."""
+    command: str
+    """That makes the runs."""
 
 
-class Hardware(NamedTuple):
-    """What runs took on one kind of hardware: hours of training, and megabytes."""
-
-    device: str
-    cpu: str
-    torch: str
-    runs: int
-    hours: float
-    memory: float
-    continued: int
+def variant_address(experiment: str, variant: str) -> str:
+    """Return where the page tells of a variant."""
+    return f"run/{experiment}/{variant}"
 
 
-class Spent(NamedTuple):
-    """Hours of training of an experiment: of runs with a plan what was planned and taken."""
-
-    experiment: str
-    runs: int
-    planned_runs: int
-    planned: float
-    of_planned: float
-    spent: float
+def command(scale: str, target: str) -> str:
+    """Return what makes a target at a scale; an overlay's file is the user's own."""
+    base, _, overlay = scale.partition("+")
+    named = f" OVERLAY={overlay}.yaml" if overlay else ""
+    return f"make run SCALE={base}{named} ONLY={target}"
 
 
-class Terms(NamedTuple):
-    """The files of a dataset under one licence."""
-
-    dataset: str
-    licence: str
-    files: list[str]
+def recorded(files: Iterable[Path]) -> list[Recorded]:
+    """Read the `run.json` of runs, beside which their histories lie."""
+    return [Recorded(read_json(path), path.parent) for path in files]
 
 
-def variants(runs: Mapping[Path, Run]) -> list[ShownVariant]:
-    """Return what the page shows of each variant: settings, one line a seed, curves.
-
-    `runs` is the record of each run by the folder that it lies in.
-    """
-    grouped: dict[tuple[str, str], dict[Path, Run]] = {}
-    for folder, run in sorted(runs.items(), key=lambda item: int(item[1]["spec"]["seed"])):
-        labels = run["spec"]["run"]
-        grouped.setdefault((labels["experiment"], labels["variant"]), {})[folder] = run
-    shown = []
-    for (experiment, variant), group in sorted(grouped.items()):
-        spec = next(iter(group.values()))["spec"]
-        options = spec["run"].get("data", {})
-        settings = {"data": {**spec["data"], **options}}
-        settings |= {key: spec[key] for key in ("model", "objective", "training")}
-        written = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True).rstrip()
-        label = spec["run"].get("label") or variant
-        curves = Markup(_curves(group, variant))
-        shown.append(
-            ShownVariant(experiment, variant, label, written, list(group.values()), curves)
-        )
-    return shown
+def variants(records: Iterable[Recorded], scale: str) -> list[ShownVariant]:
+    """Return what the page shows of each variant, by experiment and name."""
+    grouped: dict[tuple[str, str], list[Recorded]] = {}
+    for one in sorted(records, key=lambda one: int(one.run["spec"]["seed"])):
+        labels = one.run["spec"]["run"]
+        grouped.setdefault((labels["experiment"], labels["variant"]), []).append(one)
+    return [_variant(*names, group, scale) for names, group in sorted(grouped.items())]
 
 
-def _curves(folders: Mapping[Path, Run], variant: str) -> str:
+def _variant(experiment: str, variant: str, group: Sequence[Recorded], scale: str) -> ShownVariant:
+    spec = group[0].run["spec"]
+    settings = {"data": {**spec["data"], **spec["run"].get("data", {})}}
+    settings |= {part: spec[part] for part in PARTS[1:]}
+    seeds = [str(one.run["spec"]["seed"]) for one in group]
+    which = seeds[0] if len(seeds) == 1 else f"{{{','.join(seeds)}}}"
+    file = f"results/{scale}/measures/{experiment}/{variant}/seed-{which}.json"
+    return ShownVariant(
+        address=variant_address(experiment, variant),
+        experiment=experiment,
+        variant=variant,
+        label=spec["run"].get("label") or variant,
+        settings=yaml.safe_dump(settings, sort_keys=False, allow_unicode=True).rstrip(),
+        differences=_differences(experiment, spec, scale),
+        runs=[one.run for one in group],
+        curves=Markup(_curves(group, variant)),
+        command=command(scale, f'"{file}"' if len(seeds) > 1 else file),
+    )
+
+
+@cache
+def _experiments() -> Mapping[str, Experiment]:
+    return load_experiments(PAPERS)
+
+
+def _differences(
+    experiment: str, spec: Mapping[str, Any], scale: str
+) -> Sequence[Difference] | None:
+    """Return in what the settings of a run differ from what its experiment's variants share."""
+    known = _experiments().get(experiment)
+    if known is None:
+        return None
+    shared: Mapping[str, Any] = known.shared(base_scale(scale))
+    with suppress(InputError, KeyError):  # where the variants say the rest of the data
+        shared = {**shared, "data": recipe(shared["data"], known.stated)}
+    ours = {"data": spec["run"].get("data", {}), **{part: spec[part] for part in PARTS[1:]}}
+    mine, theirs = (
+        dict(flat({part: settings.get(part, {}) for part in PARTS})) for settings in (ours, shared)
+    )
+    return [
+        Difference(key, mine.get(key, "–"), theirs.get(key, "–"))
+        for key in dict.fromkeys((*mine, *theirs))
+        if mine.get(key) != theirs.get(key)
+    ]
+
+
+def flat(settings: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, str]]:
+    """Yield every setting as text with its dotted name."""
+    for name, value in settings.items():
+        if isinstance(value, Mapping) and value:
+            yield from flat(value, f"{prefix}{name}.")
+        elif value not in ({}, None):
+            shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+            yield f"{prefix}{name}", shown
+
+
+def _curves(group: Sequence[Recorded], variant: str) -> str:
     """Return a chart of the loss on training and development split, one line a seed each."""
     curves = []
-    for folder, run in folders.items():
+    for run, folder in group:
+        if folder is None:
+            continue
         check_files(folder, {HISTORY: run["files"][HISTORY]})
-        rows = _history(folder)
+        rows = [json.loads(line) for line in (folder / HISTORY).read_text("utf-8").splitlines()]
         for split in ("train", "dev"):
             points = [
                 (float(row["step"]), float(row["loss"]))
@@ -101,87 +160,10 @@ def _curves(folders: Mapping[Path, Run], variant: str) -> str:
     return chart(curves, f"Loss of {variant} by step, on the training and the dev split", "step")
 
 
-def _history(folder: Path) -> list[dict[str, Any]]:
-    """Return a run's history."""
-    text = (folder / HISTORY).read_text(encoding="utf-8")
-    return [json.loads(line) for line in text.splitlines()]
-
-
-def _thinned(
-    points: Sequence[tuple[float, float]], most: int = 150
-) -> Sequence[tuple[float, float]]:
-    """Return at most about `most` points: the means of equal stretches."""
-    size = -(-len(points) // most) or 1
+def _thinned(points: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
+    """Return at most about `MOST` points: the means of equal stretches."""
+    size = -(-len(points) // MOST) or 1
     if size == 1:
         return points
     stretches = [points[start : start + size] for start in range(0, len(points), size)]
     return [(part[-1][0], sum(y for _, y in part) / len(part)) for part in stretches]
-
-
-def hardware(runs: Sequence[Run]) -> list[Hardware]:
-    """Return the cost of the runs by the hardware that they ran on.
-
-    A run that two experiments share was trained once, so it counts once.
-    """
-    grouped: dict[tuple[str, str, str], list[Run]] = {}
-    for run in {run["identity"]: run for run in runs}.values():
-        kind = (str(run.get("device")), str(run.get("cpu")), str(run.get("torch")))
-        grouped.setdefault(kind, []).append(run)
-    return [
-        Hardware(
-            *kind,
-            len(group),
-            sum(float(run.get("device_seconds") or 0) for run in group) / 3600,
-            max(float(run.get("peak_memory_mb") or 0) for run in group),
-            sum(len(run.get("continuations") or []) for run in group),
-        )
-        for kind, group in sorted(grouped.items())
-    ]
-
-
-def spent(runs: Sequence[Run], plan: Path | None) -> list[Spent]:
-    """Return hours of training by experiment: planned and spent on runs with a plan, and all.
-
-    A run that two experiments share was trained once, so it counts once.  `plan` is the file of
-    what was planned, where anything was.
-    """
-    planned = read_json(plan)["runs"] if plan and plan.is_file() else {}
-    grouped: dict[str, list[tuple[float, float | None]]] = {}
-    for run in {run["identity"]: run for run in reversed(runs)}.values():
-        labels = run["spec"]["run"]
-        key = f"{labels['experiment']}/{labels['variant']}/seed-{run['spec']['seed']}"
-        hours = float(run.get("device_seconds") or 0) / 3600
-        expected = planned[key]["seconds"] / 3600 if key in planned else None
-        grouped.setdefault(labels["experiment"], []).append((hours, expected))
-    return [
-        Spent(
-            experiment,
-            len(group),
-            sum(expected is not None for _, expected in group),
-            sum(expected or 0 for _, expected in group),
-            sum(hours for hours, expected in group if expected is not None),
-            sum(hours for hours, _ in group),
-        )
-        for experiment, group in sorted(grouped.items())
-    ]
-
-
-def licences(recipes: Iterable[Mapping[str, Any]]) -> list[Terms]:
-    """Return the terms of the files that the data of these recipes are made from, by dataset.
-
-    A dataset that was generated has no files; one of an option that is gone is left out.
-    """
-    listed = sources.load()
-    covered: dict[tuple[str, str], list[str]] = {}
-    for recipe in recipes:
-        try:
-            names = files(recipe)["sources"]
-        except RecipeError:
-            continue
-        terms = {name: listed[recipe["dataset"], name].licence for name in names}
-        if not terms:
-            covered[recipe["dataset"], "generated by this workflow"] = []
-        for name, licence in terms.items():
-            behind = covered.setdefault((recipe["dataset"], licence), [])
-            behind += [name] if name not in behind else []
-    return [Terms(*key, names) for key, names in sorted(covered.items())]

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from workflow.definitions.paper import Paper
@@ -24,10 +25,20 @@ def headline(scale: str, tables: Iterable[Path], claims: Iterable[Path]) -> Head
         [claim for path in sorted(claims) for claim in read_claims(path)],
     )
     found = comparisons(shown, CellSettings(scale, shown))
+    compared = [one for one in once(found) if one.verdict in COMPARED]
     return Headline(
-        tuple(one for paper in Paper.all() for one in findings(paper, judged)),
+        tuple(
+            replace(one, numbers=_of(one.reference.key, compared))
+            for paper in Paper.all()
+            for one in findings(paper, judged)
+        ),
         (claims_by_kind(judged), numbers_by_training(found), numbers_not_run(found)),
     )
+
+
+def _of(key: str, compared: Iterable[Comparison]) -> tuple[str, ...]:
+    """Return the verdicts on the numbers that a paper prints."""
+    return tuple(one.verdict for one in compared if key_of(one.source) == key)
 
 
 def findings(paper: Paper, judged: Sequence[JudgedClaim]) -> list[PaperFinding]:
@@ -36,8 +47,8 @@ def findings(paper: Paper, judged: Sequence[JudgedClaim]) -> list[PaperFinding]:
     for reference in paper.about.references:
         own = [one for one in judged if key_of(one.source) == reference.key and not one.check]
         if own:
-            text = f"{sentence(paper, reference.key, judged)} {_decided(own)}".strip()
-            found.append(PaperFinding(reference, text))
+            said = sentence(paper, reference.key, judged)
+            found.append(PaperFinding(reference, said, _decided(own)))
     return found
 
 

@@ -91,7 +91,7 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
     with tempfile.TemporaryDirectory(dir=to, prefix=".publish-") as name:
         aside = Path(name) / scale
         _write_runs(aside, results)
-        make(plan, results.values(), _facts((folder, Path(plan.folder))), to, aside)
+        make(plan, results.values(), facts_told((folder, Path(plan.folder))), to, aside)
         papers = list(Paper.all(plan.mechanisms))
         costs = _add_costs(aside, papers, Costs(plan, aside.parent))
         for kind, kept_of_it in KEPT.items():
@@ -185,7 +185,7 @@ def _write_index(aside: Path, results: Mapping[str, Result]) -> None:
     write_json(aside / INDEX, {"schema": 1, "runs": runs, "files": files})
 
 
-def _facts(folders: Iterable[Path]) -> Known:
+def facts_told(folders: Iterable[Path]) -> Known:
     """Return what knows the facts of the tables made before; those of the last folder count."""
 
     def known(paper: Paper, name: str, rows: Mapping[str, DescribedCorpus]) -> dict[str, Facts]:

@@ -8,13 +8,22 @@ from pathlib import Path
 from model.store.checksums import Damaged
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
+from workflow.paths import PUBLISHED
 from workflow.planning.corpora import DescribedCorpus
 from workflow.planning.plan import Plan
 from workflow.reporting.page.page import render, write_page
+from workflow.reporting.page.runs import Recorded, recorded
 from workflow.reporting.publication.current import Now
 from workflow.reporting.publication.headline import headline
 from workflow.reporting.publication.outputs import Known, make
-from workflow.reporting.publication.results import Result, judged, measured, planned_runs
+from workflow.reporting.publication.publishing import facts_told
+from workflow.reporting.publication.results import (
+    Result,
+    judged,
+    measured,
+    planned_runs,
+    published,
+)
 from workflow.reporting.tables.corpora import Facts, facts_of
 
 NAME = "so_far"
@@ -33,7 +42,9 @@ class SoFar:
     """Why measures don't count, one line a run, with the way out where a file is broken."""
 
 
-def write_so_far(plan: Plan, now: Now, say: Callable[[str], None]) -> SoFar:
+def write_so_far(
+    plan: Plan, now: Now, say: Callable[[str], None], of_published: bool = False
+) -> SoFar:
     """Make tables, figures, claims and report of every measure that counts today.
 
     They replace what was made before only once all are there.
@@ -42,28 +53,41 @@ def write_so_far(plan: Plan, now: Now, say: Callable[[str], None]) -> SoFar:
         plan: with the scale, and where its results are.
         now: what its runs are made of today.
         say: is told what is being made.
+        of_published: take what is published in place of what was measured here.
 
     Raises:
-        ReportingError: nothing was measured yet.
+        ReportingError: nothing was measured yet, or is published.
     """
     folder, keys = Path(plan.folder), planned_runs(plan)
-    results, left_out = _counting(plan, now)
+    scales = Path(plan.results)
+    if of_published:
+        results, left_out = _counting(published(PUBLISHED / plan.scale), now)
+        runs = [Recorded(result.run) for result in results.values()]
+        known = facts_told((PUBLISHED / plan.scale,))
+    else:
+        whole, broken = _measured(plan)
+        results, left_out = _counting(whole, now)
+        left_out = [*broken, *left_out]
+        runs = recorded(folder / "runs" / key / "run.json" for key in results)
+        known = _facts(scales / "data")
+    if not results and of_published:
+        raise ReportingError(f"{PUBLISHED / plan.scale}: nothing is published of this scale.")
     if not results:
         raise ReportingError(f"{folder / 'measures'}: nothing was measured yet; run this scale.")
+    folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=f".{NAME}-") as name:
         aside = Path(name) / "new"
-        scales = Path(plan.results)
-        make(plan, results.values(), _facts(scales / "data"), scales, aside, say)
+        make(plan, results.values(), known, scales, aside, say)
         tables, claims = (sorted(aside.glob(one)) for one in ("tables/*/*.csv", "claims/*.json"))
         page = render(
             plan.scale,
-            runs=[folder / "runs" / key / "run.json" for key in results],
+            runs=runs,
             tables=tables,
-            figures=aside.glob("figures/*/*.png"),
+            figures=aside.glob("figures/*/*.svg"),
             claims=claims,
             mechanisms=list(plan.mechanisms),
             plan=folder / "plan.json",
-            so_far=f"{len(results)} of {len(keys)} planned runs",
+            so_far="" if of_published else f"{len(results)} of {len(keys)} planned runs",
             headline=headline(plan.scale, tables, claims),
         )
         write_page(aside / "report.html", page)
@@ -74,20 +98,25 @@ def write_so_far(plan: Plan, now: Now, say: Callable[[str], None]) -> SoFar:
     return SoFar(made / "report.html", len(results), len(keys), left_out)
 
 
-def _counting(plan: Plan, now: Now) -> tuple[dict[str, Result], list[str]]:
-    """Return the measured runs that count, and which others don't and why."""
+def _measured(plan: Plan) -> tuple[dict[str, Result], list[str]]:
+    """Return the measured runs, and why files of others can't be used."""
     whole: dict[str, Result] = {}
-    left_out = []
+    broken = []
     for key in planned_runs(plan):
         try:
             result = measured(plan, key)
         except (ReportingError, Damaged) as error:
-            left_out.append(str(error))
+            broken.append(str(error))
             continue
         if result:
             whole[key] = result
+    return whole, broken
+
+
+def _counting(whole: Mapping[str, Result], now: Now) -> tuple[dict[str, Result], list[str]]:
+    """Return the runs that count today, and which others don't and why."""
     results = judged(whole, now)
-    left_out += [f"{key}: {result.stale}" for key, result in results.items() if result.stale]
+    left_out = [f"{key}: {result.stale}" for key, result in results.items() if result.stale]
     return {key: result for key, result in results.items() if not result.stale}, left_out
 
 

@@ -1,0 +1,299 @@
+"""The report in a real browser: what it does with scripts, and that nothing needs them."""
+
+import html
+import re
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from tests.reporting.page.conftest import Open
+from tests.reporting.page.pages import fill
+from tests.reporting.synthetic import Results
+from workflow.definitions.paper import Paper
+from workflow.files import read_csv
+
+CELL = "discrete_transformer/table_6_1/sst/two_stream"
+TABLE = "#discrete_transformer\\/table_6_1"
+GRAVE = ("serious", "critical")
+
+
+def panel(page: Page) -> str:
+    """Return what the open panel says."""
+    page.wait_for_selector("#panel[open]")
+    return " ".join(page.inner_text("#panel").split())
+
+
+def rows(page: Page) -> list[str]:
+    """Return the texts of the rows that a reader sees in tables and claims."""
+    script = """() => [...document.querySelectorAll('table.sorted tr[data-paper]')]
+        .filter((row) => !row.closest('[hidden]')).map((row) => row.textContent)"""
+    found: list[str] = page.evaluate(script)
+    return found
+
+
+def test_the_overview_comes_first_with_finding_bar_and_figure(opened: Open) -> None:
+    page = opened()
+    cards = page.locator(".card")
+    assert [card.locator("h2 a").inner_text() for card in cards.all()] == [
+        reference.title for reference in Paper("discrete_transformer").about.references
+    ]
+    assert "real data" in page.inner_text("#overview")
+    for card in cards.all():
+        assert card.locator(".bar i").count() > 0 and card.locator("img").count() == 1
+        # The parts of a bar are as long as the counts below it say.
+        for bar, counts in zip(
+            card.locator(".bar").all(), card.locator(".counts").all(), strict=True
+        ):
+            parts = "(parts) => parts.map((part) => Number(part.style.flexGrow))"
+            grown = bar.locator("i").evaluate_all(parts)
+            total, *counted = map(int, re.findall(r"\d+", counts.inner_text()))
+            assert grown == counted and sum(counted) == total
+    below = page.locator(".card").last.bounding_box()
+    tools = page.locator(".tools").bounding_box()
+    assert below and tools and below["y"] < tools["y"]
+
+
+def test_a_demo_says_what_ran_and_shows_no_verdicts(
+    opened: Open, results: Results, paper: Paper, tmp_path: Path
+) -> None:
+    results.add("stack_language", "uniform_discrete_penalty", 0)
+    file = tmp_path / "demo.html"
+    file.write_text(fill(results, paper, "demo"), encoding="utf-8")
+    page = opened(of=file)
+    said = page.inner_text("#overview")
+    assert "none of its numbers can be compared" in said
+    assert re.search(r"1 runs? in 4\.2 minutes of training", said)
+    assert "undecided" not in page.inner_text("main")
+    assert page.locator(".card .bar, td > .mark:visible").count() == 0
+
+
+def test_the_menu_follows_the_reader_and_folds_on_narrow_screens(opened: Open) -> None:
+    page = opened()
+    here = page.locator(".menu [aria-current]")
+    assert here.inner_text() == "Overview"
+    page.evaluate("document.getElementById('discrete_transformer/table_6_1').scrollIntoView()")
+    page.wait_for_function(
+        "document.querySelector('.menu [aria-current]').hash.endsWith('table_6_1')"
+    )
+    box = page.locator(".menu").bounding_box()
+    assert box and box["y"] == 0 and here.is_visible()
+    narrow = opened(viewport={"width": 400, "height": 800})
+    assert not narrow.locator(".menu a").first.is_visible()
+    narrow.click(".menu summary")
+    narrow.click(".menu a[href='#cost']")
+    assert not narrow.locator(".menu a").first.is_visible()
+
+
+@pytest.mark.parametrize("width", [1300, 800, 400])
+def test_nothing_is_wider_than_the_screen(opened: Open, width: int) -> None:
+    page = opened(viewport={"width": width, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_rows_are_found_by_words_paper_and_verdict(opened: Open) -> None:
+    page = opened()
+    every = rows(page)
+    page.fill("[name=words]", "two-stream sst")
+    found = rows(page)
+    assert 0 < len(found) < len(every)
+    page.fill("[name=words]", "")
+    page.select_option("[name=paper]", "discrete2020")
+    assert 0 < len(rows(page)) < len(every)
+    page.select_option("[name=paper]", "")
+    page.select_option("[name=verdict]", "differs")
+    differing = rows(page)
+    assert 0 < len(differing) < len(every) and all("✗" in row for row in differing)
+    assert page.inner_text(".tools output") == f"{len(differing)} of {len(every)} rows"
+    assert page.locator(".block:visible").count() < page.locator(".block").count()
+    page.click(".tools [type=reset]")
+    page.wait_for_function(f"document.querySelector('.tools output').value === '{len(every)} rows'")
+    assert rows(page) == every
+
+
+def test_a_column_sorts_up_down_and_back(opened: Open) -> None:
+    page = opened()
+    table = page.locator(f"article:has(> h3{TABLE}) table.sorted")
+    column = 2
+
+    def values() -> list[float]:
+        texts = table.locator(f"tbody tr td:nth-child({column + 1}) .cell").all_inner_texts()
+        return [float(found[0]) for text in texts if (found := re.match(r"-?[\d.]+", text))]
+
+    before = values()
+    button = table.locator("thead th button").nth(column)
+    button.click()
+    assert values() == sorted(before) != before
+    button.click()
+    assert values() == sorted(before, reverse=True)
+    button.click()
+    assert values() == before
+
+
+def test_a_cell_opens_the_runs_behind_it_and_its_address_opens_the_same(
+    opened: Open, lite: Results
+) -> None:
+    page = opened()
+    page.click(f"[id='{CELL}']")
+    said = panel(page)
+    assert page.evaluate("location.hash") == f"#{CELL}"
+    for part in (
+        "make run SCALE=lite",
+        "text_classification/sst_two_stream/seed-{0,1,2}.json",
+        "model.encoder.path",
+        "TwoStream",
+        "1234567890",
+        "AMD EPYC <test>",
+        "4.2",
+        "reproduced",
+        "tolerance",
+    ):
+        assert part in said, part
+    assert page.locator("#panel svg.curves polyline").count() == 6  # two a seed
+    assert page.locator("#panel tr.lit").count() == 3
+    for address in (CELL, f"{CELL}/tau_norm", "table_6_1/sst/two_stream"):
+        assert panel(opened(f"#{address}")) == said
+    page.keyboard.press("Escape")
+    assert not page.locator("#panel").is_visible()
+    assert page.evaluate("document.activeElement.id") == CELL
+
+
+def test_notes_are_folded_and_a_drawing_stands_in_the_page_once(opened: Open, text: str) -> None:
+    page = opened()
+    assert page.locator("details.note").count() > 10
+    assert page.locator("main details[open]").count() == 0
+    page.click(f"article:has(> h3{TABLE}) summary:has-text('Notes')")
+    assert page.locator(f"article:has(> h3{TABLE}) .note li").first.is_visible()
+    drawings = re.findall(r'src="(data:image[^"]+)"', text)
+    assert drawings and len(drawings) == len(set(drawings))
+
+
+def test_a_claim_opens_the_runs_of_both_sides(opened: Open) -> None:
+    said = panel(opened("#claim/discrete_transformer/tau_sst"))
+    assert "Runs: text_classification/sst_two_stream" in said
+    assert "Runs: text_classification/sst_soft" in said
+
+
+def test_the_command_is_copied(opened: Open) -> None:
+    page = opened(f"#{CELL}", permissions=["clipboard-read", "clipboard-write"])
+    panel(page)
+    page.click("#panel >> text=Copy command")
+    page.wait_for_selector("#panel >> text=Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == (
+        'make run SCALE=lite ONLY="results/lite/measures/text_classification/sst_two_stream/'
+        'seed-{0,1,2}.json"'
+    )
+
+
+def test_every_address_leads_to_what_it_names(opened: Open) -> None:
+    page = opened()
+    addresses = page.eval_on_selector_all("a.cell, tr[id]", "(all) => all.map((one) => one.id)")
+    assert len(addresses) > 200 and CELL in addresses
+    wrong = page.evaluate(
+        r"""async (addresses) => {
+            const wrong = [];
+            for (const address of addresses) {
+                location.hash = address;
+                await new Promise((done) => addEventListener('hashchange', done, { once: true }));
+                const cell = document.querySelector('.cell.open');
+                const own = address.replace(/\/[^/]*$/, '');
+                const open = cell && [address, own].includes(cell.id) && panel.open;
+                const line = document.querySelector('tr:target');
+                const alone = !document.getElementById(own) && line?.id === address;
+                if (!open && !alone) wrong.push(address);
+            }
+            return wrong;
+        }""",
+        addresses,
+    )
+    assert wrong == []
+    inner = page.eval_on_selector_all("a[href^='#']", "(all) => all.map((one) => one.hash)")
+    missing = page.evaluate(
+        "(all) => all.filter((one) => !document.getElementById(decodeURIComponent(one.slice(1))))",
+        inner,
+    )
+    assert missing == []
+
+
+def test_data_of_figures_and_tables_can_be_saved(opened: Open, lite: Results) -> None:
+    page = opened(accept_downloads=True)
+    figure = page.locator("[id='discrete_transformer/figure_6_1']")
+    figure.locator(".data summary").click()
+    with page.expect_download() as saved:
+        figure.locator(".data >> text=Save").click()
+    assert saved.value.suggested_filename == "figure_6_1.csv"
+    assert len(read_csv(Path(saved.value.path()))) > 5
+    block = page.locator(f"article:has(> h3{TABLE})")
+    block.locator(".full > summary").click()
+    with page.expect_download() as saved:
+        block.locator(".full >> text=Save as CSV").click()
+    table = lite.folder / "tables/discrete_transformer/table_6_1.csv"
+    ours = [line["ours"] for line in read_csv(Path(saved.value.path()))]
+    assert ours == [line["mean"] for line in read_csv(table)]
+
+
+def test_with_scripts_off_every_number_is_in_the_text(
+    opened: Open, file: Path, lite: Results
+) -> None:
+    page = opened(java_script_enabled=False)
+    assert not page.locator(".tools").is_visible() and page.locator(".menu a").first.is_visible()
+    # What a cell links to is there to be unfolded.
+    link = page.get_attribute(f"[id='{CELL}']", "href")
+    assert link == "#run/text_classification/sst_two_stream"
+    assert page.locator(f"details[id='{link[1:]}'] pre.command").count() == 1
+    text = html.unescape(re.sub(r"<[^>]+>|data:image[^\"]*", " ", file.read_text(encoding="utf-8")))
+    words = set(text.split())
+    for table in lite.folder.glob("tables/*/*.csv"):
+        for line in read_csv(table):
+            numbers = [line[name] for name in ("mean", "std", "ci_low", "ci_high", "expected")]
+            assert {word for number in numbers for word in number.split()} <= words, line
+
+
+def test_the_keyboard_alone_reaches_everything(opened: Open) -> None:
+    page = opened()
+    wanted = page.evaluate(
+        """() => {
+            const kinds = 'a, button, summary, input, select, [tabindex="0"]';
+            const seen = [...document.querySelectorAll(kinds)].filter(
+                (one) => one.checkVisibility() && !one.disabled);
+            seen.forEach((one) => { one.dataset.unreached = ''; });
+            return seen.length;
+        }"""
+    )
+    for _ in range(wanted + 5):
+        page.keyboard.press("Tab")
+        outline = page.evaluate(
+            """() => {
+                delete document.activeElement.dataset.unreached;
+                return getComputedStyle(document.activeElement).outlineStyle;
+            }"""
+        )
+        assert outline != "none" or page.evaluate("document.activeElement === document.body")
+    left = page.eval_on_selector_all("[data-unreached]", "(all) => all.map((one) => one.outerHTML)")
+    assert wanted > 100 and left == []
+    page.focus(f"[id='{CELL}']")
+    page.keyboard.press("Enter")
+    panel(page)
+    assert page.evaluate("document.activeElement.id") == "panel-title"
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.getElementById('panel').contains(document.activeElement)")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    assert not page.locator("#panel").is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_checker_of_accessibility_finds_nothing_grave(opened: Open, scheme: str) -> None:
+    page = opened(color_scheme=scheme)
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    closed = Axe().run(page).response["violations"]
+    page.evaluate(f"location.hash = '{CELL}'")
+    panel(page)
+    violations = closed + Axe().run(page, context="#panel").response["violations"]
+    grave = [
+        (one["id"], one["nodes"][0]["html"][:200], one["nodes"][0].get("failureSummary"))
+        for one in violations
+        if one["impact"] in GRAVE
+    ]
+    assert grave == []

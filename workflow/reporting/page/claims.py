@@ -1,0 +1,70 @@
+"""A claim as the page shows it: what was compared, its interval as a picture, and its runs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from workflow.definitions.references import key_of
+from workflow.files import read_json
+from workflow.reporting.claims.judged import JudgedClaim
+from workflow.reporting.claims.markdown import counted, difference, sides
+from workflow.reporting.page.charts import whisker
+from workflow.reporting.page.marks import Mark
+from workflow.reporting.page.runs import variant_address
+
+
+@dataclass(frozen=True)
+class ShownClaim:
+    """What the page shows of a claim beside what it holds itself."""
+
+    claim: JudgedClaim
+    address: str
+    source: str
+    """The key of the paper that claims it."""
+    mark: Mark
+    sides: str
+    difference: str
+    counted: str
+    picture: Markup
+    """Its interval, where it has one."""
+    seeds: str
+    runs: Sequence[str]
+    """The entries of the runs behind it."""
+
+
+def shown(paper: str, file: Path) -> list[ShownClaim]:
+    """Return what the page shows of a paper's judged claims."""
+    told = read_json(file)
+    return [_shown(paper, JudgedClaim.of(one), told["runs"]) for one in told["claims"]]
+
+
+def _shown(paper: str, claim: JudgedClaim, runs: Mapping[str, Mapping[str, Any]]) -> ShownClaim:
+    picture = ""
+    if claim.interval and claim.estimate is not None:
+        said = f"95 % interval {difference(claim)}, to compare with {claim.margin:g}"
+        picture = whisker(*claim.interval, claim.estimate, claim.margin, said)
+    behind = [runs[identity] for identity in claim.runs]
+    return ShownClaim(
+        claim=claim,
+        address=f"claim/{paper}/{claim.id}",
+        source=key_of(claim.source),
+        mark=Mark(claim.verdict),
+        sides=" vs ".join(sides(claim)),
+        difference=difference(claim),
+        counted=counted(claim),
+        picture=Markup(picture),
+        seeds=_seeds(claim.seeds),
+        runs=list(
+            dict.fromkeys(variant_address(run["experiment"], run["variant"]) for run in behind)
+        ),
+    )
+
+
+def _seeds(seeds: Sequence[int]) -> str:
+    """Return seeds as text, three or more in a row as `0 to 19`."""
+    if len(seeds) > 2 and list(seeds) == list(range(seeds[0], seeds[-1] + 1)):
+        return f"{seeds[0]} to {seeds[-1]}"
+    return ", ".join(map(str, seeds))

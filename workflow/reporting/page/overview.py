@@ -1,0 +1,94 @@
+"""What a reader sees first: of each paper what was found, how its numbers fared, and one figure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workflow.definitions.references import Reference, key_of
+from workflow.reporting.measures import Run
+from workflow.reporting.page.claims import ShownClaim
+from workflow.reporting.page.figures import ShownFigure
+from workflow.reporting.page.headline import Headline
+from workflow.reporting.page.marks import Share, shares
+from workflow.reporting.page.tables import ShownTable
+from workflow.reporting.statistics.decisions import VERDICTS
+from workflow.reporting.statistics.verdict import COMPARED
+
+GOOD_FOR: Mapping[str, str] = {
+    "demo": "This scale shows that everything works, in minutes and without a network. Its tasks "
+    "are small and its data are generated: none of its numbers can be compared with a paper's.",
+    "lite": "This scale runs on real data, on CPUs, in days. Where the papers' own setting needs a "
+    "GPU it trains for less, or on smaller or other data; each verdict says so. It decides claims "
+    "and compares numbers, but for what needs the full size.",
+    "paper": "This scale is the papers' own setting. Its numbers compare directly with theirs.",
+}
+"""What each scale is good for."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """A paper at a glance."""
+
+    reference: Reference
+    finding: str
+    numbers: Sequence[Share]
+    """Printed numbers that ours stand beside, each measurement once, by verdict."""
+    claims: Sequence[Share]
+    figure: ShownFigure | None
+    first: str
+    """The address of the first of its tables."""
+    tables: int
+    runs: int
+    minutes: float
+    """Of training."""
+
+
+def cards(
+    papers: Iterable[Mapping[str, Any]],
+    headline: Headline | None,
+    runs: Mapping[str, Run],
+    comparable: bool,
+) -> list[Card]:
+    """Return a card of each reference of the papers on the page.
+
+    Args:
+        papers: what the page shows of them.
+        headline: what came out, in words and counted.
+        runs: by identity.
+        comparable: whether the scale's numbers and claims mean anything.
+    """
+    findings = {one.reference.key: one for one in headline.findings} if headline else {}
+    made = []
+    for paper in papers:
+        for reference in paper["references"]:
+            tables: list[ShownTable] = [
+                one for one in paper["tables"] if key_of(one.source) == reference.key
+            ]
+            claims: list[ShownClaim] = [
+                one
+                for one in paper["claims"]
+                if one.source == reference.key and not one.claim.check
+            ]
+            behind = {one for table in tables for one in table.identities}
+            behind |= {one for claim in claims for one in claim.claim.runs}
+            found = findings.get(reference.key)
+            figures: list[ShownFigure] = [
+                one for one in paper["figures"] if one.name == reference.figure and one.identities
+            ]
+            seconds = [runs[one].get("device_seconds") or 0 for one in behind if one in runs]
+            made.append(
+                Card(
+                    reference=reference,
+                    finding=found.text if found and comparable else "",
+                    numbers=shares(found.numbers, COMPARED) if found and comparable else [],
+                    claims=shares([one.mark.word for one in claims], VERDICTS)
+                    if comparable
+                    else [],
+                    figure=figures[0] if figures else None,
+                    first=tables[0].address if tables else paper["name"],
+                    tables=len(tables),
+                    runs=len(seconds),
+                    minutes=sum(seconds) / 60,
+                )
+            )
+    return made
