@@ -1,8 +1,8 @@
 # Two commands set everything up on a machine with Python 3.11 or newer, make and a C compiler:
 #   make demo    the environment in .venv, then everything at scale demo
 #   make test    everything that CI runs
-# TORCH=keep uses the torch that $(PYTHON) already has (a CUDA build, say) instead of the locked one.
-# The environment remembers which; TORCH=lock goes back.
+# torch is the build for CPUs where there is no NVIDIA GPU; TORCH=lock takes the default index's,
+# TORCH=keep the one that $(PYTHON) already has. The environment remembers which.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -10,7 +10,6 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 VENV ?= .venv
-TORCH ?= $(if $(wildcard $(VENV)/.ready-keep-*),keep,lock)
 # As config.yaml has it; read where a recipe uses it, when there is a Python that can. What is wrong
 # with that file, the programs say.
 RESULTS ?= $(shell $(VENV)/bin/python -c \
@@ -20,48 +19,63 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; 
 	done)
 
 LOCK := envs/lock.txt
+INSTALL = "$(PYTHON)" envs/install.py --environment $(VENV) --torch $(TORCH)
+ifeq ($(origin TORCH),undefined)
+had := $(word 2,$(subst -, ,$(notdir $(firstword $(wildcard $(VENV)/.ready-*)))))
+TORCH := $(if $(findstring cuda,$(LOCK)),$(filter-out cpu,$(had)),$(had))
+ifeq ($(TORCH),)
+TORCH := $(or $(shell "$(PYTHON)" envs/install.py --choose --lock $(LOCK) 2> /dev/null),lock)
+endif
+endif
 TEST_LOCK := envs/lock-test.txt
 READY := $(VENV)/.ready-$(TORCH)-$(shell cat $(sort envs/lock.txt $(LOCK)) | sha256sum | cut -c 1-16)
 TEST_READY := $(VENV)/.test-ready-$(shell cat $(sort envs/lock.txt $(LOCK)) $(TEST_LOCK) | sha256sum | cut -c 1-16)
 
-PIP = $(VENV)/bin/python -m pip --disable-pip-version-check install --quiet
-VENV_OPTION = $(if $(filter keep,$(TORCH)),--system-site-packages)
-SYSTEM_SITE = include-system-site-packages = $(if $(VENV_OPTION),true,false)
 # An option for a variable that was given; without it config.yaml counts.
 given = $(if $(filter command environment,$(origin $(1))),$(2) "$($(1))")
 
 .PHONY: help demo plan run mirror so-far test lint unit dry-runs offline slurm bench publish verify mend forget gc clean
 
+##@ Start
+
 help:  ## Show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 12
+	@sed -nE -e 's/^##@ /\n/p' -e 's/^([a-z-]+):.*## */  \1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
-demo: $(READY)  ## Run everything at scale demo and say where tables and report are
-	@$(VENV)/bin/snakemake --cores all --quiet rules --config scale=demo results="$(RESULTS)"
-	@echo "Tables:  $(RESULTS)/demo/tables/<paper>/*.md"
-	@ls "$(RESULTS)"/demo/tables/*/*.md | sed 's/^/         /'
-	@echo "Report:  $(RESULTS)/demo/report.html"
+demo: $(READY)  ## Run everything at scale demo (minutes), and say what to look at
+	@$(VENV)/bin/python -m workflow.scripts.run --scale demo --results "$(RESULTS)"
 
-plan: $(READY)  ## Say what would run and what it takes: make plan SCALE=lite [ONLY=target LIST=1 PARALLEL=n DEVICE=cuda MIRROR=dir OVERLAY=file]
+##@ Run
+
+plan: $(READY)  ## Tell jobs and cost: make plan SCALE=lite [ONLY= OVERLAY= PARALLEL=n DEVICE= LIST=1]
 	@$(VENV)/bin/python -m workflow.scripts.plan $(ONLY) \
 		$(call given,SCALE,--scale) --results "$(RESULTS)" \
 		$(if $(DEVICE),--device $(DEVICE)) $(if $(PARALLEL),--parallel $(PARALLEL)) \
 		$(if $(MIRROR),--mirror "$(MIRROR)") $(if $(OVERLAY),--configfile "$(OVERLAY)") \
 		$(if $(LIST),--jobs)
 
-run: $(READY)  ## Run what is asked for: make run SCALE=lite [ONLY=target OVERLAY=file PROFILE=slurm]
+run: $(READY)  ## Run it: make run SCALE=lite ONLY="target target" OVERLAY=file [PROFILE=slurm JOBS=n]
 	@$(VENV)/bin/python -m workflow.scripts.run $(ONLY) \
 		$(call given,SCALE,--scale) --results "$(RESULTS)" \
-		$(if $(PROFILE),--profile "$(PROFILE)") $(if $(OVERLAY),--configfile "$(OVERLAY)")
+		$(if $(JOBS),--jobs $(JOBS)) $(if $(PROFILE),--profile "$(PROFILE)") $(if $(OVERLAY),--configfile "$(OVERLAY)")
 
-mirror: $(READY)  ## Gather what a scale downloads in a folder: make mirror TO=DIR SCALE=lite [OVERLAY=file]
+mirror: $(READY)  ## Gather what a scale downloads: make mirror TO=DIR SCALE=lite [OVERLAY=file]
 	@$(VENV)/bin/python -m workflow.scripts.mirror --to "$(TO)" \
 		$(call given,SCALE,--scale) --results "$(RESULTS)" $(if $(MIRROR),--mirror "$(MIRROR)") \
 		$(if $(OVERLAY),--configfile "$(OVERLAY)")
+
+##@ Results
 
 so-far: $(READY)  ## Report what is done so far, training nothing: make so-far SCALE=lite [OVERLAY=file PUBLISHED=1]
 	@$(VENV)/bin/python -m workflow.scripts.so_far \
 		$(call given,SCALE,--scale) --results "$(RESULTS)" $(if $(PUBLISHED),--published) \
 		$(if $(OVERLAY),--configfile "$(OVERLAY)")
+
+publish: $(READY)  ## Copy results into docs/reproduction: make publish SCALE=lite [OVERLAY=file]
+	$(VENV)/bin/python -m workflow.scripts.publish \
+		$(call given,SCALE,--scale) --results "$(RESULTS)" \
+		$(if $(OVERLAY),--configfile "$(OVERLAY)") --to docs/reproduction
+
+##@ Checks
 
 test:  ## Run everything that CI runs, and say how long each part took
 	@for part in lint unit dry-runs offline slurm; do \
@@ -114,10 +128,7 @@ bench: $(TEST_READY)  ## Measure translation beside torch.nn.Transformer (one co
 	@for beam in 1 4; do $(VENV)/bin/python -m benchmarks.translation decode --shape small --beam $$beam; done
 	@$(VENV)/bin/python -m benchmarks.table
 
-publish: $(READY)  ## Copy a scale's results into docs/reproduction: make publish SCALE=lite [OVERLAY=file]
-	$(VENV)/bin/python -m workflow.scripts.publish \
-		$(call given,SCALE,--scale) --results "$(RESULTS)" \
-		$(if $(OVERLAY),--configfile "$(OVERLAY)") --to docs/reproduction
+##@ Upkeep
 
 verify: $(READY)  ## Compare data, store, outputs and what is published with their checksums
 	@$(VENV)/bin/python -m workflow.scripts.verify --results "$(RESULTS)"
@@ -136,24 +147,15 @@ clean:  ## Remove the environment and everything that tools cache; results stay
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .snakemake
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# An environment of the other kind is made anew.
+# An environment of another kind is made anew.
 $(READY):
-	@[ -x $(VENV)/bin/python ] && grep -qsx '$(SYSTEM_SITE)' $(VENV)/pyvenv.cfg || { \
-		[ -n "$(PYTHON)" ] \
-			|| { echo 'error: no Python 3.11 or newer found; set PYTHON=<path>' >&2; exit 1; }; \
-		"$(PYTHON)" -m venv --clear $(VENV_OPTION) $(VENV); }
-ifeq ($(TORCH),keep)
-	@$(VENV)/bin/python -c 'import torch; print("keeping torch", torch.__version__)' \
-		|| { echo 'error: TORCH=keep, but $(PYTHON) has no torch; install it, or set TORCH=lock' >&2; \
-			rm -rf $(VENV); exit 1; }
-	$(PIP) -r <(grep -hv -e '^torch==' -e '^-r ' envs/lock.txt $(LOCK) | sort -u)
-else
-	$(PIP) -r $(LOCK)
-endif
+	@[ -n "$(PYTHON)" ] \
+		|| { echo 'error: no Python 3.11 or newer found; set PYTHON=<path>' >&2; exit 1; }
+	@$(INSTALL) --lock $(LOCK)
 	@rm -f $(VENV)/.ready-*
 	@touch $@
 
 $(TEST_READY): $(READY)
-	$(PIP) -r $(TEST_LOCK)
+	@$(INSTALL) --lock $(TEST_LOCK)
 	@rm -f $(VENV)/.test-ready-*
 	@touch $@

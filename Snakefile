@@ -41,10 +41,12 @@ for target in TARGETS.names:
 
 
 # The sentences of the jobs that failed, last, however quiet Snakemake was told to be.
+# A terminal's line of progress goes first.
 onerror:
     print(
-        *failures([Path(RESULTS, "logs"), Path(SCALE, "logs")], STARTED),
-        sep="\n",
+        "\r\x1b[K" if sys.stderr.isatty() else "",
+        "\n".join(failures([Path(RESULTS, "logs"), Path(SCALE, "logs")], STARTED)),
+        sep="",
         file=sys.stderr,
     )
 

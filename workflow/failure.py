@@ -74,10 +74,16 @@ def failures(folders: Iterable[Path], since: float) -> list[str]:
         folders: of logs, searched with what is below.
         since: seconds; logs that were last written before are of other calls.
     """
-    found = []
-    for path in sorted({path for folder in folders for path in folder.rglob("*.log")}):
-        if path.stat().st_mtime >= since:
-            lines = path.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-            if lines and (lines[-1].startswith("error: ") or "Traceback" in "".join(lines)):
-                found.append(f"{path}: {lines[-1].removeprefix('error: ')}")
-    return found
+    paths = sorted({path for folder in folders for path in folder.rglob("*.log")})
+    recent = [path for path in paths if path.stat().st_mtime >= since]
+    return [f"{path}: {said}" for path in recent if (said := last_error(path))]
+
+
+def last_error(log: Path) -> str | None:
+    """Return the last line of a log that ends with an error, None of another."""
+    if not log.is_file():
+        return None
+    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    if lines and (lines[-1].startswith("error: ") or "Traceback" in "".join(lines)):
+        return lines[-1].removeprefix("error: ")
+    return None

@@ -48,7 +48,7 @@ def venv(fresh, tmp_path):
 @pytest.fixture(autouse=True)
 def plain(monkeypatch):
     """Run make as from a shell, also where these tests are run by make."""
-    for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "TORCH", "RESULTS", "SCALE", "VENV"):
+    for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "TORCH", "RESULTS", "SCALE", "VENV", "CI"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -56,7 +56,10 @@ def test_help_has_a_line_for_every_target(fresh, venv):
     makefile = (fresh.root / "Makefile").read_text()
     (phony,) = [line for line in makefile.splitlines() if line.startswith(".PHONY: ")]
     lines = venv.make("help").splitlines()
-    assert [line.split()[0] for line in lines] == phony.split()[1:]
+    assert {line.split()[0] for line in lines if line.startswith("  ")} == {*phony.split()[1:]}
+    groups = [line for line in lines if line and not line.startswith(" ")]
+    assert groups == ["Start", "Run", "Results", "Checks", "Upkeep"]
+    assert max(map(len, lines)) <= 100
 
 
 def test_plan_names_each_job(venv):
@@ -133,7 +136,7 @@ def test_an_overlay_is_read_with_its_file(venv, target):
     said = venv.make("-n", target, "SCALE=demo+mine", "OVERLAY=my changes.yaml")
     assert '--scale "demo+mine"' in said and '--configfile "my changes.yaml"' in said
     assert "--configfile" not in venv.make("-n", target)
-    (line,) = [line for line in venv.make("help").splitlines() if line.startswith("publish")]
+    (line,) = [line for line in venv.make("help").splitlines() if line.startswith("  publish")]
     assert "OVERLAY=file" in line
 
 
@@ -165,41 +168,22 @@ def test_an_environment_of_another_lock_follows_the_lock_that_it_includes(fresh,
     assert ready.search(before).group() != ready.search(after).group()
 
 
-def test_a_kept_torch_is_remembered(fresh, tmp_path):
-    venv = Environment(fresh, tmp_path / "venv", "keep")
-    assert "pip" not in venv.make("-n", "plan")
+@pytest.mark.parametrize("torch", ["lock", "cpu", "keep"])
+def test_the_kind_of_torch_is_remembered(fresh, tmp_path, torch):
+    venv = Environment(fresh, tmp_path / "venv", torch)
+    assert "install.py" not in venv.make("-n", "plan")
     with (fresh.root / "envs/lock.txt").open("a") as lock:
         lock.write("# changed\n")
-    said = venv.make("-n", "plan")
-    assert "grep -hv -e '^torch=='" in said
-    assert "install --quiet -r envs/lock.txt" not in said
+    assert f"--torch {torch} --lock envs/lock.txt" in venv.make("-n", "plan")
+    cuda = {"lock": "lock", "cpu": "lock", "keep": "keep"}[torch]
+    said = venv.make("-n", "plan", "LOCK=envs/lock-cuda.txt")
+    assert f"--torch {cuda} --lock envs/lock-cuda.txt" in said
 
 
-def test_what_is_installed_beside_a_kept_torch(fresh, tmp_path):
-    """Also of a lock that includes the main one, which pip would look for beside the pipe."""
-    venv = Environment(fresh, tmp_path / "venv", "keep")
-    said = venv.make("-n", "plan", "LOCK=envs/lock-captions.txt")
-    (command,) = re.findall(r"-r <\((.*)\)", said)
-    done = subprocess.run(
-        ["bash", "-c", command], cwd=fresh.root, capture_output=True, text=True, check=True
-    )
-    lines = [line for line in done.stdout.splitlines() if not line.startswith("#")]
-    names = [line.partition("==")[0] for line in lines]
-    assert {"h5py", "snakemake", "numpy"} <= set(names) and len(set(names)) == len(names)
-    assert not {"torch", "-r lock.txt"} & set(names)
-
-
-@pytest.mark.parametrize(
-    ("has", "wants", "option"),
-    [("lock", "keep", "--clear --system-site-packages"), ("keep", "lock", "--clear")],
-)
-def test_an_environment_of_the_other_kind_is_made_anew(fresh, tmp_path, has, wants, option):
-    venv = Environment(fresh, tmp_path / "venv", has)
-    wrapper = tmp_path / "python"
-    wrapper.write_text('#!/bin/sh\necho "asked: $*"\nexit 1\n')
-    wrapper.chmod(0o755)
-    said = venv.make("plan", f"TORCH={wants}", f"PYTHON={wrapper}", fails=True)
-    assert " ".join(f"asked: -m venv {option} {venv.folder}".split()) in said
+def test_ci_takes_torch_of_the_default_index(fresh, tmp_path, monkeypatch):
+    monkeypatch.setenv("CI", "1")
+    said = Environment(fresh, tmp_path / "venv", "cpu").make("-n", "plan", f"VENV={tmp_path}/none")
+    assert "--torch lock " in said
 
 
 def test_ci_skips_nothing():

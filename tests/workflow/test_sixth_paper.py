@@ -1,7 +1,10 @@
 """A paper is added by YAML and CSV alone: it runs, and has its row in every count."""
 
+import json
+import re
 import subprocess
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -49,6 +52,7 @@ def test_its_demo_runs_and_every_count_has_its_row(six: Project) -> None:
     assert "ppl is the perplexity of a symbol." in own
     assert "Table 1: losses of a sixth paper" in own and "Figure 1: how a sixth paper" in own
     assert report.count("(sixth2026 section 2") == 2
+    check_snakemakes_report(six)
 
     six.snakemake("sixth", config=("scale=lite", "experiments=sixth"))
     six.script("publish", "--scale", "lite")
@@ -61,3 +65,26 @@ def test_its_demo_runs_and_every_count_has_its_row(six: Project) -> None:
     assert "| `sixth_language` | Table 1 and Figure 1 |" in targets
     assert "Here ppl is the perplexity of a symbol." in page
     assert "### A Sixth Paper ([json](claims/sixth.json))" in page
+
+
+def check_snakemakes_report(project: Project) -> None:
+    """Check what `snakemake --report` has of the finished paper: it fetches nothing."""
+    project.snakemake("report", "--report", "all.zip", config=("experiments=sixth",))
+    with ZipFile(project.root / "all.zip") as made:
+        page = made.read("all/report.html").decode()
+        data = [name for name in made.namelist() if "/data/" in name]
+    found = re.findall(r"var (categories|results) = (\{.*\});", page)
+    shown = {name: json.loads(said) for name, said in found}
+    folder = project.root / "results/demo/tables/sixth"
+    tables = sorted(path.stem for path in folder.glob("*.csv"))
+    files = {"tables": [f"tables/sixth/{name}.csv" for name in tables]}
+    files |= {"figures": ["figures/sixth/figure_1.png"], "claims": ["claims/sixth.json"]}
+    files = {kind: [f"results/demo/{name}" for name in names] for kind, names in files.items()}
+    assert shown["categories"] == {"A Sixth Paper": files}
+    assert len(data) == len(tables) + 2
+    labels = {"paper": "sixth", "figure": "figure_1", "scale": "demo"}
+    figure = shown["results"][files["figures"][0]]
+    assert figure["labels"] == labels and "at scale\ndemo" in figure["caption"]
+    assert shown["results"][files["claims"][0]]["labels"] == {"paper": "sixth", "scale": "demo"}
+    assert "Saccade reproduces papers" in page
+    assert not re.search(r'<(?:script|link|img)[^>]+(?:src|href)="?https?:', page)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from model.store.checksums import read_sealed, sealed
 from model.store.files import write_atomically
@@ -136,14 +137,25 @@ def remember(plan: Plan, found: Iterable[Cost]) -> None:
 
     Plans of runs that are not to be trained now are kept.
     """
-    path = Path(plan.folder) / "plan.json"
-    runs = read_sealed(path)["runs"] if path.is_file() else {}
+    runs = planned(plan)
     at = datetime.now(UTC).isoformat(timespec="seconds")
     for cost in found:
         for key, one in cost.runs.items():
             if one.source != "store":
                 runs[key] = {**asdict(one), "at": at}
-    write_atomically(path, sealed({"schema": 1, "runs": runs}, indent=1, sort_keys=True))
+    write_atomically(
+        _plan_file(plan), sealed({"schema": 1, "runs": runs}, indent=1, sort_keys=True)
+    )
+
+
+def planned(plan: Plan) -> dict[str, Any]:
+    """Return what each run was planned to take, by its key, as `remember` wrote it."""
+    path = _plan_file(plan)
+    return dict(read_sealed(path)["runs"]) if path.is_file() else {}
+
+
+def _plan_file(plan: Plan) -> Path:
+    return Path(plan.folder) / "plan.json"
 
 
 def _hours(hours: float) -> str:

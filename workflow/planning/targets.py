@@ -49,6 +49,11 @@ class PaperTargets:
         self.claims = self._paper.claims
 
     @property
+    def title(self) -> str:
+        """What heads the paper's results."""
+        return self._paper.about.title
+
+    @property
     def experiments(self) -> list[str]:
         """The names of the paper's experiments."""
         return [n for n, e in self._plan.experiments.items() if e.paper == self.name]

@@ -7,6 +7,24 @@ PAGE_FILES = [
 ]
 
 
+report: "../report/captions/workflow.rst"
+
+
+def flagged(prefix, formats, shown, kind):
+    """Return the files of a kind of result; one of them is for `snakemake --report`."""
+    names = {"paper": "{paper}", kind: f"{{{kind}}}", "scale": PLAN.scale}
+    files = [f"{prefix}.{suffix}" for suffix in formats]
+    place = formats.index(shown)
+    files[place] = report(
+        files[place],
+        caption=f"../report/captions/{kind}.rst",
+        category=lambda wildcards: TARGETS.papers[wildcards.paper].title,
+        subcategory=f"{kind}s",
+        labels={name: value for name, value in names.items() if value != "{claim}"},
+    )
+    return files
+
+
 localrules:
     describe,
     tabulate,
@@ -20,7 +38,7 @@ rule describe:
         encoded=sentence(INPUTS.of_describe),
         expected=sentence(INPUTS.expected),
     output:
-        multiext(f"{SCALE}/tables/{{paper}}/{{table}}", *[f".{x}" for x in TABLE_FORMATS]),
+        flagged(f"{SCALE}/tables/{{paper}}/{{table}}", TABLE_FORMATS, "csv", "table"),
     log:
         f"{SCALE}/logs/describe/{{paper}}/{{table}}.log",
     benchmark:
@@ -53,7 +71,7 @@ rule tabulate:
         expected=sentence(INPUTS.expected),
         base=INPUTS.base_table,
     output:
-        multiext(f"{SCALE}/tables/{{paper}}/{{table}}", *[f".{x}" for x in TABLE_FORMATS]),
+        flagged(f"{SCALE}/tables/{{paper}}/{{table}}", TABLE_FORMATS, "csv", "table"),
     log:
         f"{SCALE}/logs/tabulate/{{paper}}/{{table}}.log",
     benchmark:
@@ -85,7 +103,7 @@ rule plot:
         runs=sentence(INPUTS.run_files("figures")),
         expected=sentence(INPUTS.expected),
     output:
-        multiext(f"{SCALE}/figures/{{paper}}/{{figure}}", *[f".{x}" for x in FIGURE_FORMATS]),
+        flagged(f"{SCALE}/figures/{{paper}}/{{figure}}", FIGURE_FORMATS, "png", "figure"),
     log:
         f"{SCALE}/logs/plot/{{paper}}/{{figure}}.log",
     benchmark:
@@ -112,7 +130,7 @@ rule claim:
         runs=sentence(INPUTS.run_files("claims")),
         expected=sentence(INPUTS.expected),
     output:
-        f"{SCALE}/claims/{{paper}}.json",
+        flagged(f"{SCALE}/claims/{{paper}}", ["json"], "json", "claim"),
     log:
         f"{SCALE}/logs/claim/{{paper}}.log",
     benchmark:

@@ -1,29 +1,50 @@
-"""Become Snakemake, after a look at the configuration: its mistakes have a file and a line then.
+"""Be Snakemake, after a look at the configuration: its mistakes have a file and a line then.
 
-Of a file of changes that is missing or no YAML, Snakemake would say neither.
+Of a file of changes that is missing or no YAML, Snakemake would say neither. While jobs run, a line
+says how far they are; the last lines say what ran and what to look at.
 """
 
-import os
 import sys
+
+from snakemake.cli import main as snakemake
+from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
 from workflow.failure import one_sentence
 from workflow.paths import ROOT
 from workflow.planning.configured import configured
 from workflow.scripts import command
+from workflow.terminal import logger
+from workflow.terminal.closing import closing
+from workflow.terminal.progress import duration
 
 
 def main() -> None:
     """Run from the command line, in the root of the project."""
     parser = command.planner((__doc__ or "").partition("\n")[0], "scale", "results")
     parser.add_argument("targets", nargs="*", help="what to ask Snakemake for; else everything")
-    parser.add_argument("--profile", help="of Snakemake; without one all cores of this machine")
+    parser.add_argument("--profile", help="of Snakemake; without one jobs run on this machine")
+    parser.add_argument("--jobs", help="at once, with a profile; else cores (all)")
     given = parser.parse_args()
     settings = command.settings(given)
     with one_sentence():
-        configured(ROOT, given.configfile, **settings)
-    where = ["--profile", given.profile] if given.profile else ["--cores", "all"]
+        plan = configured(ROOT, given.configfile, **settings)
+    where = ["--cores", given.jobs or "all"]
+    if given.profile:
+        where = ["--profile", given.profile, *(["--jobs", given.jobs] if given.jobs else [])]
     asked = command.asked(given.targets, settings, given.configfile)
-    os.execv(sys.executable, [sys.executable, "-m", "snakemake", *where, *asked])
+    registry = LoggerPluginRegistry()
+    registry.register_plugin(f"{registry.module_prefix}{logger.NAME}", logger)
+    progress = logger.PROGRESS
+    try:
+        snakemake([*asked, *where, "--logger", logger.NAME])
+    except SystemExit as end:
+        if end.code:
+            done = f"{progress.done.total()} of {progress.total} jobs are done"
+            what = f"{done} after {duration(progress.elapsed)}; the same command goes on from there"
+            print(f"Stopped: {what}.", file=sys.stderr)
+            raise
+    with one_sentence():
+        print("\n".join(closing(plan, progress, given.targets)))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,4 @@
+"""What a person sees in the terminal while Snakemake runs, and when it has ended.
+
+Programs import it; it imports reporting and planning.
+"""

@@ -1,0 +1,103 @@
+"""What `make run` and `make demo` end with: what ran, numbers worth a look, and what to do next."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from workflow.definitions.paper import Paper
+from workflow.definitions.references import key_of
+from workflow.planning.budget import TRAIN
+from workflow.planning.plan import Plan
+from workflow.planning.targets import Targets
+from workflow.reporting.claims.judged import JudgedClaim, read_claims
+from workflow.terminal.progress import Progress, duration
+
+NUMBERS = SHOWN = 3
+"""How many numbers are worth a look, and how many files are named."""
+
+
+def closing(plan: Plan, progress: Progress, asked: Sequence[str]) -> list[str]:
+    """Return the last lines of an invocation that succeeded; nothing is asked for: everything."""
+    whole = not asked or "report" in asked
+    lines = [f"Ran:      {_ran(progress)}"]
+    if whole:
+        lines += [f"Papers:   {', '.join(papers(plan))}", *numbers(plan)]
+    made = made_of(plan, asked)
+    if made:
+        more = f" and {len(made) - SHOWN} more" if len(made) > SHOWN else ""
+        lines.append(f"Tables:   {', '.join(made[:SHOWN])}{more}")
+    if whole:
+        lines.append(f"Report:   {plan.folder}/report.html")
+    return [*lines, *_next(plan, whole)]
+
+
+def _ran(progress: Progress) -> str:
+    jobs = progress.done.total()
+    if not jobs:
+        return "nothing; all that was asked for is there"
+    trainings = sum(progress.done[rule] for rule in TRAIN)
+    return f"{jobs} jobs, {trainings} of them trainings, in {duration(progress.elapsed)}"
+
+
+def papers(plan: Plan) -> list[str]:
+    """Return the keys of the papers that the configuration selects."""
+    names = dict.fromkeys(plan.experiments[name].paper for name in plan.selected)
+    return [one.key for name in names for one in Paper(name, plan.papers).about.references]
+
+
+def made_of(plan: Plan, asked: Sequence[str]) -> list[str]:
+    """Return the tables among what was asked for; of everything, where they are."""
+    if not asked or "report" in asked:
+        count = len([*Path(plan.folder).glob("tables/*/*.md")])
+        return [f"{plan.folder}/tables/<paper>/*.md ({count})"]
+    targets = Targets(plan).names
+    files = [file for one in asked for file in (targets[one].files() if one in targets else [one])]
+    return list(dict.fromkeys(file for file in files if file.endswith(".md")))
+
+
+def numbers(plan: Plan) -> list[str]:
+    """Return lines of a few numbers of the papers' claims."""
+    paths = sorted(Path(plan.folder, "claims").glob("*.json"))
+    chosen = choose([claim for path in paths for claim in read_claims(path)], NUMBERS)
+    about = "ours, with what the paper prints"
+    if plan.config["scale"] == "demo":
+        about = "of tiny tasks, which show that everything works; not to be compared"
+    return [f"Numbers:  {about}", *(f"  {told(one)}" for one in chosen)] if chosen else []
+
+
+def choose(claims: Iterable[JudgedClaim], count: int) -> list[JudgedClaim]:
+    """Return claims whose sides differ, one of each paper first; main and printed ones lead."""
+    known = [one for one in claims if one.left.mean is not None and not one.check]
+    known = [one for one in known if one.left.mean != one.right.mean]
+    known.sort(key=lambda one: (not one.headline, not one.paper))
+    before: Counter[str] = Counter()
+    ranked = []
+    for one in known:
+        paper = key_of(one.source)
+        ranked.append((before[paper], one))
+        before[paper] += 1
+    ranked.sort(key=lambda pair: pair[0])
+    return [one for _, one in ranked[:count]]
+
+
+def told(claim: JudgedClaim) -> str:
+    """Return a claim's numbers in a line: task, measure, ours with what it is beside, theirs."""
+    experiment = Path(claim.measures[0]).parts[-3]
+    sides = [claim.left] if claim.right.variant is None else [claim.left, claim.right]
+    ours = ", ".join(
+        f"{side.mean:.{claim.digits}f} ({side.label})" for side in sides if side.mean is not None
+    )
+    theirs = f"; the paper's {claim.paper}" if claim.paper else ""
+    return f"{experiment}, {claim.label}: {ours}{theirs} [{claim.source}]"
+
+
+def _next(plan: Plan, whole: bool) -> list[str]:
+    """Return lines with what a person may do next."""
+    if not whole:
+        return ["Next:     make so-far, with the same settings, makes a report of what is done"]
+    if plan.config["scale"] != "demo":
+        return ["Next:     open the report in a browser"]
+    return [
+        "Next:     open the report in a browser; make plan SCALE=lite says what real data takes,",
+        "          and make run SCALE=lite ONLY=<experiment or paper> runs a part of it",
+    ]
