@@ -17,6 +17,8 @@ from workflow.files import read_csv
 CELL = "discrete_transformer/table_6_1/sst/two_stream"
 TABLE = "#discrete_transformer\\/table_6_1"
 GRAVE = ("serious", "critical")
+# The page of all runs takes minutes to make where the machine is busy.
+pytestmark = pytest.mark.timeout(900)
 
 
 def panel(page: Page) -> str:

@@ -129,6 +129,15 @@ def test_claims_that_were_not_run_are_folded_into_a_list(results: Results, paper
     assert claims.count('<span class="mark') == 0 and claims.count("<li>") == count
 
 
+def test_a_claim_whose_measure_is_undefined_leads_to_itself(results: Results, paper: Paper) -> None:
+    results.add("text_classification", "sst_soft", 0)
+    fill(results, paper)
+    path = results.folder / "claims" / f"{paper.name}.json"
+    change(path, lambda told: told["claims"][0].update(verdict="undecided", runs=[], seeds=[]))
+    address = f"claim/{paper.name}/{paper.claims['claims'][0]['id']}"
+    assert f'id="{address}" href="#{address}"' in show(results)
+
+
 def test_rows_that_were_not_run_are_named_below_their_table(results: Results, paper: Paper) -> None:
     results.add("text_classification", "sst_soft", 0)
     page = html.unescape(fill(results, paper))

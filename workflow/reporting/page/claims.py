@@ -34,6 +34,11 @@ class ShownClaim:
     runs: Sequence[str]
     """The entries of the runs behind it."""
 
+    @property
+    def link(self) -> str:
+        """The entry of the first run behind it, its own where the measure has no value in any."""
+        return self.runs[0] if self.runs else self.address
+
 
 def shown(paper: str, file: Path) -> list[ShownClaim]:
     """Return what the page shows of a paper's judged claims."""

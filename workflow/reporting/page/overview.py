@@ -38,6 +38,7 @@ class Card:
     first: str
     """The address of the first of its tables."""
     tables: int
+    """That have a number of ours."""
     runs: int
     minutes: float
     """Of training."""
@@ -86,7 +87,7 @@ def cards(
                     else [],
                     figure=figures[0] if figures else None,
                     first=tables[0].address if tables else paper["name"],
-                    tables=len(tables),
+                    tables=sum(bool(table.identities) for table in tables),
                     runs=len(seconds),
                     minutes=sum(seconds) / 60,
                 )
