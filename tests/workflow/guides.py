@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.workflow.conftest import ROOT, Project
 
 README, *GUIDES = PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PROGRAMS = "make|snakemake|python -m|conda|sbatch|scancel|scontrol"
 DRY = {"run": "plan", "plan": "plan"}
 """The targets of make that plan Snakemake's jobs, and what tells these."""
 ELSEWHERE = {"PROFILE", "JOBS", "TORCH", "PYTHON", "LOCK", "LIST"}
@@ -34,7 +35,7 @@ def commands(page: Path) -> list[str]:
     """Each command of a page, in blocks and in lines of text, without comments."""
     lines = [line for text in blocks(page) for line in text.replace("\\\n", " ").splitlines()]
     said = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.M | re.S)
-    lines += re.findall(r"`((?:make|snakemake|python -m) [^`]+)`", said)
+    lines += re.findall(rf"`((?:{PROGRAMS}) [^`]+)`", said)
     plain = (" ".join(line.partition(" #")[0].split()) for line in lines)
     return list(dict.fromkeys(filter(None, plain)))
 

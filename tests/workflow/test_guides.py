@@ -15,6 +15,7 @@ NEEDS = {
     "source .venv/bin/activate": "a shell",
     "conda env create -f envs/conda.yaml": "conda",
     "squeue": "Slurm",
+    "scancel": "Slurm",
     "scontrol": "Slurm",
     "sbatch": "Slurm; what it wraps is in test_cluster.py",
     "snakemake --unlock": "a killed snakemake",
@@ -22,7 +23,10 @@ NEEDS = {
     "python -m tests.flips results": "a finished demo; make offline runs it",
     ".venv/bin/python -m pytest test_my_attention.py": "its file; test_own_mechanism.py runs it",
 }
-VALUES = {"SCALE": r"demo|lite|paper", "TORCH": r"cpu|keep|lock", "LIST": "1", "DEVICE": "cuda|cpu"}
+VALUES = {"SCALE": "demo|lite|paper", "TORCH": "cpu|keep|lock", "LIST": "1", "DEVICE": "cuda|cpu"}
+VALUES |= {"PROFILE": "slurm"}
+WHERE = r"--cores (?:all|4)\b|--keep-going|--profile slurm\b"
+"""Options that say where and how jobs run, not which."""
 OVERLAY = files(README.parent / "docs/configuration.md")["mine.yaml"]
 DATA = {"fetch", "synthesise", "prepare", "encode", "index_features"}
 SITE = "dry-run: true\ndefault-resources: {slurm_partition: short}\n"
@@ -43,10 +47,25 @@ def dry(command: str) -> bool:
 def asked(page: Path, command: str) -> tuple[str, ...]:
     """What is alike of commands that would run the same jobs."""
     own = files(page).get("mine.yaml", OVERLAY) if "mine.yaml" in command else ""
-    return own, *([command] if command.startswith("snakemake") else which(command))
+    if command.startswith("snakemake"):
+        return own, *re.sub(WHERE, "", command).split()
+    return own, *which(command)
 
 
 PLANNED = {asked(*one.values): one for one in COMMANDS if dry(one.values[1])}
+OTHERS = [one for one in COMMANDS if not one.values[1].startswith("snakemake")]
+
+
+def spelled(project: Project, command: str) -> None:
+    """Fail for a target or variable of make that there is not, or a value that it can't have."""
+    program, target, *variables = shlex.split(command)
+    makefile = (project.root / "Makefile").read_text()
+    assert program == "make", f"{command}: name it in NEEDS, or plan it"
+    assert re.search(rf"^{target}:", makefile, re.M), command
+    for name, value in (variable.split("=", 1) for variable in variables):
+        assert re.search(rf"^{name} [?:]?=|[(,]{name}\b", makefile, re.M), f"{command}: {name}"
+        assert re.fullmatch(VALUES.get(name, ".+"), value), f"{command}: {name}"
+        assert name != "LOCK" or (project.root / value).is_file()
 
 
 @pytest.fixture(scope="module")
@@ -71,28 +90,21 @@ def test_a_command_would_run_jobs(prepared: Project, page: Path, command: str) -
     assert rules and ("--until" not in command or rules <= DATA)
 
 
-@pytest.mark.parametrize(("page", "command"), [one for one in COMMANDS if not dry(one.values[1])])
+@pytest.mark.parametrize(("page", "command"), OTHERS)
 def test_a_command_is_one_of_make_or_a_program(prepared: Project, page: Path, command: str) -> None:
-    program, target, *rest = command.split()
+    program, _, *rest = command.split()
     if program == "python":
         module, *options = rest
-        assert (prepared.root / f"{module.replace('.', '/')}.py").is_file()
         said = prepared.script(module.rpartition(".")[2], "--help")
         assert all(option in said for option in options if option.startswith("-"))
-        return
-    assert program == "make", f"{command}: name it in NEEDS, or plan it"
-    makefile = (prepared.root / "Makefile").read_text()
-    assert re.search(rf"^{target}:", makefile, re.M), command
-    for name, value in (variable.split("=", 1) for variable in rest):
-        assert re.search(rf"^{name} [?:]?=|[(,]{name}\b", makefile, re.M), f"{command}: {name}"
-        assert re.fullmatch(VALUES.get(name, ".+"), value), f"{command}: {name}"
-        assert name != "LOCK" or (prepared.root / value).is_file()
+    else:
+        spelled(prepared, command)
 
 
 def test_commands_are_found_and_each_need_is_one() -> None:
     found = [one.values for one in COMMANDS]
     assert {page for page, _ in found} >= {page for page in PAGES if "`make" in page.read_text()}
-    assert len(PLANNED) > 20
+    assert len(PLANNED) > 20 and len(OTHERS) > 40
     said = [command for page in PAGES for command in commands(page)]
     for start in NEEDS:
         assert any(command.startswith(start) for command in said), f"{start} stands nowhere"
@@ -106,11 +118,16 @@ def test_commands_are_found_and_each_need_is_one() -> None:
         "make run ONLY=stack_langauge",
         "make run SCALE=lit ONLY=stack_language",
         "make rnu ONLY=stack_language",
+        "make run SCLAE=lite ONLY=stack_language",
+        "make run PROFILE=slrum ONLY=stack_language",
+        "mkae demo",
         "make plan OVERLAY=mein.yaml",
     ],
 )
 def test_a_mistyped_command_fails(prepared: Project, command: str) -> None:
-    with pytest.raises((AssertionError, KeyError)):
+    with pytest.raises(AssertionError):
+        if not command.startswith("snakemake"):
+            spelled(prepared, command)
         jobs(prepared, command)
 
 
