@@ -93,6 +93,9 @@ def test_a_job_that_fails_says_its_sentence(clock, monkeypatch, tmp_path):
     fails |= {"event": LogEvent.JOB_ERROR, "jobid": 1, "rule_name": "train", "log": [str(log)]}
     made.emit(record("Error in rule train", logging.ERROR, rule_msg=None, **fails))
     assert said.getvalue() == f"train seed-0 failed: the loss is no number. ({log})\n"
+    command = 'RuleException:\nCalledProcessError in file "train.smk", line 70:\nexec python'
+    made.emit(record(command, logging.ERROR, event=LogEvent.ERROR, exception="RuleException"))
+    assert "exec python" not in said.getvalue()
     log.write_text("reading\n")
     made.emit(record("Error in rule train", logging.ERROR, rule_msg=None, **fails))
     assert "Error in rule train:" in said.getvalue() and "reading" in said.getvalue()

@@ -111,10 +111,26 @@ def test_a_configuration_that_cannot_be_read_is_named(fresh, venv):
 def test_run_asks_for_targets_before_the_file_of_changes(fresh, venv):
     (fresh.root / "mine.yaml").write_text("seeds: [3]\n")
     run = "results/lite/runs/toy_language/soft/seed-3"
-    venv.make("run", "SCALE=lite", f"ONLY={run}/spec.json {run}/run.json", "OVERLAY=mine.yaml")
+    only = f"ONLY={run}/spec.json {run}/run.json"
+    said = venv.make("run", "SCALE=lite", only, "OVERLAY=mine.yaml", "JOBS=1").splitlines()
     assert (fresh.root / run / "run.json").is_file()
-    said = venv.make("-n", "run", "ONLY=toy", "PROFILE=slurm")
-    assert "workflow.scripts.run toy " in said and '--profile "slurm"' in said
+    assert re.fullmatch(r"Ran:      \d+ jobs, 1 of them trainings, in .* s", said[-2])
+    assert said[-1].startswith("Next:     make so-far")
+    said = venv.make("-n", "run", "ONLY=toy", "PROFILE=slurm", "JOBS=7")
+    assert "workflow.scripts.run toy " in said and '--jobs 7 --profile "slurm"' in said
+
+
+def test_a_run_that_fails_says_the_sentence_and_what_is_done(fresh, venv):
+    run = "results/demo/runs/toy_language/soft/seed-0"
+    venv.make("run", f"ONLY={run}/spec.json")
+    with (fresh.root / run / "spec.json").open("a") as spec:
+        spec.write("damaged")
+    said = venv.make("run", f"ONLY={run}/run.json", fails=True)
+    log = "results/demo/logs/train/toy_language/soft/seed-0.log"
+    assert re.search(rf"^train toy_language/soft/seed-0 failed: .* \({log}\)$", said, re.M)
+    assert re.search(r"^Stopped: \d of \d jobs are done after .*; the same command", said, re.M)
+    assert "Ran: " not in said and "CalledProcessError" not in said
+    assert "Stopped" not in venv.make("run", "ONLY=toi", fails=True)
 
 
 @pytest.mark.parametrize("parallel", ["0", "-3"])

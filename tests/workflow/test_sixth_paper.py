@@ -73,7 +73,7 @@ def check_snakemakes_report(project: Project) -> None:
     with ZipFile(project.root / "all.zip") as made:
         page = made.read("all/report.html").decode()
         data = [name for name in made.namelist() if "/data/" in name]
-    found = re.findall(r"var (categories|results) = (\{.*\});", page)
+    found = re.findall(r'var (categories|results) = (\{".*\});', page)
     shown = {name: json.loads(said) for name, said in found}
     folder = project.root / "results/demo/tables/sixth"
     tables = sorted(path.stem for path in folder.glob("*.csv"))

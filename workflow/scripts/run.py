@@ -15,7 +15,7 @@ from workflow.planning.configured import configured
 from workflow.scripts import command
 from workflow.terminal import logger
 from workflow.terminal.closing import closing
-from workflow.terminal.progress import duration
+from workflow.terminal.progress import Progress, duration
 
 
 def main() -> None:
@@ -38,13 +38,20 @@ def main() -> None:
     try:
         snakemake([*asked, *where, "--logger", logger.NAME])
     except SystemExit as end:
+        if end.code and progress.total:
+            print(f"{stopped(progress)}.", file=sys.stderr)
         if end.code:
-            done = f"{progress.done.total()} of {progress.total} jobs are done"
-            what = f"{done} after {duration(progress.elapsed)}; the same command goes on from there"
-            print(f"Stopped: {what}.", file=sys.stderr)
             raise
     with one_sentence():
         print("\n".join(closing(plan, progress, given.targets)))
+
+
+def stopped(progress: Progress) -> str:
+    """Return what is done of an invocation that failed or was interrupted."""
+    done = f"{progress.done.total()} of {progress.total} jobs are done"
+    return (
+        f"Stopped: {done} after {duration(progress.elapsed)}; the same command goes on from there"
+    )
 
 
 if __name__ == "__main__":

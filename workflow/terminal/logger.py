@@ -44,7 +44,7 @@ class LogHandler(LogHandlerBase):
     def emit(self, record: logging.LogRecord) -> None:
         """Note what a record says; say it where it is a warning or an error."""
         told = record.__dict__
-        if record.levelno >= logging.WARNING:
+        if record.levelno >= logging.WARNING and not _repeats(told):
             self._erase()
             self.stream.write(f"{_sentence(told) or self.format(record)}\n")
         PROGRESS.note(told)
@@ -80,6 +80,12 @@ class LogHandler(LogHandlerBase):
             self.stream.write(ERASED)
             self.stream.flush()
         self.drawn = False
+
+
+def _repeats(told: dict[str, Any]) -> bool:
+    """Return whether an error says only that jobs failed, which they have said themselves."""
+    known = ("CalledProcessError in ", "At least one job did not complete ")
+    return told.get("event") == LogEvent.ERROR and any(one in told["msg"] for one in known)
 
 
 def _sentence(told: dict[str, Any]) -> str | None:
