@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workflow.files import read_json
+from workflow.lines import read_lines
 from workflow.planning.experiments import load_experiments
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -30,10 +30,10 @@ def screened_head(variant: str) -> tuple[int, int]:
 def outcomes(folder: Path) -> Outcomes:
     """Read the published screening of a scale."""
     found: dict[tuple[int, int], list[str]] = {}
-    for path in sorted(folder.glob("measures/head_screening/*/seed-*.json")):
-        scalars = read_json(path)["evaluators"]["convergence"]["scalars"]
+    for key, measure in read_lines(folder / "measures/head_screening.jsonl").items():
+        scalars = measure["evaluators"]["convergence"]["scalars"]
         ended = [name for name in ("converged", "stuck") if scalars[name]["value"] == 1]
-        found.setdefault(screened_head(path.parent.name), []).append(
+        found.setdefault(screened_head(key.split("/")[0]), []).append(
             ended[0] if ended else "between"
         )
     return found

@@ -135,7 +135,7 @@ def test_the_command_publishes_and_updates_the_readme(clone: Path) -> None:
     tables = {path.suffix for path in (folder / "tables/discrete_transformer").iterdir()}
     figures = {path.suffix for path in (folder / "figures/discrete_transformer").iterdir()}
     assert tables == {".csv", ".md", ".jsonl"} and figures == {f".{FIGURE}", ".jsonl"}
-    assert (folder / "tables/discrete_transformer/table_6_1.md").is_file()
+    assert (folder / "tables/discrete_transformer/README.md").is_file()
     assert (folder / f"figures/discrete_transformer/figure_6_1.{FIGURE}").is_file()
     assert (folder / "claims/discrete_transformer.json").is_file()
     assert (folder / "README.md").read_text().startswith("# Published results, scale lite")
@@ -395,7 +395,7 @@ def test_undefined_measures_can_be_published(results: Results, docs: Path) -> No
         found["tau_norm"] = plain({"value": float("nan"), "unit": "tau", "n": 0})
         sealing.put(path, measures)
     put(results, docs)
-    table = (docs / "lite/tables/discrete_transformer/table_6_1.md").read_text()
+    table = (docs / "lite/tables/discrete_transformer/README.md").read_text()
     assert "undefined (" in table
     assert "NaN" not in (docs / "lite/measures/text_classification.jsonl").read_text()
 
@@ -503,7 +503,7 @@ def test_corpora_stay_published_without_their_data(results: Results, docs: Path)
     found.with_suffix(".csv").touch()
     for _ in range(2):
         put(results, docs)
-        text = table.with_suffix(".md").read_text()
+        text = table.with_name("README.md").read_text()
         assert "|  | SMS |" in text and "| train # | 9 [3500]\u00a0✗ |" in text
         shutil.rmtree(found.parent, ignore_errors=True)
     assert "Table 8: sizes of the classification corpora" in (docs / "lite/README.md").read_text()
@@ -512,7 +512,7 @@ def test_corpora_stay_published_without_their_data(results: Results, docs: Path)
     write_lines(table.with_name(SIDECARS), told)
     sealing.relist(docs / "lite/index.json")
     put(results, docs)
-    assert "| SMS |" not in table.with_suffix(".md").read_text()
+    assert "| SMS |" not in table.with_name("README.md").read_text()
 
 
 def test_changes_of_tolerance_are_told() -> None:

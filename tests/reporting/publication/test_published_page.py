@@ -77,9 +77,8 @@ def test_a_table_has_its_command_and_cost_and_so_have_its_rows(folder: Path, pag
     said = r": \d+ runs, (about )?\d+ h, \d\.\d GB, download \d+ MB\. `(.+)`"
     command = re.search(said, line)
     assert command and command[2] == "make run SCALE=lite ONLY=discrete_transformer_table_6_1"
-    rows = (
-        (folder / "tables/discrete_transformer/table_6_1.md").read_text().partition("<details>")[2]
-    )
+    tables = (folder / "tables/discrete_transformer/README.md").read_text()
+    rows = tables.partition('<a id="table_6_1"></a>')[2].partition("<details>")[2]
     sst = next(it for it in rows.splitlines() if it.startswith("- gradient norm: SST; "))
     variants = "{sst_soft,sst_discrete,sst_two_stream}/seed-{0,1}.json"
     assert sst.endswith(f"ONLY='results/lite/measures/text_classification/{variants}'`")
@@ -109,7 +108,8 @@ def test_what_came_out_stands_first(page: str) -> None:
 
 def test_a_number_is_followed_to_its_run(folder: Path, page: str) -> None:
     text = part(page, "Follow one number")
-    (table,) = re.findall(r"\]\((tables/[^)]+)\.md\)", text)
+    ((place, name),) = re.findall(r"\]\((tables/[^)]+/)README\.md#(\w+)\)", text)
+    table = place + name
     sidecar = read_sidecar(folder / f"{table}.csv")
     (identity,) = re.findall(r"such as `(\w{16})`", text)
     row, column, metric = re.search(r"row “(.+?)”, column “(.+?)”, `(.+?)`", text).groups()
@@ -174,11 +174,11 @@ def test_the_example_is_reproduced_if_any_is(tmp_path: Path) -> None:
     write(tmp_path, "c", "differs")
     write(tmp_path, "d", "near")
     alone = following.section(tmp_path, {})
-    assert "In [c](tables/p/c.md), row “c”" in alone and "beside" not in alone
+    assert "In [c](tables/p/README.md#c), row “c”" in alone and "beside" not in alone
     write(tmp_path, "e", "reproduced")
     write(tmp_path, "f", "reproduced")
     text = following.section(tmp_path, {"p/e": "Table 5"})
-    assert "In [Table 5](tables/p/e.md), row “e”, column “c”, `m` is 1 % in one run" in text
+    assert "In [Table 5](tables/p/README.md#e), row “e”, column “c”, `m` is 1 % in one run" in text
     assert "is of the runs [e/v/e](runs/e.jsonl#L8), measured beside their `partners`: " in text
     assert "[e/uniform/1](runs/e.jsonl#L1), [e/v/2](runs/e.jsonl#L2). These" in text
 

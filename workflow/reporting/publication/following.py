@@ -29,7 +29,7 @@ def section(folder: Path, titles: Mapping[str, str]) -> str:
         return FILES
     # Of equals, `max` takes the first.
     table, told, cell, run = max(cells, key=lambda it: it[2].verdict == "reproduced")
-    link = table.relative_to(folder).with_suffix("")
+    link = page_of(table.relative_to(folder))
     title = titles.get(f"{table.parent.name}/{table.stem}", table.stem)
     entry = _line(folder, table.relative_to(folder).with_name(SIDECARS), table.stem)
     keys = [key_at(one) for one in told["measures"]]
@@ -39,7 +39,7 @@ def section(folder: Path, titles: Mapping[str, str]) -> str:
     if told["partners"]:
         compared = f", measured beside their `partners`: {_records(folder, told['partners'])}"
     return (
-        f"In [{title}]({link}.md), row “{cell.row}”, column “{cell.column}”, "
+        f"In [{title}]({link}), row “{cell.row}”, column “{cell.column}”, "
         f"`{cell.metric}` is {text(cell.mean)} {cell.unit} {runs}, where the paper "
         f"prints {cell.expected}: {cell.verdict}. "
         f"The cell's entry in the table's [line of JSON]({entry}) (`cells`) names what was "
@@ -51,6 +51,11 @@ def section(folder: Path, titles: Mapping[str, str]) -> str:
         f"its `spec` is the whole configuration, from data to seed, with its parents.\n\n"
         f"{PARTNERS}\n\n{FILES}"
     )
+
+
+def page_of(table: Path) -> str:
+    """Return the link to a published table, by its CSV, on the page of its paper."""
+    return f"{table.with_name('README.md').as_posix()}#{table.stem}"
 
 
 def _records(folder: Path, keys: Iterable[str]) -> str:

@@ -95,10 +95,10 @@ def _tables(folder: Path, titles: Mapping[str, str], costs: Mapping[str, str]) -
     for path in sorted((folder / "tables").glob("*/*.csv")):
         name = f"{path.parent.name}/{path.stem}"
         title = titles.get(name, path.stem)
-        link = path.relative_to(folder).with_suffix("").as_posix()
+        csv = path.relative_to(folder)
         if has_values(path):
             made = f": {costs[name]}" if name in costs else ""
-            line = f"- [{title}]({link}.md) ([csv]({link}.csv)){made}"
+            line = f"- [{title}]({following.page_of(csv)}) ([csv]({csv.as_posix()})){made}"
             papers.setdefault(path.parent.name, []).append(line)
         else:
             absent.append(title)

@@ -43,7 +43,7 @@ from workflow.reporting.texts import FOLDER, Texts, put_apart
 
 LIMIT = 1 << 20
 """Largest published file, and largest line of one that has many, in bytes."""
-KEPT = {"tables": ("csv", "md"), "figures": (FIGURE,)}
+KEPT = {"tables": ("csv",), "figures": (FIGURE,)}
 """What is published of tables and figures; the rest is made of these on demand."""
 MADE = (*KEPT, "claims", FOLDER, *KINDS)
 
@@ -93,7 +93,7 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
         _write_runs(aside, results)
         make(plan, results.values(), facts_told((folder, Path(plan.folder))), to, aside)
         papers = list(Paper.all(plan.mechanisms))
-        costs = _add_costs(aside, papers, Costs(plan, aside.parent))
+        costs = _write_pages(aside, papers, Costs(plan, aside.parent))
         for kind, kept_of_it in KEPT.items():
             for of_paper in sorted((aside / kind).glob("*")):
                 fold_sidecars(of_paper, kept_of_it)
@@ -137,22 +137,29 @@ def _write_runs(aside: Path, results: Mapping[str, Result]) -> None:
             write_lines(lines_of(aside, kind, experiment), lines)
 
 
-def _add_costs(aside: Path, papers: Iterable[Paper], costs: Costs) -> dict[str, str]:
-    """Write below each table what its rows take; return that of the table, by `<paper>/<table>`.
+def _write_pages(aside: Path, papers: Iterable[Paper], costs: Costs) -> dict[str, str]:
+    """Write a page of each paper's tables, with what their rows take below each.
 
-    A table without any value of ours has no page.
+    A table without any value of ours is not on it.
+
+    Returns:
+        What making a table takes, by `<paper>/<table>`.
     """
     found = {}
     for paper in papers:
+        folder = aside / "tables" / paper.name
+        parts = [f"# {paper.about.title}"]
         for name in (*paper.items("tables"), *paper.items("corpora")):
-            page = aside / "tables" / paper.name / f"{name}.md"
-            if not has_values(page.with_suffix(".csv")):
-                page.unlink()
-            elif rows := costs.of_rows(paper, name):
-                text = page.read_text(encoding="utf-8")
-                write_text(page, f"{text}\n{rows_list(rows)}")
+            if not has_values(folder / f"{name}.csv"):
+                continue
+            text = (folder / f"{name}.md").read_text(encoding="utf-8").rstrip()
+            parts += [f'<a id="{name}"></a>', text]
+            if rows := costs.of_rows(paper, name):
                 whole = costs.together(paper, name, rows)
+                parts.append(rows_list(rows).rstrip())
                 found[f"{paper.name}/{name}"] = f"{whole.cost}. `{whole.command}`"
+        if len(parts) > 1:
+            write_text(folder / "README.md", "\n\n".join(parts) + "\n")
     return found
 
 
@@ -180,8 +187,8 @@ def _write_index(aside: Path, results: Mapping[str, Result]) -> None:
     runs = {
         key: {"identity": result.identity, "stale": result.stale} for key, result in results.items()
     }
-    lines = [path.relative_to(aside).as_posix() for path in aside.rglob("*.jsonl")]
-    files = listed(aside, ["README.md", *lines])
+    whole = [*aside.rglob("README.md"), *aside.rglob("*.jsonl")]
+    files = listed(aside, [path.relative_to(aside).as_posix() for path in whole])
     write_json(aside / INDEX, {"schema": 1, "runs": runs, "files": files})
 
 
