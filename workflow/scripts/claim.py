@@ -7,7 +7,7 @@ from workflow.failure import one_sentence
 from workflow.files import write_json
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measures
-from workflow.scripts import command
+from workflow.terminal import command
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from workflow.definitions.paper import Paper
 from workflow.failure import one_sentence
 from workflow.reporting.tables.corpora import Facts, describe, facts_of
-from workflow.scripts import command
+from workflow.terminal import command
 
 
 def main() -> None:

@@ -17,8 +17,8 @@ from workflow.datasets.io.checksums import read_manifest
 from workflow.errors import Mistake
 from workflow.failure import one_sentence
 from workflow.planning.identity import Spec, digest, measuring_roots, nameless
-from workflow.scripts import command
 from workflow.scripts.job import check_code, load_subject, read_spec, record_digest, say
+from workflow.terminal import command
 
 if TYPE_CHECKING:
     from model.probes.measure import Subject

@@ -14,7 +14,7 @@ from workflow.paths import ROOT
 from workflow.planning.configured import configured
 from workflow.planning.plan import Plan
 from workflow.planning.targets import Targets
-from workflow.scripts import command
+from workflow.terminal import command
 
 
 def main() -> None:

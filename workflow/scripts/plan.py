@@ -31,7 +31,7 @@ from workflow.planning.budget import (
 from workflow.planning.configured import configured
 from workflow.planning.estimate import WITHIN, Estimator
 from workflow.planning.plan import Plan
-from workflow.scripts import command
+from workflow.terminal import command
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 from workflow.failure import one_sentence
 from workflow.reporting.measures import Measures
-from workflow.scripts import command
+from workflow.terminal import command
 
 
 def main() -> None:

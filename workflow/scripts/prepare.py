@@ -9,7 +9,7 @@ from workflow.datasets.io.files import by_name
 from workflow.datasets.io.multicore import use
 from workflow.datasets.kinds.recipe import load
 from workflow.failure import one_sentence
-from workflow.scripts import command
+from workflow.terminal import command
 
 
 def main() -> None:

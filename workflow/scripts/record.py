@@ -16,7 +16,6 @@ from model.store.runs import Entry, drop_checkpoints
 from workflow.errors import Mistake
 from workflow.failure import one_sentence
 from workflow.planning.identity import Spec, digest, measuring_roots, nameless
-from workflow.scripts import command
 from workflow.scripts.job import (
     check_code,
     check_run,
@@ -27,6 +26,7 @@ from workflow.scripts.job import (
     say,
     write_record,
 )
+from workflow.terminal import command
 
 
 def main() -> None:

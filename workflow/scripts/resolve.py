@@ -8,8 +8,8 @@ from model.store.files import write_atomically
 from workflow.datasets.io.checksums import read_manifest
 from workflow.failure import one_sentence
 from workflow.planning.identity import complete
-from workflow.scripts import command
 from workflow.scripts.job import read_spec
+from workflow.terminal import command
 
 
 def main() -> None:

@@ -12,8 +12,7 @@ from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 from workflow.failure import one_sentence
 from workflow.paths import ROOT
 from workflow.planning.configured import configured
-from workflow.scripts import command
-from workflow.terminal import logger
+from workflow.terminal import command, logger
 from workflow.terminal.closing import closing
 from workflow.terminal.progress import Progress, duration
 

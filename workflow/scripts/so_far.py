@@ -8,7 +8,7 @@ from workflow.paths import ROOT
 from workflow.planning.configured import configured
 from workflow.reporting.publication.current import planned
 from workflow.reporting.publication.so_far import write_so_far
-from workflow.scripts import command
+from workflow.terminal import command
 
 
 def main() -> None:

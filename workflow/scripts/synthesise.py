@@ -4,7 +4,7 @@ from workflow.datasets.io.checksums import write_checksums
 from workflow.datasets.kinds.recipe import load
 from workflow.errors import DataError
 from workflow.failure import one_sentence
-from workflow.scripts import command
+from workflow.terminal import command
 
 
 def main() -> None:

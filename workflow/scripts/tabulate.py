@@ -6,7 +6,7 @@ from workflow.definitions.paper import Paper
 from workflow.failure import one_sentence
 from workflow.reporting.measures import Measures
 from workflow.reporting.tables.tabulating import tabulate
-from workflow.scripts import command
+from workflow.terminal import command
 
 
 def main() -> None:

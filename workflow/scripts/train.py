@@ -21,7 +21,6 @@ from workflow.errors import Mistake
 from workflow.failure import one_sentence
 from workflow.paths import ROOT
 from workflow.planning.identity import Spec
-from workflow.scripts import command
 from workflow.scripts.job import (
     check_data,
     check_run,
@@ -32,6 +31,7 @@ from workflow.scripts.job import (
     read_spec,
     say,
 )
+from workflow.terminal import command
 
 if TYPE_CHECKING:
     from model.training.checkpointer import Weights

@@ -1,4 +1,4 @@
-"""What a person sees in the terminal while Snakemake runs, and when it has ended.
+"""What a person types and sees in the terminal: arguments, progress, and how it ended.
 
 Programs import it; it imports reporting and planning.
 """

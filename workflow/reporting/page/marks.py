@@ -4,19 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-SIGNS = {
-    "reproduced": "✓",
+from workflow.reporting.tables.marks import MARKS
+
+SIGNS = MARKS | {
     "holds": "✓",
-    "within, one seed": "≈",
-    "within, seeds apart": "≈",
-    "near": "~",
     "no difference": "=",
     "undecided": "?",
-    "differs": "✗",
     "does not hold": "✗",
-    "wide tolerance": "–",
-    "second reading": "–",
-    "not comparable": "–",
     "not run": "·",
     "quoted": "”",
 }

@@ -16,7 +16,7 @@ from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.statistics.decisions import DECIDED, VERDICTS
 from workflow.reporting.statistics.verdict import RULE
 
-FIGURE = "png"
+FIGURE = "svg"
 """The kind of file of a figure that is published."""
 LATEX = """\
 `.venv/bin/python -m workflow.scripts.latex docs/reproduction/{scale}/tables/<paper>/<table>.csv` \

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.scripts.processes import command
-from workflow.scripts.command import asked, mapping, mappings
+from workflow.terminal.command import asked, mapping, mappings
 
 
 @pytest.mark.parametrize(
