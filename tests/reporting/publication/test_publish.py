@@ -503,13 +503,8 @@ def test_corpora_stay_published_without_their_data(results: Results, docs: Path)
     found.with_suffix(".csv").touch()
     for _ in range(2):
         put(results, docs)
-<<<<<<< ours
         text = table.with_name("README.md").read_text()
-        assert "|  | SMS |" in text and "| train # | 9 [3500]\u00a0✗ |" in text
-=======
-        text = table.with_suffix(".md").read_text()
         assert "\n| SMS | 9 [3500]\u00a0✗ |" in text and "| Yelp |" not in text
->>>>>>> theirs
         shutil.rmtree(found.parent, ignore_errors=True)
     assert "Table 8: sizes of the classification corpora" in (docs / "lite/README.md").read_text()
     told = read_lines(table.with_name(SIDECARS))
@@ -517,12 +512,8 @@ def test_corpora_stay_published_without_their_data(results: Results, docs: Path)
     write_lines(table.with_name(SIDECARS), told)
     sealing.relist(docs / "lite/index.json")
     put(results, docs)
-<<<<<<< ours
-    assert "| SMS |" not in table.with_name("README.md").read_text()
-=======
     assert "9" not in {one["mean"] for one in read_csv(table.with_suffix(".csv"))}
-    assert not table.with_suffix(".md").exists()
->>>>>>> theirs
+    assert not table.with_name("README.md").exists()
 
 
 def test_changes_of_tolerance_are_told() -> None:
