@@ -10,21 +10,6 @@ PAGE_FILES = [
 report: "../report/captions/workflow.rst"
 
 
-def flagged(prefix, formats, shown, kind):
-    """Return the files of a kind of result; one of them is for `snakemake --report`."""
-    names = {"paper": "{paper}", kind: f"{{{kind}}}", "scale": PLAN.scale}
-    files = [f"{prefix}.{suffix}" for suffix in formats]
-    place = formats.index(shown)
-    files[place] = report(
-        files[place],
-        caption=f"../report/captions/{kind}.rst",
-        category=lambda wildcards: TARGETS.papers[wildcards.paper].title,
-        subcategory=f"{kind}s",
-        labels={name: value for name, value in names.items() if value != "{claim}"},
-    )
-    return files
-
-
 localrules:
     describe,
     tabulate,
