@@ -53,9 +53,10 @@ plan: $(READY)  ## Tell jobs and cost: make plan SCALE=lite [ONLY= OVERLAY= PARA
 		$(if $(MIRROR),--mirror "$(MIRROR)") $(if $(OVERLAY),--configfile "$(OVERLAY)") \
 		$(if $(LIST),--jobs)
 
-run: $(READY)  ## Run it: make run SCALE=lite ONLY="target target" OVERLAY=file [PROFILE=slurm JOBS=n]
+run: $(READY)  ## Run it: make run SCALE=lite ONLY="target target" [OVERLAY= PROFILE= JOBS=n DEVICE= MIRROR=]
 	@$(VENV)/bin/python -m workflow.scripts.run $(ONLY) \
 		$(call given,SCALE,--scale) --results "$(RESULTS)" \
+		$(if $(DEVICE),--device $(DEVICE)) $(if $(MIRROR),--mirror "$(MIRROR)") \
 		$(if $(JOBS),--jobs $(JOBS)) $(if $(PROFILE),--profile "$(PROFILE)") $(if $(OVERLAY),--configfile "$(OVERLAY)")
 
 mirror: $(READY)  ## Gather what a scale downloads: make mirror TO=DIR SCALE=lite [OVERLAY=file]

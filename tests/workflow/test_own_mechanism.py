@@ -37,6 +37,10 @@ def test_the_mechanisms_of_the_page_become_rows(project):
     assert {row: found[row] for row in before} == before
     assert len(set(found.values())) == len(found)
     assert all(0 < float(loss) < 10 for loss in found.values())
+    table = project.root / "results/demo/tables/toy/losses.csv"
+    table.write_text(table.read_text().replace("soft", "Soft"))
+    project.script("verify", "--results", "results", "--mend", "--configfile", "mine.yaml")
+    assert losses(project) == found
     project.edit("my_attention.py", "torch.randn_like(scores)", "2 * torch.randn_like(scores)")
     edited = project.plan("toy_losses", "--configfile", "mine.yaml")
     assert edited.trained == ["toy_language/own_noisy/seed-0"], "no other reaches what was edited"

@@ -19,7 +19,7 @@ from workflow.terminal.progress import Progress, duration
 
 def main() -> None:
     """Run from the command line, in the root of the project."""
-    parser = command.planner((__doc__ or "").partition("\n")[0], "scale", "results")
+    parser = command.planner((__doc__ or "").partition("\n")[0], *command.SETTINGS)
     parser.add_argument("targets", nargs="*", help="what to ask Snakemake for; else everything")
     parser.add_argument("--profile", help="of Snakemake; without one jobs run on this machine")
     parser.add_argument("--jobs", help="at once, with a profile; else cores (all)")

@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from model.store.checksums import (
     set_aside,
 )
 from model.store.runs import read_result
+from workflow.definitions.loader import read_yaml
 from workflow.failure import made_with, one_sentence
 from workflow.files import SIDECARS
 from workflow.lines import read_lines
@@ -129,6 +130,8 @@ def from_the_future(results: Path) -> list[Path]:
 
 def mend(damaged: Sequence[Path], results: Path, changes: Sequence[Path]) -> int:
     """Set aside what is damaged, and have Snakemake make the outputs anew; its exit status."""
+    with one_sentence():
+        overlaid = has_overlay(changes)
     scales: dict[str, list[str]] = {}
     for path in damaged:
         gone = made_with(path, results)
@@ -141,10 +144,15 @@ def mend(damaged: Sequence[Path], results: Path, changes: Sequence[Path]) -> int
         command = [sys.executable, "-m", "snakemake", "--cores", "all", *targets]
         command += ["--quiet", "rules", "--config", f"results={results}"]
         command += [f"scale={scale.partition('+')[0]}"]
-        if "+" in scale:
-            command += ["--configfile", *map(str, changes)]
+        if ("+" in scale) == overlaid:
+            command += ["--configfile", *map(str, changes)] if changes else []
         status |= subprocess.run(command, check=False).returncode
     return status
+
+
+def has_overlay(changes: Iterable[Path]) -> bool:
+    """Whether results made with these files lie in a folder of their own, `<scale>+<overlay>`."""
+    return any("overlay" in read_yaml(path) for path in changes)
 
 
 def _fault(check: Callable[[Path], object], path: Path) -> Damaged | None:

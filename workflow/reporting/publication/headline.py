@@ -97,8 +97,8 @@ def claims_by_paper(judged: Iterable[JudgedClaim]) -> Counts:
         for name in (*keys, EVERY)
     ]
     about = (
-        "The papers' claims, as decided here. *Undecided*: chance among trainings or test examples "
-        "can explain what was found. *Not run*: in most cases the data is not here."
+        "The papers' claims, as decided here. *Undecided*: one training alone, or chance among "
+        "trainings or test examples can explain it. *Not run*: in most cases the data is not here."
     )
     return Counts(about, ("paper", "claims", *VERDICTS), tuple(rows))
 
