@@ -189,7 +189,9 @@ def _index(index: Path) -> None:
 def _lines(folder: Path, path: Path) -> None:
     """Check a file of lines published in a folder: all that belong there, once, and whole."""
     if path.name == SIDECARS:
-        made = {one.stem for one in path.parent.iterdir() if one.name != SIDECARS}
+        made = {
+            one.stem for one in path.parent.iterdir() if one.name not in (SIDECARS, "README.md")
+        }
         for sidecar in read_lines(path, made).values():
             check_files(path.parent, sidecar["files"])
     elif path.parent.name in KINDS:
