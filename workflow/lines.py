@@ -15,9 +15,11 @@ from model.store.checksums import LENGTH, Damaged, sealed, unsealed
 from model.store.files import write_atomically
 
 KEY = "key"
+Line = dict[str, Any]
+"""What a line holds: JSON, as whatever wrote it defines."""
 
 
-def write_lines(path: Path, values: Mapping[str, Mapping[str, Any]]) -> None:
+def write_lines(path: Path, values: Mapping[str, Line]) -> None:
     """Write a line for each value; NaN is refused."""
     lines = (
         sealed({KEY: key, **values[key]}, separators=(",", ":"))
@@ -31,7 +33,7 @@ def _order(key: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", key)]
 
 
-def read_lines(path: Path, keys: Collection[str] | None = None) -> dict[str, dict[str, Any]]:
+def read_lines(path: Path, keys: Collection[str] | None = None) -> dict[str, Line]:
     """Read the values of all lines by their keys.
 
     Args:
@@ -42,7 +44,7 @@ def read_lines(path: Path, keys: Collection[str] | None = None) -> dict[str, dic
         Damaged: a line is another one, stands there twice, is missing or not expected; or the file
             is missing.
     """
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, Line] = {}
     for number, line in enumerate(_split(path), start=1):
         value = unsealed(line)
         if value is None:
@@ -59,7 +61,7 @@ def read_lines(path: Path, keys: Collection[str] | None = None) -> dict[str, dic
     return found
 
 
-def read_line(path: Path, key: str) -> dict[str, Any]:
+def read_line(path: Path, key: str) -> Line:
     """Read the value of one line; raises Damaged as `read_lines` does."""
     begin = f'"{KEY}":{json.dumps(key, ensure_ascii=False)}'.encode()
     mine = [line for line in _split(path) if line[LENGTH:].lstrip().startswith(begin)]
@@ -72,7 +74,7 @@ def read_line(path: Path, key: str) -> dict[str, Any]:
     return value
 
 
-def whole_lines(path: Path) -> Iterator[dict[str, Any]]:
+def whole_lines(path: Path) -> Iterator[Line]:
     """Yield the values of the lines that are not damaged."""
     return (value for line in _split(path) if (value := unsealed(line)) is not None)
 

@@ -8,13 +8,13 @@ import os
 import sys
 import threading
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from workflow.failure import last_error
-from workflow.terminal.progress import Progress
+from workflow.terminal.progress import Progress, Told
 
 NAME = "saccade"
 PROGRESS = Progress()
@@ -82,13 +82,13 @@ class LogHandler(LogHandlerBase):
         self.drawn = False
 
 
-def _repeats(told: dict[str, Any]) -> bool:
+def _repeats(told: Told) -> bool:
     """Return whether an error says only that jobs failed, which they have said themselves."""
     known = ("CalledProcessError in ", "At least one job did not complete ")
     return told.get("event") == LogEvent.ERROR and any(one in told["msg"] for one in known)
 
 
-def _sentence(told: dict[str, Any]) -> str | None:
+def _sentence(told: Told) -> str | None:
     """Return the sentence of a job that failed, where one of its logs ends with one."""
     if told.get("event") != LogEvent.JOB_ERROR:
         return None

@@ -8,6 +8,8 @@ from typing import Any
 
 from snakemake_interface_logger_plugins.common import LogEvent
 
+Told = Mapping[str, Any]
+"""A record of Snakemake's log."""
 SETTLED = 10
 """Seconds before a time left is said."""
 
@@ -61,7 +63,7 @@ class Progress:
             self._rules[number], self._planned[number] = rule, planned
         self.total = len(self._rules)
 
-    def note(self, told: Mapping[str, Any]) -> None:
+    def note(self, told: Told) -> None:
         """Take what Snakemake says in a record of its log."""
         event = told.get("event")
         if event == LogEvent.JOB_INFO:
