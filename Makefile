@@ -53,7 +53,7 @@ plan: $(READY)  ## Tell jobs and cost: make plan SCALE=lite [ONLY= OVERLAY= PARA
 		$(if $(MIRROR),--mirror "$(MIRROR)") $(if $(OVERLAY),--configfile "$(OVERLAY)") \
 		$(if $(LIST),--jobs)
 
-run: $(READY)  ## Run it: make run SCALE=lite ONLY="target target" [OVERLAY= PROFILE= JOBS=n DEVICE= MIRROR=]
+run: $(READY)  ## Run it: make run SCALE=lite ONLY="target target" [OVERLAY= PROFILE= JOBS= DEVICE=]
 	@$(VENV)/bin/python -m workflow.scripts.run $(ONLY) \
 		$(call given,SCALE,--scale) --results "$(RESULTS)" \
 		$(if $(DEVICE),--device $(DEVICE)) $(if $(MIRROR),--mirror "$(MIRROR)") \
@@ -66,7 +66,7 @@ mirror: $(READY)  ## Gather what a scale downloads: make mirror TO=DIR SCALE=lit
 
 ##@ Results
 
-so-far: $(READY)  ## Report what is done so far, training nothing: make so-far SCALE=lite [OVERLAY=file PUBLISHED=1]
+so-far: $(READY)  ## Report what is done, training nothing: make so-far SCALE=lite [OVERLAY= PUBLISHED=1]
 	@$(VENV)/bin/python -m workflow.scripts.so_far \
 		$(call given,SCALE,--scale) --results "$(RESULTS)" $(if $(PUBLISHED),--published) \
 		$(if $(OVERLAY),--configfile "$(OVERLAY)")
