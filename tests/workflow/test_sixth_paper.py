@@ -69,8 +69,8 @@ def test_its_demo_runs_and_every_count_has_its_row(six: Project) -> None:
 
 def check_snakemakes_report(project: Project) -> None:
     """Check what `snakemake --report` has of the finished paper: it fetches nothing."""
-    project.snakemake("report", "--report", "all.zip", config=("experiments=sixth",))
-    with ZipFile(project.root / "all.zip") as made:
+    project.snakemake("report", "--report", "results/all.zip", config=("experiments=sixth",))
+    with ZipFile(project.root / "results/all.zip") as made:
         page = made.read("all/report.html").decode()
         data = [name for name in made.namelist() if "/data/" in name]
     found = re.findall(r'var (categories|results) = (\{".*\});', page)
