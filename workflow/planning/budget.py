@@ -11,7 +11,7 @@ from model.store.checksums import read_sealed, sealed
 from model.store.files import write_atomically
 from workflow.errors import InputError
 from workflow.planning.estimate import Estimate, Estimator
-from workflow.planning.plan import Plan, named
+from workflow.planning.plan import Plan, Run, named
 from workflow.planning.resources import Resources
 
 TRAIN = ("train", "train_locally")
@@ -60,6 +60,14 @@ def uses_gpu(device: str) -> bool:
     return device == "cuda" or (device == "auto" and shutil.which("nvidia-smi") is not None)
 
 
+def trained(plan: Plan, job: Job) -> Run | None:
+    """Return the run that a job trains, None of another job."""
+    if job.rule not in TRAIN:
+        return None
+    told = job.wildcards
+    return plan.run(told["experiment"], told["variant"], int(told["seed"]))
+
+
 def costs(plan: Plan, jobs: Iterable[Job], estimator: Estimator) -> list[Cost]:
     """Return the cost of each experiment with jobs, the dearest first, other jobs last."""
     found: dict[str, Cost] = {}
@@ -67,8 +75,7 @@ def costs(plan: Plan, jobs: Iterable[Job], estimator: Estimator) -> list[Cost]:
         name = job.wildcards.get("experiment", "")
         cost = found.setdefault(name, Cost(name))
         cost.jobs += 1
-        if job.rule in TRAIN:
-            run = plan.run(name, job.wildcards["variant"], int(job.wildcards["seed"]))
+        if run := trained(plan, job):
             cost.runs[run.key] = estimator.estimate(run)
     return sorted(found.values(), key=lambda cost: (not cost.experiment, -cost.hours))
 
@@ -137,24 +144,23 @@ def remember(plan: Plan, found: Iterable[Cost]) -> None:
 
     Plans of runs that are not to be trained now are kept.
     """
-    runs = planned(plan)
+    file = plan_file(plan)
+    runs = recall(file)
     at = datetime.now(UTC).isoformat(timespec="seconds")
     for cost in found:
         for key, one in cost.runs.items():
             if one.source != "store":
                 runs[key] = {**asdict(one), "at": at}
-    write_atomically(
-        _plan_file(plan), sealed({"schema": 1, "runs": runs}, indent=1, sort_keys=True)
-    )
+    write_atomically(file, sealed({"schema": 1, "runs": runs}, indent=1, sort_keys=True))
 
 
-def planned(plan: Plan) -> dict[str, Any]:
-    """Return what each run was planned to take, by its key, as `remember` wrote it."""
-    path = _plan_file(plan)
-    return dict(read_sealed(path)["runs"]) if path.is_file() else {}
+def recall(file: Path) -> dict[str, Any]:
+    """Return what each run was planned to take, by its key, as `remember` wrote it; {} before."""
+    return dict(read_sealed(file)["runs"]) if file.is_file() else {}
 
 
-def _plan_file(plan: Plan) -> Path:
+def plan_file(plan: Plan) -> Path:
+    """Return the file in which `remember` keeps what the runs of a scale were planned to take."""
     return Path(plan.folder) / "plan.json"
 
 

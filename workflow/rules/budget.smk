@@ -1,8 +1,8 @@
 # The budget is checked when all jobs are known and none has begun, with every profile. Snakemake
 # calls `onstart` in its main process only, and not in a dry run.
 
-from workflow.planning.budget import TRAIN, Job, allowance, check_budget, costs, planned
-from workflow.planning.budget import remember, uses_gpu
+from workflow.planning.budget import Job, allowance, check_budget, costs, plan_file, recall
+from workflow.planning.budget import remember, trained, uses_gpu
 from workflow.planning.estimate import Estimator
 
 
@@ -21,7 +21,7 @@ def allow(needed):
 def expect(needed):
     """Tell a logger of progress which jobs will run, and what their training was planned to take."""
     with one_sentence():
-        runs = planned(PLAN)
+        runs = recall(plan_file(PLAN))
     logger.info(
         "", extra={"expected": [(workflow.dag.jobid(one), *expected(one, runs)) for one in needed]}
     )
@@ -29,9 +29,8 @@ def expect(needed):
 
 def expected(job, runs):
     """Return a job's rule, and the seconds planned for its run, None without a plan."""
-    run = "{experiment}/{variant}/seed-{seed}".format
-    key = run(**job.wildcards_dict) if job.rule.name in TRAIN else ""
-    return job.rule.name, runs.get(key, {}).get("seconds")
+    run = trained(PLAN, Job(job.rule.name, job.wildcards_dict))
+    return job.rule.name, runs.get(run.key, {}).get("seconds") if run else None
 
 
 onstart:

@@ -9,7 +9,7 @@ from workflow.definitions.references import key_of
 from workflow.planning.budget import TRAIN
 from workflow.planning.plan import Plan
 from workflow.planning.targets import Targets
-from workflow.reporting.claims.judged import JudgedClaim, read_claims
+from workflow.reporting.claims.judged import JudgedClaim, claims_in
 from workflow.terminal.progress import Progress, duration
 
 NUMBERS = SHOWN = 3
@@ -57,8 +57,7 @@ def made_of(plan: Plan, asked: Sequence[str]) -> list[str]:
 
 def numbers(plan: Plan) -> list[str]:
     """Return lines of a few numbers of the papers' claims."""
-    paths = sorted(Path(plan.folder, "claims").glob("*.json"))
-    chosen = choose([claim for path in paths for claim in read_claims(path)], NUMBERS)
+    chosen = choose(claims_in(Path(plan.folder, "claims").glob("*.json")), NUMBERS)
     about = "ours, with what the paper prints"
     if plan.config["scale"] == "demo":
         about = "of tiny tasks, which show that everything works; not to be compared"

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from tests.reporting.synthetic import Results, plan_of
 from workflow.planning.targets import Targets
-from workflow.reporting.page.runs import command, flat, recorded, variants
+from workflow.reporting.commands import command
+from workflow.reporting.page.runs import flat, recorded, variants
 
 
 def test_a_variant_says_in_what_it_differs_from_the_defaults(results: Results) -> None:

@@ -1,6 +1,6 @@
 """A claim with its decision, as it stands in the JSON of its paper."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -77,6 +77,11 @@ class JudgedClaim:
         """Read a claim that `told` wrote."""
         sides = {side: ClaimSide(**told[side]) for side in ("left", "right")}
         return cls(**{field.name: told[field.name] for field in fields(cls)} | sides)
+
+
+def claims_in(files: Iterable[Path]) -> list[JudgedClaim]:
+    """Return the claims of several papers' JSON files, in the order of the files' names."""
+    return [claim for path in sorted(files) for claim in read_claims(path)]
 
 
 def read_claims(path: Path) -> list[JudgedClaim]:

@@ -13,7 +13,7 @@ from workflow.reporting.claims.judged import JudgedClaim
 from workflow.reporting.claims.markdown import counted, difference, sides
 from workflow.reporting.page.charts import whisker
 from workflow.reporting.page.marks import Mark
-from workflow.reporting.page.runs import variant_address
+from workflow.reporting.page.runs import addresses
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,6 @@ def _shown(paper: str, claim: JudgedClaim, runs: Mapping[str, Mapping[str, Any]]
     if claim.interval and claim.estimate is not None:
         said = f"95 % interval {difference(claim)}, to compare with {claim.margin:g}"
         picture = whisker(*claim.interval, claim.estimate, claim.margin, said)
-    behind = [runs[identity] for identity in claim.runs]
     return ShownClaim(
         claim=claim,
         address=f"claim/{paper}/{claim.id}",
@@ -62,9 +61,7 @@ def _shown(paper: str, claim: JudgedClaim, runs: Mapping[str, Mapping[str, Any]]
         counted=counted(claim),
         picture=Markup(picture),
         seeds=_seeds(claim.seeds),
-        runs=list(
-            dict.fromkeys(variant_address(run["experiment"], run["variant"]) for run in behind)
-        ),
+        runs=addresses(claim.runs, runs),
     )
 
 

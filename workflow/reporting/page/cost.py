@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from workflow.datasets.fetched import sources
 from workflow.datasets.kinds.recipe import files
 from workflow.errors import RecipeError
-from workflow.files import read_json
+from workflow.planning.budget import recall
 from workflow.reporting.measures import Run
 
 
@@ -69,13 +69,13 @@ def spent(runs: Sequence[Run], plan: Path | None) -> list[Spent]:
     A run that two experiments share was trained once, so it counts once.  `plan` is the file of
     what was planned, where anything was.
     """
-    planned = read_json(plan)["runs"] if plan and plan.is_file() else {}
+    known = recall(plan) if plan else {}
     grouped: dict[str, list[tuple[float, float | None]]] = {}
     for run in {run["identity"]: run for run in reversed(runs)}.values():
         labels = run["spec"]["run"]
         key = f"{labels['experiment']}/{labels['variant']}/seed-{run['spec']['seed']}"
         hours = float(run.get("device_seconds") or 0) / 3600
-        expected = planned[key]["seconds"] / 3600 if key in planned else None
+        expected = known[key]["seconds"] / 3600 if key in known else None
         grouped.setdefault(labels["experiment"], []).append((hours, expected))
     return [
         Spent(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from markupsafe import Markup, escape
 from workflow.definitions.paper import Paper
 from workflow.files import read_history, read_sidecar, write_sidecar, write_text
 from workflow.paths import PUBLISHED
+from workflow.reporting.commands import command
 from workflow.reporting.page import claims as page_claims
 from workflow.reporting.page import cost, figures, overview, tables
 from workflow.reporting.page import runs as page_runs
@@ -59,7 +61,7 @@ def render(
         lstrip_blocks=True,
     )
     environment.filters["prose"] = prose
-    environment.globals["command"] = lambda target: page_runs.command(scale, target)
+    environment.globals["command"] = partial(command, scale)
     environment.globals["word"] = Mark
     given = Given(_by_name(tables), _by_name(figures), {path.stem: path for path in claims})
     papers = [_paper(paper, given) for paper in Paper.all(mechanisms)]

@@ -16,6 +16,7 @@ from workflow.errors import InputError
 from workflow.files import read_json
 from workflow.planning.experiments import Experiment, load_experiments
 from workflow.planning.settings import recipe
+from workflow.reporting.commands import command, measures
 from workflow.reporting.measures import Run
 from workflow.reporting.page.charts import Line, chart
 from workflow.reporting.statistics.comparability import base_scale
@@ -65,11 +66,14 @@ def variant_address(experiment: str, variant: str) -> str:
     return f"run/{experiment}/{variant}"
 
 
-def command(scale: str, target: str) -> str:
-    """Return what makes a target at a scale; an overlay's file is the user's own."""
-    base, _, overlay = scale.partition("+")
-    named = f" OVERLAY={overlay}.yaml" if overlay else ""
-    return f"make run SCALE={base}{named} ONLY={target}"
+def addresses(identities: Iterable[str], runs: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return where the page tells of the variants of some runs, each once.
+
+    `runs` has experiment and variant of each identity.
+    """
+    behind = (runs[identity] for identity in identities)
+    found = (variant_address(run["experiment"], run["variant"]) for run in behind)
+    return list(dict.fromkeys(found))
 
 
 def recorded(files: Iterable[Path]) -> list[Recorded]:
@@ -90,9 +94,8 @@ def _variant(experiment: str, variant: str, group: Sequence[Recorded], scale: st
     spec = group[0].run["spec"]
     settings = {"data": {**spec["data"], **spec["run"].get("data", {})}}
     settings |= {part: spec[part] for part in PARTS[1:]}
-    seeds = [str(one.run["spec"]["seed"]) for one in group]
-    which = seeds[0] if len(seeds) == 1 else f"{{{','.join(seeds)}}}"
-    file = f"results/{scale}/measures/{experiment}/{variant}/seed-{which}.json"
+    seeds = [int(one.run["spec"]["seed"]) for one in group]
+    file = measures(scale, ((experiment, variant, seed) for seed in seeds))
     return ShownVariant(
         address=variant_address(experiment, variant),
         experiment=experiment,

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from workflow.definitions.cells import row_name
 from workflow.reporting.page.marks import Mark
-from workflow.reporting.page.runs import variant_address
+from workflow.reporting.page.runs import addresses
 from workflow.reporting.statistics.cells import Cell, text
 from workflow.reporting.tables import layout
 
@@ -156,9 +156,7 @@ def _rows(
 
 def _variants(behind: Iterable[tuple[Cell, Told]], runs: Mapping[str, Told]) -> list[str]:
     """Return the addresses of the variants behind some cells."""
-    identities = dict.fromkeys(one for _, told in behind for one in told.get("runs", ()))
-    found = [runs[identity] for identity in identities]
-    return list(dict.fromkeys(variant_address(run["experiment"], run["variant"]) for run in found))
+    return addresses((one for _, told in behind for one in told.get("runs", ())), runs)
 
 
 def _marks(metrics: Mapping[str, Any], behind: Iterable[tuple[Cell, Told]]) -> list[Mark]:

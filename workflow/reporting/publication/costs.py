@@ -15,7 +15,7 @@ from workflow.lines import whole_lines
 from workflow.planning.corpora import corpora
 from workflow.planning.estimate import Estimate, Estimator
 from workflow.planning.plan import Plan, Run
-from workflow.reporting.statistics.comparability import base_scale
+from workflow.reporting.commands import command, measures
 
 ABOUT = """\
 Behind a table stands the command that makes it, and what that takes where nothing was made yet: \
@@ -81,10 +81,10 @@ class Costs:
         if name in paper.items("corpora"):
             definition = paper.definition("corpora", name)
             known = corpora(self.plan, definition, f"{paper.name}, {name}")
-            command = self._command(f"{paper.name}_{name}")
+            making = self._command(f"{paper.name}_{name}")
             for row in definition["rows"]:
                 if recipe := known[row["id"]].recipe:
-                    rows = found.setdefault(row["id"], Rows([], command, self._fetched([recipe])))
+                    rows = found.setdefault(row["id"], Rows([], making, self._fetched([recipe])))
                     rows.names.append(row["label"])
             return list(found.values())
         table = paper.definition("tables", name)
@@ -100,10 +100,11 @@ class Costs:
                 for run in self.plan.runs(experiment, [variant])
             ]
             if runs:
-                command = self._command(_measures(self.plan.scale, runs))
-                if command not in found:
-                    found[command] = Rows([], command, self.of_runs(runs))
-                found[command].names.append(label)
+                wanted = ((run.experiment.name, run.variant, run.seed) for run in runs)
+                making = self._command(measures(self.plan.scale, wanted))
+                if making not in found:
+                    found[making] = Rows([], making, self.of_runs(runs))
+                found[making].names.append(label)
         return list(found.values())
 
     def together(self, paper: Paper, name: str, rows: Sequence[Rows]) -> Rows:
@@ -132,29 +133,8 @@ class Costs:
         return Cost({}, {"/".join(name): self.sources[name] for name in sorted(names)})
 
     def _command(self, target: str) -> str:
-        base = base_scale(self.plan.scale)
-        overlay = " OVERLAY=<its file>" if self.plan.scale != base else ""
         quoted = f"'{target}'" if {*target} & {*"{ "} else target
-        return f"make run SCALE={base}{overlay} ONLY={quoted}"
-
-
-def _measures(scale: str, runs: Iterable[Run]) -> str:
-    """Return the files of measures of some runs, as bash writes several names in one."""
-    seeds: dict[tuple[str, str], list[str]] = {}
-    for run in runs:
-        seeds.setdefault((run.experiment.name, run.variant), []).append(str(run.seed))
-    alike: dict[tuple[str, str], list[str]] = {}
-    for (experiment, variant), numbers in seeds.items():
-        alike.setdefault((experiment, _any(numbers)), []).append(variant)
-    folder = f"results/{scale}/measures"
-    return " ".join(
-        f"{folder}/{experiment}/{_any(variants)}/seed-{numbers}.json"
-        for (experiment, numbers), variants in alike.items()
-    )
-
-
-def _any(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{{{','.join(names)}}}"
+        return command(self.plan.scale, quoted)
 
 
 def _short(number: float) -> str:

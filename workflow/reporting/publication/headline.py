@@ -7,7 +7,7 @@ from pathlib import Path
 
 from workflow.definitions.paper import Paper
 from workflow.definitions.references import key_of
-from workflow.reporting.claims.judged import JudgedClaim, read_claims
+from workflow.reporting.claims.judged import JudgedClaim, claims_in
 from workflow.reporting.claims.kinds import KINDS
 from workflow.reporting.page.headline import Counts, Headline, PaperFinding
 from workflow.reporting.publication.counting import Comparison, comparisons, once
@@ -20,10 +20,7 @@ EVERY = "all"
 
 def headline(scale: str, tables: Iterable[Path], claims: Iterable[Path]) -> Headline:
     """Return what came out at a scale, from its tables (`.csv`) and judged claims (`.json`)."""
-    shown, judged = (
-        sorted(tables),
-        [claim for path in sorted(claims) for claim in read_claims(path)],
-    )
+    shown, judged = sorted(tables), claims_in(claims)
     found = comparisons(shown, CellSettings(scale, shown))
     compared = [one for one in once(found) if one.verdict in COMPARED]
     return Headline(

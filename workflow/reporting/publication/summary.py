@@ -6,7 +6,7 @@ from pathlib import Path
 from workflow.definitions.paper import PAPERS, Paper
 from workflow.errors import ReportingError
 from workflow.planning.experiments import load_experiments
-from workflow.reporting.claims.judged import JudgedClaim, read_claims
+from workflow.reporting.claims.judged import JudgedClaim, claims_in
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.page.headline import Headline
 from workflow.reporting.publication.headline import claims_by_paper, headline, sentence
@@ -26,8 +26,7 @@ ABOUT_CLAIMS = (
 
 def published_claims(folder: Path) -> list[JudgedClaim]:
     """Return all claims published below a scale's folder."""
-    files = sorted((folder / "claims").glob("*.json"))
-    return [claim for path in files for claim in read_claims(path)]
+    return claims_in((folder / "claims").glob("*.json"))
 
 
 def headline_of(folder: Path) -> Headline:
