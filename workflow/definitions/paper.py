@@ -9,6 +9,7 @@ from workflow.definitions.cells import check_tables, table_places, with_rows
 from workflow.definitions.claims import Claims, check_claims, claim_places
 from workflow.definitions.corpora import Corpora, CorpusTable, check_corpora, check_printed
 from workflow.definitions.expected import ExpectedValues
+from workflow.definitions.explorer import Explorer, check_explorer
 from workflow.definitions.figures import Figures, figure_places
 from workflow.definitions.loader import load_yaml
 from workflow.definitions.names import known
@@ -17,7 +18,7 @@ from workflow.definitions.tables import Table, Tables
 from workflow.errors import InputError, ReportingError, nearest
 
 Kind = TypeVar("Kind")
-INSIDE = {"corpora": "tables"}
+INSIDE = {"corpora": "tables", "explorer": "tasks"}
 """What a file's definitions are called in it, where that is not the file's name."""
 PAPERS = Path(__file__).resolve().parent.parent / "papers"
 
@@ -87,6 +88,13 @@ class Paper:
         return said
 
     @cached_property
+    def explorer(self) -> Explorer:
+        """The paper's `explorer.yaml`."""
+        said = self._load("explorer", Explorer)
+        check_explorer(said, str(self.folder / "explorer.yaml"))
+        return said
+
+    @cached_property
     def expected(self) -> ExpectedValues:
         """The paper's numbers."""
         return ExpectedValues(self.folder / "expected.csv")
@@ -136,7 +144,7 @@ class Paper:
                     raise InputError(f"{self.folder / kind}.yaml: {where}: {error}") from None
 
     def items(self, kind: str) -> Mapping[str, Any]:
-        """Return the definitions of a kind (`tables`, `figures` or `corpora`) by their names."""
+        """Return the definitions of a kind, such as `tables` or `figures`, by their names."""
         definitions: Mapping[str, Any] = getattr(self, kind)[INSIDE.get(kind, kind)]
         return definitions
 

@@ -11,6 +11,7 @@ from workflow.definitions.claims import Claims
 from workflow.definitions.configuration import Configuration
 from workflow.definitions.corpora import Corpora
 from workflow.definitions.experiments import Experiments
+from workflow.definitions.explorer import Explorer
 from workflow.definitions.figures import Figures
 from workflow.definitions.references import Papers
 from workflow.definitions.tables import Tables
@@ -22,6 +23,7 @@ FILES: dict[str, type] = {
     "config": Configuration,
     "corpora": Corpora,
     "experiments": Experiments,
+    "explorer": Explorer,
     "figures": Figures,
     "paper": Papers,
     "tables": Tables,

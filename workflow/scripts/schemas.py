@@ -65,7 +65,7 @@ What there is to change stands in `workflow/papers/*/experiments.yaml`.
 Made of the types in `workflow/definitions` by `python -m workflow.scripts.schemas`. *Needed* keys
 have to be there; the others may be left out.
 """
-ORDER = ("config", "experiments", "tables", "claims", "figures", "corpora", "paper")
+ORDER = ("config", "experiments", "tables", "claims", "figures", "explorer", "corpora", "paper")
 PARTS = {
     "argument": "anything",
     "node": "a part: `path` and its arguments",

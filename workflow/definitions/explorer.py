@@ -1,0 +1,79 @@
+"""What `explorer.yaml` may say: the tasks of the page whose models compute while one types."""
+
+from collections.abc import Mapping
+from itertools import chain
+from typing import Annotated, Literal, NotRequired, cast
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from workflow.definitions.names import Runs
+from workflow.definitions.values import Name, Positive, Text, closed, default
+from workflow.errors import InputError
+
+Models = list[Name]
+"""Variants of the task's experiment; those that a scale lacks are left out."""
+
+
+@closed
+class ModelsAtScale(TypedDict, total=False):
+    """The models at a scale, in place of the task's; without one the page leaves the task out."""
+
+    demo: Models
+    lite: Models
+    paper: Models
+
+
+@closed
+class Task(TypedDict):
+    """Models of one experiment, on the same data, side by side."""
+
+    title: Text
+    about: Text
+    """one sentence for who has not read the paper"""
+    kind: Literal["next", "class", "views"]
+    """what the models predict: the next symbol, a class, or the value of an expression in views"""
+    experiment: Name
+    models: Annotated[Models, Field(min_length=1)]
+    """variants, the first of which has the examples; those that a scale lacks are left out"""
+    scales: NotRequired[ModelsAtScale]
+    classes: NotRequired[Annotated[list[Text], Field(min_length=2)]]
+    """names of the classes, where the models predict one"""
+    examples: NotRequired[Annotated[Positive, default(40)]]
+    """how many of the test split the page has"""
+    words: NotRequired[Positive]
+    """how many words the page knows, the most frequent of the train split; all where left out"""
+
+
+@closed
+class Explorer(TypedDict):
+    """The tasks of a paper that `make explore` shows."""
+
+    tasks: Annotated[dict[Name, Task], Field(min_length=1)]
+
+
+def models_at(task: Task, scale: str) -> Models:
+    """Return the models of a task at a scale, whether the scale has them or not."""
+    return _by_scale(task).get(scale, task["models"])
+
+
+def explorer_runs(task: Task) -> Runs:
+    """Return every (experiment, variant) pair that a task names, at whatever scale."""
+    named = dict.fromkeys(chain(task["models"], *_by_scale(task).values()))
+    return [(task["experiment"], model) for model in named]
+
+
+def _by_scale(task: Task) -> Mapping[str, Models]:
+    return cast(Mapping[str, Models], task.get("scales", {}))
+
+
+def check_explorer(explorer: Explorer, where: str) -> None:
+    """Raise InputError for the first task whose keys don't fit its kind."""
+    for name, task in explorer["tasks"].items():
+        if (task["kind"] == "class") != ("classes" in task):
+            there = "missing" if task["kind"] == "class" else "only for kind class"
+            raise InputError(f'{where}: tasks.{name}: the key "classes" is {there}')
+        if task["kind"] == "next" and "words" in task:
+            raise InputError(
+                f'{where}: tasks.{name}: the key "words" is not for kind next, which predicts each'
+            )

@@ -1,0 +1,141 @@
+"""What the page holds: tasks, each with words, examples and models."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from model.batches.batching import BOS
+from model.batches.corpus import Corpus
+from model.store.runs import read_result
+from workflow.datasets.encoded.encoding import RESERVED
+from workflow.definitions.explorer import Task, models_at
+from workflow.errors import ReportingError
+from workflow.files import read_json
+from workflow.reporting.commands import command, measures
+from workflow.reporting.explorer.examples import examples
+from workflow.reporting.explorer.weights import packed, read_weights
+from workflow.reporting.explorer.words import Words
+from workflow.reporting.statistics.comparability import base_scale
+
+LONGEST = 64
+"""Most tokens of an input, BOS counted, where the models have positions for so many."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A run, and the file of its weights."""
+
+    record: Mapping[str, Any]
+    """What its `run.json` says."""
+    weights: Path
+
+    @classmethod
+    def of(cls, run: Path) -> "Shown":
+        """Return the run of a `run.json`, its files being as they were written.
+
+        Raises:
+            ReportingError: there is none.
+            Damaged: a file is another one.
+        """
+        if not run.is_file():
+            raise ReportingError(f"{run}: this file does not exist; run the job that writes it.")
+        return cls(read_result(run.parent), run.parent / "weights.safetensors")
+
+    @property
+    def labels(self) -> Mapping[str, Any]:
+        """Its experiment, variant, label and seed."""
+        labels: Mapping[str, Any] = self.record["spec"]["run"]
+        return labels
+
+    @property
+    def key(self) -> str:
+        """The run as `<experiment>/<variant>/seed-<n>`."""
+        labels = self.labels
+        return f"{labels['experiment']}/{labels['variant']}/seed-{labels['seed']}"
+
+
+def page_data(
+    scale: str, tasks: Mapping[str, Task], runs: Iterable[Shown], data: Path
+) -> dict[str, Any]:
+    """Return what the page is made of, as JSON has it; a task without any run is left out.
+
+    Args:
+        scale: name of the scale.
+        tasks: by name.
+        runs: those that are there; of a variant that of the lowest seed is shown.
+        data: the folder of encoded data, `<dataset>/<recipe>/encoded`.
+
+    Raises:
+        ReportingError: data are missing, or of other runs, or models of a task differ in their
+            words.
+        Damaged: weights can't be read.
+    """
+    first: dict[tuple[str, str], Shown] = {}
+    for run in sorted(runs, key=lambda run: -int(run.labels["seed"])):
+        first[run.labels["experiment"], run.labels["variant"]] = run
+    made = []
+    for name, task in tasks.items():
+        pairs = [(task["experiment"], model) for model in models_at(task, base_scale(scale))]
+        if shown := [first[pair] for pair in pairs if pair in first]:
+            made.append(_task(scale, name, task, shown, data))
+    return {"scale": scale, "tasks": made, "recorded": []}
+
+
+def _task(scale: str, name: str, task: Task, runs: Sequence[Shown], data: Path) -> dict[str, Any]:
+    corpora = [corpus_of(run, data) for run in runs]
+    for run, corpus in zip(runs, corpora, strict=True):
+        if corpus.vocabulary != corpora[0].vocabulary:
+            raise ReportingError(
+                f"explorer.yaml: tasks.{name}: {run.key} has other words than {runs[0].key}; "
+                "give them tasks of their own."
+            )
+    words = Words.of(corpora[0], task.get("words"))
+    weights = [read_weights(run.weights, run.record["spec"]["model"], words) for run in runs]
+    longest = min(LONGEST, *(one.longest for one in weights))
+    return {
+        "name": name,
+        "title": task["title"],
+        "about": task["about"],
+        "kind": task["kind"],
+        "words": words.texts,
+        "specials": len(RESERVED),
+        "first": BOS,
+        "classes": task.get("classes"),
+        "longest": longest,
+        "trained": int(corpora[0].split("train").lengths.max()),
+        "examples": examples(task, corpora[0], words, longest - 1),
+        "models": [
+            _model(scale, run, corpus, one.cut(longest))
+            for run, corpus, one in zip(runs, corpora, weights, strict=True)
+        ],
+    }
+
+
+def corpus_of(run: Shown, data: Path) -> Corpus:
+    """Return the data of a run; ReportingError where they are not there, or are others."""
+    told = run.record["spec"]["data"]
+    folder = data / told["dataset"] / told["recipe"] / "encoded"
+    if read_json(folder / "manifest.json")["digest"] != told["digest"]:
+        raise ReportingError(f"{folder}: {run.key} was trained on other data; train it again.")
+    return Corpus(folder)
+
+
+def _model(scale: str, run: Shown, corpus: Corpus, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    labels, record = run.labels, run.record
+    index, content = packed(arrays)
+    target = measures(scale, [(labels["experiment"], labels["variant"], int(labels["seed"]))])
+    view = corpus.manifest.get("options", {}).get("view")
+    return {
+        "name": labels["variant"],
+        "label": labels["label"],
+        "run": run.key,
+        "identity": record["identity"],
+        "commit": record.get("commit"),
+        "command": command(scale, target),
+        "accuracy": None,
+        "view": None if view == "both" else view,
+        "spec": record["spec"]["model"],
+        "tensors": index,
+        "weights": content,
+    }

@@ -1,0 +1,66 @@
+"""The page as one file: template, style and scripts of `workflow/explorer`, and the data."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+TEMPLATES = Path(__file__).resolve().parents[2] / "explorer"
+TEMPLATE = "explorer.html.j2"
+ENGINE = (
+    "parameters.js",
+    "layers.js",
+    "normalizers.js",
+    "attention.js",
+    "encoders.js",
+    "model.js",
+    "field.js",
+    "counterfactual.js",
+    "worker.js",
+)
+"""What computes, in `engine/`, in the order in which one uses another."""
+SCRIPTS = (
+    "marks.js",
+    "state.js",
+    "sentences.js",
+    "sentence.js",
+    "prediction.js",
+    "verdict.js",
+    "heat.js",
+    "graph.js",
+    "panel.js",
+    "save.js",
+    "main.js",
+)
+"""What shows it, in `page/`, likewise."""
+
+
+def render(data: Mapping[str, Any], templates: Path = TEMPLATES) -> str:
+    """Return the page of what `page_data` made, as HTML."""
+    environment = Environment(
+        loader=FileSystemLoader(templates),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(TEMPLATE).render(
+        scale=data["scale"],
+        data=embedded(data),
+        style=_inlined([templates / "style.css"]),
+        engine=_inlined(templates / "engine" / name for name in ENGINE),
+        scripts=_inlined(templates / "page" / name for name in SCRIPTS),
+    )
+
+
+def embedded(data: Mapping[str, Any]) -> Markup:
+    """Return data as JSON that no HTML in it can end the `<script>` element around."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c"))
+
+
+def _inlined(files: Iterable[Path]) -> Markup:
+    return Markup("\n").join(Markup(path.read_text(encoding="utf-8")) for path in files)

@@ -1,0 +1,94 @@
+"""The weights of a run as the page has them: rounded, of the words that it knows, in one text."""
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+from model.build import build
+from model.layers.blocks import Embedding
+from model.store.checksums import Damaged
+from model.training.loop import TrainingFailed, load_weights
+from workflow.errors import ReportingError
+from workflow.reporting.explorer.words import Words
+
+Arrays = Mapping[str, np.ndarray]
+"""By the name of a tensor in the model, in its order."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The weights of one model."""
+
+    rounded: Arrays
+    """The state dict, float16; embeddings have a row for each of the page's words."""
+    positions: Arrays
+    """Positions that are computed, not trained, float32."""
+    embeddings: list[str]
+    """Names of the embeddings, with their own positions."""
+
+    @property
+    def longest(self) -> int:
+        """The most tokens of an input, BOS counted."""
+        both = {**self.rounded, **self.positions}
+        return min(len(both[f"{name}.position"]) for name in self.embeddings)
+
+    def cut(self, length: int) -> Arrays:
+        """Return all arrays, the positions for inputs of at most so many tokens, BOS counted."""
+        short = {f"{name}.position" for name in self.embeddings}
+        both = {**self.rounded, **self.positions}
+        return {name: one[:length] if name in short else one for name, one in both.items()}
+
+
+def read_weights(path: Path, node: Mapping[str, Any], words: Words) -> Weights:
+    """Read a file of weights of the model that a node names, of all words or the kept ones.
+
+    Raises:
+        Damaged: it can't be read.
+        ReportingError: it is of another model.
+    """
+    try:
+        given = load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise Damaged(path, f"{path} cannot be read ({error})") from None
+    model: nn.Module = build(node, vocabulary_size=len(words.texts))
+    names = [name for name, part in model.named_modules() if isinstance(part, Embedding)]
+    tables = {f"{name}.token.weight" for name in names}
+    kept = {name: _kept(one, words) if name in tables else one for name, one in given.items()}
+    try:
+        load_weights(model, kept, str(path))
+    except TrainingFailed as error:
+        raise ReportingError(str(error)) from None
+    rounded = {name: one.half().numpy() for name, one in model.state_dict().items()}
+    positions = {
+        f"{name}.position": part.position.numpy()
+        for name, part in model.named_modules()
+        if isinstance(part, Embedding) and f"{name}.position" not in rounded
+    }
+    return Weights(rounded, positions, names)
+
+
+def _kept(table: Tensor, words: Words) -> Tensor:
+    """Return the rows of the page's words, of a table that may have these alone already."""
+    return table if len(table) == len(words.kept) else table[words.kept]
+
+
+def packed(arrays: Arrays) -> tuple[dict[str, Any], str]:
+    """Return arrays as the page's index of them and one text.
+
+    Returns:
+        For each tensor `shape`, `type` (`f2` or `f4`, little-endian) and `at`, the byte where it
+        begins; and all bytes in base64.
+    """
+    index, content = {}, bytearray()
+    for name, array in arrays.items():
+        kind = f"f{array.itemsize}"
+        index[name] = {"shape": list(array.shape), "type": kind, "at": len(content)}
+        content += array.astype(f"<{kind}").tobytes()
+    return index, base64.b64encode(content).decode()

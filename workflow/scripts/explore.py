@@ -1,0 +1,28 @@
+"""Write the explorer of one scale: a page that needs no network, whose models compute in it."""
+
+import argparse
+from pathlib import Path
+
+from workflow.definitions.paper import Paper
+from workflow.failure import one_sentence
+from workflow.reporting.explorer.data import Shown, page_data
+from workflow.reporting.explorer.page import render
+from workflow.reporting.page.page import write_page
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scale", required=True, help="name of the scale")
+    parser.add_argument("--runs", type=Path, nargs="*", default=[], help="run.json of each run")
+    parser.add_argument("--data", type=Path, required=True, help="folder of all encoded data")
+    parser.add_argument("--out", type=Path, required=True, help="HTML file to write")
+    given = parser.parse_args()
+    with one_sentence():
+        tasks = {name: task for one in Paper.all() for name, task in one.items("explorer").items()}
+        runs = [Shown.of(path) for path in given.runs]
+        write_page(given.out, render(page_data(given.scale, tasks, runs, given.data)))
+
+
+if __name__ == "__main__":
+    main()
