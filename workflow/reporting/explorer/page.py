@@ -9,6 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "explorer"
+COLOURS = TEMPLATES.parent / "report" / "colours.css"
 TEMPLATE = "explorer.html.j2"
 ENGINE = (
     "parameters.js",
@@ -50,7 +51,7 @@ def render(data: Mapping[str, Any], templates: Path = TEMPLATES) -> str:
     return environment.get_template(TEMPLATE).render(
         scale=data["scale"],
         data=embedded(data),
-        style=_inlined([templates / "style.css"]),
+        style=_inlined([COLOURS, templates / "style.css"]),
         engine=_inlined(templates / "engine" / name for name in ENGINE),
         scripts=_inlined(templates / "page" / name for name in SCRIPTS),
     )

@@ -26,6 +26,7 @@ from workflow.reporting.statistics.verdict import NEAR
 from workflow.reporting.tables import corpora
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "report"
+STYLES = ("colours.css", "style.css")
 SCRIPTS = ("menu.js", "tables.js", "panel.js")
 
 
@@ -80,7 +81,7 @@ def render(
             papers, headline, {run["identity"]: run for run in records}, comparable
         ),
         headline=headline,
-        style=_inlined("style.css"),
+        style=Markup("").join(_inlined(name) for name in STYLES),
         scripts=Markup("\n").join(_inlined(name) for name in SCRIPTS),
         papers=papers,
         words=[Mark(word) for word in SIGNS],

@@ -1,0 +1,54 @@
+"use strict";
+// Answers questions of the page beside it, so that the page stays quick: {id, ask, ...} to {id, ...}.
+
+let tasks;
+const models = new Map(), runs = new Map();
+
+function modelOf(task, name) {
+  const key = `${task}/${name}`;
+  if (!models.has(key)) {
+    const { models: all } = tasks.find((one) => one.name === task);
+    models.set(key, new Model(all.find((one) => one.name === name)));
+  }
+  return models.get(key);
+}
+
+// The run of a model on tokens; the last ones are kept.
+function runOf({ task, model, tokens, view }) {
+  const key = [task, model, view, ...tokens].join(" ");
+  if (!runs.has(key)) {
+    if (runs.size > 8) runs.delete(runs.keys().next().value);
+    runs.set(key, modelOf(task, model).run(tokens, view));
+  }
+  return runs.get(key);
+}
+
+const ANSWERS = {
+  load: (question) => { tasks = question.tasks; return {}; },
+  // Weights, fields after every layer, the states behind the prediction, log-probabilities.
+  run: (question) => {
+    const { tokens, at } = question, model = modelOf(question.task, question.model), result = runOf(question);
+    return {
+      discrete: model.discrete,
+      weights: result.weights,
+      logProbabilities: result.logProbabilities,
+      fields: fields(result.weights, tokens.length),
+      shares: shares(result.weights, tokens.length, at),
+      tree: tree(result.weights, tokens.length, at),
+    };
+  },
+  counterfactual: (question) => counterfactual(modelOf(question.task, question.model), runOf(question), question),
+  // The words of `words` that change a decision of the prediction from outside its field.
+  search: (question) => question.words
+    .map((word) => ({ word, ...counterfactual(modelOf(question.task, question.model), runOf(question), { ...question, word }) })),
+};
+
+if (typeof WorkerGlobalScope !== "undefined") {
+  onmessage = ({ data }) => {
+    try {
+      postMessage({ id: data.id, answer: ANSWERS[data.ask](data) });
+    } catch (error) {
+      postMessage({ id: data.id, error: error.message });
+    }
+  };
+}

@@ -1,0 +1,78 @@
+"use strict";
+// The field as a layered graph: tokens at the bottom, the prediction at the top, and of every state that
+// it is built on the edges that its heads read along.
+
+const DASHES = ["", "7 2", "2 2", "8 2 2 2"]; // of the heads, so that they differ in grey too
+const FAINT = 0.05; // edges of soft attention that weigh less are not drawn
+
+function graphView(panel) {
+  const { answer, sentence, at, place, truth: known, state } = panel, length = sentence.words.length;
+  const layers = answer.weights.length, longest = Math.max(...sentence.words.slice(1).map((word) => word.length));
+  const wide = Math.max(22, Math.min(longest, 3) * 9), tall = 46, words = longest > 3 ? longest * 6.2 + 14 : 24;
+  const width = length * wide + 40, height = layers * tall + words + 24;
+  const x = (i) => 34 + (i + 0.5) * wide, y = (l) => 14 + (layers - l) * tall;
+  const title = `How the prediction at ${at} reaches back through ${plural(layers, "layer")}, ${panel.choice.label}`;
+  const picture = draw("svg", { class: "graph", viewBox: `0 0 ${width} ${height}`, style: `max-width:${width}px;min-width:${Math.min(width, 520)}px`, role: "img", "aria-label": `${title}. ${fieldSentence(panel)}` });
+  picture.append(draw("title", {}, title));
+
+  const edge = (l, from, to, attributes, about) => {
+    const line = draw("line", { x1: x(from), y1: y(l + 1) + 4, x2: x(to), y2: y(l) - 4, ...attributes });
+    if (about) line.append(draw("title", {}, about));
+    picture.append(line);
+  };
+  for (let l = 0; l < layers; l++) {
+    picture.append(draw("text", { class: l + 1 === state.layer + 1 ? "layer chosen" : "layer", x: 4, y: y(l + 1) + 4 }, `${l + 1}`));
+    for (let i = 0; i < length; i++) if (answer.tree[l + 1][i]) edge(l, i, i, { class: "same" });
+    answer.weights[l].forEach((rows, head) => {
+      for (let i = 0; i < length; i++) {
+        if (!answer.tree[l + 1][i]) continue;
+        for (let j = 0; j < length; j++) {
+          const weight = rows[i * length + j];
+          if (weight < FAINT) continue;
+          const chosen = l === state.layer && (state.head === -1 || state.head === head);
+          edge(l, i, j, {
+            class: chosen ? "read chosen" : "read", "stroke-dasharray": DASHES[head % DASHES.length], "stroke-opacity": Math.max(weight, 0.12).toFixed(2),
+          }, `head ${head + 1} of layer ${l + 1}: ${quoted(sentence.words[i])} at ${i} reads ${quoted(sentence.words[j])} at ${j}, ${percent(weight)}`);
+        }
+      }
+    });
+  }
+  const change = panel.change;
+  if (change?.flips.length && answer.discrete) {
+    const { layer, position, from, to } = change.flips[0];
+    edge(layer, position, from, { class: "flip was" }, "before");
+    edge(layer, position, to, { class: "flip is" }, "after");
+    const path = pathUp(answer.weights, length, position, layer + 1, at);
+    for (let l = layer + 1; l < layers; l++) edge(l, path[l + 1 - layer - 1], path[l - layer - 1], { class: "path" });
+  }
+  for (let l = 0; l <= layers; l++) {
+    for (let i = 0; i < length; i++) {
+      const built = answer.tree[l][i];
+      picture.append(draw("circle", { class: built ? "state built" : "state", cx: x(i), cy: y(l), r: l === layers && i === at ? 5 : built ? 3.2 : 1.4 }));
+    }
+  }
+  sentence.words.forEach((word, i) => {
+    const classes = ["word", answer.tree[0][i] && "in", i === place && "pointed", known?.[i] && "true"].filter(Boolean).join(" ");
+    const turned = longest > 3, left = x(i), top = y(0) + 14;
+    const text = draw("text", { class: classes, x: left, y: top, "text-anchor": turned ? "end" : "middle", ...(turned ? { transform: `rotate(-60 ${left} ${top})` } : {}) }, word);
+    picture.append(text);
+    if (known?.[i]) picture.append(draw("rect", { class: "needed", x: left - wide / 2 + 3, y: height - 6, width: wide - 6, height: 3 }));
+  });
+  return make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Graph, ${panel.choice.label}` }, picture);
+}
+
+// From the state of a position behind a layer up to the prediction: its positions layer by layer, along
+// edges that are read.
+function pathUp(weights, length, position, layer, at) {
+  let paths = new Map([[position, [position]]]);
+  for (let l = layer; l < weights.length; l++) {
+    const next = new Map();
+    for (const [from, path] of paths) {
+      for (let i = 0; i < length; i++) {
+        if (!next.has(i) && (i === from || weights[l].some((rows) => rows[i * length + from] > 0))) next.set(i, [...path, i]);
+      }
+    }
+    paths = next;
+  }
+  return paths.get(at);
+}

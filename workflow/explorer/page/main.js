@@ -1,0 +1,127 @@
+"use strict";
+// The page: its state, what changes it, and what it shows.
+
+const worker = new Worker(URL.createObjectURL(new Blob([document.getElementById("engine").textContent], { type: "text/javascript" })));
+const waiting = new Map();
+let asked = 0;
+function ask(question) {
+  return new Promise((resolve, reject) => {
+    waiting.set(++asked, { resolve, reject });
+    worker.postMessage({ ...question, id: asked });
+  });
+}
+worker.onmessage = ({ data: { id, answer, error } }) => {
+  const { resolve, reject } = waiting.get(id);
+  waiting.delete(id);
+  if (error) reject(new Error(error)); else resolve(answer);
+};
+
+let state;
+let turn = 0;
+const form = document.getElementById("controls"), shown = document.getElementById("panels"), fault = document.getElementById("fault");
+
+// Shows the state with some of it changed.
+async function go(change) {
+  const next = complete({ ...state, ...change });
+  const mine = ++turn;
+  const panels = await Promise.all([next.a, next.b].filter(Boolean).map((key) => panelOf(next, key)));
+  if (mine !== turn) return; // something newer was asked for
+  state = next;
+  history.replaceState(null, "", toAddress(state));
+  fillControls();
+  const focused = document.activeElement?.dataset?.position !== undefined && [...shown.children].findIndex((one) => one.contains(document.activeElement));
+  shown.replaceChildren(...panels.map(panelView));
+  shown.classList.toggle("pair", panels.length > 1);
+  if (focused !== false) shown.children[Math.min(focused, panels.length - 1)]?.querySelector('.token[tabindex="0"]')?.focus();
+  dispatchEvent(new Event("shown"));
+}
+
+function options(select, entries, value) {
+  select.replaceChildren(...entries.map(([key, label]) => make("option", { value: key, selected: String(key) === String(value) }, label)));
+}
+
+function fillControls() {
+  const task = taskOf(state), all = choices(task).map((one) => [one.key, one.label]), words = wordsOf(task, state.text);
+  const spec = depth(choices(task).find((one) => one.key === state.a).model), fields = form.elements;
+  options(fields.task, DATA.tasks.map((one) => [one.name, one.title]), state.task);
+  options(fields.a, all, state.a);
+  options(fields.b, [["", "nothing"], ...all.filter(([key]) => key !== state.a)], state.b);
+  const example = task.examples.findIndex((one) => textOf(task, one) === state.text);
+  options(fields.example, [["", "typed"], ...task.examples.map((one, i) => [i, `${i + 1}: ${textOf(task, one).slice(0, 40)}`])].slice(example < 0 ? 0 : 1), example);
+  if (document.activeElement !== fields.text) fields.text.value = state.text;
+  const positions = [FIRST[task.kind], ...words].map((word, i) => [i, `${i} ${word}`]);
+  options(fields.at, positions, state.at);
+  options(fields.place, positions.slice(1), state.place);
+  fields.word.value = state.word;
+  document.getElementById("words").replaceChildren(...task.words.slice(task.specials).map((word) => make("option", { value: word })));
+  options(fields.layer, Array.from({ length: spec.layers }, (_, l) => [l, l + 1]), state.layer);
+  options(fields.head, [[-1, "all"], ...Array.from({ length: spec.heads }, (_, h) => [h, h + 1])], state.head);
+  document.getElementById("about").textContent = task.about;
+  fault.textContent = "";
+}
+
+form.addEventListener("submit", (event) => event.preventDefault());
+form.addEventListener("input", ({ target }) => {
+  const task = taskOf(state);
+  if (target.name === "text") {
+    try { wordsOf(task, target.value); } catch (error) { fault.textContent = error.message; return; }
+    go({ text: target.value, word: "", at: task.kind === "next" ? undefined : state.at });
+  } else if (target.name === "word") {
+    const word = target.value.trim().toLowerCase(), known = !word || task.words.indexOf(word, task.specials) >= 0;
+    if (known) go({ word }); else fault.textContent = `${quoted(word)} is none of the words that this page knows.`;
+  } else if (target.name === "task") {
+    go({ task: target.value, a: undefined, b: undefined, text: undefined, at: undefined, place: undefined, word: "", layer: undefined, head: undefined });
+  } else if (target.name === "example") {
+    if (target.value !== "") choose(Number(target.value));
+  } else go({ [target.name]: target.value, ...(target.name === "place" ? { word: "" } : {}) });
+});
+
+function choose(number) {
+  const task = taskOf(state), count = task.examples.length;
+  go({ text: textOf(task, task.examples[(number + count) % count]), at: undefined, place: undefined, word: "" });
+}
+
+shown.addEventListener("click", (event) => {
+  const chip = event.target.closest(".token");
+  if (!chip) return;
+  const panel = [...shown.children].findIndex((one) => one.contains(chip));
+  const choice = choices(taskOf(state)).find((one) => one.key === [state.a, state.b].filter(Boolean)[panel]);
+  const typed = sentenceOf(taskOf(state), wordsOf(taskOf(state), state.text), choice.view).places[chip.dataset.position];
+  chip.focus();
+  go(event.shiftKey || typed === 0 ? { at: typed } : { place: typed, word: "" });
+});
+
+const step = (name, by) => {
+  const last = wordsOf(taskOf(state), state.text).length;
+  go({ [name]: Math.min(Math.max(state[name] + by, name === "place" ? 1 : 0), last), ...(name === "place" ? { word: "" } : {}) });
+};
+const KEYS = {
+  ArrowLeft: (event) => step(event.shiftKey ? "at" : "place", -1),
+  ArrowRight: (event) => step(event.shiftKey ? "at" : "place", 1),
+  ArrowUp: () => go({ layer: state.layer + 1 }),
+  ArrowDown: () => go({ layer: Math.max(state.layer - 1, 0) }),
+  h: () => { const { heads } = depth(choices(taskOf(state)).find((one) => one.key === state.a).model); go({ head: state.head + 1 >= heads ? -1 : state.head + 1 }); },
+  n: () => choose(taskOf(state).examples.findIndex((one) => textOf(taskOf(state), one) === state.text) + 1),
+  p: () => choose(taskOf(state).examples.findIndex((one) => textOf(taskOf(state), one) === state.text) - 1),
+  e: () => form.elements.text.focus(),
+  w: () => form.elements.word.focus(),
+  x: () => go({ word: "" }),
+  "?": () => { const keys = document.getElementById("keys"); keys.open = !keys.open; },
+};
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.matches("input, select, textarea")) { if (event.key === "Escape") event.target.blur(); return; }
+  if (event.target.matches(".scroll") && event.key.startsWith("Arrow")) return;
+  const action = KEYS[event.key];
+  if (action) { event.preventDefault(); action(event); }
+});
+document.getElementById("copy").addEventListener("click", async ({ currentTarget }) => {
+  await copyText(location.href);
+  currentTarget.textContent = "Copied";
+  setTimeout(() => { document.getElementById("copy").textContent = "Copy address"; }, 1500);
+});
+addEventListener("hashchange", () => { state = fromAddress(location.hash); go({}); });
+
+ask({ ask: "load", tasks: DATA.tasks });
+state = fromAddress(location.hash);
+go({});

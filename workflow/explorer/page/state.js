@@ -1,0 +1,47 @@
+"use strict";
+// What is shown, all of it, and its address.
+//
+// task, a, b (models; b may be empty: none beside it), text, at (position of the prediction), place (position of the
+// token pointed at), word (what stands there instead; may be empty), layer and head (from 0; -1: all).
+
+const taskOf = (state) => DATA.tasks.find((one) => one.name === state.task);
+
+// The models of a task as one chooses them: with several views, each of them.
+function choices(task) {
+  return task.models.flatMap((model) => (task.kind === "views" && !model.view
+    ? ["infix", "prefix"].map((view, index) => ({ key: `${model.name}.${view}`, label: `${model.label}, ${view}`, model, view, index }))
+    : [{ key: model.name, label: model.label, model, view: model.view ?? null, index: 0 }]));
+}
+
+const textOf = (task, example) => (example.tokens.infix ?? example.tokens).map((token) => task.words[token]).join(" ");
+const depth = (model) => (model.spec.encoder ?? model.spec.decoder);
+
+// A whole state: what is missing is as at first, what is out of range is as near as can be.
+function complete(given) {
+  const task = DATA.tasks.find((one) => one.name === given.task) ?? DATA.tasks[0];
+  const all = choices(task), known = (key) => all.some((one) => one.key === key);
+  const a = known(given.a) ? given.a : all[0].key;
+  const other = given.b === undefined ? all.at(-1).key : given.b;
+  const b = known(other) && other !== a ? other : "";
+  let text = given.text, words;
+  try { words = wordsOf(task, text ?? ""); } catch { words = undefined; }
+  if (words === undefined) { text = textOf(task, task.examples[0]); words = wordsOf(task, text); }
+  const number = (value, low, high, otherwise) => {
+    const whole = Math.round(Number(value));
+    return value === undefined || value === "" || Number.isNaN(whole) ? otherwise : Math.min(Math.max(whole, low), high);
+  };
+  const spec = depth(all.find((one) => one.key === a).model), last = words.length;
+  // A language model has seen sentences of this length; it never predicted what follows their end.
+  const furthest = task.kind === "next" ? Math.min(last, task.trained - 1) : last;
+  return {
+    task: task.name, a, b, text: words.join(" "),
+    at: number(given.at, 0, furthest, task.kind === "next" ? furthest : 0),
+    place: number(given.place, 1, last, 1),
+    word: task.words.indexOf(given.word, task.specials) >= 0 ? given.word : "",
+    layer: number(given.layer, 0, spec.layers - 1, spec.layers - 1),
+    head: number(given.head, -1, spec.heads - 1, -1),
+  };
+}
+
+const toAddress = (state) => `#${new URLSearchParams(state)}`;
+const fromAddress = (address) => complete(Object.fromEntries(new URLSearchParams(address.slice(1))));
