@@ -8,6 +8,7 @@ import pytest
 
 from workflow.definitions.cells import check_tables
 from workflow.definitions.claims import check_claims
+from workflow.definitions.explorer import check_explorer
 from workflow.definitions.paper import Paper
 from workflow.errors import InputError
 
@@ -118,3 +119,21 @@ def test_the_places_of_figures_and_claims_too(kind: str, sentence: str) -> None:
         paper.claims["claims"][0]["printed"]["left"]["table"] = "Table 6.11"
     with pytest.raises(InputError, match=sentence):
         paper.check()
+
+
+@pytest.mark.parametrize(
+    ("task", "changes", "sentence"),
+    [
+        ("sentiment", {"classes": None}, 'tasks.sentiment: the key "classes" is missing'),
+        ("arithmetic", {"classes": ["a", "b"]}, 'arithmetic: the key "classes" is only for kind'),
+        ("stack_language", {"words": 5}, 'stack_language: the key "words" is not for kind next'),
+    ],
+)
+def test_the_keys_of_an_explored_task_fit_its_kind(
+    task: str, changes: dict[str, Any], sentence: str
+) -> None:
+    explorer = copy.deepcopy(Paper("discrete_transformer").explorer)
+    changed = {**explorer["tasks"][task], **changes}
+    explorer["tasks"][task] = {k: v for k, v in changed.items() if v is not None}
+    with pytest.raises(InputError, match=f"^explorer.yaml: .*{sentence}"):
+        check_explorer(explorer, "explorer.yaml")

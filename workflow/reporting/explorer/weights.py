@@ -76,7 +76,7 @@ def read_weights(path: Path, node: Mapping[str, Any], words: Words) -> Weights:
 
 def _kept(table: Tensor, words: Words) -> Tensor:
     """Return the rows of the page's words, of a table that may have these alone already."""
-    return table if len(table) == len(words.kept) else table[words.kept]
+    return table[words.kept] if len(table) == words.whole else table
 
 
 def packed(arrays: Arrays) -> tuple[dict[str, Any], str]:

@@ -16,6 +16,8 @@ class Words:
     """Of each word; the reserved ones are the first."""
     kept: np.ndarray
     """The number (W,) of each in the corpus, ascending."""
+    whole: int
+    """How many words the corpus has."""
 
     @classmethod
     def of(cls, corpus: Corpus, most: int | None) -> "Words":
@@ -29,7 +31,7 @@ class Words:
             counts = np.bincount(corpus.split("train").tokens, minlength=size)
             counts[: len(RESERVED)] = counts.max() + 1
             kept = np.sort(np.argsort(-counts, kind="stable")[: len(RESERVED) + most])
-        return cls([corpus.vocabulary[number] for number in kept], kept)
+        return cls([corpus.vocabulary[number] for number in kept], kept, size)
 
     def numbers(self, tokens: np.ndarray) -> list[int] | None:
         """Return the page's numbers of a corpus's tokens (T,), None where one is not kept."""
