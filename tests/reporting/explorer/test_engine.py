@@ -1,5 +1,6 @@
 """What the page computes, against the models themselves."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from tests.reporting.explorer.pages import WORDS, nodes, sentences
 
 KEYS = [(kind, name) for kind, name, _ in nodes()]
 DISCRETE = [("next", "Gumbel"), ("class", "Gumbel"), ("class", "two_stream"), ("class", "shared")]
+COUNTS = {1: 1, 2: 10, 13: 40, 24: 20}
+"""How many sentences of each length are computed."""
 RUN = """async ([task, model, view, all]) => {
   const found = [];
   for (const tokens of all) {
@@ -51,13 +54,13 @@ def of_torch(model: Any, kind: str, tokens: Tensor, view: int) -> tuple[Tensor, 
 
 
 @pytest.mark.parametrize(("kind", "name"), KEYS)
-@pytest.mark.parametrize("length", [1, 2, 13, 24])
 def test_routing_fields_and_predictions_are_those_of_torch(
-    opened: Open, models: Models, kind: str, name: str, length: int
+    opened: Open, models: Models, kind: str, name: str
 ) -> None:
-    page, count = opened(), {1: 1, 24: 20}.get(length, 60)
-    tokens = sentences(count, length, seed=length)
-    for view in (0, 1) if kind == "views" else (0,):
+    page = opened()
+    views = (0, 1) if kind == "views" else (0,)
+    for view, (length, count) in itertools.product(views, COUNTS.items()):
+        tokens = sentences(count, length, seed=length)
         found = page.evaluate(RUN, [kind, name, view, tokens.tolist()])
         predicted, weights = of_torch(models[kind, name].double(), kind, tokens, view)
         shape = weights[0].shape[1:]
