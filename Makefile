@@ -34,7 +34,7 @@ TEST_READY := $(VENV)/.test-ready-$(shell cat $(sort envs/lock.txt $(LOCK)) $(TE
 # An option for a variable that was given; without it config.yaml counts.
 given = $(if $(filter command environment,$(origin $(1))),$(2) "$($(1))")
 
-.PHONY: help demo plan run mirror so-far test lint unit dry-runs offline slurm bench publish verify mend forget gc clean
+.PHONY: help demo plan run mirror so-far explore test lint unit dry-runs offline slurm bench publish verify mend forget gc clean
 
 ##@ Start
 
@@ -69,6 +69,12 @@ mirror: $(READY)  ## Gather what a scale downloads: make mirror TO=DIR SCALE=lit
 so-far: $(READY)  ## Report what is done, training nothing: make so-far SCALE=lite [OVERLAY= PUBLISHED=1]
 	@$(VENV)/bin/python -m workflow.scripts.so_far \
 		$(call given,SCALE,--scale) --results "$(RESULTS)" $(if $(PUBLISHED),--published) \
+		$(if $(OVERLAY),--configfile "$(OVERLAY)")
+
+explore: $(READY)  ## Make a page of models to try in a browser: make explore SCALE=lite [OVERLAY=file]
+	@$(VENV)/bin/python -m workflow.scripts.run explore \
+		$(call given,SCALE,--scale) --results "$(RESULTS)" \
+		$(if $(DEVICE),--device $(DEVICE)) $(if $(MIRROR),--mirror "$(MIRROR)") \
 		$(if $(OVERLAY),--configfile "$(OVERLAY)")
 
 publish: $(READY)  ## Copy results into docs/reproduction: make publish SCALE=lite [OVERLAY=file]

@@ -7,8 +7,9 @@ import yaml
 
 from workflow.definitions.expected import COLUMNS
 from workflow.errors import InputError
+from workflow.planning.inputs import Inputs
 from workflow.planning.plan import Plan
-from workflow.planning.targets import Targets
+from workflow.planning.targets import RUN_FILES, Targets
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = {
@@ -157,6 +158,40 @@ def test_claims_are_made_from_their_runs(project):
     project.write("workflow/papers/paper/claims.yaml", yaml.safe_dump({"claims": [claim]}))
     with pytest.raises(InputError, match=r'claims\.yaml: unknown variant of one "smal".*"small"\?'):
         targets(project)
+
+
+TASK = {"title": "T", "about": "A.", "kind": "next", "experiment": "one"}
+
+
+def explored(project, **changes):
+    tasks = {"tasks": {"toy": {**TASK, "models": ["large", "small"], **changes}}}
+    project.write("workflow/papers/paper/explorer.yaml", yaml.safe_dump(tasks))
+
+
+def test_the_explorer_shows_the_first_seed_of_what_the_scale_has(project):
+    explored(project, scales={"lite": ["large"]})
+    assert [run.key for run in targets(project).explored] == ["one/small/seed-0"]
+    assert [run.key for run in targets(project, seeds=[7, 4]).explored] == ["one/small/seed-4"]
+    assert [run.key for run in targets(project, scale="lite").explored] == ["one/large/seed-0"]
+    files = [f"out/demo/runs/one/small/seed-0/{name}" for name in RUN_FILES]
+    inputs = Inputs(targets(project))
+    assert inputs.of_explore({})["files"] == files
+    assert inputs.of_explore({})["data"] == [f"out/data/{inputs.targets.explored[0].data}/encoded"]
+
+
+def test_mistakes_in_what_the_explorer_shows(project):
+    explored(project, models=["smal"])
+    with pytest.raises(InputError, match=r'explorer\.yaml: unknown variant of one "smal".*"small"'):
+        targets(project)
+    explored(project, scales={"demo": ["lage"]})
+    with pytest.raises(InputError, match=r'explorer\.yaml: unknown variant of one "lage".*"large"'):
+        targets(project)
+    explored(project, kind="nxt")
+    with pytest.raises(InputError, match=r'tasks\.toy\.kind: "nxt" is not allowed .*"next"\?'):
+        targets(project)
+    explored(project, scales={"demo": []})
+    with pytest.raises(InputError, match=r"explore: no explorer\.yaml in .* of scale demo; name"):
+        _ = targets(project).explored
 
 
 PRINTED = {"source": "kinley2020", "table": "T", "row": "r", "column": "c", "metric": "m"}

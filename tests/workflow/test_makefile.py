@@ -77,7 +77,7 @@ def test_plan_names_each_job(venv):
 def test_results_lie_where_the_configuration_has_them(fresh, venv):
     config = fresh.root / "config.yaml"
     config.write_text(re.sub(r"(?m)^results: results", "results: my results", config.read_text()))
-    reading = ("demo", "plan", "run", "mirror", "so-far", "publish")
+    reading = ("demo", "plan", "run", "mirror", "so-far", "explore", "publish")
     for target in (*reading, "verify", "mend", "forget", "gc"):
         assert '"my results"' in venv.make("-n", target)
         assert '"theirs"' in venv.make("-n", target, "RESULTS=theirs")

@@ -211,6 +211,17 @@ class Inputs:
         names = ("recipe", "folder", "missing")
         return canonical({row: {n: getattr(one, n) for n in names} for row, one in found})
 
+    def of_explore(self, wildcards: Wildcards) -> dict[str, object]:
+        """Return the files of the runs that the explorer shows, and their data."""
+        runs = self.targets.explored
+        data = dict.fromkeys(self._encoded(run.data) for run in runs)
+        return {"files": self.targets.outputs_of(runs), "data": list(data)}
+
+    def explored(self, wildcards: Wildcards) -> str:
+        """Return what the YAML says about the explorer, as canonical JSON."""
+        papers = self.targets.papers.items()
+        return canonical({name: paper.items("explorer") for name, paper in papers})
+
     def results(self, kind: str, suffix: str) -> Callable[[Wildcards, Iterable[str]], list[str]]:
         """Return those of a job's input files that are results of a kind."""
         folder = f"{self.plan.folder}/{kind}/"

@@ -8,6 +8,7 @@ from typing import NoReturn
 from workflow.datasets.kinds.recipe import Recipe
 from workflow.definitions.cells import table_runs
 from workflow.definitions.claims import claim_runs
+from workflow.definitions.explorer import explorer_runs, models_at
 from workflow.definitions.figures import figure_runs
 from workflow.definitions.names import known
 from workflow.definitions.paper import Paper
@@ -63,14 +64,16 @@ class PaperTargets:
         return self._paper.items(kind)
 
     def pairs(self, kind: str, name: str) -> list[tuple[str, str]]:
-        """Return the (experiment, variant) pairs behind a table, a figure or the claims.
+        """Return the (experiment, variant) pairs behind a table, a figure, a task or the claims.
 
-        `kind` is `tables`, `figures` or `claims`.
+        `kind` is `tables`, `figures`, `explorer` or `claims`.
         """
         if kind == "tables":
             return table_runs(self.tables["tables"][name])
         if kind == "figures":
             return figure_runs(self.figures["figures"][name])
+        if kind == "explorer":
+            return explorer_runs(self._paper.items(kind)[name])
         return claim_runs(self.claims)
 
     def runs(self, kind: str, name: str) -> list[Run]:
@@ -85,6 +88,16 @@ class PaperTargets:
             for experiment in experiments
             for run in self._plan.runs(experiment, [v for e, v in pairs if e == experiment])
         ]
+
+    @property
+    def explored(self) -> list[Run]:
+        """The runs that the explorer shows, of each variant that the scale has the first seed."""
+        first: dict[tuple[str, str], Run] = {}
+        for task in self._paper.explorer["tasks"].values():
+            models = models_at(task, self._plan.config["scale"])
+            for run in self._plan.runs(task["experiment"], models):
+                first.setdefault((run.experiment.name, run.variant), run)
+        return list(first.values())
 
     def definition(self, kind: str, name: str) -> str:
         """Return, as canonical JSON, what the YAML says about one table, one figure or the claims.
@@ -199,6 +212,17 @@ class Targets:
         """Return the files of each run."""
         return [f"{self.plan.folder}/runs/{run.key}/{name}" for run in runs for name in RUN_FILES]
 
+    @property
+    def explored(self) -> list[Run]:
+        """The runs that the explorer shows; InputError where there are none."""
+        found = [run for paper in self.papers.values() for run in paper.explored]
+        if not found:
+            raise InputError(
+                f"explore: no explorer.yaml in {self.plan.papers} names a variant of scale "
+                f"{self.plan.scale}; name one, or take another scale"
+            )
+        return found
+
     def run_files(self, runs: Iterable[Run]) -> list[str]:
         """Return the `run.json` of each run."""
         return [f"{self.plan.folder}/runs/{run.key}/run.json" for run in runs]
@@ -252,12 +276,13 @@ class Targets:
         return found
 
     def _check_pairs(self, paper: PaperTargets) -> None:
-        """Check the experiments and variants behind a paper's tables, figures and claims.
+        """Check the experiments and variants behind a paper's tables, figures, tasks and claims.
 
         A table may have rows for variants that are still to come: one that exists is enough.
         """
         needed = [("claims", paper.pairs("claims", ""))]
-        needed += [(k, paper.pairs(k, n)) for k in ("figures", "tables") for n in paper.items(k)]
+        kinds = ("figures", "tables", "explorer")
+        needed += [(kind, paper.pairs(kind, name)) for kind in kinds for name in paper.items(kind)]
         for kind, pairs in needed:
             where, present = str(paper.folder / f"{kind}.yaml"), 0
             for experiment, variant in pairs:
@@ -282,7 +307,7 @@ class Targets:
 
     def refuse(self, name: str) -> NoReturn:
         """Raise InputError for a name that was asked for and is no target."""
-        raise unknown("command line", "target", name, {"all", "report", *self.names})
+        raise unknown("command line", "target", name, {"all", "explore", "report", *self.names})
 
 
 def _corpora(papers: Iterable[PaperTargets]) -> Iterator[DescribedCorpus]:

@@ -16,7 +16,7 @@
   adapt();
 
   const links = new Map();
-  for (const link of menu.querySelectorAll("a")) {
+  for (const link of menu.querySelectorAll("a[href^='#']")) {
     links.set(document.getElementById(link.hash.slice(1)), link);
     link.addEventListener("click", () => { if (narrow.matches) fold.open = false; });
   }

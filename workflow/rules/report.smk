@@ -5,6 +5,11 @@ PAGE_FILES = [
     for path in sorted((ROOT / "workflow" / "report").iterdir())
     if path.suffix in (".j2", ".css", ".js")
 ]
+EXPLORER_FILES = [
+    os.path.relpath(path)
+    for path in sorted((ROOT / "workflow" / "explorer").rglob("*"))
+    if path.suffix in (".j2", ".css", ".js")
+]
 
 
 report: "../report/captions/workflow.rst"
@@ -16,6 +21,7 @@ localrules:
     plot,
     claim,
     report,
+    explore,
 
 
 rule describe:
@@ -165,3 +171,36 @@ rule report:
         " --tables {params.tables:q} --figures {params.figures:q} --claims {params.claims:q}"
         " --mechanisms {params.mechanisms:q} --plan {params.plan:q} --out {output.page:q}"
         " > {log:q} 2>&1"
+
+
+rule explore:
+    input:
+        unpack(sentence(INPUTS.of_explore)),
+        page=EXPLORER_FILES,
+    output:
+        page=report(
+            f"{SCALE}/explorer.html",
+            caption="../report/captions/explorer.rst",
+            category="Explorer",
+            labels={"scale": PLAN.scale},
+        ),
+        checksum=f"{SCALE}/explorer.json",
+    log:
+        f"{SCALE}/logs/explore.log",
+    benchmark:
+        f"{SCALE}/benchmarks/explore.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        runs=INPUTS.results("runs", "run.json"),
+        # Naming `output` keeps a parameter out of what runs a job again: a moved folder is none.
+        data=lambda wildcards, output: f"{RESULTS}/data",
+        definition=INPUTS.explored,
+        scale=PLAN.scale,
+        code=INPUTS.code("explore"),
+    shell:
+        "exec python -m workflow.scripts.explore --scale {params.scale:q} --runs {params.runs:q}"
+        " --data {params.data:q} --out {output.page:q} > {log:q} 2>&1"

@@ -28,6 +28,8 @@ def closing(plan: Plan, progress: Progress, asked: Sequence[str]) -> list[str]:
         lines.append(f"Tables:   {', '.join(made[:SHOWN])}{more}")
     if whole:
         lines.append(f"Report:   {plan.folder}/report.html")
+    if "explore" in asked:
+        lines.append(f"Explorer: {plan.folder}/explorer.html")
     return [*lines, *_next(plan, whole)]
 
 

@@ -40,6 +40,7 @@ def render(
     plan: Path | None = None,
     so_far: str = "",
     headline: Headline | None = None,
+    explorer: str = "explorer.html",
 ) -> str:
     """Return the page as HTML; ReportingError names a file that is missing or broken.
 
@@ -53,6 +54,7 @@ def render(
         plan: what the runs were planned to take, where they were planned.
         so_far: how many runs of how many, where not all were waited for.
         headline: what came out, in words and counted.
+        explorer: address of the explorer, which need not be there.
     """
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
@@ -77,6 +79,7 @@ def render(
         comparable=comparable,
         good_for=overview.GOOD_FOR.get(base_scale(scale), ""),
         so_far=so_far,
+        explorer=explorer,
         cards=overview.cards(
             papers, headline, {run["identity"]: run for run in records}, comparable
         ),
