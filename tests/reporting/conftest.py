@@ -45,19 +45,20 @@ def results(tmp_path: Path) -> Results:
     return Results(tmp_path / "results", "lite")
 
 
-def _chromium() -> str | None:
+def chromium_path() -> str | None:
+    """Return where a Chromium is, None without one."""
     return next((path for name in PROGRAMS if (path := shutil.which(name))), None)
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """Return a headless Chromium; skip where there is none, in CI where none can be installed."""
-    path = _chromium()
+    path = chromium_path()
     if path is None and os.environ.get("CI") and shutil.which("apt-get"):
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         for command in ("apt-get update", INSTALL):
             subprocess.run(command.split(), timeout=600, check=False, **quiet)  # type: ignore[call-overload]
-        path = _chromium()
+        path = chromium_path()
     if path is None:
         pytest.skip(f"no Chromium on this machine; on Debian: {INSTALL}")
     with sync_playwright() as driver:

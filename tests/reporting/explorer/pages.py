@@ -53,14 +53,22 @@ def nodes() -> Iterator[tuple[str, str, dict[str, Any]]]:
     for normalizer, norm in (("gumbel:Gumbel", "pre"), ("softmax:Softmax", "post")):
         decoder = encoder(single, normalizer, norm, "learned")
         yield "next", normalizer.split(":")[1], {"path": language, "decoder": decoder}
-    yield "class", "two_stream", classifier | {"encoder": encoder(two, "gumbel:Gumbel", "pre", "sinusoidal")}
+    yield (
+        "class",
+        "two_stream",
+        classifier | {"encoder": encoder(two, "gumbel:Gumbel", "pre", "sinusoidal")},
+    )
     for normalizer in NORMALIZERS:
         node = encoder(single, normalizer, "pre", "sinusoidal")
         yield "class", normalizer.split(":")[1], classifier | {"encoder": node}
     shared = encoder(two, "gumbel:Gumbel", "post", "learned", share_embeddings=True)
     yield "class", "shared", classifier | {"encoder": shared}
     views = encoder("multiview:MultiviewTransformer", "gumbel:Gumbel", "pre", "sinusoidal", views=2)
-    yield "views", "multiview", {"path": f"{PARTS}.multiview:MultiviewClassifier", "classes": 5, "encoder": views}
+    yield (
+        "views",
+        "multiview",
+        {"path": f"{PARTS}.multiview:MultiviewClassifier", "classes": 5, "encoder": views},
+    )
 
 
 def random_model(node: Mapping[str, Any], seed: int) -> nn.Module:
@@ -80,7 +88,7 @@ def random_model(node: Mapping[str, Any], seed: int) -> nn.Module:
 
 def pages(folder: Path) -> tuple[dict[str, Any], dict[tuple[str, str], nn.Module]]:
     """Return a page's data, and its models by task and name."""
-    words = Words(WORDS, np.arange(len(WORDS)))
+    words = Words(WORDS, np.arange(len(WORDS)), len(WORDS))
     models, tasks = {}, []
     for kind, group in itertools.groupby(nodes(), lambda one: one[0]):
         shown = []

@@ -101,9 +101,7 @@ def test_what_the_page_says_cannot_change_a_prediction_does_not(
     rows = torch.arange(len(tokens))
     if kind == "next":
         predicted, after = (one[rows, torch.from_numpy(at)] for one in (predicted, after))
-    asked = [
-        [tokens[i].tolist(), int(at[i]), places[i], int(changed[i, places[i]])] for i in kept
-    ]
+    asked = [[tokens[i].tolist(), int(at[i]), places[i], int(changed[i, places[i]])] for i in kept]
     outside, flips, same = np.array(opened().evaluate(CHANGE, [kind, name, asked])).T
     assert outside.all()
     np.testing.assert_array_equal(flips, tree_differs(before, routed, torch.from_numpy(at))[kept])
@@ -125,7 +123,14 @@ def answers(page: Page, question: dict[str, object]) -> Any:
 
 def test_a_search_tries_every_word(opened: Open) -> None:
     tokens = sentences(1, 8, seed=1)[0].tolist()
-    question = {"task": "class", "model": "Gumbel", "view": 0, "tokens": tokens, "at": 0, "place": 4}
+    question = {
+        "task": "class",
+        "model": "Gumbel",
+        "view": 0,
+        "tokens": tokens,
+        "at": 0,
+        "place": 4,
+    }
     words = list(range(3, len(WORDS)))
     page = opened()
     found = answers(page, {"ask": "search", "words": words, **question})

@@ -1,0 +1,209 @@
+"""Compare an explorer's page with torch, on the models and test examples of a finished scale.
+
+    python -m tests.explored RESULTS [--scale demo] [--examples 1000] [--triples 10000]
+
+Of each model: routing, fields and log-probabilities of the examples, against the model with the same
+rounded weights in double precision; what rounding changes, against the trained weights; and for
+triples (sentence, token outside the field, another word) whether the page's "cannot change it" is
+true, and how often a decision flips beside the published `routing_flips`.
+"""
+
+import argparse
+import base64
+import json
+import math
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from playwright.sync_api import Page, sync_playwright
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+from model.build import build
+from model.layers.receptive_field import receptive_field
+from model.probes.fields.flips import tree_differs
+from tests.reporting.conftest import chromium_path
+from workflow.definitions.paper import Paper
+from workflow.reporting.explorer.data import Shown, page_data
+from workflow.reporting.explorer.page import render
+
+RUN = """async ([task, model, view, all]) => {
+  let text = "";
+  for (const tokens of all) {
+    const { weights, fields, logProbabilities } = await ask({ ask: "run", task, model, view, tokens, at: 0 });
+    const T = tokens.length, picks = weights.flatMap((heads) => heads.flatMap((rows) =>
+      Array.from({ length: T }, (_, i) => heaviest(rows.subarray(i * T, (i + 1) * T)))));
+    text += JSON.stringify([picks, [...fields.at(-1)], [...logProbabilities]]) + "\\n";
+  }
+  return text;
+}"""
+HEAVIEST = "window.heaviest = (row) => row.reduce((best, weight, j) => (weight > row[best] ? j : best), 0); 0"
+CHANGE = """async ([task, model, all]) => {
+  const found = [];
+  for (const [tokens, at, place, word] of all) {
+    const { outside, flips, same } = await ask({ ask: "counterfactual", task, model, view: 0, tokens, at, place, word });
+    found.push([outside, flips.length > 0, same]);
+  }
+  return found;
+}"""
+
+
+def main() -> int:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("results", type=Path)
+    parser.add_argument("--scale", default="demo")
+    parser.add_argument("--examples", type=int, default=1000, help="of each model")
+    parser.add_argument("--triples", type=int, default=10000, help="in all")
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    folder = given.results / given.scale
+    runs = [Shown.of(path) for path in sorted(folder.glob("runs/*/*/seed-*/run.json"))]
+    tasks = Paper("discrete_transformer").items("explorer")
+    many: Any = {name: {**task, "examples": given.examples} for name, task in tasks.items()}
+    data = page_data(given.scale, many, runs, given.results / "data")
+    with tempfile.TemporaryDirectory() as temporary, sync_playwright() as driver:
+        file = Path(temporary) / "explorer.html"
+        file.write_text(render(data), encoding="utf-8")
+        browser = driver.chromium.launch(executable_path=chromium_path(), args=["--no-sandbox"])
+        page = browser.new_page()
+        page.goto(file.as_uri())
+        page.wait_for_selector(".panel")
+        page.evaluate(HEAVIEST)
+        wrong = sum([_task(page, task, folder, given.triples) for task in data["tasks"]])
+        browser.close()
+    print("the page computes what torch does" if not wrong else f"{wrong} differences")
+    return min(wrong, 1)
+
+
+def _task(page: Page, task: Mapping[str, Any], folder: Path, triples: int) -> int:
+    wrong = 0
+    for one in task["models"]:
+        model = rebuilt(one, len(task["words"]))
+        views = [one["view"]] if task["kind"] == "views" and one["view"] else ["infix", "prefix"]
+        for index, view in enumerate(views if task["kind"] == "views" else [None]):
+            sentences = [_tokens(task, example, view) for example in task["examples"]]
+            said, faults = compare(page, task, one, model, sentences, index)
+            print(f"{one['run']}{f', {view}' if view else ''}: {said}", flush=True)
+            wrong += faults
+        if "Gumbel" in json.dumps(one["spec"]) and task["kind"] != "views":
+            sentences = [_tokens(task, example, None) for example in task["examples"]]
+            said, faults = promise(page, task, one, model, sentences, triples // 5, folder)
+            print(f"{one['run']}: {said}", flush=True)
+            wrong += faults
+    return wrong
+
+
+def _tokens(task: Mapping[str, Any], example: Mapping[str, Any], view: str | None) -> list[int]:
+    tokens = example["tokens"] if view is None else example["tokens"][view]
+    return [task["first"], *(tokens[:-1] if task["kind"] == "next" else tokens)]
+
+
+def rebuilt(one: Mapping[str, Any], vocabulary: int) -> nn.Module:
+    """Return the model that the page has, in double precision."""
+    content = base64.b64decode(one["weights"])
+    model: nn.Module = build(one["spec"], vocabulary_size=vocabulary)
+    own = model.state_dict()
+    for name, told in one["tensors"].items():
+        kind, shape = np.dtype(f"<{told['type']}"), told["shape"]
+        array = np.frombuffer(content, kind, math.prod(shape), told["at"]).reshape(shape)
+        if name in own:  # computed positions are not
+            own[name][: len(array)] = torch.from_numpy(array.astype(np.float32))
+    model.load_state_dict(own)
+    return model.eval().double()
+
+
+def of_torch(
+    model: Any, tokens: Sequence[int], view: int, kind: str
+) -> tuple[Tensor, list[Tensor]]:
+    """Return log-probabilities and the weights of each layer (1, H, T, T)."""
+    given = torch.tensor([tokens])
+    real = torch.ones_like(given, dtype=torch.bool)
+    with torch.no_grad():
+        if kind != "views" or not hasattr(model.encoder, "controllers"):
+            found = model(given, real)
+            return found.logits.log_softmax(-1).flatten(), found.weights
+        both, shown = given.expand(2, 1, -1), real.expand(2, 1, -1)
+        logits = model(both, shown)[view].log_softmax(-1)
+        return logits.flatten(), [
+            one[view : view + 1] for one in model.encoder(both, shown).weights
+        ]
+
+
+def compare(
+    page: Page,
+    task: Mapping[str, Any],
+    one: Mapping[str, Any],
+    model: nn.Module,
+    sentences: Sequence[Sequence[int]],
+    view: int,
+) -> tuple[str, int]:
+    """Compare the runs of some sentences; return what is to be said, and how many differ."""
+    lines = page.evaluate(RUN, [task["name"], one["name"], view, sentences]).splitlines()
+    decisions = other = fields = 0
+    worst = 0.0
+    for tokens, line in zip(sentences, lines, strict=True):
+        picks, field, predicted = json.loads(line)
+        logits, weights = of_torch(model, tokens, view, task["kind"])
+        theirs = torch.cat([layer.argmax(-1).flatten() for layer in weights])
+        decisions += len(picks)
+        other += int((theirs != torch.tensor(picks)).sum())
+        fields += int(((receptive_field(weights)[0] > 0).flatten() != torch.tensor(field)).any())
+        worst = max(worst, float((logits - torch.tensor(predicted)).abs().max()))
+    said = (
+        f"{len(sentences)} examples, {other} of {decisions} decisions and {fields} fields differ, "
+        f"log-probabilities by {worst:.0e} at most"
+    )
+    return said, other + fields + (worst > 1e-4)
+
+
+def promise(
+    page: Page,
+    task: Mapping[str, Any],
+    one: Mapping[str, Any],
+    model: nn.Module,
+    sentences: Sequence[Sequence[int]],
+    count: int,
+    folder: Path,
+) -> tuple[str, int]:
+    """Try triples; return what is to be said, and how often the page was wrong."""
+    random, asked, theirs = np.random.default_rng(0), [], []
+    rows = -1 if task["kind"] == "class" else None
+    while len(asked) < count:
+        tokens = list(sentences[random.integers(len(sentences))])
+        at = int(random.integers(1, len(tokens))) if task["kind"] == "next" else 0
+        logits, before = of_torch(model, tokens, 0, task["kind"])
+        field = receptive_field(before)[0, at] > 0
+        seen = range(1, at + 1 if task["kind"] == "next" else len(tokens))
+        if not (free := [place for place in seen if not field[place]]):
+            continue
+        place, word = int(random.choice(free)), int(random.integers(3, len(task["words"])))
+        if word == tokens[place]:
+            continue
+        changed = [*tokens[:place], word, *tokens[place + 1 :]]
+        after, routed = of_torch(model, changed, 0, task["kind"])
+        size = len(logits) if rows else len(task["words"])
+        part = slice(0, size) if rows else slice(at * size, (at + 1) * size)
+        flip = bool(tree_differs(before, routed, torch.tensor([at]))[0])
+        theirs.append((flip, torch.equal(logits[part], after[part])))
+        asked.append([tokens, at, place, word])
+    found = np.array(page.evaluate(CHANGE, [task["name"], one["name"], asked]), bool)
+    flips, same = np.array(theirs, bool).T
+    false = int((~found[:, 1] & ~same).sum())
+    wrong = false + int((found[:, 1] != flips).sum()) + int((~found[:, 0]).sum())
+    measure = folder / "measures" / f"{one['run']}.json"
+    told = json.loads(measure.read_text())["evaluators"]["routing_flips"]["scalars"]["flip_rate"]
+    said = (
+        f"{count} triples, {false} false “cannot”, {int((found[:, 1] != flips).sum())} verdicts differ, "
+        f"a decision flips in {found[:, 1].mean():.3f} (measured {told['value']:.3f})"
+    )
+    return said, wrong
+
+
+if __name__ == "__main__":
+    sys.exit(main())
