@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.planning.conftest import ABOUT
 from workflow.definitions.expected import COLUMNS
 from workflow.errors import InputError
 from workflow.planning.inputs import Inputs
@@ -48,7 +49,7 @@ def test_the_files_of_every_name(project):
     found = {name: made.files(name) for name in made.names}
     table = [f"out/demo/tables/paper/losses.{x}" for x in ("csv", "md", "tex", "json")]
     figure = [f"out/demo/figures/paper/curve.{x}" for x in ("pdf", "png", "svg", "json")]
-    assert set(found) == {"one", "two", "paper", "paper_losses", "paper_curve"}
+    assert set(found) == {"one", "two", "paper", "kinley2020", "paper_losses", "paper_curve"}
     assert found["paper_losses"] == table
     assert found["paper_curve"] == figure
     assert found["one"] == [
@@ -60,6 +61,7 @@ def test_the_files_of_every_name(project):
         *figure,
     ]
     assert set(found["paper"]) == {*found["one"], *found["two"]}
+    assert found["kinley2020"] == found["paper"]
 
 
 def test_a_name_that_is_not_asked_for_costs_no_run(project, monkeypatch):
@@ -99,6 +101,31 @@ def test_what_the_project_ships_selects_every_table_figure_and_claim():
         ]
         assert asked
         assert {*asked, *made.claims(paper)} <= selected & set(made.files(paper.name))
+
+
+def test_a_paper_is_asked_for_by_its_key():
+    made = Targets(Plan(yaml.safe_load((ROOT / "config.yaml").read_text("utf-8")), ROOT))
+    for key, folder in {
+        "snell2021": "attention_learning",
+        "kinley2020": "discrete_transformer",
+        "zhao2019": "explicit_sparse",
+        "weissenborn2019": "role_interaction",
+    }.items():
+        assert made.files(key) == made.files(folder)
+    # Of the folder's experiments two are its own; the claims need the others too.
+    shared = set(made.files("discrete2020"))
+    assert shared == {*made.files("stack_language"), *made.files("translation")}
+    assert made.names["discrete2020"].called == "paper discrete2020"
+
+
+def test_a_folder_may_have_the_name_of_its_paper(project):
+    plan = targets(project).plan
+    cited = ABOUT["papers"]["kinley2020"]
+    about = {"title": "T", "papers": {"paper": cited, "kinley2020": cited}}
+    project.write("workflow/papers/paper/paper.yaml", yaml.safe_dump(about))
+    made = Targets(plan)
+    assert set(made.names) == {"one", "two", "paper", "kinley2020", "paper_losses"}
+    assert made.files("kinley2020") == []  # of a folder's papers no experiment names it
 
 
 def test_an_overlay_has_a_folder_of_its_own(project):

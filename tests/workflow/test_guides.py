@@ -116,6 +116,7 @@ def test_commands_are_found_and_each_need_is_one() -> None:
         "snakemake --cores all stack_langauge",
         "snakemake --cores all stack_language --config scael=lite",
         "make run ONLY=stack_langauge",
+        "make run ONLY=kinly2020",
         "make run SCALE=lit ONLY=stack_language",
         "make rnu ONLY=stack_language",
         "make run SCLAE=lite ONLY=stack_language",

@@ -23,8 +23,10 @@ def prose(text: str) -> list[str]:
 
 def anchors(page: Path) -> set[str]:
     """The places in a page that a link can lead to, as GitHub names them."""
-    headings = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.M)
-    return {re.sub(r"[^\w -]", "", one.lower()).replace(" ", "-") for one in headings}
+    text = page.read_text("utf-8")
+    headings = re.findall(r"^#+ (.*)$", text, re.M)
+    named = {re.sub(r"[^\w -]", "", one.lower()).replace(" ", "-") for one in headings}
+    return {*named, *re.findall(r'<a id="([^"]+)">', text)}
 
 
 def test_the_readme_is_short() -> None:

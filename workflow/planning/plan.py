@@ -22,7 +22,6 @@ from workflow.planning.identity import (
     digest,
     measuring_roots,
     nameless,
-    recipe_hash,
     run_roots,
 )
 from workflow.planning.mechanisms import mechanisms, with_variants
@@ -49,10 +48,10 @@ class Run:
         """The data recipe, every option written out."""
         return self.settings.recipe
 
-    @cached_property
+    @property
     def data(self) -> str:
         """The folder of the run's data below `<results>/data`."""
-        return data_folder(self.recipe)
+        return f"{self.recipe['dataset']}/{self.settings.recipe_hash}"
 
     def draft(self, root: Path) -> Draft:
         """Return the spec but for what only the finished inputs tell: data digest, parents."""
@@ -70,7 +69,7 @@ class Run:
                 "data": self.recipe,
             },
             "seed": self.seed,
-            "data": {"dataset": str(self.recipe["dataset"]), "recipe": recipe_hash(self.recipe)},
+            "data": {"dataset": str(self.recipe["dataset"]), "recipe": settings.recipe_hash},
             "parents": {},
             "model": settings.model,
             "objective": settings.objective,

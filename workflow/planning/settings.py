@@ -12,7 +12,7 @@ from workflow.datasets.kinds.recipe import Recipe, complete
 from workflow.definitions.experiments import Every, Training
 from workflow.definitions.names import known
 from workflow.errors import InputError, RecipeError
-from workflow.planning.identity import canonical
+from workflow.planning.identity import canonical, recipe_hash
 from workflow.planning.nodes import check_nodes
 from workflow.planning.resources import Resources
 
@@ -109,6 +109,11 @@ class Settings:
     def recipe(self) -> Recipe:
         """The recipe of the data, every option written out."""
         return recipe(self.data, self.where)
+
+    @cached_property
+    def recipe_hash(self) -> str:
+        """The 12 hex digits that name the recipe's folder."""
+        return recipe_hash(self.recipe)
 
     @cached_property
     def further_data(self) -> dict[str, Recipe]:

@@ -59,6 +59,13 @@ class PaperTargets:
         """The names of the paper's experiments."""
         return [n for n, e in self._plan.experiments.items() if e.paper == self.name]
 
+    @property
+    def keys(self) -> dict[str, list[str]]:
+        """The experiments of each paper by its key; of two that share a folder, by their source."""
+        keys = [one.key for one in self._paper.about.references]
+        found = {n: self._plan.experiments[n].definition["source"] for n in self.experiments}
+        return {key: [n for n in found if len(keys) == 1 or key in found[n]] for key in keys}
+
     def items(self, kind: str) -> Iterable[str]:
         """Return the names of the paper's definitions of a kind, see `Paper.items`."""
         return self._paper.items(kind)
@@ -160,6 +167,9 @@ class Targets:
                     called = f"{folder.removesuffix('s')} {item} of {paper.name}"
                     files = partial(self.outputs, paper, folder, item)
                     yield f"{paper.name}_{item}", Target(called, files)
+        for key in dict.fromkeys(key for paper in self.papers.values() for key in paper.keys):
+            if key not in self.papers:
+                yield key, Target(f"paper {key}", partial(self._of_key, key))
 
     def files(self, name: str) -> list[str]:
         """Return the files behind a target."""
@@ -260,6 +270,18 @@ class Targets:
         files = [file for name in paper.experiments for file in self.files(name)]
         files += self._drawn_from(paper, set(paper.experiments))
         return list(dict.fromkeys((*files, *self.claims(paper), *self._corpora(paper))))
+
+    def _of_key(self, key: str) -> list[str]:
+        """Return the files of a paper's experiments; claims where all of its folder are its own."""
+        files = []
+        for paper in self.papers.values():
+            names = paper.keys.get(key, [])
+            if names == paper.experiments:
+                files += self._of_paper(paper)
+            else:
+                files += [file for name in names for file in self.files(name)]
+                files += self._drawn_from(paper, set(names))
+        return list(dict.fromkeys(files))
 
     def _corpora(self, paper: PaperTargets) -> list[str]:
         """Return the files of a paper's tables of corpora."""

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Sequence
 
 
 def command(scale: str, target: str) -> str:
-    """Return what makes a target at a scale; an overlay's file is the user's own."""
+    """Return what makes a target, or several, at a scale; an overlay's file is the user's own."""
     base, _, overlay = scale.partition("+")
     named = f" OVERLAY={overlay}.yaml" if overlay else ""
-    return f"make run SCALE={base}{named} ONLY={target}"
+    only = f'"{target}"' if {"{", " "} & set(target) else target
+    return f"make run SCALE={base}{named} ONLY={only}"
 
 
 def measures(scale: str, runs: Iterable[tuple[str, str, int]]) -> str:

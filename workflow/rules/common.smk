@@ -1,6 +1,8 @@
 # The plan, and what the rules of every stage ask it (workflow/planning/inputs.py). A mistake of the
 # user ends here, in a sentence.
 
+import gc
+import inspect
 import os
 import shlex
 import time
@@ -13,6 +15,9 @@ from workflow.planning.inputs import Inputs
 from workflow.planning.plan import Plan
 from workflow.planning.targets import FIGURE_FORMATS, TABLE_FORMATS, Targets
 from workflow.failure import failures
+
+# Jobs of thousands of runs stay: looking for garbage among them time and again finds none.
+gc.set_threshold(100_000)
 
 STARTED = time.time()
 ENVIRONMENT = str(ROOT / "envs" / "conda.yaml")
@@ -61,9 +66,16 @@ def shell_prefix():
 shell.prefix(shell_prefix())
 
 
+def signed(ask):
+    """Keep a function's signature with it: Snakemake wants it several times a job."""
+    ask.__signature__ = inspect.signature(ask)
+    return ask
+
+
 def sentence(function):
     """Let a mistake that an input function or parameter meets end in its sentence."""
 
+    @signed
     def ask(wildcards):
         with one_sentence():
             return function(wildcards)
@@ -74,6 +86,7 @@ def sentence(function):
 def resource(name, most=None):
     """A resource of a run's jobs: what its experiment asks for, or the most that a job can use."""
 
+    @signed
     def ask(wildcards):
         found = getattr(INPUTS.resources(wildcards), name)
         return found if most is None else min(found, most)
@@ -81,6 +94,7 @@ def resource(name, most=None):
     return ask
 
 
+@signed
 def runtime(wildcards):
     """The minutes that a training asks for; in an allocation of one's own it has a year.
 

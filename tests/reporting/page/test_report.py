@@ -115,7 +115,7 @@ def test_what_came_out_comes_first_and_everything_is_there(
     assert "AMD EPYC &lt;test&gt;" in text
     assert (
         "<li>Table 6.1" in text.partition('id="not-run"')[2]
-        and "Not run of gradient norm: IMDB; 20 News" in text
+        and "Not run (gradient norm): IMDB; 20 News" in text
     )
     assert "the binomial error" in text
     assert "lr: 0.002" in text
@@ -144,7 +144,7 @@ def test_rows_that_were_not_run_are_named_below_their_table(results: Results, pa
     page = html.unescape(fill(results, paper))
     table = page.partition('<h3 id="discrete_transformer/table_6_1"')[2].partition("<h3")[0]
     assert '<th scope="row">SST</th>' in table and '<th scope="row">IMDB</th>' not in table
-    assert "<li>Not run of gradient norm: IMDB; " in table
+    assert "<li>Not run (gradient norm): IMDB; " in table
     table = page.partition('<h3 id="discrete_transformer/table_6_5"')[2].partition("<h3")[0]
     assert "None of its rows was run." in table.partition("</table>")[0]
 

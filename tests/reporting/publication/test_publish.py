@@ -130,7 +130,7 @@ def test_the_command_publishes_and_updates_the_readme(clone: Path) -> None:
     assert "| kinley2020 | 31 | " in readme and "](docs/equations.md#kinley2020)." in readme
     assert "| claim | ours | compared with | difference" in claims
     assert "0.71 vs 0.69" in claims and "**holds**" in claims
-    assert "| `discrete_transformer` | [kinley2020](https://" in targets
+    assert "| `discrete_transformer` | [`kinley2020`](https://" in targets
     folder = clone / "docs/reproduction/lite"
     tables = {path.suffix for path in (folder / "tables/discrete_transformer").iterdir()}
     figures = {path.suffix for path in (folder / "figures/discrete_transformer").iterdir()}

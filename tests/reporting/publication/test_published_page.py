@@ -81,7 +81,7 @@ def test_a_table_has_its_command_and_cost_and_so_have_its_rows(folder: Path, pag
     rows = tables.partition('<a id="table_6_1"></a>')[2].partition("<details>")[2]
     sst = next(it for it in rows.splitlines() if it.startswith("- gradient norm: SST; "))
     variants = "{sst_soft,sst_discrete,sst_two_stream}/seed-{0,1}.json"
-    assert sst.endswith(f"ONLY='results/lite/measures/text_classification/{variants}'`")
+    assert sst.endswith(f'ONLY="results/lite/measures/text_classification/{variants}"`')
 
 
 def test_rules_and_names_stand_before_what_they_are_of(page: str) -> None:

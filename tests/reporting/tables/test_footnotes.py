@@ -12,7 +12,7 @@ from workflow.reporting.tables.footnotes import not_run, runs_behind, trained_on
         ([], ""),
         ([("", "a"), ("", "b: c")], "Not run: a; b: c."),
         ([("", name) for name in "1235a78"], "Not run: 1 to 3; 5; a; 7 to 8."),
-        ([("x", "a"), ("y, z", "a"), ("x", "b")], "Not run of x: a; b. Not run of y, z: a."),
+        ([("x", "a"), ("of y", "a"), ("x", "b")], "Not run (x): a; b. Not run (of y): a."),
     ],
 )
 def test_rows_that_were_not_run_are_named_shortly(absent: list[tuple[str, str]], said: str) -> None:

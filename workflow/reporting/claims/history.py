@@ -1,5 +1,6 @@
 """The history of claims: one that was reworded or asks for something else is shown as changed."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,9 @@ NAME = "claims_history.json"
 PARTS = ("claim", "direction", "margin", "interest", "over")
 """What decides a claim, of what is published of it, and its sentence."""
 AFTER, BEFORE = "after", "before"
+KINDS = {"added": "added", "removed": "removed", "claim": "reworded"}
+ASKED = "asked otherwise"
+"""What became of a claim, by the `part` of it that changed; of any other part, the latter."""
 Change = Mapping[str, Any]
 """`claim`, the `part` of it with `old` and `new`, and whether its `results` were known."""
 
@@ -81,24 +85,9 @@ def extended(
     return [*entries, {"date": date, "changes": list(found)}] if found else entries
 
 
-def after_results(history: Iterable[Change]) -> list[str]:
-    """Return a line for each change that was made when results were known, oldest first."""
-    return [
-        f"{entry['date']}, `{one['claim']}`: {_written(one)}"
-        for entry in history
-        for one in entry["changes"]
-        if one["results"] == AFTER
+def after_results(history: Iterable[Change]) -> dict[str, int]:
+    """Return how many changes of each kind were made when results were known."""
+    parts = [
+        one["part"] for entry in history for one in entry["changes"] if one["results"] == AFTER
     ]
-
-
-def _written(change: Change) -> str:
-    part, old, new = change["part"], change["old"], change["new"]
-    if part in ("added", "removed"):
-        return f"{part}, “{old or new}”"
-    if part == "claim":
-        return f"from “{old}” to “{new}”"
-    return f"{part} from {_value(old)} to {_value(new)}"
-
-
-def _value(value: Any) -> str:
-    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+    return Counter(KINDS.get(part, ASKED) for part in parts)

@@ -105,7 +105,7 @@ def _variant(experiment: str, variant: str, group: Sequence[Recorded], scale: st
         differences=_differences(experiment, spec, scale),
         runs=[one.run for one in group],
         curves=Markup(_curves(group, variant)),
-        command=command(scale, f'"{file}"' if len(seeds) > 1 else file),
+        command=command(scale, file),
     )
 
 

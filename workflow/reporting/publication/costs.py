@@ -81,7 +81,7 @@ class Costs:
         if name in paper.items("corpora"):
             definition = paper.definition("corpora", name)
             known = corpora(self.plan, definition, f"{paper.name}, {name}")
-            making = self._command(f"{paper.name}_{name}")
+            making = command(self.plan.scale, f"{paper.name}_{name}")
             for row in definition["rows"]:
                 if recipe := known[row["id"]].recipe:
                     rows = found.setdefault(row["id"], Rows([], making, self._fetched([recipe])))
@@ -101,7 +101,7 @@ class Costs:
             ]
             if runs:
                 wanted = ((run.experiment.name, run.variant, run.seed) for run in runs)
-                making = self._command(measures(self.plan.scale, wanted))
+                making = command(self.plan.scale, measures(self.plan.scale, wanted))
                 if making not in found:
                     found[making] = Rows([], making, self.of_runs(runs))
                 found[making].names.append(label)
@@ -112,7 +112,7 @@ class Costs:
         runs = {key: one for it in rows for key, one in it.cost.runs.items()}
         fetched = {key: one for it in rows for key, one in it.cost.files.items()}
         names = [label for it in rows for label in it.names]
-        return Rows(names, self._command(f"{paper.name}_{name}"), Cost(runs, fetched))
+        return Rows(names, command(self.plan.scale, f"{paper.name}_{name}"), Cost(runs, fetched))
 
     def of_runs(self, runs: Iterable[Run]) -> Cost:
         """Return what runs take, with those that they start from or whose records they read."""
@@ -131,10 +131,6 @@ class Costs:
     def _fetched(self, recipes: Iterable[Recipe]) -> Cost:
         names = {(str(it["dataset"]), name) for it in recipes for name in files(it)["sources"]}
         return Cost({}, {"/".join(name): self.sources[name] for name in sorted(names)})
-
-    def _command(self, target: str) -> str:
-        quoted = f"'{target}'" if {*target} & {*"{ "} else target
-        return command(self.plan.scale, quoted)
 
 
 def _short(number: float) -> str:

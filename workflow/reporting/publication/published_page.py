@@ -1,6 +1,6 @@
 """The page of one published scale: its claims, tables, figures, and how to follow a number."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from workflow.definitions.paper import Paper
@@ -71,16 +71,12 @@ def _claims(folder: Path, titles: Mapping[str, str]) -> list[str]:
     return parts
 
 
-def _changed(lines: Sequence[str]) -> list[str]:
-    """Return what changed of claims when their results were known, folded; nothing if nothing."""
-    if not lines:
+def _changed(counts: Mapping[str, int]) -> list[str]:
+    """Return how many claims changed when their results were known; nothing if none did."""
+    if not counts:
         return []
-    about = "Claims that were added, reworded or asked otherwise when results were known"
-    return [
-        f"<details><summary>{about}: {len(lines)} ([all changes]({history.NAME}))</summary>",
-        "\n".join(f"- {line}" for line in lines),
-        "</details>",
-    ]
+    said = ", ".join(f"{kind} {count}" for kind, count in counts.items())
+    return [f"Changes to claims when results were known: {said} ([each]({history.NAME}))."]
 
 
 def has_values(table: Path) -> bool:

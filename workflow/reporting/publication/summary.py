@@ -65,9 +65,9 @@ def _main_claims(published: Path) -> str:
 
 def _targets(_: Path) -> str:
     experiments = load_experiments(PAPERS).values()
-    lines = ["| target | papers | experiments | tables and figures |", "| --- |" + " --- |" * 3]
+    lines = ["| folder | papers | experiments | tables and figures |", "| --- |" + " --- |" * 3]
     for paper in Paper.all():
-        cited = "; ".join(reference.cited for reference in paper.about.references)
+        cited = ", ".join(f"[`{one.key}`]({one.link})" for one in paper.about.references)
         own = ", ".join(f"`{one.name}`" for one in experiments if one.paper == paper.name)
         lines.append(f"| `{paper.name}` | {cited} | {own} | {paper.about.covers} |")
     return "\n".join(lines)

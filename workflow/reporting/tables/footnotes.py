@@ -23,7 +23,7 @@ def not_run(rows: Iterable[tuple[str, str]]) -> str:
     for group, label in rows:
         groups.setdefault(group, []).append(label)
     return " ".join(
-        f"Not run{f' of {group}' if group else ''}: {'; '.join(_stretches(labels))}."
+        f"Not run{f' ({group})' if group else ''}: {'; '.join(_stretches(labels))}."
         for group, labels in groups.items()
     )
 
