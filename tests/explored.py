@@ -2,10 +2,10 @@
 
     python -m tests.explored RESULTS [--scale demo] [--examples 1000] [--triples 10000]
 
-Of each model: routing, fields and log-probabilities of the examples, against the model with the same
-rounded weights in double precision; what rounding changes, against the trained weights; and for
-triples (sentence, token outside the field, another word) whether the page's "cannot change it" is
-true, and how often a decision flips beside the published `routing_flips`.
+Of each model: routing, fields and log-probabilities of the examples, against the model with the
+same rounded weights in double precision; and for triples (sentence, token outside the field,
+another word) whether the page's "cannot change it" is true, and how often a decision flips,
+beside the measured `routing_flips`.
 """
 
 import argparse
@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 import torch
 from playwright.sync_api import Page, sync_playwright
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from model.build import build
 from model.layers.receptive_field import receptive_field
 from model.probes.fields.flips import tree_differs
 from tests.reporting.conftest import chromium_path
+from tests.reporting.explorer.asking import changes, of_torch
 from workflow.definitions.paper import Paper
 from workflow.reporting.explorer.data import Shown, page_data
 from workflow.reporting.explorer.page import render
@@ -35,22 +35,16 @@ from workflow.reporting.explorer.page import render
 RUN = """async ([task, model, view, all]) => {
   let text = "";
   for (const tokens of all) {
-    const { weights, fields, logProbabilities } = await ask({ ask: "run", task, model, view, tokens, at: 0 });
+    const asked = { ask: "run", task, model, view, tokens, at: 0 };
+    const { weights, fields, logProbabilities } = await ask(asked);
     const T = tokens.length, picks = weights.flatMap((heads) => heads.flatMap((rows) =>
       Array.from({ length: T }, (_, i) => heaviest(rows.subarray(i * T, (i + 1) * T)))));
     text += JSON.stringify([picks, [...fields.at(-1)], [...logProbabilities]]) + "\\n";
   }
   return text;
 }"""
-HEAVIEST = "window.heaviest = (row) => row.reduce((best, weight, j) => (weight > row[best] ? j : best), 0); 0"
-CHANGE = """async ([task, model, all]) => {
-  const found = [];
-  for (const [tokens, at, place, word] of all) {
-    const { outside, flips, same } = await ask({ ask: "counterfactual", task, model, view: 0, tokens, at, place, word });
-    found.push([outside, flips.length > 0, same]);
-  }
-  return found;
-}"""
+HEAVIEST = """window.heaviest = (row) =>
+  row.reduce((best, weight, j) => (weight > row[best] ? j : best), 0); 0"""
 
 
 def main() -> int:
@@ -118,21 +112,11 @@ def rebuilt(one: Mapping[str, Any], vocabulary: int) -> nn.Module:
     return model.eval().double()
 
 
-def of_torch(
-    model: Any, tokens: Sequence[int], view: int, kind: str
+def _of_torch(
+    model: nn.Module, tokens: Sequence[int], view: int = 0
 ) -> tuple[Tensor, list[Tensor]]:
-    """Return log-probabilities and the weights of each layer (1, H, T, T)."""
-    given = torch.tensor([tokens])
-    real = torch.ones_like(given, dtype=torch.bool)
-    with torch.no_grad():
-        if kind != "views" or not hasattr(model.encoder, "controllers"):
-            found = model(given, real)
-            return found.logits.log_softmax(-1).flatten(), found.weights
-        both, shown = given.expand(2, 1, -1), real.expand(2, 1, -1)
-        logits = model(both, shown)[view].log_softmax(-1)
-        return logits.flatten(), [
-            one[view : view + 1] for one in model.encoder(both, shown).weights
-        ]
+    predicted, weights = of_torch(model, torch.tensor([tokens]), view)
+    return predicted.flatten(), weights
 
 
 def compare(
@@ -149,7 +133,7 @@ def compare(
     worst = 0.0
     for tokens, line in zip(sentences, lines, strict=True):
         picks, field, predicted = json.loads(line)
-        logits, weights = of_torch(model, tokens, view, task["kind"])
+        logits, weights = _of_torch(model, tokens, view)
         theirs = torch.cat([layer.argmax(-1).flatten() for layer in weights])
         decisions += len(picks)
         other += int((theirs != torch.tensor(picks)).sum())
@@ -177,7 +161,7 @@ def promise(
     while len(asked) < count:
         tokens = list(sentences[random.integers(len(sentences))])
         at = int(random.integers(1, len(tokens))) if task["kind"] == "next" else 0
-        logits, before = of_torch(model, tokens, 0, task["kind"])
+        logits, before = _of_torch(model, tokens)
         field = receptive_field(before)[0, at] > 0
         seen = range(1, at + 1 if task["kind"] == "next" else len(tokens))
         if not (free := [place for place in seen if not field[place]]):
@@ -186,20 +170,21 @@ def promise(
         if word == tokens[place]:
             continue
         changed = [*tokens[:place], word, *tokens[place + 1 :]]
-        after, routed = of_torch(model, changed, 0, task["kind"])
+        after, routed = _of_torch(model, changed)
         size = len(logits) if rows else len(task["words"])
         part = slice(0, size) if rows else slice(at * size, (at + 1) * size)
         flip = bool(tree_differs(before, routed, torch.tensor([at]))[0])
         theirs.append((flip, torch.equal(logits[part], after[part])))
         asked.append([tokens, at, place, word])
-    found = np.array(page.evaluate(CHANGE, [task["name"], one["name"], asked]), bool)
+    found = np.array(changes(page, task["name"], one["name"], asked), bool)
     flips, same = np.array(theirs, bool).T
     false = int((~found[:, 1] & ~same).sum())
     wrong = false + int((found[:, 1] != flips).sum()) + int((~found[:, 0]).sum())
     measure = folder / "measures" / f"{one['run']}.json"
     told = json.loads(measure.read_text())["evaluators"]["routing_flips"]["scalars"]["flip_rate"]
     said = (
-        f"{count} triples, {false} false “cannot”, {int((found[:, 1] != flips).sum())} verdicts differ, "
+        f"{count} triples, {false} false “cannot”, "
+        f"{int((found[:, 1] != flips).sum())} verdicts differ, "
         f"a decision flips in {found[:, 1].mean():.3f} (measured {told['value']:.3f})"
     )
     return said, wrong

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 from playwright.sync_api import Page
-from torch import Tensor
 
 from model.layers.receptive_field import receptive_field
 from model.probes.fields.flips import tree_differs
 from tests.reporting.conftest import Open
+from tests.reporting.explorer.asking import changes, of_torch
 from tests.reporting.explorer.conftest import Models
 from tests.reporting.explorer.pages import WORDS, nodes, sentences
 
@@ -22,7 +22,8 @@ COUNTS = {1: 1, 2: 10, 13: 40, 24: 20}
 RUN = """async ([task, model, view, all]) => {
   const found = [];
   for (const tokens of all) {
-    const { weights, fields, logProbabilities } = await ask({ ask: "run", task, model, view, tokens, at: 0 });
+    const asked = { ask: "run", task, model, view, tokens, at: 0 };
+    const { weights, fields, logProbabilities } = await ask(asked);
     found.push({
       weights: weights.map((heads) => heads.map((rows) => [...rows])),
       field: [...fields.at(-1)], logProbabilities: [...logProbabilities],
@@ -30,27 +31,6 @@ RUN = """async ([task, model, view, all]) => {
   }
   return found;
 }"""
-CHANGE = """async ([task, model, all]) => {
-  const found = [];
-  for (const [tokens, at, place, word] of all) {
-    const { outside, flips, same } = await ask({ ask: "counterfactual", task, model, view: 0, tokens, at, place, word });
-    found.push([outside, flips.length > 0, same]);
-  }
-  return found;
-}"""
-
-
-def of_torch(model: Any, kind: str, tokens: Tensor, view: int) -> tuple[Tensor, list[Tensor]]:
-    """Return log-probabilities (N, ...) and the weights of each layer (N, H, T, T)."""
-    real = torch.ones_like(tokens, dtype=torch.bool)
-    with torch.no_grad():
-        if kind != "views":
-            found = model(tokens, real)
-            return found.logits.log_softmax(-1), found.weights
-        both, shown = tokens.expand(2, *tokens.shape), real.expand(2, *real.shape)
-        count = len(tokens)
-        weights = [one[view * count :][:count] for one in model.encoder(both, shown).weights]
-        return model(both, shown)[view].log_softmax(-1), weights
 
 
 @pytest.mark.parametrize(("kind", "name"), KEYS)
@@ -62,7 +42,7 @@ def test_routing_fields_and_predictions_are_those_of_torch(
     for view, (length, count) in itertools.product(views, COUNTS.items()):
         tokens = sentences(count, length, seed=length)
         found = page.evaluate(RUN, [kind, name, view, tokens.tolist()])
-        predicted, weights = of_torch(models[kind, name].double(), kind, tokens, view)
+        predicted, weights = of_torch(models[kind, name].double(), tokens, view)
         shape = weights[0].shape[1:]
         for example, one in enumerate(found):
             np.testing.assert_allclose(
@@ -85,7 +65,7 @@ def test_what_the_page_says_cannot_change_a_prediction_does_not(
     model, random = models[kind, name].double(), np.random.default_rng(0)
     tokens = sentences(2500, 9, seed=5)
     at = random.integers(1, 9, len(tokens)) if kind == "next" else np.zeros(len(tokens), int)
-    _, before = of_torch(model, kind, tokens, 0)
+    _, before = of_torch(model, tokens)
     field = receptive_field(before)[torch.arange(len(tokens)), torch.from_numpy(at)] > 0
     places, changed = [], tokens.clone()
     for example, position in enumerate(at):
@@ -96,13 +76,13 @@ def test_what_the_page_says_cannot_change_a_prediction_does_not(
         changed[example, places[-1]] = int(random.choice(others))
     kept = [example for example, place in enumerate(places) if place]
     assert len(kept) > 1000
-    predicted, _ = of_torch(model, kind, tokens, 0)
-    after, routed = of_torch(model, kind, changed, 0)
+    predicted, _ = of_torch(model, tokens)
+    after, routed = of_torch(model, changed)
     rows = torch.arange(len(tokens))
     if kind == "next":
         predicted, after = (one[rows, torch.from_numpy(at)] for one in (predicted, after))
     asked = [[tokens[i].tolist(), int(at[i]), places[i], int(changed[i, places[i]])] for i in kept]
-    outside, flips, same = np.array(opened().evaluate(CHANGE, [kind, name, asked])).T
+    outside, flips, same = np.array(changes(opened(), kind, name, asked)).T
     assert outside.all()
     np.testing.assert_array_equal(flips, tree_differs(before, routed, torch.from_numpy(at))[kept])
     # Without a flip nothing changes, here and in torch; with flips most predictions do.
@@ -113,7 +93,7 @@ def test_what_the_page_says_cannot_change_a_prediction_does_not(
 def test_a_word_within_the_field_may_change_it_without_a_flip(opened: Open) -> None:
     tokens = sentences(300, 6, seed=3)
     asked = [[one.tolist(), 5, 5, 3 + (int(one[5]) - 2) % (len(WORDS) - 3)] for one in tokens]
-    outside, flips, same = np.array(opened().evaluate(CHANGE, ["next", "Gumbel", asked])).T
+    outside, flips, same = np.array(changes(opened(), "next", "Gumbel", asked)).T
     assert not outside.any() and not same.any() and not flips.all()
 
 

@@ -14,6 +14,8 @@ from tests.reporting.conftest import Open
 from tests.reporting.explorer.pages import WORDS
 
 GRAVE = ("serious", "critical")
+FOCUSED = "((one) => one.name || one.className || one.id)(document.activeElement)"
+FLIPS = r"flips head [12] of layer [123] at position \d+, from “.” at \d+ to “.” at \d+"
 NEXT = "#task=next&a=Gumbel&b="
 
 
@@ -59,7 +61,10 @@ def test_every_state_survives_its_address(opened: Open) -> None:
     draw = random.Random(0)
     page = opened()
     page.wait_for_selector(".panel")
-    script = "(given) => { const one = complete(given); return [one, fromAddress(toAddress(one)), toAddress(one)]; }"
+    script = """(given) => {
+        const one = complete(given), address = toAddress(one);
+        return [one, fromAddress(address), address];
+    }"""
     for trial in range(200):
         kind = draw.choice(["next", "class", "views"])
         symbols = WORDS[3:]
@@ -111,25 +116,23 @@ def test_the_keyboard_alone_reaches_every_view(opened: Open) -> None:
     page.evaluate("document.activeElement.blur()")
     for _ in range(60):
         page.keyboard.press("Tab")
-        reached.add(
-            page.evaluate(
-                "document.activeElement.name || document.activeElement.className || document.activeElement.id"
-            )
-        )
-    named = {
-        "task",
-        "a",
-        "b",
-        "example",
-        "text",
-        "at",
-        "place",
-        "word",
-        "layer",
-        "head",
-        "copy",
-        "scroll",
-    }
+        reached.add(page.evaluate(FOCUSED))
+    named = set(
+        [
+            "task",
+            "a",
+            "b",
+            "example",
+            "text",
+            "at",
+            "place",
+            "word",
+            "layer",
+            "head",
+            "copy",
+            "scroll",
+        ]
+    )
     assert named <= reached, named - reached
 
 
@@ -146,10 +149,7 @@ def test_an_edit_says_what_it_does(opened: Open) -> None:
                 "same" if "bit for bit" in said else "flips" if "flips head" in said else "inside"
             )
             if "flips head" in said:
-                assert re.search(
-                    r"flips head [12] of layer [123] at position \d+, from “.” at \d+ to “.” at \d+",
-                    said,
-                )
+                assert re.search(FLIPS, said)
                 assert page.locator("svg.graph .flip").count() == 2
             else:
                 assert page.locator("svg.graph .flip").count() == 0
