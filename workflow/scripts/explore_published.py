@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from workflow.definitions.paper import Paper
@@ -30,18 +32,18 @@ def main() -> None:
         runs = published_runs(folder, judged(published(folder), planned(plan)))
         if not runs:
             raise ReportingError(f"{folder}: no weights are published that count today.")
-        encode(plan, runs, command.asked([], settings, given.configfile))
+        encode(plan, runs, partial(command.asked, settings=settings, files=given.configfile))
         write_page(page, made(plan, runs))
     print(f"Explorer: {page}, of {len(runs)} published runs")
 
 
-def encode(plan: Plan, runs: list[Shown], settings: list[str]) -> None:
+def encode(plan: Plan, runs: list[Shown], asked: Callable[[list[str]], list[str]]) -> None:
     """Have Snakemake make the data of runs that are not there; its exit status ends all."""
     folders = dict.fromkeys(run.data(Path(plan.results) / "data") for run in runs)
     missing = [str(folder) for folder in folders if not (folder / "manifest.json").is_file()]
     if missing:
-        snakemake = [sys.executable, "-m", "snakemake", "--cores", "all", "--quiet", "rules"]
-        done = subprocess.run([*snakemake, *missing, *settings], check=False)
+        snakemake = [sys.executable, "-m", "snakemake", *asked(missing)]
+        done = subprocess.run([*snakemake, "--cores", "all", "--quiet", "rules"], check=False)
         if done.returncode:
             sys.exit(done.returncode)
 
