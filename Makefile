@@ -71,10 +71,9 @@ so-far: $(READY)  ## Report what is done, training nothing: make so-far SCALE=li
 		$(call given,SCALE,--scale) --results "$(RESULTS)" $(if $(PUBLISHED),--published) \
 		$(if $(OVERLAY),--configfile "$(OVERLAY)")
 
-explore: $(READY)  ## Make a page of models to try in a browser: make explore SCALE=lite [OVERLAY=file]
-	@$(VENV)/bin/python -m workflow.scripts.run explore \
-		$(call given,SCALE,--scale) --results "$(RESULTS)" \
-		$(if $(DEVICE),--device $(DEVICE)) $(if $(MIRROR),--mirror "$(MIRROR)") \
+explore: $(READY)  ## Make a page of models to try: make explore SCALE=lite [OVERLAY= PUBLISHED=1]
+	@$(VENV)/bin/python -m workflow.scripts.$(if $(PUBLISHED),explore_published,run explore) \
+		$(call given,SCALE,--scale) --results "$(RESULTS)" $(if $(MIRROR),--mirror "$(MIRROR)") \
 		$(if $(OVERLAY),--configfile "$(OVERLAY)")
 
 publish: $(READY)  ## Copy results into docs/reproduction: make publish SCALE=lite [OVERLAY=file]

@@ -2,6 +2,9 @@
 
 import json
 import re
+import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -44,7 +47,7 @@ def test_the_page_is_made_of_its_run_alone(explored: Project) -> None:
     folder = explored.root / "results/demo"
     check_files(folder, read_sealed(folder / "explorer.json")["files"])
     page = (folder / "explorer.html").read_text()
-    assert page.startswith("<style>/* style.css */</style>\n<script>/* engine/")
+    assert page.startswith("<style>/* style.css */</style><script>/* engine/")
     data = json.loads(re.search(r"const DATA = (.*);</script>", page)[1])
     (task,) = data["tasks"]
     (model,) = task["models"]
@@ -55,3 +58,27 @@ def test_the_page_is_made_of_its_run_alone(explored: Project) -> None:
 def test_a_paper_without_tasks_has_no_explorer(fresh: Project) -> None:
     said = fresh.snakemake("--dry-run", "explore", fails=True).error
     assert "workflow/papers names a variant of scale demo; name one, or take another" in said
+
+
+PUBLISH = """
+from pathlib import Path
+from workflow.paths import PUBLISHED
+from workflow.reporting.publication.current import planned
+from workflow.reporting.publication.publishing import publish
+from workflow.scripts.publish import plan_of
+plan = plan_of(Path("results"), "demo")
+assert publish(plan, PUBLISHED, planned(plan)) == {}
+"""
+
+
+def test_the_page_of_published_weights_needs_no_run(explored: Project) -> None:
+    explored.snakemake("explore", "results/demo/measures/toy_language/gumbel/seed-0.json")
+    page = (explored.root / "results/demo/explorer.html").read_text()
+    subprocess.run([sys.executable, "-c", PUBLISH], cwd=explored.root, check=True)
+    shutil.rmtree(explored.root / "results")
+    said = explored.script("explore_published", "--scale", "demo", "--results", "results")
+    assert "Explorer: results/demo/explorer.html, of 1 published runs" in said
+    assert (explored.root / "results/demo/explorer.html").read_text() == page
+    assert not (explored.root / "results/store").exists()
+    said = explored.script("explore_published", "--scale", "lite", fails=True)
+    assert "docs/reproduction/lite: no weights are published that count today." in said

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from workflow.definitions.paper import Paper
 from workflow.failure import one_sentence
-from workflow.reporting.explorer.data import Shown, page_data
+from workflow.reporting.explorer.data import page_data
 from workflow.reporting.explorer.page import render
+from workflow.reporting.explorer.shown import Shown
 from workflow.reporting.page.page import write_page
 
 

@@ -37,7 +37,7 @@ SEALED = (
     *("store/*/records/*.json", "store/*/measures/*.json"),
     *("*/plan.json", "*/runs/*/*/*/spec.json", "*/records/*/*/*.json", "*/measures/*/*/*.json"),
 )
-MADE = ("report.json", "tables/*/*.json", "figures/*/*.json", "claims/*.json")
+MADE = ("report.json", "explorer.json", "tables/*/*.json", "figures/*/*.json", "claims/*.json")
 """Below the folder of a scale, and below that of what is done of it so far."""
 EVERY = 5
 """Seconds between lines of progress."""

@@ -23,8 +23,8 @@ from tests.reporting.explorer.tiny import (
 )
 from tests.sealing import change, flip
 from workflow.errors import ReportingError
-from workflow.reporting.explorer.data import Shown
 from workflow.reporting.explorer.page import embedded
+from workflow.reporting.explorer.shown import Shown
 
 TEXTS = [[3, 4, 5], [7, 3], [5, 5, 4, 3], [6], [4]]
 """Of a test split; 3, 4 and 5 are frequent in train, 6 and 7 rare."""

@@ -15,7 +15,8 @@ from tests.model.corpora import write_corpus
 from tests.model.specs import GUMBEL, SOFTMAX, Node, part, shape
 from tests.sealing import put
 from workflow.definitions.explorer import Task
-from workflow.reporting.explorer.data import Shown, page_data
+from workflow.reporting.explorer.data import page_data
+from workflow.reporting.explorer.shown import Shown
 
 TRANSFORMER = part("architectures.transformer:Transformer", **shape(8, 12, 2), normalizer=SOFTMAX)
 LEARNED = {**TRANSFORMER, "normalizer": GUMBEL, "positions": "learned", "max_length": 40}

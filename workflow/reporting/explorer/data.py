@@ -1,58 +1,24 @@
 """What the page holds: tasks, each with words, examples and models."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from model.batches.batching import BOS
 from model.batches.corpus import Corpus
-from model.store.runs import read_result
 from workflow.datasets.encoded.encoding import RESERVED
 from workflow.definitions.explorer import Task, models_at
 from workflow.errors import ReportingError
 from workflow.files import read_json
 from workflow.reporting.commands import command, measures
 from workflow.reporting.explorer.examples import examples
+from workflow.reporting.explorer.shown import Shown
 from workflow.reporting.explorer.weights import packed, read_weights
 from workflow.reporting.explorer.words import Words
 from workflow.reporting.statistics.comparability import base_scale
 
 LONGEST = 64
 """Most tokens of an input, BOS counted, where the models have positions for so many."""
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A run, and the file of its weights."""
-
-    record: Mapping[str, Any]
-    """What its `run.json` says."""
-    weights: Path
-
-    @classmethod
-    def of(cls, run: Path) -> "Shown":
-        """Return the run of a `run.json`, its files being as they were written.
-
-        Raises:
-            ReportingError: there is none.
-            Damaged: a file is another one.
-        """
-        if not run.is_file():
-            raise ReportingError(f"{run}: this file does not exist; run the job that writes it.")
-        return cls(read_result(run.parent), run.parent / "weights.safetensors")
-
-    @property
-    def labels(self) -> Mapping[str, Any]:
-        """Its experiment, variant, label and seed."""
-        labels: Mapping[str, Any] = self.record["spec"]["run"]
-        return labels
-
-    @property
-    def key(self) -> str:
-        """The run as `<experiment>/<variant>/seed-<n>`."""
-        labels = self.labels
-        return f"{labels['experiment']}/{labels['variant']}/seed-{labels['seed']}"
 
 
 def page_data(
@@ -114,9 +80,8 @@ def _task(scale: str, name: str, task: Task, runs: Sequence[Shown], data: Path) 
 
 def corpus_of(run: Shown, data: Path) -> Corpus:
     """Return the data of a run; ReportingError where they are not there, or are others."""
-    told = run.record["spec"]["data"]
-    folder = data / told["dataset"] / told["recipe"] / "encoded"
-    if read_json(folder / "manifest.json")["digest"] != told["digest"]:
+    folder = run.data(data)
+    if read_json(folder / "manifest.json")["digest"] != run.record["spec"]["data"]["digest"]:
         raise ReportingError(f"{folder}: {run.key} was trained on other data; train it again.")
     return Corpus(folder)
 

@@ -37,15 +37,17 @@ from workflow.reporting.publication.results import (
     published,
     published_at,
 )
+from workflow.reporting.publication.weights import FOLDER as WEIGHTS
+from workflow.reporting.publication.weights import write_weights
 from workflow.reporting.statistics import tolerances
 from workflow.reporting.tables.corpora import Facts
 from workflow.reporting.texts import FOLDER, Texts, put_apart
 
 LIMIT = 1 << 20
-"""Largest published file, and largest line of one that has many, in bytes."""
+"""Largest published file but for weights, and largest line of one that has many, in bytes."""
 KEPT = {"tables": ("csv",), "figures": (FIGURE,)}
 """What is published of tables and figures; the rest is made of these on demand."""
-MADE = (*KEPT, "claims", FOLDER, *KINDS)
+MADE = (*KEPT, "claims", FOLDER, WEIGHTS, *KINDS)
 
 
 def refuse_dirty(root: Path) -> None:
@@ -91,6 +93,7 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
     with tempfile.TemporaryDirectory(dir=to, prefix=".publish-") as name:
         aside = Path(name) / scale
         _write_runs(aside, results)
+        weights = write_weights(plan, folder, aside, results)
         make(plan, results.values(), facts_told((folder, Path(plan.folder))), to, aside)
         papers = list(Paper.all(plan.mechanisms))
         costs = _write_pages(aside, papers, Costs(plan, aside.parent))
@@ -101,10 +104,10 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
         stale = {key: result.stale for key, result in results.items() if result.stale}
         page = scale_page(aside, scale, _titles(papers), stale, costs)
         write_text(aside / "README.md", page)
-        _write_index(aside, results)
+        _write_index(aside, results, weights)
         made = [path for path in sorted(aside.rglob("*")) if path.is_file()]
         for path in made:
-            if _largest(path) > LIMIT:
+            if path.suffix != ".safetensors" and _largest(path) > LIMIT:
                 raise ReportingError(
                     f"{folder / path.relative_to(aside)} would be larger than 1 MiB; keep fewer "
                     "per-example values in its evaluator."
@@ -183,13 +186,14 @@ def _write_histories(folder: Path, aside: Path, known: Collection[str]) -> None:
         write_json(aside / name, {"schema": 1, "history": entries})
 
 
-def _write_index(aside: Path, results: Mapping[str, Result]) -> None:
+def _write_index(aside: Path, results: Mapping[str, Result], weights: Mapping[str, str]) -> None:
     runs = {
         key: {"identity": result.identity, "stale": result.stale} for key, result in results.items()
     }
-    whole = [*aside.rglob("README.md"), *aside.rglob("*.jsonl")]
-    files = listed(aside, [path.relative_to(aside).as_posix() for path in whole])
-    write_json(aside / INDEX, {"schema": 1, "runs": runs, "files": files})
+    kinds = ("README.md", "*.jsonl", "*.safetensors")
+    whole = [path.relative_to(aside).as_posix() for kind in kinds for path in aside.rglob(kind)]
+    told = {"schema": 1, "runs": runs, "files": listed(aside, whole)}
+    write_json(aside / INDEX, told | ({WEIGHTS: dict(weights)} if weights else {}))
 
 
 def facts_told(folders: Iterable[Path]) -> Known:

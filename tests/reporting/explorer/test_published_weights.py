@@ -1,0 +1,121 @@
+"""Published weights make the page that the runs made, and stay while these are the published."""
+
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from model.store.checksums import listed, read_sealed
+from tests.reporting.explorer.tiny import CLASSIFIER, Tiny, task
+from tests.sealing import flip, put
+from workflow.errors import ReportingError
+from workflow.reporting.explorer.data import page_data
+from workflow.reporting.publication import weights
+from workflow.reporting.publication.results import Result
+from workflow.scripts.verify import of_published, verify
+
+TASKS = task("class", "soft", classes=["no", "yes"], words=3)
+KEY = "tiny/soft/seed-0"
+
+
+class Publication:
+    """Weights of tiny runs, published over and over."""
+
+    def __init__(self, root: Path) -> None:
+        self.tiny, self.folder, self.times = Tiny(root / "results"), root / "docs/demo", 0
+        labels = {"train": {"label": [0, 1]}, "test": {"label": [0, 1]}}
+        splits = {"train": [[3, 3, 4, 4, 5, 5, 6], [7, 3]], "test": [[3, 4, 5], [7, 3]]}
+        self.tiny.corpus(splits, columns=labels)
+        results = str(root / "results")
+        self.plan: Any = SimpleNamespace(
+            scale="demo", results=results, folder=f"{results}/demo", config={"scale": "demo"}
+        )
+        self.plan.mechanisms = {}
+
+    def results(self, *seeds: int, identity: str = "soft", stale: str | None = None) -> Any:
+        """Return what is published of runs."""
+        found = {}
+        for seed in seeds:
+            file = self.tiny.file("soft", seed)
+            run = read_sealed(file) if file.is_file() else {}
+            measures = {"identity": f"{identity}-{seed}"}
+            found[f"tiny/soft/seed-{seed}"] = Result(file, measures, run, stale)
+        return found
+
+    def publish(self, results: Any) -> dict[str, str]:
+        """Publish, and write the index."""
+        self.times += 1
+        aside = self.folder.with_name(f".publish-{self.times}")
+        aside.mkdir(parents=True)
+        made = weights.write_weights(self.plan, self.folder, aside, results)
+        files = [path.relative_to(aside).as_posix() for path in aside.rglob("*.safetensors")]
+        put(aside / "index.json", {"runs": {}, "files": listed(aside, files), "weights": made})
+        shutil.rmtree(self.folder, ignore_errors=True)
+        aside.rename(self.folder)
+        return made
+
+
+@pytest.fixture
+def publication(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Publication:
+    """Return where nothing is published yet."""
+    paper = SimpleNamespace(explorer={"tasks": TASKS})
+    monkeypatch.setattr(weights.Paper, "all", lambda mechanisms: [paper])
+    return Publication(tmp_path)
+
+
+def test_the_page_of_published_weights_is_that_of_the_run(publication):
+    model = publication.tiny.run("soft", CLASSIFIER)
+    results = publication.results(0)
+    assert publication.publish(results) == {KEY: "soft-0"}
+    file = publication.folder / f"weights/{KEY}.safetensors"
+    found, state = load_file(file), model.state_dict()
+    assert found.keys() == state.keys()
+    table = "encoder.embedding.token.weight"
+    assert torch.equal(found.pop(table), state[table][:6].half())
+    assert all(torch.equal(one, state[name].half()) for name, one in found.items())
+    ours = publication.tiny.page(TASKS)
+    (shown,) = weights.published_runs(publication.folder, results)
+    assert page_data("demo", TASKS, [shown], publication.tiny.data) == ours
+    assert len(ours["tasks"][0]["examples"]) == 1
+
+
+def test_weights_stay_while_their_run_is_the_published_one(publication):
+    publication.tiny.run("soft", CLASSIFIER)
+    results = publication.results(0)
+    publication.publish(results)
+    content = (publication.folder / f"weights/{KEY}.safetensors").read_bytes()
+    shutil.rmtree(publication.tiny.file("soft").parent)
+    assert publication.publish(results) == {KEY: "soft-0"}
+    assert (publication.folder / f"weights/{KEY}.safetensors").read_bytes() == content
+    assert publication.publish(publication.results(0, identity="other")) == {}
+    assert not list(publication.folder.rglob("*.safetensors"))
+
+
+def test_the_lowest_seed_that_counts_is_published(publication):
+    for seed in (2, 10):
+        publication.tiny.run("soft", CLASSIFIER, seed)
+    assert publication.publish(publication.results(0, 2, 10)) == {"tiny/soft/seed-2": "soft-2"}
+    assert weights.published_runs(publication.folder, publication.results(2, stale="old")) == []
+    assert publication.publish(publication.results(2, stale="of other code")) == {}
+
+
+def test_weights_of_a_scale_have_a_limit(publication, monkeypatch):
+    publication.tiny.run("soft", CLASSIFIER)
+    monkeypatch.setattr(weights, "LIMIT", 1000)
+    said = r"docs/demo/weights would be 0\.0 MB, more than 0 MB: name fewer models or words for sc"
+    with pytest.raises(ReportingError, match=said):
+        publication.publish(publication.results(0))
+
+
+def test_verify_finds_damaged_weights(publication):
+    publication.tiny.run("soft", CLASSIFIER)
+    publication.publish(publication.results(0))
+    docs = publication.folder.parent
+    assert verify([*of_published(docs)]) == []
+    file = publication.folder / f"weights/{KEY}.safetensors"
+    flip(file, 9000)
+    assert [str(error) for error in verify([*of_published(docs)])] == [f"{file} is damaged"]

@@ -1,0 +1,47 @@
+"""A run to show, trained here or published."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from model.store.runs import read_result
+from workflow.errors import ReportingError
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A run, and the file of its weights."""
+
+    record: Mapping[str, Any]
+    """What its `run.json` says."""
+    weights: Path
+
+    @classmethod
+    def of(cls, run: Path) -> "Shown":
+        """Return the run of a `run.json`, its files being as they were written.
+
+        Raises:
+            ReportingError: there is none.
+            Damaged: a file is another one.
+        """
+        if not run.is_file():
+            raise ReportingError(f"{run}: this file does not exist; run the job that writes it.")
+        return cls(read_result(run.parent), run.parent / "weights.safetensors")
+
+    @property
+    def labels(self) -> Mapping[str, Any]:
+        """Its experiment, variant, label and seed."""
+        labels: Mapping[str, Any] = self.record["spec"]["run"]
+        return labels
+
+    @property
+    def key(self) -> str:
+        """The run as `<experiment>/<variant>/seed-<n>`."""
+        labels = self.labels
+        return f"{labels['experiment']}/{labels['variant']}/seed-{labels['seed']}"
+
+    def data(self, data: Path) -> Path:
+        """Return the folder of its data below that of all data."""
+        told = self.record["spec"]["data"]
+        return data / told["dataset"] / told["recipe"] / "encoded"

@@ -1,0 +1,62 @@
+"""Write the explorer of one scale from published weights, training nothing."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from workflow.definitions.paper import Paper
+from workflow.errors import ReportingError
+from workflow.failure import one_sentence
+from workflow.paths import PUBLISHED, ROOT
+from workflow.planning.configured import configured
+from workflow.planning.plan import Plan
+from workflow.reporting.explorer.shown import Shown
+from workflow.reporting.page.page import write_page
+from workflow.reporting.publication.current import planned
+from workflow.reporting.publication.results import judged, published
+from workflow.reporting.publication.weights import published_runs
+from workflow.terminal import command
+
+
+def main() -> None:
+    """Run from the command line, in the root of the project."""
+    parser = command.planner(__doc__, "scale", "results", "mirror")
+    given = parser.parse_args()
+    settings = command.settings(given)
+    with one_sentence():
+        plan = configured(ROOT, given.configfile, **settings)
+        page = Path(plan.folder) / "explorer.html"
+        folder = PUBLISHED / plan.scale
+        runs = published_runs(folder, judged(published(folder), planned(plan)))
+        if not runs:
+            raise ReportingError(f"{folder}: no weights are published that count today.")
+        encode(plan, runs, partial(command.asked, settings=settings, files=given.configfile))
+        write_page(page, made(plan, runs))
+    print(f"Explorer: {page}, of {len(runs)} published runs")
+
+
+def encode(plan: Plan, runs: list[Shown], asked: Callable[[list[str]], list[str]]) -> None:
+    """Have Snakemake make the data of runs that are not there; its exit status ends all."""
+    folders = dict.fromkeys(run.data(Path(plan.results) / "data") for run in runs)
+    missing = [str(folder) for folder in folders if not (folder / "manifest.json").is_file()]
+    if missing:
+        snakemake = [sys.executable, "-m", "snakemake", *asked(missing)]
+        done = subprocess.run([*snakemake, "--cores", "all", "--quiet", "rules"], check=False)
+        if done.returncode:
+            sys.exit(done.returncode)
+
+
+def made(plan: Plan, runs: list[Shown]) -> str:
+    """Return the page of some runs."""
+    # What computes is slow to import; nothing waits for it that is refused before.
+    from workflow.reporting.explorer.data import page_data
+    from workflow.reporting.explorer.page import render
+
+    tasks = {name: task for one in Paper.all() for name, task in one.items("explorer").items()}
+    return render(page_data(plan.scale, tasks, runs, Path(plan.results) / "data"))
+
+
+if __name__ == "__main__":
+    main()
