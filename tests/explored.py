@@ -43,8 +43,6 @@ RUN = """async ([task, model, view, all]) => {
   }
   return text;
 }"""
-HEAVIEST = """window.heaviest = (row) =>
-  row.reduce((best, weight, j) => (weight > row[best] ? j : best), 0); 0"""
 
 
 def main() -> int:
@@ -68,7 +66,6 @@ def main() -> int:
         page = browser.new_page()
         page.goto(file.as_uri())
         page.wait_for_selector(".panel")
-        page.evaluate(HEAVIEST)
         wrong = sum([_task(page, task, folder, given.triples) for task in data["tasks"]])
         browser.close()
     print("the page computes what torch does" if not wrong else f"{wrong} differences")
@@ -138,7 +135,9 @@ def compare(
         decisions += len(picks)
         other += int((theirs != torch.tensor(picks)).sum())
         fields += int(((receptive_field(weights)[0] > 0).flatten() != torch.tensor(field)).any())
-        worst = max(worst, float((logits - torch.tensor(predicted)).abs().max()))
+        worst = max(
+            worst, float((logits - torch.tensor(predicted, dtype=torch.float64)).abs().max())
+        )
     said = (
         f"{len(sentences)} examples, {other} of {decisions} decisions and {fields} fields differ, "
         f"log-probabilities by {worst:.0e} at most"

@@ -105,7 +105,11 @@ def pages(folder: Path) -> tuple[dict[str, Any], dict[tuple[str, str], nn.Module
                 | {"command": "make run", "accuracy": None, "tensors": index, "weights": content}
             )
         tasks.append(task(kind, shown))
-    return {"scale": "demo", "tasks": tasks, "recorded": []}, models
+    return {
+        "scale": "demo",
+        "tasks": tasks,
+        "recorded": [recording("soft", 0.2), recording("sharp", 0.0)],
+    }, models
 
 
 def task(kind: str, models: list[dict[str, Any]]) -> dict[str, Any]:
@@ -128,6 +132,22 @@ def task(kind: str, models: list[dict[str, Any]]) -> dict[str, Any]:
         ],
         "models": models,
     }
+
+
+def recording(name: str, elsewhere: float) -> dict[str, Any]:
+    """Return a translation of three tokens to two that reads along the diagonal, and elsewhere."""
+    rows = [[1 - 2 * elsewhere if i == j else elsewhere for j in range(3)] for i in range(3)]
+    sentence = {
+        "source": ["ein", "Hund", "</s>"],
+        "target": ["a", "</s>"],
+        "predicted": ["the", "</s>"],
+        "encoder": [[rows]],
+        "decoder": [[[[1.0, 0.0], [0.0, 1.0]]]],
+        "cross": [[rows[:2]]],
+        "importance": [[0.1, 0.3, 0.0], [0.0, 0.0, 0.2]],
+    }
+    told = {"name": name, "label": name, "run": f"toy/{name}/seed-0"}
+    return {**told, "sentences": [sentence] * 2}
 
 
 def write(folder: Path) -> tuple[Path, dict[tuple[str, str], nn.Module]]:

@@ -43,17 +43,20 @@ function options(select, entries, value) {
 function fillControls() {
   const task = taskOf(state), all = choices(task).map((one) => [one.key, one.label]), words = wordsOf(task, state.text);
   const spec = depth(choices(task).find((one) => one.key === state.a).model), fields = form.elements;
-  options(fields.task, DATA.tasks.map((one) => [one.name, one.title]), state.task);
+  options(fields.task, TASKS.map((one) => [one.name, one.title]), state.task);
   options(fields.a, all, state.a);
   options(fields.b, [["", "nothing"], ...all.filter(([key]) => key !== state.a)], state.b);
   const example = task.examples.findIndex((one) => textOf(task, one) === state.text);
-  options(fields.example, [["", "typed"], ...task.examples.map((one, i) => [i, `${i + 1}: ${textOf(task, one).slice(0, 40)}`])].slice(example < 0 ? 0 : 1), example);
+  options(fields.example, [["", "typed"], ...task.examples.map((one, i) => [i, `${i + 1}: ${(one.source?.join(" ") ?? textOf(task, one)).slice(0, 40)}`])].slice(example < 0 ? 0 : 1), example);
   if (document.activeElement !== fields.text) fields.text.value = state.text;
-  const positions = [FIRST[task.kind], ...words].map((word, i) => [i, `${i} ${word}`]);
-  options(fields.at, positions, state.at);
-  options(fields.place, positions.slice(1), state.place);
+  const recorded = task.kind === "recorded" && task.examples[Number(state.text) - 1];
+  const numbered = (all) => all.map((word, i) => [i, `${i} ${word}`]);
+  const positions = numbered([FIRST[task.kind], ...words]);
+  options(fields.at, recorded ? numbered(recorded.target) : positions, state.at);
+  options(fields.place, recorded ? numbered(recorded.source) : positions.slice(1), state.place);
+  fields.text.disabled = fields.word.disabled = Boolean(recorded);
   fields.word.value = state.word;
-  document.getElementById("words").replaceChildren(...task.words.slice(task.specials).map((word) => make("option", { value: word })));
+  document.getElementById("words").replaceChildren(...(task.words ?? []).slice(task.specials).map((word) => make("option", { value: word })));
   options(fields.layer, Array.from({ length: spec.layers }, (_, l) => [l, l + 1]), state.layer);
   options(fields.head, [[-1, "all"], ...Array.from({ length: spec.heads }, (_, h) => [h, h + 1])], state.head);
   document.getElementById("about").textContent = task.about;
@@ -84,6 +87,7 @@ function choose(number) {
 shown.addEventListener("click", (event) => {
   const chip = event.target.closest(".token");
   if (!chip) return;
+  if (chip.dataset.side) { go({ [chip.dataset.side === "target" ? "at" : "place"]: chip.dataset.position }); return; }
   const panel = [...shown.children].findIndex((one) => one.contains(chip));
   const choice = choices(taskOf(state)).find((one) => one.key === [state.a, state.b].filter(Boolean)[panel]);
   const typed = sentenceOf(taskOf(state), wordsOf(taskOf(state), state.text), choice.view).places[chip.dataset.position];
@@ -92,8 +96,7 @@ shown.addEventListener("click", (event) => {
 });
 
 const step = (name, by) => {
-  const last = wordsOf(taskOf(state), state.text).length;
-  go({ [name]: Math.min(Math.max(state[name] + by, name === "place" ? 1 : 0), last), ...(name === "place" ? { word: "" } : {}) });
+  go({ [name]: Math.max(state[name] + by, 0), ...(name === "place" ? { word: "" } : {}) });
 };
 const KEYS = {
   ArrowLeft: (event) => step(event.shiftKey ? "at" : "place", -1),

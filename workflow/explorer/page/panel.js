@@ -4,6 +4,7 @@
 // Asks the worker for what a panel shows of a state.
 async function panelOf(state, key) {
   const task = taskOf(state), choice = choices(task).find((one) => one.key === key);
+  if (task.kind === "recorded") return { task, state, choice };
   const words = wordsOf(task, state.text);
   const panel = { task, state, choice };
   try { panel.sentence = sentenceOf(task, words, choice.view); } catch (error) { return { ...panel, fault: error.message }; }
@@ -25,6 +26,7 @@ async function panelOf(state, key) {
 
 function panelView(panel) {
   const { choice, task } = panel;
+  if (task.kind === "recorded") return recordedView(panel);
   const head = make("h2", {}, choice.label);
   if (panel.fault) return make("section", { class: "panel", "aria-label": choice.label }, head, make("p", { class: "verdict flips", role: "status" }, panel.fault));
   const graph = graphView(panel), picture = graph.querySelector("svg"), name = `${task.name}-${choice.key}`;

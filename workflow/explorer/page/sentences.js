@@ -5,6 +5,10 @@ const FIRST = { next: "^", class: "‹cls›", views: "‹cls›" }; // what sta
 
 // The words of what was typed; symbols of one letter need no spaces. Throws a sentence about a fault.
 function wordsOf(task, text) {
+  if (task.kind === "recorded") {
+    if (!task.examples[Number(text) - 1]) throw new Error(`There are ${plural(task.examples.length, "sentence")}.`);
+    return [text];
+  }
   const known = new Set(task.words.slice(task.specials));
   let words = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
   if (task.kind !== "class") words = words.flatMap((word) => (known.has(word) ? [word] : [...word]));

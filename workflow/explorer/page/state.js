@@ -4,7 +4,14 @@
 // task, a, b (models; b may be empty: none beside it), text, at (position of the prediction), place (position of the
 // token pointed at), word (what stands there instead; may be empty), layer and head (from 0; -1: all).
 
-const taskOf = (state) => DATA.tasks.find((one) => one.name === state.task);
+// All tasks; what was recorded of translations is one more, whose text is the number of a sentence, whose
+// `at` is a position of the target and `place` one of the source.
+const TASKS = [...DATA.tasks, ...(DATA.recorded.length ? [{
+  name: "translation", title: "Translation, recorded", kind: "recorded", models: DATA.recorded,
+  about: "Attention of whole translators on a few sentences, beside the importance of each source token by gradient.",
+  examples: DATA.recorded[0].sentences,
+}] : [])];
+const taskOf = (state) => TASKS.find((one) => one.name === state.task);
 
 // The models of a task as one chooses them: with several views, each of them.
 function choices(task) {
@@ -13,12 +20,13 @@ function choices(task) {
     : [{ key: model.name, label: model.label, model, view: model.view ?? null, index: 0 }]));
 }
 
-const textOf = (task, example) => (example.tokens.infix ?? example.tokens).map((token) => task.words[token]).join(" ");
-const depth = (model) => (model.spec.encoder ?? model.spec.decoder);
+const textOf = (task, example) => (task.kind === "recorded" ? String(task.examples.indexOf(example) + 1) : (example.tokens.infix ?? example.tokens).map((token) => task.words[token]).join(" "));
+const depth = (model) => (model.sentences ? { layers: model.sentences[0].cross.length, heads: model.sentences[0].cross[0].length }
+  : model.spec.encoder ?? model.spec.decoder);
 
 // A whole state: what is missing is as at first, what is out of range is as near as can be.
 function complete(given) {
-  const task = DATA.tasks.find((one) => one.name === given.task) ?? DATA.tasks[0];
+  const task = TASKS.find((one) => one.name === given.task) ?? TASKS[0];
   const all = choices(task), known = (key) => all.some((one) => one.key === key);
   const a = known(given.a) ? given.a : all[0].key;
   const other = given.b === undefined ? all.at(-1).key : given.b;
@@ -30,14 +38,15 @@ function complete(given) {
     const whole = Math.round(Number(value));
     return value === undefined || value === "" || Number.isNaN(whole) ? otherwise : Math.min(Math.max(whole, low), high);
   };
-  const spec = depth(all.find((one) => one.key === a).model), last = words.length;
+  const recorded = task.kind === "recorded" && task.examples[Number(text) - 1];
+  const spec = depth(all.find((one) => one.key === a).model), last = recorded ? recorded.source.length - 1 : words.length;
   // A language model has seen sentences of this length; it never predicted what follows their end.
-  const furthest = task.kind === "next" ? Math.min(last, task.trained - 1) : last;
+  const furthest = task.kind === "next" ? Math.min(last, task.trained - 1) : recorded ? recorded.target.length - 1 : last;
   return {
     task: task.name, a, b, text: words.join(" "),
     at: number(given.at, 0, furthest, task.kind === "next" ? furthest : 0),
-    place: number(given.place, 1, last, 1),
-    word: task.words.indexOf(given.word, task.specials) >= 0 ? given.word : "",
+    place: number(given.place, recorded ? 0 : 1, last, recorded ? 0 : 1),
+    word: !recorded && task.words.indexOf(given.word, task.specials) >= 0 ? given.word : "",
     layer: number(given.layer, 0, spec.layers - 1, spec.layers - 1),
     head: number(given.head, -1, spec.heads - 1, -1),
   };

@@ -32,6 +32,7 @@ SCRIPTS = (
     "verdict.js",
     "heat.js",
     "graph.js",
+    "recorded.js",
     "panel.js",
     "save.js",
     "main.js",
@@ -53,7 +54,10 @@ def render(data: Mapping[str, Any], templates: Path = TEMPLATES) -> str:
         data=embedded(data),
         style=_inlined([COLOURS, templates / "style.css"]),
         engine=_inlined(templates / "engine" / name for name in ENGINE),
-        scripts=_inlined(templates / "page" / name for name in SCRIPTS),
+        # Fields of what was recorded are computed in the page itself.
+        scripts=_inlined(
+            [templates / "engine" / "field.js", *(templates / "page" / name for name in SCRIPTS)]
+        ),
     )
 
 
