@@ -206,6 +206,22 @@ def test_the_explorer_shows_the_first_seed_of_what_the_scale_has(project):
     assert inputs.of_explore({})["data"] == [f"out/data/{inputs.targets.explored[0].data}/encoded"]
 
 
+def test_the_explorer_waits_for_recordings_that_the_scale_makes(project):
+    recorded = {"toy": {"title": "T", "experiment": "one", "models": ["large", "small"]}}
+    tasks = {"toy": {**TASK, "models": ["small"]}}
+    said = {"tasks": tasks, "recorded": recorded}
+    project.write("workflow/papers/paper/explorer.yaml", yaml.safe_dump(said))
+    assert Inputs(targets(project)).of_explore({})["measures"] == []
+    evaluator = {"recorded": {"path": "model.probe:probe"}}
+    project.experiments["one"]["scales"]["demo"]["evaluators"] = evaluator
+    measures = Inputs(targets(project)).of_explore({})["measures"]
+    assert measures == ["out/demo/measures/one/small/seed-0.json"]
+    recorded["toy"]["models"] = ["smal"]
+    project.write("workflow/papers/paper/explorer.yaml", yaml.safe_dump(said))
+    with pytest.raises(InputError, match=r'explorer\.yaml: unknown variant of one "smal".*"small"'):
+        targets(project)
+
+
 def test_mistakes_in_what_the_explorer_shows(project):
     explored(project, models=["smal"])
     with pytest.raises(InputError, match=r'explorer\.yaml: unknown variant of one "smal".*"small"'):

@@ -1,4 +1,4 @@
-"""What `explorer.yaml` may say: the tasks of the page whose models compute while one types."""
+"""What `explorer.yaml` may say: tasks, whose models compute in the page, and recordings."""
 
 from collections.abc import Mapping
 from itertools import chain
@@ -11,6 +11,8 @@ from workflow.definitions.names import Runs
 from workflow.definitions.values import Name, Positive, Text, closed, default
 from workflow.errors import InputError
 
+RECORDED = "recorded"
+"""The evaluator that records."""
 Models = list[Name]
 """Variants of the task's experiment; those that a scale lacks are left out."""
 
@@ -46,10 +48,21 @@ class Task(TypedDict):
 
 
 @closed
-class Explorer(TypedDict):
-    """The tasks of a paper that `make explore` shows."""
+class Recording(TypedDict):
+    """Translators, whose attention on a few sentences was recorded; they don't run in the page."""
 
-    tasks: Annotated[dict[Name, Task], Field(min_length=1)]
+    title: Text
+    experiment: Name
+    models: Annotated[Models, Field(min_length=1)]
+    """variants; those whose evaluator `recorded` a scale leaves out are left out"""
+
+
+@closed
+class Explorer(TypedDict):
+    """What `make explore` shows of a paper."""
+
+    tasks: NotRequired[Annotated[dict[Name, Task], default({})]]
+    recorded: NotRequired[Annotated[dict[Name, Recording], default({})]]
 
 
 def models_at(task: Task, scale: str) -> Models:
@@ -65,6 +78,12 @@ def explorer_runs(task: Task) -> Runs:
 
 def _by_scale(task: Task) -> Mapping[str, Models]:
     return cast(Mapping[str, Models], task.get("scales", {}))
+
+
+def recorded_runs(explorer: Explorer) -> Runs:
+    """Return the (experiment, variant) pairs behind recordings."""
+    recordings = explorer.get("recorded", {}).values()
+    return [(one["experiment"], model) for one in recordings for model in one["models"]]
 
 
 def check_explorer(explorer: Explorer, where: str) -> None:

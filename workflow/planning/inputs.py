@@ -212,15 +212,19 @@ class Inputs:
         return canonical({row: {n: getattr(one, n) for n in names} for row, one in found})
 
     def of_explore(self, wildcards: Wildcards) -> dict[str, object]:
-        """Return the files of the runs that the explorer shows, and their data."""
+        """Return the files of the runs that the explorer shows, their data, and recordings."""
         runs = self.targets.explored
-        data = dict.fromkeys(self._encoded(run.data) for run in runs)
-        return {"files": self.targets.outputs_of(runs), "data": list(data)}
+        recorded = [run for paper in self.targets.papers.values() for run in paper.recorded]
+        return {
+            "files": self.targets.outputs_of(runs),
+            "data": list(dict.fromkeys(self._encoded(run.data) for run in runs)),
+            "measures": self.targets.measures(recorded),
+        }
 
     def explored(self, wildcards: Wildcards) -> str:
         """Return what the YAML says about the explorer, as canonical JSON."""
         papers = self.targets.papers.items()
-        return canonical({name: paper.items("explorer") for name, paper in papers})
+        return canonical({name: paper.explorer for name, paper in papers})
 
     def results(self, kind: str, suffix: str) -> Callable[[Wildcards, Iterable[str]], list[str]]:
         """Return those of a job's input files that are results of a kind."""

@@ -8,7 +8,12 @@ from typing import NoReturn
 from workflow.datasets.kinds.recipe import Recipe
 from workflow.definitions.cells import table_runs
 from workflow.definitions.claims import claim_runs
-from workflow.definitions.explorer import explorer_runs, models_at
+from workflow.definitions.explorer import (
+    RECORDED,
+    explorer_runs,
+    models_at,
+    recorded_runs,
+)
 from workflow.definitions.figures import figure_runs
 from workflow.definitions.names import known
 from workflow.definitions.paper import Paper
@@ -47,7 +52,7 @@ class PaperTargets:
         self._paper = Paper(name, plan.papers, plan.mechanisms)
         self._paper.check()
         self.tables, self.figures = self._paper.tables, self._paper.figures
-        self.claims = self._paper.claims
+        self.claims, self.explorer = self._paper.claims, self._paper.explorer
 
     @property
     def title(self) -> str:
@@ -80,7 +85,7 @@ class PaperTargets:
         if kind == "figures":
             return figure_runs(self.figures["figures"][name])
         if kind == "explorer":
-            return explorer_runs(self._paper.items(kind)[name])
+            return explorer_runs(self.explorer["tasks"][name])
         return claim_runs(self.claims)
 
     def runs(self, kind: str, name: str) -> list[Run]:
@@ -100,10 +105,20 @@ class PaperTargets:
     def explored(self) -> list[Run]:
         """The runs that the explorer shows, of each variant that the scale has the first seed."""
         first: dict[tuple[str, str], Run] = {}
-        for task in self._paper.explorer["tasks"].values():
+        for task in self.explorer["tasks"].values():
             models = models_at(task, self._plan.config["scale"])
             for run in self._plan.runs(task["experiment"], models):
                 first.setdefault((run.experiment.name, run.variant), run)
+        return list(first.values())
+
+    @property
+    def recorded(self) -> list[Run]:
+        """The runs whose recordings the explorer shows: the first seed of those that are made."""
+        first: dict[tuple[str, str], Run] = {}
+        for experiment, variant in recorded_runs(self.explorer):
+            for run in self._plan.runs(experiment, [variant]):
+                if RECORDED in run.settings.evaluators:
+                    first.setdefault((experiment, variant), run)
         return list(first.values())
 
     def definition(self, kind: str, name: str) -> str:
@@ -303,6 +318,7 @@ class Targets:
         A table may have rows for variants that are still to come: one that exists is enough.
         """
         needed = [("claims", paper.pairs("claims", ""))]
+        needed += [("explorer", recorded_runs(paper.explorer))]
         kinds = ("figures", "tables", "explorer")
         needed += [(kind, paper.pairs(kind, name)) for kind in kinds for name in paper.items(kind)]
         for kind, pairs in needed:

@@ -196,6 +196,7 @@ rule explore:
         runtime=10,
     params:
         runs=INPUTS.results("runs", "run.json"),
+        measures=INPUTS.results("measures", ".json"),
         # Naming `output` keeps a parameter out of what runs a job again: a moved folder is none.
         data=lambda wildcards, output: f"{RESULTS}/data",
         definition=INPUTS.explored,
@@ -203,4 +204,4 @@ rule explore:
         code=INPUTS.code("explore"),
     shell:
         "exec python -m workflow.scripts.explore --scale {params.scale:q} --runs {params.runs:q}"
-        " --data {params.data:q} --out {output.page:q} > {log:q} 2>&1"
+        " --measures {params.measures:q} --data {params.data:q} --out {output.page:q} > {log:q} 2>&1"

@@ -7,7 +7,9 @@ from workflow.definitions.paper import Paper
 from workflow.failure import one_sentence
 from workflow.reporting.explorer.data import page_data
 from workflow.reporting.explorer.page import render
+from workflow.reporting.explorer.recorded import recordings
 from workflow.reporting.explorer.shown import Shown
+from workflow.reporting.measures import read_measure
 from workflow.reporting.page.page import write_page
 
 
@@ -16,13 +18,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scale", required=True, help="name of the scale")
     parser.add_argument("--runs", type=Path, nargs="*", default=[], help="run.json of each run")
+    parser.add_argument("--measures", type=Path, nargs="*", default=[], help="with recordings")
     parser.add_argument("--data", type=Path, required=True, help="folder of all encoded data")
     parser.add_argument("--out", type=Path, required=True, help="HTML file to write")
     given = parser.parse_args()
     with one_sentence():
-        tasks = {name: task for one in Paper.all() for name, task in one.items("explorer").items()}
+        shown = [paper.explorer for paper in Paper.all()]
+        tasks = {name: task for one in shown for name, task in one["tasks"].items()}
+        recorded = recordings(
+            (one for explorer in shown for one in explorer.get("recorded", {}).values()),
+            (read_measure(path, {}) for path in given.measures),
+        )
         runs = [Shown.of(path) for path in given.runs]
-        write_page(given.out, render(page_data(given.scale, tasks, runs, given.data)))
+        data = page_data(given.scale, tasks, runs, given.data, recorded)
+        write_page(given.out, render(data))
 
 
 if __name__ == "__main__":

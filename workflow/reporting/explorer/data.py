@@ -22,7 +22,11 @@ LONGEST = 64
 
 
 def page_data(
-    scale: str, tasks: Mapping[str, Task], runs: Iterable[Shown], data: Path
+    scale: str,
+    tasks: Mapping[str, Task],
+    runs: Iterable[Shown],
+    data: Path,
+    recorded: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """Return what the page is made of, as JSON has it; a task without any run is left out.
 
@@ -31,6 +35,7 @@ def page_data(
         tasks: by name.
         runs: those that are there; of a variant that of the lowest seed is shown.
         data: the folder of encoded data, `<dataset>/<recipe>/encoded`.
+        recorded: recordings of models that don't run in the page.
 
     Raises:
         ReportingError: data are missing, or of other runs, or models of a task differ in their
@@ -45,7 +50,7 @@ def page_data(
         pairs = [(task["experiment"], model) for model in models_at(task, base_scale(scale))]
         if shown := [first[pair] for pair in pairs if pair in first]:
             made.append(_task(scale, name, task, shown, data))
-    return {"scale": scale, "tasks": made, "recorded": []}
+    return {"scale": scale, "tasks": made, "recorded": list(recorded)}
 
 
 def _task(scale: str, name: str, task: Task, runs: Sequence[Shown], data: Path) -> dict[str, Any]:
