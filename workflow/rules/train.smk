@@ -1,6 +1,7 @@
 # resolve writes a run's spec; train makes its weights, or takes them from the store. A job that
 # Snakemake submits to Slurm knows how long it may take, and leaves in time to be continued by a
-# retry. A run that asks for several GPUs is trained by as many processes.
+# retry. A run that asks for several GPUs is trained by as many processes. To start Python and torch
+# takes longer than to measure a small run, so that the process which trained it does both.
 
 RUN = f"{SCALE}/runs/{{experiment}}/{{variant}}/seed-{{seed}}"
 RUN_NAME = "{experiment}/{variant}/seed-{seed}"
@@ -18,8 +19,6 @@ rule resolve:
         f"{RUN}/spec.json",
     log:
         f"{SCALE}/logs/resolve/{RUN_NAME}.log",
-    benchmark:
-        f"{SCALE}/benchmarks/resolve/{RUN_NAME}.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -34,6 +33,12 @@ rule resolve:
         " > {log:q} 2>&1"
 
 
+def measured_at_once(wildcards, output):
+    """What a training on this machine measures itself; a cluster has a job for that."""
+    submitted = workflow.non_local_exec or workflow.remote_exec
+    return [] if submitted else ["--evaluators", INPUTS.evaluators_alone(wildcards)]
+
+
 rule train:
     input:
         unpack(sentence(INPUTS.of_train)),
@@ -45,8 +50,6 @@ rule train:
         checkpoints=directory(f"{RUN}/checkpoints"),
     log:
         f"{SCALE}/logs/train/{RUN_NAME}.log",
-    benchmark:
-        f"{SCALE}/benchmarks/train/{RUN_NAME}.tsv"
     wildcard_constraints:
         experiment=rf"(?!{LOCAL})[a-z][a-z0-9_]*",
     conda:
@@ -62,12 +65,13 @@ rule train:
         parents=lambda wildcards: INPUTS.parents(wildcards),
         # Naming `output` keeps a parameter out of what runs a job again: fewer GPUs, the same run.
         processes=lambda wildcards, output: INPUTS.processes(wildcards),
+        measured=measured_at_once,
     shell:
         "exec python -m workflow.scripts.train --spec {input.spec:q} --data {input.data:q}"
         ' --store "$SACCADE_STORE" --out {params.folder:q} --device "$SACCADE_DEVICE"'
         " --processes {params.processes:q}"
         " ${{SLURM_JOB_ID:+--time-limit $(({resources.runtime} * 60))}}"
-        " {params.parents:q} > {log:q} 2>&1"
+        " {params.measured:q} {params.parents:q} > {log:q} 2>&1"
 
 
 use rule train as train_locally with:
