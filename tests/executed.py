@@ -84,7 +84,7 @@ def train(job: Job) -> set[Key]:
     with tempfile.TemporaryDirectory() as name:
         aside = Path(name)
         (aside / "spec.json").write_bytes(sealed(spec))
-        command = [*job.command, "--save-every", "0", "--evaluators", "{}"]
+        command = [*job.command, "--save-every", "0"]
         for option, value in (("--spec", "spec.json"), ("--store", "store"), ("--out", "out")):
             command[command.index(option) + 1] = str(aside / value)
         found = called(command, stopped=True) | called(command)
@@ -155,7 +155,7 @@ def main() -> None:
     for job in kinds.values():
         spec = read_sealed(Path(job.option("--spec")))
         rule = job.rule.removesuffix("_locally")
-        nodes = json.loads(rule != "train" and job.option("--evaluators") or "{}")
+        nodes = json.loads(job.option("--evaluators") or "{}")
         nodes = [*nodes.values(), *filter(None, [json.loads(job.option("--recorder") or "null")])]
         roots = [*run_roots(spec), *(root for node in nodes for root in measuring_roots(node))]
         found = unseen(train(job) if rule == "train" else measure(job), roots)

@@ -125,13 +125,6 @@ class Inputs:
         """Return a run's evaluators by name, as canonical JSON."""
         return canonical(self.plan.evaluators(self.run(wildcards)))
 
-    def evaluators_alone(self, wildcards: Wildcards) -> str:
-        """Return those that read nothing beside the run and its data, as canonical JSON."""
-        run = self.run(wildcards)
-        reading = {key.partition(".")[0] for key, _ in (*self._further(run), *self._records(run))}
-        found = self.plan.evaluators(run).items()
-        return canonical({name: node for name, node in found if name not in reading})
-
     def recipe(self, wildcards: Wildcards) -> Recipe:
         """Return the data recipe that a path belongs to."""
         return self.targets.recipe(f"{wildcards.dataset}/{wildcards.recipe}")

@@ -13,6 +13,7 @@ from workflow.planning.inputs import Inputs
 from workflow.planning.plan import Plan
 from workflow.planning.targets import FIGURE_FORMATS, TABLE_FORMATS, Targets
 from workflow.failure import failures
+from workflow.forking import PLACE
 
 STARTED = time.time()
 ENVIRONMENT = str(ROOT / "envs" / "conda.yaml")
@@ -54,7 +55,7 @@ def shell_prefix():
     """Let every job find the project, and the Python that runs Snakemake unless conda brings one."""
     path = f"export PYTHONPATH={shlex.quote(str(ROOT))}; "
     if DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method:
-        return path
+        return f"{path}unset {PLACE}; "
     return f"{path}export PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH; "
 
 

@@ -1,7 +1,6 @@
 # resolve writes a run's spec; train makes its weights, or takes them from the store. A job that
 # Snakemake submits to Slurm knows how long it may take, and leaves in time to be continued by a
-# retry. A run that asks for several GPUs is trained by as many processes. To start Python and torch
-# takes longer than to measure a small run, so that the process which trained it does both.
+# retry. A run that asks for several GPUs is trained by as many processes.
 
 RUN = f"{SCALE}/runs/{{experiment}}/{{variant}}/seed-{{seed}}"
 RUN_NAME = "{experiment}/{variant}/seed-{seed}"
@@ -33,12 +32,6 @@ rule resolve:
         " > {log:q} 2>&1"
 
 
-def measured_at_once(wildcards, output):
-    """What a training on this machine measures itself; a cluster has a job for that."""
-    submitted = workflow.non_local_exec or workflow.remote_exec
-    return [] if submitted else ["--evaluators", INPUTS.evaluators_alone(wildcards)]
-
-
 rule train:
     input:
         unpack(sentence(INPUTS.of_train)),
@@ -65,13 +58,12 @@ rule train:
         parents=lambda wildcards: INPUTS.parents(wildcards),
         # Naming `output` keeps a parameter out of what runs a job again: fewer GPUs, the same run.
         processes=lambda wildcards, output: INPUTS.processes(wildcards),
-        measured=measured_at_once,
     shell:
         "exec python -m workflow.scripts.train --spec {input.spec:q} --data {input.data:q}"
         ' --store "$SACCADE_STORE" --out {params.folder:q} --device "$SACCADE_DEVICE"'
         " --processes {params.processes:q}"
         " ${{SLURM_JOB_ID:+--time-limit $(({resources.runtime} * 60))}}"
-        " {params.measured:q} {params.parents:q} > {log:q} 2>&1"
+        " {params.parents:q} > {log:q} 2>&1"
 
 
 use rule train as train_locally with:

@@ -38,7 +38,7 @@ def main() -> None:
                 "schema": 1,
                 "identity": spec["identity"],
                 "run": spec["run"],
-                "evaluators": evaluate(spec, given),
+                "evaluators": _evaluate(spec, given),
                 "records": _named(given.record),
             }
             write_atomically(given.out, sealed(measures, sort_keys=True))
@@ -48,8 +48,8 @@ def main() -> None:
             raise Mistake(f"run {spec['identity']} cannot be measured: {error}") from None
 
 
-def evaluate(spec: Spec, given: argparse.Namespace) -> dict[str, object]:
-    """What each evaluator finds, or found when it ran before; each is kept in the store."""
+def _evaluate(spec: Spec, given: argparse.Namespace) -> dict[str, object]:
+    """What each evaluator finds, or found when it ran before."""
     cache = Entry(given.store, spec["identity"]).folder / "measures"
     statistics = digest(read_manifest(given.data)["statistics"])
     subject: Subject | None = None

@@ -1,8 +1,4 @@
-"""Train a run: take it from the store, else resume it, else begin; then copy its result out.
-
-A process that trained has torch loaded: it may measure too what needs only the run, into the store,
-where `measure` finds it.
-"""
+"""Train a run: take it from the store, else resume it, else begin; then copy its result out."""
 
 from __future__ import annotations
 
@@ -35,7 +31,6 @@ from workflow.scripts.job import (
     read_spec,
     say,
 )
-from workflow.scripts.measure import evaluate
 from workflow.terminal import command
 
 if TYPE_CHECKING:
@@ -69,8 +64,7 @@ def main() -> None:
         check_run_code(spec)
         entry = Entry(given.store, spec["identity"])
         try:
-            stored = entry.whole(say)
-            if stored:
+            if entry.whole(say):
                 print(f"run {entry.identity} is in the store: nothing to train")
             else:
                 parents = _parents(spec, given)
@@ -79,8 +73,6 @@ def main() -> None:
                 _train(spec, entry, parents, given, deadline)
             if is_first():
                 entry.copy_result(given.out, spec)
-            if not stored and "LOCAL_RANK" not in os.environ:
-                _measure(spec, given)
         except Fenced as error:
             sys.exit(f"error: {error}")
         except OSError as error:
@@ -126,13 +118,11 @@ def _train(
     from model.batches.corpus import Corpus
     from model.training.loop import Interrupted, TrainingFailed, train
     from model.training.preflight import check_last_checkpoint, check_longest_pair, check_mechanisms
-    from model.training.process import keep_freed_memory, leave_compiler_out
+    from model.training.process import keep_freed_memory
     from model.training.process_group import join
     from model.training.state import DiskCheckpointer
 
     keep_freed_memory()
-    if not spec["training"].get("compile"):
-        leave_compiler_out()
     device = pick_device(given.device)
     weights = {name: load_weights(path) for name, path in parents.items()}
     _check_vocabulary(spec, weights, given.data)
@@ -170,17 +160,6 @@ def _train(
         say(said)
         sys.exit(f"error: {reason}")
     _put_result(spec, checkpointer, trained, segments, device, group.size)
-
-
-def _measure(spec: Spec, given: argparse.Namespace) -> None:
-    """Measure the trained run; what fails here, the job that measures tries again and tells."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)
-    given = argparse.Namespace(**vars(given), run=given.out, further=[], record=[])
-    try:
-        evaluate(spec, given)
-    except Exception as error:
-        say(f"not measured yet: {error}")
 
 
 def _help(spec: Spec, given: argparse.Namespace, device: Any, weights: Any, group: Any) -> None:
@@ -332,8 +311,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--parent", type=command.named, action="append", default=[], help="NAME=folder of its run"
     )
-    nodes = command.mappings("path", "code")
-    parser.add_argument("--evaluators", type=nodes, default={}, help="to measure with in the end")
     parser.add_argument("--save-every", type=float, default=120, help="seconds between states")
     parser.add_argument("--time-limit", type=float, default=math.inf, help="seconds of the job")
     return parser.parse_args()
