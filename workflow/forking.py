@@ -166,20 +166,30 @@ def hand_over() -> None:
             server.connect(place)
         except OSError:
             return
-        socket.send_fds(server, [b"+"], [0, 1, 2])
-        server.sendall(json.dumps(told).encode() + b"\n")
+        with suppress(OSError):  # it was killed: nothing comes back then
+            socket.send_fds(server, [b"+"], [0, 1, 2])
+            server.sendall(json.dumps(told).encode() + b"\n")
         sys.exit(_outcome(server))
 
 
 def _outcome(server: socket.socket) -> int | str:
     """Wait for the fork, passing signals on; return its status, or a sentence where it has none."""
-    pid = int.from_bytes(server.recv(4), "big")
+    gone = "error: the process that this job is a fork of was killed; run the same again."
+    told = server.recv(4)
+    if not told:
+        return gone
+    pid = int.from_bytes(told, "big")
+
+    def pass_on(number: int, _: object) -> None:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda number, _: os.kill(pid, number))
+        signal.signal(number, pass_on)
     told = server.recv(4)
     if not told:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-        return "error: the process that this job is a fork of was killed; run the same again."
+        return gone
     status = int.from_bytes(told, "big", signed=True)
     return status if status >= 0 else f"error: the job was killed by signal {-status}."
