@@ -24,7 +24,11 @@ from pathlib import Path
 
 PLACE = "SACCADE_FORKS"
 """The variable that names the socket."""
-IMPORTED = ("pydantic", "jsonschema", "scipy.special", "matplotlib.figure", "torch._dynamo")
+IMPORTED = (
+    *("pydantic", "jsonschema", "scipy.special", "sklearn.linear_model", "sacrebleu"),
+    *("torch._dynamo", "safetensors.torch"),
+    *("matplotlib.pyplot", "matplotlib.backends.backend_pdf", "matplotlib.backends.backend_svg"),
+)
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """What libraries read when they are loaded: only a job of one thread is a fork."""
 LONGEST = 100
