@@ -53,12 +53,11 @@ KINDS = {
     "claims": "*/claims/*",
     "report": "*/report.*",
     "logs": "**/logs/**/*.log",
-    "benchmarks": "**/benchmarks/**/*.tsv",
     "times of Snakemake": "**/.snakemake_timestamp",
     "the folder's README": "README.md",
 }
 UNREAD = (
-    *("claims on a run in the store", "logs", "benchmarks", "times of Snakemake"),
+    *("claims on a run in the store", "logs", "times of Snakemake"),
     "the folder's README",
 )
 """Kinds of which nothing is made, and that need no checksum."""

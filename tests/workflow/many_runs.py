@@ -68,8 +68,6 @@ rule resolve:
         f"{{RUN}}/spec.json",
     log:
         "results/demo/logs/resolve/{{experiment}}/{{variant}}/seed-{{seed}}.log",
-    benchmark:
-        "results/demo/benchmarks/resolve/{{experiment}}/{{variant}}/seed-{{seed}}.tsv"
     shell:
         "echo spec > {{output}} 2> {{log}}"
 
@@ -83,8 +81,6 @@ rule train:
         checkpoints=directory(f"{{RUN}}/checkpoints"),
     log:
         "results/demo/logs/train/{{experiment}}/{{variant}}/seed-{{seed}}.log",
-    benchmark:
-        "results/demo/benchmarks/train/{{experiment}}/{{variant}}/seed-{{seed}}.tsv"
     shell:
         "mkdir -p {{output.checkpoints}}; touch {{output.files}} 2> {{log}}"
 
@@ -98,8 +94,6 @@ rule measure:
         MEASURES,
     log:
         "results/demo/logs/measure/{{experiment}}/{{variant}}/seed-{{seed}}.log",
-    benchmark:
-        "results/demo/benchmarks/measure/{{experiment}}/{{variant}}/seed-{{seed}}.tsv"
     shell:
         "echo measures > {{output}} 2> {{log}}"
 

@@ -64,3 +64,12 @@ def test_a_checkout_is_only_read_by_who_works_in_another_folder(fresh, tmp_path)
     own.snakemake("--snakefile", str(fresh.root / "Snakefile"), measures, table)
     assert (own.root / measures).is_file() and (own.root / table).is_file()
     assert files() == before
+
+
+def test_jobs_that_are_forks_make_what_others_make(finished, fresh):
+    fresh.script("run", "toy")
+    runs = [path.parent for path in (finished.root / "results/demo/runs").glob("*/*/*/spec.json")]
+    assert runs
+    for run in runs:
+        name = "/".join(run.parts[-3:])
+        assert fresh.weights(name) == finished.weights(name)

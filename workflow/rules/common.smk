@@ -15,6 +15,7 @@ from workflow.planning.inputs import Inputs
 from workflow.planning.plan import Plan
 from workflow.planning.targets import FIGURE_FORMATS, TABLE_FORMATS, Targets
 from workflow.failure import failures
+from workflow.forking import PLACE
 
 # Jobs of thousands of runs stay: looking for garbage among them time and again finds none.
 gc.set_threshold(100_000)
@@ -59,7 +60,7 @@ def shell_prefix():
     """Let every job find the project, and the Python that runs Snakemake unless conda brings one."""
     path = f"export PYTHONPATH={shlex.quote(str(ROOT))}; "
     if DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method:
-        return path
+        return f"{path}unset {PLACE}; "
     return f"{path}export PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH; "
 
 

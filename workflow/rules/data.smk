@@ -17,8 +17,6 @@ rule fetch:
         origin=f"{RESULTS}/data/sources/{{dataset}}/{{file}}.origin.json",
     log:
         f"{RESULTS}/logs/fetch/{{dataset}}/{{file}}.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/fetch/{{dataset}}/{{file}}.tsv"
     wildcard_constraints:
         file=r"[^/]+(?<!\.origin\.json)",
     retries: 0
@@ -42,8 +40,6 @@ rule index_features:
         f"{RESULTS}/data/features/{{dataset}}/{FEATURES}",
     log:
         f"{RESULTS}/logs/index_features/{{dataset}}.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/index_features/{{dataset}}.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -63,8 +59,6 @@ rule synthesise:
         directory(f"{DATA}/raw"),
     log:
         f"{RESULTS}/logs/synthesise/{{dataset}}/{{recipe}}.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/synthesise/{{dataset}}/{{recipe}}.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -85,8 +79,6 @@ rule prepare:
         directory(f"{DATA}/prepared"),
     log:
         f"{RESULTS}/logs/prepare/{{dataset}}/{{recipe}}.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/prepare/{{dataset}}/{{recipe}}.tsv"
     conda:
         ENVIRONMENT
     threads: sentence(INPUTS.data_threads)
@@ -109,8 +101,6 @@ rule encode:
         directory(f"{DATA}/encoded"),
     log:
         f"{RESULTS}/logs/encode/{{dataset}}/{{recipe}}.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/encode/{{dataset}}/{{recipe}}.tsv"
     conda:
         ENVIRONMENT
     threads: sentence(INPUTS.data_threads)

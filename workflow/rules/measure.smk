@@ -17,8 +17,6 @@ rule measure:
         f"{SCALE}/measures/{RUN_NAME}.json",
     log:
         f"{SCALE}/logs/measure/{RUN_NAME}.log",
-    benchmark:
-        f"{SCALE}/benchmarks/measure/{RUN_NAME}.tsv"
     wildcard_constraints:
         experiment=rf"(?!{LOCAL})[a-z][a-z0-9_]*",
     conda:

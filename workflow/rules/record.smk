@@ -17,8 +17,6 @@ rule record:
         checksum=f"{SCALE}/records/{RUN_NAME}.json",
     log:
         f"{SCALE}/logs/record/{RUN_NAME}.log",
-    benchmark:
-        f"{SCALE}/benchmarks/record/{RUN_NAME}.tsv"
     wildcard_constraints:
         experiment=rf"(?!{LOCAL})[a-z][a-z0-9_]*",
     conda:

@@ -32,8 +32,6 @@ rule describe:
         flagged(f"{SCALE}/tables/{{paper}}/{{table}}", TABLE_FORMATS, "csv", "table"),
     log:
         f"{SCALE}/logs/describe/{{paper}}/{{table}}.log",
-    benchmark:
-        f"{SCALE}/benchmarks/describe/{{paper}}/{{table}}.tsv"
     wildcard_constraints:
         paper=rf"(?={DESCRIBED})[a-z][a-z0-9_]*",
     conda:
@@ -65,8 +63,6 @@ rule tabulate:
         flagged(f"{SCALE}/tables/{{paper}}/{{table}}", TABLE_FORMATS, "csv", "table"),
     log:
         f"{SCALE}/logs/tabulate/{{paper}}/{{table}}.log",
-    benchmark:
-        f"{SCALE}/benchmarks/tabulate/{{paper}}/{{table}}.tsv"
     wildcard_constraints:
         paper=rf"(?!{DESCRIBED})[a-z][a-z0-9_]*",
     conda:
@@ -97,8 +93,6 @@ rule plot:
         flagged(f"{SCALE}/figures/{{paper}}/{{figure}}", FIGURE_FORMATS, "png", "figure"),
     log:
         f"{SCALE}/logs/plot/{{paper}}/{{figure}}.log",
-    benchmark:
-        f"{SCALE}/benchmarks/plot/{{paper}}/{{figure}}.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -124,8 +118,6 @@ rule claim:
         flagged(f"{SCALE}/claims/{{paper}}", ["json"], "json", "claim"),
     log:
         f"{SCALE}/logs/claim/{{paper}}.log",
-    benchmark:
-        f"{SCALE}/benchmarks/claim/{{paper}}.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -150,8 +142,6 @@ rule report:
         checksum=f"{SCALE}/report.json",
     log:
         f"{SCALE}/logs/report.log",
-    benchmark:
-        f"{SCALE}/benchmarks/report.tsv"
     conda:
         ENVIRONMENT
     resources:

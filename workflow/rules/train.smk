@@ -18,8 +18,6 @@ rule resolve:
         f"{RUN}/spec.json",
     log:
         f"{SCALE}/logs/resolve/{RUN_NAME}.log",
-    benchmark:
-        f"{SCALE}/benchmarks/resolve/{RUN_NAME}.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -45,8 +43,6 @@ rule train:
         checkpoints=directory(f"{RUN}/checkpoints"),
     log:
         f"{SCALE}/logs/train/{RUN_NAME}.log",
-    benchmark:
-        f"{SCALE}/benchmarks/train/{RUN_NAME}.tsv"
     wildcard_constraints:
         experiment=rf"(?!{LOCAL})[a-z][a-z0-9_]*",
     conda:

@@ -2,3 +2,7 @@
 
 They import everything; nothing imports them.
 """
+
+from workflow.forking import hand_over
+
+hand_over()

@@ -1,15 +1,18 @@
 """Be Snakemake, after a look at the configuration: its mistakes have a file and a line then.
 
 Of a file of changes that is missing or no YAML, Snakemake would say neither. While jobs run, a line
-says how far they are; the last lines say what ran and what to look at.
+says how far they are; the last lines say what ran and what to look at. Without a profile jobs are
+forks (`workflow.forking`).
 """
 
 import sys
+from contextlib import nullcontext
 
 from snakemake.cli import main as snakemake
 from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
 from workflow.failure import one_sentence
+from workflow.forking import forks
 from workflow.paths import ROOT
 from workflow.planning.configured import configured
 from workflow.terminal import command, logger
@@ -35,7 +38,8 @@ def main() -> None:
     registry.register_plugin(f"{registry.module_prefix}{logger.NAME}", logger)
     progress = logger.PROGRESS
     try:
-        snakemake([*asked, *where, "--logger", logger.NAME])
+        with nullcontext() if given.profile else forks():
+            snakemake([*asked, *where, "--logger", logger.NAME])
     except SystemExit as end:
         if end.code and progress.total:
             print(f"{stopped(progress)}.", file=sys.stderr)

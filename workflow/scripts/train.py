@@ -118,13 +118,11 @@ def _train(
     from model.batches.corpus import Corpus
     from model.training.loop import Interrupted, TrainingFailed, train
     from model.training.preflight import check_last_checkpoint, check_longest_pair, check_mechanisms
-    from model.training.process import keep_freed_memory, leave_compiler_out
+    from model.training.process import keep_freed_memory
     from model.training.process_group import join
     from model.training.state import DiskCheckpointer
 
     keep_freed_memory()
-    if not spec["training"].get("compile"):
-        leave_compiler_out()
     device = pick_device(given.device)
     weights = {name: load_weights(path) for name, path in parents.items()}
     _check_vocabulary(spec, weights, given.data)
