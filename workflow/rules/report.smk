@@ -177,8 +177,6 @@ rule explore:
         checksum=f"{SCALE}/explorer.json",
     log:
         f"{SCALE}/logs/explore.log",
-    benchmark:
-        f"{SCALE}/benchmarks/explore.tsv"
     conda:
         ENVIRONMENT
     resources:
