@@ -30,7 +30,7 @@ def recorded_translation(subject: Subject, sentences: int = 3, longest: int = 16
         with EOS: `source` (S), `target` (T), the reference, and `predicted` (T), all as texts;
         weights `encoder` (L, H, S, S), `decoder` (L, H, T, T) and `cross` (L, H, T, S); and
         `importance` (T, S), || d y_hat / d h0_j ||_2 of the prediction at a target position and a
-        source token. All are rounded to 3 digits.
+        source token. All have 3 significant digits, so that only a weight of 0 is 0.
     """
     split, model = subject.corpus.split("test"), subject.model
     short = np.flatnonzero(pair_lengths(split)[:, 0] <= longest)
@@ -59,5 +59,6 @@ def recorded_translation(subject: Subject, sentences: int = 3, longest: int = 16
 
 
 def _rounded(values: Tensor) -> list[Any]:
-    rounded: list[Any] = np.round(values.double().cpu().numpy(), DIGITS).tolist()
+    digits = np.vectorize(lambda value: float(f"{value:.{DIGITS}g}"), otypes=[float])
+    rounded: list[Any] = digits(values.double().cpu().numpy()).tolist()
     return rounded
