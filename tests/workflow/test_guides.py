@@ -20,7 +20,7 @@ NEEDS = {
     "sbatch": "Slurm; what it wraps is in test_cluster.py",
     "snakemake --unlock": "a killed snakemake",
     "python -m tests.slurm": "Slurm; make slurm runs it",
-    "python -m tests.explored results --scale demo": "an explorer of a finished demo; needs a browser",
+    "python -m tests.explored results --scale demo": "a finished demo, and a browser",
     "python -m tests.flips results": "a finished demo; make offline runs it",
     ".venv/bin/python -m pytest test_my_attention.py": "its file; test_own_mechanism.py runs it",
 }
