@@ -168,7 +168,7 @@ def test_outside_the_field_it_says_what_cannot_change(opened: Open) -> None:
 
 def test_a_soft_model_shows_that_nothing_is_left_out(opened: Open) -> None:
     page = opened("#task=next&a=Softmax&b=&place=2")
-    assert "attention of this kind leaves nothing out" in verdicts(page)[0]
+    assert "this attention leaves nothing out" in verdicts(page)[0]
     assert re.search(
         r"Field: 10 of 10 tokens.*% of the weights that lead here are below 0.05",
         page.inner_text(".size"),

@@ -46,10 +46,10 @@ function fillControls() {
   options(fields.task, TASKS.map((one) => [one.name, one.title]), state.task);
   options(fields.a, all, state.a);
   options(fields.b, [["", "nothing"], ...all.filter(([key]) => key !== state.a)], state.b);
+  const recorded = task.kind === "recorded" && task.examples[Number(state.text) - 1];
   const example = task.examples.findIndex((one) => textOf(task, one) === state.text);
   options(fields.example, [["", "typed"], ...task.examples.map((one, i) => [i, `${i + 1}: ${(one.source?.join(" ") ?? textOf(task, one)).slice(0, 40)}`])].slice(example < 0 ? 0 : 1), example);
-  if (document.activeElement !== fields.text) fields.text.value = state.text;
-  const recorded = task.kind === "recorded" && task.examples[Number(state.text) - 1];
+  if (document.activeElement !== fields.text) fields.text.value = recorded ? recorded.source.join(" ") : state.text;
   const numbered = (all) => all.map((word, i) => [i, `${i} ${word}`]);
   const positions = numbered([FIRST[task.kind], ...words]);
   options(fields.at, recorded ? numbered(recorded.target) : positions, state.at);
