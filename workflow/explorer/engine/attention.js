@@ -19,11 +19,15 @@ function route(parameters, heads, x, keys) {
   }));
 }
 
-// Weights for such scores, by a function of one query's scores and the head.
+// Weights for such scores, by a function that puts them in the place of one query's scores.
 function weigh(scores, normalize) {
   return scores.map((rows, head) => {
     const weights = new Float64Array(rows.length * rows.length);
-    rows.forEach((row, i) => weights.set(normalize(row.slice(), head), i * rows.length));
+    rows.forEach((row, i) => {
+      const own = weights.subarray(i * rows.length, i * rows.length + row.length);
+      own.set(row);
+      normalize(own, head);
+    });
     return weights;
   });
 }

@@ -8,17 +8,22 @@ function fields(weights, length) {
   for (let i = 0; i < length; i++) first[i * length + i] = 1;
   const all = [first];
   for (const heads of weights) {
-    const below = all[all.length - 1], field = below.slice();
-    for (const rows of heads) {
-      for (let at = 0; at < rows.length; at++) {
-        if (rows[at] === 0) continue;
-        const i = Math.floor(at / length), z = at % length;
-        for (let j = 0; j < length; j++) field[i * length + j] |= below[z * length + j];
-      }
+    const below = all[all.length - 1], field = below.slice(), read = summed(heads);
+    for (let at = 0; at < read.length; at++) {
+      if (read[at] === 0) continue;
+      const i = Math.floor(at / length), z = at % length;
+      for (let j = 0; j < length; j++) field[i * length + j] |= below[z * length + j];
     }
     all.push(field);
   }
   return all;
+}
+
+// The weights of all heads, added.
+function summed(heads) {
+  const sum = heads[0].slice();
+  for (const rows of heads.slice(1)) for (let at = 0; at < sum.length; at++) sum[at] += rows[at];
+  return sum;
 }
 
 // How much of s^L(i, j) (discrete2020 eq. 1) each position j has: for soft attention, whose field is all.
@@ -26,13 +31,11 @@ function shares(weights, length, at) {
   let s = new Float64Array(length * length);
   for (let i = 0; i < length; i++) s[i * length + i] = 1;
   for (const heads of weights) {
-    const next = s.slice();
-    for (const rows of heads) {
-      for (let i = 0; i < length; i++) {
-        for (let k = 0; k < length; k++) {
-          const weight = rows[i * length + k];
-          if (weight) for (let j = 0; j < length; j++) next[i * length + j] += weight * s[k * length + j];
-        }
+    const next = s.slice(), read = summed(heads);
+    for (let i = 0; i < length; i++) {
+      for (let k = 0; k < length; k++) {
+        const weight = read[i * length + k];
+        if (weight) for (let j = 0; j < length; j++) next[i * length + j] += weight * s[k * length + j];
       }
     }
     s = next.map((value) => Math.min(value, 1));

@@ -6,22 +6,30 @@
 function linear(parameters, x) {
   const { shape: [outer, inner], values: w } = parameters.get("weight");
   const bias = parameters.get("bias").values, rows = x.length / inner, y = new Float64Array(rows * outer);
-  const whole = outer - outer % 4;
-  for (let t = 0; t < rows; t++) {
-    const from = t * inner, to = t * outer;
-    for (let o = 0; o < whole; o += 4) {
-      const w0 = o * inner, w1 = w0 + inner, w2 = w1 + inner, w3 = w2 + inner;
-      let y0 = bias[o], y1 = bias[o + 1], y2 = bias[o + 2], y3 = bias[o + 3];
+  const whole = outer - outer % 4, even = rows - rows % 2;
+  // Two rows and four columns at once, so that what is loaded is used often.
+  for (let o = 0; o < whole; o += 4) {
+    const w0 = o * inner, w1 = w0 + inner, w2 = w1 + inner, w3 = w2 + inner;
+    const b0 = bias[o], b1 = bias[o + 1], b2 = bias[o + 2], b3 = bias[o + 3];
+    for (let t = 0; t < rows; t += 2) {
+      // Of an odd number of rows the last is computed twice: in the same way as all, to the last bit.
+      const one = t * inner, two = t < even ? one + inner : one;
+      let p0 = b0, p1 = b1, p2 = b2, p3 = b3, q0 = b0, q1 = b1, q2 = b2, q3 = b3;
       for (let i = 0; i < inner; i++) {
-        const value = x[from + i];
-        y0 += value * w[w0 + i]; y1 += value * w[w1 + i]; y2 += value * w[w2 + i]; y3 += value * w[w3 + i];
+        const p = x[one + i], q = x[two + i], u0 = w[w0 + i], u1 = w[w1 + i], u2 = w[w2 + i], u3 = w[w3 + i];
+        p0 += p * u0; p1 += p * u1; p2 += p * u2; p3 += p * u3;
+        q0 += q * u0; q1 += q * u1; q2 += q * u2; q3 += q * u3;
       }
-      y[to + o] = y0; y[to + o + 1] = y1; y[to + o + 2] = y2; y[to + o + 3] = y3;
+      const to = t * outer + o, next = t < even ? to + outer : to;
+      y[to] = p0; y[to + 1] = p1; y[to + 2] = p2; y[to + 3] = p3;
+      y[next] = q0; y[next + 1] = q1; y[next + 2] = q2; y[next + 3] = q3;
     }
-    for (let o = whole; o < outer; o++) {
+  }
+  for (let o = whole; o < outer; o++) {
+    for (let t = 0; t < rows; t++) {
       let sum = bias[o];
-      for (let i = 0; i < inner; i++) sum += x[from + i] * w[o * inner + i];
-      y[to + o] = sum;
+      for (let i = 0; i < inner; i++) sum += x[t * inner + i] * w[o * inner + i];
+      y[t * outer + o] = sum;
     }
   }
   return y;

@@ -1,5 +1,5 @@
 "use strict";
-// Attention mechanisms: the scores of a query to its weights. Files of `model/normalizers` have the
+// Attention mechanisms: weights in the place of the scores of a query. Files of `model/normalizers` have the
 // same names, and the papers.
 
 const NORMALIZERS = {
@@ -25,8 +25,14 @@ function normalizer(spec, parameters) {
 
 const isDiscrete = (spec) => spec.path.endsWith(":Gumbel");
 
+function greatest(scores) {
+  let most = -Infinity;
+  for (let i = 0; i < scores.length; i++) if (scores[i] > most) most = scores[i];
+  return most;
+}
+
 function softmax(scores) {
-  const most = Math.max(...scores);
+  const most = greatest(scores);
   let total = 0;
   for (let i = 0; i < scores.length; i++) total += scores[i] = Math.exp(scores[i] - most);
   for (let i = 0; i < scores.length; i++) scores[i] /= total;
@@ -61,7 +67,7 @@ function sparsemax(scores) {
 
 // p_i = max(a s_i - tau, 0)^(1 / a) with a = alpha - 1; Newton's steps to the tau where they sum to 1.
 function entmax(scores, a) {
-  const most = Math.max(...scores);
+  const most = greatest(scores);
   for (let i = 0; i < scores.length; i++) scores[i] = a * (scores[i] - most);
   let tau = -1;
   for (let step = 0; step < 60; step++) {

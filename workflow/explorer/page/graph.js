@@ -4,6 +4,7 @@
 
 const DASHES = ["", "7 2", "2 2", "8 2 2 2"]; // of the heads, so that they differ in grey too
 const FAINT = 0.05; // edges of soft attention that weigh less are not drawn
+const MANY = 400; // edges, up to which each tells its weight
 
 function graphView(panel) {
   const { answer, sentence, at, place, truth: known, state } = panel, length = sentence.words.length;
@@ -20,22 +21,34 @@ function graphView(panel) {
     if (about) line.append(draw("title", {}, about));
     picture.append(line);
   };
+  const reads = [];
   for (let l = 0; l < layers; l++) {
-    picture.append(draw("text", { class: l + 1 === state.layer + 1 ? "layer chosen" : "layer", x: 4, y: y(l + 1) + 4 }, `${l + 1}`));
+    picture.append(draw("text", { class: l === state.layer ? "layer chosen" : "layer", x: 4, y: y(l + 1) + 4 }, `${l + 1}`));
     for (let i = 0; i < length; i++) if (answer.tree[l + 1][i]) edge(l, i, i, { class: "same" });
     answer.weights[l].forEach((rows, head) => {
       for (let i = 0; i < length; i++) {
         if (!answer.tree[l + 1][i]) continue;
         for (let j = 0; j < length; j++) {
           const weight = rows[i * length + j];
-          if (weight < FAINT) continue;
-          const chosen = l === state.layer && (state.head === -1 || state.head === head);
-          edge(l, i, j, {
-            class: chosen ? "read chosen" : "read", "stroke-dasharray": DASHES[head % DASHES.length], "stroke-opacity": Math.max(weight, 0.12).toFixed(2),
-          }, `head ${head + 1} of layer ${l + 1}: ${quoted(sentence.words[i])} at ${i} reads ${quoted(sentence.words[j])} at ${j}, ${percent(weight)}`);
+          if (weight >= FAINT) reads.push({ l, head, i, j, weight, chosen: l === state.layer && (state.head === -1 || state.head === head) });
         }
       }
     });
+  }
+  const look = ({ head, weight, chosen }) => ({
+    class: chosen ? "read chosen" : "read", "stroke-dasharray": DASHES[head % DASHES.length], "stroke-opacity": (Math.ceil(Math.max(weight, 0.12) * 8) / 8).toFixed(2),
+  });
+  if (reads.length <= MANY) {
+    for (const one of reads) {
+      edge(one.l, one.i, one.j, look(one), `head ${one.head + 1} of layer ${one.l + 1}: ${quoted(sentence.words[one.i])} at ${one.i} reads ${quoted(sentence.words[one.j])} at ${one.j}, ${percent(one.weight)}`);
+    }
+  } else { // edges that look alike are one path: elements by the thousand are slow
+    const alike = new Map();
+    for (const one of reads) {
+      const key = JSON.stringify(look(one));
+      alike.set(key, `${alike.get(key) ?? ""}M${x(one.i)} ${y(one.l + 1) + 4}L${x(one.j)} ${y(one.l) - 4}`);
+    }
+    for (const [key, d] of alike) picture.append(draw("path", { ...JSON.parse(key), d, fill: "none" }));
   }
   const change = panel.change;
   if (change?.flips.length && answer.discrete) {

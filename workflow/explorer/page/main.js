@@ -40,6 +40,7 @@ function options(select, entries, value) {
   select.replaceChildren(...entries.map(([key, label]) => make("option", { value: key, selected: String(key) === String(value) }, label)));
 }
 
+let listed; // the task whose words are offered
 function fillControls() {
   const task = taskOf(state), all = choices(task).map((one) => [one.key, one.label]), words = wordsOf(task, state.text);
   const spec = depth(choices(task).find((one) => one.key === state.a).model), fields = form.elements;
@@ -56,9 +57,10 @@ function fillControls() {
   options(fields.place, recorded ? numbered(recorded.source) : positions.slice(1), state.place);
   fields.text.disabled = fields.word.disabled = Boolean(recorded);
   fields.word.value = state.word;
-  document.getElementById("words").replaceChildren(...(task.words ?? []).slice(task.specials).map((word) => make("option", { value: word })));
+  if (listed !== task) document.getElementById("words").replaceChildren(...(task.words ?? []).slice(task.specials).map((word) => make("option", { value: word })));
   options(fields.layer, Array.from({ length: spec.layers }, (_, l) => [l, l + 1]), state.layer);
   options(fields.head, [[-1, "all"], ...Array.from({ length: spec.heads }, (_, h) => [h, h + 1])], state.head);
+  listed = task;
   document.getElementById("about").textContent = task.about;
   fault.textContent = "";
 }
