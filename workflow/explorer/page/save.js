@@ -1,19 +1,22 @@
 "use strict";
 // A picture as SVG or PNG, and the address.
 
-const DRAWN = ["fill", "stroke", "stroke-width", "stroke-opacity", "fill-opacity", "opacity", "font-size", "font-weight", "font-family"];
+const DRAWN = { fill: "rgb(0, 0, 0)", stroke: "none", "stroke-width": "1px", "stroke-opacity": "1", "fill-opacity": "1" };
+const WRITTEN = { "font-size": "", "font-weight": "400", "font-family": "" };
 
-// A picture that looks the same without the page's style.
+// A picture that looks the same without the page's style: where it differs from the default, it says so.
 function alone(picture) {
   const copy = picture.cloneNode(true), all = [picture, ...picture.querySelectorAll("*")];
   [copy, ...copy.querySelectorAll("*")].forEach((node, i) => {
-    const style = getComputedStyle(all[i]);
-    for (const name of DRAWN) if (!node.hasAttribute(name) && !["title"].includes(node.tagName)) node.setAttribute(name, style.getPropertyValue(name));
+    const style = getComputedStyle(all[i]), defaults = node.tagName === "text" ? { ...DRAWN, ...WRITTEN } : DRAWN;
+    for (const [name, value] of node.tagName === "title" ? [] : Object.entries(defaults)) {
+      const own = style.getPropertyValue(name);
+      if (!node.hasAttribute(name) && own !== value) node.setAttribute(name, own);
+    }
     node.removeAttribute("class");
   });
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-  const ground = draw("rect", { width: "100%", height: "100%", fill: getComputedStyle(document.body).backgroundColor });
-  copy.prepend(ground);
+  copy.prepend(draw("rect", { width: "100%", height: "100%", fill: getComputedStyle(document.body).backgroundColor }));
   return new XMLSerializer().serializeToString(copy);
 }
 

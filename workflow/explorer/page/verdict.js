@@ -12,7 +12,7 @@ function verdict(panel) {
     if (outside) return `${named} cannot change ${it}: difference 0, with the routing as it is. Put another word there to see whether a decision flips.`;
     if (answer.discrete) return `${named} is in the field: it can change ${it}.`;
     const all = answer.fields.at(-1).subarray(at * length, at * length + panel.reach).every(Boolean);
-    return `${named} is in the field, with s = ${answer.shares[place].toFixed(2)}${all ? ": this attention leaves nothing out" : ""}.`;
+    return `${named} is in the field, with s ${answer.shares[place] < 0.005 ? "below 0.01" : `= ${answer.shares[place].toFixed(2)}`}${all ? ": this attention leaves nothing out" : ""}.`;
   }
   if (!change) return "";
   const effect = predicts ? `the prediction ${moved(panel)}` : `${it} changes`;
