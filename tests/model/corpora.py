@@ -65,14 +65,20 @@ def keyword_texts(
     return write_corpus(folder, texts, vocabulary, {}, columns)
 
 
-def permutations(folder: Path, sizes: Mapping[str, int], symbols: int, length: int) -> Corpus:
-    """Sequences to copy: each some of the symbols from 4 on, none twice, and the end mark 3."""
-    random, every = np.random.default_rng(0), np.arange(4, 4 + symbols)
+MARKS = ("<pad>", "<bos>", "<unk>", "<end>")
+
+
+def permutations(
+    folder: Path, sizes: Mapping[str, int], symbols: int, length: int, marks: Sequence[str] = MARKS
+) -> Corpus:
+    """Sequences to copy: some of the symbols behind the marks, none twice, and the end mark."""
+    first, end = len(marks), marks.index("<end>")
+    random, every = np.random.default_rng(0), np.arange(first, first + symbols)
     splits = {
-        split: [[*random.permutation(every)[:length].tolist(), 3] for _ in range(size)]
+        split: [[*random.permutation(every)[:length].tolist(), end] for _ in range(size)]
         for split, size in sizes.items()
     }
-    return write_corpus(folder, splits, 4 + symbols, {})
+    return write_corpus(folder, splits, [*marks, *map(str, range(1, symbols + 1))], {})
 
 
 class MemoryKeeper:

@@ -9,7 +9,6 @@ import torch
 from model.probes.learning.agreement import agreement, chance
 from model.probes.learning.ibm_convergence import converge
 from model.probes.learning.ibm_model_1 import alignment
-from model.probes.learning.lexical_proxy import FIRST_SYMBOL
 from model.probes.measure import Measured, Subject, scalar
 
 
@@ -31,8 +30,10 @@ def ibm_agreement(
         `chance`, the same for attention at random, which ties raise too; `rounds`. Array
         `log_likelihood`, after each round, nats per symbol.
     """
-    train, symbols = subject.corpus.split("train"), len(subject.corpus.vocabulary) - FIRST_SYMBOL
-    sequences = train.tokens.reshape(len(train), -1)[:read, :-1] - FIRST_SYMBOL
+    train, words = subject.corpus.split("train"), subject.corpus.vocabulary
+    first = sum(word.startswith("<") for word in words)  # marks, such as <end>, stand first
+    symbols = len(words) - first
+    sequences = train.tokens.reshape(len(train), -1)[:read, :-1] - first
     ibm = converge([(x, x) for x in sequences], symbols, symbols, tolerance)
     shares: dict[str, list[float]] = {"counted": [], "converged": []}
     agreed, expected = [], []
@@ -40,7 +41,7 @@ def ibm_agreement(
         source = batch.tokens[:, 1:]
         with torch.no_grad():
             weights = subject.model(source, batch.tokens[:, :-1]).weights
-        copied = (source[:, :-1] - FIRST_SYMBOL).cpu().numpy()
+        copied = (source[:, :-1] - first).cpu().numpy()
         for x, alpha in zip(copied, weights[:, :-1, :-1].double().cpu().numpy(), strict=True):
             highest = alpha.argmax(axis=1)[:, None]
             aligned = {

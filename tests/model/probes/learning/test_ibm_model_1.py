@@ -21,7 +21,7 @@ from model.probes.learning.ibm_model_1 import (
     translations,
 )
 from model.probes.measure import Subject
-from tests.model.corpora import CPU, permutations
+from tests.model.corpora import CPU, MARKS, permutations
 
 INPUTS, OUTPUTS = 4, 3
 SENTENCE = st.lists(st.integers(0, INPUTS - 1), min_size=1, max_size=5)
@@ -161,9 +161,18 @@ class Looking(torch.nn.Module):
         return Copied(weights, weights.expand(len(source), -1, -1))
 
 
-def control(tmp_path, symbols: int) -> Corpus:
+def control(tmp_path, symbols: int, marks=MARKS) -> Corpus:
     """Sequences of four symbols out of some."""
-    return permutations(tmp_path / "c", {"train": 300, "test": 9}, symbols, length=4)
+    return permutations(tmp_path / "c", {"train": 300, "test": 9}, symbols, 4, marks)
+
+
+def test_symbols_are_what_stands_behind_the_marks(tmp_path):
+    """The released code's vocabulary has two marks, ours may have four."""
+    few, many = (
+        ibm_agreement(Subject(Looking(0), control(tmp_path / str(len(marks)), 8, marks), CPU, 0))
+        for marks in (("<end>", "<bos>"), MARKS)
+    )
+    assert few == many
 
 
 def test_attention_on_the_right_symbol_agrees_where_co_occurrence_tells_it(tmp_path):
