@@ -109,7 +109,7 @@ dry-runs: $(READY)  ## Plan every scale without running anything
 		echo "scale $$scale can be planned with profile $$profile"; \
 	done; done
 
-offline: $(TEST_READY)  ## Run the demo without a network, flip bits of it, and see which code it calls
+offline: $(TEST_READY)  ## Run the demo without a network, flip bits of it, see which code it calls, explore it
 	@alone=; \
 	if unshare -rn true 2> /dev/null; then alone="unshare -rn"; \
 	elif [ -n "$${CI:-}" ]; then \
@@ -120,6 +120,7 @@ offline: $(TEST_READY)  ## Run the demo without a network, flip bits of it, and 
 	test -s "$$folder/fresh results/demo/report.html"; \
 	$(VENV)/bin/python -m tests.flips "$$folder/fresh results" --flips 500; \
 	$(VENV)/bin/python -m tests.executed "$$folder/fresh results"; \
+	$(VENV)/bin/python -m tests.explored "$$folder/fresh results" --examples 50 --triples 1000; \
 	rm -r "$$folder"
 
 slurm: $(TEST_READY)  ## Run the faults of docs/reliability.md on a real Slurm (Debian, as root)
