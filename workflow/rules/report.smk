@@ -189,7 +189,7 @@ rule explore:
         data=lambda wildcards, output: f"{RESULTS}/data",
         definition=INPUTS.explored,
         scale=PLAN.scale,
-        code=INPUTS.code("explore"),
+        code=sentence(lambda wildcards: INPUTS.code("explore")),
     shell:
         "exec python -m workflow.scripts.explore --scale {params.scale:q} --runs {params.runs:q}"
         " --measures {params.measures:q} --data {params.data:q} --out {output.page:q} > {log:q} 2>&1"
