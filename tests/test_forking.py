@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from workflow.forking import THREADS, forks
+from workflow.forking import PLACE, THREADS, forks
 
 ROOT = Path(__file__).parents[1]
 PROGRAM = """
 import json, os, signal, sys, time
-from workflow.forking import hand_over
+from workflow.forking import PLACE, hand_over
 hand_over()
 asked, *more = sys.argv[1:]
 told = [more, os.getcwd(), os.environ["TOLD"], sys.stdin.read(), os.getppid()]
@@ -34,7 +34,14 @@ def server() -> Iterator[subprocess.Popen[bytes]]:
     """The process that forks."""
     with forks(imported=["json"]) as started:
         assert started is not None
+        until(lambda: listening(os.environ[PLACE]))
         yield started
+
+
+def listening(place: str) -> bool:
+    """Whether a socket takes calls: before it does, jobs start by themselves."""
+    sockets = (line.split() for line in Path("/proc/net/unix").read_text().splitlines())
+    return any(one[-1] == place and one[3] == "00010000" for one in sockets)
 
 
 @pytest.fixture
