@@ -84,6 +84,12 @@ def sentence(function):
     return ask
 
 
+def page_files(folder):
+    """The templates, styles and scripts of a page."""
+    paths = sorted((ROOT / "workflow" / folder).rglob("*"))
+    return [os.path.relpath(path) for path in paths if path.suffix in (".j2", ".css", ".js")]
+
+
 def resource(name, most=None):
     """A resource of a run's jobs: what its experiment asks for, or the most that a job can use."""
 

@@ -1,16 +1,5 @@
 # From measures to what a person reads: tables, figures, claims and one page with all of them.
 
-PAGE_FILES = [
-    os.path.relpath(path)
-    for path in sorted((ROOT / "workflow" / "report").iterdir())
-    if path.suffix in (".j2", ".css", ".js")
-]
-EXPLORER_FILES = [
-    os.path.relpath(path)
-    for path in sorted((ROOT / "workflow" / "explorer").rglob("*"))
-    if path.suffix in (".j2", ".css", ".js")
-]
-
 
 report: "../report/captions/workflow.rst"
 
@@ -136,7 +125,7 @@ rule claim:
 rule report:
     input:
         lambda wildcards: TARGETS.selected,
-        page=PAGE_FILES,
+        page=page_files("report"),
     output:
         page=f"{SCALE}/report.html",
         checksum=f"{SCALE}/report.json",
@@ -166,7 +155,7 @@ rule report:
 rule explore:
     input:
         unpack(sentence(INPUTS.of_explore)),
-        page=EXPLORER_FILES,
+        page=[*page_files("explorer"), "workflow/report/colours.css"],
     output:
         page=report(
             f"{SCALE}/explorer.html",

@@ -1,15 +1,15 @@
 """The page as one file: template, style and scripts of `workflow/explorer`, and the data."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from workflow.reporting.page.templates import COLOURS, environment, inlined
+
 TEMPLATES = Path(__file__).resolve().parents[2] / "explorer"
-COLOURS = TEMPLATES.parent / "report" / "colours.css"
 TEMPLATE = "explorer.html.j2"
 ENGINE = (
     "parameters.js",
@@ -42,22 +42,22 @@ SCRIPTS = (
 
 def render(data: Mapping[str, Any], templates: Path = TEMPLATES) -> str:
     """Return the page of what `page_data` made, as HTML."""
-    environment = Environment(
-        loader=FileSystemLoader(templates),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template(TEMPLATE).render(
-        scale=data["scale"],
-        data=embedded(data),
-        style=_inlined([COLOURS, templates / "style.css"]),
-        engine=_inlined(templates / "engine" / name for name in ENGINE),
-        # Fields of what was recorded are computed in the page itself.
-        scripts=_inlined(
-            [templates / "engine" / "field.js", *(templates / "page" / name for name in SCRIPTS)]
-        ),
+    return (
+        environment(templates)
+        .get_template(TEMPLATE)
+        .render(
+            scale=data["scale"],
+            data=embedded(data),
+            style=inlined([COLOURS, templates / "style.css"]),
+            engine=inlined(templates / "engine" / name for name in ENGINE),
+            # Fields of what was recorded are computed in the page itself.
+            scripts=inlined(
+                [
+                    templates / "engine" / "field.js",
+                    *(templates / "page" / name for name in SCRIPTS),
+                ]
+            ),
+        )
     )
 
 
@@ -65,7 +65,3 @@ def embedded(data: Mapping[str, Any]) -> Markup:
     """Return data as JSON that no HTML in it can end the `<script>` element around."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c"))
-
-
-def _inlined(files: Iterable[Path]) -> Markup:
-    return Markup("\n").join(Markup(path.read_text(encoding="utf-8")) for path in files)

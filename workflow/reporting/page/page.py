@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from workflow.definitions.paper import Paper
@@ -19,6 +18,7 @@ from workflow.reporting.page import runs as page_runs
 from workflow.reporting.page.headline import Headline
 from workflow.reporting.page.marks import SIGNS, Mark
 from workflow.reporting.page.runs import Recorded
+from workflow.reporting.page.templates import COLOURS, environment, inlined
 from workflow.reporting.statistics import tolerances
 from workflow.reporting.statistics.cells import read_cells
 from workflow.reporting.statistics.comparability import base_scale
@@ -26,7 +26,6 @@ from workflow.reporting.statistics.verdict import NEAR
 from workflow.reporting.tables import corpora
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "report"
-STYLES = ("colours.css", "style.css")
 SCRIPTS = ("menu.js", "tables.js", "panel.js")
 
 
@@ -56,16 +55,10 @@ def render(
         headline: what came out, in words and counted.
         explorer: address of the explorer, which need not be there.
     """
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["prose"] = prose
-    environment.globals["command"] = partial(command, scale)
-    environment.globals["word"] = Mark
+    templates = environment(TEMPLATES)
+    templates.filters["prose"] = prose
+    templates.globals["command"] = partial(command, scale)
+    templates.globals["word"] = Mark
     given = Given(_by_name(tables), _by_name(figures), {path.stem: path for path in claims})
     papers = [_paper(paper, given) for paper in Paper.all(mechanisms)]
     papers = [paper for paper in papers if paper["tables"] or paper["figures"] or paper["claims"]]
@@ -73,7 +66,7 @@ def render(
     recipes = [run["spec"]["run"].get("data", {}) for run in records]
     recipes += [recipe for paper in papers for recipe in paper["recipes"]]
     comparable = base_scale(scale) != "demo"
-    page = environment.get_template("report.html.j2").render(
+    page = templates.get_template("report.html.j2").render(
         scale=scale,
         base=base_scale(scale),
         comparable=comparable,
@@ -84,8 +77,8 @@ def render(
             papers, headline, {run["identity"]: run for run in records}, comparable
         ),
         headline=headline,
-        style=Markup("").join(_inlined(name) for name in STYLES),
-        scripts=Markup("\n").join(_inlined(name) for name in SCRIPTS),
+        style=inlined([COLOURS, TEMPLATES / "style.css"]),
+        scripts=inlined(TEMPLATES / name for name in SCRIPTS),
         papers=papers,
         words=[Mark(word) for word in SIGNS],
         variants=page_runs.variants(runs, scale),
@@ -105,10 +98,6 @@ def _tolerance_changes(scale: str) -> list[str]:
     """Return how tolerances changed since results of a scale were first published."""
     history = read_history(PUBLISHED / scale / tolerances.NAME)
     return tolerances.changes(history, tolerances.current())
-
-
-def _inlined(name: str) -> Markup:
-    return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
 
 
 def write_page(path: Path, page: str) -> None:
