@@ -8,12 +8,7 @@ from typing import NoReturn
 from workflow.datasets.kinds.recipe import Recipe
 from workflow.definitions.cells import table_runs
 from workflow.definitions.claims import claim_runs
-from workflow.definitions.explorer import (
-    RECORDED,
-    explorer_runs,
-    models_at,
-    recorded_runs,
-)
+from workflow.definitions.explorer import RECORDED, explorer_runs, models_at, recorded_runs
 from workflow.definitions.figures import figure_runs
 from workflow.definitions.names import known
 from workflow.definitions.paper import Paper
@@ -104,22 +99,20 @@ class PaperTargets:
     @property
     def explored(self) -> list[Run]:
         """The runs that the explorer shows, of each variant that the scale has the first seed."""
-        first: dict[tuple[str, str], Run] = {}
-        for task in self.explorer["tasks"].values():
-            models = models_at(task, self._plan.config["scale"])
-            for run in self._plan.runs(task["experiment"], models):
-                first.setdefault((run.experiment.name, run.variant), run)
-        return list(first.values())
+        scale, tasks = self._plan.config["scale"], self.explorer["tasks"].values()
+        return self._first((task["experiment"], models_at(task, scale)) for task in tasks)
 
     @property
     def recorded(self) -> list[Run]:
         """The runs whose recordings the explorer shows: the first seed of those that are made."""
-        first: dict[tuple[str, str], Run] = {}
-        for experiment, variant in recorded_runs(self.explorer):
-            for run in self._plan.runs(experiment, [variant]):
-                if RECORDED in run.settings.evaluators:
-                    first.setdefault((experiment, variant), run)
-        return list(first.values())
+        runs = self._first((experiment, [one]) for experiment, one in recorded_runs(self.explorer))
+        return [run for run in runs if RECORDED in run.settings.evaluators]
+
+    def _first(self, asked: Iterable[tuple[str, list[str]]]) -> list[Run]:
+        """Return the run of the first seed of each variant of experiments."""
+        runs = [run for experiment, names in asked for run in self._plan.runs(experiment, names)]
+        found = {(run.experiment.name, run.variant): run for run in reversed(runs)}
+        return [*found.values()][::-1]
 
     def definition(self, kind: str, name: str) -> str:
         """Return, as canonical JSON, what the YAML says about one table, one figure or the claims.
@@ -176,7 +169,8 @@ class Targets:
         for name in self.plan.experiments:
             yield name, Target(f"experiment {name}", partial(self._of_experiment, name))
         for paper in self.papers.values():
-            yield paper.name, Target(f"paper {paper.name}", partial(self._of_paper, paper))
+            files = partial(self._of_paper, paper, paper.experiments)
+            yield paper.name, Target(f"paper {paper.name}", files)
             for kind, folder in FOLDERS.items():
                 for item in paper.items(kind):
                     called = f"{folder.removesuffix('s')} {item} of {paper.name}"
@@ -280,23 +274,18 @@ class Targets:
         drawn = self._drawn_from(self.papers[self.plan.experiments[name].paper], {name})
         return [*self.outputs_of(runs), *self.measures(runs), *drawn]
 
-    def _of_paper(self, paper: PaperTargets) -> list[str]:
-        """Return the files of a paper's experiments, and all that is made of them."""
-        files = [file for name in paper.experiments for file in self.files(name)]
-        files += self._drawn_from(paper, set(paper.experiments))
-        return list(dict.fromkeys((*files, *self.claims(paper), *self._corpora(paper))))
+    def _of_paper(self, paper: PaperTargets, experiments: list[str]) -> list[str]:
+        """Return the files of experiments of a paper, and what is made of them; of all, claims."""
+        files = [file for name in experiments for file in self.files(name)]
+        files += self._drawn_from(paper, set(experiments))
+        if experiments == paper.experiments:
+            files += [*self.claims(paper), *self._corpora(paper)]
+        return list(dict.fromkeys(files))
 
     def _of_key(self, key: str) -> list[str]:
-        """Return the files of a paper's experiments; claims where all of its folder are its own."""
-        files = []
-        for paper in self.papers.values():
-            names = paper.keys.get(key, [])
-            if names == paper.experiments:
-                files += self._of_paper(paper)
-            else:
-                files += [file for name in names for file in self.files(name)]
-                files += self._drawn_from(paper, set(names))
-        return list(dict.fromkeys(files))
+        """Return the files of a paper by its key, in whichever folders it is."""
+        papers = self.papers.values()
+        return [file for one in papers for file in self._of_paper(one, one.keys.get(key, []))]
 
     def _corpora(self, paper: PaperTargets) -> list[str]:
         """Return the files of a paper's tables of corpora."""
