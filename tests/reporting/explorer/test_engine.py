@@ -26,7 +26,7 @@ RUN = """async ([task, model, view, all]) => {
     const { weights, fields, logProbabilities } = await ask(asked);
     found.push({
       weights: weights.map((heads) => heads.map((rows) => [...rows])),
-      field: [...fields.at(-1)], logProbabilities: [...logProbabilities],
+      field: [...fields], logProbabilities: [...logProbabilities],
     });
   }
   return found;

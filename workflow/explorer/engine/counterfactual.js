@@ -9,7 +9,7 @@ function counterfactual(model, before, { place, word, at, view }) {
   tokens[place] = word;
   const after = model.run(tokens, view), length = tokens.length, now = model.state(after, at);
   return {
-    outside: !fields(before.weights, length).at(-1)[at * length + place],
+    outside: !fields(before.weights, length)[at * length + place],
     flips: flips(before.weights, after.weights, length, at),
     same: model.state(before, at).every((value, i) => value === now[i]),
     after: model.prediction(after, at),

@@ -2,21 +2,20 @@
 // The receptive field: r(i, 0) = {i}; r(i, l) = r(i, l-1) united with r(z, l-1) for every z that a
 // head of i attends to (discrete2020 section 5).
 
-// The fields of every position after every layer: an array (L + 1) of Uint8Arrays (T * T).
+// The field of every position after the last layer: a row (T) each, of a Uint8Array (T * T).
 function fields(weights, length) {
-  const first = new Uint8Array(length * length);
-  for (let i = 0; i < length; i++) first[i * length + i] = 1;
-  const all = [first];
+  let field = new Uint8Array(length * length);
+  for (let i = 0; i < length; i++) field[i * length + i] = 1;
   for (const heads of weights) {
-    const below = all[all.length - 1], field = below.slice(), read = summed(heads);
+    const below = field, read = summed(heads);
+    field = below.slice();
     for (let at = 0; at < read.length; at++) {
       if (read[at] === 0) continue;
       const i = Math.floor(at / length), z = at % length;
       for (let j = 0; j < length; j++) field[i * length + j] |= below[z * length + j];
     }
-    all.push(field);
   }
-  return all;
+  return field;
 }
 
 // The weights of all heads, added.

@@ -25,7 +25,7 @@ function runOf({ task, model, tokens, view }) {
 
 const ANSWERS = {
   load: (question) => { tasks = question.tasks; return {}; },
-  // Weights, fields after every layer, the states behind the prediction, log-probabilities.
+  // Weights, fields, the states behind the prediction, log-probabilities.
   run: (question) => {
     const { tokens, at } = question, model = modelOf(question.task, question.model), result = runOf(question);
     return {
@@ -33,7 +33,7 @@ const ANSWERS = {
       weights: result.weights,
       logProbabilities: result.logProbabilities,
       fields: fields(result.weights, tokens.length),
-      shares: shares(result.weights, tokens.length, at),
+      shares: model.discrete ? null : shares(result.weights, tokens.length, at),
       tree: tree(result.weights, tokens.length, at),
     };
   },

@@ -43,12 +43,12 @@ function options(select, entries, value) {
 let listed; // the task whose words are offered
 function fillControls() {
   const task = taskOf(state), all = choices(task).map((one) => [one.key, one.label]), words = wordsOf(task, state.text);
-  const spec = depth(choices(task).find((one) => one.key === state.a).model), fields = form.elements;
+  const spec = depth(choiceOf(state, state.a).model), fields = form.elements;
   options(fields.task, TASKS.map((one) => [one.name, one.title]), state.task);
   options(fields.a, all, state.a);
   options(fields.b, [["", "nothing"], ...all.filter(([key]) => key !== state.a)], state.b);
   const recorded = task.kind === "recorded" && task.examples[Number(state.text) - 1];
-  const example = task.examples.findIndex((one) => textOf(task, one) === state.text);
+  const example = shownExample();
   options(fields.example, [["", "typed"], ...task.examples.map((one, i) => [i, `${i + 1}: ${(one.source?.join(" ") ?? textOf(task, one)).slice(0, 40)}`])].slice(example < 0 ? 0 : 1), example);
   if (document.activeElement !== fields.text) fields.text.value = recorded ? recorded.source.join(" ") : state.text;
   const numbered = (all) => all.map((word, i) => [i, `${i} ${word}`]);
@@ -81,6 +81,12 @@ form.addEventListener("input", ({ target }) => {
   } else go({ [target.name]: target.value, ...(target.name === "place" ? { word: "" } : {}) });
 });
 
+// The number of the example that is shown; -1 where it was typed.
+function shownExample() {
+  const task = taskOf(state);
+  return task.examples.findIndex((one) => textOf(task, one) === state.text);
+}
+
 function choose(number) {
   const task = taskOf(state), count = task.examples.length;
   go({ text: textOf(task, task.examples[(number + count) % count]), at: undefined, place: undefined, word: "" });
@@ -91,7 +97,7 @@ shown.addEventListener("click", (event) => {
   if (!chip) return;
   if (chip.dataset.side) { go({ [chip.dataset.side === "target" ? "at" : "place"]: chip.dataset.position }); return; }
   const panel = [...shown.children].findIndex((one) => one.contains(chip));
-  const choice = choices(taskOf(state)).find((one) => one.key === [state.a, state.b].filter(Boolean)[panel]);
+  const choice = choiceOf(state, [state.a, state.b].filter(Boolean)[panel]);
   const typed = sentenceOf(taskOf(state), wordsOf(taskOf(state), state.text), choice.view).places[chip.dataset.position];
   chip.focus();
   go(event.shiftKey || typed === 0 ? { at: typed } : { place: typed, word: "" });
@@ -105,9 +111,9 @@ const KEYS = {
   ArrowRight: (event) => step(event.shiftKey ? "at" : "place", 1),
   ArrowUp: () => go({ layer: state.layer + 1 }),
   ArrowDown: () => go({ layer: Math.max(state.layer - 1, 0) }),
-  h: () => { const { heads } = depth(choices(taskOf(state)).find((one) => one.key === state.a).model); go({ head: state.head + 1 >= heads ? -1 : state.head + 1 }); },
-  n: () => choose(taskOf(state).examples.findIndex((one) => textOf(taskOf(state), one) === state.text) + 1),
-  p: () => choose(taskOf(state).examples.findIndex((one) => textOf(taskOf(state), one) === state.text) - 1),
+  h: () => { const { heads } = depth(choiceOf(state, state.a).model); go({ head: state.head + 1 >= heads ? -1 : state.head + 1 }); },
+  n: () => choose(shownExample() + 1),
+  p: () => choose(shownExample() - 1),
   e: () => form.elements.text.focus(),
   w: () => form.elements.word.focus(),
   x: () => go({ word: "" }),

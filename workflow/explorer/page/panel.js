@@ -3,7 +3,7 @@
 
 // Asks the worker for what a panel shows of a state.
 async function panelOf(state, key) {
-  const task = taskOf(state), choice = choices(task).find((one) => one.key === key);
+  const task = taskOf(state), choice = choiceOf(state, key);
   if (task.kind === "recorded") return { task, state, choice };
   const words = wordsOf(task, state.text);
   const panel = { task, state, choice };
@@ -16,6 +16,7 @@ async function panelOf(state, key) {
   const asked = { task: task.name, model: choice.model.name, view: choice.index, tokens, at: panel.at };
   try {
     panel.answer = await ask({ ask: "run", ...asked });
+    panel.field = panel.answer.fields.subarray(panel.at * tokens.length, (panel.at + 1) * tokens.length);
     if (state.word && panel.place > 0 && panel.place < panel.reach) {
       panel.change = await ask({ ask: "counterfactual", ...asked, place: panel.place, word: task.words.indexOf(state.word, task.specials) });
     }

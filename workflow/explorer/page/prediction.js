@@ -21,8 +21,7 @@ function predictionView(panel) {
 
 // How large the field is, in a sentence.
 function fieldSentence(panel) {
-  const { answer, at, truth: known } = panel, length = panel.sentence.words.length;
-  const field = answer.fields.at(-1).slice(at * length, (at + 1) * length);
+  const { answer, field, truth: known } = panel;
   const members = [...field.keys()].filter((j) => field[j] && j > 0), seen = panel.reach;
   let said = `Field: ${members.length} of ${plural(seen - 1, "token")}.`;
   if (known) {

@@ -6,7 +6,7 @@
 function sourceField({ encoder, decoder, cross }, at) {
   const flat = (layers) => layers.map((heads) => heads.map((rows) => Float64Array.from(rows.flat())));
   const S = encoder[0][0].length, T = decoder[0][0].length;
-  const own = fields(flat(encoder), S).at(-1), built = tree(flat(decoder), T, at), reached = new Uint8Array(S);
+  const own = fields(flat(encoder), S), built = tree(flat(decoder), T, at), reached = new Uint8Array(S);
   cross.forEach((heads, l) => heads.forEach((rows) => rows.forEach((row, t) => {
     if (built[l + 1][t]) row.forEach((weight, j) => { if (weight) for (let i = 0; i < S; i++) reached[i] |= own[j * S + i]; });
   })));

@@ -2,8 +2,7 @@
 // The sentence of a panel: what is in the field, what is true, what is pointed at.
 
 function sentenceView(panel) {
-  const { answer, at, place, sentence, truth: known, state } = panel, length = sentence.words.length;
-  const field = answer.fields.at(-1).slice(at * length, (at + 1) * length);
+  const { answer, field, at, place, sentence, truth: known, state } = panel;
   return make("div", { class: "sentence", role: "group", "aria-label": `Tokens, ${panel.choice.label}` },
     ...sentence.words.map((word, j) => {
       const replaced = j === place && state.word;

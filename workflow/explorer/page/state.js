@@ -24,6 +24,8 @@ const textOf = (task, example) => (task.kind === "recorded" ? String(task.exampl
 const depth = (model) => (model.sentences ? { layers: model.sentences[0].cross.length, heads: model.sentences[0].cross[0].length }
   : model.spec.encoder ?? model.spec.decoder);
 
+const choiceOf = (state, key) => choices(taskOf(state)).find((one) => one.key === key);
+
 // A whole state: what is missing is as at first, what is out of range is as near as can be.
 function complete(given) {
   const task = TASKS.find((one) => one.name === given.task) ?? TASKS[0];

@@ -2,16 +2,16 @@
 // What the token pointed at can do to the prediction, and what another word in its place does.
 
 function verdict(panel) {
-  const { answer, sentence, task, at, place, state, change } = panel, length = sentence.words.length;
+  const { answer, field, sentence, task, at, place, state, change } = panel;
   if (place < 0) return "This view has no such token.";
   const named = `${quoted(sentence.words[place])} at ${place}`;
   const predicts = task.kind === "next" || at === 0, it = predicts ? "the prediction" : `the state at ${at}`;
   if (place >= panel.reach) return `${named} comes after the prediction: it is not seen.`;
-  const outside = !answer.fields.at(-1)[at * length + place];
+  const outside = !field[place];
   if (!state.word) {
     if (outside) return `${named} cannot change ${it}: difference 0, with the routing as it is. Put another word there to see whether a decision flips.`;
     if (answer.discrete) return `${named} is in the field: it can change ${it}.`;
-    const all = answer.fields.at(-1).subarray(at * length, at * length + panel.reach).every(Boolean);
+    const all = field.subarray(0, panel.reach).every(Boolean);
     return `${named} is in the field, with s ${answer.shares[place] < 0.005 ? "below 0.01" : `= ${answer.shares[place].toFixed(2)}`}${all ? ": this attention leaves nothing out" : ""}.`;
   }
   if (!change) return "";
