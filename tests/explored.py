@@ -16,7 +16,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -29,8 +29,9 @@ from model.probes.fields.flips import tree_differs
 from tests.reporting.conftest import INSTALL, chromium_path
 from tests.reporting.explorer.asking import changes, of_torch
 from workflow.definitions.paper import Paper
-from workflow.reporting.explorer.data import Shown, page_data
+from workflow.reporting.explorer.data import page_data, tasks_of
 from workflow.reporting.explorer.page import render
+from workflow.reporting.explorer.shown import Shown
 
 RUN = """async ([task, model, view, all]) => {
   let text = "";
@@ -39,7 +40,7 @@ RUN = """async ([task, model, view, all]) => {
     const { weights, fields, logProbabilities } = await ask(asked);
     const T = tokens.length, picks = weights.flatMap((heads) => heads.flatMap((rows) =>
       Array.from({ length: T }, (_, i) => heaviest(rows.subarray(i * T, (i + 1) * T)))));
-    text += JSON.stringify([picks, [...fields.at(-1)], [...logProbabilities]]) + "\\n";
+    text += JSON.stringify([picks, [...fields], [...logProbabilities]]) + "\\n";
   }
   return text;
 }"""
@@ -59,7 +60,7 @@ def main() -> int:
     torch.set_num_threads(1)
     folder = given.results / given.scale
     runs = [Shown.of(path) for path in sorted(folder.glob("runs/*/*/seed-*/run.json"))]
-    tasks = Paper("discrete_transformer").items("explorer")
+    tasks = tasks_of(Paper.all())
     many: Any = {name: {**task, "examples": given.examples} for name, task in tasks.items()}
     data = page_data(given.scale, many, runs, given.results / "data")
     with tempfile.TemporaryDirectory() as temporary, sync_playwright() as driver:
@@ -78,16 +79,16 @@ def main() -> int:
 def _task(page: Page, task: Mapping[str, Any], folder: Path, triples: int) -> int:
     wrong = 0
     for one in task["models"]:
-        model = rebuilt(one, len(task["words"]))
+        subject = Subject(page, task, one, rebuilt(one, len(task["words"])))
         views = [one["view"]] if task["kind"] == "views" and one["view"] else ["infix", "prefix"]
         for index, view in enumerate(views if task["kind"] == "views" else [None]):
             sentences = [_tokens(task, example, view) for example in task["examples"]]
-            said, faults = compare(page, task, one, model, sentences, index)
+            said, faults = compare(subject, sentences, index)
             print(f"{one['run']}{f', {view}' if view else ''}: {said}", flush=True)
             wrong += faults
         if "Gumbel" in json.dumps(one["spec"]) and task["kind"] != "views":
             sentences = [_tokens(task, example, None) for example in task["examples"]]
-            said, faults = promise(page, task, one, model, sentences, triples // 5, folder)
+            said, faults = promise(subject, sentences, triples // 5, folder)
             print(f"{one['run']}: {said}", flush=True)
             wrong += faults
     return wrong
@@ -119,16 +120,19 @@ def _of_torch(
     return predicted.flatten(), weights
 
 
-def compare(
-    page: Page,
-    task: Mapping[str, Any],
-    one: Mapping[str, Any],
-    model: nn.Module,
-    sentences: Sequence[Sequence[int]],
-    view: int,
-) -> tuple[str, int]:
+class Subject(NamedTuple):
+    """One model of the page, and the same in torch."""
+
+    page: Page
+    task: Mapping[str, Any]
+    shown: Mapping[str, Any]
+    model: nn.Module
+
+
+def compare(subject: Subject, sentences: Sequence[Sequence[int]], view: int) -> tuple[str, int]:
     """Compare the runs of some sentences; return what is to be said, and how many differ."""
-    lines = page.evaluate(RUN, [task["name"], one["name"], view, sentences]).splitlines()
+    page, task, shown, model = subject
+    lines = page.evaluate(RUN, [task["name"], shown["name"], view, sentences]).splitlines()
     decisions = other = fields = 0
     worst = 0.0
     for tokens, line in zip(sentences, lines, strict=True):
@@ -149,17 +153,12 @@ def compare(
 
 
 def promise(
-    page: Page,
-    task: Mapping[str, Any],
-    one: Mapping[str, Any],
-    model: nn.Module,
-    sentences: Sequence[Sequence[int]],
-    count: int,
-    folder: Path,
+    subject: Subject, sentences: Sequence[Sequence[int]], count: int, folder: Path
 ) -> tuple[str, int]:
     """Try triples; return what is to be said, and how often the page was wrong."""
+    page, task, shown, model = subject
     random, asked, theirs = np.random.default_rng(0), [], []
-    rows = -1 if task["kind"] == "class" else None
+    size = len(task["words"])
     while len(asked) < count:
         tokens = list(sentences[random.integers(len(sentences))])
         at = int(random.integers(1, len(tokens))) if task["kind"] == "next" else 0
@@ -168,21 +167,20 @@ def promise(
         seen = range(1, at + 1 if task["kind"] == "next" else len(tokens))
         if not (free := [place for place in seen if not field[place]]):
             continue
-        place, word = int(random.choice(free)), int(random.integers(3, len(task["words"])))
+        place, word = int(random.choice(free)), int(random.integers(3, size))
         if word == tokens[place]:
             continue
         changed = [*tokens[:place], word, *tokens[place + 1 :]]
         after, routed = _of_torch(model, changed)
-        size = len(logits) if rows else len(task["words"])
-        part = slice(0, size) if rows else slice(at * size, (at + 1) * size)
+        part = slice(at * size, (at + 1) * size) if task["kind"] == "next" else slice(None)
         flip = bool(tree_differs(before, routed, torch.tensor([at]))[0])
         theirs.append((flip, torch.equal(logits[part], after[part])))
         asked.append([tokens, at, place, word])
-    found = np.array(changes(page, task["name"], one["name"], asked), bool)
+    found = np.array(changes(page, task["name"], shown["name"], asked), bool)
     flips, same = np.array(theirs, bool).T
     false = int((~found[:, 1] & ~same).sum())
     wrong = false + int((found[:, 1] != flips).sum()) + int((~found[:, 0]).sum())
-    measure = folder / "measures" / f"{one['run']}.json"
+    measure = folder / "measures" / f"{shown['run']}.json"
     told = json.loads(measure.read_text())["evaluators"] if measure.is_file() else {}
     rate = told.get("routing_flips", {}).get("scalars", {}).get("flip_rate", {}).get("value")
     said = (

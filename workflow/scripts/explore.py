@@ -5,7 +5,7 @@ from pathlib import Path
 
 from workflow.definitions.paper import Paper
 from workflow.failure import one_sentence
-from workflow.reporting.explorer.data import page_data
+from workflow.reporting.explorer.data import page_data, tasks_of
 from workflow.reporting.explorer.page import render
 from workflow.reporting.explorer.recorded import recordings
 from workflow.reporting.explorer.shown import Shown
@@ -23,14 +23,13 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="HTML file to write")
     given = parser.parse_args()
     with one_sentence():
-        shown = [paper.explorer for paper in Paper.all()]
-        tasks = {name: task for one in shown for name, task in one["tasks"].items()}
+        papers = list(Paper.all())
         recorded = recordings(
-            (one for explorer in shown for one in explorer.get("recorded", {}).values()),
+            (one for paper in papers for one in paper.explorer.get("recorded", {}).values()),
             (read_measure(path, {}) for path in given.measures),
         )
         runs = [Shown.of(path) for path in given.runs]
-        data = page_data(given.scale, tasks, runs, given.data, recorded)
+        data = page_data(given.scale, tasks_of(papers), runs, given.data, recorded)
         write_page(given.out, render(data))
 
 

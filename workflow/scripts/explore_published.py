@@ -51,11 +51,11 @@ def encode(plan: Plan, runs: list[Shown], asked: Callable[[list[str]], list[str]
 def made(plan: Plan, runs: list[Shown]) -> str:
     """Return the page of some runs."""
     # What computes is slow to import; nothing waits for it that is refused before.
-    from workflow.reporting.explorer.data import page_data
+    from workflow.reporting.explorer.data import page_data, tasks_of
     from workflow.reporting.explorer.page import render
 
-    tasks = {name: task for one in Paper.all() for name, task in one.items("explorer").items()}
-    return render(page_data(plan.scale, tasks, runs, Path(plan.results) / "data"))
+    data = Path(plan.results) / "data"
+    return render(page_data(plan.scale, tasks_of(Paper.all()), runs, data))
 
 
 if __name__ == "__main__":

@@ -102,7 +102,7 @@ def pages(folder: Path) -> tuple[dict[str, Any], dict[tuple[str, str], nn.Module
             shown.append(
                 {"name": name, "label": name.replace("_", " "), "view": None, "spec": node}
                 | {"run": f"{kind}/{name}/seed-0", "identity": "1234", "commit": "5678"}
-                | {"command": "make run", "accuracy": None, "tensors": index, "weights": content}
+                | {"command": "make run", "tensors": index, "weights": content}
             )
         tasks.append(task(kind, shown))
     return {

@@ -156,7 +156,10 @@ def test_an_edit_says_what_it_does(opened: Open) -> None:
 
 def test_outside_the_field_it_says_what_cannot_change(opened: Open) -> None:
     page = opened(NEXT)
-    for chip in page.locator(".token.out").all()[:4]:
+    page.wait_for_selector(".panel")
+    outside = page.locator(".token.out").all()
+    assert outside
+    for chip in outside[:4]:
         position = chip.get_attribute("data-position")
         chip.click()
         until(page, "(place) => state.place === Number(place)", position)
@@ -177,6 +180,7 @@ def test_a_soft_model_shows_that_nothing_is_left_out(opened: Open) -> None:
 
 def test_both_views_of_an_expression_are_linked(opened: Open) -> None:
     page = opened("#task=views&a=multiview.infix&b=multiview.prefix&place=4&at=3")
+    expect(page.locator(".panel")).to_have_count(2)
     infix, prefix = (panel.locator(".token") for panel in page.locator(".panel").all())
     assert infix.all_inner_texts() == ["‹cls›", *"(4+1)*3"]
     assert prefix.all_inner_texts() == ["‹cls›", *"(*(+41)3)"]
@@ -245,7 +249,7 @@ def test_without_scripts_it_says_what_it_needs(opened: Open) -> None:
 
 def test_a_recorded_translation_has_attention_beside_importance(opened: Open) -> None:
     page = opened("#task=translation&a=sharp&b=soft&at=0")
-    page.wait_for_selector(".panel")
+    expect(page.locator(".panel")).to_have_count(2)
     sharp, soft = page.locator(".panel").all()
     assert "Its field: 1 of 3 source tokens" in sharp.inner_text()
     assert "Its field: 3 of 3 source tokens" in soft.inner_text()

@@ -8,6 +8,7 @@ from model.batches.batching import BOS
 from model.batches.corpus import Corpus
 from workflow.datasets.encoded.encoding import RESERVED
 from workflow.definitions.explorer import Task, models_at
+from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.files import read_json
 from workflow.reporting.commands import command, measures
@@ -51,6 +52,11 @@ def page_data(
         if shown := [first[pair] for pair in pairs if pair in first]:
             made.append(_task(scale, name, task, shown, data))
     return {"scale": scale, "tasks": made, "recorded": list(recorded)}
+
+
+def tasks_of(papers: Iterable[Paper]) -> dict[str, Task]:
+    """Return the tasks of papers by their names."""
+    return {name: task for paper in papers for name, task in paper.items("explorer").items()}
 
 
 def _task(scale: str, name: str, task: Task, runs: Sequence[Shown], data: Path) -> dict[str, Any]:
@@ -103,7 +109,6 @@ def _model(scale: str, run: Shown, corpus: Corpus, arrays: Mapping[str, Any]) ->
         "identity": record["identity"],
         "commit": record.get("commit"),
         "command": command(scale, target),
-        "accuracy": None,
         "view": None if view == "both" else view,
         "spec": record["spec"]["model"],
         "tensors": index,
