@@ -61,7 +61,7 @@ def test_its_demo_runs_and_every_count_has_its_row(six: Project) -> None:
     targets = (six.root / "docs/scales.md").read_text()
     assert ROW in page and "\n| sixth2026 | 2 | " in readme
     assert "- **sixth2026**: [Learning the Stack Language in Four Updates](https://ex" in readme
-    assert "| `sixth` | [sixth2026](https://example.org/sixth): " in targets
+    assert "| `sixth` | [`sixth2026`](https://example.org/sixth) | " in targets
     assert "| `sixth_language` | Table 1 and Figure 1 |" in targets
     assert "Here ppl is the perplexity of a symbol." in page
     assert "### A Sixth Paper ([json](claims/sixth.json))" in page
