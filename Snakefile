@@ -24,6 +24,7 @@ rule all:
     default_target: True
     input:
         rules.report.output,
+        sentence(INPUTS.explorer),
 
 
 with one_sentence():

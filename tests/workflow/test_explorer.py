@@ -55,6 +55,24 @@ def test_the_page_is_made_of_its_run_alone(explored: Project) -> None:
     assert explored.plan("explore").jobs == []
 
 
+LINK = '<a href="explorer.html">'
+
+
+def test_it_is_made_and_linked_where_all_that_it_shows_is_selected(explored: Project) -> None:
+    explored.snakemake("all")
+    assert (explored.root / "results/demo/explorer.html").is_file()
+    assert LINK in (explored.root / "results/demo/report.html").read_text()
+    part = explored.plan("all", config=("results=part", "experiments=toy_tuning"))
+    assert part.trained and "explore" not in part.jobs
+    folder = explored.root / "results/demo"
+    said = explored.script("so_far", "--scale", "demo")
+    assert "Report so far:  " in said
+    assert LINK.replace('"e', '"../e') in (folder / "so_far" / "report.html").read_text()
+    (folder / "explorer.html").unlink()
+    explored.script("so_far", "--scale", "demo")
+    assert "explorer.html" not in (folder / "so_far" / "report.html").read_text()
+
+
 def test_a_paper_without_tasks_has_no_explorer(fresh: Project) -> None:
     said = fresh.snakemake("--dry-run", "explore", fails=True).error
     assert "workflow/papers names a variant of scale demo; name one, or take another" in said

@@ -221,6 +221,13 @@ class Inputs:
             "measures": self.targets.measures(recorded),
         }
 
+    def explorer(self, wildcards: Wildcards) -> list[str]:
+        """Return the explorer's page where every experiment that it shows is selected, else nothing."""
+        papers = self.targets.papers.values()
+        shown = {run.experiment.name for one in papers for run in (*one.explored, *one.recorded)}
+        page = [f"{self.plan.folder}/explorer.html"]
+        return page if shown and shown <= set(self.plan.selected) else []
+
     def explored(self, wildcards: Wildcards) -> str:
         """Return what the YAML says about the explorer, as canonical JSON."""
         papers = self.targets.papers.items()

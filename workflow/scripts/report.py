@@ -24,6 +24,7 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=Path, nargs="*", default=[], help=what)
     parser.add_argument("--plan", type=Path, help="what was planned, where anything was")
     parser.add_argument("--mechanisms", nargs="*", default=[], help="names of a user's own")
+    parser.add_argument("--explorer", nargs="*", default=[], help="address of the explorer")
     parser.add_argument("--out", type=Path, required=True, help="HTML file to write")
     given = parser.parse_args()
     with one_sentence():
@@ -31,7 +32,13 @@ def main() -> None:
         first = headline(given.scale, files["tables"], files["claims"])
         runs = recorded(files.pop("runs"))
         page = render(
-            given.scale, runs, **files, mechanisms=given.mechanisms, plan=given.plan, headline=first
+            given.scale,
+            runs,
+            **files,
+            mechanisms=given.mechanisms,
+            plan=given.plan,
+            headline=first,
+            explorer="".join(given.explorer),
         )
         write_page(given.out, page)
 

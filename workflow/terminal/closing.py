@@ -27,7 +27,9 @@ def closing(plan: Plan, progress: Progress, asked: Sequence[str]) -> list[str]:
         more = f" and {len(made) - SHOWN} more" if len(made) > SHOWN else ""
         lines.append(f"Tables:   {', '.join(made[:SHOWN])}{more}")
     if whole:
-        lines.append(f"Report:   {plan.folder}/report.html")
+        beside = Path(plan.folder, "explorer.html").is_file()
+        explorer = ", and explorer.html beside it to try models" if beside else ""
+        lines.append(f"Report:   {plan.folder}/report.html{explorer}")
     if "explore" in asked:
         lines.append(f"Explorer: {plan.folder}/explorer.html")
     return [*lines, *_next(plan, whole)]

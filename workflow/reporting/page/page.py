@@ -39,7 +39,7 @@ def render(
     plan: Path | None = None,
     so_far: str = "",
     headline: Headline | None = None,
-    explorer: str = "explorer.html",
+    explorer: str = "",
 ) -> str:
     """Return the page as HTML; ReportingError names a file that is missing or broken.
 
@@ -53,7 +53,7 @@ def render(
         plan: what the runs were planned to take, where they were planned.
         so_far: how many runs of how many, where not all were waited for.
         headline: what came out, in words and counted.
-        explorer: address of the explorer, which need not be there.
+        explorer: address of the explorer, where there is one.
     """
     templates = environment(TEMPLATES)
     templates.filters["prose"] = prose

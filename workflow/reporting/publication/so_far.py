@@ -89,7 +89,7 @@ def write_so_far(
             plan=folder / "plan.json",
             so_far="" if of_published else f"{len(results)} of {len(keys)} planned runs",
             headline=headline(plan.scale, tables, claims),
-            explorer="../explorer.html",
+            explorer="../explorer.html" if (folder / "explorer.html").is_file() else "",
         )
         write_page(aside / "report.html", page)
         made = folder / NAME
