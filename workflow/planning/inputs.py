@@ -222,7 +222,7 @@ class Inputs:
         }
 
     def explorer(self, wildcards: Wildcards) -> list[str]:
-        """Return the explorer's page where every experiment that it shows is selected, else nothing."""
+        """Return the explorer's page where all that it shows is selected, else nothing."""
         papers = self.targets.papers.values()
         shown = {run.experiment.name for one in papers for run in (*one.explored, *one.recorded)}
         page = [f"{self.plan.folder}/explorer.html"]
