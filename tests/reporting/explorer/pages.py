@@ -113,8 +113,9 @@ def pages(folder: Path) -> tuple[dict[str, Any], dict[tuple[str, str], nn.Module
 
 
 def task(kind: str, models: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return a task of some models, with two examples."""
+    """Return a task of some models, with two examples; a class may have a word unknown to it."""
     texts = ["( 1 1 ) ( ( 2 ) 1 )", "( ( ) 0 )"] if kind != "views" else ["( 4 + 1 ) * 3", "1 + 2"]
+    texts += ["( <unk> ) 1"] if kind == "class" else []
     tokens = [[WORDS.index(word) for word in text.split()] for text in texts]
     return {
         "name": kind,
@@ -122,7 +123,7 @@ def task(kind: str, models: list[dict[str, Any]]) -> dict[str, Any]:
         "about": "A task.",
         "kind": kind,
         "words": WORDS,
-        "specials": 3,
+        "specials": 2 if kind == "class" else 3,
         "first": 1,
         "classes": {"class": ["bad", "fair", "good"], "views": list("01234")}.get(kind),
         "longest": LONGEST,

@@ -122,7 +122,7 @@ def test_kept_words_are_numbered_anew(tiny):
     tiny.corpus({"train": train, "test": [[7, 5], [3, 7]]}, columns=labels)
     model = tiny.run("soft", CLASSIFIER)
     (told,) = tiny.page(task("class", "soft", classes=["no", "yes"], words=2))["tasks"]
-    assert told["words"][told["specials"] :] == ["s5", "s7"]
+    assert told["words"][told["specials"] :] == ["<unk>", "s5", "s7"]
     assert [one["tokens"] for one in told["examples"]] == [[4, 3]]
     table = decoded(told["models"][0])["encoder.embedding.token.weight"]
     whole = model.encoder.embedding.token.weight.detach().half().numpy()

@@ -89,6 +89,20 @@ def test_what_is_not_known_in_an_address_is_as_at_first(opened: Open) -> None:
     assert (found["at"], found["layer"], found["word"]) == (10, 2, "")
 
 
+def test_an_example_with_a_word_that_is_unknown_is_shown(opened: Open) -> None:
+    page = opened("#task=class&a=TopK&b=&text=( ) 1")
+    page.wait_for_selector(".panel")
+    page.evaluate("choose(2)")
+    until(page, "state.text === '( <unk> ) 1'")
+    assert page.locator(".token").all_inner_texts()[2] == "<unk>"
+    page.keyboard.press("e")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("strange")
+    page.wait_for_selector("#fault:not(:empty)")
+    said = "“strange” is none of the 10 words that this page knows; <unk> stands for others."
+    assert page.locator("#fault").inner_text() == said
+
+
 def test_the_keyboard_alone_reaches_every_view(opened: Open) -> None:
     page = opened(f"{NEXT}&at=6&place=3&layer=1&head=-1")
     assert state(page)["place"] == 3

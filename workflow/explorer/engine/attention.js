@@ -8,15 +8,17 @@ function route(parameters, heads, x, keys) {
   const width = parameters.get("query.bias").values.length, size = width / heads, length = x.length / width;
   const scale = 1 / Math.sqrt(size);
   for (let i = 0; i < q.length; i++) q[i] *= scale;
-  return Array.from({ length: heads }, (_, head) => Array.from({ length }, (_, i) => {
-    const scores = new Float64Array(keys(i)), from = i * width + head * size;
-    for (let j = 0; j < scores.length; j++) {
-      let sum = 0;
-      for (let c = 0, to = j * width + head * size; c < size; c++) sum += q[from + c] * k[to + c];
-      scores[j] = sum;
-    }
-    return scores;
-  }));
+  return Array.from({ length: heads }, (_, head) => {
+    const scores = product(rowsOf(q, width, size, head), rowsOf(k, width, size, head), size);
+    return Array.from({ length }, (_, i) => scores.subarray(i * length, i * length + keys(i)));
+  });
+}
+
+// What a head has of states (T * D), a row a position: (T * d).
+function rowsOf(x, width, size, head) {
+  const own = new Float64Array((x.length / width) * size);
+  for (let t = 0, from = head * size; from < x.length; t++, from += width) own.set(x.subarray(from, from + size), t * size);
+  return own;
 }
 
 // Weights for such scores, by a function that puts them in the place of one query's scores.
@@ -37,15 +39,12 @@ function read(parameters, x, weights) {
   const v = linear(parameters.within("value"), x), heads = weights.length;
   const width = parameters.get("value.bias").values.length, size = width / heads, length = x.length / width;
   const context = new Float64Array(x.length);
+  const column = new Float64Array(size * length);
   weights.forEach((rows, head) => {
     const base = head * size;
-    for (let i = 0; i < length; i++) {
-      for (let j = 0; j < length; j++) {
-        const weight = rows[i * length + j];
-        if (weight === 0) continue; // what is not attended to is not even multiplied by 0
-        for (let c = 0; c < size; c++) context[i * width + base + c] += weight * v[j * width + base + c];
-      }
-    }
+    for (let j = 0; j < length; j++) for (let c = 0; c < size; c++) column[c * length + j] = v[j * width + base + c];
+    const own = product(rows, column, length); // what is not attended to adds 0
+    for (let i = 0; i < length; i++) context.set(own.subarray(i * size, (i + 1) * size), i * width + base);
   });
   return linear(parameters.within("output"), context);
 }

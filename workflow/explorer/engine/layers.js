@@ -4,8 +4,13 @@
 
 // x W^T + b of rows (T * D); parameters `weight` (E, D) and `bias` (E).
 function linear(parameters, x) {
-  const { shape: [outer, inner], values: w } = parameters.get("weight");
-  const bias = parameters.get("bias").values, rows = x.length / inner, y = new Float64Array(rows * outer);
+  const { shape: [, inner], values } = parameters.get("weight");
+  return product(x, values, inner, parameters.get("bias").values);
+}
+
+// x W^T + b of rows x (R * N), rows w (E * N) and b (E): (R * E).
+function product(x, w, inner, bias = new Float64Array(w.length / inner)) {
+  const outer = bias.length, rows = x.length / inner, y = new Float64Array(rows * outer);
   const whole = outer - outer % 4, even = rows - rows % 2;
   // Two rows and four columns at once, so that what is loaded is used often.
   for (let o = 0; o < whole; o += 4) {

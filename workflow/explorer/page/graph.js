@@ -58,12 +58,12 @@ function graphView(panel) {
     const path = pathUp(answer.weights, length, position, layer + 1, at);
     for (let l = layer + 1; l < layers; l++) edge(l, path[l + 1 - layer - 1], path[l - layer - 1], { class: "path" });
   }
+  // The dots of one kind are one path of points with round ends.
+  const dots = { state: "", "state built": "", "state predicted": `M${x(at)} ${y(layers)}h0` };
   for (let l = 0; l <= layers; l++) {
-    for (let i = 0; i < length; i++) {
-      const built = answer.tree[l][i];
-      picture.append(draw("circle", { class: built ? "state built" : "state", cx: x(i), cy: y(l), r: l === layers && i === at ? 5 : built ? 3.2 : 1.4 }));
-    }
+    for (let i = 0; i < length; i++) dots[answer.tree[l][i] ? "state built" : "state"] += `M${x(i)} ${y(l)}h0`;
   }
+  for (const [name, d] of Object.entries(dots)) picture.append(draw("path", { class: name, d }));
   sentence.words.forEach((word, i) => {
     const classes = ["word", answer.tree[0][i] && "in", i === place && "pointed", known?.[i] && "true"].filter(Boolean).join(" ");
     const turned = longest > 3, left = x(i), top = y(0) + 14;

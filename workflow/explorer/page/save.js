@@ -1,7 +1,7 @@
 "use strict";
 // A picture as SVG or PNG, and the address.
 
-const DRAWN = { fill: "rgb(0, 0, 0)", stroke: "none", "stroke-width": "1px", "stroke-opacity": "1", "fill-opacity": "1" };
+const DRAWN = { fill: "rgb(0, 0, 0)", stroke: "none", "stroke-width": "1px", "stroke-opacity": "1", "fill-opacity": "1", "stroke-linecap": "butt" };
 const WRITTEN = { "font-size": "", "font-weight": "400", "font-family": "" };
 
 // A picture that looks the same without the page's style: where it differs from the default, it says so.

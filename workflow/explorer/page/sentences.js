@@ -13,7 +13,7 @@ function wordsOf(task, text) {
   let words = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
   if (task.kind !== "class") words = words.flatMap((word) => (known.has(word) ? [word] : [...word]));
   const strange = words.find((word) => !known.has(word));
-  if (strange !== undefined) throw new Error(`“${strange}” is none of the ${known.size} words that this page knows.`);
+  if (strange !== undefined) throw new Error(`“${strange}” is none of the ${known.size} words that this page knows${known.has("<unk>") ? "; <unk> stands for others" : ""}.`);
   if (!words.length) throw new Error("Type a sentence.");
   if (words.length > task.longest - 1) throw new Error(`At most ${task.longest - 1} words: these are ${words.length}.`);
   return words;

@@ -6,7 +6,7 @@ from typing import Any
 
 from model.batches.batching import BOS
 from model.batches.corpus import Corpus
-from workflow.datasets.encoded.encoding import RESERVED
+from workflow.datasets.encoded.encoding import RESERVED, UNKNOWN
 from workflow.definitions.explorer import Task, models_at
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
@@ -76,7 +76,7 @@ def _task(scale: str, name: str, task: Task, runs: Sequence[Shown], data: Path) 
         "about": task["about"],
         "kind": task["kind"],
         "words": words.texts,
-        "specials": len(RESERVED),
+        "specials": UNKNOWN if task["kind"] == "class" else len(RESERVED),
         "first": BOS,
         "classes": task.get("classes"),
         "longest": longest,
