@@ -35,6 +35,7 @@ class DiskCheckpointer(Checkpointer):
     Attributes:
         asked_to_save: set it to have a state saved after the update under way.
         asked_to_stop: set it to have training stop as well.
+        beat: set it to a function to be called after every update.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class DiskCheckpointer(Checkpointer):
         self.saved = time.monotonic()
         self.asked_to_save = False
         self.asked_to_stop = False
+        self.beat = lambda: None
 
     def load(self) -> State | None:
         """The newest state that can be read; others are removed. None for a new run."""
@@ -98,6 +100,7 @@ class DiskCheckpointer(Checkpointer):
 
     def stopping(self) -> bool:
         """Whether the process was asked to stop, or its time is over."""
+        self.beat()
         return self.asked_to_stop or time.monotonic() >= self.deadline
 
     def keep(self, update: int, weights: Weights) -> None:

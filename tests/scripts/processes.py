@@ -126,6 +126,21 @@ def fill_disk(after: int, save_every: int, limit: int) -> Interference:
     return partial(_at_update, after, save_every, partial(_limit_files, limit))
 
 
+def stop(after: int, seconds: float) -> Interference:
+    """Stop the process, as a terminal does, after so many updates, of so many seconds each."""
+    return partial(_at_slow_update, after, seconds, partial(_signal, signal.SIGSTOP))
+
+
+def block_history(after: int, folder: Path, seconds: float) -> Interference:
+    """After so many such updates let the history be a pipe without a reader: it never opens."""
+    return partial(_at_slow_update, after, seconds, partial(_pipe, folder / "history.jsonl"))
+
+
+def paced(seconds: float) -> Interference:
+    """Let every update take so many seconds."""
+    return partial(_at_slow_update, NEVER, seconds, os.getpid)
+
+
 def new_code(module: str) -> Interference:
     """Let the hash of a module's code be `new`, as if it had been edited."""
     return partial(_rehash, module)
@@ -174,6 +189,19 @@ def _at_updates(actions: Mapping[int, Callable[[], None]], save_every: int) -> N
     DiskCheckpointer.due = due  # type: ignore[method-assign]
 
 
+def _at_slow_update(after: int, seconds: float, action: Callable[[], None]) -> None:
+    from model.training.state import DiskCheckpointer
+
+    _at_update(after, NEVER, action)
+    due = DiskCheckpointer.due
+
+    def slow(keeper: DiskCheckpointer) -> bool:
+        time.sleep(seconds)
+        return due(keeper)
+
+    DiskCheckpointer.due = slow  # type: ignore[method-assign]
+
+
 def _in_slurm(actions: Mapping[int, Callable[[], None]]) -> None:
     os.environ["SLURM_JOB_ID"] = "7"
     _at_updates(actions, NEVER)
@@ -195,6 +223,11 @@ def _in_save(nth: int, save_every: int) -> None:
 def _await(path: Path) -> None:
     while not path.exists():
         time.sleep(0.01)
+
+
+def _pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
 
 
 def _signal(number: int) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from model.store.files import write_atomically
 from model.store.runs import Entry, Fenced, now
+from model.training.watchdog import CONTINUE, LEAST, Watchdog
 from workflow.datasets.io.checksums import read_manifest
 from workflow.errors import Mistake
 from workflow.failure import one_sentence
@@ -36,8 +37,6 @@ from workflow.terminal import command
 if TYPE_CHECKING:
     from model.training.checkpointer import Weights
 
-CONTINUE = 75
-"""Exit status of a run that stopped with its state saved: the same command continues it."""
 MISTAKES = (
     *(ArithmeticError, AssertionError, AttributeError, LookupError, NameError),
     *(NotImplementedError, SystemExit, TypeError),
@@ -133,6 +132,8 @@ def _train(
     claim = entry.claim()
     checkpointer = DiskCheckpointer(claim, given.save_every, say, deadline)
     _heed_signals(checkpointer)
+    watchdog = Watchdog(lambda: setattr(checkpointer, "asked_to_stop", True), given.patience)
+    checkpointer.beat = watchdog.beat
     checkpointer.load()  # drops damaged states; training resumes from the newest that is left
     segments = _begin_segment(entry, device, checkpointer.newest(), group.size)
     try:
@@ -312,6 +313,9 @@ def _arguments() -> argparse.Namespace:
         "--parent", type=command.named, action="append", default=[], help="NAME=folder of its run"
     )
     parser.add_argument("--save-every", type=float, default=120, help="seconds between states")
+    parser.add_argument(
+        "--patience", type=float, default=LEAST, help="seconds that may pass without an update"
+    )
     parser.add_argument("--time-limit", type=float, default=math.inf, help="seconds of the job")
     return parser.parse_args()
 

@@ -1,0 +1,162 @@
+"""Sees that training stands still: has the stacks written, the state saved, and the job ended.
+
+A small process watches, so that a training process is seen too that is stopped (SIGSTOP), or does
+not return from a call, of a disk or of another process. It needs the standard library alone.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import select
+import signal
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Collection
+from contextlib import suppress
+
+CONTINUE = 75
+"""Exit status of a run that stopped with its state saved: the same command continues it."""
+LEAST = 300.0
+"""Seconds without an update that are no standstill, however fast updates are."""
+TIMES_MEDIAN, TIMES_LONGEST = 10, 3
+TIMES_BUSY = 6
+"""How much longer one waits while the process computes: it may measure the development split."""
+REMEMBERED = 1001
+"""Intervals between updates that the median is taken of."""
+GRACE = 1 / 5
+"""Of that time, how much a process has to save its state and end by itself."""
+
+
+class Watchdog:
+    """Watches the process that makes it, from its third update to its end.
+
+    Args:
+        stop: asks training to save its state and stop after the update under way. Where it has not
+            ended some time later, the process ends with status 75 all the same.
+        least: seconds without an update before which nothing is done.
+    """
+
+    def __init__(self, stop: Callable[[], None], least: float = LEAST) -> None:
+        with suppress(OSError, ValueError):  # where stderr is no file
+            faulthandler.register(signal.SIGUSR2, all_threads=True)
+        self._stop, self._grace = stop, GRACE * least
+        beats, self._beats = os.pipe()
+        self._word, word = os.pipe()
+        os.set_blocking(self._beats, False)
+        given = [str(one) for one in (os.getpid(), beats, word, least)]
+        command = [sys.executable, "-IS", __file__, *given]
+        subprocess.Popen(command, pass_fds=(beats, word))
+        os.close(beats)
+        os.close(word)
+        threading.Thread(target=self._obey, daemon=True).start()
+
+    def beat(self) -> None:
+        """Tell of an update."""
+        with suppress(OSError):  # a watcher that is gone, or has much to read
+            os.write(self._beats, b".")
+
+    def _obey(self) -> None:
+        """Wait for the watcher's word, then end this process, by itself or not."""
+        told = os.read(self._word, 1)
+        os.close(self._word)
+        if told:
+            self._stop()
+            time.sleep(self._grace)
+            os._exit(CONTINUE)
+
+
+def patience(intervals: Collection[float], least: float, busy: bool) -> float:
+    """Return the seconds without an update that are no standstill yet.
+
+    Args:
+        intervals: seconds between updates so far.
+        least: what it is at least.
+        busy: whether the process computes.
+    """
+    known = max(TIMES_MEDIAN * statistics.median(intervals), TIMES_LONGEST * max(intervals))
+    return max(known, least * (TIMES_BUSY if busy else 1))
+
+
+def watch(process: int, beats: int, word: int, least: float) -> None:
+    """Watch a process until its end of a pipe is closed, or it stands still and is ended.
+
+    Args:
+        process: number of the process.
+        beats: pipe that a byte comes from at each update.
+        word: pipe to tell the process to end.
+        least: seconds, as of `Watchdog`.
+    """
+    intervals: deque[float] = deque(maxlen=REMEMBERED)
+    tick, last, began = min(1.0, least / 10), time.monotonic(), _computed(process)
+    updates, before = 0, last
+    while True:
+        time.sleep(tick)
+        ready = select.select([beats], [], [], 0)[0]
+        now = time.monotonic()
+        if now - before > 2 * tick + 1:  # this process did not run either: suspended together
+            last += now - before
+        before = now
+        if ready:
+            count = len(os.read(beats, 65536))
+            if not count:
+                return
+            if updates:
+                intervals.append((now - last) / count)
+            updates, last, began = updates + count, now, _computed(process)
+        elif len(intervals) > 1:
+            busy = _computed(process) - began > (now - last) / 2
+            if now - last > patience(intervals, least, busy):
+                _say(now - last, statistics.median(intervals))
+                _end(process, beats, word, GRACE * least)
+                return
+
+
+def _say(waited: float, median: float) -> None:
+    said = (
+        f"no update for {waited:.0f} seconds, where one takes {median:.2g}: what each thread does "
+        "follows; the state is saved where it can be, and the job ends, to be continued.\n"
+    )
+    # A thread, since what does not take this sentence must not stop what follows.
+    saying = threading.Thread(target=os.write, args=(2, said.encode()), daemon=True)
+    saying.start()
+    saying.join(1)
+
+
+def _end(process: int, beats: int, word: int, grace: float) -> None:
+    """Have a process write its stacks, save its state and end; kill it where it does not."""
+    with suppress(ProcessLookupError):
+        os.kill(process, signal.SIGUSR2)
+        os.kill(process, signal.SIGCONT)
+        os.write(word, b"!")
+        if not _closed(beats, 2 * grace):
+            os.kill(process, signal.SIGKILL)
+
+
+def _closed(beats: int, seconds: float) -> bool:
+    """Whether the process closes its end of the pipe within some seconds."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        ready = select.select([beats], [], [], end - time.monotonic())[0]
+        if ready and not os.read(beats, 65536):
+            return True
+    return False
+
+
+def _computed(process: int) -> float:
+    """The seconds of processor time of a process, 0 where that is not known."""
+    try:
+        with open(f"/proc/{process}/stat") as stream:
+            told = stream.read().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
+
+
+if __name__ == "__main__":
+    trainer, reading, writing = map(int, sys.argv[1:4])
+    watch(trainer, reading, writing, float(sys.argv[4]))

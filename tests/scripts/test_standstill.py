@@ -1,0 +1,100 @@
+"""Training that stands still is seen, told, and ended so that it can be continued."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from model.training.watchdog import patience
+from tests.scripts.processes import ROOT, block_history, kill, paced, stop
+from tests.scripts.test_group import GROUP
+
+pytestmark = pytest.mark.xdist_group("scripts")
+SOON = ("--patience", "1")
+TOLD = re.compile(r"^no update for \d+ seconds, where one takes [\d.e-]+: what each", re.M)
+
+
+def test_how_long_one_waits():
+    assert patience([0.1, 0.3, 0.2], 300, busy=False) == 300
+    assert patience([0.1, 0.3, 0.2], 300, busy=True) == 1800
+    assert patience([40, 60, 50], 300, busy=False) == 500  # ten times the median
+    assert patience([1, 1, 200], 300, busy=False) == 600  # three times the longest
+
+
+def test_a_stopped_process_goes_on_to_save_its_state_and_ends(job, whole):
+    outcome = job.train(*SOON, before=stop(after=9, seconds=0.2))
+    assert outcome.status == 75, outcome.said
+    assert TOLD.search(outcome.said) and "in _update" in outcome.said  # of the stack
+    (state,) = job.states
+    saved = int(state.stem.removeprefix("state-"))
+    assert saved in (9, 10)  # the update under way, or the next
+    outcome = job.train(*SOON)
+    assert outcome.status == 0 and f"resumed after update {saved} of" in outcome.said
+    assert job.like(whole)
+
+
+def test_a_write_that_never_returns_is_left(job, whole):
+    """It can't be saved: the state before counts."""
+    assert job.train(before=kill(after=6, save_every=5)).status == -9
+    blocked = block_history(after=6, folder=job.entry, seconds=0.2)
+    outcome = job.train(*SOON, before=blocked)
+    assert outcome.status == 75, outcome.said
+    assert TOLD.search(outcome.said) and "in record" in outcome.said
+    assert [state.name for state in job.states] == ["state-000000000005.pt"]
+    outcome = job.train(*SOON)
+    assert outcome.status == 0 and "resumed after update 5 of" in outcome.said
+    assert job.like(whole)
+
+
+def test_slow_updates_are_no_standstill(job):
+    assert not TOLD.search(job.train("--patience", "0.1", before=paced(0.15)).said)
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process has started."""
+    listed = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return [int(one) for one in listed.split()]
+
+
+def test_a_job_that_was_suspended_as_a_whole_goes_on(job, whole):
+    """As `scontrol suspend` does: whoever watches was stopped too."""
+    running = job.start("--patience", "2", before=paced(0.15))
+    running.until(job.entry / "history.jsonl")
+    trainer = running.process.pid
+    together = [trainer, *children(trainer)]
+    assert len(together) == 2
+    time.sleep(1)
+    for number in (signal.SIGSTOP, signal.SIGCONT):
+        for pid in together:
+            os.kill(pid, number)
+        time.sleep(4)
+    outcome = running.end()
+    assert outcome.status == 0 and not TOLD.search(outcome.said), outcome.said
+    assert job.like(whole)
+
+
+def test_a_group_that_waits_for_one_of_its_processes_is_ended(job):
+    job.spec["training"]["epochs"] = 400
+    job = job.sealed()
+    command = [sys.executable, "-m", "workflow.scripts.train", *job.arguments(*GROUP, *SOON)]
+    group = subprocess.Popen(
+        command, cwd=ROOT, env=os.environ | {"OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+    history, until = job.entry / "history.jsonl", time.monotonic() + 240
+    while not (history.exists() and history.stat().st_size > 2000) and time.monotonic() < until:
+        time.sleep(0.05)
+    ranks = {}
+    for pid in children(group.pid):
+        environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        ranks |= {one: pid for one in environment if one.startswith(b"RANK=")}
+    os.kill(ranks[b"RANK=1"], signal.SIGSTOP)
+    said, _ = group.communicate(timeout=240)
+    assert group.returncode and TOLD.search(said), said
+    assert re.search("in (add_gradients|any|add)$", said, re.M)  # where it waits
+    assert re.search(r"exitcode\s*: 75", said)
