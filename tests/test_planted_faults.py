@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.slurm.plants import PLANTS
+
 ROOT = Path(__file__).resolve().parents[1]
 
 LISTED = (ROOT / "tests" / "planted_faults.tsv").read_text("utf-8").splitlines()[1:]
@@ -30,3 +32,9 @@ def test_the_fault_is_caught(fault: str, tmp_path: Path) -> None:
         text=True,
     )
     assert done.returncode == 1, done.stdout[-2000:] + done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("case", PLANTS)
+def test_what_is_planted_in_slurms_cases_stands_in_its_file_once(case: str) -> None:
+    file, right, _ = PLANTS[case]
+    assert (ROOT / file).read_text().count(right) == 1

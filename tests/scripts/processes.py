@@ -65,6 +65,7 @@ class Running:
         self, script: str, arguments: list[str], said: Path, before: Interference | None
     ) -> None:
         self.said = said
+        said.touch()
         self.process = _fork.Process(target=_child, args=(script, arguments, said, before))
         self.process.start()
 
@@ -119,6 +120,11 @@ def preempt(warned: int, killed: int) -> Interference:
 def wait_for(path: Path, after: int, save_every: int) -> Interference:
     """Hold the process after so many updates until a file is there."""
     return partial(_at_update, after, save_every, partial(_await, path))
+
+
+def wait_in_loading(path: Path) -> Interference:
+    """Hold a process that has loaded a run's model until a file is there; tell that it waits."""
+    return partial(_wait_in_loading, path)
 
 
 def fill_disk(after: int, save_every: int, limit: int) -> Interference:
@@ -228,6 +234,20 @@ def _await(path: Path) -> None:
 def _pipe(path: Path) -> None:
     path.unlink()
     os.mkfifo(path)
+
+
+def _wait_in_loading(path: Path) -> None:
+    from workflow.scripts import record
+
+    load = record.load_subject
+
+    def loading(*given: Any) -> Any:
+        subject = load(*given)
+        path.with_suffix(".waits").touch()
+        _await(path)
+        return subject
+
+    record.load_subject = loading
 
 
 def _signal(number: int) -> None:

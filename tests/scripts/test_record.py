@@ -10,7 +10,7 @@ import pytest
 
 from model.store.record import Record
 from tests.scripts.conftest import Job
-from tests.scripts.processes import Outcome, coded, command
+from tests.scripts.processes import Outcome, Running, coded, command, wait_in_loading
 from tests.sealing import change, flip
 from workflow.planning.identity import canonical
 
@@ -168,3 +168,18 @@ def test_a_checkpoint_that_is_damaged_is_not_recorded(recording):
     checkpoints = recording.job.out / "checkpoints"
     assert error.startswith(f"{checkpoints}/step-4.safetensors is damaged; {checkpoints}.damaged")
     assert not checkpoints.exists() and not recording.out.exists()
+
+
+def test_who_comes_too_late_takes_what_another_process_recorded(recording, tmp_path):
+    """Which dropped the checkpoints while this one was about to read them."""
+    job = recording.job
+    begun = Running(
+        "record", job.reading(tmp_path / "late.npz", "--recorder", canonical(recording.recorder)),
+        tmp_path / "said.txt", wait_in_loading(tmp_path / "go"),
+    )  # fmt: skip
+    begun.until(tmp_path / "go.waits")
+    assert recording.record().status == 0 and recording.kept == []
+    (tmp_path / "go").touch()
+    outcome = begun.end()
+    assert outcome.status == 0, outcome.said
+    assert (tmp_path / "late.npz").read_bytes() == recording.out.read_bytes()

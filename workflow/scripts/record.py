@@ -40,7 +40,7 @@ def main() -> None:
         try:
             if not _whole(kept):
                 check_code("the record", measuring_roots(given.recorder), given.recorder["code"])
-                write_record(kept, _record(spec, given))
+                _keep(kept, spec, given)
             write_record(given.out, kept.read_bytes())
         except Mistake:  # a whole sentence already
             raise
@@ -59,6 +59,15 @@ def _whole(kept: Path) -> bool:
     except Damaged as error:
         say(f"{error}; it is now {set_aside(kept)}, and has to be recorded again.")
         return False
+
+
+def _keep(kept: Path, spec: Spec, given: argparse.Namespace) -> None:
+    """Put the record into the store, unless another process does so and drops the checkpoints."""
+    try:
+        write_record(kept, _record(spec, given))
+    except (Damaged, OSError, ValueError):
+        if not _whole(kept):
+            raise
 
 
 def _record(spec: Spec, given: argparse.Namespace) -> bytes:
