@@ -109,7 +109,7 @@ dry-runs: $(READY)  ## Plan every scale without running anything
 		echo "scale $$scale can be planned with profile $$profile"; \
 	done; done
 
-offline: $(TEST_READY)  ## Run the demo without a network, flip bits of it, see which code it calls, explore it
+offline: $(TEST_READY)  ## Run the demo without a network, check it in every way, disturb trainings
 	@alone=; \
 	if unshare -rn true 2> /dev/null; then alone="unshare -rn"; \
 	elif [ -n "$${CI:-}" ]; then \
@@ -120,6 +120,7 @@ offline: $(TEST_READY)  ## Run the demo without a network, flip bits of it, see 
 	test -s "$$folder/fresh results/demo/report.html"; \
 	$(VENV)/bin/python -m tests.flips "$$folder/fresh results" --flips 500; \
 	$(VENV)/bin/python -m tests.executed "$$folder/fresh results"; \
+	$(VENV)/bin/python -m tests.endurance --kills 100; \
 	$(VENV)/bin/python -m tests.explored "$$folder/fresh results" --examples 50 --triples 1000; \
 	rm -r "$$folder"
 

@@ -17,11 +17,7 @@ UNFENCED = (
 PLANTS: dict[str, Plant] = {
     "demo": ("workflow/rules/measure.smk", 'gpu=resource("gpu", most=1)', "gpu=0"),
     "deadline": ("workflow/scripts/train.py", "- margin(given.time_limit)", "+ 600"),
-    "time_limit": (
-        "workflow/scripts/train.py",
-        "wish=wish: setattr(checkpointer, wish, True)",
-        "wish=wish: None",
-    ),
+    "time_limit": ("workflow/scripts/train.py", "setattr(checkpointer, wish, True)", "None"),
     "requeue": ("model/training/state.py", "states = self._states()\n", "states = []\n"),
     "node": UNFENCED,
     "killed_main": UNFENCED,
