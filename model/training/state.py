@@ -19,6 +19,10 @@ from model.store.runs import Claim
 from model.training.checkpointer import Checkpointer, Row, State, Weights
 
 
+INTERVAL, SHARE = 120.0, 0.005
+"""Seconds between states, and how much of its time training may spend on saving them."""
+
+
 class DiskCheckpointer(Checkpointer):
     """Keeps a run's states in its place in the store.
 
@@ -28,7 +32,7 @@ class DiskCheckpointer(Checkpointer):
 
     Args:
         claim: the right to write; it is checked before every save.
-        interval: seconds between saves.
+        interval: seconds between saves; None: `INTERVAL`, or so long that saving takes `SHARE`.
         say: receives a sentence when a state cannot be read.
         deadline: the `time.monotonic()` from which training is to stop.
 
@@ -41,7 +45,7 @@ class DiskCheckpointer(Checkpointer):
     def __init__(
         self,
         claim: Claim,
-        interval: float,
+        interval: float | None,
         say: Callable[[str], None],
         deadline: float = math.inf,
     ) -> None:
@@ -50,7 +54,7 @@ class DiskCheckpointer(Checkpointer):
         self.interval = interval
         self.say = say
         self.deadline = deadline
-        self.saved = time.monotonic()
+        self.saved, self.cost = time.monotonic(), 0.0
         self.asked_to_save = False
         self.asked_to_stop = False
         self.beat = lambda: None
@@ -85,7 +89,7 @@ class DiskCheckpointer(Checkpointer):
             OSError: the state cannot be written; those before it are whole.
         """
         self.claim.check()
-        self.asked_to_save = False
+        self.asked_to_save, began = False, time.monotonic()
         buffer = io.BytesIO()
         torch.save(state, buffer)
         path = self.folder / f"state-{state['progress']['update']:012d}.pt"
@@ -93,10 +97,13 @@ class DiskCheckpointer(Checkpointer):
         for old in self._states()[:-2]:
             old.unlink(missing_ok=True)
         self.saved = time.monotonic()
+        self.cost = self.saved - began
 
     def due(self) -> bool:
         """Whether a save was asked for, or the interval has passed since the last one."""
-        return self.asked_to_save or time.monotonic() - self.saved >= self.interval
+        own = max(INTERVAL, self.cost / SHARE)
+        pause = own if self.interval is None else self.interval
+        return self.asked_to_save or time.monotonic() - self.saved >= pause
 
     def stopping(self) -> bool:
         """Whether the process was asked to stop, or its time is over."""

@@ -312,7 +312,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--parent", type=command.named, action="append", default=[], help="NAME=folder of its run"
     )
-    parser.add_argument("--save-every", type=float, default=120, help="seconds between states")
+    parser.add_argument("--save-every", type=float, help="seconds between states")
     parser.add_argument(
         "--patience", type=float, default=LEAST, help="seconds that may pass without an update"
     )

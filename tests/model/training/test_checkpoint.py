@@ -134,6 +134,24 @@ def test_a_save_is_due_after_the_interval(entry, monkeypatch):
     assert not keeper.due()
 
 
+def test_saving_takes_half_a_per_cent_of_the_time_at_most(entry, monkeypatch):
+    clock, writing = [100.0], [3.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+
+    def written(path, content):
+        clock[0] += writing[0]
+
+    monkeypatch.setattr("model.training.state.write_atomically", written)
+    keeper = DiskCheckpointer(entry.claim(), interval=None, say=print)
+    for seconds, pause in ((3.0, 600), (0.2, 120)):  # 3 of 600, and two minutes at least
+        writing[0] = seconds
+        keeper.save(state(1))
+        clock[0] += pause - 1
+        assert not keeper.due()
+        clock[0] += 1
+        assert keeper.due()
+
+
 def test_a_new_run_has_no_state(keeper, said):
     assert keeper.load() is None and said == []
 
