@@ -18,7 +18,6 @@ from model.store.files import write_atomically
 from model.store.runs import Claim
 from model.training.checkpointer import Checkpointer, Row, State, Weights
 
-
 INTERVAL, SHARE = 120.0, 0.005
 """Seconds between states, and how much of its time training may spend on saving them."""
 
