@@ -29,7 +29,7 @@ from workflow.failure import made_with, one_sentence
 from workflow.files import SIDECARS
 from workflow.lines import read_lines
 from workflow.paths import PUBLISHED
-from workflow.reporting.publication.results import INDEX, KINDS, by_experiment
+from workflow.reporting.publication.results import INDEX, RUNS, by_experiment
 from workflow.scripts.job import say
 
 SEALED = (
@@ -194,7 +194,7 @@ def _lines(folder: Path, path: Path) -> None:
         }
         for sidecar in read_lines(path, made).values():
             check_files(path.parent, sidecar["files"])
-    elif path.parent.name in KINDS:
+    elif path.parent.name == RUNS:
         index = read_sealed(folder / INDEX)
         read_lines(path, by_experiment(index["runs"]).get(path.stem, {}))
     else:

@@ -18,7 +18,7 @@ from workflow.reporting.publication.publishing import publish
 from workflow.reporting.publication.results import published
 from workflow.scripts.verify import of_published, verify
 
-RUNS = ("measures/text_classification.jsonl", "runs/text_classification.jsonl")
+RUNS = "runs/text_classification.jsonl"
 TABLES = "tables/discrete_transformer/provenance.jsonl"
 
 
@@ -87,7 +87,7 @@ def test_what_is_whole_is_read(docs: Path) -> None:
         ("README.md", Path.unlink, " is missing"),
         ("tables/discrete_transformer/README.md", flipped, " is damaged"),
         ("index.json", flipped, " is damaged, or was changed by hand"),
-        *((name, damage, sentence) for name in RUNS for damage, sentence in DAMAGES),
+        *((RUNS, damage, sentence) for damage, sentence in DAMAGES),
     ],
 )
 def test_runs_are_not_used(docs: Path, name: str, damage: Damage, sentence: str) -> None:
@@ -125,7 +125,7 @@ def test_tables_are_not_used(docs: Path) -> None:
 
 def test_a_file_with_another_valid_line_is_noticed(docs: Path, whole: Path) -> None:
     """As after a merge that took one file and not the index."""
-    path = docs / "lite" / RUNS[0]
+    path = docs / "lite" / RUNS
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(lines[1] + lines[0])
     with pytest.raises(Damaged, match=r"text_classification\.jsonl is damaged"):

@@ -27,7 +27,7 @@ from workflow.reporting.publication.outputs import Known, make
 from workflow.reporting.publication.published_page import FIGURE, has_values, scale_page
 from workflow.reporting.publication.results import (
     INDEX,
-    KINDS,
+    RUNS,
     Result,
     by_experiment,
     given,
@@ -47,7 +47,7 @@ LIMIT = 1 << 20
 """Largest published file but for weights, and largest line of one that has many, in bytes."""
 KEPT = {"tables": ("csv",), "figures": (FIGURE,)}
 """What is published of tables and figures; the rest is made of these on demand."""
-MADE = (*KEPT, "claims", FOLDER, WEIGHTS, *KINDS)
+MADE = (*KEPT, "claims", FOLDER, WEIGHTS, RUNS)
 
 
 def refuse_dirty(root: Path) -> None:
@@ -133,11 +133,13 @@ def stale_now(plan: Plan, to: Path, now: Now) -> dict[str, str]:
 def _write_runs(aside: Path, results: Mapping[str, Result]) -> None:
     for experiment, keys in by_experiment(results).items():
         texts: Texts = {}
-        measures = {line: put_apart(results[key].measures, texts) for line, key in keys.items()}
-        runs = {line: results[key].run for line, key in keys.items()}
-        made = dict(zip(KINDS, (measures, runs), strict=True)) | ({FOLDER: texts} if texts else {})
-        for kind, lines in made.items():
-            write_lines(lines_of(aside, kind, experiment), lines)
+        runs = {
+            line: {**results[key].run, "measures": put_apart(results[key].measures, texts)}
+            for line, key in keys.items()
+        }
+        write_lines(lines_of(aside, RUNS, experiment), runs)
+        if texts:
+            write_lines(lines_of(aside, FOLDER, experiment), texts)
 
 
 def _write_pages(aside: Path, papers: Iterable[Paper], costs: Costs) -> dict[str, str]:
