@@ -190,10 +190,12 @@ def _lines(folder: Path, path: Path) -> None:
     """Check a file of lines published in a folder: all that belong there, once, and whole."""
     if path.name == SIDECARS:
         made = {
-            one.stem for one in path.parent.iterdir() if one.name not in (SIDECARS, "README.md")
+            f"{one.parent.name}/{one.stem}": one.parent
+            for one in path.parent.glob("*/*")
+            if one.name != "README.md"
         }
-        for sidecar in read_lines(path, made).values():
-            check_files(path.parent, sidecar["files"])
+        for key, sidecar in read_lines(path, made).items():
+            check_files(made[key], sidecar["files"])
     elif path.parent.name == RUNS:
         index = read_sealed(folder / INDEX)
         read_lines(path, by_experiment(index["runs"]).get(path.stem, {}))

@@ -134,7 +134,8 @@ def test_the_command_publishes_and_updates_the_readme(clone: Path) -> None:
     folder = clone / "docs/reproduction/lite"
     tables = {path.suffix for path in (folder / "tables/discrete_transformer").iterdir()}
     figures = {path.suffix for path in (folder / "figures/discrete_transformer").iterdir()}
-    assert tables == {".csv", ".md", ".jsonl"} and figures == {f".{FIGURE}", ".jsonl"}
+    assert tables == {".csv", ".md"} and figures == {f".{FIGURE}"}
+    assert all((folder / kind / SIDECARS).is_file() for kind in ("tables", "figures"))
     assert (folder / "tables/discrete_transformer/README.md").is_file()
     assert (folder / f"figures/discrete_transformer/figure_6_1.{FIGURE}").is_file()
     assert (folder / "claims/discrete_transformer.json").is_file()
@@ -508,9 +509,9 @@ def test_corpora_stay_published_without_their_data(results: Results, docs: Path)
         assert "\n| SMS | 9 [3500]\u00a0✗ |" in text and "| Yelp |" not in text
         shutil.rmtree(found.parent, ignore_errors=True)
     assert "Table 8: sizes of the classification corpora" in (docs / "lite/README.md").read_text()
-    told = read_lines(table.with_name(SIDECARS))
-    told["table_8"]["corpora"]["sms_spam"]["recipe"]["min_count"] = 2
-    write_lines(table.with_name(SIDECARS), told)
+    told = read_lines(docs / "lite/tables" / SIDECARS)
+    told["attention_learning/table_8"]["corpora"]["sms_spam"]["recipe"]["min_count"] = 2
+    write_lines(docs / "lite/tables" / SIDECARS, told)
     sealing.relist(docs / "lite/index.json")
     put(results, docs)
     assert "9" not in {one["mean"] for one in read_csv(table.with_suffix(".csv"))}

@@ -129,7 +129,7 @@ def test_a_number_is_followed_to_its_run(folder: Path, page: str) -> None:
     assert file.endswith("lite/runs/text_classification.jsonl")
     assert record["measures"]["identity"] == identity and record["key"] == key
     (entry,) = re.findall(r"\]\((tables/[^)]+jsonl#L\d+)\)", text)
-    assert f"{table}.csv" == str(Path(entry).with_name(f"{at(folder, entry)['key']}.csv"))
+    assert table == f"tables/{at(folder, entry)['key']}"
     assert record["identity"] == identity
     assert f"`{record['commit'][:10]}` on AMD EPYC <test> (cpu)" in text
     assert f"`{record['spec']['data']['digest'][:10]}…`" in text
@@ -154,10 +154,10 @@ def write(folder: Path, name: str, verdict: str, repeats: str = "", **changes: A
     cell = {"measures": [f"docs/lite/runs/e.jsonl#v/{name}"], "runs": ["i" * 16]}
     cell |= {"measure": "probe.m", "partners": ["e/uniform/1", "e/v/2"] if name == "e" else []}
     sidecar = {"tolerances": {"m": {"seed_std": 1}, "size": {"seed_std": 0}}, "repeats": repeats}
-    told = path.with_name("provenance.jsonl")
+    told = folder / "tables/provenance.jsonl"
     files = listed(path.parent, [f"{name}.csv"])
     line = {**sidecar, "cells": [cell], "runs": {"i" * 16: run}, "files": files}
-    write_lines(told, {**(read_lines(told) if told.is_file() else {}), name: line})
+    write_lines(told, {**(read_lines(told) if told.is_file() else {}), f"p/{name}": line})
     keys = ("uniform/1", "v/2", *(f"v/{one}" for one in ("a", "b", "b2", "c", "d", "e", "f")))
     write_lines(folder / "runs/e.jsonl", {key: {"a": 1} for key in keys})
 

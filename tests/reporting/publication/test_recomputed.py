@@ -71,7 +71,9 @@ def cells() -> Iterator[tuple[str, dict[str, Any], dict[str, str]]]:
         of_cell: dict[tuple[str, ...], list[dict[str, str]]] = {}
         for row in rows:
             of_cell.setdefault(tuple(row[name] for name in key), []).append(row)
-        for cell in by_key(path.with_name("provenance.jsonl"))[path.stem]["cells"]:
+        for cell in by_key(LITE / "tables/provenance.jsonl")[f"{path.parent.name}/{path.stem}"][
+            "cells"
+        ]:
             if cell.get("measures") and cell.get("measure"):
                 found = of_cell[tuple(cell[name] or "" for name in key)]
                 assert len(found) == 1, (path, cell)

@@ -31,7 +31,7 @@ def section(folder: Path, titles: Mapping[str, str]) -> str:
     table, told, cell, run = max(cells, key=lambda it: it[2].verdict == "reproduced")
     link = page_of(table.relative_to(folder))
     title = titles.get(f"{table.parent.name}/{table.stem}", table.stem)
-    entry = _line(folder, table.relative_to(folder).with_name(SIDECARS), table.stem)
+    entry = _line(folder, Path("tables", SIDECARS), f"{table.parent.name}/{table.stem}")
     keys = [key_at(one) for one in told["measures"]]
     runs = f"over {len(keys)} runs" if len(keys) > 1 else "in one run"
     compared = ""

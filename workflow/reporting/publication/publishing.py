@@ -98,8 +98,7 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
         papers = list(Paper.all(plan.mechanisms))
         costs = _write_pages(aside, papers, Costs(plan, aside.parent))
         for kind, kept_of_it in KEPT.items():
-            for of_paper in sorted((aside / kind).glob("*")):
-                fold_sidecars(of_paper, kept_of_it)
+            fold_sidecars(aside / kind, kept_of_it)
         _write_histories(folder, aside, {result.identity for result in before.values()})
         stale = {key: result.stale for key, result in results.items() if result.stale}
         page = scale_page(aside, scale, _titles(papers), stale, costs)
