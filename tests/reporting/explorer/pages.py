@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from model.build import build
 from model.layers.attention import Routing
 from workflow.reporting.explorer.page import render
+from workflow.reporting.explorer.shown import Shown
 from workflow.reporting.explorer.weights import packed, read_weights
 from workflow.reporting.explorer.words import Words
 
@@ -96,8 +97,9 @@ def pages(folder: Path) -> tuple[dict[str, Any], dict[tuple[str, str], nn.Module
             models[kind, name] = random_model(node, len(models))
             # Shared weights are two tensors of the file, as training writes them.
             weights = {key: one.clone() for key, one in models[kind, name].state_dict().items()}
-            save_file(weights, folder / "weights.safetensors")
-            read = read_weights(folder / "weights.safetensors", node, words)
+            run = Shown({"spec": {"model": node}}, folder / "weights.safetensors")
+            save_file(weights, run.weights)
+            read = read_weights(run, words)
             index, content = packed(read.cut(LONGEST))
             shown.append(
                 {"name": name, "label": name.replace("_", " "), "view": None, "spec": node}

@@ -68,7 +68,7 @@ def _task(scale: str, name: str, task: Task, runs: Sequence[Shown], data: Path) 
                 "give them tasks of their own."
             )
     words = Words.of(corpora[0], task.get("words"))
-    weights = [read_weights(run.weights, run.record["spec"]["model"], words) for run in runs]
+    weights = [read_weights(run, words) for run in runs]
     longest = min(LONGEST, *(one.longest for one in weights))
     return {
         "name": name,

@@ -93,7 +93,7 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
     with tempfile.TemporaryDirectory(dir=to, prefix=".publish-") as name:
         aside = Path(name) / scale
         _write_runs(aside, results)
-        weights = write_weights(plan, folder, aside, results)
+        write_weights(plan, folder, aside, results)
         make(plan, results.values(), facts_told((folder, Path(plan.folder))), to, aside)
         papers = list(Paper.all(plan.mechanisms))
         costs = _write_pages(aside, papers, Costs(plan, aside.parent))
@@ -103,7 +103,7 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
         stale = {key: result.stale for key, result in results.items() if result.stale}
         page = scale_page(aside, scale, _titles(papers), stale, costs)
         write_text(aside / "README.md", page)
-        _write_index(aside, results, weights)
+        _write_index(aside, results)
         made = [path for path in sorted(aside.rglob("*")) if path.is_file()]
         for path in made:
             if path.suffix != ".safetensors" and _largest(path) > LIMIT:
@@ -187,14 +187,13 @@ def _write_histories(folder: Path, aside: Path, known: Collection[str]) -> None:
         write_json(aside / name, {"schema": 1, "history": entries})
 
 
-def _write_index(aside: Path, results: Mapping[str, Result], weights: Mapping[str, str]) -> None:
+def _write_index(aside: Path, results: Mapping[str, Result]) -> None:
     runs = {
         key: {"identity": result.identity, "stale": result.stale} for key, result in results.items()
     }
     kinds = ("README.md", "*.jsonl", "*.safetensors")
     whole = [path.relative_to(aside).as_posix() for kind in kinds for path in aside.rglob(kind)]
-    told = {"schema": 1, "runs": runs, "files": listed(aside, whole)}
-    write_json(aside / INDEX, told | ({WEIGHTS: dict(weights)} if weights else {}))
+    write_json(aside / INDEX, {"schema": 1, "runs": runs, "files": listed(aside, whole)})
 
 
 def facts_told(folders: Iterable[Path]) -> Known:
