@@ -24,11 +24,11 @@ from model.store.checksums import (
     set_aside,
 )
 from model.store.runs import read_result
+from workflow import PUBLISHED
 from workflow.definitions.loader import read_yaml
 from workflow.failure import made_with, one_sentence
 from workflow.files import SIDECARS
 from workflow.lines import read_lines
-from workflow.paths import PUBLISHED
 from workflow.reporting.publication.results import INDEX, RUNS, by_experiment
 from workflow.scripts.job import say
 
