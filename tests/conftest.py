@@ -1,9 +1,13 @@
-"""Property tests judge what is computed, never how fast: the machine may be busy.
+"""The paper that tests read, and how property tests are tried.
 
-A property is tried on 50 examples; where one is dear or rare, the test says another number.
+They judge what is computed, never how fast: the machine may be busy. A property is tried on 50
+examples; where one is dear or rare, the test says another number.
 """
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from workflow.definitions.paper import Paper
 
 settings.register_profile(
     "any machine",
@@ -13,3 +17,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("any machine")
+
+
+@pytest.fixture(scope="session")
+def paper() -> Paper:
+    """Return the paper's own definitions."""
+    return Paper("discrete_transformer")

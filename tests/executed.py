@@ -21,7 +21,7 @@ from typing import Any
 from model.store.checksums import read_sealed, sealed
 from tests.flips import Job, forked, jobs_of
 from tests.sealing import change, put
-from workflow.paths import ROOT
+from workflow import ROOT
 from workflow.planning.code import Key, Project
 from workflow.planning.identity import identity, measuring_roots, run_roots
 

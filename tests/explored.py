@@ -27,7 +27,7 @@ from model.build import build
 from model.layers.receptive_field import receptive_field
 from model.probes.fields.flips import tree_differs
 from tests.reporting.conftest import INSTALL, chromium_path
-from tests.reporting.explorer.asking import changes, of_torch
+from tests.reporting.explorer.pages import changes, of_torch
 from workflow.definitions.paper import Paper
 from workflow.reporting.explorer.data import page_data, tasks_of
 from workflow.reporting.explorer.page import render

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from model.store.checksums import Damaged, set_aside
 from model.store.files import DISK_FULL
+from workflow import PUBLISHED
 from workflow.errors import Mistake
-from workflow.paths import PUBLISHED
 
 
 @contextmanager

@@ -50,29 +50,32 @@ def write_sidecar(prefix: Path, value: Mapping[str, object], kinds: Iterable[str
 def read_sidecar(file: Path) -> dict[str, Any]:
     """Read what is told of a table or figure; raise Damaged when one of its files was changed.
 
-    It stands beside the file, or where it is published in a line of its folder.
+    It stands beside the file, or where it is published in a line of one file of all papers.
     """
-    beside, of_folder = file.with_suffix(".json"), file.with_name(SIDECARS)
-    folded = of_folder.is_file() and not beside.is_file()
-    sidecar = read_line(of_folder, file.stem) if folded else read_json(beside)
+    beside, of_all = file.with_suffix(".json"), file.parents[1] / SIDECARS
+    folded = of_all.is_file() and not beside.is_file()
+    key = f"{file.parent.name}/{file.stem}"
+    sidecar = read_line(of_all, key) if folded else read_json(beside)
     check_files(file.parent, sidecar["files"])
     return sidecar
 
 
 def fold_sidecars(folder: Path, kinds: Collection[str]) -> None:
-    """Put what is told of the tables or figures in a folder into one file, a line each.
+    """Put what is told of all papers' tables or figures into one file, a line each.
 
-    Of their own files those of these `kinds` that are there stay, as they are now.
+    Of their own files those of these `kinds` that are there stay, as they are now. Keys of lines
+    are `<paper>/<table or figure>`.
     """
     told = {}
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted(folder.glob("*/*.json")):
         sidecar = read_json(path)
         own = {f"{path.stem}.{kind}" for kind in kinds}
         for name in {path.name, *sidecar["files"]} - own:
-            (folder / name).unlink()
-        kept = [name for name in own if (folder / name).is_file()]
-        told[path.stem] = {**sidecar, "files": listed(folder, kept)}
-    write_lines(folder / SIDECARS, told)
+            path.with_name(name).unlink()
+        kept = [name for name in own if path.with_name(name).is_file()]
+        told[f"{path.parent.name}/{path.stem}"] = {**sidecar, "files": listed(path.parent, kept)}
+    if told:
+        write_lines(folder / SIDECARS, told)
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:

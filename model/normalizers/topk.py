@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from model.normalizers.sorting import ascending
+from model.normalizers.sparsemax import ascending
 
 CHUNK = 256
 """Keys that numpy sorts at once: so many it sorts in vector registers."""

@@ -5,11 +5,11 @@ import json
 import jsonschema
 import pytest
 
+from workflow import ROOT
 from workflow.definitions.each import expanded
 from workflow.definitions.experiments import Experiments
 from workflow.definitions.loader import load_yaml, read_yaml
 from workflow.errors import InputError
-from workflow.paths import ROOT
 
 PAPERS = sorted(ROOT.glob("workflow/papers/*/*.yaml"))
 

@@ -6,9 +6,9 @@ import shutil
 
 import pytest
 
+from workflow import ROOT
 from workflow.definitions.claims import Claims
 from workflow.definitions.schemas import FILES, schema_of
-from workflow.paths import ROOT
 from workflow.scripts import schemas
 from workflow.scripts.schemas import FOLDER, stale
 

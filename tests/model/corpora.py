@@ -1,4 +1,4 @@
-"""Write a corpus in the encoded form, keep a run's state in memory, train on a corpus briefly."""
+"""Write or make a corpus in the encoded form, keep a run's state in memory, train briefly."""
 
 import copy
 import json
@@ -14,6 +14,7 @@ from model.batches.corpus import Corpus
 from model.probes.measure import Measured, Subject
 from model.training.checkpointer import Checkpointer, Weights
 from model.training.loop import Interrupted, Trained, build_model, load_weights, train
+from workflow.datasets.kinds.recipe import load
 
 CPU = torch.device("cpu")
 
@@ -155,3 +156,12 @@ def resumed_alike(spec: Mapping[str, Any], corpus: Corpus, *stops: int) -> Train
         losses = [[row["loss"] for row in one.progress.rows] for one in (whole, again)]
         assert losses[0] == losses[1]
     return whole
+
+
+def encoded(folder: Path, recipe: Mapping[str, Any]) -> Path:
+    """Synthesise, prepare and encode a dataset, as the demo does; returns the encoded folder."""
+    dataset = load(dict(recipe))
+    dataset.synthesise(folder / "raw")
+    dataset.prepare(sorted((folder / "raw").iterdir()), folder / "prepared")
+    dataset.encode(folder / "prepared", folder / "encoded")
+    return folder / "encoded"

@@ -1,7 +1,14 @@
-"""Specs of tiny runs, and the nodes that they are made of."""
+"""Specs of tiny runs, the nodes that they are made of, and softmax on a clock of its own."""
 
+from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from model.normalizers.softmax import Softmax
 
 Node = dict[str, Any]
 
@@ -49,3 +56,31 @@ def brief(model: Node, objective: Node | str, epochs: int = 1, **training: Any) 
     optimizer = {"lr": 1e-2, "betas": [0.9, 0.999]}
     settings = {"epochs": epochs, "batch": {"examples": 32}, "optimizer": optimizer}
     return tiny(model, objective, **settings | training)
+
+
+class Timed(Softmax):
+    """Softmax that costs some units of time."""
+
+    now = 0.0
+
+    def __init__(self, cost: float) -> None:
+        super().__init__()
+        self.cost = cost
+
+    def forward(self, scores: Tensor) -> Tensor:
+        Timed.now += self.cost
+        return super().forward(scores)
+
+
+def timed(cost: float) -> Node:
+    """The node of a softmax that costs so many units."""
+    return {"path": f"{__name__}:Timed", "cost": cost}
+
+
+def tell(monkeypatch: pytest.MonkeyPatch, probe: object) -> None:
+    """Let a probe's module read the time here."""
+
+    def clock(device: torch.device) -> Callable[[], float]:
+        return lambda: Timed.now
+
+    monkeypatch.setattr(probe, "clock", clock)

@@ -21,8 +21,7 @@ from model.objectives.language_modelling import LanguageModelling
 from model.objectives.role_translation import RoleTranslation
 from model.objectives.translation import Translation
 from model.probes.learning.agreement import xi
-from tests.model.roles import make_roles
-from tests.model.translators import SIZES, make
+from tests.model.translators import SIZES, make, make_roles
 
 COOLING = "must fall to a positive lowest one by a decay of at"
 HEADS = "and heads is 3; give every head a seed of its own."

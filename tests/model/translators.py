@@ -1,4 +1,4 @@
-"""Tiny encoder-decoders with every mechanism, and sentence pairs, for the tests of translation."""
+"""Tiny encoder-decoders with every mechanism and with roles of every kind, and sentence pairs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,9 +12,11 @@ from model.architectures.translation.beam_search import Beam, Hypotheses
 from model.architectures.translation.encoder_decoder import EncoderDecoder
 from model.architectures.translation.translator import Translator
 from model.architectures.translation.two_stream import TwoStreamEncoderDecoder
+from model.architectures.translation.with_roles import RoleEncoderDecoder
 from model.batches.corpus import Corpus, Split
 from model.batches.pairs import EOS, PairBatch, collate_pairs
 from model.layers.packing import Layout
+from model.layers.role_interaction import Roles
 from model.normalizers.entmax15 import Entmax15
 from model.normalizers.entmax_alpha import EntmaxAlpha
 from model.normalizers.gumbel import Gumbel
@@ -107,3 +109,28 @@ def assert_copied(model: Translator, objective: Objective, updates: int, folder:
         optimizer.step()
     found = Beam(2).search(model.eval(), batch.source, batch.source_layout).best()
     assert sum(one == two for one, two in zip(found, texts, strict=True)) >= 45
+
+
+KINDS: dict[str, dict[str, Any]] = {
+    "dense": {},
+    "softmax": {"assignment": Softmax()},
+    "onehot": {"assignment": Gumbel()},
+    "plain": {"assignment": Softmax(), "residual": False},
+    "rank 1": {"combination": "rank_1"},
+    "contextualised": {"combination": "added"},
+    "convolution": {"assignment": Softmax(), "window": 3},
+    "exclusive": {"assignment": Softmax(), "inclusive": False},
+    "exclusive convolution": {"window": 3, "inclusive": False},
+}
+
+
+def make_roles(kind: str, vocabulary: int = 20, **changes: Any) -> RoleEncoderDecoder:
+    """A tiny model in double precision, in evaluation mode; onehot takes the largest role."""
+    roles = Roles(5, **KINDS[kind])
+    settings = {**SIZES, "normalizer": Softmax(), "roles": roles, **changes}
+    model = RoleEncoderDecoder(vocabulary, **settings).double().eval()
+    for layer in model.modules():
+        if isinstance(layer, nn.LSTM):  # gates that depend on their input, and biases
+            for parameter in layer.parameters():
+                nn.init.normal_(parameter, std=0.5)
+    return model

@@ -1,4 +1,4 @@
-"""What counts as the code of a run: the definitions that its names reach."""
+"""What counts as the code of a run: the definitions that its names reach, and all it calls."""
 
 import json
 import shutil
@@ -8,10 +8,13 @@ import textwrap
 from pathlib import Path
 
 import pytest
+import torch
 
+from model.kernels.dropout import Dropout
+from tests.executed import Calls, unseen
 from workflow.errors import InputError
 from workflow.planning.code import Project
-from workflow.planning.identity import measuring_roots, run_roots
+from workflow.planning.identity import TRAINING, measuring_roots, run_roots
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -291,3 +294,24 @@ def test_the_hash_is_the_same_on_every_supported_python_of_this_machine():
         assert done.returncode == 0, done.stderr
         hashes.add(done.stdout)
     assert len(hashes) == 1
+
+
+def test_what_is_called_is_noted_by_module_and_outermost_name():
+    calls = Calls()
+    dropout = Dropout(0.5)
+    sys.setprofile(calls)
+    try:
+        dropout(torch.ones(2, 2))
+    finally:
+        sys.setprofile(None)
+    assert calls.found == {("model.kernels.dropout", "Dropout")}
+
+
+def test_a_call_that_no_root_reaches_is_told():
+    called = {
+        ("model.training.loop", "train"),
+        ("model.kernels.dropout", "Dropout"),
+        ("model.batches.corpus", "Corpus"),
+    }
+    assert unseen(called, TRAINING) == {("model.kernels.dropout", "Dropout")}
+    assert unseen(called, [*TRAINING, "model.architectures.transformer:Transformer"]) == set()

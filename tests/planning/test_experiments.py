@@ -11,8 +11,7 @@ from tests.planning.conftest import sentence
 from workflow.errors import InputError
 from workflow.planning.experiments import Experiment, load_experiments
 from workflow.planning.plan import Plan
-from workflow.planning.resources import Resources
-from workflow.planning.settings import Settings, merge
+from workflow.planning.settings import Resources, Settings, merge
 
 
 def check(project, overlay=None):

@@ -15,8 +15,7 @@ from model.probes.measure import Subject
 from model.probes.words.roles import context_information, normalised_information, roles, table
 from model.probes.words.word_classes import word_classes
 from model.training.loop import build_model, load_weights
-from tests.encoding import encoded
-from tests.model.corpora import CPU, learned
+from tests.model.corpora import CPU, encoded, learned
 from tests.model.corpora import run as run_spec
 from tests.reporting.synthetic import plan_of
 from workflow.datasets.grammars.homographs import HOMOGRAPHS

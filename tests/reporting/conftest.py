@@ -10,7 +10,6 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.reporting.synthetic import Results
-from workflow.definitions.paper import Paper
 from workflow.reporting.measures import Measures
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
@@ -31,12 +30,6 @@ def lite(tmp_path_factory: pytest.TempPathFactory) -> Results:
 def measures(lite: Results) -> Measures:
     """Return the measures of `lite` with their provenance."""
     return Measures.read(lite.measures, lite.runs)
-
-
-@pytest.fixture(scope="session")
-def paper() -> Paper:
-    """Return the paper's own definitions."""
-    return Paper("discrete_transformer")
 
 
 @pytest.fixture

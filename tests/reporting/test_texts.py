@@ -75,7 +75,7 @@ def test_references_are_kept_once_and_all_is_read_back(results: Results, docs: P
     expected["numbers"] = [0.5] * LEAST
     for seed in (0, 1):
         assert texts_of(docs, seed) == {"hypotheses": translated(seed), **expected}
-    assert "Satz" not in (docs / "lite/measures/text_classification.jsonl").read_text()
+    assert "Satz" not in (docs / "lite/runs/text_classification.jsonl").read_text()
     assert sorted(kept(docs).values()) == sorted([REFERENCES, translated(0), translated(1)])
 
 

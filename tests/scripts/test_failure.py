@@ -12,11 +12,11 @@ from model.store.checksums import Damaged
 from model.store.files import aside
 from tests.scripts.processes import command
 from tests.sealing import flip, put
+from workflow import PUBLISHED
 from workflow.datasets.io.files import write_lines
 from workflow.errors import Mistake, RecipeError, ReportingError
 from workflow.failure import made_with, one_sentence
 from workflow.files import write_json
-from workflow.paths import PUBLISHED
 from workflow.scripts.job import check_run, read_spec
 
 WRITERS: dict[str, Callable[[Path], None]] = {

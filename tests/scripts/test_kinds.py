@@ -11,8 +11,7 @@ import pytest
 from subword_nmt.apply_bpe import BPE
 
 from model.store.checksums import read_sealed
-from tests.encoding import encoded
-from tests.model.corpora import write_corpus
+from tests.model.corpora import encoded, write_corpus
 from tests.model.specs import GUMBEL, Node, part, tiny
 from tests.scripts.conftest import Job, as_encoded, planned, trained
 from tests.scripts.processes import kill

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.slurm.bench import Bench, Plant
-from tests.slurm.cases import ALONE, COMPARED, TOGETHER, Case
+from tests.slurm.cases import ALONE, COMPARED, PLANTS, TOGETHER, Case
 from tests.slurm.cluster import Cluster, Unavailable
-from tests.slurm.plants import PLANTS
 from tests.slurm.processes import Failed, end_all, interrupted, workplace
 from tests.slurm.project import LOCAL, Project, planned
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from model.store.checksums import read_sealed
-from tests.slurm.bench import Bench
+from tests.slurm.bench import Bench, Plant
 from tests.slurm.cluster import GRACE, KILL_WAIT, NODES
 from tests.slurm.processes import Failed, wait
 from tests.slurm.project import LOCAL, RUN, SAVE_EVERY, SAVING, SLURM, Project
@@ -293,3 +293,27 @@ def is_whole(state: Path) -> bool:
     """Whether a state's content has the checksum that it begins with."""
     content = state.read_bytes()
     return hashlib.sha256(content[32:]).digest() == content[:32]
+
+
+UNFENCED = (
+    "model/training/state.py",
+    "        self.claim.check()\n        self.asked",
+    "        self.asked",
+)
+"""An older process goes on saving when a newer one has taken the run over."""
+
+PLANTS: dict[str, Plant] = {
+    "demo": ("workflow/rules/measure.smk", "gpu=one_gpu", "gpu=0"),
+    "deadline": ("workflow/scripts/train.py", "- margin(arguments.time_limit)", "+ 600"),
+    "time_limit": ("workflow/scripts/train.py", "setattr(keeper, wish, True)", "None"),
+    "requeue": ("model/training/state.py", "states = self._states()\n", "states = []\n"),
+    "node": UNFENCED,
+    "killed_main": UNFENCED,
+    "cancelled": ("slurm/config.yaml", "retries: 3", "retries: 0"),
+    "two_people": ("slurm/config.yaml", "retries: 3", "retries: 3\nnolock: true"),
+    "two_jobs": UNFENCED,
+    "disk_full": ("workflow/scripts/train.py", "except OSError as", "except LookupError as"),
+    "damaged_state": ("model/training/state.py", ".digest() != content[:32]", ".digest() is None"),
+    "preempted": ("workflow/scripts/train.py", *LEAVING),
+}
+"""A mistake for each case, which the case must notice; `controller` is Slurm's own doing."""

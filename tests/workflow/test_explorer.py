@@ -80,7 +80,7 @@ def test_a_paper_without_tasks_has_no_explorer(fresh: Project) -> None:
 
 PUBLISH = """
 from pathlib import Path
-from workflow.paths import PUBLISHED
+from workflow import PUBLISHED
 from workflow.reporting.publication.current import planned
 from workflow.reporting.publication.publishing import publish
 from workflow.scripts.publish import plan_of

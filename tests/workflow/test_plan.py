@@ -1,4 +1,4 @@
-"""`make plan`, the budget, and planned against spent, with the real Snakemake."""
+"""`make plan`, the budget, cores, and planned against spent, with the real Snakemake."""
 
 import json
 import re
@@ -6,6 +6,8 @@ from pathlib import Path
 
 from tests.planning.conftest import CONFIG
 from tests.sealing import put
+from tests.workflow.conftest import Project
+from workflow.datasets.kinds.recipe import threads
 from workflow.planning.budget import Job
 from workflow.planning.plan import Plan
 from workflow.reporting.page.page import render
@@ -111,3 +113,21 @@ def test_downloads_are_what_neither_mirror_nor_person_has(tmp_path):
     # A file that can be downloaded is, wherever a person puts one of its name.
     assert downloads(plan, jobs) == said[:1]
     assert downloads(plan, jobs[1:]) == ["Downloads: none."]
+
+
+def test_pairs_are_prepared_with_the_cores_that_are_declared(real: Project) -> None:
+    plan = Plan({**CONFIG, "scale": "lite", "results": "results"}, real.root)
+    run = plan.run("sparse_translation", "multi30k_de_en_softmax", 0)
+    cores = threads(run.recipe) - 1  # given to Snakemake, whatever this machine has
+    assert cores > 1
+    said = real.plan(
+        f"results/data/{run.data}/encoded",
+        "--printshellcmds",
+        *("--cores", str(cores)),
+        config=("scale=lite",),
+    ).said
+    for rule in ("prepare", "encode"):
+        (block,) = re.findall(rf"^(?:local)?rule {rule}:\n((?: .*\n)+)", said, re.M)
+        assert re.search(rf"^ +threads: {cores}$", block, re.M), block  # as there are no more
+        (command,) = re.findall(rf"workflow.scripts.{rule} .*", said)
+        assert f" --threads {cores} " in command

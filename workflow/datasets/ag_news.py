@@ -19,8 +19,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from workflow.datasets.grammars.labelled_clauses import NEWS, OTHERS, balanced, draw, name
-from workflow.datasets.grammars.typesetting import prose, typeset
+from workflow.datasets.grammars.labelled_clauses import (
+    NEWS,
+    OTHERS,
+    balanced,
+    draw,
+    name,
+    prose,
+    typeset,
+)
 from workflow.datasets.io.files import by_name, existing, write_bytes
 from workflow.datasets.io.left_out import LeftOut
 from workflow.datasets.kinds.labelled_text import (

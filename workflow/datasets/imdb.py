@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workflow.datasets.grammars.labelled_clauses import OTHERS, SENTIMENT, balanced, draw
-from workflow.datasets.grammars.typesetting import typeset
+from workflow.datasets.grammars.labelled_clauses import OTHERS, SENTIMENT, balanced, draw, typeset
 from workflow.datasets.io.archives import members, write_archive
 from workflow.datasets.io.files import by_name
 from workflow.datasets.io.left_out import LeftOut

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from workflow.datasets.encoded.moses import Moses
 from workflow.datasets.encoded.prepared import LEXICON
 from workflow.datasets.grammars import homographs, translations
-from workflow.datasets.grammars.typesetting import typeset
+from workflow.datasets.grammars.labelled_clauses import typeset
 from workflow.datasets.io.archives import packed
 from workflow.datasets.io.files import SPLITS, by_name, read_lines, write_lines
 from workflow.datasets.io.left_out import LeftOut

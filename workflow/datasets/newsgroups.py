@@ -12,8 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workflow.datasets.grammars.labelled_clauses import OTHERS, SPORTS, balanced, draw, name
-from workflow.datasets.grammars.typesetting import prose, typeset
+from workflow.datasets.grammars.labelled_clauses import (
+    OTHERS,
+    SPORTS,
+    balanced,
+    draw,
+    name,
+    prose,
+    typeset,
+)
 from workflow.datasets.io.archives import members, write_archive
 from workflow.datasets.io.files import by_name
 from workflow.datasets.io.left_out import LeftOut

@@ -12,7 +12,7 @@ from model.store.files import write_atomically
 from workflow.errors import InputError
 from workflow.planning.estimate import Estimate, Estimator
 from workflow.planning.plan import Plan, Run, named
-from workflow.planning.resources import Resources
+from workflow.planning.settings import Resources
 
 TRAIN = ("train", "train_locally")
 

@@ -29,7 +29,7 @@ from workflow.lines import whole_lines
 from workflow.planning.identity import Draft, canonical, complete, data_folder, paths
 from workflow.planning.nodes import check_nodes
 from workflow.planning.plan import Plan, Run
-from workflow.planning.resources import Resources
+from workflow.planning.settings import Resources
 
 WITHIN = {"measured": "a factor of 1.5", "scaled": "a factor of 3", "FLOPs": "a factor of 10"}
 """How far off an estimate may be, on hardware like that of the measured runs."""

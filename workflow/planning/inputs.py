@@ -12,7 +12,7 @@ from workflow.datasets.kinds.recipe import Recipe
 from workflow.definitions.names import known
 from workflow.planning.identity import canonical, data_folder
 from workflow.planning.plan import Run
-from workflow.planning.resources import Resources
+from workflow.planning.settings import Resources
 from workflow.planning.targets import PaperTargets, Targets
 
 Wildcards = Any

@@ -14,7 +14,6 @@ from workflow.definitions.names import known
 from workflow.errors import InputError, RecipeError
 from workflow.planning.identity import canonical, recipe_hash
 from workflow.planning.nodes import check_nodes
-from workflow.planning.resources import Resources
 
 Layer = Mapping[str, object]
 """Settings, or some of them that are laid over others."""
@@ -31,6 +30,8 @@ SETTINGS = (
     "resources",
 )
 NAMING = ("path", "dataset")
+MEGABYTES = {"MB": 1, "GB": 1000}
+MINUTES = {"m": 1, "h": 60, "d": 24 * 60}
 REQUIRED = {
     "training": ("batch", "optimizer", "schedule", "precision", "threads", "matmul"),
     "training.optimizer": ("lr", "betas"),
@@ -59,6 +60,35 @@ class Reading(NamedTuple):
     offset: int
     """what is added to the evaluator's own seed"""
     others: bool
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a job that trains or measures a run asks for; the same at each attempt.
+
+    No part of the run: changing it trains nothing.
+    """
+
+    gpu: int
+    """number of GPUs"""
+    memory: int
+    """in MB"""
+    runtime: int
+    """in minutes"""
+    where: str
+    """`cluster`, or `local` for the machine that runs Snakemake"""
+
+    @classmethod
+    def of(
+        cls, gpu: int = 1, memory: str = "4GB", runtime: str = "12h", where: str = "cluster"
+    ) -> "Resources":
+        """Read the `resources` of an experiment, and the defaults of what they leave out."""
+        return cls(
+            gpu=gpu,
+            memory=int(memory[:-2]) * MEGABYTES[memory[-2:]],
+            runtime=int(runtime[:-1]) * MINUTES[runtime[-1:]],
+            where=where,
+        )
 
 
 @dataclass(frozen=True)

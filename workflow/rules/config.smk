@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, workflow.basedir)
 
-from workflow.paths import PUBLISHED, ROOT
+from workflow import PUBLISHED, ROOT
 from workflow.planning.configured import read_files
 from workflow.planning.folders import check_surroundings
 from workflow.failure import one_sentence

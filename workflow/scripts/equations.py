@@ -4,10 +4,10 @@ import argparse
 import sys
 from pathlib import Path
 
+from workflow import ROOT
 from workflow.definitions.equations import FILE, Citation, check, citations, places
 from workflow.definitions.paper import Paper
 from workflow.failure import one_sentence
-from workflow.paths import ROOT
 
 PAGE = ROOT / "docs" / "equations.md"
 HEAD = """# Equations

@@ -5,9 +5,8 @@ from pathlib import Path
 
 from workflow.definitions.paper import Paper
 from workflow.failure import one_sentence
-from workflow.reporting.explorer.data import page_data, tasks_of
+from workflow.reporting.explorer.data import page_data, recordings, tasks_of
 from workflow.reporting.explorer.page import render
-from workflow.reporting.explorer.recorded import recordings
 from workflow.reporting.explorer.shown import Shown
 from workflow.reporting.measures import read_measure
 from workflow.reporting.page.page import write_page

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from workflow import PUBLISHED, ROOT
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.failure import one_sentence
-from workflow.paths import PUBLISHED, ROOT
 from workflow.planning.configured import configured
 from workflow.planning.plan import Plan
 from workflow.reporting.explorer.shown import Shown

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, cast
 from model.store.checksums import Damaged, check_files, listed, read_sealed, sealed
 from model.store.files import write_atomically
 from model.store.runs import Entry, read_result
+from workflow import ROOT
 from workflow.datasets.io.checksums import Manifest, read_manifest
 from workflow.errors import Mistake
-from workflow.paths import ROOT
 from workflow.planning.code import Project
 from workflow.planning.identity import Spec, identity, run_roots
 
@@ -153,7 +153,7 @@ def load_subject(spec: Spec, given: Any) -> Any:
     from model.probes.measure import Subject
     from model.training import loop
     from model.training.optimization import set_numerics
-    from model.training.process import keep_freed_memory
+    from model.training.process_group import keep_freed_memory
 
     keep_freed_memory()
     set_numerics(spec["training"])

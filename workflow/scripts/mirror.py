@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+from workflow import ROOT
 from workflow.datasets.fetched.fetching import fetch
 from workflow.datasets.fetched.mirroring import build
 from workflow.datasets.fetched.origins import Origin
@@ -10,7 +11,6 @@ from workflow.datasets.fetched.sources import SOURCES, Source, load
 from workflow.datasets.kinds import recipe
 from workflow.errors import Mistake
 from workflow.failure import one_sentence
-from workflow.paths import ROOT
 from workflow.planning.configured import configured
 from workflow.planning.plan import Plan
 from workflow.planning.targets import Targets

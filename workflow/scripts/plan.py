@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from workflow import PUBLISHED, ROOT
 from workflow.datasets.fetched import sources
 from workflow.datasets.fetched.fetching import at_hand
 from workflow.errors import InputError
 from workflow.failure import one_sentence
-from workflow.paths import PUBLISHED, ROOT
 from workflow.planning.budget import (
     Cost,
     Job,

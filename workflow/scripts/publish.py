@@ -5,10 +5,10 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from workflow import ROOT
 from workflow.errors import ReportingError
 from workflow.failure import one_sentence
 from workflow.files import write_text
-from workflow.paths import ROOT
 from workflow.planning.configured import configured
 from workflow.planning.plan import Plan
 from workflow.reporting.publication.current import planned

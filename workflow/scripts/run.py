@@ -11,9 +11,9 @@ from contextlib import nullcontext
 from snakemake.cli import main as snakemake
 from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
+from workflow import ROOT
 from workflow.failure import one_sentence
 from workflow.forking import forks
-from workflow.paths import ROOT
 from workflow.planning.configured import configured
 from workflow.terminal import command, logger
 from workflow.terminal.closing import closing

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from workflow import ROOT
 from workflow.definitions.schemas import FILES, Schema, for_editors, schema_of
-from workflow.paths import ROOT
 
 FOLDER = ROOT / "workflow" / "schemas"
 PAGE = ROOT / "docs" / "configuration.md"

@@ -2,9 +2,9 @@
 
 import sys
 
+from workflow import ROOT
 from workflow.errors import ReportingError
 from workflow.failure import one_sentence
-from workflow.paths import ROOT
 from workflow.planning.configured import configured
 from workflow.reporting.publication.current import planned
 from workflow.reporting.publication.so_far import write_so_far

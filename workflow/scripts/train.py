@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from model.store.files import write_atomically
 from model.store.runs import Entry, Fenced, now
 from model.training.watchdog import CONTINUE, LEAST, Watchdog
+from workflow import ROOT
 from workflow.datasets.io.checksums import read_manifest
 from workflow.errors import Mistake
 from workflow.failure import one_sentence
-from workflow.paths import ROOT
 from workflow.planning.identity import Spec
 from workflow.scripts.job import (
     check_data,
@@ -117,8 +117,7 @@ def _train(
     from model.batches.corpus import Corpus
     from model.training.loop import Interrupted, TrainingFailed, train
     from model.training.preflight import check_last_checkpoint, check_longest_pair, check_mechanisms
-    from model.training.process import keep_freed_memory
-    from model.training.process_group import join
+    from model.training.process_group import join, keep_freed_memory
     from model.training.state import DiskCheckpointer
 
     keep_freed_memory()

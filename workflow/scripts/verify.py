@@ -24,12 +24,12 @@ from model.store.checksums import (
     set_aside,
 )
 from model.store.runs import read_result
+from workflow import PUBLISHED
 from workflow.definitions.loader import read_yaml
 from workflow.failure import made_with, one_sentence
 from workflow.files import SIDECARS
 from workflow.lines import read_lines
-from workflow.paths import PUBLISHED
-from workflow.reporting.publication.results import INDEX, KINDS, by_experiment
+from workflow.reporting.publication.results import INDEX, RUNS, by_experiment
 from workflow.scripts.job import say
 
 SEALED = (
@@ -190,11 +190,13 @@ def _lines(folder: Path, path: Path) -> None:
     """Check a file of lines published in a folder: all that belong there, once, and whole."""
     if path.name == SIDECARS:
         made = {
-            one.stem for one in path.parent.iterdir() if one.name not in (SIDECARS, "README.md")
+            f"{one.parent.name}/{one.stem}": one.parent
+            for one in path.parent.glob("*/*")
+            if one.name != "README.md"
         }
-        for sidecar in read_lines(path, made).values():
-            check_files(path.parent, sidecar["files"])
-    elif path.parent.name in KINDS:
+        for key, sidecar in read_lines(path, made).items():
+            check_files(made[key], sidecar["files"])
+    elif path.parent.name == RUNS:
         index = read_sealed(folder / INDEX)
         read_lines(path, by_experiment(index["runs"]).get(path.stem, {}))
     else:

@@ -1,4 +1,4 @@
-"""Writing aside and reading with errors that name the line."""
+"""Writing aside, reading with errors that name the line, and counts of what cannot be decoded."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from model.store.files import aside
 from workflow.datasets.encoded.encoding import write_array
@@ -18,6 +20,7 @@ from workflow.datasets.io.files import (
     write_lines,
     write_records,
 )
+from workflow.datasets.io.left_out import LeftOut, read_placed
 from workflow.errors import DataError
 
 
@@ -91,3 +94,31 @@ def test_a_missing_file_is_named(tmp_path):
         list(read_lines(tmp_path / "nowhere"))
     with pytest.raises(DataError, match=r"source file b is missing; the files given are: .*/a"):
         by_name([tmp_path / "a"], "b")
+
+
+@settings(deadline=None)
+@given(st.binary(), st.sampled_from(["utf-8", "ascii"]))
+def test_every_byte_that_cannot_be_decoded_is_counted(content, encoding):
+    left_out = LeftOut()
+    text = left_out.decode(content, encoding)
+    kept = text.replace("\ufffd", "")
+    assert left_out.replaced_bytes >= text.count("\ufffd") - content.count("\ufffd".encode())
+    if left_out.replaced_bytes == 0:
+        assert text.encode(encoding) == content
+    if "\ufffd".encode() not in content:
+        assert len(kept.encode(encoding)) + left_out.replaced_bytes == len(content)
+
+
+def test_two_wrong_bytes_by_hand():
+    left_out = LeftOut()
+    assert left_out.decode(b"caf\xc3\xa9 d\xe9j\xe0", "utf-8") == "café d\ufffdj\ufffd"
+    assert left_out.replaced_bytes == 2
+
+
+def test_lines_are_decoded_one_by_one(tmp_path):
+    path = tmp_path / "f"
+    path.write_bytes(b"a\x85b\r\nc\xe9\n\nlast")
+    left_out = LeftOut()
+    lines = list(read_placed(path, left_out))
+    assert [line for _, line in lines] == ["a\ufffdb", "c\ufffd", "", "last"]
+    assert lines[1][0] == f"{path}, line 2" and left_out.replaced_bytes == 2

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from model.build import build
-from tests.model.roles import KINDS
 from tests.model.specs import GUMBEL, SOFTMAX, Node, part
+from tests.model.translators import KINDS
 
 V = 10_000
 LAYERED = ("width", "hidden", "layers", "heads")

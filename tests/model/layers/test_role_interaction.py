@@ -14,8 +14,7 @@ from model.layers.role_interaction import RoleInteraction, Roles
 from model.normalizers.gumbel import Gumbel
 from model.normalizers.softmax import Softmax
 from tests.model.compare import close
-from tests.model.roles import KINDS
-from tests.model.translators import sentences
+from tests.model.translators import KINDS, sentences
 
 D, R = 6, 5
 

@@ -17,8 +17,7 @@ from model.normalizers.entmax15 import Entmax15
 from model.normalizers.entmax_alpha import LEAST, EntmaxAlpha
 from model.normalizers.entmax_bisect import EntmaxBisect
 from model.normalizers.softmax import Softmax
-from model.normalizers.sorting import ascending
-from model.normalizers.sparsemax import Sparsemax
+from model.normalizers.sparsemax import Sparsemax, ascending
 from model.normalizers.topk import CHUNK, TopK, TopKOfMany, kth_largest
 from tests.model.compare import close
 

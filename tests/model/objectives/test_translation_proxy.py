@@ -11,8 +11,7 @@ from model.batches.batching import BOS
 from model.batches.corpus import Corpus
 from model.batches.pairs import EOS, collate_pairs
 from model.objectives.translation_proxy import TranslationProxy
-from tests.encoding import encoded
-from tests.model.corpora import learned, write_corpus
+from tests.model.corpora import encoded, learned, write_corpus
 from tests.model.specs import brief, part
 from tests.model.translators import write_pairs
 

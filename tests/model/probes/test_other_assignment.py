@@ -10,8 +10,7 @@ from model.normalizers.softmax import Softmax
 from model.probes.measure import Measured, Subject
 from model.probes.quality.other_assignment import other_assignment
 from tests.model.corpora import CPU
-from tests.model.roles import make_roles
-from tests.model.translators import make, sentences
+from tests.model.translators import make, make_roles, sentences
 
 
 @pytest.fixture(scope="module")

@@ -20,10 +20,9 @@ from model.probes.importance.attention_maps import attention_maps
 from model.probes.measure import Measured, Subject, scalar
 from model.probes.quality.training_only import training_only
 from model.training.loop import build_model
-from tests.model.clock import tell, timed
 from tests.model.corpora import CPU
 from tests.model.parallel import write_parallel
-from tests.model.specs import part, tiny
+from tests.model.specs import part, tell, timed, tiny
 from tests.model.translators import SIZES, read_by, unpadded
 
 

@@ -11,9 +11,8 @@ from model.probes.measure import Subject
 from model.probes.quality.bits_per_character import bits_per_character
 from model.probes.quality.learning_curve import learning_curve
 from model.training.loop import build_model
-from tests.model.clock import Timed, tell, timed
 from tests.model.corpora import CPU, write_corpus
-from tests.model.specs import SOFTMAX, part, shape, tiny
+from tests.model.specs import SOFTMAX, Timed, part, shape, tell, timed, tiny
 
 V = 9
 

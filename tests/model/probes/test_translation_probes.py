@@ -9,7 +9,7 @@ from model.batches.corpus import Corpus
 from model.build import build
 from model.probes.measure import Subject
 from model.training.loop import build_model
-from tests.encoding import encoded
+from tests.model.corpora import encoded
 from tests.model.specs import part
 
 PAIRS = {"dataset": "multi30k", "direction": "en_de", "merges": 500, "source": "generated",

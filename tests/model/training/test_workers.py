@@ -1,5 +1,6 @@
-"""Processes that share a run: their updates are those of one process."""
+"""Processes that share a run: their updates are those of one process; each keeps freed memory."""
 
+import ctypes
 import multiprocessing
 import socket
 
@@ -8,7 +9,7 @@ import pytest
 import torch
 
 from model.training.loop import train
-from model.training.process_group import SINGLE_PROCESS, DistributedGroup
+from model.training.process_group import SINGLE_PROCESS, DistributedGroup, keep_freed_memory
 from tests.model.corpora import CPU, MemoryKeeper, run
 from tests.model.specs import SOFTMAX
 
@@ -142,3 +143,25 @@ def gradients(group):
 
 def test_a_process_without_examples_adds_nothing():
     assert in_a_group(gradients) == [(5.0, [[1.0, 2.0]], [0.0])] * SIZE
+
+
+def test_glibc_is_told_to_keep_freed_memory(monkeypatch):
+    told = {}
+
+    class Library:
+        def mallopt(self, option: int, value: int) -> None:
+            told[option] = value
+
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: Library())
+    keep_freed_memory()
+    # M_TRIM_THRESHOLD, M_TOP_PAD and M_MMAP_THRESHOLD of malloc.h; mallopt takes a C int.
+    assert sorted(told) == [-3, -2, -1]
+    assert all(2**20 <= value < 2**31 for value in told.values())
+
+
+def test_without_glibc_nothing_happens(monkeypatch):
+    def missing(name: str) -> None:
+        raise OSError(name)
+
+    monkeypatch.setattr(ctypes, "CDLL", missing)
+    keep_freed_memory()

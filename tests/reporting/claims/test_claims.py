@@ -14,9 +14,8 @@ from workflow.definitions.claims import check_claims
 from workflow.definitions.paper import PAPERS, Paper
 from workflow.errors import InputError, ReportingError
 from workflow.planning.departures import Departures
-from workflow.reporting.claims.judged import JudgedClaim
+from workflow.reporting.claims.judged import JudgedClaim, kind_of
 from workflow.reporting.claims.judging import judge
-from workflow.reporting.claims.kinds import kind_of
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.measures import Measure, Measures
 from workflow.reporting.statistics.decisions import (

@@ -30,8 +30,8 @@ def screened_head(variant: str) -> tuple[int, int]:
 def outcomes(folder: Path) -> Outcomes:
     """Read the published screening of a scale."""
     found: dict[tuple[int, int], list[str]] = {}
-    for key, measure in read_lines(folder / "measures/head_screening.jsonl").items():
-        scalars = measure["evaluators"]["convergence"]["scalars"]
+    for key, run in read_lines(folder / "runs/head_screening.jsonl").items():
+        scalars = run["measures"]["evaluators"]["convergence"]["scalars"]
         ended = [name for name in ("converged", "stuck") if scalars[name]["value"] == 1]
         found.setdefault(screened_head(key.split("/")[0]), []).append(
             ended[0] if ended else "between"

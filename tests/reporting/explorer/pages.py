@@ -1,4 +1,4 @@
-"""Small models with random weights, and a page of them."""
+"""Small models with random weights, a page of them, and what is asked of both alike."""
 
 import itertools
 from collections.abc import Iterator, Mapping
@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 import torch
+from playwright.sync_api import Page
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from model.build import build
 from model.layers.attention import Routing
 from workflow.reporting.explorer.page import render
+from workflow.reporting.explorer.shown import Shown
 from workflow.reporting.explorer.weights import packed, read_weights
 from workflow.reporting.explorer.words import Words
 
@@ -96,8 +98,9 @@ def pages(folder: Path) -> tuple[dict[str, Any], dict[tuple[str, str], nn.Module
             models[kind, name] = random_model(node, len(models))
             # Shared weights are two tensors of the file, as training writes them.
             weights = {key: one.clone() for key, one in models[kind, name].state_dict().items()}
-            save_file(weights, folder / "weights.safetensors")
-            read = read_weights(folder / "weights.safetensors", node, words)
+            run = Shown({"spec": {"model": node}}, folder / "weights.safetensors")
+            save_file(weights, run.weights)
+            read = read_weights(run, words)
             index, content = packed(read.cut(LONGEST))
             shown.append(
                 {"name": name, "label": name.replace("_", " "), "view": None, "spec": node}
@@ -165,3 +168,32 @@ def sentences(count: int, length: int, seed: int) -> Tensor:
     tokens = torch.randint(3, len(WORDS), (count, length), generator=generator)
     tokens[:, 0] = 1
     return tokens
+
+
+CHANGE = """async ([task, model, all]) => {
+  const found = [];
+  for (const [tokens, at, place, word] of all) {
+    const asked = { task, model, view: 0, tokens, at, place, word };
+    const { outside, flips, same } = await ask({ ask: "counterfactual", ...asked });
+    found.push([outside, flips.length > 0, same]);
+  }
+  return found;
+}"""
+
+
+def changes(page: Page, task: str, model: str, asked: list[list[Any]]) -> Any:
+    """Return of each tokens, position, place and word: outside, flipped, same."""
+    return page.evaluate(CHANGE, [task, model, asked])
+
+
+def of_torch(model: Any, tokens: Tensor, view: int = 0) -> tuple[Tensor, list[Tensor]]:
+    """Return log-probabilities (N, ...) of tokens (N, T) and the weights of each layer."""
+    real = torch.ones_like(tokens, dtype=torch.bool)
+    with torch.no_grad():
+        if not hasattr(getattr(model, "encoder", None), "controllers"):
+            found = model(tokens, real)
+            return found.logits.log_softmax(-1), found.weights
+        both, shown = tokens.expand(2, *tokens.shape), real.expand(2, *real.shape)
+        rows = slice(view * len(tokens), (view + 1) * len(tokens))
+        weights = [one[rows] for one in model.encoder(both, shown).weights]
+        return model(both, shown)[view].log_softmax(-1), weights

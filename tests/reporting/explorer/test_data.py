@@ -22,9 +22,12 @@ from tests.reporting.explorer.tiny import (
     task,
 )
 from tests.sealing import change, flip
+from workflow.definitions.explorer import Recording
 from workflow.errors import ReportingError
+from workflow.reporting.explorer.data import recordings
 from workflow.reporting.explorer.page import embedded
 from workflow.reporting.explorer.shown import Shown
+from workflow.reporting.measures import Measure
 
 TEXTS = [[3, 4, 5], [7, 3], [5, 5, 4, 3], [6], [4]]
 """Of a test split; 3, 4 and 5 are frequent in train, 6 and 7 rare."""
@@ -214,3 +217,30 @@ def test_weights_of_another_model_and_data_of_another_run_are_named(tiny):
 
 def test_no_word_ends_the_script_that_the_data_are_in():
     assert embedded({"words": ["</script>", "é"]}) == '{"words":["\\u003c/script>","é"]}'
+
+
+SHOWN: Recording = {"title": "Translation", "experiment": "toy", "models": ["soft", "hard", "gone"]}
+
+
+def measured(variant: str, seed: int = 0, **arrays: Any) -> Measure:
+    run = {"experiment": "toy", "variant": variant, "label": variant.upper(), "seed": seed}
+    return Measure(Path("m.json"), "", run, {"recorded": {"scalars": {}, "arrays": arrays}})
+
+
+def test_arrays_of_the_lowest_seed_become_sentences():
+    given = [
+        measured("soft", 2, source=[["x"]], cross=[[[1.0]]]),
+        measured("soft", 1, source=[["a"], ["b"]], cross=[[[0.5]], [[0.25]]]),
+        measured("hard"),
+    ]
+    (found,) = recordings([SHOWN], given)
+    assert found == {
+        "name": "soft",
+        "label": "SOFT",
+        "task": "Translation",
+        "run": "toy/soft/seed-1",
+        "sentences": [
+            {"source": ["a"], "cross": [[0.5]]},
+            {"source": ["b"], "cross": [[0.25]]},
+        ],
+    }

@@ -11,9 +11,8 @@ from playwright.sync_api import Page
 from model.layers.receptive_field import receptive_field
 from model.probes.fields.flips import tree_differs
 from tests.reporting.conftest import Open
-from tests.reporting.explorer.asking import changes, of_torch
 from tests.reporting.explorer.conftest import Models
-from tests.reporting.explorer.pages import WORDS, nodes, sentences
+from tests.reporting.explorer.pages import WORDS, changes, nodes, of_torch, sentences
 
 KEYS = [(kind, name) for kind, name, _ in nodes()]
 DISCRETE = [("next", "Gumbel"), ("class", "Gumbel"), ("class", "two_stream"), ("class", "shared")]

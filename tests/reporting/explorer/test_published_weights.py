@@ -18,7 +18,7 @@ from workflow.reporting.publication import weights
 from workflow.reporting.publication.results import Result
 from workflow.scripts.verify import of_published, verify
 
-TASKS = task("class", "soft", classes=["no", "yes"], words=3)
+TASKS = task("class", "soft", "harder", classes=["no", "yes"], words=3)
 KEY = "tiny/soft/seed-0"
 
 
@@ -36,27 +36,29 @@ class Publication:
         )
         self.plan.mechanisms = {}
 
-    def results(self, *seeds: int, identity: str = "soft", stale: str | None = None) -> Any:
+    def results(
+        self, *seeds: int, variant: str = "soft", identity: str = "", stale: str | None = None
+    ) -> Any:
         """Return what is published of runs."""
         found = {}
         for seed in seeds:
-            file = self.tiny.file("soft", seed)
+            file = self.tiny.file(variant, seed)
             run = read_sealed(file) if file.is_file() else {}
-            measures = {"identity": f"{identity}-{seed}"}
-            found[f"tiny/soft/seed-{seed}"] = Result(file, measures, run, stale)
+            measures = {"identity": f"{identity or variant}-{seed}"}
+            found[f"tiny/{variant}/seed-{seed}"] = Result(file, measures, run, stale)
         return found
 
     def publish(self, results: Any) -> dict[str, str]:
-        """Publish, and write the index."""
+        """Publish, and write the index; return whose weights are there, with their identities."""
         self.times += 1
         aside = self.folder.with_name(f".publish-{self.times}")
         aside.mkdir(parents=True)
-        made = weights.write_weights(self.plan, self.folder, aside, results)
+        weights.write_weights(self.plan, self.folder, aside, results)
         files = [path.relative_to(aside).as_posix() for path in aside.rglob("*.safetensors")]
-        put(aside / "index.json", {"runs": {}, "files": listed(aside, files), "weights": made})
+        put(aside / "index.json", {"runs": {}, "files": listed(aside, files)})
         shutil.rmtree(self.folder, ignore_errors=True)
         aside.rename(self.folder)
-        return made
+        return weights.published_weights(self.folder)
 
 
 @pytest.fixture
@@ -71,8 +73,9 @@ def test_the_page_of_published_weights_is_that_of_the_run(publication):
     model = publication.tiny.run("soft", CLASSIFIER)
     results = publication.results(0)
     assert publication.publish(results) == {KEY: "soft-0"}
-    file = publication.folder / f"weights/{KEY}.safetensors"
-    found, state = load_file(file), model.state_dict()
+    file = publication.folder / "weights/tiny.safetensors"
+    prefix, state = "soft/seed-0/", model.state_dict()
+    found = {name.removeprefix(prefix): one for name, one in load_file(file).items()}
     assert found.keys() == state.keys()
     table = "encoder.embedding.token.weight"
     assert torch.equal(found.pop(table), state[table][:6].half())
@@ -83,14 +86,29 @@ def test_the_page_of_published_weights_is_that_of_the_run(publication):
     assert len(ours["tasks"][0]["examples"]) == 1
 
 
+def test_models_of_an_experiment_share_a_file_and_are_told_apart(publication):
+    for variant in ("soft", "harder"):
+        publication.tiny.run(variant, CLASSIFIER)
+    results = publication.results(0) | publication.results(0, variant="harder")
+    told = {KEY: "soft-0", "tiny/harder/seed-0": "harder-0"}
+    page = publication.tiny.page(TASKS)
+    assert publication.publish(results) == told
+    (file,) = publication.folder.glob("weights/*")
+    content = file.read_bytes()
+    shutil.rmtree(publication.tiny.file("harder").parent)
+    assert publication.publish(results) == told and file.read_bytes() == content
+    runs = weights.published_runs(publication.folder, results)
+    assert page_data("demo", TASKS, runs, publication.tiny.data) == page
+
+
 def test_weights_stay_while_their_run_is_the_published_one(publication):
     publication.tiny.run("soft", CLASSIFIER)
     results = publication.results(0)
     publication.publish(results)
-    content = (publication.folder / f"weights/{KEY}.safetensors").read_bytes()
+    content = (publication.folder / "weights/tiny.safetensors").read_bytes()
     shutil.rmtree(publication.tiny.file("soft").parent)
     assert publication.publish(results) == {KEY: "soft-0"}
-    assert (publication.folder / f"weights/{KEY}.safetensors").read_bytes() == content
+    assert (publication.folder / "weights/tiny.safetensors").read_bytes() == content
     assert publication.publish(publication.results(0, identity="other")) == {}
     assert not list(publication.folder.rglob("*.safetensors"))
 
@@ -116,6 +134,6 @@ def test_verify_finds_damaged_weights(publication):
     publication.publish(publication.results(0))
     docs = publication.folder.parent
     assert verify([*of_published(docs)]) == []
-    file = publication.folder / f"weights/{KEY}.safetensors"
+    file = publication.folder / "weights/tiny.safetensors"
     flip(file, 9000)
     assert [str(error) for error in verify([*of_published(docs)])] == [f"{file} is damaged"]

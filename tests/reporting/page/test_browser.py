@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from tests.reporting.conftest import Open
-from tests.reporting.page.pages import fill
+from tests.reporting.page.conftest import fill
 from tests.reporting.synthetic import Results
 from workflow.definitions.paper import Paper
 from workflow.files import read_csv

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from model.store.checksums import Damaged, check_files, read_sealed
-from tests.reporting.page.pages import fill, show
+from tests.reporting.page.conftest import fill, show
 from tests.reporting.statistics.test_crossing import LONGER
 from tests.reporting.synthetic import Results, outcomes
 from tests.sealing import change, flip

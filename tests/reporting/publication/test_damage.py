@@ -18,8 +18,9 @@ from workflow.reporting.publication.publishing import publish
 from workflow.reporting.publication.results import published
 from workflow.scripts.verify import of_published, verify
 
-RUNS = ("measures/text_classification.jsonl", "runs/text_classification.jsonl")
-TABLES = "tables/discrete_transformer/provenance.jsonl"
+RUNS = "runs/text_classification.jsonl"
+TOLD = "tables/provenance.jsonl"
+FIRST = "attention_learning/agreement_intervals"
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +88,7 @@ def test_what_is_whole_is_read(docs: Path) -> None:
         ("README.md", Path.unlink, " is missing"),
         ("tables/discrete_transformer/README.md", flipped, " is damaged"),
         ("index.json", flipped, " is damaged, or was changed by hand"),
-        *((name, damage, sentence) for name in RUNS for damage, sentence in DAMAGES),
+        *((RUNS, damage, sentence) for damage, sentence in DAMAGES),
     ],
 )
 def test_runs_are_not_used(docs: Path, name: str, damage: Damage, sentence: str) -> None:
@@ -102,21 +103,21 @@ def test_runs_are_not_used(docs: Path, name: str, damage: Damage, sentence: str)
 
 @pytest.mark.parametrize(("damage", "sentence"), DAMAGES)
 def test_what_is_told_of_tables_is_not_used(docs: Path, damage: Damage, sentence: str) -> None:
-    path = docs / "lite" / TABLES
+    path, table = docs / "lite" / TOLD, docs / "lite/tables" / f"{FIRST}.csv"
     damage(path)
-    said = f"{path}{sentence.format(first='classification_baselines')}"
+    said = f"{path}{sentence.format(first=FIRST)}"
     assert verified(docs) == [said]
     if path.is_file():
         with pytest.raises(Damaged) as error:
-            read_sidecar(path.with_name("classification_baselines.csv"))
+            read_sidecar(table)
         assert str(error.value) == said
     else:
-        with pytest.raises(ReportingError, match=r"classification_baselines\.json: this file does"):
-            read_sidecar(path.with_name("classification_baselines.csv"))
+        with pytest.raises(ReportingError, match=r"agreement_intervals\.json: this file does"):
+            read_sidecar(table)
 
 
 def test_tables_are_not_used(docs: Path) -> None:
-    path = (docs / "lite" / TABLES).with_name("table_6_1.csv")
+    path = docs / "lite/tables/discrete_transformer/table_6_1.csv"
     flipped(path)
     with pytest.raises(Damaged, match=r"table_6_1\.csv is damaged"):
         read_sidecar(path)
@@ -125,7 +126,7 @@ def test_tables_are_not_used(docs: Path) -> None:
 
 def test_a_file_with_another_valid_line_is_noticed(docs: Path, whole: Path) -> None:
     """As after a merge that took one file and not the index."""
-    path = docs / "lite" / RUNS[0]
+    path = docs / "lite" / RUNS
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(lines[1] + lines[0])
     with pytest.raises(Damaged, match=r"text_classification\.jsonl is damaged"):

@@ -8,7 +8,7 @@ from tests.reporting.claims.test_claims_table import claim
 from workflow.definitions.claims import check_claims
 from workflow.definitions.paper import Paper
 from workflow.errors import InputError
-from workflow.reporting.claims.kinds import KINDS
+from workflow.reporting.claims.judged import KINDS
 from workflow.reporting.measures import Measures
 from workflow.reporting.publication.counting import Comparison, comparisons
 from workflow.reporting.publication.headline import (

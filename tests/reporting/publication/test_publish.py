@@ -97,9 +97,9 @@ def index(docs: Path) -> dict:
     return json.loads((docs / "lite" / "index.json").read_text())["runs"]
 
 
-def line(docs: Path, kind: str, seed: int, name: str = "text_classification") -> dict[str, Any]:
+def line(docs: Path, seed: int) -> dict[str, Any]:
     """Return what is published of a run of the soft model."""
-    return read_lines(docs / f"lite/{kind}/{name}.jsonl")[f"sst_soft/seed-{seed}"]
+    return read_lines(docs / "lite/runs/text_classification.jsonl")[f"sst_soft/seed-{seed}"]
 
 
 def corpora(docs: Path, table: str) -> dict[str, Any]:
@@ -134,7 +134,8 @@ def test_the_command_publishes_and_updates_the_readme(clone: Path) -> None:
     folder = clone / "docs/reproduction/lite"
     tables = {path.suffix for path in (folder / "tables/discrete_transformer").iterdir()}
     figures = {path.suffix for path in (folder / "figures/discrete_transformer").iterdir()}
-    assert tables == {".csv", ".md", ".jsonl"} and figures == {f".{FIGURE}", ".jsonl"}
+    assert tables == {".csv", ".md"} and figures == {f".{FIGURE}"}
+    assert all((folder / kind / SIDECARS).is_file() for kind in ("tables", "figures"))
     assert (folder / "tables/discrete_transformer/README.md").is_file()
     assert (folder / f"figures/discrete_transformer/figure_6_1.{FIGURE}").is_file()
     assert (folder / "claims/discrete_transformer.json").is_file()
@@ -178,12 +179,12 @@ def test_a_folder_without_git_is_refused(tmp_path: Path) -> None:
 def test_seeds_accumulate(results: Results, docs: Path) -> None:
     add(results, 0)
     put(results, docs)
-    before = line(docs, "measures", 0)
+    before = line(docs, 0)
     shutil.rmtree(results.folder)
     add(results, 1, 2)
     assert put(results, docs) == {}
     assert soft(docs) == [0, 1, 2]
-    assert line(docs, "measures", 0) == before
+    assert line(docs, 0) == before
 
 
 def test_the_same_identity_is_kept(results: Results, docs: Path) -> None:
@@ -218,7 +219,7 @@ def test_a_published_run_tells_the_checksums_of_its_results_once(
     made = read_sealed(path)
     for _ in range(2):
         put(results, docs)
-        run = line(docs, "runs", 0)
+        run = line(docs, 0)
         assert run["results"] == made["files"] and not {"files", "checkpoints"} & set(run)
         shutil.rmtree(results.folder, ignore_errors=True)
 
@@ -237,7 +238,7 @@ def test_seeds_of_other_code_become_stale_and_leave_the_tables(
     assert index(docs)[stale[0]]["stale"] == "of other code"
     assert soft(docs) == [1, 2]
     assert "seed-0`: of other code" in (docs / "lite/README.md").read_text()
-    assert line(docs, "measures", 0)["identity"] == index(docs)[stale[0]]["identity"]
+    assert line(docs, 0)["identity"] == index(docs)[stale[0]]["identity"]
 
 
 def test_stale_seeds_come_back_with_their_code(results: Results, docs: Path) -> None:
@@ -397,13 +398,14 @@ def test_undefined_measures_can_be_published(results: Results, docs: Path) -> No
     put(results, docs)
     table = (docs / "lite/tables/discrete_transformer/README.md").read_text()
     assert "undefined (" in table
-    assert "NaN" not in (docs / "lite/measures/text_classification.jsonl").read_text()
+    assert "NaN" not in (docs / "lite/runs/text_classification.jsonl").read_text()
 
 
 def test_arrays_are_rounded(results: Results, docs: Path) -> None:
     add(results, 0)
     put(results, docs)
-    taus = line(docs, "measures", 0)["evaluators"]["attention_importance"]["arrays"]["tau_norm"]
+    evaluators = line(docs, 0)["measures"]["evaluators"]
+    taus = evaluators["attention_importance"]["arrays"]["tau_norm"]
     assert len(taus) == 1821 and taus[3] is None
     assert all(tau == round(tau, 4) for tau in taus if tau is not None)
 
@@ -507,9 +509,9 @@ def test_corpora_stay_published_without_their_data(results: Results, docs: Path)
         assert "\n| SMS | 9 [3500]\u00a0✗ |" in text and "| Yelp |" not in text
         shutil.rmtree(found.parent, ignore_errors=True)
     assert "Table 8: sizes of the classification corpora" in (docs / "lite/README.md").read_text()
-    told = read_lines(table.with_name(SIDECARS))
-    told["table_8"]["corpora"]["sms_spam"]["recipe"]["min_count"] = 2
-    write_lines(table.with_name(SIDECARS), told)
+    told = read_lines(docs / "lite/tables" / SIDECARS)
+    told["attention_learning/table_8"]["corpora"]["sms_spam"]["recipe"]["min_count"] = 2
+    write_lines(docs / "lite/tables" / SIDECARS, told)
     sealing.relist(docs / "lite/index.json")
     put(results, docs)
     assert "9" not in {one["mean"] for one in read_csv(table.with_suffix(".csv"))}

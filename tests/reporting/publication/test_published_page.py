@@ -120,18 +120,16 @@ def test_a_number_is_followed_to_its_run(folder: Path, page: str) -> None:
         == (row, column, metric, [identity])
         and one["spread_over"] == "runs"
     )
-    (measures,) = re.findall(r"\]\((measures/[^)]+)\)", text)
     run, *others = re.findall(r"\]\((runs/[^)]+)\)", text)
     named = [at(folder, one)["identity"] for one in (run, *others)]
     assert named == cell["runs"] and len(named) == 2
     assert f"(`{cell['measure']}`)" in text
     record = at(folder, run)
     file, _, key = cell["measures"][0].partition("#")
-    assert at(folder, measures)["identity"] == identity and measures.startswith("measures/")
-    assert file.endswith("lite/measures/text_classification.jsonl")
-    assert at(folder, measures)["key"] == record["key"] == key
+    assert file.endswith("lite/runs/text_classification.jsonl")
+    assert record["measures"]["identity"] == identity and record["key"] == key
     (entry,) = re.findall(r"\]\((tables/[^)]+jsonl#L\d+)\)", text)
-    assert f"{table}.csv" == str(Path(entry).with_name(f"{at(folder, entry)['key']}.csv"))
+    assert table == f"tables/{at(folder, entry)['key']}"
     assert record["identity"] == identity
     assert f"`{record['commit'][:10]}` on AMD EPYC <test> (cpu)" in text
     assert f"`{record['spec']['data']['digest'][:10]}…`" in text
@@ -153,16 +151,15 @@ def write(folder: Path, name: str, verdict: str, repeats: str = "", **changes: A
     record |= {"verdict": verdict, **changes}
     path.with_suffix(".csv").write_text(f"{','.join(record)}\n{','.join(record.values())}\n")
     run = {"commit": "c" * 40, "cpu": "a CPU", "device": "cpu", "data": "d" * 64}
-    cell = {"measures": [f"docs/lite/measures/e.jsonl#v/{name}"], "runs": ["i" * 16]}
+    cell = {"measures": [f"docs/lite/runs/e.jsonl#v/{name}"], "runs": ["i" * 16]}
     cell |= {"measure": "probe.m", "partners": ["e/uniform/1", "e/v/2"] if name == "e" else []}
     sidecar = {"tolerances": {"m": {"seed_std": 1}, "size": {"seed_std": 0}}, "repeats": repeats}
-    told = path.with_name("provenance.jsonl")
+    told = folder / "tables/provenance.jsonl"
     files = listed(path.parent, [f"{name}.csv"])
     line = {**sidecar, "cells": [cell], "runs": {"i" * 16: run}, "files": files}
-    write_lines(told, {**(read_lines(told) if told.is_file() else {}), name: line})
-    for kind in ("measures", "runs"):
-        keys = ("uniform/1", "v/2", *(f"v/{one}" for one in ("a", "b", "b2", "c", "d", "e", "f")))
-        write_lines(folder / kind / "e.jsonl", {key: {"a": 1} for key in keys})
+    write_lines(told, {**(read_lines(told) if told.is_file() else {}), f"p/{name}": line})
+    keys = ("uniform/1", "v/2", *(f"v/{one}" for one in ("a", "b", "b2", "c", "d", "e", "f")))
+    write_lines(folder / "runs/e.jsonl", {key: {"a": 1} for key in keys})
 
 
 def test_the_example_is_reproduced_if_any_is(tmp_path: Path) -> None:
@@ -180,7 +177,7 @@ def test_the_example_is_reproduced_if_any_is(tmp_path: Path) -> None:
     text = following.section(tmp_path, {"p/e": "Table 5"})
     assert "In [Table 5](tables/p/README.md#e), row “e”, column “c”, `m` is 1 % in one run" in text
     assert "is of the runs [e/v/e](runs/e.jsonl#L8), measured beside their `partners`: " in text
-    assert "[e/uniform/1](runs/e.jsonl#L1), [e/v/2](runs/e.jsonl#L2). These" in text
+    assert "[e/uniform/1](runs/e.jsonl#L1), [e/v/2](runs/e.jsonl#L2). The first" in text
 
 
 def test_stale_runs_and_overlays_are_told(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What is published, computed again by code of this file alone from `measures` and `texts`."""
+"""What is published, computed again by code of this file alone from `runs` and `texts`."""
 
 import csv
 import json
@@ -39,7 +39,8 @@ def told(place: str, kind: str, name: str) -> Any:
     """Return `evaluator.metric` of measures, which stand at `<file>#<key of the line>`."""
     file, _, key = place.partition("#")
     evaluator, _, metric = name.partition(".")
-    return by_key(ROOT / file)[key]["evaluators"].get(evaluator, {}).get(kind, {}).get(metric)
+    evaluators = by_key(ROOT / file)[key]["measures"]["evaluators"]
+    return evaluators.get(evaluator, {}).get(kind, {}).get(metric)
 
 
 def of_seed(cell: Mapping[str, Any]) -> list[tuple[float, dict[str, Any]]]:
@@ -70,7 +71,9 @@ def cells() -> Iterator[tuple[str, dict[str, Any], dict[str, str]]]:
         of_cell: dict[tuple[str, ...], list[dict[str, str]]] = {}
         for row in rows:
             of_cell.setdefault(tuple(row[name] for name in key), []).append(row)
-        for cell in by_key(path.with_name("provenance.jsonl"))[path.stem]["cells"]:
+        for cell in by_key(LITE / "tables/provenance.jsonl")[f"{path.parent.name}/{path.stem}"][
+            "cells"
+        ]:
             if cell.get("measures") and cell.get("measure"):
                 found = of_cell[tuple(cell[name] or "" for name in key)]
                 assert len(found) == 1, (path, cell)
@@ -128,9 +131,11 @@ def in_words(system: Sequence[str], truth: Sequence[str]) -> float:
 
 def test_bleu_of_every_translation_that_is_kept() -> None:
     scored = 0
-    for path in sorted((LITE / "measures").iterdir()):
+    for path in sorted((LITE / "runs").iterdir()):
         evaluators = (
-            (key, it) for key, run in by_key(path).items() for it in run["evaluators"].values()
+            (key, it)
+            for key, run in by_key(path).items()
+            for it in run["measures"]["evaluators"].values()
         )
         for key, evaluator in evaluators:
             arrays, scalars = evaluator["arrays"], evaluator["scalars"]

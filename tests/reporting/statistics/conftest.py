@@ -3,7 +3,7 @@
 import pytest
 
 from workflow.reporting.claims import judging
-from workflow.reporting.claims.kinds import KINDS
+from workflow.reporting.claims.judged import KINDS
 
 
 @pytest.fixture(autouse=True)

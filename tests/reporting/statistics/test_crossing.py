@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.reporting.synthetic import one_run, scalar
+from workflow import ROOT
 from workflow.definitions.paper import Paper
 from workflow.files import read_csv, read_json
-from workflow.paths import ROOT
 from workflow.reporting.measures import Measure, Measures
 from workflow.reporting.publication.results import published
 from workflow.reporting.statistics.crossing import NO_BEFORE, UNKNOWN, Crossing, crossing

@@ -9,7 +9,7 @@ rare or unknown, as in real text.
 
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
@@ -207,3 +207,16 @@ neutral dnv dnbj dnvpdn djnvr *gnvr pdjn *vpdjn *vpcn
     {slot: SENTIMENT.words[slot] for slot in "rpdb+"},
 )
 """News items on the world 0 or on business 1."""
+
+
+def typeset(tokens: Sequence[str]) -> str:
+    """Return a sentence with a capital at its start and no space before marks."""
+    text = tokens[0]
+    for token in tokens[1:]:
+        text += token if token[0] in ",;.?'" else f" {token}"
+    return text[:1].upper() + text[1:]
+
+
+def prose(sentences: Iterable[Sequence[str]]) -> str:
+    """Return sentences as running text."""
+    return " ".join(map(typeset, sentences))

@@ -1,4 +1,7 @@
-"""A claim with its decision, as it stands in the JSON of its paper."""
+"""A claim with its decision, as it stands in the JSON of its paper, and its kind.
+
+The kind says what it was tried on: the paper's setting, shorter training, or other data.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -6,6 +9,25 @@ from pathlib import Path
 from typing import Any
 
 from workflow.files import read_json
+from workflow.planning.departures import Departure, Departures
+
+BY_DEPARTURE: dict[Departure, str] = {
+    "none": "the paper's setting",
+    "shorter": "the paper's data, shorter training",
+    "other data": "smaller or other data",
+    "absent": "data absent",
+}
+READING = "another reading"
+KINDS = (*list(BY_DEPARTURE.values())[:-1], READING, BY_DEPARTURE["absent"])
+"""In the order in which they are counted."""
+
+
+def kind_of(claim: Mapping[str, Any], departures: Departures) -> str:
+    """Return the kind of a claim, one of `KINDS`: what the scales tell, else what it states."""
+    variants = [claim[side]["variant"] for side in ("left", "right") if "variant" in claim[side]]
+    found = departures.of(claim["experiment"], variants)
+    stated = str(claim.get("kind", ""))
+    return stated if stated and found != "absent" else BY_DEPARTURE[found]
 
 
 @dataclass(frozen=True)
@@ -37,7 +59,7 @@ class JudgedClaim:
     interest: float | None
     """The smallest difference of interest, where it names one."""
     kind: str
-    """One of `kinds.KINDS`."""
+    """One of `KINDS`."""
     headline: bool
     check: bool
     """Whether it is ours, and no claim of the paper."""

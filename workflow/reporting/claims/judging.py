@@ -19,10 +19,8 @@ from workflow.definitions.expected import Expected, ExpectedValues
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.planning.departures import Departures
-from workflow.reporting.claims.judged import ClaimSide, JudgedClaim
-from workflow.reporting.claims.kinds import kind_of
-from workflow.reporting.measures import Measure, Measures
-from workflow.reporting.provenance import partners, provenance
+from workflow.reporting.claims.judged import ClaimSide, JudgedClaim, kind_of
+from workflow.reporting.measures import Measure, Measures, partners, provenance
 from workflow.reporting.statistics import bootstrap, intervals
 from workflow.reporting.statistics.comparability import base_scale, hindrances
 from workflow.reporting.statistics.decisions import (

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from workflow.reporting.claims.judged import JudgedClaim
-from workflow.reporting.claims.kinds import KINDS
+from workflow.reporting.claims.judged import KINDS, JudgedClaim
 from workflow.reporting.statistics.decisions import without_spread
 
 MOST_DIGITS = 9

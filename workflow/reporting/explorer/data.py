@@ -1,4 +1,4 @@
-"""What the page holds: tasks, each with words, examples and models."""
+"""What the page holds: tasks, each with words, examples and models, and recorded translations."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -6,8 +6,13 @@ from typing import Any
 
 from model.batches.batching import BOS
 from model.batches.corpus import Corpus
+<<<<<<< HEAD
 from workflow.datasets.encoded.encoding import RESERVED, UNKNOWN
 from workflow.definitions.explorer import Task, models_at
+=======
+from workflow.datasets.encoded.encoding import RESERVED
+from workflow.definitions.explorer import RECORDED, Recording, Task, models_at
+>>>>>>> 00e07118d554118f50741651f79b082668bd29e6
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.files import read_json
@@ -16,6 +21,7 @@ from workflow.reporting.explorer.examples import examples
 from workflow.reporting.explorer.shown import Shown
 from workflow.reporting.explorer.weights import packed, read_weights
 from workflow.reporting.explorer.words import Words
+from workflow.reporting.measures import Measure
 from workflow.reporting.statistics.comparability import base_scale
 
 LONGEST = 64
@@ -68,7 +74,7 @@ def _task(scale: str, name: str, task: Task, runs: Sequence[Shown], data: Path) 
                 "give them tasks of their own."
             )
     words = Words.of(corpora[0], task.get("words"))
-    weights = [read_weights(run.weights, run.record["spec"]["model"], words) for run in runs]
+    weights = [read_weights(run, words) for run in runs]
     longest = min(LONGEST, *(one.longest for one in weights))
     return {
         "name": name,
@@ -114,3 +120,27 @@ def _model(scale: str, run: Shown, corpus: Corpus, arrays: Mapping[str, Any]) ->
         "tensors": index,
         "weights": content,
     }
+
+
+def recordings(shown: Iterable[Recording], measures: Iterable[Measure]) -> list[dict[str, Any]]:
+    """Return for each model of each recording what the page has of it.
+
+    It is `name`, `label`, `task` (the recording's title), `run`, and `sentences`, each as
+    `model.probes.importance.recorded_translation` has it. Models without measures are left out; of
+    several seeds the lowest is shown.
+    """
+    ordered = sorted(measures, key=lambda one: -one.seed)
+    first = {(one.run["experiment"], one.run["variant"]): one for one in ordered}
+    made = []
+    for recording in shown:
+        for model in recording["models"]:
+            measure = first.get((recording["experiment"], model))
+            arrays = measure.evaluators.get(RECORDED, {}).get("arrays") if measure else None
+            if measure and arrays:
+                sentences = [
+                    dict(zip(arrays, one, strict=True))
+                    for one in zip(*arrays.values(), strict=True)
+                ]
+                told = {"name": model, "label": measure.run["label"], "task": recording["title"]}
+                made.append({**told, "run": measure.key, "sentences": sentences})
+    return made

@@ -16,6 +16,8 @@ class Shown:
     record: Mapping[str, Any]
     """What its `run.json` says."""
     weights: Path
+    prefix: str = ""
+    """What the names of its tensors begin with, in a file that has those of other runs too."""
 
     @classmethod
     def of(cls, run: Path) -> "Shown":

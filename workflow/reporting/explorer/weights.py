@@ -3,7 +3,6 @@
 import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from model.layers.blocks import Embedding
 from model.store.checksums import Damaged
 from model.training.loop import TrainingFailed, load_weights
 from workflow.errors import ReportingError
+from workflow.reporting.explorer.shown import Shown
 from workflow.reporting.explorer.words import Words
 
 Arrays = Mapping[str, np.ndarray]
@@ -46,18 +46,20 @@ class Weights:
         return {name: one[:length] if name in short else one for name, one in both.items()}
 
 
-def read_weights(path: Path, node: Mapping[str, Any], words: Words) -> Weights:
-    """Read a file of weights of the model that a node names, of all words or the kept ones.
+def read_weights(run: Shown, words: Words) -> Weights:
+    """Read the weights of a run, of all words or the kept ones.
 
     Raises:
-        Damaged: it can't be read.
-        ReportingError: it is of another model.
+        Damaged: their file can't be read.
+        ReportingError: they are of another model.
     """
+    path, prefix = run.weights, run.prefix
     try:
-        given = load_file(path)
+        every = load_file(path)
     except (OSError, SafetensorError) as error:
         raise Damaged(path, f"{path} cannot be read ({error})") from None
-    model: nn.Module = build(node, vocabulary_size=len(words.texts))
+    given = {name[len(prefix) :]: one for name, one in every.items() if name.startswith(prefix)}
+    model: nn.Module = build(run.record["spec"]["model"], vocabulary_size=len(words.texts))
     names = [name for name, part in model.named_modules() if isinstance(part, Embedding)]
     tables = {f"{name}.token.weight" for name in names}
     kept = {name: _kept(one, words) if name in tables else one for name, one in given.items()}

@@ -12,8 +12,7 @@ from workflow.files import write_sidecar
 from workflow.reporting.figures.drawn import drawn
 from workflow.reporting.figures.panels import Panel, missing, panels
 from workflow.reporting.figures.style import rendered, styled
-from workflow.reporting.measures import Measures
-from workflow.reporting.provenance import provenance
+from workflow.reporting.measures import Measures, provenance
 
 KINDS = ("pdf", "png", "svg")
 

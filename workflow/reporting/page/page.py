@@ -8,9 +8,9 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from workflow import PUBLISHED
 from workflow.definitions.paper import Paper
 from workflow.files import read_history, read_sidecar, write_sidecar, write_text
-from workflow.paths import PUBLISHED
 from workflow.reporting.commands import command
 from workflow.reporting.page import claims as page_claims
 from workflow.reporting.page import cost, figures, overview, tables

@@ -7,7 +7,7 @@ from typing import Any
 from workflow.files import SIDECARS, read_sidecar
 from workflow.lines import read_lines
 from workflow.reporting.publication.counting import trained
-from workflow.reporting.publication.results import key_at, lines_of
+from workflow.reporting.publication.results import RUNS, key_at, lines_of
 from workflow.reporting.statistics.cells import Cell, read_cells, text
 
 FILES = """\
@@ -31,24 +31,23 @@ def section(folder: Path, titles: Mapping[str, str]) -> str:
     table, told, cell, run = max(cells, key=lambda it: it[2].verdict == "reproduced")
     link = page_of(table.relative_to(folder))
     title = titles.get(f"{table.parent.name}/{table.stem}", table.stem)
-    entry = _line(folder, table.relative_to(folder).with_name(SIDECARS), table.stem)
+    entry = _line(folder, Path("tables", SIDECARS), f"{table.parent.name}/{table.stem}")
     keys = [key_at(one) for one in told["measures"]]
-    first = _of_run(folder, "measures", keys[0])
     runs = f"over {len(keys)} runs" if len(keys) > 1 else "in one run"
     compared = ""
     if told["partners"]:
-        compared = f", measured beside their `partners`: {_records(folder, told['partners'])}"
+        compared = f", measured beside their `partners`: {_lines(folder, told['partners'])}"
     return (
         f"In [{title}]({link}), row “{cell.row}”, column “{cell.column}”, "
         f"`{cell.metric}` is {text(cell.mean)} {cell.unit} {runs}, where the paper "
         f"prints {cell.expected}: {cell.verdict}. "
         f"The cell's entry in the table's [line of JSON]({entry}) (`cells`) names what was "
-        f"measured (`{told['measure']}`), its `measures`, such as [{keys[0]}]({first}), and by "
-        f"identity its `runs`, such as `{told['runs'][0]}`. The number is of the runs "
-        f"{_records(folder, keys)}{compared}. "
-        f"These are their records: the first was made at commit `{str(run['commit'])[:10]}` on "
-        f"{run['cpu']} ({run['device']}), from data with the digest `{str(run['data'])[:10]}…`; "
-        f"its `spec` is the whole configuration, from data to seed, with its parents.\n\n"
+        f"measured (`{told['measure']}`), the lines of its `measures`, and by identity its `runs`, "
+        f"such as `{told['runs'][0]}`. The number is of the runs {_lines(folder, keys)}{compared}. "
+        f"The first was made at commit `{str(run['commit'])[:10]}` on {run['cpu']} "
+        f"({run['device']}), from data with the digest `{str(run['data'])[:10]}…`; in its line, "
+        f"`spec` is the whole configuration, from data to seed, with its parents, and `measures` "
+        f"is all that was measured.\n\n"
         f"{PARTNERS}\n\n{FILES}"
     )
 
@@ -58,15 +57,13 @@ def page_of(table: Path) -> str:
     return f"{table.with_name('README.md').as_posix()}#{table.stem}"
 
 
-def _records(folder: Path, keys: Iterable[str]) -> str:
-    """Return links to the records of runs."""
-    return ", ".join(f"[{key}]({_of_run(folder, 'runs', key)})" for key in keys)
-
-
-def _of_run(folder: Path, kind: str, key: str) -> str:
-    """Return the link to the line of a run in what is published of a kind."""
-    experiment, _, line = key.partition("/")
-    return _line(folder, lines_of(Path(), kind, experiment), line)
+def _lines(folder: Path, keys: Iterable[str]) -> str:
+    """Return links to the lines of runs."""
+    links = []
+    for key in keys:
+        experiment, _, line = key.partition("/")
+        links.append(f"[{key}]({_line(folder, lines_of(Path(), RUNS, experiment), line)})")
+    return ", ".join(links)
 
 
 def _line(folder: Path, file: Path, key: str) -> str:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from workflow.definitions.paper import Paper
 from workflow.definitions.references import key_of
-from workflow.reporting.claims.judged import JudgedClaim, claims_in
-from workflow.reporting.claims.kinds import KINDS
+from workflow.reporting.claims.judged import KINDS, JudgedClaim, claims_in
 from workflow.reporting.page.headline import Counts, Headline, PaperFinding
 from workflow.reporting.publication.counting import Comparison, comparisons, once
 from workflow.reporting.publication.settings import REASONS, CellSettings

@@ -27,7 +27,7 @@ from workflow.reporting.publication.outputs import Known, make
 from workflow.reporting.publication.published_page import FIGURE, has_values, scale_page
 from workflow.reporting.publication.results import (
     INDEX,
-    KINDS,
+    RUNS,
     Result,
     by_experiment,
     given,
@@ -47,7 +47,7 @@ LIMIT = 1 << 20
 """Largest published file but for weights, and largest line of one that has many, in bytes."""
 KEPT = {"tables": ("csv",), "figures": (FIGURE,)}
 """What is published of tables and figures; the rest is made of these on demand."""
-MADE = (*KEPT, "claims", FOLDER, WEIGHTS, *KINDS)
+MADE = (*KEPT, "claims", FOLDER, WEIGHTS, RUNS)
 
 
 def refuse_dirty(root: Path) -> None:
@@ -93,18 +93,17 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
     with tempfile.TemporaryDirectory(dir=to, prefix=".publish-") as name:
         aside = Path(name) / scale
         _write_runs(aside, results)
-        weights = write_weights(plan, folder, aside, results)
+        write_weights(plan, folder, aside, results)
         make(plan, results.values(), facts_told((folder, Path(plan.folder))), to, aside)
         papers = list(Paper.all(plan.mechanisms))
         costs = _write_pages(aside, papers, Costs(plan, aside.parent))
         for kind, kept_of_it in KEPT.items():
-            for of_paper in sorted((aside / kind).glob("*")):
-                fold_sidecars(of_paper, kept_of_it)
+            fold_sidecars(aside / kind, kept_of_it)
         _write_histories(folder, aside, {result.identity for result in before.values()})
         stale = {key: result.stale for key, result in results.items() if result.stale}
         page = scale_page(aside, scale, _titles(papers), stale, costs)
         write_text(aside / "README.md", page)
-        _write_index(aside, results, weights)
+        _write_index(aside, results)
         made = [path for path in sorted(aside.rglob("*")) if path.is_file()]
         for path in made:
             if path.suffix != ".safetensors" and _largest(path) > LIMIT:
@@ -133,11 +132,13 @@ def stale_now(plan: Plan, to: Path, now: Now) -> dict[str, str]:
 def _write_runs(aside: Path, results: Mapping[str, Result]) -> None:
     for experiment, keys in by_experiment(results).items():
         texts: Texts = {}
-        measures = {line: put_apart(results[key].measures, texts) for line, key in keys.items()}
-        runs = {line: results[key].run for line, key in keys.items()}
-        made = dict(zip(KINDS, (measures, runs), strict=True)) | ({FOLDER: texts} if texts else {})
-        for kind, lines in made.items():
-            write_lines(lines_of(aside, kind, experiment), lines)
+        runs = {
+            line: {**results[key].run, "measures": put_apart(results[key].measures, texts)}
+            for line, key in keys.items()
+        }
+        write_lines(lines_of(aside, RUNS, experiment), runs)
+        if texts:
+            write_lines(lines_of(aside, FOLDER, experiment), texts)
 
 
 def _write_pages(aside: Path, papers: Iterable[Paper], costs: Costs) -> dict[str, str]:
@@ -186,14 +187,13 @@ def _write_histories(folder: Path, aside: Path, known: Collection[str]) -> None:
         write_json(aside / name, {"schema": 1, "history": entries})
 
 
-def _write_index(aside: Path, results: Mapping[str, Result], weights: Mapping[str, str]) -> None:
+def _write_index(aside: Path, results: Mapping[str, Result]) -> None:
     runs = {
         key: {"identity": result.identity, "stale": result.stale} for key, result in results.items()
     }
     kinds = ("README.md", "*.jsonl", "*.safetensors")
     whole = [path.relative_to(aside).as_posix() for kind in kinds for path in aside.rglob(kind)]
-    told = {"schema": 1, "runs": runs, "files": listed(aside, whole)}
-    write_json(aside / INDEX, told | ({WEIGHTS: dict(weights)} if weights else {}))
+    write_json(aside / INDEX, {"schema": 1, "runs": runs, "files": listed(aside, whole)})
 
 
 def facts_told(folders: Iterable[Path]) -> Known:

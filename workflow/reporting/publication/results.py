@@ -16,8 +16,8 @@ from workflow.reporting.texts import FOLDER, put_back
 
 INDEX = "index.json"
 """Tells of each published run, and the checksum of what is not sealed as a whole."""
-KINDS = ("measures", "runs")
-"""What is published of a run: a line each, in the file of its experiment."""
+RUNS = "runs"
+"""The folder where runs are published: a line each, with its measures, a file an experiment."""
 DIGITS = 4
 """Decimals kept of per-example arrays."""
 SUMS = ("files", "checkpoints")
@@ -142,15 +142,14 @@ def published(folder: Path) -> dict[str, Result]:
     known = index["runs"]
     results = {}
     for experiment, keys in by_experiment(known).items():
-        measures, runs = (read_lines(lines_of(folder, kind, experiment), keys) for kind in KINDS)
+        runs = read_lines(lines_of(folder, RUNS, experiment), keys)
         file = lines_of(folder, FOLDER, experiment)
         listed = file.relative_to(folder).as_posix() in index["files"]
         texts = read_lines(file) if listed else {}
         for line, key in keys.items():
-            content = put_back(measures[line], texts, file)
-            results[key] = Result(
-                published_at(folder, key), content, runs[line], known[key]["stale"]
-            )
+            run = runs[line]
+            measures = put_back(run.pop("measures"), texts, file)
+            results[key] = Result(published_at(folder, key), measures, run, known[key]["stale"])
     check_files(folder, index["files"])
     return results
 
@@ -165,18 +164,18 @@ def by_experiment(keys: Iterable[str]) -> dict[str, dict[str, str]]:
 
 
 def lines_of(folder: Path, kind: str, experiment: str) -> Path:
-    """Return the file of one of `KINDS`, or of the texts, of an experiment."""
+    """Return the file of the runs, or of the texts, of an experiment."""
     return folder / kind / f"{experiment}.jsonl"
 
 
 def published_at(folder: Path, key: str) -> Path:
-    """Return where the measures of a run are published: a file, # and the key of the line."""
+    """Return where a run and its measures are published: a file, # and the key of the line."""
     experiment, _, line = key.partition("/")
-    return Path(f"{lines_of(folder, KINDS[0], experiment)}#{line}")
+    return Path(f"{lines_of(folder, RUNS, experiment)}#{line}")
 
 
 def key_at(place: str) -> str:
-    """Return the run whose measures are published at a place."""
+    """Return the run that is published at a place."""
     file, _, line = place.partition("#")
     return f"{Path(file).stem}/{line}"
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from model.store.checksums import Damaged
+from workflow import PUBLISHED
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
-from workflow.paths import PUBLISHED
 from workflow.planning.corpora import DescribedCorpus
 from workflow.planning.plan import Plan
 from workflow.reporting.page.page import render, write_page

@@ -1,47 +1,60 @@
-"""Weights of the explorer's models, published so that its page can be made without training."""
+"""Weights of the explorer's models, published so that its page can be made without training.
 
-import shutil
+A file an experiment, `weights/<experiment>.safetensors`: the tensors of each run are named
+`<variant>/seed-<n>/<name in the model>`, and the metadata has its identity.
+"""
+
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+import numpy as np
+from safetensors import safe_open
+from safetensors.numpy import load_file, save
 
 from model.store.files import write_atomically
 from workflow.definitions.explorer import Task, models_at
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
-from workflow.files import read_json
 from workflow.planning.plan import Plan, named
 from workflow.reporting.explorer.shown import Shown
-from workflow.reporting.publication.results import INDEX, Result
+from workflow.reporting.publication.results import Result, by_experiment
 
 FOLDER = "weights"
+IDENTITIES = "identities"
+"""In the metadata: JSON, from `<variant>/seed-<n>` to the run's identity."""
+Arrays = Mapping[str, np.ndarray]
 LIMIT = 10_000_000
 """Most bytes of all weights of a scale."""
 
 
-def weights_of(folder: Path, key: str) -> Path:
-    """Return the file of a run's weights where a scale is published."""
-    return folder / FOLDER / f"{key}.safetensors"
+def weights_of(folder: Path, experiment: str) -> Path:
+    """Return the file of an experiment's weights where a scale is published."""
+    return folder / FOLDER / f"{experiment}.safetensors"
 
 
 def published_weights(folder: Path) -> dict[str, str]:
     """Return the identity of each run whose weights are published, by its key."""
-    index = folder / INDEX
-    told: dict[str, str] = read_json(index).get(FOLDER, {}) if index.is_file() else {}
-    return told
+    found = {}
+    for path in sorted((folder / FOLDER).glob("*.safetensors")):
+        with safe_open(path, "numpy") as file:
+            told = json.loads(file.metadata()[IDENTITIES])
+        found |= {f"{path.stem}/{line}": identity for line, identity in told.items()}
+    return found
 
 
 def published_runs(folder: Path, results: Mapping[str, Result]) -> list[Shown]:
     """Return those of the published results that count and whose weights are published."""
+    known = published_weights(folder)
     return [
-        Shown(results[key].run, weights_of(folder, key))
-        for key, identity in published_weights(folder).items()
-        if key in results and results[key].identity == identity and not results[key].stale
+        Shown(results[key].run, weights_of(folder, experiment), f"{line}/")
+        for experiment, keys in by_experiment(known).items()
+        for line, key in keys.items()
+        if key in results and results[key].identity == known[key] and not results[key].stale
     ]
 
 
-def write_weights(
-    plan: Plan, folder: Path, aside: Path, results: Mapping[str, Result]
-) -> dict[str, str]:
+def write_weights(plan: Plan, folder: Path, aside: Path, results: Mapping[str, Result]) -> None:
     """Write the weights of each model that the explorer shows at a scale, of its lowest seed.
 
     Those of a run that is here are written anew, rounded as the page has them; others are kept as
@@ -53,33 +66,44 @@ def write_weights(
         aside: where it is made now.
         results: all that will be published.
 
-    Returns:
-        The identity of each run whose weights are there, by its key.
-
     Raises:
         ReportingError: all of them take more than `LIMIT`.
         Damaged: the files of a run are not those that were written.
     """
-    before, made = published_weights(folder), dict[str, str]()
+    before, made = published_weights(folder), dict[str, dict[str, Arrays]]()
     for task, keys in _models(plan, results):
         for key in keys:
-            identity, target = results[key].identity, weights_of(aside, key)
+            experiment, _, line = key.partition("/")
+            identity = results[key].identity
             if (run := _here(plan, key, identity)) is not None:
-                write_atomically(target, _rounded(run, task, Path(plan.results) / "data"))
+                arrays = _rounded(run, task, Path(plan.results) / "data")
             elif before.get(key) == identity:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(weights_of(folder, key), target)
+                arrays = _kept(weights_of(folder, experiment), line)
             else:
                 continue
-            made[key] = identity
+            made.setdefault(experiment, {})[line] = arrays
             break
-    size = sum(path.stat().st_size for path in (aside / FOLDER).rglob("*.safetensors"))
+    for experiment, lines in made.items():
+        told = {line: results[f"{experiment}/{line}"].identity for line in lines}
+        named = {f"{line}/{name}": one for line, it in lines.items() for name, one in it.items()}
+        content = save(named, {IDENTITIES: json.dumps(told)})
+        write_atomically(weights_of(aside, experiment), content)
+    size = sum(path.stat().st_size for path in (aside / FOLDER).glob("*.safetensors"))
     if size > LIMIT:
         raise ReportingError(
             f"{folder / FOLDER} would be {size / 1e6:.1f} MB, more than {LIMIT / 1e6:.0f} MB: name "
             f"fewer models or words for scale {plan.scale} in explorer.yaml."
         )
-    return made
+
+
+def _kept(file: Path, line: str) -> Arrays:
+    """Return the weights of a run as they were published, by their names in the model."""
+    prefix = f"{line}/"
+    return {
+        name.removeprefix(prefix): one
+        for name, one in load_file(file).items()
+        if name.startswith(prefix)
+    }
 
 
 def _models(plan: Plan, results: Mapping[str, Result]) -> Iterator[tuple[Task, list[str]]]:
@@ -102,16 +126,12 @@ def _here(plan: Plan, key: str, identity: str) -> Shown | None:
     return run if run.record["identity"] == identity and there.is_file() else None
 
 
-def _rounded(run: Shown, task: Task, data: Path) -> bytes:
-    """Return the content of the file of a run's weights."""
+def _rounded(run: Shown, task: Task, data: Path) -> Arrays:
+    """Return the weights of a run as the page has them, by their names in the model."""
     # What computes is slow to import; only what has weights to read waits for it.
-    from safetensors.numpy import save
-
     from workflow.reporting.explorer.data import corpus_of
     from workflow.reporting.explorer.weights import read_weights
     from workflow.reporting.explorer.words import Words
 
     words = Words.of(corpus_of(run, data), task.get("words"))
-    weights = read_weights(run.weights, run.record["spec"]["model"], words)
-    content: bytes = save(dict(weights.rounded))
-    return content
+    return read_weights(run, words).rounded

@@ -12,8 +12,7 @@ from workflow.definitions import cells as needs
 from workflow.definitions.expected import Expected, Printed
 from workflow.definitions.paper import Paper
 from workflow.definitions.tables import Column, Metric, Row, Rule
-from workflow.reporting.measures import Measure, Measures
-from workflow.reporting.provenance import partners, provenance
+from workflow.reporting.measures import Measure, Measures, partners, provenance
 from workflow.reporting.statistics.cells import (
     IDENTITY,
     UNDEFINED,

@@ -31,11 +31,12 @@ from tests.model.architectures.translation.test_decoding import (
     plain,
 )
 from tests.model.corpora import resumed_alike, run
-from tests.model.roles import KINDS, make_roles
 from tests.model.specs import GUMBEL, SOFTMAX, part, tiny
 from tests.model.translators import (
+    KINDS,
     SIZES,
     assert_copied,
+    make_roles,
     repeated_pairs,
     sentences,
     sides,

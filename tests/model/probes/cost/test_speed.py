@@ -9,9 +9,8 @@ from model.normalizers.softmax import Softmax
 from model.probes.cost import speed, stopwatch
 from model.probes.measure import Subject
 from model.training.loop import build_model
-from tests.model.clock import Timed, tell, timed
 from tests.model.corpora import CPU
-from tests.model.specs import GUMBEL, SOFTMAX, part
+from tests.model.specs import GUMBEL, SOFTMAX, Timed, part, tell, timed
 
 
 def subject(spec, corpus):

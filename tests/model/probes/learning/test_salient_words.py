@@ -10,8 +10,7 @@ from torch.nn import functional as F
 from model.batches.corpus import Corpus
 from model.probes.importance.classification import attention_importance, salience
 from model.probes.quality.accuracy import accuracy
-from tests.encoding import encoded
-from tests.model.corpora import learned, values
+from tests.model.corpora import encoded, learned, values
 
 SIZES = {
     "sst": {"train": 1500, "dev": 200, "test": 200},

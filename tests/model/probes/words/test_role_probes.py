@@ -29,10 +29,9 @@ from model.probes.words.roles import (
     token_roles,
 )
 from model.probes.words.word_classes import word_classes
-from tests.model.clock import tell, timed
 from tests.model.corpora import CPU, write_corpus
 from tests.model.parallel import write_parallel, write_tagged
-from tests.model.specs import SOFTMAX, part, tiny
+from tests.model.specs import SOFTMAX, part, tell, timed, tiny
 
 SYMBOLS = [
     "<pad>", "<bos>", "<eos>", "<unk>", "der", "mann", "seh@@", "en", ".", "12", "gro@@", "ß@@",
