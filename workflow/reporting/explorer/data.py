@@ -6,13 +6,8 @@ from typing import Any
 
 from model.batches.batching import BOS
 from model.batches.corpus import Corpus
-<<<<<<< HEAD
 from workflow.datasets.encoded.encoding import RESERVED, UNKNOWN
-from workflow.definitions.explorer import Task, models_at
-=======
-from workflow.datasets.encoded.encoding import RESERVED
 from workflow.definitions.explorer import RECORDED, Recording, Task, models_at
->>>>>>> 00e07118d554118f50741651f79b082668bd29e6
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.files import read_json
