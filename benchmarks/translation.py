@@ -30,7 +30,7 @@ from model.batches.pairs import PairBatch, PairSampler, collate_pairs, pair_leng
 from model.build import build
 from model.objectives.translation import Translation
 from model.training.optimization import set_numerics
-from model.training.process_group import keep_freed_memory
+from model.training.preflight import keep_freed_memory
 
 SHAPES = {
     "iwslt": {"width": 512, "hidden": 1024, "layers": 6, "heads": 4},

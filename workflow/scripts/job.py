@@ -153,7 +153,7 @@ def load_subject(spec: Spec, given: Any) -> Any:
     from model.probes.measure import Subject
     from model.training import loop
     from model.training.optimization import set_numerics
-    from model.training.process_group import keep_freed_memory
+    from model.training.preflight import keep_freed_memory
 
     keep_freed_memory()
     set_numerics(spec["training"])

@@ -116,8 +116,13 @@ def _train(
 
     from model.batches.corpus import Corpus
     from model.training.loop import Interrupted, TrainingFailed, train
-    from model.training.preflight import check_last_checkpoint, check_longest_pair, check_mechanisms
-    from model.training.process_group import join, keep_freed_memory
+    from model.training.preflight import (
+        check_last_checkpoint,
+        check_longest_pair,
+        check_mechanisms,
+        keep_freed_memory,
+    )
+    from model.training.process_group import join
     from model.training.state import DiskCheckpointer
 
     keep_freed_memory()

@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from model.training.loop import train
-from model.training.process_group import SINGLE_PROCESS, DistributedGroup, keep_freed_memory
+from model.training.preflight import keep_freed_memory
+from model.training.process_group import SINGLE_PROCESS, DistributedGroup
 from tests.model.corpora import CPU, MemoryKeeper, run
 from tests.model.specs import SOFTMAX
 
