@@ -36,7 +36,7 @@ CRATES_READY := $(VENV)-crates/.ready-lock-$(shell sha256sum < $(CRATES_LOCK) | 
 # An option for a variable that was given; without it config.yaml counts.
 given = $(if $(filter command environment,$(origin $(1))),$(2) "$($(1))")
 
-.PHONY: help demo plan run mirror so-far explore test lint unit dry-runs offline crates slurm bench publish verify mend forget gc clean
+.PHONY: help demo plan run mirror so-far explore reproduce test lint unit dry-runs offline crates slurm bench publish verify mend forget gc clean
 
 ##@ Start
 
@@ -77,6 +77,10 @@ explore: $(READY)  ## Make a page of models to try: make explore SCALE=lite [OVE
 	@$(VENV)/bin/python -m workflow.scripts.$(if $(PUBLISHED),explore_published,run explore) \
 		$(call given,SCALE,--scale) --results "$(RESULTS)" $(if $(MIRROR),--mirror "$(MIRROR)") \
 		$(if $(OVERLAY),--configfile "$(OVERLAY)")
+
+reproduce: $(READY)  ## Train a published row once more, and log how it compares: make reproduce ROW=paper/table/row [SEED=n]
+	@$(VENV)/bin/python -m workflow.scripts.reproduce --row "$(ROW)" --results "$(RESULTS)" \
+		$(call given,SCALE,--scale) $(if $(SEED),--seed $(SEED)) $(if $(MIRROR),--mirror "$(MIRROR)")
 
 publish: $(READY)  ## Copy results into docs/reproduction: make publish SCALE=lite [OVERLAY=file]
 	$(VENV)/bin/python -m workflow.scripts.publish \
