@@ -30,11 +30,13 @@ endif
 TEST_LOCK := envs/lock-test.txt
 READY := $(VENV)/.ready-$(TORCH)-$(shell cat $(sort envs/lock.txt $(LOCK)) | sha256sum | cut -c 1-16)
 TEST_READY := $(VENV)/.test-ready-$(shell cat $(sort envs/lock.txt $(LOCK)) $(TEST_LOCK) | sha256sum | cut -c 1-16)
+CRATES_LOCK := envs/lock-crates.txt
+CRATES_READY := $(VENV)-crates/.ready-lock-$(shell sha256sum < $(CRATES_LOCK) | cut -c 1-16)
 
 # An option for a variable that was given; without it config.yaml counts.
 given = $(if $(filter command environment,$(origin $(1))),$(2) "$($(1))")
 
-.PHONY: help demo plan run mirror so-far explore test lint unit dry-runs offline slurm bench publish verify mend forget gc clean
+.PHONY: help demo plan run mirror so-far explore reproduce test lint unit dry-runs offline crates slurm bench publish verify mend forget gc clean
 
 ##@ Start
 
@@ -76,6 +78,10 @@ explore: $(READY)  ## Make a page of models to try: make explore SCALE=lite [OVE
 		$(call given,SCALE,--scale) --results "$(RESULTS)" $(if $(MIRROR),--mirror "$(MIRROR)") \
 		$(if $(OVERLAY),--configfile "$(OVERLAY)")
 
+reproduce: $(READY)  ## Train a published row once more, and log how it compares: make reproduce ROW=paper/table/row [SEED=n]
+	@$(VENV)/bin/python -m workflow.scripts.reproduce --row "$(ROW)" --results "$(RESULTS)" \
+		$(call given,SCALE,--scale) $(if $(SEED),--seed $(SEED)) $(if $(MIRROR),--mirror "$(MIRROR)")
+
 publish: $(READY)  ## Copy results into docs/reproduction: make publish SCALE=lite [OVERLAY=file]
 	$(VENV)/bin/python -m workflow.scripts.publish \
 		$(call given,SCALE,--scale) --results "$(RESULTS)" \
@@ -84,7 +90,7 @@ publish: $(READY)  ## Copy results into docs/reproduction: make publish SCALE=li
 ##@ Checks
 
 test:  ## Run everything that CI runs, and say how long each part took
-	@for part in lint unit dry-runs offline slurm; do \
+	@for part in lint unit dry-runs offline crates slurm; do \
 		SECONDS=0; $(MAKE) --no-print-directory $$part; took+="$$part $$SECONDS s, "; \
 	done; echo "All checks passed: $${took%, }."
 
@@ -124,6 +130,9 @@ offline: $(TEST_READY)  ## Run the demo without a network, check it in every way
 	$(VENV)/bin/python -m tests.explored "$$folder/fresh results" --examples 50 --triples 1000; \
 	rm -r "$$folder"
 
+crates: $(CRATES_READY)  ## Validate the RO-Crates of docs/reproduction by roc-validator, in $(VENV)-crates
+	$(VENV)-crates/bin/python -m tests.validated
+
 slurm: $(TEST_READY)  ## Run the faults of docs/reliability.md on a real Slurm (Debian, as root)
 	$(VENV)/bin/python -m tests.slurm
 
@@ -152,7 +161,7 @@ gc: $(READY)  ## Remove runs from the store that no result names any more
 	$(VENV)/bin/python -m workflow.scripts.forget --results "$(RESULTS)" --unused
 
 clean:  ## Remove the environment and everything that tools cache; results stay
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .snakemake
+	rm -rf $(VENV) $(VENV)-crates .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .snakemake
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # An environment of another kind is made anew.
@@ -166,4 +175,9 @@ $(READY):
 $(TEST_READY): $(READY)
 	@$(INSTALL) --lock $(TEST_LOCK)
 	@rm -f $(VENV)/.test-ready-*
+	@touch $@
+
+$(CRATES_READY): $(READY)
+	@"$(PYTHON)" envs/install.py --environment $(VENV)-crates --torch lock --lock $(CRATES_LOCK)
+	@rm -f $(VENV)-crates/.ready-*
 	@touch $@

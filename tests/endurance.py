@@ -26,8 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from model.training.checkpointer import Row, State
-from tests.encoding import encoded
-from tests.model.corpora import keyword_texts
+from tests.model.corpora import encoded, keyword_texts
 from tests.model.specs import CLASSIFIER, SOFTMAX, Node, tiny
 from tests.scripts.conftest import Job, as_encoded, planned
 from tests.scripts.processes import ROOT, Outcome, Running, coded

@@ -65,6 +65,20 @@ def test_its_demo_runs_and_every_count_has_its_row(six: Project) -> None:
     assert "| `sixth_language` | Table 1 and Figure 1 |" in targets
     assert "Here ppl is the perplexity of a symbol." in page
     assert "### A Sixth Paper ([json](claims/sixth.json))" in page
+    check_a_row_is_made_anew(six)
+
+
+def check_a_row_is_made_anew(project: Project) -> None:
+    """Check that a published row is trained with another seed, compared and logged."""
+    said = project.script("reproduce", "--row", "sixth/table_1/soft")
+    assert "loss/nll " in said and "Logged:   docs/reproduction/LOG.md" in said
+    made = project.root / "results/reproduced/lite/measures/sixth_language/soft"
+    assert [path.name for path in made.iterdir()] == ["seed-2.json"]
+    *_, line = (project.root / "docs/reproduction/LOG.md").read_text().splitlines()
+    assert "| `sixth/table_1/soft` | 2 |" in line and "loss/nll " in line
+    said = project.script("reproduce", "--row", "sixth/table_1/soft", "--seed", "0", fails=True)
+    assert "SEED=0 is published of sixth/table_1/soft" in said
+    project.script("publish", "--check")
 
 
 def check_snakemakes_report(project: Project) -> None:

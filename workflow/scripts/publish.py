@@ -6,14 +6,16 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from workflow import ROOT
+from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.failure import one_sentence
 from workflow.files import write_text
 from workflow.planning.configured import configured
 from workflow.planning.plan import Plan
+from workflow.reporting.publication.crate import NAME, crate_text, dated
 from workflow.reporting.publication.current import planned
 from workflow.reporting.publication.publishing import publish, refuse_dirty, stale_now
-from workflow.reporting.publication.results import measures_of, planned_runs
+from workflow.reporting.publication.results import measures_of, planned_runs, published
 from workflow.reporting.publication.summary import summarised
 from workflow.reporting.statistics.comparability import base_scale
 
@@ -28,7 +30,7 @@ def main() -> None:
     parser.add_argument(
         "--check",
         action="store_true",
-        help="only say which published runs are stale, and fail if a page's summary is",
+        help="only say which published runs are stale, and fail if a page or a crate is",
     )
     given = parser.parse_args()
     with one_sentence():
@@ -51,23 +53,35 @@ def main() -> None:
     say_stale(given.scale, stale)
 
 
-def check(results: Path, published: Path) -> None:
-    """Say which published runs would be stale today; ReportingError if a page's summary is.
+def check(results: Path, to: Path) -> None:
+    """Say which published runs would be stale today; ReportingError if a page or a crate is.
 
     Stale runs are no error: old results stay published until somebody has run the new ones.
     """
-    for index in sorted(published.glob("*/index.json")):
+    for index in sorted(to.glob("*/index.json")):
         scale = index.parent.name
+        check_crate(index.parent)
         if base_scale(scale) == scale:
             plan = plan_of(results, scale)
-            say_stale(scale, stale_now(plan, published, planned(plan)))
-    for page, text in summarised(published).items():
+            say_stale(scale, stale_now(plan, to, planned(plan)))
+    for page, text in summarised(to).items():
         if page.read_text(encoding="utf-8") != text:
             raise ReportingError(
-                f"{page}: its results are not those of {published}, or its papers not those of "
+                f"{page}: its results are not those of {to}, or its papers not those of "
                 "workflow/papers; run `make publish`, or take what is between the markers from the "
                 "last commit."
             )
+
+
+def check_crate(folder: Path) -> None:
+    """Raise ReportingError unless a scale's crate is what would be made of its files today."""
+    crate = folder / NAME
+    made = crate.is_file() and crate_text(folder, published(folder), Paper.all(), dated(crate))
+    if not made or made != crate.read_text(encoding="utf-8"):
+        raise ReportingError(
+            f"{crate} is not of what is published, of workflow/sources.tsv or of papers' tables; "
+            f"run `make publish SCALE={folder.name}`."
+        )
 
 
 def plan_of(results: Path, scale: str, changes: Iterable[Path] = ()) -> Plan:

@@ -22,6 +22,7 @@ from workflow.planning.plan import Plan
 from workflow.reporting.figures import drawing
 from workflow.reporting.publication import publishing
 from workflow.reporting.publication.costs import Costs
+from workflow.reporting.publication.crate import NAME, crate_text, dated
 from workflow.reporting.publication.current import GONE, Now, Traits, planned
 from workflow.reporting.publication.published_page import FIGURE
 from workflow.reporting.publication.publishing import LIMIT, publish, refuse_dirty, stale_now
@@ -360,6 +361,9 @@ def test_stale_runs_are_told_and_are_no_error(clone: Path, monkeypatch: pytest.M
     runs = read_lines(path)
     runs["sst_soft/seed-0"]["spec"]["code"] = "x"
     write_lines(path, runs)
+    sealing.relist(docs / "lite/index.json")
+    crate = docs / "lite" / NAME
+    crate.write_text(crate_text(crate.parent, published(crate.parent), Paper.all(), dated(crate)))
     sealing.relist(docs / "lite/index.json")
     done = command(clone, "--check")
     assert done.returncode == 0, done.stderr

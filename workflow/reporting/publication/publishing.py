@@ -22,6 +22,8 @@ from workflow.planning.corpora import DescribedCorpus
 from workflow.planning.plan import Plan
 from workflow.reporting.claims import history
 from workflow.reporting.publication.costs import Costs, rows_list
+from workflow.reporting.publication.crate import NAME as CRATE
+from workflow.reporting.publication.crate import WORKFLOW, write_crate
 from workflow.reporting.publication.current import Now
 from workflow.reporting.publication.outputs import Known, make
 from workflow.reporting.publication.published_page import FIGURE, has_values, scale_page
@@ -103,6 +105,7 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
         stale = {key: result.stale for key, result in results.items() if result.stale}
         page = scale_page(aside, scale, _titles(papers), stale, costs)
         write_text(aside / "README.md", page)
+        write_crate(folder, aside, results, papers)
         _write_index(aside, results)
         made = [path for path in sorted(aside.rglob("*")) if path.is_file()]
         for path in made:
@@ -168,8 +171,8 @@ def _write_pages(aside: Path, papers: Iterable[Paper], costs: Costs) -> dict[str
 
 
 def _largest(path: Path) -> int:
-    """Return the size of a file, of JSON lines that of the longest."""
-    if path.suffix == ".jsonl":
+    """Return the size of a file, of JSON lines and the crate that of the longest line."""
+    if path.suffix == ".jsonl" or path.name == CRATE:
         return max(map(len, path.read_bytes().split(b"\n")))
     return path.stat().st_size
 
@@ -191,7 +194,7 @@ def _write_index(aside: Path, results: Mapping[str, Result]) -> None:
     runs = {
         key: {"identity": result.identity, "stale": result.stale} for key, result in results.items()
     }
-    kinds = ("README.md", "*.jsonl", "*.safetensors")
+    kinds = ("README.md", "*.jsonl", "*.safetensors", CRATE, WORKFLOW)
     whole = [path.relative_to(aside).as_posix() for kind in kinds for path in aside.rglob(kind)]
     write_json(aside / INDEX, {"schema": 1, "runs": runs, "files": listed(aside, whole)})
 

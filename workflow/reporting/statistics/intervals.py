@@ -30,6 +30,20 @@ def interval(mean: float, std: float | None, n: int) -> tuple[float, float] | No
     return mean - half, mean + half
 
 
+def prediction(values: Sequence[float]) -> tuple[float, float] | None:
+    """Return Student's 95 % interval of one more value, or None with fewer than two values.
+
+    It is mean ± t s sqrt(1 + 1/n), t of n - 1 degrees of freedom. Source: Hahn and Meeker (1991),
+    Statistical Intervals.
+    """
+    std, n = spread(values), len(values)
+    if std is None:
+        return None
+    mean = float(np.mean(values))
+    half = float(special.stdtrit(n - 1, 0.5 + LEVEL / 2)) * std * math.sqrt(1 + 1 / n)
+    return mean - half, mean + half
+
+
 def joined(
     mean: float, one: tuple[float, float], other: tuple[float, float]
 ) -> tuple[float, float]:

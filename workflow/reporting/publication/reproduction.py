@@ -1,0 +1,204 @@
+"""A published row, trained once more: each number beside what one more seed should be.
+
+The new seed is none of those published, so the 95 % prediction interval of these holds it 19 times
+of 20, where their values are normal.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from workflow.definitions.cells import cell_variant, cells, metrics_of, row_experiment
+from workflow.definitions.expected import Printed
+from workflow.definitions.names import known
+from workflow.definitions.paper import Paper
+from workflow.definitions.tables import Metric
+from workflow.errors import InputError
+from workflow.files import write_text
+from workflow.planning.plan import Plan, Run
+from workflow.reporting.measures import Measure, Measures
+from workflow.reporting.statistics.cells import text
+from workflow.reporting.statistics.intervals import prediction
+from workflow.reporting.statistics.verdict import Ours, Tolerance
+
+LOG = "LOG.md"
+HEAD = """\
+# Published rows, made anew
+
+Each line is a row of a table at scale `lite`, trained once more with a seed that is not published.
+Every number is compared with the 95 % prediction interval of the published seeds, mean ±
+t·s·√(1 + 1/n) with t of n - 1 degrees of freedom: it is `within` or `outside`. One published seed
+has no interval.
+[Make a row anew](../provenance.md#make-a-row-anew) says how a line is made.
+
+| date | commit | row | seed | machine | torch | BLAS | within | each cell |
+| --- | --- | --- | --: | --- | --- | --- | --: | --- |
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table, by its address in the report, `<paper>/<table>/<row>`."""
+
+    paper: Paper
+    table: str
+    name: str
+
+    @classmethod
+    def at(cls, address: str, papers: Sequence[Paper]) -> "Row":
+        """Find a row; InputError names the nearest part that there is."""
+        parts = address.split("/")
+        if len(parts) != 3:
+            raise InputError(
+                f'ROW="{address}": write <paper>/<table>/<row>, as in the addresses of the report'
+            )
+        by_name = {paper.name: paper for paper in papers}
+        known("ROW", "paper", parts[:1], by_name)
+        paper = by_name[parts[0]]
+        known(f"ROW={parts[0]}", "table", parts[1:2], paper.items("tables"))
+        rows = [row["id"] for row in paper.items("tables")[parts[1]]["rows"]]
+        known(f"ROW={parts[0]}/{parts[1]}", "row", parts[2:], rows)
+        return cls(paper, *parts[1:])
+
+    @property
+    def address(self) -> str:
+        """The row's address."""
+        return f"{self.paper.name}/{self.table}/{self.name}"
+
+    def cells(self) -> Iterable[tuple[str, tuple[str, str], Metric]]:
+        """Yield `<column>/<metric>`, (experiment, variant) and metric of each number."""
+        table = self.paper.definition("tables", self.table)
+        for row, column in cells(table):
+            if row["id"] == self.name and not row.get("quoted"):
+                pair = (row_experiment(table, row), cell_variant(table, row, column))
+                for name in metrics_of(row, column):
+                    metric = {**self.paper.tables["metrics"][name]}
+                    if "of" in metric:
+                        metric["of"] = str(metric["of"]).format(row=row["id"])
+                    yield f"{column['id']}/{name}", pair, metric  # type: ignore[misc]
+
+    def runs(self, plan: Plan, published: Measures, seed: int | None = None) -> list[Run]:
+        """Return the runs that make the row anew, of the first seed that none of it has published.
+
+        Raises InputError where the scale has none of it, nothing is published of it, or the given
+        `seed` is.
+        """
+        pairs = list(dict.fromkeys(pair for _, pair, _ in self.cells()))
+        here = [pair for pair in pairs if plan.runs(pair[0], [pair[1]])]
+        if not here:
+            raise InputError(
+                f"{self.address}: scale {plan.scale} does not run it, mostly because its data is "
+                "not here; docs/data.md says which files to get by hand"
+            )
+        seeds = {one.seed for pair in here for one in published.of(*pair)}
+        if not seeds:
+            raise InputError(
+                f"{self.address}: nothing of it is published at scale {plan.scale}, so there is "
+                "nothing to compare with; make run trains it"
+            )
+        if seed in seeds:
+            raise InputError(
+                f"SEED={seed} is published of {self.address}; name another, such as "
+                f"{max(seeds) + 1}"
+            )
+        new = max(seeds) + 1 if seed is None else seed
+        return [plan.run(*pair, new) for pair in here if published.of(*pair)]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A new number beside the published seeds."""
+
+    cell: str
+    """`<column>/<metric>`."""
+    value: float | str
+    word: str
+    """`within`, `outside`, `one seed`, `same text` or `other text`."""
+    beside: str
+    """The interval, the difference or the published text."""
+
+    def __str__(self) -> str:
+        return f"{self.cell} {text(self.value)} {self.word} {self.beside}"
+
+
+def compare(row: Row, published: Measures, new: Measures) -> list[Compared]:
+    """Return each number of a row that both sides have, beside the published seeds."""
+    found = []
+    for cell, pair, metric in row.cells():
+        values = _values(metric, published.of(*pair))
+        for value in _values(metric, new.of(*pair))[:1]:
+            if values:
+                rule = metric.get("tolerance")
+                tolerance = Tolerance.of(rule, row.name) if rule else None
+                found.append(Compared(cell, value, *judged(value, values, tolerance)))
+    return found
+
+
+def _values(metric: Metric, behind: Iterable[Measure]) -> list[float | str]:
+    scalars = (measure.of_metric(metric) for measure in behind)
+    return [one.value for one in scalars if one is not None]
+
+
+def judged(
+    value: float | str, published: Sequence[float | str], tolerance: Tolerance | None = None
+) -> tuple[str, str]:
+    """Return the word on a number, and what it stands beside.
+
+    Args:
+        value: of the new seed.
+        published: of the published seeds, at least one.
+        tolerance: the rule of the metric, if any; it counts where one seed is published.
+    """
+    if isinstance(value, str) or isinstance(published[0], str):
+        return ("same text" if value in published else "other text"), f"as {published[0]}"
+    numbers = [float(one) for one in published]
+    if bounds := prediction(numbers):
+        low, high = bounds
+        # A mean of equal numbers may miss them by a rounding.
+        inside = low <= value <= high or any(math.isclose(value, end) for end in bounds)
+        return ("within" if inside else "outside"), f"[{text(low)}, {text(high)}]"
+    difference = value - numbers[0]
+    said = f"difference {difference:+.3g}"
+    if tolerance is None or tolerance.sampling != "none" or not tolerance.seed_std:
+        return "one seed", said
+    # Two trainings: the spread over trainings counts twice, and nothing is rounded.
+    width = tolerance.width(Ours(1), Printed("")) - Printed("").rounding
+    return "one seed", f"{said}, tolerance {width:.3g}" + (
+        " (within)" if abs(difference) <= width else " (beyond)"
+    )
+
+
+def line(row: Row, found: Sequence[Compared], run: dict[str, Any], date: str, blas: str) -> str:
+    """Return a line of the log.
+
+    Args:
+        row: that was made anew.
+        found: its numbers.
+        run: the `run.json` of one of the new runs, which says on what it ran.
+        date: of the training, `2026-11-25`.
+        blas: the library of linear algebra that torch calls.
+    """
+    counted = [one for one in found if one.word in ("within", "outside")]
+    within = sum(one.word == "within" for one in counted)
+    commit = f"`{str(run['commit'])[:10]}`" + (" (changed)" if run.get("dirty") else "")
+    machine = f"{run['cpu']}, {run['cores']} cores ({run['device']})"
+    parts = (
+        date,
+        commit,
+        f"`{row.address}`",
+        str(run["spec"]["run"]["seed"]),
+        machine,
+        str(run["torch"]),
+        blas,
+        f"{within} of {len(counted)}",
+        "; ".join(map(str, found)),
+    )
+    return f"| {' | '.join(part.replace('|', '/') for part in parts)} |\n"
+
+
+def append(log: Path, added: str) -> None:
+    """Add a line to the log, which begins with what it is."""
+    before = log.read_text(encoding="utf-8") if log.is_file() else HEAD
+    write_text(log, before + added)
