@@ -78,7 +78,7 @@ explore: $(READY)  ## Make a page of models to try: make explore SCALE=lite [OVE
 		$(call given,SCALE,--scale) --results "$(RESULTS)" $(if $(MIRROR),--mirror "$(MIRROR)") \
 		$(if $(OVERLAY),--configfile "$(OVERLAY)")
 
-reproduce: $(READY)  ## Train a published row once more, and log how it compares: make reproduce ROW=paper/table/row [SEED=n]
+reproduce: $(READY)  ## Train a published row anew, and log it: make reproduce ROW=paper/table/row [SEED=n]
 	@$(VENV)/bin/python -m workflow.scripts.reproduce --row "$(ROW)" --results "$(RESULTS)" \
 		$(call given,SCALE,--scale) $(if $(SEED),--seed $(SEED)) $(if $(MIRROR),--mirror "$(MIRROR)")
 
@@ -130,7 +130,7 @@ offline: $(TEST_READY)  ## Run the demo without a network, check it in every way
 	$(VENV)/bin/python -m tests.explored "$$folder/fresh results" --examples 50 --triples 1000; \
 	rm -r "$$folder"
 
-crates: $(CRATES_READY)  ## Validate the RO-Crates of docs/reproduction by roc-validator, in $(VENV)-crates
+crates: $(CRATES_READY)  ## Validate the RO-Crates of docs/reproduction, in an environment of its own
 	$(VENV)-crates/bin/python -m tests.validated
 
 slurm: $(TEST_READY)  ## Run the faults of docs/reliability.md on a real Slurm (Debian, as root)
