@@ -29,6 +29,7 @@ from workflow.definitions.loader import read_yaml
 from workflow.failure import made_with, one_sentence
 from workflow.files import SIDECARS
 from workflow.lines import read_lines
+from workflow.reporting.publication.crate import NAME as CRATE
 from workflow.reporting.publication.results import INDEX, RUNS, by_experiment
 from workflow.scripts.job import say
 
@@ -100,8 +101,8 @@ def of_published(published: Path) -> Iterator[Check]:
     for index in published.glob(f"*/{INDEX}"):
         folder = index.parent
         yield index, _index
-        for pattern in ("*.json", "claims/*.json"):
-            yield from ((path, _sealed) for path in folder.glob(pattern) if path != index)
+        sealed = {*folder.glob("*.json"), *folder.glob("claims/*.json")}
+        yield from ((path, _sealed) for path in sealed - {index, folder / CRATE})
         names = [name for name in _listed(index) if name.endswith(".jsonl")]
         lines = {*folder.rglob("*.jsonl"), *(folder / name for name in names)}
         yield from ((path, partial(_lines, folder)) for path in lines)
