@@ -121,7 +121,7 @@ def flagged(prefix, formats, shown, kind):
     place = formats.index(shown)
     files[place] = report(
         files[place],
-        caption=f"../report/captions/{kind}.rst",
+        caption="../report/captions/result.rst",
         category=lambda wildcards: TARGETS.papers[wildcards.paper].title,
         subcategory=f"{kind}s",
         labels={name: value for name, value in names.items() if value != "{claim}"},

@@ -161,7 +161,7 @@ rule explore:
     output:
         page=report(
             f"{SCALE}/explorer.html",
-            caption="../report/captions/explorer.rst",
+            caption="../report/captions/result.rst",
             category="Explorer",
             labels={"scale": PLAN.scale},
         ),
