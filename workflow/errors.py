@@ -5,6 +5,9 @@ from collections.abc import Iterable
 
 FETCH_AGAIN = "delete the file and fetch it again (one got by hand: replace it under data/manual)"
 
+MANY = 40
+"""Names that one can still read through."""
+
 
 class Mistake(ValueError):
     """Something that a person can mend; the message is one sentence for them."""
@@ -21,10 +24,13 @@ def nearest(name: str, allowed: Iterable[str]) -> str:
 
 
 def unknown(where: str, kind: str, name: str, allowed: Iterable[str]) -> InputError:
-    """Return the error for a name that is not one of `allowed`."""
+    """Return the error for a name that is not one of `allowed`: of many the nearest is told."""
     names = sorted(allowed)
+    near = nearest(name, names)
     known = ", ".join(names) if names else "none"
-    return InputError(f'{where}: unknown {kind} "{name}" (known: {known}){nearest(name, names)}')
+    if near and len(names) > MANY:
+        known = f"{len(names)} names"
+    return InputError(f'{where}: unknown {kind} "{name}" (known: {known}){near}')
 
 
 class DataError(Mistake):

@@ -7,7 +7,7 @@ import yaml
 
 from tests.planning.conftest import ABOUT
 from workflow.definitions.expected import COLUMNS
-from workflow.errors import InputError
+from workflow.errors import InputError, unknown
 from workflow.planning.inputs import Inputs
 from workflow.planning.plan import Plan
 from workflow.planning.targets import RUN_FILES, Targets
@@ -299,3 +299,11 @@ def test_names_that_collide(project):
 def test_an_unknown_name_is_answered_with_the_nearest(project):
     with pytest.raises(InputError, match='did you mean "paper_losses"'):
         targets(project).refuse("paper_loses")
+
+
+def test_of_many_names_the_nearest_is_told():
+    few, many = ["a", "stack"], [f"n{number}" for number in range(99)] + ["stack"]
+    told = [str(unknown("here", "target", "stak", names)) for names in (few, many)]
+    assert told[0] == 'here: unknown target "stak" (known: a, stack); did you mean "stack"?'
+    assert told[1] == 'here: unknown target "stak" (known: 100 names); did you mean "stack"?'
+    assert "n98, stack)" in str(unknown("here", "target", "????", many))  # none is near
