@@ -26,6 +26,8 @@ LEAST = 300.0
 TIMES_MEDIAN, TIMES_LONGEST = 10, 3
 TIMES_BUSY = 6
 """How much longer one waits while the process computes: it may measure the development split."""
+START = "import runpy, sys; runpy.run_path(sys.argv[1])['main'](*sys.argv[2:])"
+"""What a Python does that is to run `main`, without the modules of the project."""
 REMEMBERED = 1001
 """Intervals between updates that the median is taken of."""
 GRACE = 1 / 5
@@ -49,7 +51,7 @@ class Watchdog:
         self._word, word = os.pipe()
         os.set_blocking(self._beats, False)
         given = [str(one) for one in (os.getpid(), beats, word, least)]
-        command = [sys.executable, "-IS", __file__, *given]
+        command = [sys.executable, "-IS", "-c", START, __file__, *given]
         subprocess.Popen(command, pass_fds=(beats, word))
         os.close(beats)
         os.close(word)
@@ -157,6 +159,6 @@ def _computed(process: int) -> float:
     return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
 
 
-if __name__ == "__main__":
-    trainer, reading, writing = map(int, sys.argv[1:4])
-    watch(trainer, reading, writing, float(sys.argv[4]))
+def main(process: str, beats: str, word: str, least: str) -> None:
+    """Watch, as a process of its own."""
+    watch(int(process), int(beats), int(word), float(least))

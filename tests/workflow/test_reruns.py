@@ -101,7 +101,7 @@ def test_a_comment_or_docstring_reruns_nothing(project):
 @pytest.mark.parametrize(
     ("path", "old", "new"),
     [
-        ("workflow/scripts/train.py", "CONTINUE = 75", "CONTINUE = 76"),
+        ("model/training/watchdog.py", "CONTINUE = 75", "CONTINUE = 76"),
         ("model/training/state.py", "self._states()[:-2]", "self._states()[:-3]"),
         ("model/store/runs.py", "indent=2", "indent=1"),
     ],
