@@ -22,7 +22,7 @@ NEEDS = {
     "python -m tests.slurm": "Slurm; make slurm runs it",
     "python -m tests.explored results --scale demo": "a finished demo, and a browser",
     "python -m tests.flips results": "a finished demo; make offline runs it",
-    "python -m tests.endurance --kills 1000 --seed 2": "ten minutes; make offline makes a tenth of it",
+    "python -m tests.endurance --kills 1000 --seed 2": "minutes; make offline makes a tenth",
     "python provenance.py": "its file; test_crate.py runs it",
     ".venv/bin/python -m pytest test_my_attention.py": "its file; test_own_mechanism.py runs it",
 }
