@@ -52,6 +52,7 @@ KINDS = {
     "figures": "*/figures/*/*",
     "claims": "*/claims/*",
     "report": "*/report.*",
+    "explorer": "*/explorer.*",
     "logs": "**/logs/**/*.log",
     "times of Snakemake": "**/.snakemake_timestamp",
     "the folder's README": "README.md",
