@@ -49,9 +49,9 @@ function control(controller, parameters, spec, tokens, keys) {
     g = residual(layer.within("attend"), spec.norm, g, (x) => {
       const scores = route(layer.within("routing"), spec.heads, x, keys);
       weights.push(weigh(scores, normalize));
-      return read(layer.within("values"), x, weigh(scores, softmax));
+      return l + 1 < spec.layers ? read(layer.within("values"), x, weigh(scores, softmax)) : x;
     });
-    g = transform(layer, spec, g);
+    if (l + 1 < spec.layers) g = transform(layer, spec, g); // nothing reads the last state
   }
   return weights;
 }

@@ -45,7 +45,7 @@ function graphView(panel) {
   } else { // edges that look alike are one path: elements by the thousand are slow
     const alike = new Map();
     for (const one of reads) {
-      const key = JSON.stringify(look(one));
+      const key = JSON.stringify({ ...look(one), "stroke-dasharray": "" }); // and dashes are slower still
       alike.set(key, `${alike.get(key) ?? ""}M${x(one.i)} ${y(one.l + 1) + 4}L${x(one.j)} ${y(one.l) - 4}`);
     }
     for (const [key, d] of alike) picture.append(draw("path", { ...JSON.parse(key), d, fill: "none" }));

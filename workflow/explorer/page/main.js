@@ -36,8 +36,15 @@ async function go(change) {
   dispatchEvent(new Event("shown"));
 }
 
+// Makes the entries of a list those that are given; elements stay, since to lay out new ones is slow.
 function options(select, entries, value) {
-  select.replaceChildren(...entries.map(([key, label]) => make("option", { value: key, selected: String(key) === String(value) }, label)));
+  if (select.length !== entries.length) select.replaceChildren(...entries.map(() => make("option")));
+  entries.forEach(([key, label], i) => {
+    const one = select.options[i];
+    if (one.value !== String(key)) one.value = key;
+    if (one.textContent !== String(label)) one.textContent = label;
+  });
+  select.selectedIndex = Math.max(entries.findIndex(([key]) => String(key) === String(value)), 0);
 }
 
 let listed; // the task whose words are offered
