@@ -36,7 +36,7 @@ CRATES_READY := $(VENV)-crates/.ready-lock-$(shell sha256sum < $(CRATES_LOCK) | 
 # An option for a variable that was given; without it config.yaml counts.
 given = $(if $(filter command environment,$(origin $(1))),$(2) "$($(1))")
 
-.PHONY: help demo plan run mirror so-far explore reproduce test lint unit dry-runs offline crates slurm bench publish verify mend forget gc clean
+.PHONY: help demo plan run mirror so-far explore reproduce test quick lint unit dry-runs offline crates slurm bench publish verify mend forget gc clean
 
 ##@ Start
 
@@ -104,6 +104,16 @@ lint: $(TEST_READY)  ## Check style, types, workflow, equations and every YAML f
 	$(VENV)/bin/snakemake --lint
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports --no-cache --no-logo
+
+quick: $(TEST_READY)  ## Run before a commit (three minutes): style, types, and the quicker tests
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports --no-cache --no-logo
+	$(VENV)/bin/python -m pytest -q -n auto --dist worksteal --ignore tests/planning/test_shipped_experiments.py \
+		--ignore tests/planning/test_code.py --ignore tests/model/architectures \
+		tests/definitions tests/planning tests/model tests/terminal tests/reporting/claims tests/reporting/tables \
+		tests/reporting/statistics
 
 unit: $(TEST_READY)  ## Run the test suite with line coverage
 	$(VENV)/bin/python -m pytest -n auto --dist worksteal --cov --cov-fail-under=90
