@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.slurm.plants import PLANTS
+from tests.slurm.cases import PLANTS
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -1,6 +1,4 @@
-"""The processes that share the work of one run, and the memory that each keeps.
-
-Each process computes its part of every batch.
+"""The processes that share the work of one run: each computes its part of every batch.
 
 All hold the same weights. An update's gradients are added up over the processes, so it is the
 update that one process would make of the same examples, but for the order of the sums and, with

@@ -303,9 +303,9 @@ UNFENCED = (
 """An older process goes on saving when a newer one has taken the run over."""
 
 PLANTS: dict[str, Plant] = {
-    "demo": ("workflow/rules/measure.smk", "gpu=one_gpu", "gpu=0"),
-    "deadline": ("workflow/scripts/train.py", "- margin(arguments.time_limit)", "+ 600"),
-    "time_limit": ("workflow/scripts/train.py", "setattr(keeper, wish, True)", "None"),
+    "demo": ("workflow/rules/measure.smk", 'gpu=resource("gpu", most=1)', "gpu=0"),
+    "deadline": ("workflow/scripts/train.py", "- margin(given.time_limit)", "+ 600"),
+    "time_limit": ("workflow/scripts/train.py", "setattr(checkpointer, wish, True)", "None"),
     "requeue": ("model/training/state.py", "states = self._states()\n", "states = []\n"),
     "node": UNFENCED,
     "killed_main": UNFENCED,
@@ -313,7 +313,7 @@ PLANTS: dict[str, Plant] = {
     "two_people": ("slurm/config.yaml", "retries: 3", "retries: 3\nnolock: true"),
     "two_jobs": UNFENCED,
     "disk_full": ("workflow/scripts/train.py", "except OSError as", "except LookupError as"),
-    "damaged_state": ("model/training/state.py", ".digest() != content[:32]", ".digest() is None"),
+    "damaged_state": ("model/store/checksums.py", ".digest() != stamp", ".digest() is None"),
     "preempted": ("workflow/scripts/train.py", *LEAVING),
 }
 """A mistake for each case, which the case must notice; `controller` is Slurm's own doing."""
