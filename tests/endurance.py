@@ -140,7 +140,7 @@ def kinds(folder: Path) -> dict[str, Kind]:
     }
     made = {"two streams": _kind(folder, "two_streams", classifier)}
     for name, data in corpora.items():
-        made[NAMES[name]] = _kind(folder, name, partial(_other, name, data))
+        made[NAMES[name]] = _kind(folder, name, partial(job_of, name, data=data))
     parent = made["two streams"].whole
     tuned = _kind(folder, "tuned", lambda place: child(classifier(place), parent))
     grouped = _kind(folder, "group", partial(classifier, model=calm), attempt=GroupAttempt)
@@ -154,10 +154,6 @@ def kinds(folder: Path) -> dict[str, Kind]:
 
 
 NAMES = {"captions": "captioner", "pairs": "translator", "text": "with a memory"}
-
-
-def _other(kind: str, data: Path, place: Path) -> Job:
-    return job_of(kind, place, data)
 
 
 def _kind(folder: Path, name: str, begin: Callable[[Path], Job], **more: Any) -> Kind:
@@ -228,9 +224,8 @@ class Campaign:
         self.tallies: dict[str, Tally] = {}
         self.runs, self.wrong = 0, list[str]()
         self.kinds = kinds(folder)
-        once = partial(self._signals, [signal.SIGKILL])
         self.faults: dict[str, Callable[[Kind, Job, float], list[Attempt]]] = {
-            "SIGKILL": once,
+            "SIGKILL": partial(self._signals, [signal.SIGKILL]),
             "SIGTERM": partial(self._signals, [signal.SIGTERM]),
             "requeue": partial(self._signals, [signal.SIGTERM, signal.SIGKILL], slurm=True),
             "suspended": partial(self._signals, [signal.SIGSTOP, signal.SIGCONT]),

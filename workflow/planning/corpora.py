@@ -41,7 +41,7 @@ def corpora(plan: Plan, table: CorpusTable, where: str) -> dict[str, DescribedCo
     for row in table["rows"]:
         recipes = {scale: _recipe(plan, row, scale, f"{where}, {row['id']}") for scale in SCALES}
         made = recipes[plan.config["scale"]]
-        missing = _missing(plan, made) if made else "this scale does not describe it"
+        missing = missing_file(plan, made) if made else "this scale does not describe it"
         found[row["id"]] = DescribedCorpus(made, missing)
     return found
 
@@ -65,7 +65,7 @@ def _recipe(plan: Plan, row: CorpusRow, scale: ScaleName, where: str) -> Recipe 
     return experiment.resolve(variant, scale).recipe
 
 
-def _missing(plan: Plan, made: Recipe) -> str:
+def missing_file(plan: Plan, made: Recipe) -> str:
     """Say which file a person has to get first; empty when everything can be fetched or made."""
     data, mirror = Path(plan.results) / "data", Path(plan.mirror) if plan.mirror else None
     listed = sources.load()

@@ -7,13 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from workflow import PUBLISHED, ROOT
-from workflow.datasets.fetched import sources
-from workflow.datasets.fetched.fetching import at_hand
-from workflow.datasets.kinds.recipe import files
 from workflow.definitions.paper import Paper
 from workflow.errors import InputError
 from workflow.failure import one_sentence
 from workflow.planning.configured import configured
+from workflow.planning.corpora import missing_file
 from workflow.planning.plan import Plan, Run
 from workflow.reporting.measures import Measures
 from workflow.reporting.publication.reproduction import LOG, Row, append, compare, line
@@ -62,13 +60,9 @@ def main() -> None:
 
 def refuse_missing(plan: Plan, runs: list[Run]) -> None:
     """Raise InputError for the first file of the runs' data that a person has to get."""
-    listed, manual = sources.load(), Path(plan.results) / "data" / "manual"
-    mirror = Path(plan.mirror) if plan.mirror else None
     for run in runs:
-        for name in files(run.recipe)["sources"]:
-            source = listed[str(run.recipe["dataset"]), name]
-            if source.by_hand and not at_hand(source, mirror, manual):
-                raise InputError(source.advice)
+        if advice := missing_file(plan, run.recipe):
+            raise InputError(advice)
 
 
 def blas() -> str:
