@@ -36,7 +36,7 @@ CRATES_READY := $(VENV)-crates/.ready-lock-$(shell sha256sum < $(CRATES_LOCK) | 
 # An option for a variable that was given; without it config.yaml counts.
 given = $(if $(filter command environment,$(origin $(1))),$(2) "$($(1))")
 
-.PHONY: help demo plan run mirror so-far explore reproduce test quick lint unit dry-runs offline crates slurm bench publish verify mend forget gc clean
+.PHONY: help demo plan run mirror so-far explore reproduce test quick style lint unit dry-runs offline crates slurm bench publish verify mend forget gc clean
 
 ##@ Start
 
@@ -94,22 +94,20 @@ test:  ## Run everything that CI runs, and say how long each part took
 		SECONDS=0; $(MAKE) --no-print-directory $$part; took+="$$part $$SECONDS s, "; \
 	done; echo "All checks passed: $${took%, }."
 
-lint: $(TEST_READY)  ## Check style, types, workflow, equations and every YAML file
+style: $(TEST_READY)  ## Check style, types and imports of Python
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports --no-cache --no-logo
+
+lint: style  ## Check style, workflow, equations, what is published and every YAML file
 	$(VENV)/bin/snakefmt --check Snakefile workflow
 	$(VENV)/bin/python -m workflow.scripts.schemas --check
 	$(VENV)/bin/python -m workflow.scripts.equations --check
 	$(VENV)/bin/python -m workflow.scripts.publish --check
 	$(VENV)/bin/snakemake --lint
-	$(VENV)/bin/mypy
-	$(VENV)/bin/lint-imports --no-cache --no-logo
 
-quick: $(TEST_READY)  ## Run before a commit (three minutes): style, types, and the quicker tests
-	$(VENV)/bin/ruff check .
-	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/mypy
-	$(VENV)/bin/lint-imports --no-cache --no-logo
+quick: style  ## Run before a commit (three minutes): style, types, and the quicker tests
 	$(VENV)/bin/python -m pytest -q -n auto --dist worksteal --ignore tests/planning/test_shipped_experiments.py \
 		--ignore tests/planning/test_code.py --ignore tests/model/architectures \
 		tests/definitions tests/planning tests/model tests/terminal tests/reporting/claims tests/reporting/tables \
