@@ -32,7 +32,10 @@
     current = link;
     link.setAttribute("aria-current", "location");
     for (let item = link.closest("li"); item; item = item.parentElement.closest("li")) item.classList.add("here");
-    if (!narrow.matches) link.scrollIntoView({ block: "nearest" });
+    if (narrow.matches) return;
+    // `scrollIntoView` would also move the place from which the keyboard goes on.
+    const [shown, own] = [menu.getBoundingClientRect(), link.getBoundingClientRect()];
+    menu.scrollTop += Math.max(own.bottom - shown.bottom, 0) + Math.min(own.top - shown.top, 0);
   };
   let waiting = false;
   addEventListener("scroll", () => {
