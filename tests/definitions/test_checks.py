@@ -125,7 +125,8 @@ def test_the_places_of_figures_and_claims_too(kind: str, sentence: str) -> None:
     ("task", "changes", "sentence"),
     [
         ("sentiment", {"classes": None}, 'tasks.sentiment: the key "classes" is missing'),
-        ("arithmetic", {"classes": ["a", "b"]}, 'arithmetic: the key "classes" is only for kind'),
+        ("arithmetic", {"classes": None}, 'tasks.arithmetic: the key "classes" is missing'),
+        ("stack_language", {"classes": ["a", "b"]}, 'language: the key "classes" is not for kind'),
         ("stack_language", {"words": 5}, 'stack_language: the key "words" is not for kind next'),
     ],
 )

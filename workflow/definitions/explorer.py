@@ -40,7 +40,7 @@ class Task(TypedDict):
     """variants, the first of which has the examples; those that a scale lacks are left out"""
     scales: NotRequired[ModelsAtScale]
     classes: NotRequired[Annotated[list[Text], Field(min_length=2)]]
-    """names of the classes, where the models predict one"""
+    """names of the classes, or of the values of expressions"""
     examples: NotRequired[Annotated[Positive, default(40)]]
     """how many of the test split the page has"""
     words: NotRequired[Positive]
@@ -89,8 +89,8 @@ def recorded_runs(explorer: Explorer) -> Runs:
 def check_explorer(explorer: Explorer, where: str) -> None:
     """Raise InputError for the first task whose keys don't fit its kind."""
     for name, task in explorer["tasks"].items():
-        if (task["kind"] == "class") != ("classes" in task):
-            there = "missing" if task["kind"] == "class" else "only for kind class"
+        if (task["kind"] == "next") == ("classes" in task):
+            there = "not for kind next" if task["kind"] == "next" else "missing"
             raise InputError(f'{where}: tasks.{name}: the key "classes" is {there}')
         if task["kind"] == "next" and "words" in task:
             raise InputError(

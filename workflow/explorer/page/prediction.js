@@ -10,7 +10,7 @@ function predictionOf(panel) {
 
 function predictionView(panel) {
   const { task, state, sentence } = panel, ranked = predictionOf(panel).slice(0, 5);
-  const what = task.kind === "next" ? `After ${quoted(sentence.words[panel.at])} at ${panel.at} comes` : "Class, from the state at 0";
+  const what = task.kind === "next" ? `After ${quoted(sentence.words[panel.at])} at ${panel.at} comes` : `${task.kind === "views" ? "Value" : "Class"}, from the state at 0`;
   return make("div", { class: "prediction" }, make("h3", {}, what), ...ranked.map(({ name, probability }, i) => make(
     "div", { class: i ? "choice" : "choice best" },
     make("span", { class: "name" }, name),
