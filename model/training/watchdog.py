@@ -1,7 +1,8 @@
 """Sees that training stands still: has the stacks written, the state saved, and the job ended.
 
 A small process watches, so that a training process is seen too that is stopped (SIGSTOP), or does
-not return from a call, of a disk or of another process. It needs the standard library alone.
+not return from a call, of a disk or of another process. Where one was killed, it says so, and whether
+that was for memory. It needs the standard library alone.
 """
 
 from __future__ import annotations
@@ -32,6 +33,13 @@ REMEMBERED = 1001
 """Intervals between updates that the median is taken of."""
 GRACE = 1 / 5
 """Of that time, how much a process has to save its state and end by itself."""
+UPDATE, END = b".", b"e"
+"""What the watched process says."""
+KILLED = "training was killed; the same command continues it from its newest state.\n"
+KILLED_FOR_MEMORY = (
+    "training was killed for memory: raise `memory` in the `resources` of its experiment, then the "
+    "same command continues it from its newest state.\n"
+)
 
 
 class Watchdog:
@@ -59,8 +67,15 @@ class Watchdog:
 
     def beat(self) -> None:
         """Tell of an update."""
+        self._tell(UPDATE)
+
+    def dismiss(self) -> None:
+        """Tell that training ends by itself."""
+        self._tell(END)
+
+    def _tell(self, word: bytes) -> None:
         with suppress(OSError):  # a watcher that is gone, or has much to read
-            os.write(self._beats, b".")
+            os.write(self._beats, word)
 
     def _obey(self) -> None:
         """Wait for the watcher's word, then end this process, by itself or not."""
@@ -87,6 +102,8 @@ def patience(intervals: Collection[float], least: float, busy: bool) -> float:
 def watch(process: int, beats: int, word: int, least: float) -> None:
     """Watch a process until its end of a pipe is closed, or it stands still and is ended.
 
+    Where the pipe is closed without a word the process was killed.
+
     Args:
         process: number of the process.
         beats: pipe that a byte comes from at each update.
@@ -95,18 +112,25 @@ def watch(process: int, beats: int, word: int, least: float) -> None:
     """
     intervals: deque[float] = deque(maxlen=REMEMBERED)
     tick, last, began = min(1.0, least / 10), time.monotonic(), _computed(process)
-    updates, before = 0, last
+    updates, before, killed = 0, last, _killed_for_memory()
+    closed = select.poll()
+    closed.register(beats, 0)
     while True:
-        time.sleep(tick)
+        closed.poll(1000 * tick)
         ready = select.select([beats], [], [], 0)[0]
         now = time.monotonic()
         if now - before > 2 * tick + 1:  # this process did not run either: suspended together
             last += now - before
         before = now
         if ready:
-            count = len(os.read(beats, 65536))
-            if not count:
+            said = os.read(beats, 65536)
+            if END in said:
                 return
+            if not said:
+                cause = KILLED_FOR_MEMORY if _killed_for_memory() > killed else KILLED
+                os.write(2, cause.encode())
+                return
+            count = len(said)
             if updates:
                 intervals.append((now - last) / count)
             updates, last, began = updates + count, now, _computed(process)
@@ -147,6 +171,20 @@ def _closed(beats: int, seconds: float) -> bool:
         if ready and not os.read(beats, 65536):
             return True
     return False
+
+
+def _killed_for_memory() -> int:
+    """How many processes of this control group were killed for memory; 0 where that isn't known."""
+    try:
+        with open("/proc/self/cgroup") as stream:
+            groups = dict(line.rstrip("\n").split(":", 2)[1:] for line in stream)
+        file = f"{groups.get('')}/memory.events"
+        if "memory" in groups:  # version 1 of control groups
+            file = f"/memory{groups['memory']}/memory.oom_control"
+        with open(f"/sys/fs/cgroup{file}") as stream:
+            return next(int(line.split()[1]) for line in stream if line.startswith("oom_kill "))
+    except (OSError, LookupError, StopIteration):
+        return 0
 
 
 def _computed(process: int) -> float:

@@ -31,6 +31,7 @@ class Verdict:
     passed: bool
     seconds: float
     found: str
+    cost: tuple[int, float] | None
 
     def __str__(self) -> str:
         word = "passed" if self.passed else "FAILED"
@@ -43,6 +44,10 @@ def main() -> None:
     default = [case.__name__ for case in (*TOGETHER, *ALONE)]
     parser = argparse.ArgumentParser(prog="python -m tests.slurm", description=__doc__)
     parser.add_argument("case", nargs="*", help=f"one of {', '.join(cases)}")
+    parser.add_argument(
+        "--accounts", action="store_true", help="keep accounts in a database, and limits of jobs"
+    )
+    parser.add_argument("--times", type=int, default=1, help="run each case so often; tell ranges")
     parser.add_argument("--planted", action="store_true", help="demand that each case fails")
     arguments = parser.parse_args()
     chosen = arguments.case or (list(PLANTS) if arguments.planted else default)
@@ -53,33 +58,36 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     began = time.monotonic()
     try:
-        with workplace() as folder, Cluster(folder) as cluster:
+        with workplace() as folder, Cluster(folder, arguments.accounts) as cluster:
             print(f"a Slurm with two nodes runs after {time.monotonic() - began:.0f} s", flush=True)
-            named = [cases[name] for name in chosen]
+            named = [(cases[name], time) for time in range(arguments.times) for name in chosen]
             plants = {name: PLANTS[name] for name in chosen} if arguments.planted else {}
             verdicts = _run(named, cluster, folder, plants)
     except Unavailable as error:
         print(f"skipped: {error}")
         return
     print(f"\nin {time.monotonic() - began:.0f} s:", *verdicts, sep="\n")
+    if arguments.times > 1:
+        print("", *(_range(name, verdicts) for name in chosen), sep="\n")
     sys.exit(not all(verdict.passed for verdict in verdicts))
 
 
 def _run(
-    cases: list[Case], cluster: Cluster, folder: Path, plants: Mapping[str, Plant]
+    cases: list[tuple[Case, int]], cluster: Cluster, folder: Path, plants: Mapping[str, Plant]
 ) -> list[Verdict]:
-    """Run cases: first those that can run at the same time, then the others one by one."""
+    """Run cases, each with how often it was run before: first those that can run at the same time, then the others one by one."""
     began = time.monotonic()
     project = planned(folder / "projects" / "planned")
     undisturbed = project.copy(folder / "projects" / "undisturbed")
     undisturbed.snakemake(*LOCAL, *undisturbed.target("run.json")).end()
     print(f"the undisturbed run took {time.monotonic() - began:.0f} s", flush=True)
 
-    def one(case: Case) -> Verdict:
+    def one(named: tuple[Case, int]) -> Verdict:
+        case, before = named
         plant = plants.get(case.__name__)
-        return _one(case, Bench(cluster, project, undisturbed.weights, plant))
+        return _one(case, Bench(cluster, project, undisturbed.weights, before, plant))
 
-    together = [case for case in cases if case in TOGETHER]
+    together = [named for named in cases if named[0] in TOGETHER]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         try:
             verdicts = list(pool.map(one, together))
@@ -88,7 +96,7 @@ def _run(
             pool.shutdown(wait=False, cancel_futures=True)
             end_all(folder)
             raise
-    return verdicts + [one(case) for case in cases if case not in TOGETHER]
+    return verdicts + [one(named) for named in cases if named[0] not in TOGETHER]
 
 
 def _one(case: Case, bench: Bench) -> Verdict:
@@ -96,6 +104,8 @@ def _one(case: Case, bench: Bench) -> Verdict:
     try:
         found = case(bench)
         passed = bench.plant is None
+    except Unavailable as error:
+        passed, found = True, f"skipped: {error}"
     except Failed as error:
         passed, found = bench.plant is not None, str(error)
     except Exception as error:
@@ -106,9 +116,18 @@ def _one(case: Case, bench: Bench) -> Verdict:
         found = found.partition("\n")[0]
     elif not passed:
         found = "\n".join([found, *_last_words(bench.projects)])
-    verdict = Verdict(case, passed, time.monotonic() - began, found)
+    verdict = Verdict(case, passed, time.monotonic() - began, found, bench.cost)
     print(f"\n{case.__doc__}\n{verdict}", flush=True)
     return verdict
+
+
+def _range(name: str, verdicts: Iterable[Verdict]) -> str:
+    """Say how often a case passed, and from what to what it cost updates and seconds."""
+    own = [verdict for verdict in verdicts if verdict.case.__name__ == name]
+    costs = list(zip(*(verdict.cost for verdict in own if verdict.cost), strict=True))
+    ranges = [f"{min(one):.0f} to {max(one):.0f}" for one in costs] or ["–", "–"]
+    passed = sum(verdict.passed for verdict in own)
+    return f"| `{name}` | {passed} of {len(own)} | {' | '.join(ranges)} |"
 
 
 def _last_words(projects: Iterable[Project]) -> Iterable[str]:

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from tests.slurm.cluster import Cluster
+from tests.slurm.cluster import Cluster, Unavailable
 from tests.slurm.processes import Failed
 from tests.slurm.project import SAVE_EVERY, UPDATES, Project
 
@@ -19,23 +19,32 @@ class Bench:
         cluster: a running Slurm.
         planned: the project to copy.
         weights: of the undisturbed run.
+        time: how often the case was run before.
         plant: a mistake, as the edit of a file, that the case must notice.
         projects: those that this case has asked for.
+        cost: updates lost, and seconds until the run went on, where it had to.
     """
 
     cluster: Cluster
     planned: Project
     weights: bytes
+    time: int = 0
     plant: Plant | None = None
     projects: list[Project] = field(default_factory=list)
+    cost: tuple[int, float] | None = None
 
     def project(self, name: str) -> Project:
         """A copy of the planned project."""
-        project = self.planned.copy(self.planned.folder.with_name(name))
+        project = self.planned.copy(self.planned.folder.with_name(f"{name}-{self.time}"))
         if self.plant:
             project.edit(*self.plant)
         self.projects.append(project)
         return project
+
+    def needs(self, there: bool, otherwise: str) -> None:
+        """Skip the case unless the cluster has something, and say what is missing."""
+        if not there:
+            raise Unavailable(otherwise)
 
     def close(self) -> None:
         """End all that this case has left running."""
@@ -77,10 +86,11 @@ class Bench:
             raise Failed(f"run.json tells of {continued} continuations, not {project.pids}")
         if project.lost_seconds > again:
             raise Failed(f"the updates of {project.lost_seconds:.1f} s were made again")
-        cost = (
-            f"{project.lost} updates lost, {project.pause:.0f} s to resume; " if continued else ""
-        )
-        return f"{cost}the weights are those of an undisturbed run"
+        said = ""
+        if continued:
+            self.cost = project.lost, project.pause
+            said = f"{project.lost} updates lost, {project.pause:.0f} s to resume; "
+        return f"{said}the weights are those of an undisturbed run"
 
     def overlap(self, project: Project) -> str:
         """Check that the older of two processes left at its next save; say how long both worked."""

@@ -204,6 +204,42 @@ def disk_full(bench: Bench) -> str:
     return bench.whole(project)
 
 
+def out_of_memory(bench: Bench) -> str:
+    """A job that takes more memory than it asked for is killed, and told; with more it goes on."""
+    bench.needs(bench.cluster.limits_memory, "root can't limit memory by control groups (v1) here")
+    project = bench.project("out_of_memory")
+    asked = "          resources: {memory: 1GB}\n"
+    project.edit("paced.yaml", "        uniform_soft:\n", f"        uniform_soft:\n{asked}")
+    main = project.train(0.1, 80, "--retries", "0")
+    project.want(1_500_000_000)
+    said = main.end(fails=True)
+    require("training was killed for memory: raise `memory`" in said, said)
+    project.edit("paced.yaml", "1GB", "4GB")
+    project.want(0)
+    project.pace(0)
+    project.start().end()
+    return f"the log says so; {bench.whole(project)}"
+
+
+def job_limit(bench: Bench) -> str:
+    """Who submits more jobs than allowed is told the limit; with fewer at once all are made."""
+    bench.needs(bench.cluster.accounts, "only with --accounts")
+    project = bench.project("job_limit")
+    limit = ("sacctmgr", "-i", "modify", "user", "root", "set")
+    bench.cluster.do(*limit, "MaxSubmitJobs=1")
+    variants = ("uniform_soft", "uniform_discrete_penalty")
+    targets = [f"results/demo/runs/stack_language/{one}/seed-0/run.json" for one in variants]
+    try:
+        said = project.snakemake(*SLURM, "--", *targets).end(fails=True)
+        require("AssocMaxSubmitJobLimit" in said and "Traceback" not in said, said)
+        made = [target for target in targets if (project.folder / target).exists()]
+        require(len(made) == 1, f"made: {made}")
+        project.snakemake(*SLURM, "--jobs", "1", "--", *targets).end()
+    finally:
+        bench.cluster.do(*limit, "MaxSubmitJobs=-1")
+    return "one run was made, the other told AssocMaxSubmitJobLimit; made with --jobs 1"
+
+
 def damaged_state(bench: Bench) -> str:
     """A damaged newest state is named, and the run goes on from the one before."""
     project = bench.project("damaged_state")
@@ -254,10 +290,11 @@ TOGETHER: tuple[Case, ...] = (
     two_people,
     two_jobs,
     disk_full,
+    out_of_memory,
     damaged_state,
 )
 """Cases that do no harm to one another."""
-ALONE: tuple[Case, ...] = (node, controller, preempted)
+ALONE: tuple[Case, ...] = (node, controller, preempted, job_limit)
 """Cases that every job on the cluster would feel."""
 COMPARED: tuple[Case, ...] = (time_limit_leaving, preempted_leaving)
 """What was not chosen, to compare with; only when asked for."""
@@ -313,7 +350,8 @@ PLANTS: dict[str, Plant] = {
     "two_people": ("slurm/config.yaml", "retries: 3", "retries: 3\nnolock: true"),
     "two_jobs": UNFENCED,
     "disk_full": ("workflow/scripts/train.py", "except OSError as", "except LookupError as"),
+    "out_of_memory": ("model/training/watchdog.py", "return next(", "return 0 * next("),
     "damaged_state": ("model/store/checksums.py", ".digest() != stamp", ".digest() is None"),
     "preempted": ("workflow/scripts/train.py", *LEAVING),
 }
-"""A mistake for each case, which the case must notice; `controller` is Slurm's own doing."""
+"""A mistake for each case, which the case must notice; the others are Slurm's own doing."""

@@ -1,8 +1,8 @@
 """An objective that takes its time, so that a small run lasts as long as a case needs.
 
 Waiting costs no CPU. Where the folder `$SACCADE_PACE` is set, its file `pace` says how many seconds
-each update takes, and each update adds a line to its file `updates`; elsewhere nothing differs from
-`LanguageModelling`.
+each update takes and, where it is there, its file `wants` how many bytes of memory; each update is a
+line in its file `updates`. Elsewhere nothing differs from `LanguageModelling`.
 """
 
 import os
@@ -23,6 +23,8 @@ class Paced(LanguageModelling):
         folder = os.environ.get("SACCADE_PACE")
         if folder and model.training:
             time.sleep(float(Path(folder, "pace").read_text()))
+            if Path(folder, "wants").exists():
+                _ = b"x" * int(Path(folder, "wants").read_text())
             with Path(folder, "updates").open("a") as stream:
                 stream.write(f"{time.time()} {os.getpid()} {os.environ.get('SLURM_JOB_ID')}\n")
         return super().loss(model, batch, epoch)

@@ -143,6 +143,10 @@ class Project:
         new.write_text(str(seconds))
         new.replace(self.pacing / "pace")
 
+    def want(self, size: int) -> None:
+        """Let each update from now on take so many bytes of memory."""
+        (self.pacing / "wants").write_text(str(size))
+
     @property
     def updates(self) -> list[Update]:
         """Every update that any process made."""
@@ -194,7 +198,8 @@ class Project:
     def log(self) -> str:
         """What the training job said."""
         path = self.folder / RUN.replace("/runs/", "/logs/train/")
-        return path.with_suffix(".log").read_text(errors="replace")
+        log = path.with_suffix(".log")
+        return log.read_text(errors="replace") if log.exists() else ""
 
     @property
     def store(self) -> Path:

@@ -164,6 +164,8 @@ def _train(
         claim.fail(f"{said}\n{reason}", _invocation())
         say(said)
         sys.exit(f"error: {reason}")
+    finally:
+        watchdog.dismiss()
     _put_result(spec, checkpointer, trained, segments, device, group.size)
 
 
