@@ -1,8 +1,8 @@
 """Sees that training stands still: has the stacks written, the state saved, and the job ended.
 
 A small process watches, so that a training process is seen too that is stopped (SIGSTOP), or does
-not return from a call, of a disk or of another process. Where one was killed, it says so, and whether
-that was for memory. It needs the standard library alone.
+not return from a call, of a disk or of another process. Where one was killed, it says so, and
+whether that was for memory. It needs the standard library alone.
 """
 
 from __future__ import annotations

@@ -75,7 +75,10 @@ def main() -> None:
 def _run(
     cases: list[tuple[Case, int]], cluster: Cluster, folder: Path, plants: Mapping[str, Plant]
 ) -> list[Verdict]:
-    """Run cases, each with how often it was run before: first those that can run at the same time, then the others one by one."""
+    """Run cases: first those that can run at the same time, then the others one by one.
+
+    Beside each stands how often it was run before.
+    """
     began = time.monotonic()
     project = planned(folder / "projects" / "planned")
     undisturbed = project.copy(folder / "projects" / "undisturbed")
