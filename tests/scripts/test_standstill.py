@@ -1,5 +1,6 @@
 """Training that stands still is seen, told, and ended so that it can be continued."""
 
+import io
 import os
 import re
 import signal
@@ -10,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from model.training.watchdog import patience
+from model.training import watchdog
+from model.training.watchdog import KILLED, KILLED_FOR_MEMORY, patience
 from tests.scripts.processes import ROOT, block_history, kill, paced, stop
 from tests.scripts.test_group import GROUP
 
@@ -49,6 +51,35 @@ def test_a_write_that_never_returns_is_left(job, whole):
     outcome = job.train()
     assert outcome.status == 0 and "resumed after update 5 of" in outcome.said
     assert job.like(whole)
+
+
+def test_of_a_killed_process_it_is_told(job):
+    assert KILLED in job.train(before=kill(after=6, save_every=5)).said
+    assert "was killed" not in job.train().said
+
+
+@pytest.mark.parametrize(("before", "after", "told"), [(2, 3, KILLED_FOR_MEMORY), (2, 2, KILLED)])
+def test_what_it_was_killed_for(monkeypatch, capfd, before, after, told):
+    counts = iter([before, after])
+    monkeypatch.setattr(watchdog, "_killed_for_memory", lambda: next(counts))
+    beats, ours = os.pipe()
+    os.write(ours, watchdog.UPDATE)
+    os.close(ours)
+    watchdog.watch(os.getpid(), beats, -1, 300)
+    os.close(beats)
+    assert capfd.readouterr().err == told
+
+
+@pytest.mark.parametrize(
+    ("groups", "file"),
+    [("4:memory:/a/b\n0::/c\n", "memory/a/b/memory.oom_control"), ("0::/c\n", "c/memory.events")],
+)
+def test_where_the_killed_are_counted(monkeypatch, groups, file):
+    texts = {"/proc/self/cgroup": groups, f"/sys/fs/cgroup/{file}": "oom 9\noom_kill 5\n"}
+    monkeypatch.setattr("builtins.open", lambda path: io.StringIO(texts[path]))
+    assert watchdog._killed_for_memory() == 5
+    texts[f"/sys/fs/cgroup/{file}"] = "oom 9\n"  # of a kernel that does not count
+    assert watchdog._killed_for_memory() == 0
 
 
 def test_slow_updates_are_no_standstill(job):

@@ -1,8 +1,8 @@
 """An objective that takes its time, so that a small run lasts as long as a case needs.
 
 Waiting costs no CPU. Where the folder `$SACCADE_PACE` is set, its file `pace` says how many seconds
-each update takes, and its file `wants`, where there is one, how many bytes of memory; each update is
-a line in its file `updates`. Elsewhere nothing differs from `LanguageModelling`.
+each update takes, and its file `wants`, where there is one, how many bytes of memory; each update
+adds a line to its file `updates`. Elsewhere nothing differs from `LanguageModelling`.
 """
 
 import os
