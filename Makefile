@@ -89,10 +89,16 @@ publish: $(READY)  ## Copy results into docs/reproduction: make publish SCALE=li
 
 ##@ Checks
 
+# The Slurm of the tests mostly waits, so that it runs beside the others; make ends it with them.
 test:  ## Run everything that CI runs, and say how long each part took
-	@for part in lint unit dry-runs offline crates slurm; do \
+	@$(MAKE) --no-print-directory lint; said=$$(mktemp); \
+	$(MAKE) --no-print-directory slurm > $$said 2>&1 & slurm=$$!; \
+	trap 'kill $$slurm 2> /dev/null || true; rm -f $$said' EXIT; \
+	for part in unit dry-runs offline crates; do \
 		SECONDS=0; $(MAKE) --no-print-directory $$part; took+="$$part $$SECONDS s, "; \
-	done; echo "All checks passed: $${took%, }."
+	done; \
+	wait $$slurm || { cat $$said; exit 1; }; cat $$said; \
+	echo "All checks passed: $${took%, }."
 
 style: $(TEST_READY)  ## Check style, types and imports of Python
 	$(VENV)/bin/ruff check .

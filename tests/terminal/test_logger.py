@@ -5,12 +5,15 @@ import io
 import logging
 import os
 import pty
+import subprocess
+import time
 from types import SimpleNamespace
 
 import pytest
 from snakemake.logging import DefaultFormatter
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from workflow.scripts import run
 from workflow.terminal import logger
 from workflow.terminal.progress import Progress
 
@@ -108,3 +111,30 @@ def test_a_job_that_fails_says_its_sentence(clock, monkeypatch, tmp_path):
     log.write_text("reading\n")
     made.emit(record("Error in rule train", logging.ERROR, rule_msg=None, **fails))
     assert "Error in rule train:" in said.getvalue() and "reading" in said.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("measured", "options", "seconds", "told"),
+    [
+        (True, ["--scale=demo"], 60, ["Report so far:  page"]),
+        (False, ["--scale=demo"], 60, []),  # there would be nothing in it
+        (True, ["--scale=demo"], 59, []),
+        (True, None, 60, []),  # not everything was asked for
+    ],
+)
+def test_what_is_done_so_far_is_shown_once(clock, monkeypatch, measured, options, seconds, told):
+    said, begun = [], []
+    monkeypatch.setattr(run, "AGAIN", 0.001)
+    monkeypatch.setattr(run.log, "warning", said.append)
+
+    def so_far(command, **_):
+        begun.append(command[2:])
+        return subprocess.CompletedProcess(command, 0, "3 of 4\nReport so far:  page\n")
+
+    monkeypatch.setattr(run.subprocess, "run", so_far)
+    logger.PROGRESS.done.update({"measure": 1} if measured else {"train": 1})
+    clock.now = seconds
+    with run.shown_early(options, logger.PROGRESS):
+        time.sleep(0.1)
+    assert said == told
+    assert begun == [["workflow.scripts.so_far", "--scale=demo"]] * len(told)

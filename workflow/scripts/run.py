@@ -1,14 +1,21 @@
 """Be Snakemake, after a look at the configuration: its mistakes have a file and a line then.
 
 Of a file of changes that is missing or no YAML, Snakemake would say neither. While jobs run, a line
-says how far they are; the last lines say what ran and what to look at. Without a profile jobs are
-forks (`workflow.forking`).
+says how far they are. After a minute a report of what is done so far is made, where everything is
+asked for. The last lines say what ran and what to look at. Without a profile jobs are forks
+(`workflow.forking`).
 """
 
+import shutil
+import subprocess
 import sys
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from threading import Event, Thread
 
 from snakemake.cli import main as snakemake
+from snakemake.logging import logger as log
 from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
 from workflow import ROOT
@@ -18,6 +25,9 @@ from workflow.planning.configured import configured
 from workflow.terminal import command, logger
 from workflow.terminal.closing import closing
 from workflow.terminal.progress import Progress, duration
+
+EARLY, AGAIN = 60, 5
+"""Seconds before what is done so far is shown, and between looks whether there is any."""
 
 
 def main() -> None:
@@ -33,12 +43,13 @@ def main() -> None:
     where = ["--cores", given.jobs or "all"]
     if given.profile:
         where = ["--profile", given.profile, *(["--jobs", given.jobs] if given.jobs else [])]
+    options = None if given.targets else _options(settings, given.configfile)
     asked = command.asked(given.targets, settings, given.configfile)
     registry = LoggerPluginRegistry()
     registry.register_plugin(f"{registry.module_prefix}{logger.NAME}", logger)
     progress = logger.PROGRESS
     try:
-        with nullcontext() if given.profile else forks():
+        with nullcontext() if given.profile else forks(), shown_early(options, progress):
             snakemake([*asked, *where, "--logger", logger.NAME])
     except SystemExit as end:
         if end.code and progress.total:
@@ -47,6 +58,46 @@ def main() -> None:
             raise
     with one_sentence():
         print("\n".join(closing(plan, progress, given.targets)))
+    if options is not None:  # the report has all that was shown so far
+        shutil.rmtree(Path(plan.folder, "so_far"), ignore_errors=True)
+
+
+@contextmanager
+def shown_early(options: Sequence[str] | None, progress: Progress) -> Iterator[None]:
+    """Meanwhile make a report of what is done so far, once.
+
+    Args:
+        options: of `workflow.scripts.so_far`; None for no report.
+        progress: of what goes on meanwhile.
+    """
+    over = Event()
+
+    def show() -> None:
+        while not over.wait(AGAIN):
+            measured = any(rule.startswith("measure") for rule in progress.done)
+            if measured and progress.elapsed >= EARLY:
+                made = subprocess.run(
+                    [sys.executable, "-m", "workflow.scripts.so_far", *(options or ())],
+                    cwd=ROOT, capture_output=True, text=True, check=False,
+                )  # fmt: skip
+                if made.returncode == 0:
+                    log.warning(made.stdout.splitlines()[-1])
+                return
+
+    showing = Thread(target=show, daemon=True)
+    if options is not None:
+        showing.start()
+    try:
+        yield
+    finally:
+        over.set()
+        if showing.ident:
+            showing.join()
+
+
+def _options(settings: Mapping[str, str], changes: Iterable[Path]) -> list[str]:
+    named = [f"--{name}={settings[name]}" for name in ("scale", "results") if name in settings]
+    return [*named, *(["--configfile", *map(str, changes)] if changes else [])]
 
 
 def stopped(progress: Progress) -> str:
