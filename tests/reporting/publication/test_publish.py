@@ -260,6 +260,18 @@ def test_stale_seeds_come_back_with_their_code(results: Results, docs: Path) -> 
     }
 
 
+def test_an_evaluator_that_came_later_makes_nothing_stale(results: Results) -> None:
+    add(results, 0)
+    now = planned(results.plan)
+    old = given(results.plan, now)
+    key = min(old)
+    assert "accuracy" in old[key].measures["evaluators"]
+    del old[key].measures["evaluators"]["accuracy"]
+    assert judged(old, now)[key].stale is None
+    old[key].measures["evaluators"]["gone"] = {"code": "z" * 16, "scalars": {}}
+    assert judged(old, now)[key].stale == "of other measuring code"
+
+
 def test_other_measuring_code_makes_stale_too(results: Results) -> None:
     add(results, 0)
     now = planned(results.plan)

@@ -7,6 +7,7 @@ from workflow.planning.identity import digest, nameless
 from workflow.planning.plan import Plan, named
 
 SETTINGS = ("model", "objective", "training", "checkpoints")
+MEASURING = "measuring code"
 GONE = "of a variant that no longer exists at this scale"
 
 Traits = Mapping[str, Any]
@@ -21,7 +22,7 @@ def traits(spec: Mapping[str, Any], evaluators: Mapping[str, Mapping[str, Any]])
         "code": spec["code"],
         "settings": nameless({name: spec[name] for name in SETTINGS}),
         "data": {name: spec["data"][name] for name in ("dataset", "recipe")},
-        "measuring code": {name: _measured_by(one) for name, one in evaluators.items()},
+        MEASURING: {name: _measured_by(one) for name, one in evaluators.items()},
     }
 
 
@@ -47,8 +48,13 @@ def planned(plan: Plan) -> Now:
 
 
 def outdated(made: Traits, today: Traits | None) -> str | None:
-    """Return why a run no longer counts (`of other code and data`), None while it does."""
+    """Return why a run no longer counts (`of other code and data`), None while it does.
+
+    What was not measured yet, by an evaluator that came later, does not matter.
+    """
     if today is None:
         return GONE
-    other = [name for name in made if digest(made[name]) != digest(today[name])]
+    measuring = {name: today[MEASURING].get(name) for name in made[MEASURING]}
+    current = {**today, MEASURING: measuring}
+    other = [name for name in made if digest(made[name]) != digest(current[name])]
     return f"of other {' and '.join(other)}" if other else None
