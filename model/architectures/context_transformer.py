@@ -1,6 +1,6 @@
 """The transformer for mechanisms with a step after reading, such as a norm of what is read.
 
-    C <- after(normalizer(Q K^T / sqrt(d_k)) V);   h <- h + C W^(O);   h <- h + FFN(h)
+C <- after(normalizer(Q K^T / sqrt(d_k)) V);   h <- h + C W^(O);   h <- h + FFN(h)
 """
 
 from __future__ import annotations

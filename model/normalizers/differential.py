@@ -54,7 +54,7 @@ class Differential(nn.Module):
         return difference.expand_as(maps).flatten(1, 2)
 
     def after(self, context: Tensor) -> Tensor:
-        """RMSNorm of what a pair of heads reads, 2K numbers of (B, H, T, K), times 1 - lambda_init."""
+        """RMSNorm of what pairs of heads read, of (B, H, T, K) 2K each, times 1 - lambda_init."""
         pairs = context.unflatten(1, (-1, 2))
         mean = pairs.square().mean(dim=(2, 4), keepdim=True)
         return (pairs * (mean + EPSILON).rsqrt() * self.gain * (1 - self.lambda_init)).flatten(1, 2)

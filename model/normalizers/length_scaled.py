@@ -78,12 +78,12 @@ def _finite(scores: Tensor) -> Tensor:
 
 def _log_keys(finite: Tensor) -> Tensor:
     """log(n + 1) of each row (..., S); (..., 1)."""
-    hidden = (finite.sum(-1, keepdim=True) / LOWEST).round_()  # all other scores are next to nothing
+    hidden = (finite.sum(-1, keepdim=True) / LOWEST).round_()  # others are next to nothing
     return (finite.shape[-1] + 1 - hidden).log_()
 
 
 class _Scaled(torch.autograd.Function):
-    """Scores (B, H, T, S) times a scale (B, H, T, 1), whatever its sign; masked ones stay lowest."""
+    """Scores (B, H, T, S) times a scale (B, H, T, 1), whatever its sign; masked stay lowest."""
 
     @staticmethod
     def forward(ctx: Any, scores: Tensor, finite: Tensor, scale: Tensor) -> Tensor:

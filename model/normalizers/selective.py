@@ -1,4 +1,4 @@
-"""Selective attention: a token can hide an earlier one from all later ones (Leviathan et al. 2025)."""
+"""Selective attention: a token hides earlier ones from all later ones (Leviathan et al. 2025)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from torch.nn import functional as F
 class Selective(nn.Module):
     """Scores to softmax(s - F), F_ij the sum of S_kj over the queries k before i.
 
-    S = max(0, s of head 0), what a query wants hidden: not itself, nor the first token, so 0 there.
-    It is for causal scores, where a key that a query hides is one that it sees. Where there are more
-    keys than queries, these are the last. Nothing is learned beside what makes the scores.
+    S = max(0, s of head 0) is what a query wants hidden; it is 0 for itself and the first token.
+    Scores must be causal: otherwise a key is hidden by tokens that come before it. Where there are
+    more keys than queries, these are the last. The mechanism has no parameters.
     """
 
     def forward(self, scores: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ LEAST = -80.0
 
 
 class Softpick(nn.Module):
-    """Scores to weights max(e^s - 1, 0) / (sum |e^s - 1| + epsilon), 0 for scores that are not positive.
+    """Scores to weights max(e^s - 1, 0) / (sum |e^s - 1| + epsilon).
 
     Rows sum to 1 at most; a query without a positive score attends to nothing. All terms but
     epsilon are taken times e^-m with m = max(0, the row's largest score). The authors' code does
