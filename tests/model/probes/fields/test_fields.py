@@ -190,7 +190,7 @@ def test_rows_equal_a_slow_loop(tmp_path, causal):
         """A model that has these weights for the texts, told apart by their lengths."""
 
         def forward(self, tokens, real):
-            which = [[4, 2, 1].index(n - (not causal)) for n in real.sum(dim=1)]
+            which = [[4, 2, 1].index(n - (not causal)) for n in real.sum(dim=1).tolist()]
             length = tokens.shape[1]
             return NextSymbol(None, [layer[which, :, :length, :length] for layer in layers])
 
