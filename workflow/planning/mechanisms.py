@@ -79,11 +79,9 @@ def with_variants(experiment: Experiment, own: Mapping[str, Node], root: Path) -
                     f"config: mechanisms.{name}: {experiment.name} already has a variant "
                     f"{variant}; choose another name"
                 )
-            change = _placed({"label": name}, at, node)
-            whole: Variant = {}
+            change, whole = _placed({"label": name}, at, node), Variant()
             if steps:
-                outer, _, _ = at.rpartition(".")
-                change = _placed(change, f"{outer}.path", around)
+                outer = at.rpartition(".")[0]
                 part = _part(merge(definition, definition["variants"][followed]), outer)
                 whole = _placed({}, outer, {**part, "path": around})
             definition = _following(definition, followed, variant, change, whole)
@@ -126,7 +124,7 @@ def _following(
 ) -> Definition:
     """Return the definition with a variant like `followed` but for `change`, at every scale.
 
-    `whole` is laid below the change, in the variant alone: what a part of another path is to keep.
+    `whole` is laid below the change in the variant alone: a part of another path, with what it keeps.
     """
 
     def among(variants: Mapping[str, Variant], whole: Variant) -> dict[str, Variant]:
