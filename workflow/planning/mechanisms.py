@@ -124,7 +124,7 @@ def _following(
 ) -> Definition:
     """Return the definition with a variant like `followed` but for `change`, at every scale.
 
-    `whole` is laid below the change in the variant alone: a part of another path, with what it keeps.
+    `whole` is laid below the change in the variant alone: a part of another path, whole.
     """
 
     def among(variants: Mapping[str, Variant], whole: Variant) -> dict[str, Variant]:
