@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import Any
@@ -24,23 +25,33 @@ OPEN = 4
 """The keys that the second text of a batch has; the others are masked."""
 CPU = torch.device("cpu")
 
+SUMS = {"one": (1.0, 1.0), "at most one": (-math.inf, 1.0), "free": (-math.inf, math.inf)}
+"""What a mechanism's `sum` may state, with the least and the largest sum of a row."""
+SIGNS = ("positive", "any")
+"""What its `sign` may state."""
+READER = "model.architectures.context_transformer:ContextTransformer"
+
 
 def check_mechanisms(model: Node, device: torch.device = CPU) -> None:
     """Try every normalizer that a model's node names, as it is in training and afterwards.
 
+    What its rows are, it may state as attributes: `sum`, one of `SUMS` and "one" by default, and
+    `sign`, one of `SIGNS` and "positive" by default. It may have a method `after`, from what is
+    read with its weights, (B, H, T, K), to as much.
+
     Args:
-        model: the node, with arguments; `heads` stands beside `normalizer`, or the normalizer of
-            one place, such as `cross_normalizer`. A model without `heads` has one.
+        model: the node, with arguments; `heads` and `width` stand beside `normalizer`, or the
+            normalizer of one place, such as `cross_normalizer`. A model without `heads` has one.
         device: to try them on.
 
     Raises:
         ValueError: a normalizer can't be built or returns no attention weights; the sentence names
             it.
     """
-    for node, heads in _normalizers(model):
+    for node, place in _normalizers(model):
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(0)
-            fault = _first_fault(node, heads, device)
+            fault = _first_fault(node, place, device)
         if fault:
             raise ValueError(
                 f"{node['path']} is no attention mechanism: {fault}. It maps scores "
@@ -48,28 +59,43 @@ def check_mechanisms(model: Node, device: torch.device = CPU) -> None:
             )
 
 
-def _normalizers(node: Any) -> Iterator[tuple[Node, int]]:
-    """Yield the normalizers anywhere below a node, each with its number of heads."""
+def _normalizers(node: Any) -> Iterator[tuple[Node, Node]]:
+    """Yield the normalizers anywhere below a node, each with the node that it stands in."""
     if isinstance(node, Mapping):
         for name, value in node.items():
             if name.endswith("normalizer") and isinstance(value, Mapping):
-                yield value, node.get("heads", 1)
+                yield value, node
             yield from _normalizers(value)
 
 
-def _first_fault(node: Node, heads: int, device: torch.device) -> str:
+def _first_fault(node: Node, place: Node, device: torch.device) -> str:
     """Say what is wrong with a mechanism, and with which scores; empty where nothing is."""
     given = ""
+    heads = place.get("heads", 1)
     try:
-        mechanism = build(node)
+        part, mechanism = locate(node["path"]), build(node)
+        stated = [getattr(part, name, None) for name in ("sum", "sign")]
+        for name, one, known in zip(("sum", "sign"), stated, (SUMS, SIGNS), strict=True):
+            if one is not None and one not in known:
+                return f"its {name} is {one!r}; state one of {', '.join(map(repr, known))}"
+        after = getattr(mechanism, "after", None)
+        if after and not getattr(locate(place["path"]), "reads_after", False):
+            return f"it has a step after reading, which {place['path']} leaves out; use {READER}"
         for (batch, queries, keys), training in product(SHAPES, (True, False)):
             if isinstance(mechanism, nn.Module):
                 mechanism.to(device).train(training)
             scores = torch.randn(batch, heads, queries, keys, device=device)
             given = f"given scores {tuple(scores.shape)} {'in' if training else 'after'} training, "
-            fault = _fault(mechanism, scores)
+            fault = _fault(mechanism, scores, *stated)
             if fault:
                 return given + fault
+            if after:
+                width = place.get("width", heads) // heads
+                context = torch.randn(batch, heads, queries, width, device=device)
+                context[:, :, -1] = 0  # of a query that attends to nothing
+                fault = _fault_after(mechanism, after, context)
+            if fault:
+                return f"given what is read {tuple(context.shape)}, {fault}"
     except Exception as error:
         if str(error).startswith("CUDA"):  # the GPU's fault, which another attempt may not meet
             raise
@@ -77,7 +103,9 @@ def _first_fault(node: Node, heads: int, device: torch.device) -> str:
     return ""
 
 
-def _fault(mechanism: Callable[[Tensor], Any], scores: Tensor) -> str:
+def _fault(
+    mechanism: Callable[[Tensor], Any], scores: Tensor, total: str | None, sign: str | None
+) -> str:
     """Say what is wrong with a mechanism's weights; empty where nothing is."""
     masked = torch.zeros_like(scores, dtype=torch.bool)
     masked[1, ..., OPEN:] = True
@@ -92,21 +120,44 @@ def _fault(mechanism: Callable[[Tensor], Any], scores: Tensor) -> str:
         return f"its weights have the shape {tuple(weights.shape)}"
     if not weights.isfinite().all():
         return "some weights are not finite; take the -inf of masked keys out before you multiply"
-    if (weights < 0).any():
-        return "some weights are negative"
+    if sign != "any" and (weights < 0).any():
+        meant = "" if sign else '; where that is meant, state sign = "any" in its class'
+        return f"some weights are negative{meant}"
     if (weights[masked] != 0).any():
         return "masked keys get a weight"
     sums = weights.detach().sum(dim=-1)
-    if not torch.allclose(sums, torch.ones_like(sums), atol=1e-4):
-        return f"rows sum to {float(sums.min()):.4g} to {float(sums.max()):.4g}, not to 1"
-    if weights.requires_grad:
-        (weights * torch.randn_like(weights)).sum().backward()
-        learned = mechanism.parameters() if isinstance(mechanism, nn.Module) else ()
-        gradients = [parameter.grad for parameter in learned]
-        gradients += [scores.grad[~masked] if scores.grad is not None else None]
-        if any(one is not None and not one.isfinite().all() for one in gradients):
-            return "the gradient of its weights is not finite; mind the -inf of masked keys"
+    least, most = SUMS[total or "one"]
+    if not ((sums >= least - 1e-4) & (sums <= most + 1e-4)).all():
+        what = f"rows sum to {float(sums.min()):.4g} to {float(sums.max()):.4g}, not to "
+        free = "at most one" if sums.max() <= 1 + 1e-4 else "free"
+        meant = "" if total else f'; where that is meant, state sum = "{free}" in its class'
+        return f"{what}{'at most ' if total == 'at most one' else ''}1{meant}"
+    if weights.requires_grad and not _finite_gradients(mechanism, weights, scores, ~masked):
+        return "the gradient of its weights is not finite; mind the -inf of masked keys"
     return ""
+
+
+def _fault_after(
+    mechanism: Callable[[Tensor], Any], after: Callable[[Tensor], Any], context: Tensor
+) -> str:
+    """Say what is wrong with a mechanism's step after reading; empty where nothing is."""
+    context.requires_grad_()
+    found = after(context.clone())
+    if not isinstance(found, Tensor) or found.shape != context.shape:
+        return f"its `after` returns {tuple(getattr(found, 'shape', ()))}; return as much"
+    everything = torch.ones_like(context, dtype=torch.bool)
+    if not found.isfinite().all() or not _finite_gradients(mechanism, found, context, everything):
+        return "its `after` is not finite, or its gradient is not; mind a query that reads nothing"
+    return ""
+
+
+def _finite_gradients(mechanism: object, found: Tensor, given: Tensor, where: Tensor) -> bool:
+    """Whether the gradients of what was found are finite, in parameters and in what was given."""
+    (found * torch.randn_like(found)).sum().backward()
+    learned = mechanism.parameters() if isinstance(mechanism, nn.Module) else ()
+    gradients = [parameter.grad for parameter in learned]
+    gradients += [given.grad[where] if given.grad is not None else None]
+    return all(one is None or bool(one.isfinite().all()) for one in gradients)
 
 
 def check_longest_pair(model: Node, corpus: Corpus) -> None:

@@ -59,6 +59,50 @@ def test_nothing_else_changes(own):
     assert again.run("one", "s_mine", 0).draft(own.root)["code"] != code
 
 
+STEPPING = """
+from model.gate import Gate
+
+class Stepping(Gate):
+    def after(self, context): ...
+
+class Renamed(Stepping): ...
+
+def after(scores): ...
+"""
+
+
+def test_a_step_after_reading_needs_the_part_around_that_the_experiment_names(own):
+    """All else of that part stays, at every scale; one without the step stays where it is."""
+    own.write("my_step.py", STEPPING)
+    network = "class Network:\n    def __init__(self, width, gate, layers=1): ...\n"
+    own.write("model/network.py", network)
+    own.write("model/around.py", "from model.network import Network\nclass Around(Network): ...\n")
+    own.experiments["one"]["scales"]["demo"]["variants"] = {"large": {"model": {"layers": 5}}}
+    own.experiments["one"]["scales"]["demo"]["only"] = ["small", "large"]
+    mine = {"step": "my_step:Stepping", "base": {"path": "my_step:Renamed", "size": 2}, **MINE}
+    mine["plain"] = "my_step:after"
+    made = plan(own, mechanisms=mine)
+    found = {run.variant for run in made.runs("one")}
+    assert found == {"small", "large", "s_mine", "l_mine", "s_plain", "l_plain"}, "no `after`"
+    own.experiments["one"]["mechanisms"]["after"] = "model.around:Around"
+    made = plan(own, mechanisms=mine)
+    assert {run.variant for run in made.runs("one")} == found | {
+        "s_step",
+        "l_step",
+        "s_base",
+        "l_base",
+    }
+    for scale, changed in (("demo", {"layers": 5}), ("lite", {})):
+        model = plan(own, scale=scale, mechanisms=mine).run("one", "l_base", 0).settings.model
+        gate = {"path": "my_step:Renamed", "size": 2}
+        assert model == {"path": "model.around:Around", "width": 8, "gate": gate, **changed}
+    plain = made.run("one", "l_plain", 0).settings.model
+    assert plain["path"] == "model.network:Network" and plain["gate"] == {"path": "my_step:after"}
+    theirs, ours = (made.run("one", name, 0).settings for name in ("large", "l_step"))
+    named = {name: getattr(ours, name) for name in ("variant", "where", "label", "model")}
+    assert ours == replace(theirs, **named)
+
+
 def test_rows_are_only_for_tables_that_ask_for_them(own):
     own.save()
     rows = {**TABLE, "mechanisms": {"s_{mechanism}": "small"}}
@@ -107,6 +151,8 @@ def test_a_name_that_is_there_already_is_refused(own):
         ("at", "data", r'mechanisms\.at: "data" is not a dotted key'),
         ("like", {"s": "smal"}, r'mechanisms\.like: unknown variant "smal".*"small"\?'),
         ("like", {}, r"mechanisms\.like: must not be empty"),
+        ("after", "model.gate:Gat", r'mechanisms\.after\.path: unknown name in model.gate "Gat"'),
+        ("after", "Gate", r'mechanisms\.after: "Gate" is not a dotted path'),
     ],
 )
 def test_mistakes_of_an_experiment_are_found_without_any_mechanism(own, key, value, says):

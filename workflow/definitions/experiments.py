@@ -13,6 +13,7 @@ from workflow.definitions.values import (
     Name,
     Node,
     NotNegative,
+    Path,
     Positive,
     SeedCount,
     SeedList,
@@ -247,6 +248,8 @@ class Mechanisms(TypedDict):
     ]
     like: Annotated[dict[Name, str], Field(min_length=1)]
     """by the beginning of the new variant's name ("sst" for "sst_mine")"""
+    after: NotRequired[Path]
+    """the part around it for one with a step after reading; without it, such are left out"""
 
 
 @closed

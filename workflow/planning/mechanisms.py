@@ -4,6 +4,9 @@ An experiment names the node that a mechanism takes the place of, and by name th
 follow: `mechanisms: {at: model.encoder.normalizer, like: {sst: sst_softmax}}` makes of a mechanism
 `mine` the variant `sst_mine`, run wherever `sst_softmax` is. A table names the rows to follow:
 `mechanisms: {"sst_{mechanism}": sst_softmax}` makes the row `sst_mine`.
+
+A mechanism with a step after reading needs a part around it that takes the step: the experiment's
+`after`. An experiment without it leaves such mechanisms out.
 """
 
 from collections.abc import Mapping
@@ -17,8 +20,11 @@ from workflow.definitions.experiments import Definition, Scale, Scales, Variant
 from workflow.definitions.names import known
 from workflow.errors import InputError
 from workflow.planning.experiments import SCALES, Experiment
-from workflow.planning.nodes import check_nodes, signature
+from workflow.planning.nodes import check_nodes, has_method, signature
 from workflow.planning.settings import merge
+
+AFTER = "after"
+"""The method of a mechanism with a step after reading."""
 
 
 def mechanisms(config: Configuration, root: Path) -> dict[str, Node]:
@@ -43,7 +49,7 @@ def mechanisms(config: Configuration, root: Path) -> dict[str, Node]:
     return found
 
 
-def with_variants(experiment: Experiment, own: Mapping[str, Node]) -> Experiment:
+def with_variants(experiment: Experiment, own: Mapping[str, Node], root: Path) -> Experiment:
     """Return the experiment with a variant for each mechanism and each variant to follow.
 
     Raises InputError when its `mechanisms` name a variant or node that it does not have, or a
@@ -54,17 +60,18 @@ def with_variants(experiment: Experiment, own: Mapping[str, Node]) -> Experiment
     definition = experiment.definition
     at, like = definition["mechanisms"]["at"], definition["mechanisms"]["like"]
     where = f"{experiment.stated}.mechanisms"
+    around = definition["mechanisms"].get("after")
+    if around:
+        signature(around, f"{where}.after", root)
     known(f"{where}.like", "variant", like.values(), definition["variants"])
     for followed in like.values():
-        part = merge(definition, definition["variants"][followed])
-        for step in at.split("."):
-            part = part.get(step) if isinstance(part, Mapping) else None
+        part = _part(merge(definition, definition["variants"][followed]), at)
         if not isinstance(part, Mapping) or "path" not in part:
             raise InputError(f'{where}.at: "{at}" is no part of variant {followed}; correct it')
     for name, node in own.items():
-        change: Any = node
-        for step in reversed(at.split(".")):
-            change = {step: change}
+        steps = has_method(node["path"], AFTER, root)
+        if steps and not around:
+            continue
         for prefix, followed in like.items():
             variant = f"{prefix}_{name}"
             if variant in definition["variants"]:
@@ -72,7 +79,12 @@ def with_variants(experiment: Experiment, own: Mapping[str, Node]) -> Experiment
                     f"config: mechanisms.{name}: {experiment.name} already has a variant "
                     f"{variant}; choose another name"
                 )
-            definition = _following(definition, followed, variant, {**change, "label": name})
+            change, whole = _placed({"label": name}, at, node), Variant()
+            if steps:
+                outer = at.rpartition(".")[0]
+                part = _part(merge(definition, definition["variants"][followed]), outer)
+                whole = _placed({}, outer, {**part, "path": around})
+            definition = _following(definition, followed, variant, change, whole)
             twin = _twin(definition, variant)
             if twin:
                 raise InputError(
@@ -80,6 +92,21 @@ def with_variants(experiment: Experiment, own: Mapping[str, Node]) -> Experiment
                     f"out"
                 )
     return replace(experiment, definition=definition)
+
+
+def _part(laid: Any, at: str) -> Any:
+    """Return what settings have at a dotted key, None for nothing."""
+    for step in at.split("."):
+        laid = laid.get(step) if isinstance(laid, Mapping) else None
+    return laid
+
+
+def _placed(change: Variant, at: str, value: Any) -> Variant:
+    """Return a change with a value at a dotted key."""
+    for step in reversed(at.split(".")):
+        value = {step: value}
+    placed: Variant = merge(change, value)
+    return placed
 
 
 def _twin(definition: Definition, variant: str) -> str | None:
@@ -92,11 +119,16 @@ def _twin(definition: Definition, variant: str) -> str | None:
     return next((name for name, other in laid.items() if other == own), None)
 
 
-def _following(definition: Definition, followed: str, variant: str, change: Variant) -> Definition:
-    """Return the definition with a variant like `followed` but for `change`, at every scale."""
+def _following(
+    definition: Definition, followed: str, variant: str, change: Variant, whole: Variant
+) -> Definition:
+    """Return the definition with a variant like `followed` but for `change`, at every scale.
 
-    def among(variants: Mapping[str, Variant]) -> dict[str, Variant]:
-        return {**variants, variant: merge(variants[followed], change)}
+    `whole` is laid below the change in the variant alone: a part of another path, whole.
+    """
+
+    def among(variants: Mapping[str, Variant], whole: Variant) -> dict[str, Variant]:
+        return {**variants, variant: merge(merge(variants[followed], whole), change)}
 
     scales: Scales = {**definition.get("scales", {})}
     for name in SCALES:
@@ -104,6 +136,6 @@ def _following(definition: Definition, followed: str, variant: str, change: Vari
         if followed in scale.get("only", []):
             scale["only"] = [*scale["only"], variant]
         if followed in scale.get("variants", {}):
-            scale["variants"] = among(scale["variants"])
+            scale["variants"] = among(scale["variants"], {})
         scales[name] = scale
-    return {**definition, "variants": among(definition["variants"]), "scales": scales}
+    return {**definition, "variants": among(definition["variants"], whole), "scales": scales}

@@ -62,6 +62,27 @@ def signature(path: str, where: str, root: Path) -> Signature:
     return _signature(name, file, root)
 
 
+def has_method(path: str, method: str, root: Path) -> bool:
+    """Return whether `package.module:Name`, which exists, is a class with a method.
+
+    Bases in the project count, too.
+    """
+    module, _, name = path.partition(":")
+    file = module_file(module, root)
+    if file is None:
+        return False
+    node = _definitions(file, file.stat().st_mtime_ns).get(name)
+    if node is None:
+        origin = _imported(file, file.stat().st_mtime_ns).get(name)
+        return origin is not None and has_method(f"{origin}:{name}", method, root)
+    if not isinstance(node, ast.ClassDef):
+        return False
+    if any(isinstance(one, ast.FunctionDef) and one.name == method for one in node.body):
+        return True
+    bases = [base.id for base in node.bases if isinstance(base, ast.Name)]
+    return any(has_method(f"{module}:{base}", method, root) for base in bases)
+
+
 def _siblings(module: str, root: Path) -> list[str]:
     """Return the modules that stand beside where `module` was looked for."""
     package = module.rpartition(".")[0]

@@ -122,7 +122,7 @@ class Plan:
         self.results = results_folder(self.config["results"], root)
         self.mechanisms = mechanisms(self.config, root)
         stated = {
-            name: with_variants(experiment, self.mechanisms)
+            name: with_variants(experiment, self.mechanisms, root)
             for name, experiment in load_experiments(self.papers).items()
         }
         overlay = self.config.get("overlay") or {"name": "", "experiments": {}}

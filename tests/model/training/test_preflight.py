@@ -19,7 +19,14 @@ NORMALIZERS = [
     part("normalizers.entmax15:Entmax15"),
     part("normalizers.entmax_alpha:EntmaxAlpha", heads=4),
     part("normalizers.gumbel:Gumbel", straight_through=True),
+    part("normalizers.softpick:Softpick"),
+    part("normalizers.length_scaled:ASEntmax", heads=4),
+    part("normalizers.length_scaled:SSMax", heads=4),
+    part("normalizers.selective:Selective"),
+    part("normalizers.rela:ReLA", width=16),
+    part("normalizers.differential:Differential", head_width=4),
 ]
+CONTEXT = "architectures.context_transformer:ContextTransformer"
 
 
 TRAINING = "given scores (2, 4, 5, 7) in training, "
@@ -129,8 +136,100 @@ def said_of(node, **options):
 @pytest.mark.parametrize("node", NORMALIZERS, ids=lambda node: node["path"])
 def test_the_projects_own_pass_and_the_random_state_stays(node):
     state = torch.get_rng_state()
-    check_mechanisms(model(node))
+    check_mechanisms(around(node))
     assert torch.equal(torch.get_rng_state(), state)
+
+
+def stating(rows, **stated):
+    """A mechanism that states something; `rows` makes its weights of softmax's and the scores."""
+    return type("Stating", (nn.Module,), {
+        "forward": lambda self, scores: rows(scores.softmax(-1), scores), **stated,
+    })  # fmt: skip
+
+
+def half(weights, scores):
+    return weights / 2
+
+
+def double(weights, scores):
+    return 2 * weights
+
+
+def below(weights, scores):
+    """Rows that sum to 1 and have weights below 0."""
+    seen = scores.isfinite().float()
+    return 3 * weights - 2 * seen / seen.sum(-1, keepdim=True)
+
+
+def negative(weights, scores):
+    """Rows that sum to -1."""
+    return -weights
+
+
+MEANT = "; where that is meant, state "
+CONTRACT = [
+    (half, {}, f'rows sum to 0.5 to 0.5, not to 1{MEANT}sum = "at most one" in its class'),
+    (double, {}, f'rows sum to 2 to 2, not to 1{MEANT}sum = "free" in its class'),
+    (below, {}, f'some weights are negative{MEANT}sign = "any" in its class'),
+    (half, {"sum": "one"}, "rows sum to 0.5 to 0.5, not to 1"),
+    (double, {"sum": "at most one"}, "rows sum to 2 to 2, not to at most 1"),
+    (below, {"sign": "positive"}, "some weights are negative"),
+    (below, {"sum": "free"}, f'some weights are negative{MEANT}sign = "any" in its class'),
+    (
+        negative,
+        {"sign": "any"},
+        f'rows sum to -1 to -1, not to 1{MEANT}sum = "at most one" in its class',
+    ),
+    (half, {"sum": "at most one"}, ""),
+    (double, {"sum": "free"}, ""),
+    (below, {"sign": "any"}, ""),
+    (negative, {"sign": "any", "sum": "free"}, ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rows", "stated", "fault"), CONTRACT)
+def test_what_rows_are_is_what_a_mechanism_states(own, rows, stated, fault):
+    node = own(stating(rows, **stated))
+    if fault:
+        assert said_of(node)[1] == TRAINING + fault
+    else:
+        check_mechanisms(node)
+
+
+def test_what_can_be_stated_is_told(own):
+    said = said_of(own(stating(double, sum="two")))[1]
+    assert said == "its sum is 'two'; state one of 'one', 'at most one', 'free'"
+    said = said_of(own(stating(below, sign="negative")))[1]
+    assert said == "its sign is 'negative'; state one of 'positive', 'any'"
+
+
+def around(node):
+    """A model whose encoder takes a step after reading."""
+    found = model(node)
+    found["encoder"] |= part(CONTEXT, width=16)
+    return found
+
+
+def test_a_step_after_reading_needs_an_encoder_that_takes_it(own):
+    node = own(stating(lambda weights, scores: weights, after=lambda self, context: context))
+    said = said_of(node)[1]
+    assert said == (
+        "it has a step after reading, which model.architectures.transformer:Transformer leaves "
+        f"out; use model.{CONTEXT}"
+    )
+    check_mechanisms(around(node["encoder"]["normalizer"]))
+
+
+@pytest.mark.parametrize(("after", "fault"), [
+    (lambda self, context: context[..., :1], "its `after` returns (2, 4, 5, 1); return as much"),
+    (lambda self, context: context / context.square().sum(-1, keepdim=True),
+     "its `after` is not finite, or its gradient is not; mind a query that reads nothing"),
+    (lambda self, context: context.square().sum(-1, keepdim=True).sqrt() * context.sign(),
+     "its `after` is not finite, or its gradient is not; mind a query that reads nothing"),
+])  # fmt: skip
+def test_a_step_after_reading_is_tried_on_what_is_read(own, after, fault):
+    node = own(stating(lambda weights, scores: weights, after=after))["encoder"]["normalizer"]
+    assert said_of(around(node))[1] == f"given what is read (2, 4, 5, 4), {fault}"
 
 
 @pytest.mark.parametrize(("mechanism", "fault"), FAULTS, ids=[fault for _, fault in FAULTS])

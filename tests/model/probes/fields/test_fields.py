@@ -13,6 +13,7 @@ from model.build import build
 from model.layers.receptive_field import receptive_field
 from model.normalizers.gumbel import one_hot_argmax
 from model.probes.fields.effective_field import effective_field, field_of_first
+from model.probes.fields.rows import rows
 from model.probes.fields.weighted_field import best_cut, weighted_fields
 from model.probes.measure import Subject
 from tests.model.corpora import CPU, write_corpus
@@ -171,3 +172,55 @@ def test_the_best_reading_of_the_heads_counts(tmp_path):
     # {1} of the third is no member and reaches 1 when summed, .75 when averaged.
     assert found["f1_summed"] == pytest.approx(8 / 9)
     assert found["f1_averaged"] == found["f1"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_rows_equal_a_slow_loop(tmp_path, causal):
+    """Weights of either sign, of which some rows are empty; the last example has no other rows."""
+    tests = [[3, 4, 5, 6], [5, 6], [6]]
+    corpus = write_corpus(tmp_path / "c", {"test": tests}, 9, {})
+    layers = [torch.randn(3, 2, 5, 5).double() for _ in range(2)]
+    for layer in layers:
+        layer *= torch.rand(3, 2, 5, 1) < 0.6
+        layer[2] = 0
+        layer[0, 0, 1] = torch.tensor([-3.0, 1, 0, 0, 0])
+        layer[0, 1, 0] = 0
+
+    class Given(nn.Module):
+        """A model that has these weights for the texts, told apart by their lengths."""
+
+        def forward(self, tokens, real):
+            which = [[4, 2, 1].index(n - (not causal)) for n in real.sum(dim=1).tolist()]
+            length = tokens.shape[1]
+            return NextSymbol(None, [layer[which, :, :length, :length] for layer in layers])
+
+    found = rows(Subject(Given(), corpus, CPU, 0), causal)
+    empty, first = [], []
+    for example, text in enumerate(tests):
+        sizes = [
+            (abs(layer[example, h, i, 0]), layer[example, h, i, : 5 - causal].abs().sum())
+            for layer in layers for h in range(2) for i in range(len(text) + (not causal))
+        ]  # fmt: skip
+        empty.append(sum(float(total == 0) for _, total in sizes) / len(sizes))
+        shares = [float(one / total) for one, total in sizes if total]
+        first.append(sum(shares) / len(shares) if shares else None)
+    assert first[2] is None and empty[2] == 1 and 0 < empty[0] < 1
+    assert found.arrays["empty"] == pytest.approx(empty, abs=1e-5)
+    assert found.arrays["first"][:2] == pytest.approx(first[:2], abs=1e-5)
+    assert found.arrays["first"][2] is None
+    assert found.scalars["empty"]["value"] == pytest.approx(sum(empty) / 3)
+    assert found.scalars["first"]["value"] == pytest.approx(sum(first[:2]) / 2)
+    assert [found.scalars[name]["n"] for name in ("empty", "first")] == [3, 2]
+
+
+@pytest.mark.parametrize("normalizer", ["softmax", "one_hot"])
+def test_positive_rows_that_sum_to_1_have_the_weight_itself(keywords, classifier_spec, normalizer):
+    s = subject(classifier_spec, keywords, normalizer, "transformer:Transformer")
+    found = rows(s, causal=False, tokens=50)
+    means = []
+    for example in range(len(keywords.split("test"))):
+        batch = collate(keywords.split("test"), np.array([example]))
+        weights = s.model(batch.tokens, batch.real).weights
+        means.append(float(torch.stack([w[..., 0] for w in weights]).detach().mean()))
+    assert found.arrays["first"] == pytest.approx(means, abs=1e-5)
+    assert found.scalars["empty"]["value"] == 0
