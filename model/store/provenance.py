@@ -28,8 +28,8 @@ def environment(device: torch.device) -> dict[str, object]:
 
 
 def commit(root: Path) -> dict[str, object]:
-    """The commit that is checked out, and whether files differ from it; None without git."""
-    status = _git(root, "status", "--porcelain")
+    """The commit that is checked out, and whether files but docs differ; None without git."""
+    status = _git(root, "status", "--porcelain", "--", ".", ":(exclude)docs")
     return {
         "commit": _git(root, "rev-parse", "HEAD"),
         "dirty": status != "" if status is not None else None,

@@ -28,6 +28,12 @@ def test_a_clean_tree_has_its_commit(repository):
     assert found["cuda"] is None and found["cpu"] and found["cores"] >= 1
 
 
+def test_pages_are_no_code(repository):
+    (repository / "docs").mkdir()
+    (repository / "docs/LOG.md").write_text("new")
+    assert provenance.commit(repository)["dirty"] is False
+
+
 @pytest.mark.parametrize("name", ["file", "new"])
 def test_a_tree_with_an_edited_or_a_new_file_is_dirty(repository, name):
     assert provenance.commit(repository)["dirty"] is False
