@@ -120,7 +120,7 @@ quick: style  ## Run before a commit (three minutes): style, types, and the quic
 		tests/reporting/statistics
 
 unit: $(TEST_READY)  ## Run the test suite with line coverage
-	$(VENV)/bin/python -m pytest -n auto --dist worksteal --cov --cov-fail-under=90
+	$(VENV)/bin/python -m pytest -n auto --dist worksteal --cov --cov-fail-under=90 --durations 15
 
 dry-runs: $(READY)  ## Plan every scale without running anything
 	@for scale in demo lite paper; do for profile in profiles/default slurm; do \
