@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from model.store.checksums import ASIDE, Damaged, check_files, read_sealed, sha256, write_archive
+from model.training.watchdog import CONTINUE
 
 ROOT = Path(__file__).resolve().parents[1]
 LISTING, RESULTS = "bundle.json", "results.json"
@@ -37,11 +38,9 @@ LIBRARIES = ("torch", "numpy", "scipy", "safetensors")
 IMPORTED = ("torch._dynamo", "safetensors.torch", "scipy.special")
 """What is imported once: each program is a fork, since to import torch may take longer."""
 LEAST, GRACE = 5.0, 30.0
-"""Seconds that are left when nothing is begun any more, and that a program has to save its state."""
+"""Seconds that are left when nothing is begun any more, and that a program has to end."""
 SHARE = 0.05
 """How much of the time packing the results may take, before the end."""
-CONTINUE = 75
-"""Exit status of a training that stopped with its state saved."""
 
 Job = Mapping[str, Any]
 """A program with arguments; its output `out`, the files and the libraries that it `needs`."""
@@ -65,7 +64,7 @@ def main() -> None:
         signal.signal(signal.SIGTERM, session.stop)
         session.work()
     except Damaged as error:
-        sys.exit(f"error: {error}; unpack the bundle anew, and copy it again where that is damaged.")
+        sys.exit(f"error: {error}; unpack the bundle anew, else copy it anew.")
     except ModuleNotFoundError as error:
         sys.exit(f"error: {error.name} is not installed; pip install {' '.join(LIBRARIES)}.")
     except OSError as error:
@@ -105,7 +104,7 @@ class Session:
         self.runs: list[Run] = bundle["runs"]
         self.bundle, self.to = bundle, to
         self.began = self.packed = time.monotonic()
-        self.end = self.began + seconds - min(seconds / 10, GRACE) if seconds < math.inf else seconds
+        self.end = self.began + max(0.9 * seconds, seconds - GRACE)
         self.cost = 0.0
         self.made: list[str] = []
         self.failed: dict[str, str] = {}
@@ -230,7 +229,6 @@ def _become(job: Job, log: Path, environment: Mapping[str, str], parent: int) ->
     with log.open("a") as said:
         os.dup2(said.fileno(), 1)
         os.dup2(said.fileno(), 2)
-    sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)
     os.environ.update(environment)
     os.chdir(ROOT)
     sys.path[0] = str(ROOT)

@@ -18,7 +18,7 @@ import tarfile
 import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from model.store.files import aside
 
@@ -122,11 +122,12 @@ def write_archive(
     Args:
         path: of the tar.
         files: contents, or where they are, by their path below the folder of the listing.
-        listing: path in the tar of the JSON that lists them.
+        listing: path of the JSON that lists them.
         told: what that says beside.
     """
     sums: dict[str, Sum] = {}
-    with aside(path) as hidden, tarfile.open(hidden, "w:gz" if path.suffix == ".gz" else "w") as tar:
+    mode: Literal["w", "w:gz"] = "w:gz" if path.suffix == ".gz" else "w"
+    with aside(path) as hidden, tarfile.open(hidden, mode) as tar:
 
         def add(name: str, content: bytes) -> None:
             member = tarfile.TarInfo(str(Path(listing).parent / name))
@@ -141,7 +142,10 @@ def write_archive(
 
 
 def unpack_archive(path: Path, listing: str, folder: Path) -> dict[str, Any]:
-    """Unpack into a folder what `write_archive` wrote; what its listing says.
+    """Unpack into a folder what `write_archive` wrote, with its listing outside of folders.
+
+    Returns:
+        What the listing says.
 
     Raises:
         Damaged: any byte is another one, or a file is missing or not listed.
@@ -150,7 +154,9 @@ def unpack_archive(path: Path, listing: str, folder: Path) -> dict[str, Any]:
     try:
         with tarfile.open(path) as tar:
             members = tar.getmembers()
-            tar.extractall(folder, [one for one in members if one.isfile()], filter="data")
+            # Without a mode of its own each file gets that of the umask.
+            plain = [one.replace(mode=None, deep=False) for one in members if one.isfile()]  # type: ignore[arg-type]
+            tar.extractall(folder, plain, filter="data")
         told = read_sealed(folder / listing)
         check_files(folder, told["files"])
         odd = {one.name for one in members} ^ {listing, *told["files"]}

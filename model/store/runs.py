@@ -176,7 +176,7 @@ class Claim:
         self._clear()
 
     def adopt(self, files: Path) -> None:
-        """Let a finished run, a folder of the same disk that `result` made elsewhere, be this one's."""
+        """Let what `result` made elsewhere, now a folder of the same disk, be this run's result."""
         self.check()
         os.replace(files, self.entry.result)
         self._clear()

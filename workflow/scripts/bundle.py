@@ -1,7 +1,7 @@
 """Pack runs, to be trained on a machine that has torch but neither Snakemake nor git.
 
-Data that is not there yet is made first. Claims that are undecided tell which runs are worth most for
-their time; runs that the store has are left out, and of them go along what others start from.
+Data that is not there yet is made first. Claims that are undecided tell which runs are worth most
+for their time. Runs that the store has are left out; weights that others start from go along.
 """
 
 import ast
@@ -18,18 +18,20 @@ from typing import Any
 
 from model.build import Node
 from model.bundle import LIBRARIES, LISTING
-from model.store.checksums import sealed, write_archive
+from model.store.checksums import check_files, sealed, write_archive
 from model.store.provenance import commit
 from model.store.runs import Entry, read_result
 from workflow import PUBLISHED, ROOT
 from workflow.datasets.io.checksums import read_manifest
+from workflow.definitions.claims import claim_runs
 from workflow.errors import InputError, unknown
 from workflow.failure import one_sentence
 from workflow.files import read_json
+from workflow.lines import whole_lines
 from workflow.planning.code import Project, module_file, parse
 from workflow.planning.configured import configured
 from workflow.planning.corpora import missing_file
-from workflow.planning.estimate import Estimator
+from workflow.planning.estimate import Estimator, tokens_read
 from workflow.planning.identity import (
     Spec,
     canonical,
@@ -49,6 +51,9 @@ OPEN = ("undecided", "not run")
 """Verdicts of claims that a run helps to decide."""
 THERE = "results"
 """The folder of results in a bundle."""
+UPDATE, BESIDE = 0.01, 5.0
+"""Seconds that an update of a small model takes on a GPU, which waits for Python; and that a run
+takes beside its updates."""
 SAVE_EVERY = 30
 """Seconds between states there, where the machine may go at any time."""
 Files = dict[str, Path | bytes]
@@ -72,7 +77,7 @@ def main() -> None:
     make = [sys.executable, "-m", "snakemake", *asked, "--cores", "all", "--quiet", "all"]
     if subprocess.run(make, check=False).returncode:
         sys.exit("error: the data can't be made, as said above; the same command tries again.")
-    with one_sentence():
+    with one_sentence(Path(plan.results)):
         there = configured(ROOT, given.configfile, **settings | {"results": THERE})
         bundle = Bundle(plan, Inputs(Targets(there)), runs, given.minutes)
         bundle.write(Path(given.to))
@@ -161,10 +166,12 @@ class Bundle:
             spec = self.spec(run)
             if not Entry(self.store, spec["identity"]).finished() and run.key not in waiting:
                 parents = [waiting.get(one.key) for one in plan.parents(run).values()]
-                took = estimator.estimate(run).seconds / 60
+                took = planned(run, estimator) / 60
                 waiting[run.key] = Packed(run, spec, took, [*filter(None, parents)])
         self.finished = len({run.key for run in runs} - waiting.keys())
-        weigh(list(waiting.values()), open_claims(plan))
+        known = published(plan)
+        new = [it for it in waiting.values() if it.spec["identity"] not in known]
+        weigh(new, open_claims(plan))
         for one in sorted(waiting.values(), key=lambda one: (-one.worth, one.run.seed)):
             self._take(one, minutes)
         self.left_out = len(waiting) - len(self.packed)
@@ -223,12 +230,15 @@ class Bundle:
         """Say how a run is measured: in a job those evaluators that need the same."""
         further = [tuple(text.split("=", 1)) for text in self.inputs.further(asked) if "=" in text]
         nodes = self.plan.evaluators(one.run)
-        read = {name: [path for key, path in further if key.split(".")[0] == name] for name in nodes}
-        for path in (path for found in read.values() for path in found):
-            self._record(path) if path.endswith(".npz") else self._folder(path)
+        for _, path in further:
+            if path.endswith(".npz"):
+                self._record(path)
+            else:
+                self._folder(path)
 
         def needs(name: str) -> tuple[list[str], list[str]]:
-            records = [path for path in read[name] if path.endswith(".npz")]
+            read = [path for key, path in further if key.startswith(f"{name}.")]
+            records = [path for path in read if path.endswith(".npz")]
             return self.libraries(measuring_roots(nodes[name])), [own, *records]
 
         for number, (needed, group) in enumerate(groupby(sorted(nodes, key=needs), needs)):
@@ -256,7 +266,11 @@ class Bundle:
     def _folder(self, folder: str) -> None:
         """Pack a folder of encoded data."""
         here = Path(self.plan.results, Path(folder).relative_to(THERE))
-        for name in ("manifest.json", *read_manifest(here)["files"]):
+        if f"{folder}/manifest.json" in self.files:
+            return
+        files = read_manifest(here)["files"]
+        check_files(here, files)
+        for name in ("manifest.json", *files):
             self.files[f"{folder}/{name}"] = here / name
 
     def _record(self, path: str) -> None:
@@ -326,6 +340,17 @@ def nodes(run: Run) -> list[Node]:
     return [*run.settings.evaluators.values(), *record]
 
 
+def planned(run: Run, estimator: Estimator) -> float:
+    """Return the seconds that a run is expected to take on a GPU."""
+    estimate, training = estimator.estimate(run), run.settings.training
+    if estimate.source in ("measured", "store"):
+        return estimate.seconds
+    data, batch = estimator.data(run.recipe), training["batch"]
+    each = batch.get("tokens") or (batch.get("examples") or 1) * data.tokens / data.examples
+    updates = tokens_read(training, data) / each
+    return max(estimate.seconds, UPDATE * updates) + BESIDE
+
+
 def lineage(one: Packed) -> Iterator[Packed]:
     """Yield a run after those that it waits for."""
     for parent in one.parents:
@@ -342,10 +367,16 @@ def open_claims(plan: Plan) -> list[list[str]]:
         decided = {claim["id"] for claim in told if claim["verdict"] not in OPEN}
         for claim in paper.claims["claims"]:
             if claim["id"] not in decided:
-                sides = (claim["left"], claim["right"])
-                variants = [side["variant"] for side in sides if "variant" in side]
-                found.append([f"{claim['experiment']}/{variant}" for variant in variants])
+                found.append(
+                    [f"{experiment}/{one}" for experiment, one in claim_runs({"claims": [claim]})]
+                )
     return found
+
+
+def published(plan: Plan) -> set[str]:
+    """Return the identities of the scale's published runs, which decide nothing anew."""
+    folder = PUBLISHED / plan.scale / "runs"
+    return {run["identity"] for path in folder.glob("*.jsonl") for run in whole_lines(path)}
 
 
 def weigh(runs: Sequence[Packed], claims: Iterable[Sequence[str]]) -> None:
@@ -353,8 +384,8 @@ def weigh(runs: Sequence[Packed], claims: Iterable[Sequence[str]]) -> None:
 
     A seed of a claim takes the minutes of both sides, so these stand beside each other.
     """
-    for sides in claims:
-        mine = [one for one in runs if names(one.run)[1] in sides]
+    for claim in claims:
+        mine = [one for one in runs if names(one.run)[1] in claim]
         for seed in {one.run.seed for one in mine}:
             both = [one for one in mine if one.run.seed == seed]
             for one in both:

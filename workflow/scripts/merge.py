@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from workflow.errors import Mistake
 from workflow.failure import one_sentence
 from workflow.planning.code import Project
 from workflow.planning.identity import identity, run_roots
-from workflow.scripts.forget import folders, remove
+from workflow.scripts.forget import remove
 from workflow.scripts.job import say
 
 FURTHER = ("records", "measures")
@@ -85,10 +85,13 @@ def other_code(record: dict[str, Any], project: Project) -> bool:
         return True
 
 
-def used_runs(results: Path) -> Collection[str]:
+def used_runs(results: Path) -> set[str]:
     """Return the identities of the runs whose results were copied out of the store."""
-    found = folders(results).items()
-    return {name for name, mine in found if any((one / "run.json").is_file() for one in mine)}
+    found = set()
+    for path in results.glob("*/runs/*/*/seed-*/run.json"):
+        with suppress(Damaged):
+            found.add(str(read_sealed(path)["identity"]))
+    return found
 
 
 def add(new: Path, entry: Entry, used: bool) -> str:
