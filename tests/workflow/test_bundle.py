@@ -1,6 +1,5 @@
 """Runs that go to a machine without Snakemake, are trained there, and come home."""
 
-import json
 import os
 import resource
 import signal

@@ -213,9 +213,10 @@ class Bundle:
         self._folder(self.inputs.encoded(asked))
         given = ["--spec", f"{folder}/spec.json", "--data", self.inputs.encoded(asked)]
         given += ["--store", f"{THERE}/store"]
-        before = self.inputs.of_train(asked)["parents"]
+        before = []
         for parent in self.plan.parents(run).values():
             self._finished(parent, f"{scale}/runs/{parent.key}")
+            before.append(f"{scale}/runs/{parent.key}/run.json")
         told = [*self.inputs.parents(asked), "--save-every", str(SAVE_EVERY)]
         one.jobs.append(job("train", own, [*given, "--out", folder, *told], before))
         given += ["--run", folder]
