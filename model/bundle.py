@@ -112,7 +112,7 @@ class Session:
         self.environment = {
             "SACCADE_COMMIT": json.dumps({name: bundle[name] for name in ("commit", "dirty")}),
             "SACCADE_INVOCATION": sha256(ROOT / LISTING),
-            "SACCADE_KEEP_CHECKPOINTS": "",
+            "SACCADE_KEEP_CHECKPOINTS": "1" if bundle["keep_checkpoints"] else "",
         }
 
     def stop(self, *_: object) -> None:

@@ -166,7 +166,7 @@ class Bundle:
             spec = self.spec(run)
             if not Entry(self.store, spec["identity"]).finished() and run.key not in waiting:
                 parents = [waiting.get(one.key) for one in plan.parents(run).values()]
-                took = planned(run, estimator) / 60
+                took = planned(plan.twin(run) or run, estimator) / 60
                 waiting[run.key] = Packed(run, spec, took, [*filter(None, parents)])
         self.finished = len({run.key for run in runs} - waiting.keys())
         known = published(plan)
@@ -305,7 +305,9 @@ class Bundle:
             }
             for one in self.packed.values()
         ]
-        told = {"schema": 1, "scale": self.plan.scale, **commit(ROOT), "runs": runs}
+        kept = bool(self.plan.config.get("keep_checkpoints"))
+        told = {"schema": 1, "scale": self.plan.scale, "keep_checkpoints": kept, "runs": runs}
+        told |= commit(ROOT)
         write_archive(to, {**self.files, **files}, f"{folder_name(to)}/{LISTING}", told)
 
     def told(self, to: Path) -> list[str]:
@@ -344,7 +346,7 @@ def nodes(run: Run) -> list[Node]:
 def planned(run: Run, estimator: Estimator) -> float:
     """Return the seconds that a run is expected to take on a GPU."""
     estimate, training = estimator.estimate(run), run.settings.training
-    if estimate.source in ("measured", "store"):
+    if estimate.source == "measured":
         return estimate.seconds
     data, batch = estimator.data(run.recipe), training["batch"]
     each = batch.get("tokens") or (batch.get("examples") or 1) * data.tokens / data.examples
