@@ -66,7 +66,7 @@ mirror: $(READY)  ## Gather what a scale downloads: make mirror TO=DIR SCALE=lit
 		$(call given,SCALE,--scale) --results "$(RESULTS)" $(if $(MIRROR),--mirror "$(MIRROR)") \
 		$(if $(OVERLAY),--configfile "$(OVERLAY)")
 
-bundle: $(READY)  ## Pack runs for a lent GPU: make bundle RUNS="stack_language/*" TO=FILE [SCALE= MINUTES=]
+bundle: $(READY)  ## Pack runs for a lent GPU: make bundle RUNS="experiment/*" TO=FILE [SCALE= MINUTES=]
 	@$(VENV)/bin/python -m workflow.scripts.bundle --runs "$(RUNS)" --to "$(TO)" \
 		$(call given,SCALE,--scale) --results "$(RESULTS)" $(if $(MINUTES),--minutes $(MINUTES)) \
 		$(if $(MIRROR),--mirror "$(MIRROR)") $(if $(OVERLAY),--configfile "$(OVERLAY)")

@@ -108,7 +108,7 @@ class Session:
         self.cost = 0.0
         self.made: list[str] = []
         self.failed: dict[str, str] = {}
-        self.without: dict[str, str] = {}
+        self.without: set[str] = set()
         self.environment = {
             "SACCADE_COMMIT": json.dumps({name: bundle[name] for name in ("commit", "dirty")}),
             "SACCADE_INVOCATION": sha256(ROOT / LISTING),
@@ -138,9 +138,10 @@ class Session:
                 continue
             for job in run["jobs"]:
                 absent = [one for one in job["libraries"] if not importlib.util.find_spec(one)]
+                self.without.update(absent)
                 if absent:
-                    self.without[run["key"]] = ", ".join(absent)
-                elif not done(job) and all((ROOT / name).is_file() for name in job["needs"]):
+                    continue
+                if not done(job) and all((ROOT / name).is_file() for name in job["needs"]):
                     yield run, job
 
     def _do(self, run: Run, job: Job) -> None:
@@ -178,7 +179,7 @@ class Session:
             *([f"Left: {few([run['key'] for run in left])}"] if left else []),
         ]
         if self.without:
-            names = ", ".join(sorted(set(self.without.values())))
+            names = ", ".join(sorted(self.without))
             lines.append(f"Not installed here: {names}; make run measures the rest at home")
         lines.append(f"Results: {self.to} ({size:.1f} MB); at home: make merge FROM=results.tar")
         if left or self.failed:
