@@ -238,13 +238,17 @@ def _become(job: Job, log: Path, environment: Mapping[str, str], parent: int) ->
 
 
 def pack(bundle: Mapping[str, Any], to: Path) -> None:
-    """Write what the store has of a bundle's runs: results, and the states of unfinished ones."""
+    """Write what the store has of a bundle's runs: results, and the states of unfinished ones.
+
+    Who worked on a run, and why it failed, stays: elsewhere it may not fail.
+    """
     files = {}
     for run in bundle["runs"]:
         for path in sorted((ROOT / "results/store" / run["identity"]).rglob("*")):
             name = path.relative_to(ROOT / "results")
             odd = [one for one in name.parts if one[0] == "." or one.endswith(ASIDE)]
-            if path.is_file() and not odd and not path.name.startswith("generation-"):
+            stays = path.name.startswith("generation-") or path.name == "failed.json"
+            if path.is_file() and not odd and not stays:
                 files[str(name)] = path
     write_archive(to, files, RESULTS, {"schema": 1, "commit": bundle["commit"]})
 

@@ -44,10 +44,12 @@ def main() -> None:
             found, refused = checked(Path(given.archive), Path(folder))
             used = used_runs(given.results)
             said = Counter(add(it, Entry(store, it.name), it.name in used) for it in found)
+            said["not finished"] = len([*Path(folder).glob("store/*")]) - len(found) - len(refused)
     for reason in refused:
         say(f"left out: {reason}")
-    told = ", ".join(f"{count} {what}" for what, count in sorted(said.items())) or "none"
-    print(f"Runs of {given.archive}: {told}, {len(refused)} left out")
+    said["left out"] = len(refused)
+    told = ", ".join(f"{count} {what}" for what, count in sorted(said.items()) if count)
+    print(f"Runs of {given.archive}: {told or 'none'}")
     sys.exit(1 if refused else 0)
 
 
