@@ -15,6 +15,7 @@ import json
 import os
 import shutil
 import tarfile
+import time
 import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -154,8 +155,12 @@ def unpack_archive(path: Path, listing: str, folder: Path) -> dict[str, Any]:
     try:
         with tarfile.open(path) as tar:
             members = tar.getmembers()
-            # Without a mode of its own each file gets that of the umask.
-            plain = [one.replace(mode=None, deep=False) for one in members if one.isfile()]  # type: ignore[arg-type]
+            # As if they were made here: modes are those of the umask, and times of now.
+            plain = [
+                one.replace(mtime=time.time(), mode=None, deep=False)  # type: ignore[arg-type]
+                for one in members
+                if one.isfile()
+            ]
             tar.extractall(folder, plain, filter="data")
         told = read_sealed(folder / listing)
         check_files(folder, told["files"])
