@@ -108,6 +108,7 @@ class Session:
         self.cost = 0.0
         self.made: list[str] = []
         self.failed: dict[str, str] = {}
+        self.devices: set[str] = set()
         self.without: set[str] = set()
         self.environment = {
             "SACCADE_COMMIT": json.dumps({name: bundle[name] for name in ("commit", "dirty")}),
@@ -152,6 +153,7 @@ class Session:
         if status == 0 and done(job):
             if name == "train":
                 self.made.append(run["key"])
+                self.devices.add(str(read_sealed(ROOT / job["out"])["device"]))
             say(f"{name:7} {run['key']}  {time.monotonic() - begun:.0f} s")
         elif self.left() > 0 or status not in (CONTINUE, -signal.SIGTERM, -signal.SIGKILL):
             self.failed[run["key"]] = last_line(log)
@@ -170,9 +172,11 @@ class Session:
         left = [run for run in self.runs if run not in trained and run["key"] not in self.failed]
         size = self.to.stat().st_size / 1e6
         planned = sum(run["minutes"] for run in left)
+        device = " and ".join(sorted(self.devices))
         lines = [
             f"{len(trained)} of {len(self.runs)} runs are trained ({len(self.made)} in this call, "
-            f"{(time.monotonic() - self.began) / 60:.1f} minutes), {len(ready)} measured, "
+            f"{(time.monotonic() - self.began) / 60:.1f} minutes{f' on {device}' if device else ''}), "
+            f"{len(ready)} measured, "
             f"{len(self.failed)} failed, {len(left)} left ({planned:.3g} minutes as planned)",
             *([f"Trained now: {few(self.made)}"] if self.made else []),
             *[f"Failed: {key}: {said}" for key, said in list(self.failed.items())[:3]],

@@ -347,7 +347,7 @@ def planned(run: Run, estimator: Estimator) -> float:
     """Return the seconds that a run is expected to take on a GPU."""
     estimate, training = estimator.estimate(run), run.settings.training
     if estimate.source == "measured":
-        return estimate.seconds
+        return estimate.seconds + BESIDE
     data, batch = estimator.data(run.recipe), training["batch"]
     each = batch.get("tokens") or (batch.get("examples") or 1) * data.tokens / data.examples
     updates = tokens_read(training, data) / each
