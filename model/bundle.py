@@ -172,11 +172,12 @@ class Session:
         left = [run for run in self.runs if run not in trained and run["key"] not in self.failed]
         size = self.to.stat().st_size / 1e6
         planned = sum(run["minutes"] for run in left)
-        device = " and ".join(sorted(self.devices))
+        took = f"{(time.monotonic() - self.began) / 60:.1f} minutes"
+        if self.devices:
+            took += f" on {' and '.join(sorted(self.devices))}"
         lines = [
             f"{len(trained)} of {len(self.runs)} runs are trained ({len(self.made)} in this call, "
-            f"{(time.monotonic() - self.began) / 60:.1f} minutes{f' on {device}' if device else ''}), "
-            f"{len(ready)} measured, "
+            f"{took}), {len(ready)} measured, "
             f"{len(self.failed)} failed, {len(left)} left ({planned:.3g} minutes as planned)",
             *([f"Trained now: {few(self.made)}"] if self.made else []),
             *[f"Failed: {key}: {said}" for key, said in list(self.failed.items())[:3]],
