@@ -36,7 +36,7 @@ CRATES_READY := $(VENV)-crates/.ready-lock-$(shell sha256sum < $(CRATES_LOCK) | 
 # An option for a variable that was given; without it config.yaml counts.
 given = $(if $(filter command environment,$(origin $(1))),$(2) "$($(1))")
 
-.PHONY: help demo plan run mirror so-far explore reproduce test quick style lint unit dry-runs offline crates slurm bench publish verify mend forget gc clean
+.PHONY: help demo plan run mirror bundle merge so-far explore reproduce test quick style lint unit dry-runs offline crates slurm bench publish verify mend forget gc clean
 
 ##@ Start
 
@@ -65,6 +65,14 @@ mirror: $(READY)  ## Gather what a scale downloads: make mirror TO=DIR SCALE=lit
 	@$(VENV)/bin/python -m workflow.scripts.mirror --to "$(TO)" \
 		$(call given,SCALE,--scale) --results "$(RESULTS)" $(if $(MIRROR),--mirror "$(MIRROR)") \
 		$(if $(OVERLAY),--configfile "$(OVERLAY)")
+
+bundle: $(READY)  ## Pack runs for a lent GPU: make bundle RUNS="experiment/*" TO=FILE [SCALE= MINUTES=]
+	@$(VENV)/bin/python -m workflow.scripts.bundle --runs "$(RUNS)" --to "$(TO)" \
+		$(call given,SCALE,--scale) --results "$(RESULTS)" $(if $(MINUTES),--minutes $(MINUTES)) \
+		$(if $(MIRROR),--mirror "$(MIRROR)") $(if $(OVERLAY),--configfile "$(OVERLAY)")
+
+merge: $(READY)  ## Take what a bundle trained into the store: make merge FROM=results.tar
+	@$(VENV)/bin/python -m workflow.scripts.merge --from "$(FROM)" --results "$(RESULTS)"
 
 ##@ Results
 

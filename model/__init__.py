@@ -2,5 +2,6 @@
 Snakemake, no paper, nothing of `workflow`.
 
 From the ground up: `store` and `build`, `normalizers` and `kernels`, `layers`, `batches`,
-`architectures`, `objectives`, `training`, `probes`. Each imports only what stands before it here.
+`architectures`, `objectives`, `training`, `probes`, `bundle`. Each imports only what stands before
+it here.
 """

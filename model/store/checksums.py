@@ -3,18 +3,25 @@
     {"sha256": "<of all bytes behind this comma>",
      "files": {"weights.safetensors": {"sha256": "...", "bytes": 821928}}, ...}
 
-Only the standard library is used.
+Such JSON in a tar lists all else there. Only the standard library is used.
 """
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import io
 import json
 import os
 import shutil
+import tarfile
+import time
+import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
+
+from model.store.files import aside
 
 ASIDE = ".damaged"
 """Behind the name of what was found damaged and set aside."""
@@ -106,6 +113,70 @@ def check_files(folder: Path, files: Files) -> None:
             fault = "is missing" if isinstance(error, FileNotFoundError) else str(error.strerror)
         if fault:
             raise Damaged(path, f"{path} {fault}")
+
+
+def write_archive(
+    path: Path, files: Mapping[str, Path | bytes], listing: str, told: Mapping[str, object]
+) -> None:
+    """Write a tar, whole or not at all; it is compressed where its name ends with `.gz`.
+
+    Args:
+        path: of the tar.
+        files: contents, or where they are, by their path below the folder of the listing.
+        listing: path of the JSON that lists them.
+        told: what that says beside.
+    """
+    sums: dict[str, Sum] = {}
+    mode: Literal["w", "w:gz"] = "w:gz" if path.suffix == ".gz" else "w"
+    with aside(path) as hidden, tarfile.open(hidden, mode) as tar:
+
+        def add(name: str, content: bytes) -> None:
+            member = tarfile.TarInfo(str(Path(listing).parent / name))
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+
+        for name, found in sorted(files.items()):
+            content = found if isinstance(found, bytes) else found.read_bytes()
+            sums[name] = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+            add(name, content)
+        add(Path(listing).name, sealed({**told, "files": sums}))
+
+
+def unpack_archive(path: Path, listing: str, folder: Path) -> dict[str, Any]:
+    """Unpack into a folder what `write_archive` wrote, with its listing outside of folders.
+
+    Returns:
+        What the listing says.
+
+    Raises:
+        Damaged: any byte is another one, or a file is missing or not listed.
+        OSError: it can't be read, or not be unpacked.
+    """
+    try:
+        with tarfile.open(path) as tar:
+            members = tar.getmembers()
+            # As if they were made here: modes are those of the umask, and times of now.
+            plain = [
+                one.replace(mtime=time.time(), mode=None, deep=False)  # type: ignore[arg-type]
+                for one in members
+                if one.isfile()
+            ]
+            tar.extractall(folder, plain, filter="data")
+        told = read_sealed(folder / listing)
+        check_files(folder, told["files"])
+        odd = {one.name for one in members} ^ {listing, *told["files"]}
+    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile):
+        raise Damaged(path, f"{path} is cut short, damaged or no tar") from None
+    except FileNotFoundError as error:
+        if not path.is_file():
+            raise
+        raise Damaged(path, f"{path} holds no {Path(str(error.filename)).name}") from None
+    except Damaged as error:
+        name = error.path.relative_to(folder)
+        raise Damaged(path, f"{path} is damaged: {name} is not what was packed") from None
+    if odd:
+        raise Damaged(path, f"{path} is damaged: {min(odd)} does not belong there")
+    return told
 
 
 def stamped(content: bytes) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import resource
@@ -27,8 +28,15 @@ def environment(device: torch.device) -> dict[str, object]:
     }
 
 
+COMMIT = "SACCADE_COMMIT"
+"""The variable that tells, as JSON, what `commit` would say where the code was packed."""
+
+
 def commit(root: Path) -> dict[str, object]:
     """The commit that is checked out, and whether files but docs differ; None without git."""
+    if COMMIT in os.environ:
+        packed: dict[str, object] = json.loads(os.environ[COMMIT])
+        return packed
     status = _git(root, "status", "--porcelain", "--", ".", ":(exclude)docs")
     return {
         "commit": _git(root, "rev-parse", "HEAD"),

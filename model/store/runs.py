@@ -150,8 +150,6 @@ class Claim:
     def result(self, record: Mapping[str, object]) -> Iterator[Path]:
         """A folder to write to; unless there is an error, it becomes the run's result.
 
-        Then what only an unfinished run needs is dropped.
-
         Args:
             record: what `run.json` says of the run, beside the checksums of the files.
         """
@@ -175,6 +173,16 @@ class Claim:
                     raise
         finally:
             shutil.rmtree(files, ignore_errors=True)
+        self._clear()
+
+    def adopt(self, files: Path) -> None:
+        """Let what `result` made elsewhere, now a folder of the same disk, be this run's result."""
+        self.check()
+        os.replace(files, self.entry.result)
+        self._clear()
+
+    def _clear(self) -> None:
+        """Drop what only an unfinished run needs."""
         for path in self.entry.folder.iterdir():
             kept = path.name in ("result", "records", "measures")
             if kept or path.name.startswith("generation-"):

@@ -1,0 +1,279 @@
+"""Work through a bundle on a lent machine, where there is neither Snakemake nor git.
+
+    tar xf bundle.tar && cd bundle && python -m model.bundle --minutes 10
+
+`bundle.json` names runs, what is worth most for its time first, and the programs that train, record
+and measure each. A run that fails does not stop the others. What is made goes into `results.tar`,
+which is whole at any time; the same command goes on from wherever it was stopped or killed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import importlib
+import importlib.util
+import json
+import math
+import multiprocessing
+import os
+import runpy
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from model.store.checksums import ASIDE, Damaged, check_files, read_sealed, sha256, write_archive
+from model.training.watchdog import CONTINUE
+
+ROOT = Path(__file__).resolve().parents[1]
+LISTING, RESULTS = "bundle.json", "results.json"
+"""What lists the files of a bundle, and of what comes back from it."""
+LIBRARIES = ("torch", "numpy", "scipy", "safetensors")
+"""What has to be installed there."""
+IMPORTED = ("torch._dynamo", "safetensors.torch", "scipy.special")
+"""What is imported once: each program is a fork, since to import torch may take longer."""
+LEAST, GRACE = 5.0, 30.0
+"""Seconds that are left when nothing is begun any more, and that a program has to end."""
+SHARE = 0.05
+"""How much of the time packing the results may take, before the end."""
+
+Job = Mapping[str, Any]
+"""A program with arguments; its output `out`, the files and the libraries that it `needs`."""
+Run = Mapping[str, Any]
+"""Of a run `key`, `identity`, planned `minutes` and `jobs`, which follow each other."""
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(prog="python -m model.bundle", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=math.inf, help="to take; else till done")
+    parser.add_argument("--to", type=Path, default=ROOT / "results.tar", help="file of results")
+    given = parser.parse_args()
+    given.to = given.to.absolute()
+    try:
+        bundle = opened(ROOT)
+        for name in IMPORTED:
+            importlib.import_module(name)
+        session = Session(bundle, given.to, 60 * given.minutes)
+        signal.signal(signal.SIGINT, session.stop)
+        signal.signal(signal.SIGTERM, session.stop)
+        session.work()
+    except Damaged as error:
+        sys.exit(f"error: {error}; unpack the bundle anew, else copy it anew.")
+    except ModuleNotFoundError as error:
+        sys.exit(f"error: {error.name} is not installed; pip install {' '.join(LIBRARIES)}.")
+    except OSError as error:
+        said = f"error: {error.strerror or error} ({error.filename or given.to})"
+        sys.exit(f"{said}; what was made before is whole: mend the cause, and run the same again.")
+    print("\n".join(session.summary()))
+    sys.exit(1 if session.failed else 0)
+
+
+def opened(folder: Path) -> dict[str, Any]:
+    """What a bundle says, once each of its files was compared with its checksum.
+
+    Raises:
+        Damaged: a file is another one, or missing.
+    """
+    path = folder / LISTING
+    if not path.is_file():
+        raise Damaged(path, f"{path} is missing: this folder is no bundle")
+    bundle = read_sealed(path)
+    check_files(folder, bundle["files"])
+    return bundle
+
+
+class Session:
+    """The work of one call.
+
+    Args:
+        bundle: as `bundle.json` says it.
+        to: file of the results.
+        seconds: that it may take.
+
+    Attributes:
+        failed: why runs failed in this call, by key.
+    """
+
+    def __init__(self, bundle: Mapping[str, Any], to: Path, seconds: float) -> None:
+        self.runs: list[Run] = bundle["runs"]
+        self.bundle, self.to = bundle, to
+        self.began = self.packed = time.monotonic()
+        self.end = self.began + max(0.9 * seconds, seconds - GRACE)
+        self.cost = 0.0
+        self.made: list[str] = []
+        self.failed: dict[str, str] = {}
+        self.devices: set[str] = set()
+        self.without: set[str] = set()
+        self.environment = {
+            "SACCADE_COMMIT": json.dumps({name: bundle[name] for name in ("commit", "dirty")}),
+            "SACCADE_INVOCATION": sha256(ROOT / LISTING),
+            "SACCADE_KEEP_CHECKPOINTS": "1" if bundle["keep_checkpoints"] else "",
+        }
+
+    def stop(self, *_: object) -> None:
+        """Have the program under way save its state, and begin no other."""
+        self.end = min(self.end, time.monotonic())
+
+    def work(self) -> None:
+        """Do what can be done in the time, and pack what was made."""
+        while (job := next(self._ready(), None)) is not None and self.left() > LEAST:
+            self._do(*job)
+            if self.cost < SHARE * (time.monotonic() - self.packed):
+                self._pack()
+        self._pack()
+
+    def left(self) -> float:
+        """The seconds that are left."""
+        return self.end - time.monotonic()
+
+    def _ready(self) -> Iterator[tuple[Run, Job]]:
+        """Yield what may be begun, in the order of the bundle."""
+        for run in self.runs:
+            if run["key"] in self.failed:
+                continue
+            for job in run["jobs"]:
+                absent = [one for one in job["libraries"] if not importlib.util.find_spec(one)]
+                self.without.update(absent)
+                if absent:
+                    continue
+                if not done(job) and all((ROOT / name).is_file() for name in job["needs"]):
+                    yield run, job
+
+    def _do(self, run: Run, job: Job) -> None:
+        """Run a program to its end, or to the end of the time."""
+        log, begun = ROOT / "logs" / f"{run['key']}.log", time.monotonic()
+        status = fork(job, log, self.environment, lambda: self.end)
+        name = job["program"].rpartition(".")[2]
+        if status == 0 and done(job):
+            if name == "train":
+                self.made.append(run["key"])
+                self.devices.add(str(read_sealed(ROOT / job["out"])["device"]))
+            say(f"{name:7} {run['key']}  {time.monotonic() - begun:.0f} s")
+        elif self.left() > 0 or status not in (CONTINUE, -signal.SIGTERM, -signal.SIGKILL):
+            self.failed[run["key"]] = last_line(log)
+            say(f"{name:7} {run['key']}  failed: {self.failed[run['key']]}")
+
+    def _pack(self) -> None:
+        begun = time.monotonic()
+        pack(self.bundle, self.to)
+        self.packed = time.monotonic()
+        self.cost = self.packed - begun
+
+    def summary(self) -> list[str]:
+        """What was done and what is left, in ten lines at most."""
+        trained = [run for run in self.runs if done(run["jobs"][0])]
+        ready = [run for run in trained if all(map(done, run["jobs"]))]
+        left = [run for run in self.runs if run not in trained and run["key"] not in self.failed]
+        size = self.to.stat().st_size / 1e6
+        planned = sum(run["minutes"] for run in left)
+        took = f"{(time.monotonic() - self.began) / 60:.1f} minutes"
+        if self.devices:
+            took += f" on {' and '.join(sorted(self.devices))}"
+        lines = [
+            f"{len(trained)} of {len(self.runs)} runs are trained ({len(self.made)} in this call, "
+            f"{took}), {len(ready)} measured, "
+            f"{len(self.failed)} failed, {len(left)} left ({planned:.3g} minutes as planned)",
+            *([f"Trained now: {few(self.made)}"] if self.made else []),
+            *[f"Failed: {key}: {said}" for key, said in list(self.failed.items())[:3]],
+            *([f"Left: {few([run['key'] for run in left])}"] if left else []),
+        ]
+        if self.without:
+            names = ", ".join(sorted(self.without))
+            lines.append(f"Not installed here: {names}; make run measures the rest at home")
+        lines.append(f"Results: {self.to} ({size:.1f} MB); at home: make merge FROM=results.tar")
+        if left or self.failed:
+            lines.append("The same command goes on from here; logs say more.")
+        return lines
+
+
+def done(job: Job) -> bool:
+    """Whether a job's output is there, which comes whole or not at all."""
+    return (ROOT / job["out"]).is_file()
+
+
+def fork(job: Job, log: Path, environment: Mapping[str, str], end: Callable[[], float]) -> int:
+    """Run a program in a fork of this process; its exit status, or minus the signal that ended it.
+
+    Args:
+        job: what to run.
+        log: file for all that it says.
+        environment: variables beside those of this process.
+        end: says, as `time.monotonic`, when it is asked to end; it is killed `GRACE` later.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    warnings.filterwarnings("ignore", category=DeprecationWarning)  # of forks beside threads
+    process = multiprocessing.get_context("fork").Process(
+        target=_become, args=(job, log, environment, os.getpid())
+    )
+    process.start()
+    asked = False
+    while process.is_alive():
+        process.join(0.1)
+        over = time.monotonic() - end()
+        if over > GRACE:
+            process.kill()
+        elif over > 0 and not asked:
+            asked = True
+            process.terminate()
+    return process.exitcode or 0
+
+
+def _become(job: Job, log: Path, environment: Mapping[str, str], parent: int) -> None:
+    """Be a program; where the process that it is a fork of is killed, it is asked to end too."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    with suppress(OSError, AttributeError):  # Linux alone has it
+        ctypes.CDLL(None).prctl(1, int(signal.SIGTERM))
+    if os.getppid() != parent:
+        return
+    with log.open("a") as said:
+        os.dup2(said.fileno(), 1)
+        os.dup2(said.fileno(), 2)
+    os.environ.update(environment)
+    os.chdir(ROOT)
+    sys.path[0] = str(ROOT)
+    sys.argv = [job["program"], *job["arguments"]]
+    runpy.run_module(job["program"], run_name="__main__", alter_sys=True)
+
+
+def pack(bundle: Mapping[str, Any], to: Path) -> None:
+    """Write what the store has of a bundle's runs: results, and the states of unfinished ones.
+
+    Who worked on a run, and why it failed, stays: elsewhere it may not fail.
+    """
+    files = {}
+    for run in bundle["runs"]:
+        for path in sorted((ROOT / "results/store" / run["identity"]).rglob("*")):
+            name = path.relative_to(ROOT / "results")
+            odd = [one for one in name.parts if one[0] == "." or one.endswith(ASIDE)]
+            stays = path.name.startswith("generation-") or path.name == "failed.json"
+            if path.is_file() and not odd and not stays:
+                files[str(name)] = path
+    write_archive(to, files, RESULTS, {"schema": 1, "commit": bundle["commit"]})
+
+
+def last_line(log: Path) -> str:
+    """What a program said last."""
+    lines = log.read_text("utf-8", errors="replace").strip().splitlines()
+    return lines[-1].removeprefix("error: ") if lines else "it said nothing"
+
+
+def few(keys: list[str]) -> str:
+    """The first names of a list, and how many there are beside."""
+    more = f" and {len(keys) - 4} more" if len(keys) > 4 else ""
+    return f"{', '.join(keys[:4])}{more}"
+
+
+def say(line: str) -> None:
+    """Say a line at once."""
+    print(line, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

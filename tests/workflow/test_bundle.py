@@ -1,0 +1,297 @@
+"""Runs that go to a machine without Snakemake, are trained there, and come home."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tests.workflow.conftest import TOY, Project, copy_code
+from workflow.scripts.bundle import Packed, weigh
+
+SOFT, GUMBEL, TUNED = (
+    "toy_language/soft/seed-0",
+    "toy_language/gumbel/seed-0",
+    "toy_tuning/tuned/seed-0",
+)
+ABSENT = (
+    "snakemake",
+    "yaml",
+    "pandas",
+    "pydantic",
+    "sklearn",
+    "sacrebleu",
+    "matplotlib",
+    "jsonschema",
+)
+"""What is not installed there."""
+BARE = f"""
+import runpy, sys
+sys.modules.update(dict.fromkeys({ABSENT!r}))
+runpy.run_module("model.bundle", run_name="__main__", alter_sys=True)
+"""
+
+
+class Lent:
+    """A machine with a bundle on it."""
+
+    def __init__(self, bundle: Path, folder: Path) -> None:
+        with tarfile.open(bundle) as tar:
+            tar.extractall(folder, filter="data")
+        self.folder = folder / "toy"
+        self.results = self.folder / "results.tar"
+
+    def start(self, *arguments: str, **options) -> subprocess.Popen:
+        return subprocess.Popen(
+            [sys.executable, "-c", BARE, *arguments],
+            cwd=self.folder,
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **options,
+        )
+
+    def run(self, *arguments: str, fails: bool = False, **options) -> str:
+        """Work there; return what it says in the end, or where it `fails` on stderr."""
+        process = self.start(*arguments, **options)
+        said, wrong = process.communicate(timeout=200)
+        assert (process.returncode != 0) == fails, said + wrong
+        assert "Traceback" not in wrong
+        return said + wrong if fails else said
+
+
+def pack(project: Project, runs: str, *more: str, fails: bool = False) -> str:
+    """Pack runs of scale demo into toy.tar."""
+    given = ("--runs", runs, "--to", "toy.tar", "--scale", "demo", "--results", "results")
+    return project.script("bundle", *given, *more, fails=fails)
+
+
+def merge(project: Project, archive: Path, fails: bool = False) -> str:
+    """Merge results into the store."""
+    return project.script("merge", "--from", str(archive), "--results", "results", fails=fails)
+
+
+def store(project: Project) -> dict[str, bytes]:
+    """All that the store has, but for who worked on it."""
+    folder = project.root / "results/store"
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in found
+        if not path.name.startswith("generation-")
+    }
+
+
+def sentence(said: str) -> str:
+    """The one sentence of a program that refused to go on."""
+    lines = [line for line in said.splitlines() if line.startswith("error: ")]
+    assert len(lines) == 1 and "Traceback" not in said, said
+    return lines[0]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """The toy project, which has trained nothing, with a bundle of all of its runs."""
+    project = copy_code(tmp_path_factory.mktemp("home") / "project", TOY)
+    pack(project, "toy_*")
+    return project
+
+
+@pytest.fixture(scope="module")
+def worked(home, tmp_path_factory):
+    """A machine on which all of that bundle was done."""
+    lent = Lent(home.root / "toy.tar", tmp_path_factory.mktemp("there"))
+    lent.said = lent.run()
+    return lent
+
+
+@pytest.fixture
+def another(home, tmp_path):
+    """A copy of the project before its first run, with the data."""
+    project = copy_code(tmp_path / "another", TOY)
+    (project.root / "results").symlink_to(tmp_path / "results")
+    subprocess.run(["cp", "-r", home.root / "results", tmp_path / "results"], check=True)
+    return project
+
+
+def test_all_runs_are_trained_and_measured_in_ten_lines(worked):
+    assert worked.said.startswith("3 of 3 runs are trained (3 in this call, ")
+    assert "3 measured, 0 failed, 0 left" in worked.said
+    assert len(worked.said.splitlines()) <= 10
+
+
+def test_a_bundle_holds_no_more_than_a_run_needs(home):
+    with tarfile.open(home.root / "toy.tar") as tar:
+        names = {name.partition("/")[2] for name in tar.getnames()}
+    rooms = {name.split("/")[0] for name in names}
+    assert rooms == {"bundle.json", "model", "workflow", "results"}
+    assert not [name for name in names if "papers" in name or "reporting" in name]
+    assert len([name for name in names if name.startswith("workflow")]) < 25
+
+
+def test_what_came_home_is_not_trained_or_measured_again(another, worked, finished):
+    assert "3 added\n" in merge(another, worked.results)
+    another.snakemake("toy", config=("scale=demo",))
+    for run in (SOFT, GUMBEL, TUNED):
+        assert "is in the store: nothing to train" in another.log("train", run)
+        assert another.log("measure", run) == ""
+        assert another.weights(run) == finished.weights(run)
+    assert "0.00" in another.script("plan", "toy", "--results", "results")
+
+
+def test_merging_twice_changes_nothing(another, worked):
+    merge(another, worked.results)
+    before = store(another)
+    assert "3 there already" in merge(another, worked.results)
+    assert store(another) == before
+
+
+def test_two_bundles_come_home_in_either_order(another, worked, tmp_path):
+    pack(another, SOFT)
+    other = Lent(another.root / "toy.tar", tmp_path / "other")
+    other.run()
+    found = []
+    for order in ((worked, other), (other, worked)):
+        for one in order:
+            merge(another, one.results)
+        found.append(store(another))
+        subprocess.run(["rm", "-r", another.root / "results/store"], check=True)
+    assert found[0] == found[1]
+
+
+def test_a_run_that_results_were_made_of_stays(another, worked):
+    another.snakemake("toy", config=("scale=demo",))
+    before = store(another)
+    assert "3 trained twice, of which the other stays" in merge(another, worked.results)
+    assert store(another) == before
+
+
+@pytest.mark.parametrize("at", [0.02, 0.3, 0.6, 0.9])
+def test_a_tampered_file_is_refused(another, worked, tmp_path, at):
+    content = bytearray(worked.results.read_bytes())
+    content[int(len(content) * at) // 512 * 512 + 3] ^= 1
+    (tmp_path / "odd.tar").write_bytes(content)
+    said = sentence(merge(another, tmp_path / "odd.tar", fails=True))
+    assert "odd.tar" in said and "nothing was added" in said
+    assert store(another) == {} and not list((another.root / "results/store").glob(".*"))
+
+
+def test_a_file_that_is_cut_short_is_refused(another, worked, tmp_path):
+    content = worked.results.read_bytes()
+    (tmp_path / "short.tar").write_bytes(content[: len(content) // 2])
+    assert "nothing was added" in sentence(merge(another, tmp_path / "short.tar", fails=True))
+    assert "No such file" in sentence(merge(another, tmp_path / "none.tar", fails=True))
+    assert store(another) == {}
+
+
+def test_a_run_of_other_code_is_left_out(another, worked):
+    another.edit("model/normalizers/gumbel.py", "dim=-1", "dim=-1 + 0")
+    said = merge(another, worked.results, fails=True)
+    assert "is of other code than is here; pack it again" in said
+    assert "2 added, 1 left out" in said
+
+
+def test_a_killed_session_goes_on_where_it_stopped(another, tmp_path):
+    pack(another, "toy_*")
+    lent = Lent(another.root / "toy.tar", tmp_path / "lent")
+    process = lent.start(start_new_session=True)
+    assert "train" in process.stderr.readline()
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    time.sleep(1)  # its fork ends too
+    said = lent.run()
+    assert said.startswith("3 of 3 runs are trained (2 in this call")
+    assert "3 added" in merge(another, lent.results)
+
+
+def test_a_damaged_bundle_is_refused(home, tmp_path):
+    lent = Lent(home.root / "toy.tar", tmp_path)
+    with (lent.folder / "model/build.py").open("a") as stream:
+        stream.write("\n")
+    assert "model/build.py is damaged; unpack" in sentence(lent.run(fails=True))
+    (lent.folder / "bundle.json").unlink()
+    assert "this folder is no bundle" in sentence(lent.run(fails=True))
+    assert not lent.results.exists()
+
+
+def test_a_full_disk_leaves_the_results_whole(worked, tmp_path):
+    before = worked.results.read_bytes()
+    limit = (len(before) // 2, len(before) // 2)
+    said = worked.run(
+        fails=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    )
+    assert "mend the cause, and run the same again" in sentence(said)
+    assert worked.results.read_bytes() == before
+
+
+def test_a_run_that_fails_does_not_stop_the_others(another, tmp_path):
+    another.edit(
+        "workflow/papers/toy/experiments.yaml",
+        "label: discrete\n",
+        "label: discrete\n        training: {optimizer: {lr: 1e38}}\n",
+    )
+    pack(another, "toy_*")
+    lent = Lent(another.root / "toy.tar", tmp_path / "lent")
+    said = lent.run(fails=True)
+    assert "2 of 3 runs are trained" in said and "1 failed, 0 left" in said
+    assert f"Failed: {GUMBEL}: the loss or its gradient is not a finite number" in said
+    assert "2 added" in merge(another, lent.results)
+
+
+def test_time_that_is_over_begins_nothing(home, tmp_path):
+    lent = Lent(home.root / "toy.tar", tmp_path)
+    said = lent.run("--minutes", "0.01")
+    assert said.startswith("0 of 3 runs are trained") and "3 left" in said
+
+
+def test_a_finished_parent_goes_along_and_another_goes_first(another, worked, tmp_path):
+    assert "2 runs" in pack(another, TUNED)
+    merge(another, worked.results)
+    said = pack(another, "toy_*", fails=True)
+    assert "nothing to pack: of the runs named, 3 are finished" in sentence(said)
+    tuned = next((another.root / "results/store").glob("*/result/checkpoints")).parents[1]
+    subprocess.run(["rm", "-r", tuned], check=True)
+    assert "1 runs" in pack(another, TUNED)
+    lent = Lent(another.root / "toy.tar", tmp_path / "lent")
+    assert lent.run().startswith("1 of 1 runs are trained")
+
+
+@pytest.mark.parametrize(
+    ("runs", "more", "said"),
+    [
+        ("toy_language/sotf", (), 'unknown run "toy_language/sotf"'),
+        ("", (), "no runs for the bundle"),
+        ("toy_*", ("--minutes", "0.001"), "take longer than MINUTES"),
+        ("toy_*", ("--to", ""), "no file for the bundle"),
+    ],
+)
+def test_a_mistake_ends_in_a_sentence(home, runs, more, said):
+    assert said in sentence(pack(home, runs, *more, fails=True))
+
+
+def test_both_sides_of_a_cheap_claim_come_first():
+    def run(variant: str, seed: int, minutes: float) -> Packed:
+        made = SimpleNamespace(
+            experiment=SimpleNamespace(name="e"),
+            variant=variant,
+            seed=seed,
+            key=f"e/{variant}/seed-{seed}",
+        )
+        return Packed(made, {}, minutes, [])
+
+    runs = [run(variant, seed, cost) for seed in (0, 1) for variant, cost in
+            (("dear", 8), ("left", 1), ("right", 3), ("none", 1))]  # fmt: skip
+    weigh(runs, [["e/left", "e/right"], ["e/dear"], ["e/absent"]])
+    assert {one.run.variant: one.worth for one in runs} == {
+        "dear": 1 / 8,
+        "left": 1 / 4,
+        "right": 1 / 4,
+        "none": 0,
+    }

@@ -1,0 +1,434 @@
+"""Pack runs, to be trained on a machine that has torch but neither Snakemake nor git.
+
+Data that is not there yet is made first. Claims that are undecided tell which runs are worth most
+for their time. Runs that the store has are left out; weights that others start from go along.
+"""
+
+import ast
+import fnmatch
+import math
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from model.build import Node
+from model.bundle import LIBRARIES, LISTING
+from model.store.checksums import check_files, sealed, write_archive
+from model.store.provenance import commit
+from model.store.runs import Entry, read_result
+from workflow import PUBLISHED, ROOT
+from workflow.datasets.io.checksums import read_manifest
+from workflow.definitions.claims import claim_runs
+from workflow.errors import InputError, unknown
+from workflow.failure import one_sentence
+from workflow.files import read_json
+from workflow.lines import whole_lines
+from workflow.planning.code import Project, module_file, parse
+from workflow.planning.configured import configured
+from workflow.planning.corpora import missing_file
+from workflow.planning.estimate import Estimator, tokens_read
+from workflow.planning.identity import (
+    Spec,
+    canonical,
+    complete,
+    data_folder,
+    measuring_roots,
+    paths,
+    run_roots,
+)
+from workflow.planning.inputs import Inputs
+from workflow.planning.plan import Plan, Run
+from workflow.planning.targets import Targets
+from workflow.terminal import command
+
+PROGRAMS = ("train", "record", "measure")
+OPEN = ("undecided", "not run")
+"""Verdicts of claims that a run helps to decide."""
+THERE = "results"
+"""The folder of results in a bundle."""
+UPDATE, BESIDE = 0.01, 5.0
+"""Seconds that an update of a small model takes on a GPU, which waits for Python; and that a run
+takes beside its updates."""
+SAVE_EVERY = 30
+"""Seconds between states there, where the machine may go at any time."""
+Files = dict[str, Path | bytes]
+
+
+def main() -> None:
+    """Run from the command line, in the root of the project."""
+    parser = command.planner((__doc__ or "").partition("\n")[0], "scale", "results", "mirror")
+    parser.add_argument("--runs", nargs="*", default=[], help="EXPERIMENT/VARIANT[/seed-N], with *")
+    parser.add_argument("--to", default="", help="file to write, such as bundle.tar")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="leave out what takes more")
+    given = parser.parse_args()
+    settings = command.settings(given)
+    with one_sentence():
+        if not given.to:
+            raise InputError("no file for the bundle; name one: make bundle RUNS=... TO=bundle.tar")
+        plan = configured(ROOT, given.configfile, **settings)
+        runs = chosen(plan, [pattern for text in given.runs for pattern in text.split()])
+        targets = data(plan, runs)
+    asked = command.asked(targets, settings, given.configfile)
+    make = [sys.executable, "-m", "snakemake", *asked, "--cores", "all", "--quiet", "all"]
+    if subprocess.run(make, check=False).returncode:
+        sys.exit("error: the data can't be made, as said above; the same command tries again.")
+    with one_sentence(Path(plan.results)):
+        there = configured(ROOT, given.configfile, **settings | {"results": THERE})
+        bundle = Bundle(plan, Inputs(Targets(there)), runs, given.minutes)
+        bundle.write(Path(given.to))
+    print("\n".join(bundle.told(Path(given.to))))
+
+
+def chosen(plan: Plan, patterns: Sequence[str]) -> list[Run]:
+    """Return the runs of a plan that patterns name, each once.
+
+    Raises InputError for a pattern that names none.
+    """
+    runs = [run for name in plan.experiments for run in plan.runs(name)]
+    found: dict[str, Run] = {}
+    if not patterns:
+        raise InputError('no runs for the bundle; name some: make bundle RUNS="stack_language/*"')
+    for pattern in patterns:
+        mine = [run for run in runs if any(fnmatch.fnmatch(n, pattern) for n in names(run))]
+        if not mine:
+            variants = {f"{run.experiment.name}/{run.variant}" for run in runs}
+            raise unknown(f"scale {plan.scale}", "run", pattern, variants)
+        found |= {run.key: run for run in mine}
+    return list(found.values())
+
+
+def names(run: Run) -> tuple[str, str, str]:
+    """Return what a run can be chosen by: experiment, variant and seed, or less."""
+    return run.experiment.name, f"{run.experiment.name}/{run.variant}", run.key
+
+
+def data(plan: Plan, runs: Iterable[Run]) -> list[str]:
+    """Return the folders of encoded data that runs, and those that they start from, read.
+
+    Raises InputError for a file that a person has to get.
+    """
+    recipes = {}
+    for run in with_parents(plan, runs):
+        recipes[run.data] = run.recipe
+        recipes |= {data_folder(made): made for made in run.settings.further_data.values()}
+    for recipe in recipes.values():
+        if advice := missing_file(plan, recipe):
+            raise InputError(advice)
+    return [f"{plan.results}/data/{folder}/encoded" for folder in recipes]
+
+
+def with_parents(plan: Plan, runs: Iterable[Run]) -> Iterator[Run]:
+    """Yield runs, each after those that it starts from."""
+    for run in runs:
+        yield from with_parents(plan, plan.parents(run).values())
+        yield run
+
+
+@dataclass
+class Packed:
+    """A run that is to be trained."""
+
+    run: Run
+    spec: Spec
+    minutes: float
+    parents: list["Packed"]
+    """those that it waits for"""
+    worth: float = 0.0
+    """claims for a planned minute"""
+    jobs: list[dict[str, Any]] = field(default_factory=list)
+
+
+class Bundle:
+    """What is packed.
+
+    Args:
+        plan: of the results here.
+        inputs: what jobs are told there.
+        runs: that were chosen.
+        minutes: that all may take.
+    """
+
+    def __init__(self, plan: Plan, inputs: Inputs, runs: Sequence[Run], minutes: float) -> None:
+        self.plan, self.inputs = plan, inputs
+        self.store = Path(plan.results) / "store"
+        self.project = Project(ROOT)
+        self.files: Files = {}
+        self.packed: dict[str, Packed] = {}
+        self._specs: dict[str, Spec] = {}
+        estimator = Estimator(plan, True, PUBLISHED)
+        waiting: dict[str, Packed] = {}
+        for run in with_parents(plan, runs):
+            spec = self.spec(run)
+            if not Entry(self.store, spec["identity"]).finished() and run.key not in waiting:
+                parents = [waiting.get(one.key) for one in plan.parents(run).values()]
+                took = planned(plan.twin(run) or run, estimator) / 60
+                waiting[run.key] = Packed(run, spec, took, [*filter(None, parents)])
+        self.finished = len({run.key for run in runs} - waiting.keys())
+        known = published(plan)
+        new = [it for it in waiting.values() if it.spec["identity"] not in known]
+        weigh(new, open_claims(plan))
+        for one in sorted(waiting.values(), key=lambda one: (-one.worth, one.run.seed)):
+            self._take(one, minutes)
+        self.left_out = len(waiting) - len(self.packed)
+        if not self.packed:
+            raise InputError(
+                f"nothing to pack: of the runs named, {self.finished} are finished, and "
+                f"{self.left_out} take longer than MINUTES; name others"
+            )
+        for one in self.packed.values():
+            self._fill(one)
+        self._drop_waiting()
+
+    def spec(self, run: Run) -> Spec:
+        """Return the spec of a run whose data is made."""
+        if run.key not in self._specs:
+            digest = read_manifest(Path(self.plan.results, "data", run.data, "encoded"))["digest"]
+            parents = self.plan.parents(run).items()
+            known = {name: self.spec(parent)["identity"] for name, parent in parents}
+            self._specs[run.key] = complete(run.draft(ROOT), digest, known)
+        return self._specs[run.key]
+
+    def _take(self, one: Packed, minutes: float) -> None:
+        """Take a run, after those that it waits for, where all of them fit into the minutes."""
+        both = self.packed | {
+            it.run.key: it for it in lineage(one) if it.run.key not in self.packed
+        }
+        if sum(it.minutes for it in both.values()) <= minutes:
+            self.packed = both
+
+    def _fill(self, one: Packed) -> None:
+        """Say how a run is trained, recorded and measured, and pack what that reads."""
+        run, spec = one.run, one.spec
+        asked = SimpleNamespace(
+            experiment=run.experiment.name, variant=run.variant, seed=str(run.seed)
+        )
+        scale = f"{THERE}/{self.plan.scale}"
+        folder, own = f"{scale}/runs/{run.key}", f"{scale}/runs/{run.key}/run.json"
+        self.files[f"{folder}/spec.json"] = sealed(spec, indent=2, sort_keys=True)
+        self._folder(self.inputs.encoded(asked))
+        given = ["--spec", f"{folder}/spec.json", "--data", self.inputs.encoded(asked)]
+        given += ["--store", f"{THERE}/store"]
+        before = []
+        for parent in self.plan.parents(run).values():
+            self._finished(parent, f"{scale}/runs/{parent.key}")
+            before.append(f"{scale}/runs/{parent.key}/run.json")
+        told = [*self.inputs.parents(asked), "--save-every", str(SAVE_EVERY)]
+        one.jobs.append(job("train", own, [*given, "--out", folder, *told], before))
+        given += ["--run", folder]
+        if run.settings.record is not None:
+            out, recorder = f"{scale}/records/{run.key}", self.inputs.recorder(asked)
+            told = ["--out", f"{out}.npz", "--recorder", recorder]
+            needs = self.libraries(measuring_roots(run.settings.record))
+            one.jobs.append(job("record", f"{out}.json", [*given, *told], [own], needs))
+        self._measure(one, asked, given, own)
+
+    def _measure(self, one: Packed, asked: Any, given: list[str], own: str) -> None:
+        """Say how a run is measured: in a job those evaluators that need the same."""
+        further = [tuple(text.split("=", 1)) for text in self.inputs.further(asked) if "=" in text]
+        nodes = self.plan.evaluators(one.run)
+        for _, path in further:
+            if path.endswith(".npz"):
+                self._record(path)
+            else:
+                self._folder(path)
+
+        def needs(name: str) -> tuple[list[str], list[str]]:
+            read = [path for key, path in further if key.startswith(f"{name}.")]
+            records = [path for path in read if path.endswith(".npz")]
+            return self.libraries(measuring_roots(nodes[name])), [own, *records]
+
+        for number, (needed, group) in enumerate(groupby(sorted(nodes, key=needs), needs)):
+            libraries, files = needed
+            told = canonical({name: nodes[name] for name in group})
+            out = f"{THERE}/{self.plan.scale}/measures/{one.run.key}.{number}.json"
+            more = ["--out", out, "--evaluators", told, *self.inputs.further(asked)]
+            one.jobs.append(job("measure", out, [*given, *more], files, libraries))
+
+    def _drop_waiting(self) -> None:
+        """Leave out the jobs that would wait for records that are neither here nor made there."""
+        jobs = [it for one in self.packed.values() for it in one.jobs]
+        there = {*self.files, *(it["out"] for it in jobs)}
+        there |= {it["out"].replace(".json", ".npz") for it in jobs if "/records/" in it["out"]}
+        for one in self.packed.values():
+            one.jobs = [it for it in one.jobs if {*it["needs"]} <= there]
+
+    def libraries(self, roots: Iterable[str]) -> list[str]:
+        """Return what code has to have installed beside what every bundle needs."""
+        modules = {module for module, _ in self.project.reached(roots)}
+        tops = {name.partition(".")[0] for module in modules for name in imported(module)}
+        known = {*LIBRARIES, *sys.stdlib_module_names}
+        return sorted(name for name in tops - known if not module_file(name, ROOT))
+
+    def _folder(self, folder: str) -> None:
+        """Pack a folder of encoded data."""
+        here = Path(self.plan.results, Path(folder).relative_to(THERE))
+        if f"{folder}/manifest.json" in self.files:
+            return
+        files = read_manifest(here)["files"]
+        check_files(here, files)
+        for name in ("manifest.json", *files):
+            self.files[f"{folder}/{name}"] = here / name
+
+    def _record(self, path: str) -> None:
+        """Pack a record that is here already."""
+        here = Path(self.plan.results, Path(path).relative_to(THERE))
+        if here.is_file():
+            self.files[path] = here
+            self.files[path.replace(".npz", ".json")] = here.with_suffix(".json")
+
+    def _finished(self, parent: Run, folder: str) -> None:
+        """Pack the weights of a run that is finished."""
+        entry = Entry(self.store, self.spec(parent)["identity"])
+        if entry.finished():
+            for name in ("run.json", *read_result(entry.result)["files"]):
+                self.files[f"{folder}/{name}"] = entry.result / name
+
+    def write(self, to: Path) -> None:
+        """Write the tar."""
+        specs = [one.spec for one in self.packed.values()]
+        roots = {path for spec in specs for path in run_roots(spec)}
+        roots |= {path for one in self.packed.values() for path in paths(nodes(one.run))}
+        programs = {f"workflow.scripts.{name}" for name in PROGRAMS}
+        modules = {path.partition(":")[0] for path in roots} | programs | {"model.bundle"}
+        files = {str(path.relative_to(ROOT)): path for path in code(modules)}
+        runs = [
+            {
+                "key": one.run.key,
+                "identity": one.spec["identity"],
+                "minutes": round(one.minutes, 3),
+                "jobs": one.jobs,
+            }
+            for one in self.packed.values()
+        ]
+        kept = bool(self.plan.config.get("keep_checkpoints"))
+        told = {"schema": 1, "scale": self.plan.scale, "keep_checkpoints": kept, "runs": runs}
+        told |= commit(ROOT)
+        write_archive(to, {**self.files, **files}, f"{folder_name(to)}/{LISTING}", told)
+
+    def told(self, to: Path) -> list[str]:
+        """Return what was packed, and how it is used."""
+        first = next(iter(self.packed.values()))
+        minutes = sum(one.minutes for one in self.packed.values())
+        folder = folder_name(to)
+        return [
+            f"{to}: {len(self.packed)} runs, {minutes:.3g} minutes of a GPU as planned, "
+            f"{to.stat().st_size / 1e6:.1f} MB; {self.finished} are finished here, "
+            f"{self.left_out} left out; first {first.run.key}",
+            f"There: tar xf {to.name} && cd {folder} && python -m model.bundle --minutes 10",
+            "Here:  make merge FROM=results.tar",
+        ]
+
+
+def job(
+    program: str, out: str, arguments: list[str], needs: Any, libraries: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return a job as the bundle says it."""
+    return {
+        "program": f"workflow.scripts.{program}",
+        "arguments": arguments,
+        "out": out,
+        "needs": list(needs),
+        "libraries": list(libraries),
+    }
+
+
+def nodes(run: Run) -> list[Node]:
+    """Return the nodes of what records and measures a run."""
+    record = [run.settings.record] if run.settings.record is not None else []
+    return [*run.settings.evaluators.values(), *record]
+
+
+def planned(run: Run, estimator: Estimator) -> float:
+    """Return the seconds that a run is expected to take on a GPU."""
+    estimate, training = estimator.estimate(run), run.settings.training
+    if estimate.source == "measured":
+        return estimate.seconds + BESIDE
+    data, batch = estimator.data(run.recipe), training["batch"]
+    each = batch.get("tokens") or (batch.get("examples") or 1) * data.tokens / data.examples
+    updates = tokens_read(training, data) / each
+    return max(estimate.seconds, UPDATE * updates) + BESIDE
+
+
+def lineage(one: Packed) -> Iterator[Packed]:
+    """Yield a run after those that it waits for."""
+    for parent in one.parents:
+        yield from lineage(parent)
+    yield one
+
+
+def open_claims(plan: Plan) -> list[list[str]]:
+    """Return the variants of each claim that is not decided yet, as `<experiment>/<variant>`."""
+    found = []
+    for name, paper in Targets(plan).papers.items():
+        path = PUBLISHED / plan.scale / "claims" / f"{name}.json"
+        told = read_json(path)["claims"] if path.is_file() else []
+        decided = {claim["id"] for claim in told if claim["verdict"] not in OPEN}
+        for claim in paper.claims["claims"]:
+            if claim["id"] not in decided:
+                found.append(
+                    [f"{experiment}/{one}" for experiment, one in claim_runs({"claims": [claim]})]
+                )
+    return found
+
+
+def published(plan: Plan) -> set[str]:
+    """Return the identities of the scale's published runs, which decide nothing anew."""
+    folder = PUBLISHED / plan.scale / "runs"
+    return {run["identity"] for path in folder.glob("*.jsonl") for run in whole_lines(path)}
+
+
+def weigh(runs: Sequence[Packed], claims: Iterable[Sequence[str]]) -> None:
+    """Let runs be worth, for each claim that they help to decide, one for the minutes that takes.
+
+    A seed of a claim takes the minutes of both sides, so these stand beside each other.
+    """
+    for claim in claims:
+        mine = [one for one in runs if names(one.run)[1] in claim]
+        for seed in {one.run.seed for one in mine}:
+            both = [one for one in mine if one.run.seed == seed]
+            for one in both:
+                one.worth += 1 / max(sum(it.minutes for it in both), 1e-6)
+
+
+def code(modules: Iterable[str]) -> list[Path]:
+    """Return the files of modules and of all that they import, and the whole of `model`."""
+    waiting, found = list(modules), {*(ROOT / "model").rglob("*.py")}
+    while waiting:
+        module = waiting.pop()
+        path = module_file(module, ROOT) if module else None
+        if path and path not in found:
+            found.add(path)
+            waiting += [*imported(module), module.rpartition(".")[0]]
+    return sorted(found)
+
+
+def imported(module: str) -> list[str]:
+    """Return the modules that one of the project's imports when it runs, names in them too."""
+    path = module_file(module, ROOT)
+    found: list[str] = []
+    waiting: list[ast.AST] = [parse(path)] if path else []
+    while waiting:
+        node = waiting.pop()
+        match node:
+            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+                continue
+            case ast.Import(names=aliases):
+                found += [alias.name for alias in aliases]
+            case ast.ImportFrom(module=str(origin), names=aliases):
+                found += [origin, *(f"{origin}.{alias.name}" for alias in aliases)]
+        waiting += ast.iter_child_nodes(node)
+    return found
+
+
+def folder_name(to: Path) -> str:
+    """Return the folder that a bundle is unpacked into."""
+    return to.name.removesuffix(".gz").removesuffix(".tar") or "bundle"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""Take the runs that a bundle brought home into the store, where Snakemake finds them.
+
+Everything is compared with its checksums before anything is added. Of two trainings of one run the
+one that finished first stays, whichever came home first; one that results were made of stays too.
+"""
+
+import argparse
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from model.bundle import RESULTS
+from model.store.checksums import Damaged, read_sealed, sha256, unpack_archive
+from model.store.files import flush
+from model.store.runs import Entry, read_result
+from workflow import ROOT
+from workflow.errors import Mistake
+from workflow.failure import one_sentence
+from workflow.planning.code import Project
+from workflow.planning.identity import identity, run_roots
+from workflow.scripts.forget import remove
+from workflow.scripts.job import say
+
+FURTHER = ("records", "measures")
+"""What is kept of a run beside its result."""
+
+
+def main() -> None:
+    """Run from the command line, in the root of the project."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--from", dest="archive", required=True, help="the results of a bundle")
+    parser.add_argument("--results", type=Path, required=True, help="the results folder")
+    given = parser.parse_args()
+    with one_sentence(given.results):
+        if not given.archive:
+            raise Mistake("no file to merge; name one: make merge FROM=results.tar")
+        store = given.results / "store"
+        store.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".merge-", dir=store) as folder:
+            found, refused = checked(Path(given.archive), Path(folder))
+            used = used_runs(given.results)
+            said = Counter(add(it, Entry(store, it.name), it.name in used) for it in found)
+            said["not finished"] = len([*Path(folder).glob("store/*")]) - len(found) - len(refused)
+    for reason in refused:
+        say(f"left out: {reason}")
+    said["left out"] = len(refused)
+    told = ", ".join(f"{count} {what}" for what, count in sorted(said.items()) if count)
+    print(f"Runs of {given.archive}: {told or 'none'}")
+    sys.exit(1 if refused else 0)
+
+
+def checked(archive: Path, folder: Path) -> tuple[list[Path], list[str]]:
+    """Unpack and check an archive of results.
+
+    Returns:
+        The folders of its finished runs, and why others are left out.
+
+    Raises:
+        Mistake: anything is not as it was packed.
+    """
+    try:
+        unpack_archive(archive, RESULTS, folder)
+        finished = sorted(path.parent for path in folder.glob("store/*/result"))
+        records = {path: read_result(path / "result") for path in finished}
+    except Damaged as error:
+        raise Mistake(f"{error}; nothing was added: copy it again from where it was made") from None
+    project, found, refused = Project(ROOT), [], []
+    for path, record in records.items():
+        if not path.name == record["identity"] == identity(record["spec"]):
+            raise Mistake(f"{archive}: {path.name} is not the run that it says; nothing was added")
+        if other_code(record, project):
+            refused.append(f"run {path.name} is of other code than is here; pack it again")
+        else:
+            found.append(path)
+    return found, refused
+
+
+def other_code(record: dict[str, Any], project: Project) -> bool:
+    """Return whether a run was trained by other code than is here now."""
+    try:
+        return project.hash(run_roots(record["spec"])) != record["spec"]["code"]
+    except Mistake:
+        return True
+
+
+def used_runs(results: Path) -> set[str]:
+    """Return the identities of the runs whose results were copied out of the store."""
+    found = set()
+    for path in results.glob("*/runs/*/*/seed-*/run.json"):
+        with suppress(Damaged):
+            found.add(str(read_sealed(path)["identity"]))
+    return found
+
+
+def add(new: Path, entry: Entry, used: bool) -> str:
+    """Add a run to the store; what was done.
+
+    Args:
+        new: its folder.
+        entry: its place in the store.
+        used: whether results were made of what is there.
+    """
+    if entry.whole(say):
+        if order(new / "result") == order(entry.result):
+            share(new, entry)
+            return "there already"
+        if used or order(entry.result) < order(new / "result"):
+            return "trained twice, of which the other stays"
+    claim = entry.claim()
+    for name in ("result", *FURTHER):
+        remove(entry.folder / name)
+    for path in new.rglob("*"):
+        flush(path)
+    share(new, entry)
+    claim.adopt(new / "result")
+    return "added"
+
+
+def order(result: Path) -> tuple[str, str]:
+    """Return what decides which of two trainings stays: when it was finished."""
+    return read_sealed(result / "run.json")["finished"], sha256(result / "run.json")
+
+
+def share(new: Path, entry: Entry) -> None:
+    """Move records and measures into the store that it does not have, checksums last."""
+    for name in FURTHER:
+        for path in sorted((new / name).glob("*"), key=lambda path: (path.suffix == ".json", path)):
+            target = entry.folder / name / path.name
+            if not target.exists():
+                target.parent.mkdir(exist_ok=True)
+                shutil.move(path, target)
+
+
+if __name__ == "__main__":
+    main()
