@@ -11,10 +11,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+MEASURED = "measured.json"
+"""The last results, by name."""
 HEAD = """\
 # Speed of translation
 
-Made by `make bench` out of the files of this folder. One core, single precision; all contenders
+Made by `make bench` out of `measured.json`. One core, single precision; all contenders
 have the same weights and batches and take turns. A speed is work per processor time, relative to
 `torch.nn.Transformer` in two modes of matrix products or to softmax: the median over the rounds,
 in brackets the least and the most. Tokens are those of the target.
@@ -22,7 +24,7 @@ in brackets the least and the most. Tokens are those of the target.
 
 
 def page(results: Mapping[str, Mapping[str, Any]]) -> str:
-    """The page of results by file name."""
+    """The page of results by name."""
     against = ["| shape | work | tokens/s | torch, default = 1 | torch, fast = 1 |"]
     mechanisms = ["| shape | mechanism | speed of a training step, softmax = 1 |"]
     against.append("|---" * 5 + "|")
@@ -66,8 +68,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--results", type=Path, default=Path("benchmarks/results"))
     folder = parser.parse_args().results
-    results = {path.name: json.loads(path.read_text()) for path in folder.glob("*.json")}
-    (folder / "README.md").write_text(page(results))
+    (folder / "README.md").write_text(page(json.loads((folder / MEASURED).read_text())))
 
 
 if __name__ == "__main__":

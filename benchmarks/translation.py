@@ -25,6 +25,7 @@ from torch import nn
 from benchmarks.baseline import TorchTransformer, same_weights
 from benchmarks.made_up import VOCABULARY, made_up_pairs
 from benchmarks.race import Job, Turn, Work, machine, race, summary
+from benchmarks.table import MEASURED
 from model.architectures.translation.beam_search import Beam
 from model.batches.pairs import PairBatch, PairSampler, collate_pairs, pair_lengths
 from model.build import build
@@ -180,9 +181,11 @@ def main() -> None:
     settings |= {"machine": machine()} | report(race(start, taking_part, given.rounds))
     beam = f"_beam{given.beam}" if given.task == "decode" else ""
     given.out.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(settings, indent=1)
-    (given.out / f"{given.task}_{given.shape}{beam}.json").write_text(text + "\n")
-    print(text)
+    file = given.out / MEASURED
+    known = json.loads(file.read_text()) if file.is_file() else {}
+    known[f"{given.task}_{given.shape}{beam}"] = settings
+    file.write_text(json.dumps(known, indent=1) + "\n")
+    print(json.dumps(settings, indent=1))
 
 
 if __name__ == "__main__":
