@@ -134,7 +134,7 @@ class Project:
         path = self.folder / file
         text = path.read_text()
         if old not in text:
-            raise Failed(f"{file} has no {old!r} to edit")
+            raise ValueError(f"{file} has no {old!r} to edit")
         path.write_text(text.replace(old, new))
 
     def pace(self, seconds: float) -> None:
