@@ -144,7 +144,10 @@ def test_each_text_is_scored_as_it_is_alone(keywords, classifier_spec, encoder):
 def test_comprehensiveness_and_sufficiency_are_those_of_deletion(keywords, classifier_spec):
     """With soft weights, whose rankings have no ties; and then there is no truth to find."""
     s = subject(classifier_spec, keywords, ENCODERS[0], SOFTMAX)
-    expected, found = values(deletion(s)), values(attribution(s, examples=80, steps=2))
+    expected, found = (
+        values(deletion(s)),
+        values(attribution(s, examples=80, replacements=2, steps=2)),
+    )
     for measure in ("comprehensiveness", "sufficiency"):
         assert found[f"{measure}_attention"] == pytest.approx(expected[measure])
         assert found[f"{measure}_gradient"] == pytest.approx(expected[f"{measure}_gradient"])
