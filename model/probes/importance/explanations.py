@@ -77,7 +77,10 @@ def rollout(model: nn.Module, batch: Batch) -> Tensor:
 
 
 def value_norm(model: nn.Module, batch: Batch) -> Tensor:
-    """Norms of what is read, as || sum_h w_h f_h ||^2 = sum_hg w_h w_g (f_h f_g)."""
+    """Norms of what is read, as || sum_h w_h f_h ||^2 = sum_hg w_h w_g (f_h f_g).
+
+    The step after reading that some mechanisms have is left out.
+    """
     parts = [layer.values for layer in _layers(model)]
     values: list[Tensor] = []
     hooks = [
