@@ -38,7 +38,8 @@ def brute_force(model, text: list[int]) -> tuple[set[int], np.ndarray]:
 
     def run(tokens: list[int]):
         given = torch.tensor([tokens])
-        return model(given, torch.ones_like(given, dtype=torch.bool))
+        with torch.no_grad():
+            return model(given, torch.ones_like(given, dtype=torch.bool))
 
     before = run(text)
     field = {0}
