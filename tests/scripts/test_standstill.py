@@ -54,7 +54,12 @@ def test_a_write_that_never_returns_is_left(job, whole):
 
 
 def test_of_a_killed_process_it_is_told(job):
-    assert KILLED in job.train(before=kill(after=6, save_every=5)).said
+    running = job.start(before=kill(after=6, save_every=5))
+    running.end()
+    until = time.monotonic() + 60
+    while KILLED not in running.said.read_text():
+        assert time.monotonic() < until, running.said.read_text()
+        time.sleep(0.1)
     assert "was killed" not in job.train().said
 
 

@@ -54,10 +54,9 @@ def test_an_experiment_on_a_dataset_of_ones_own_runs(own):
     file.parent.mkdir(parents=True)
     for_each = [f"{label}\tA {label} book, {{n}} times\n" for label in ("good", "bad")]
     file.write_text("".join(line.format(n=n) for n in range(50) for line in for_each))
-    assert [f"train {run}" for run in RUNS] == [
-        job for job in jobs(own, EXPERIMENT) if job.startswith("train ")
-    ]
-    assert own.snakemake("my_reviews").trained == RUNS
+    planned = [job for job in jobs(own, EXPERIMENT) if job.startswith("train ")]
+    assert sorted(planned) == [f"train {run}" for run in RUNS]
+    assert sorted(own.snakemake("my_reviews").trained) == RUNS
     table = (own.root / "results/demo/tables/my_reviews/accuracy.md").read_text()
     assert "| softmax | " in table and "| top-k | " in table
     claims = (own.root / "results/demo/claims/my_reviews.json").read_text()

@@ -151,7 +151,7 @@ def test_the_date_is_of_the_last_change(tmp_path: Path, results: dict[str, Resul
     some = dict([*results.items()][:3])
     crate.write_crate(before, first, some, [])
     old = (first / crate.NAME).read_text()
-    aged = old.replace(crate.dated(first / crate.NAME), "2026-01-01")
+    aged = old.replace(f'"{crate.dated(first / crate.NAME)}"', '"2026-01-01"')
     (first / crate.NAME).write_text(aged)
     crate.write_crate(first, second, some, [])
     assert (second / crate.NAME).read_text() == aged
