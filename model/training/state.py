@@ -57,6 +57,7 @@ class DiskCheckpointer(Checkpointer):
         self.asked_to_save = False
         self.asked_to_stop = False
         self.beat = lambda: None
+        self._dropped: set[str] = set()
 
     def load(self) -> State | None:
         """The newest state that can be read; others are removed. None for a new run."""
@@ -125,11 +126,15 @@ class DiskCheckpointer(Checkpointer):
             Damaged: one is not as it was kept.
         """
         for path in sorted((self.folder / "kept").glob("step-*")):
-            yield path.name, read_stamped(path)
+            if path.name not in self._dropped:
+                yield path.name, read_stamped(path)
 
     def drop(self, update: int) -> None:
-        """Drop the weights of an update if they are kept."""
-        self._kept(update).unlink(missing_ok=True)
+        """Leave the weights of an update out of the result.
+
+        The file goes when the result is there: whoever is killed before needs it again.
+        """
+        self._dropped.add(self._kept(update).name)
 
     def record(self, rows: list[Row]) -> None:
         """Append the newest row to the history that can be watched."""

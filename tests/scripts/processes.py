@@ -176,6 +176,16 @@ def _environment(arguments: list[str]) -> dict[str, str]:
     return {"SACCADE_STORE": given["--store"]} if "--store" in given else {}
 
 
+def kill_at_the_end() -> None:
+    """Kill the process with signal 9 when it has the final weights, and not yet written them.
+
+    It saves a state after every update.
+    """
+    _at_updates({}, save_every=1)
+    train = importlib.import_module("workflow.scripts.train")
+    vars(train)["_put_result"] = lambda *_: _signal(signal.SIGKILL)
+
+
 def _at_update(after: int, save_every: int, action: Callable[[], None]) -> None:
     """Act after so many updates of the process; save a state every so many."""
     _at_updates({after: action}, save_every)

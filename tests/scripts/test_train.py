@@ -23,6 +23,7 @@ from tests.scripts.processes import (
     command,
     fill_disk,
     kill,
+    kill_at_the_end,
     kill_while_saving,
     preempt,
     terminate,
@@ -70,6 +71,17 @@ def test_killed_at_random_steps_it_ends_bit_for_bit_as_undisturbed(job, whole):
     assert sorted(path.name for path in job.entry.iterdir()) == [
         *(f"generation-{n}" for n in range(1, 6)), "result"
     ]  # fmt: skip
+
+
+def test_killed_between_the_last_update_and_the_result_it_goes_on(job):
+    job.spec["training"]["average"] = {"last": 2, "updates": 5}
+    job = job.sealed()
+    assert job.train(before=kill_at_the_end).status == -9
+    outcome = job.train()
+    assert outcome.status == 0, outcome.said
+    assert "resumed after" in outcome.said
+    kept = {int(path.stem.removeprefix("step-")) for path in (job.out / "checkpoints").iterdir()}
+    assert kept == set(job.spec["checkpoints"]) and not (job.entry / "kept").exists()
 
 
 def test_asked_to_stop_it_saves_and_can_be_continued(stopped, copied, whole):
