@@ -11,9 +11,11 @@ import pytest
 import torch
 
 from model.batches.corpus import Corpus
+from model.build import build
 from model.probes.measure import Measured, Subject
 from model.training.checkpointer import Checkpointer, Weights
 from model.training.loop import Interrupted, Trained, build_model, load_weights, train
+from tests.model.specs import Node, part
 from workflow.datasets.kinds.recipe import load
 
 CPU = torch.device("cpu")
@@ -165,3 +167,21 @@ def encoded(folder: Path, recipe: Mapping[str, Any]) -> Path:
     dataset.prepare(sorted((folder / "raw").iterdir()), folder / "prepared")
     dataset.encode(folder / "prepared", folder / "encoded")
     return folder / "encoded"
+
+
+def uneven(spec: Node, corpus: Corpus, normalizer: Node, encoder: str) -> Subject:
+    """An untrained classifier whose attention is far from even, in double precision.
+
+    Args:
+        spec: of a run; its encoder is changed.
+        corpus: its data.
+        normalizer: node of its attention.
+        encoder: such as `transformer:Transformer`.
+    """
+    spec["model"]["encoder"] |= part(f"architectures.{encoder}", normalizer=normalizer)
+    torch.manual_seed(0)
+    model = build(spec["model"], vocabulary_size=9).double().eval()
+    for name, parameter in model.named_parameters():
+        if "query.weight" in name:
+            parameter.data *= 4
+    return Subject(model, corpus, CPU, 0)

@@ -27,7 +27,6 @@ from workflow.definitions.claims import claim_runs
 from workflow.errors import InputError, unknown
 from workflow.failure import one_sentence
 from workflow.files import read_json
-from workflow.lines import whole_lines
 from workflow.planning.code import Project, module_file, parse
 from workflow.planning.configured import configured
 from workflow.planning.corpora import missing_file
@@ -378,8 +377,9 @@ def open_claims(plan: Plan) -> list[list[str]]:
 
 def published(plan: Plan) -> set[str]:
     """Return the identities of the scale's published runs, which decide nothing anew."""
-    folder = PUBLISHED / plan.scale / "runs"
-    return {run["identity"] for path in folder.glob("*.jsonl") for run in whole_lines(path)}
+    index = PUBLISHED / plan.scale / "index.json"
+    runs = read_json(index)["runs"] if index.is_file() else {}
+    return {run["identity"] for run in runs.values()}
 
 
 def weigh(runs: Sequence[Packed], claims: Iterable[Sequence[str]]) -> None:

@@ -9,14 +9,13 @@ from torch import Tensor, nn
 
 from model.architectures.language_model import NextSymbol
 from model.batches.batching import collate
-from model.build import build
 from model.layers.receptive_field import receptive_field
 from model.normalizers.gumbel import one_hot_argmax
 from model.probes.fields.effective_field import effective_field, field_of_first
 from model.probes.fields.rows import rows
 from model.probes.fields.weighted_field import best_cut, weighted_fields
 from model.probes.measure import Subject
-from tests.model.corpora import CPU, write_corpus
+from tests.model.corpora import CPU, uneven, write_corpus
 from tests.model.specs import GUMBEL, SOFTMAX, part
 
 NODES = {
@@ -31,14 +30,8 @@ ENCODERS = ["transformer:Transformer", "two_stream:TwoStreamTransformer"]
 
 
 def subject(spec, corpus, normalizer: str, encoder: str) -> Subject:
-    """An untrained model whose attention is far from even, in double precision."""
-    spec["model"]["encoder"] |= part(f"architectures.{encoder}", normalizer=NODES[normalizer])
-    torch.manual_seed(0)
-    model = build(spec["model"], vocabulary_size=9).double().eval()
-    for name, parameter in model.named_parameters():
-        if "query.weight" in name:
-            parameter.data *= 4
-    return Subject(model, corpus, CPU, 0)
+    """An untrained model whose attention is far from even."""
+    return uneven(spec, corpus, NODES[normalizer], encoder)
 
 
 def slow_field(weights: list[np.ndarray], position: int, layer: int) -> set[int]:

@@ -8,29 +8,22 @@ from sklearn.metrics import average_precision_score
 
 from model.architectures.classifier import Prediction
 from model.batches.batching import collate
-from model.build import build
 from model.probes.fields.influence import SAME, influence, words_to_try
 from model.probes.importance.attribution import CONTROL, attribution, average_precision
 from model.probes.importance.deletion import deletion
 from model.probes.importance.explanations import explanations
 from model.probes.kendall import tau_b
 from model.probes.measure import Subject
-from tests.model.corpora import CPU, learned, values
-from tests.model.specs import GUMBEL, SOFTMAX, part
+from tests.model.corpora import learned, uneven, values
+from tests.model.specs import GUMBEL, SOFTMAX
 
 ENCODERS = ["transformer:Transformer", "two_stream:TwoStreamTransformer"]
 METHODS = list(explanations(1))
 
 
 def subject(spec, corpus, encoder: str, normalizer=GUMBEL) -> Subject:
-    """An untrained model whose attention is far from even, in double precision."""
-    spec["model"]["encoder"] |= part(f"architectures.{encoder}", normalizer=normalizer)
-    torch.manual_seed(0)
-    model = build(spec["model"], vocabulary_size=9).double().eval()
-    for name, parameter in model.named_parameters():
-        if "query.weight" in name:
-            parameter.data *= 4
-    return Subject(model, corpus, CPU, 0)
+    """An untrained model whose attention is far from even."""
+    return uneven(spec, corpus, normalizer, encoder)
 
 
 def brute_force(model, text: list[int]) -> tuple[set[int], np.ndarray]:
