@@ -1,17 +1,29 @@
-"""Copies of the project, most with one small paper, run by the real Snakemake."""
+"""Copies of the project, most with one small paper, run by the real Snakemake.
 
+Snakemake and its jobs are forks of one process, as the jobs of `make run` are.
+"""
+
+import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
+from workflow.forking import IMPORTED, PLACE, THREADS, forks
+
 ROOT = Path(__file__).resolve().parents[2]
 TOY = Path(__file__).parent / "toy"
+AS_FORK = f"""import sys
+sys.path[0] = {str(ROOT)!r}
+sys.orig_argv[1:] = ["-m", *sys.argv[1:]]
+import workflow.scripts"""
+"""Runs a program as `python -m` does, but as a fork."""
 CODE = ("Makefile", "Snakefile", "config.yaml", "model", "workflow", "envs", "profiles", "slurm")
 
 
@@ -51,6 +63,9 @@ class Outcome:
 class Project:
     """A folder with the project's code and the toy paper."""
 
+    forks = ""
+    """where to ask for a fork"""
+
     def __init__(self, root: Path) -> None:
         self.root = root
 
@@ -69,8 +84,9 @@ class Project:
 
     def _python(self, *module: str, fails: bool) -> str:
         done = subprocess.run(
-            [sys.executable, "-m", *module],
+            [sys.executable, *(["-c", AS_FORK] if self.forks else ["-m"]), *module],
             cwd=self.root,
+            env={**os.environ, **dict.fromkeys(THREADS, "1"), PLACE: self.forks},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -98,6 +114,14 @@ class Project:
     def weights(self, run: str) -> bytes:
         """The weights of a run."""
         return (self.root / f"results/demo/runs/{run}/weights.safetensors").read_bytes()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forked() -> Iterator[None]:
+    """Let what these tests start be forks, and what others start none."""
+    with forks((*IMPORTED, "snakemake.cli")):
+        Project.forks = os.environ.pop(PLACE, "")
+        yield
 
 
 def copy_code(target: Path, *papers: Path) -> Project:
