@@ -50,7 +50,9 @@ def damaged(path: Path) -> Callable[..., None]:
 
 
 def test_nothing_is_said_to_a_reader_that_has_enough():
-    program = "from workflow.failure import one_sentence\nwith one_sentence():\n  print('a' * 2**20)"
+    program = (
+        "from workflow.failure import one_sentence\nwith one_sentence():\n  print('a' * 2**20)"
+    )
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "wb") as output:

@@ -3,27 +3,18 @@
 Snakemake and its jobs are forks of one process, as the jobs of `make run` are.
 """
 
-import os
 import re
 import shutil
-import subprocess
-import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
-from workflow.forking import IMPORTED, PLACE, THREADS, forks
+from tests.forked import Forked
 
 ROOT = Path(__file__).resolve().parents[2]
 TOY = Path(__file__).parent / "toy"
-AS_FORK = f"""import sys
-sys.path[0] = {str(ROOT)!r}
-sys.orig_argv[1:] = ["-m", *sys.argv[1:]]
-import workflow.scripts"""
-"""Runs a program as `python -m` does, but as a fork."""
 CODE = ("Makefile", "Snakefile", "config.yaml", "model", "workflow", "envs", "profiles", "slurm")
 
 
@@ -63,8 +54,7 @@ class Outcome:
 class Project:
     """A folder with the project's code and the toy paper."""
 
-    forks = ""
-    """where to ask for a fork"""
+    forked: Forked
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -83,16 +73,7 @@ class Project:
         return self._python(f"workflow.scripts.{name}", *arguments, fails=fails)
 
     def _python(self, *module: str, fails: bool) -> str:
-        done = subprocess.run(
-            [sys.executable, *(["-c", AS_FORK] if self.forks else ["-m"]), *module],
-            cwd=self.root,
-            env={**os.environ, **dict.fromkeys(THREADS, "1"), PLACE: self.forks},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=240,
-            check=False,
-        )
+        done = self.forked(*module, folder=self.root)
         assert (done.returncode != 0) == fails, done.stdout
         return done.stdout
 
@@ -117,11 +98,8 @@ class Project:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def forked() -> Iterator[None]:
-    """Let what these tests start be forks, and what others start none."""
-    with forks((*IMPORTED, "snakemake.cli")):
-        Project.forks = os.environ.pop(PLACE, "")
-        yield
+def _forked(forked: Forked) -> None:
+    Project.forked = forked
 
 
 def copy_code(target: Path, *papers: Path) -> Project:
