@@ -97,16 +97,17 @@ publish: $(READY)  ## Copy results into docs/reproduction: make publish SCALE=li
 
 ##@ Checks
 
-# The Slurm of the tests mostly waits, so that it runs beside the others; make ends it with them.
-test:  ## Run everything that CI runs, and say how long each part took
-	@$(MAKE) --no-print-directory lint; said=$$(mktemp); \
-	$(MAKE) --no-print-directory slurm > $$said 2>&1 & slurm=$$!; \
+# Two parts at a time, beside the Slurm of the tests, which mostly waits; make ends it with them.
+test: $(TEST_READY)  ## Run everything that CI runs, and say how long each part took
+	@echo "Each part is shown when it ends; the longest takes some ten minutes."; \
+	said=$$(mktemp); $(MAKE) --no-print-directory slurm > $$said 2>&1 & slurm=$$!; \
 	trap 'kill $$slurm 2> /dev/null || true; rm -f $$said' EXIT; \
-	for part in unit dry-runs offline crates; do \
-		SECONDS=0; $(MAKE) --no-print-directory $$part; took+="$$part $$SECONDS s, "; \
-	done; \
-	wait $$slurm || { cat $$said; exit 1; }; cat $$said; \
-	echo "All checks passed: $${took%, }."
+	$(MAKE) --no-print-directory --jobs 2 --output-sync=target \
+		timed-unit timed-offline timed-lint timed-dry-runs timed-crates; \
+	wait $$slurm || { cat $$said; exit 1; }; cat $$said; echo "All checks passed."
+
+timed-%:
+	@SECONDS=0; $(MAKE) --no-print-directory $*; echo "$* took $$SECONDS s"
 
 style: $(TEST_READY)  ## Check style, types and imports of Python
 	$(VENV)/bin/ruff check .
