@@ -1,10 +1,12 @@
 """Work through a bundle on a lent machine, where there is neither Snakemake nor git.
 
     tar xf bundle.tar && cd bundle && python -m model.bundle --minutes 10
+    python -m model.bundle check
 
 `bundle.json` names runs, what is worth most for its time first, and the programs that train, record
 and measure each. A run that fails does not stop the others. What is made goes into `results.tar`,
-which is whole at any time; the same command goes on from wherever it was stopped or killed.
+which is whole at any time; the same command goes on from wherever it was stopped or killed. `check`
+compares the machine's GPU, else its CPU, with what a CPU computes (`model.check`).
 """
 
 from __future__ import annotations
@@ -51,11 +53,14 @@ Run = Mapping[str, Any]
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(prog="python -m model.bundle", description=__doc__)
+    parser.add_argument("task", nargs="?", choices=("run", "check"), default="run")
     parser.add_argument("--minutes", type=float, default=math.inf, help="to take; else till done")
     parser.add_argument("--to", type=Path, default=ROOT / "results.tar", help="file of results")
     given = parser.parse_args()
     given.to = given.to.absolute()
     try:
+        if given.task == "check":
+            sys.exit(not importlib.import_module("model.check.compare").check())
         bundle = opened(ROOT)
         for name in IMPORTED:
             importlib.import_module(name)

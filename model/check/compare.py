@@ -1,0 +1,107 @@
+"""Compare a device with the CPU, and say what differs.
+
+    python -m model.bundle check
+
+The difference of two tensors is its norm, relative to that of the tensor or to a tenth of the
+largest one of the part, whichever is more: some gradients are 0 but for rounding. Of all tensors of
+a part, results and gradients, the largest difference counts.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from model.check.parts import HALF, RUNS, SINGLE, Part, SameNoise, parts
+from model.check.tiny import corpus, spec, trained, waits
+from model.training.optimization import set_numerics
+
+CPU = torch.device("cpu")
+NAMES = {SINGLE: "fp32", HALF: "bf16"}
+TOLERANCES = {SINGLE: 1e-4, HALF: 0.1}
+"""How far a device may be from the CPU in single precision."""
+RESUMED = 1e-3
+"""How far a GPU, which adds in any order, may be from itself after a training; a CPU not at all."""
+UPDATES, STOP = 30, 13
+"""Of a training, and of the one that is stopped and goes on."""
+
+
+def check() -> bool:
+    """Print a line for all that the GPU, else the CPU, computes, and tell whether none differs."""
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    set_numerics({"threads": torch.get_num_threads(), "matmul": "highest"})
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        torch.backends.cudnn.flags(enabled=True, allow_tf32=False),  # which training allows
+    ):
+        data = {of: corpus(Path(folder, of), of) for of in ("texts", "copies", "pairs")}
+        print(f"{name_of(device)}, torch {torch.__version__}, against the CPU in fp32")
+        fine = [compare(part, device) for part in parts(data)]
+        for name, (model, objective, kind) in RUNS.items():
+            for precision in ("fp32", "bf16"):
+                run = spec(model, objective, precision, UPDATES)
+                first, again = (trained(run, data[kind], device) for _ in range(2))
+                resumed = trained(run, data[kind], device, STOP)
+                limit = 0.0 if device == CPU else RESUMED
+                for what, one in (("trained twice", again), ("stopped and resumed", resumed)):
+                    found = largest([*one.values()], [*first.values()])
+                    fine.append(say(f"{name}, {what}", [(precision, found, limit)]))
+        for name, (model, objective, kind) in RUNS.items():
+            counts = waits(model, objective, data[kind], device)
+            told = ", ".join(f"{what} {count:g}" for what, count in counts.items() if count)
+            print(f"{name}, an update waits: {told or 'never'}")
+    print(f"{len(fine)} compared, {fine.count(False)} differ")
+    return all(fine)
+
+
+def compare(part: Part, device: torch.device) -> bool:
+    """Print how far a part is from the CPU; whether that is within the tolerances."""
+    expected = seeded(part, CPU, SINGLE)
+    found = []
+    for kind in part.kinds:
+        try:
+            got = seeded(part, device, kind)
+        except Exception as error:
+            print(f"{part.name}: fails with {type(error).__name__}: {error}".splitlines()[0])
+            return False
+        limit = 0.0 if part.exact else TOLERANCES[kind]
+        found.append((NAMES[kind], largest(got, expected), limit))
+    return say(part.name, found)
+
+
+def seeded(part: Part, device: torch.device, kind: torch.dtype) -> list[Tensor]:
+    """What a part computes from seed 0, on the CPU."""
+    torch.manual_seed(0)
+    with SameNoise():
+        return [one.detach().cpu() for one in part.computed(device, kind)]
+
+
+def largest(found: Sequence[Tensor], expected: Sequence[Tensor]) -> float:
+    """The largest difference; inf where something is no number, or of another shape."""
+    if [one.shape for one in found] != [one.shape for one in expected]:
+        return math.inf
+    sizes = [float(one.double().norm()) for one in expected]
+    least = max(max(sizes) / 10, 1e-9)
+    apart = [
+        float((one.double() - other.double()).norm()) / max(size, least)
+        for one, other, size in zip(found, expected, sizes, strict=True)
+    ]
+    return max(one if math.isfinite(one) else math.inf for one in apart)
+
+
+def say(name: str, found: Sequence[tuple[str, float, float]]) -> bool:
+    """Print a line: each precision with its difference and tolerance."""
+    fine = all(apart <= limit for _, apart, limit in found)
+    told = "  ".join(f"{kind} {apart:7.1e} of {limit:g}" for kind, apart, limit in found)
+    print(f"{name:45} {told:48} {'ok' if fine else 'DIFFERS'}", flush=True)
+    return fine
+
+
+def name_of(device: torch.device) -> str:
+    """What a device is called."""
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
