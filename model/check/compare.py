@@ -34,7 +34,7 @@ UPDATES, STOP = 30, 13
 def check() -> bool:
     """Print a line for all that the GPU, else the CPU, computes, and tell whether none differs."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    set_numerics({"threads": torch.get_num_threads(), "matmul": "highest"})
+    set_numerics({"threads": 1, "matmul": "highest"})
     with (
         tempfile.TemporaryDirectory() as folder,
         torch.backends.cudnn.flags(enabled=True, allow_tf32=False),  # which training allows

@@ -75,7 +75,7 @@ def spec(model: Node, objective: Node, precision: str, updates: int) -> Spec:
             "schedule": {"name": "constant"},
             "clip": 1.0,
             "precision": precision,
-            "threads": torch.get_num_threads(),
+            "threads": 1,
             "matmul": "highest",
         },
     }

@@ -4,7 +4,6 @@ Data that is not there yet is made first. Claims that are undecided tell which r
 for their time. Runs that the store has are left out; weights that others start from go along.
 """
 
-import ast
 import fnmatch
 import math
 import subprocess
@@ -27,7 +26,8 @@ from workflow.definitions.claims import claim_runs
 from workflow.errors import InputError, unknown
 from workflow.failure import one_sentence
 from workflow.files import read_json
-from workflow.planning.code import Project, module_file, parse
+from workflow.planning import imports
+from workflow.planning.code import Project, module_file
 from workflow.planning.configured import configured
 from workflow.planning.corpora import missing_file
 from workflow.planning.estimate import Estimator, tokens_read
@@ -259,7 +259,8 @@ class Bundle:
     def libraries(self, roots: Iterable[str]) -> list[str]:
         """Return what code has to have installed beside what every bundle needs."""
         modules = {module for module, _ in self.project.reached(roots)}
-        tops = {name.partition(".")[0] for module in modules for name in imported(module)}
+        names = {name for module in modules for name in imports.imported(module, ROOT)}
+        tops = {name.partition(".")[0] for name in names}
         known = {*LIBRARIES, *sys.stdlib_module_names}
         return sorted(name for name in tops - known if not module_file(name, ROOT))
 
@@ -294,7 +295,8 @@ class Bundle:
         roots |= {path for one in self.packed.values() for path in paths(nodes(one.run))}
         programs = {f"workflow.scripts.{name}" for name in PROGRAMS}
         modules = {path.partition(":")[0] for path in roots} | programs | {"model.bundle"}
-        files = {str(path.relative_to(ROOT)): path for path in code(modules)}
+        code = {*(ROOT / "model").rglob("*.py"), *imports.files(modules, ROOT)}
+        files = {str(path.relative_to(ROOT)): path for path in sorted(code)}
         runs = [
             {
                 "key": one.run.key,
@@ -393,36 +395,6 @@ def weigh(runs: Sequence[Packed], claims: Iterable[Sequence[str]]) -> None:
             both = [one for one in mine if one.run.seed == seed]
             for one in both:
                 one.worth += 1 / max(sum(it.minutes for it in both), 1e-6)
-
-
-def code(modules: Iterable[str]) -> list[Path]:
-    """Return the files of modules and of all that they import, and the whole of `model`."""
-    waiting, found = list(modules), {*(ROOT / "model").rglob("*.py")}
-    while waiting:
-        module = waiting.pop()
-        path = module_file(module, ROOT) if module else None
-        if path and path not in found:
-            found.add(path)
-            waiting += [*imported(module), module.rpartition(".")[0]]
-    return sorted(found)
-
-
-def imported(module: str) -> list[str]:
-    """Return the modules that one of the project's imports when it runs, names in them too."""
-    path = module_file(module, ROOT)
-    found: list[str] = []
-    waiting: list[ast.AST] = [parse(path)] if path else []
-    while waiting:
-        node = waiting.pop()
-        match node:
-            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
-                continue
-            case ast.Import(names=aliases):
-                found += [alias.name for alias in aliases]
-            case ast.ImportFrom(module=str(origin), names=aliases):
-                found += [origin, *(f"{origin}.{alias.name}" for alias in aliases)]
-        waiting += ast.iter_child_nodes(node)
-    return found
 
 
 def folder_name(to: Path) -> str:
