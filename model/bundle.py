@@ -12,42 +12,31 @@ compares the machine's GPU, else its CPU, with what a CPU computes (`model.check
 from __future__ import annotations
 
 import argparse
-import ctypes
 import importlib
 import importlib.util
 import json
 import math
-import multiprocessing
-import os
-import runpy
 import signal
 import sys
 import time
-import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from model.forked import GRACE, ROOT, Job, Program, Run
 from model.store.checksums import ASIDE, Damaged, check_files, read_sealed, sha256, write_archive
 from model.training.watchdog import CONTINUE
 
-ROOT = Path(__file__).resolve().parents[1]
 LISTING, RESULTS = "bundle.json", "results.json"
 """What lists the files of a bundle, and of what comes back from it."""
 LIBRARIES = ("torch", "numpy", "scipy", "safetensors")
 """What has to be installed there."""
 IMPORTED = ("torch._dynamo", "safetensors.torch", "scipy.special")
 """What is imported once: each program is a fork, since to import torch may take longer."""
-LEAST, GRACE = 5.0, 30.0
-"""Seconds that are left when nothing is begun any more, and that a program has to end."""
+LEAST = 5.0
+"""Seconds that are left when nothing is begun any more."""
 SHARE = 0.05
 """How much of the time packing the results may take, before the end."""
-
-Job = Mapping[str, Any]
-"""A program with arguments; its output `out`, the files and the libraries that it `needs`."""
-Run = Mapping[str, Any]
-"""Of a run `key`, `identity`, planned `minutes` and `jobs`, which follow each other."""
 
 
 def main() -> None:
@@ -56,6 +45,7 @@ def main() -> None:
     parser.add_argument("task", nargs="?", choices=("run", "check"), default="run")
     parser.add_argument("--minutes", type=float, default=math.inf, help="to take; else till done")
     parser.add_argument("--to", type=Path, default=ROOT / "results.tar", help="file of results")
+    parser.add_argument("--at-once", type=int, default=1, help="programs that share the device")
     given = parser.parse_args()
     given.to = given.to.absolute()
     try:
@@ -64,7 +54,7 @@ def main() -> None:
         bundle = opened(ROOT)
         for name in IMPORTED:
             importlib.import_module(name)
-        session = Session(bundle, given.to, 60 * given.minutes)
+        session = Session(bundle, given.to, 60 * given.minutes, given.at_once)
         signal.signal(signal.SIGINT, session.stop)
         signal.signal(signal.SIGTERM, session.stop)
         session.work()
@@ -100,14 +90,18 @@ class Session:
         bundle: as `bundle.json` says it.
         to: file of the results.
         seconds: that it may take.
+        at_once: programs that may run beside each other.
 
     Attributes:
         failed: why runs failed in this call, by key.
     """
 
-    def __init__(self, bundle: Mapping[str, Any], to: Path, seconds: float) -> None:
+    def __init__(
+        self, bundle: Mapping[str, Any], to: Path, seconds: float, at_once: int = 1
+    ) -> None:
         self.runs: list[Run] = bundle["runs"]
-        self.bundle, self.to = bundle, to
+        self.bundle, self.to, self.at_once = bundle, to, at_once
+        self.under_way: list[Program] = []
         self.began = self.packed = time.monotonic()
         self.end = self.began + max(0.9 * seconds, seconds - GRACE)
         self.cost = 0.0
@@ -122,16 +116,26 @@ class Session:
         }
 
     def stop(self, *_: object) -> None:
-        """Have the program under way save its state, and begin no other."""
+        """Have the programs under way save their states, and begin no other."""
         self.end = min(self.end, time.monotonic())
 
     def work(self) -> None:
         """Do what can be done in the time, and pack what was made."""
-        while (job := next(self._ready(), None)) is not None and self.left() > LEAST:
-            self._do(*job)
-            if self.cost < SHARE * (time.monotonic() - self.packed):
-                self._pack()
+        while self._begin() or self.under_way:
+            for program in [one for one in self.under_way if one.over(self.end)]:
+                self.under_way.remove(program)
+                self._ended(program)
+                if self.cost < SHARE * (time.monotonic() - self.packed):
+                    self._pack()
         self._pack()
+
+    def _begin(self) -> bool:
+        """Begin a program, if there is one, and room and time for it; whether that was so."""
+        room = len(self.under_way) < self.at_once and self.left() > LEAST
+        ready = next(self._ready(), None) if room else None
+        if ready:
+            self.under_way.append(Program(*ready, self.environment))
+        return bool(ready)
 
     def left(self) -> float:
         """The seconds that are left."""
@@ -139,8 +143,9 @@ class Session:
 
     def _ready(self) -> Iterator[tuple[Run, Job]]:
         """Yield what may be begun, in the order of the bundle."""
+        busy = [one.run["key"] for one in self.under_way]
         for run in self.runs:
-            if run["key"] in self.failed:
+            if run["key"] in self.failed or run["key"] in busy:
                 continue
             for job in run["jobs"]:
                 absent = [one for one in job["libraries"] if not importlib.util.find_spec(one)]
@@ -150,23 +155,29 @@ class Session:
                 if not done(job) and all((ROOT / name).is_file() for name in job["needs"]):
                     yield run, job
 
-    def _do(self, run: Run, job: Job) -> None:
-        """Run a program to its end, or to the end of the time."""
-        log, begun = ROOT / "logs" / f"{run['key']}.log", time.monotonic()
-        status = fork(job, log, self.environment, lambda: self.end)
+    def _ended(self, program: Program) -> None:
+        """Say what became of a program."""
+        run, job, status = program.run, program.job, program.status
         name = job["program"].rpartition(".")[2]
         if status == 0 and done(job):
             if name == "train":
                 self.made.append(run["key"])
                 self.devices.add(str(read_sealed(ROOT / job["out"])["device"]))
-            say(f"{name:7} {run['key']}  {time.monotonic() - begun:.0f} s")
+            say(f"{name:7} {run['key']}  {time.monotonic() - program.begun:.0f} s")
         elif self.left() > 0 or status not in (CONTINUE, -signal.SIGTERM, -signal.SIGKILL):
-            self.failed[run["key"]] = last_line(log)
+            self.failed[run["key"]] = last_line(program.log)
             say(f"{name:7} {run['key']}  failed: {self.failed[run['key']]}")
 
     def _pack(self) -> None:
+        """Pack what was made, while all programs stand still."""
         begun = time.monotonic()
-        pack(self.bundle, self.to)
+        for program in self.under_way:
+            program.send(signal.SIGSTOP)
+        try:
+            pack(self.bundle, self.to)
+        finally:
+            for program in self.under_way:
+                program.send(signal.SIGCONT)
         self.packed = time.monotonic()
         self.cost = self.packed - begun
 
@@ -200,51 +211,6 @@ class Session:
 def done(job: Job) -> bool:
     """Whether a job's output is there, which comes whole or not at all."""
     return (ROOT / job["out"]).is_file()
-
-
-def fork(job: Job, log: Path, environment: Mapping[str, str], end: Callable[[], float]) -> int:
-    """Run a program in a fork of this process; its exit status, or minus the signal that ended it.
-
-    Args:
-        job: what to run.
-        log: file for all that it says.
-        environment: variables beside those of this process.
-        end: says, as `time.monotonic`, when it is asked to end; it is killed `GRACE` later.
-    """
-    log.parent.mkdir(parents=True, exist_ok=True)
-    warnings.filterwarnings("ignore", category=DeprecationWarning)  # of forks beside threads
-    process = multiprocessing.get_context("fork").Process(
-        target=_become, args=(job, log, environment, os.getpid())
-    )
-    process.start()
-    asked = False
-    while process.is_alive():
-        process.join(0.1)
-        over = time.monotonic() - end()
-        if over > GRACE:
-            process.kill()
-        elif over > 0 and not asked:
-            asked = True
-            process.terminate()
-    return process.exitcode or 0
-
-
-def _become(job: Job, log: Path, environment: Mapping[str, str], parent: int) -> None:
-    """Be a program; where the process that it is a fork of is killed, it is asked to end too."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    with suppress(OSError, AttributeError):  # Linux alone has it
-        ctypes.CDLL(None).prctl(1, int(signal.SIGTERM))
-    if os.getppid() != parent:
-        return
-    with log.open("a") as said:
-        os.dup2(said.fileno(), 1)
-        os.dup2(said.fileno(), 2)
-    os.environ.update(environment)
-    os.chdir(ROOT)
-    sys.path[0] = str(ROOT)
-    sys.argv = [job["program"], *job["arguments"]]
-    runpy.run_module(job["program"], run_name="__main__", alter_sys=True)
 
 
 def pack(bundle: Mapping[str, Any], to: Path) -> None:

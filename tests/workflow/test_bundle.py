@@ -89,6 +89,18 @@ def store(project: Project) -> dict[str, bytes]:
     }
 
 
+def trained(lent: Lent) -> dict[str, bytes]:
+    """The weights of every run on a machine."""
+    found = lent.folder.glob("results/store/*/result/weights.safetensors")
+    return {path.parts[-3]: path.read_bytes() for path in found}
+
+
+def archived(results: Path) -> set[str]:
+    """The files of an archive."""
+    with tarfile.open(results) as tar:
+        return set(tar.getnames())
+
+
 def sentence(said: str) -> str:
     """The one sentence of a program that refused to go on."""
     lines = [line for line in said.splitlines() if line.startswith("error: ")]
@@ -295,3 +307,24 @@ def test_both_sides_of_a_cheap_claim_come_first():
         "right": 1 / 4,
         "none": 0,
     }
+
+
+def test_programs_that_run_at_once_make_the_same(worked, home, tmp_path):
+    lent = Lent(home.root / "toy.tar", tmp_path)
+    said = lent.run("--at-once", "2")
+    assert said.startswith("3 of 3 runs are trained (3 in this call, ")
+    assert "3 measured, 0 failed, 0 left" in said
+    assert trained(lent) == trained(worked) and len(trained(lent)) == 3
+    assert archived(lent.results) == archived(worked.results)
+
+
+def test_programs_that_run_at_once_all_stop_in_time(home, tmp_path):
+    lent = Lent(home.root / "toy.tar", tmp_path)
+    process = lent.start("--at-once", "3")
+    while len(list(lent.folder.glob("logs/**/*.log"))) < 2:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    said, wrong = process.communicate(timeout=100)
+    assert process.returncode == 0 and "Traceback" not in wrong
+    assert "0 failed" in said and lent.results.is_file()
+    assert lent.run("--at-once", "2").startswith("3 of 3 runs are trained")
