@@ -24,6 +24,7 @@ NEEDS = {
     "python -m tests.flips results": "a finished demo; make offline runs it",
     "python -m tests.endurance --kills 1000 --seed 2": "minutes; make offline makes a tenth",
     "tar xf bundle.tar.gz": "a bundle; test_bundle.py unpacks and runs one",
+    "python -m model.bundle": "the same",
     "python provenance.py": "its file; test_crate.py runs it",
     ".venv/bin/python -m pytest test_my_attention.py": "its file; test_own_mechanism.py runs it",
 }
