@@ -19,7 +19,7 @@ LINES = LINE.findall(PAGE.read_text("utf-8"))
 
 
 def plan_of(folder: Path, text: str) -> Plan:
-    """The plan of scale lite before anything is made, with the file of changes that a text names."""
+    """The plan of scale lite before anything is made, with the changes that a text names."""
     named = [name for name in files(PAGE) if name in text]
     for name in named:
         (folder / name).write_text(files(PAGE)[name])
