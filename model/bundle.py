@@ -29,6 +29,8 @@ from model.training.watchdog import CONTINUE
 
 LISTING, RESULTS = "bundle.json", "results.json"
 """What lists the files of a bundle, and of what comes back from it."""
+SCHEMA = 1
+"""The version of both."""
 LIBRARIES = ("torch", "numpy", "scipy", "safetensors")
 """What has to be installed there."""
 IMPORTED = ("torch._dynamo", "safetensors.torch", "scipy.special")
@@ -48,6 +50,8 @@ def main() -> None:
     parser.add_argument("--at-once", type=int, default=1, help="programs that share the device")
     given = parser.parse_args()
     given.to = given.to.absolute()
+    if given.at_once < 1:
+        sys.exit(f"error: --at-once: {given.at_once} must be at least 1.")
     try:
         if given.task == "check":
             sys.exit(not importlib.import_module("model.check.compare").check())
@@ -61,7 +65,8 @@ def main() -> None:
     except Damaged as error:
         sys.exit(f"error: {error}; unpack the bundle anew, else copy it anew.")
     except ModuleNotFoundError as error:
-        sys.exit(f"error: {error.name} is not installed; pip install {' '.join(LIBRARIES)}.")
+        name = str(error.name).partition(".")[0]
+        sys.exit(f"error: {name} is not installed; pip install {' '.join(LIBRARIES)}.")
     except OSError as error:
         said = f"error: {error.strerror or error} ({error.filename or given.to})"
         sys.exit(f"{said}; what was made before is whole: mend the cause, and run the same again.")
@@ -73,12 +78,14 @@ def opened(folder: Path) -> dict[str, Any]:
     """What a bundle says, once each of its files was compared with its checksum.
 
     Raises:
-        Damaged: a file is another one, or missing.
+        Damaged: a file is another one, or missing, or of another version.
     """
     path = folder / LISTING
     if not path.is_file():
         raise Damaged(path, f"{path} is missing: this folder is no bundle")
     bundle = read_sealed(path)
+    if bundle["schema"] != SCHEMA:
+        raise Damaged(path, f"{path} is of another version than the code beside it")
     check_files(folder, bundle["files"])
     return bundle
 
@@ -226,7 +233,7 @@ def pack(bundle: Mapping[str, Any], to: Path) -> None:
             stays = path.name.startswith("generation-") or path.name == "failed.json"
             if path.is_file() and not odd and not stays:
                 files[str(name)] = path
-    write_archive(to, files, RESULTS, {"schema": 1, "commit": bundle["commit"]})
+    write_archive(to, files, RESULTS, {"schema": SCHEMA, "commit": bundle["commit"]})
 
 
 def last_line(log: Path) -> str:

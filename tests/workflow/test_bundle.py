@@ -12,6 +12,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from model.store.checksums import read_sealed, write_archive
+from tests.sealing import put
 from tests.workflow.conftest import TOY, Project, copy_code
 from workflow.scripts.bundle import Packed, weigh
 
@@ -231,6 +233,35 @@ def test_a_damaged_bundle_is_refused(home, tmp_path):
     (lent.folder / "bundle.json").unlink()
     assert "this folder is no bundle" in sentence(lent.run(fails=True))
     assert not lent.results.exists()
+
+
+def test_a_bundle_without_its_data_is_refused(home, tmp_path):
+    lent = Lent(home.root / "toy.tar", tmp_path)
+    gone = next(lent.folder.glob("results/data/**/*.npy"))
+    gone.unlink()
+    assert f"{gone.name} is missing; unpack the bundle anew" in sentence(lent.run(fails=True))
+
+
+def test_a_bundle_and_results_of_another_version_are_refused(another, home, tmp_path):
+    lent = Lent(home.root / "toy.tar", tmp_path / "lent")
+    listing = lent.folder / "bundle.json"
+    put(listing, read_sealed(listing) | {"schema": 2})
+    assert "of another version than the code beside it" in sentence(lent.run(fails=True))
+    write_archive(tmp_path / "odd.tar", {}, "results.json", {"schema": 2})
+    said = sentence(merge(another, tmp_path / "odd.tar", fails=True))
+    assert "odd.tar is of another version" in said and store(another) == {}
+
+
+def test_no_program_at_once_is_a_mistake(worked):
+    assert "--at-once: 0 must be at least 1" in sentence(worked.run("--at-once", "0", fails=True))
+
+
+def test_a_machine_without_torch_is_told_what_to_install(worked):
+    without = BARE.replace("sys.modules.update", 'sys.modules["torch"] = None; sys.modules.update')
+    done = subprocess.run(
+        [sys.executable, "-c", without], cwd=worked.folder, capture_output=True, text=True
+    )
+    assert "torch is not installed; pip install torch numpy" in sentence(done.stderr)
 
 
 def test_a_full_disk_leaves_the_results_whole(worked, tmp_path):

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from model.build import Node
-from model.bundle import LIBRARIES, LISTING
+from model.bundle import LIBRARIES, LISTING, SCHEMA
 from model.store.checksums import check_files, sealed, write_archive
 from model.store.provenance import commit
 from model.store.runs import Entry, read_result
@@ -307,7 +307,7 @@ class Bundle:
             for one in self.packed.values()
         ]
         kept = bool(self.plan.config.get("keep_checkpoints"))
-        told = {"schema": 1, "scale": self.plan.scale, "keep_checkpoints": kept, "runs": runs}
+        told = {"schema": SCHEMA, "scale": self.plan.scale, "keep_checkpoints": kept, "runs": runs}
         told |= commit(ROOT)
         write_archive(to, {**self.files, **files}, f"{folder_name(to)}/{LISTING}", told)
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from model.bundle import RESULTS
+from model.bundle import RESULTS, SCHEMA
 from model.store.checksums import Damaged, read_sealed, sha256, unpack_archive
 from model.store.files import flush
 from model.store.runs import Entry, read_result
@@ -63,7 +63,8 @@ def checked(archive: Path, folder: Path) -> tuple[list[Path], list[str]]:
         Mistake: anything is not as it was packed.
     """
     try:
-        unpack_archive(archive, RESULTS, folder)
+        if unpack_archive(archive, RESULTS, folder)["schema"] != SCHEMA:
+            raise Mistake(f"{archive} is of another version; merge it where it was packed")
         finished = sorted(path.parent for path in folder.glob("store/*/result"))
         records = {path: read_result(path / "result") for path in finished}
     except Damaged as error:
