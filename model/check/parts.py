@@ -86,6 +86,7 @@ def parts(data: Mapping[str, Corpus]) -> Iterator[Part]:
             for beams in (1, 4):
                 computed = of_search(model, beams, data[kind])
                 yield Part(f"beam {beams}, {name}", computed, (SINGLE,), exact=True)
+    yield Part("architectures.transformer_xl", of_segments)
     for name in explanations(4):
         yield Part(f"probes.{name}", of_probe(name, data["texts"]), (SINGLE,))
 
@@ -260,6 +261,22 @@ def of_model(node: Node, objective: Node, data: Corpus) -> Computed:
         return [loss, *gradients([loss], model.parameters())]
 
     return computed
+
+
+def of_segments(device: torch.device, kind: torch.dtype) -> list[Tensor]:
+    """What a Transformer-XL says of a text's second segment, after the first; gradients."""
+    node = part(
+        "architectures.transformer_xl:TransformerXL",
+        **SHAPE,
+        normalizer=SOFTMAX,
+        memory=8,
+        streams=4,
+    )
+    model = build(node, vocabulary_size=WORDS).to(device)
+    first, second = torch.randint(0, WORDS, (2, 4, 8)).to(device)
+    with autocast(device, kind):
+        found = model(second, model(first).memory).logits
+    return [found, *gradients([found], model.parameters())]
 
 
 def of_search(node: Node, beams: int, data: Corpus) -> Computed:

@@ -85,10 +85,10 @@ class Stopping(Checkpointer):
     """Keeps a state in memory, as a file would have it.
 
     Args:
-        after: updates after which the run is stopped, once.
+        after: updates after which the run is stopped, once; 0 for none.
     """
 
-    def __init__(self, after: int | None = None) -> None:
+    def __init__(self, after: int) -> None:
         self.left = after
         self.state = b""
 
@@ -108,18 +108,16 @@ class Stopping(Checkpointer):
 
     def stopping(self) -> bool:
         """Whether it is time to stop."""
-        if self.left is not None:
-            self.left -= 1
+        self.left -= 1
         return self.left == 0
 
 
-def trained(run: Spec, data: Corpus, device: torch.device, after: int | None = None) -> Weights:
+def trained(run: Spec, data: Corpus, device: torch.device, after: int = 0) -> Weights:
     """The weights of a run; with `after` it is stopped after so many updates, and resumed."""
     keeper = Stopping(after)
-    if after is not None:
-        with suppress(Interrupted):
-            train(run, data, keeper, device, {}, lambda line: None)
-        torch.manual_seed(999)
+    with suppress(Interrupted):
+        return train(run, data, keeper, device, {}, lambda line: None).weights
+    torch.manual_seed(999)
     return train(run, data, keeper, device, {}, lambda line: None).weights
 
 
