@@ -127,14 +127,23 @@ class Session:
         self.end = min(self.end, time.monotonic())
 
     def work(self) -> None:
-        """Do what can be done in the time, and pack what was made."""
-        while self._begin() or self.under_way:
-            for program in [one for one in self.under_way if one.over(self.end)]:
-                self.under_way.remove(program)
-                self._ended(program)
-                if self.cost < SHARE * (time.monotonic() - self.packed):
-                    self._pack()
-        self._pack()
+        """Do what can be done in the time, and pack what was made.
+
+        Raises:
+            OSError: that can't be written; all programs have ended.
+        """
+        try:
+            while self._begin() or self.under_way:
+                for program in [one for one in self.under_way if one.over(self.end)]:
+                    self.under_way.remove(program)
+                    self._ended(program)
+                    if self.cost < SHARE * (time.monotonic() - self.packed):
+                        self._pack()
+            self._pack()
+        finally:
+            self.stop()
+            while [one for one in self.under_way if not one.over(self.end)]:
+                pass
 
     def _begin(self) -> bool:
         """Begin a program, if there is one, and room and time for it; whether that was so."""

@@ -359,3 +359,11 @@ def test_programs_that_run_at_once_all_stop_in_time(home, tmp_path):
     assert process.returncode == 0 and "Traceback" not in wrong
     assert "0 failed" in said and lent.results.is_file()
     assert lent.run("--at-once", "2").startswith("3 of 3 runs are trained")
+
+
+def test_results_that_cant_be_written_end_all_programs(home, tmp_path):
+    lent = Lent(home.root / "toy.tar", tmp_path)
+    (tmp_path / "file").touch()
+    given = ("--at-once", "2", "--to", str(tmp_path / "file/results.tar"))
+    assert "mend the cause, and run the same again" in sentence(lent.run(*given, fails=True))
+    assert lent.run().startswith("3 of 3 runs are trained")

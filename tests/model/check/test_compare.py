@@ -1,5 +1,6 @@
 """A device that computes something else than the CPU does is told of, by name."""
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -57,6 +58,22 @@ def test_every_mechanism_is_found():
 
 def test_a_sound_device_passes(mechanisms_alone, capsys):
     assert checked(capsys) == (0, f"{len(mechanisms())} compared, 0 differ", [])
+
+
+def test_layers_models_searches_and_probes_pass(monkeypatch, capsys):
+    def others(data: object) -> list[Part]:
+        return [part for part in parts(data) if not part.name.startswith("normalizers")]
+
+    monkeypatch.setattr(compare, "parts", others)
+    monkeypatch.setattr(compare, "RUNS", {})
+    assert compare.check(), capsys.readouterr().out
+    lines = capsys.readouterr().out.splitlines()[1:-1]
+    assert {re.split(r"[. ]", line)[0] for line in lines} == {
+        "layers",
+        "architectures",
+        "beam",
+        "probes",
+    }
 
 
 def test_a_mechanism_that_is_wrong_in_bf16_alone(mechanisms_alone, monkeypatch, capsys):
