@@ -1,9 +1,10 @@
 """Copying with any mechanism, one with a step after reading too (snell2021 section 5.2).
 
-    alpha_t^(k) = normalizer((W^(k) s_t + b^(k))^T h)     c_t = after([alpha_t^(1) h, alpha_t^(2) h, ..])
+    alpha_t^(k) = normalizer((W^(k) s_t + b^(k))^T h)
+    c_t         = after([alpha_t^(1) h^(1), .., alpha_t^(K) h^(K)])
 
-Each head reads its own H / K numbers of the states; with one head, and a mechanism without the step,
-this is a `MultiheadCopyingModel`.
+Each head reads its own H / K numbers of the states, h^(k); with one head, and a mechanism without
+the step, this is a `MultiheadCopyingModel`.
 """
 
 from __future__ import annotations
