@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn import functional as F
 
 from model.architectures.copying import Copied
 from model.batches.batching import BOS
 from model.objectives.copying import copied
 from model.probes.measure import Measured, Scalar, Subject, mean_over_examples
+
+UNITS = {"accuracy": "%", "weight": "fraction", "empty": "fraction"}
+"""Of what is said of a sequence."""
 
 
 def copying_lengths(
@@ -50,38 +55,29 @@ def copying_lengths(
             f"{len(symbols)}; leave out multiples, or give the corpus more symbols."
         )
     scalars: dict[str, Scalar] = {}
+    arrays: dict[str, list[Any]] = {"length": [n * trained for n in multiples]}
     for n in multiples:
         random = np.random.default_rng([seed, n])
-        drawn = np.array([random.permutation(symbols)[: n * trained] for _ in range(sequences)])
-        source = torch.from_numpy(
-            np.pad(drawn.astype(np.int64), ((0, 0), (0, 1)), constant_values=end)
-        )
-        parts = source.to(subject.device).split(max(1, tokens // source.shape[1]))
-        with torch.no_grad():
-            found = torch.cat([of_sequences(subject.model, part) for part in parts], dim=1)
-        accuracy, weight, empty = found.double().cpu().numpy()
-        scalars |= {
-            f"accuracy_{n}": mean_over_examples(100 * accuracy, "%"),
-            f"weight_{n}": mean_over_examples(weight, "fraction"),
-            f"empty_{n}": mean_over_examples(empty, "fraction"),
-        }
-    along = {
-        name: [scalars[f"{name}_{n}"]["value"] for n in multiples]
-        for name in ("accuracy", "weight", "empty")
-    }
-    return Measured(scalars, {"length": [n * trained for n in multiples], **along})
+        drawn = [[*random.permutation(symbols)[: n * trained], end] for _ in range(sequences)]
+        source = torch.from_numpy(np.array(drawn, np.int64)).to(subject.device)
+        parts = source.split(max(1, tokens // source.shape[1]))
+        found = torch.cat([of_sequences(subject.model, part) for part in parts], dim=1)
+        for (name, unit), values in zip(UNITS.items(), found.cpu().numpy(), strict=True):
+            mean = scalars[f"{name}_{n}"] = mean_over_examples(values, unit)
+            arrays.setdefault(name, []).append(mean["value"])
+    return Measured(scalars, arrays)
 
 
-def of_sequences(model: torch.nn.Module, source: Tensor) -> Tensor:
-    """Accuracy, weight on the right position and empty rows of sources (B, T), (3, B).
+def of_sequences(model: nn.Module, source: Tensor) -> Tensor:
+    """What `UNITS` names of each of the sources (B, T), which end in the end symbol; (3, B).
 
-    Each is a mean over the rows before the end symbol, which is the last.
+    Means over the rows before that symbol.
     """
-    before = torch.nn.functional.pad(source[:, :-1], (1, 0), value=BOS)
-    logits, weights = model(source, before)
+    with torch.no_grad():
+        logits, weights = model(source, F.pad(source[:, :-1], (1, 0), value=BOS))
     size = weights.abs()
     total = size.sum(dim=-1, keepdim=True)
-    shares = size / total.masked_fill(total == 0, 1)
-    right, weight = copied(Copied(logits, shares), source)
-    empty = (total[:, :-1, 0] == 0).float()
-    return torch.stack([part.mean(dim=1) for part in (right, weight, empty)])
+    empty = total == 0
+    right, weight = copied(Copied(logits, size / total.masked_fill(empty, 1)), source)
+    rows = torch.stack([100 * right, weight, empty[:, :-1, 0].float()])
+    return rows.double().mean(dim=-1)
