@@ -4,10 +4,15 @@ They judge what is computed, never how fast: the machine may be busy. A property
 examples; where one is dear or rare, the test says another number.
 """
 
+import os
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.forked import PRELOADED, Forked
 from workflow.definitions.paper import Paper
+from workflow.forking import PLACE, forks
 
 settings.register_profile(
     "any machine",
@@ -23,3 +28,10 @@ settings.load_profile("any machine")
 def paper() -> Paper:
     """Return the paper's own definitions."""
     return Paper("discrete_transformer")
+
+
+@pytest.fixture(scope="session")
+def forked() -> Iterator[Forked]:
+    """Start programs as forks; what else tests start are none."""
+    with forks(PRELOADED):
+        yield Forked(os.environ.pop(PLACE, ""))

@@ -1,13 +1,11 @@
 """Plant a fault in a copy of the project, and see that the test which should catch it fails."""
 
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.forked import Forked
 from tests.slurm.cases import PLANTS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -17,21 +15,15 @@ FAULTS = {name: rest for name, *rest in (line.split("\t") for line in LISTED)}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_the_fault_is_caught(fault: str, tmp_path: Path) -> None:
+def test_the_fault_is_caught(fault: str, tmp_path: Path, forked: Forked) -> None:
     file, right, wrong, test = FAULTS[fault]
     for folder in ("model", "workflow", "tests", "benchmarks"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     source = (tmp_path / file).read_text()
     assert source.count(right) == 1, f"{file} has changed: plant the fault '{fault}' anew"
     (tmp_path / file).write_text(source.replace(right, wrong))
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"tests/{test}"],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(tmp_path), "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 1, done.stdout[-2000:] + done.stderr[-2000:]
+    done = forked("pytest", "-qx", "-p", "no:cacheprovider", f"tests/{test}", folder=tmp_path)
+    assert done.returncode == 1 and " failed" in done.stdout, done.stdout[-2000:]
 
 
 @pytest.mark.parametrize("case", PLANTS)

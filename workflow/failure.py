@@ -1,6 +1,7 @@
 """How a command line ends when something goes wrong that a person can mend."""
 
 import os
+import signal
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -24,6 +25,9 @@ def one_sentence(results: Path | None = None) -> Iterator[None]:
         sys.exit(f"error: {error}")
     except Damaged as error:
         sys.exit(f"error: {error}; {_remedy(error.path, results)}.")
+    except BrokenPipeError:  # whoever reads the output has enough, as `head` has
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(128 + signal.SIGPIPE)
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         remedy = ""

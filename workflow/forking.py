@@ -54,7 +54,7 @@ def forks(imported: Sequence[str] = IMPORTED) -> Iterator[subprocess.Popen[bytes
         try:
             yield server
         finally:
-            del os.environ[PLACE]
+            os.environ.pop(PLACE, None)
             server.communicate()
 
 
@@ -128,7 +128,10 @@ def _become(caller: socket.socket) -> None:
     os.environ.clear()
     os.environ.update(told["environment"])
     os.chdir(told["folder"])
-    sys.path[0] = told["folder"]
+    # What it imports of the project is that of its own folder or path.
+    sys.path[:1] = [told["folder"], *filter(None, os.environ.get("PYTHONPATH", "").split(":"))]
+    for name in ("workflow", __name__):
+        sys.modules.pop(name, None)
     sys.argv[1:] = told["arguments"]
     os._exit(_run(told["program"]))
 
@@ -155,7 +158,7 @@ def _run(program: str) -> int:
 
 def hand_over() -> None:
     """End as the fork that does the work of this process; return where there is none to do it."""
-    place = os.environ.pop(PLACE, None)
+    place = os.environ.get(PLACE)
     one_thread = all(os.environ.get(name) == "1" for name in THREADS)
     if place is None or sys.orig_argv[1] != "-m" or not one_thread:
         return

@@ -3,6 +3,9 @@
 import errno
 import json
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -44,6 +47,19 @@ def raising(error: Exception) -> Callable[..., None]:
 def damaged(path: Path) -> Callable[..., None]:
     """What finds a file damaged."""
     return raising(Damaged(path, f"{path} is damaged"))
+
+
+def test_nothing_is_said_to_a_reader_that_has_enough():
+    program = (
+        "from workflow.failure import one_sentence\nwith one_sentence():\n  print('a' * 2**20)"
+    )
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as output:
+        done = subprocess.run(
+            [sys.executable, "-c", program], stdout=output, stderr=subprocess.PIPE, check=False
+        )
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
 
 
 @pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)

@@ -1,14 +1,17 @@
-"""Copies of the project, most with one small paper, run by the real Snakemake."""
+"""Copies of the project, most with one small paper, run by the real Snakemake.
+
+Snakemake and its jobs are forks of one process, as the jobs of `make run` are.
+"""
 
 import re
 import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
+
+from tests.forked import Forked
 
 ROOT = Path(__file__).resolve().parents[2]
 TOY = Path(__file__).parent / "toy"
@@ -51,6 +54,8 @@ class Outcome:
 class Project:
     """A folder with the project's code and the toy paper."""
 
+    forked: Forked
+
     def __init__(self, root: Path) -> None:
         self.root = root
 
@@ -68,15 +73,7 @@ class Project:
         return self._python(f"workflow.scripts.{name}", *arguments, fails=fails)
 
     def _python(self, *module: str, fails: bool) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", *module],
-            cwd=self.root,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=240,
-            check=False,
-        )
+        done = self.forked(*module, folder=self.root)
         assert (done.returncode != 0) == fails, done.stdout
         return done.stdout
 
@@ -98,6 +95,11 @@ class Project:
     def weights(self, run: str) -> bytes:
         """The weights of a run."""
         return (self.root / f"results/demo/runs/{run}/weights.safetensors").read_bytes()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _forked(forked: Forked) -> None:
+    Project.forked = forked
 
 
 def copy_code(target: Path, *papers: Path) -> Project:
