@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,12 +15,15 @@ import pytest
 from workflow.forking import PLACE, THREADS, forks
 
 ROOT = Path(__file__).parents[1]
+UMASK = 0o027
 PROGRAM = """
 import json, os, signal, sys, time
+import workflow
 from workflow.forking import PLACE, hand_over
 hand_over()
 asked, *more = sys.argv[1:]
-told = [more, os.getcwd(), os.environ["TOLD"], sys.stdin.read(), os.getppid()]
+place = [os.getcwd(), os.environ["TOLD"], sys.stdin.read(), os.umask(0), workflow.__file__]
+told = [more, *place, os.getppid()]
 print(json.dumps(told), flush=True)
 if asked == "wait":
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("error: asked to stop"))
@@ -51,13 +55,15 @@ def folder(tmp_path) -> Path:
     return tmp_path
 
 
-def start(folder: Path, *arguments: str, threads: str = "1") -> subprocess.Popen[str]:
-    """Start the program as Snakemake would."""
+def start(
+    folder: Path, *arguments: str, threads: str = "1", project: Path = ROOT
+) -> subprocess.Popen[str]:
+    """Start the program as Snakemake would, with the code of a project."""
     environment = {**os.environ, **dict.fromkeys(THREADS, threads)}
-    environment |= {"TOLD": "yes", "PYTHONPATH": str(ROOT)}
+    environment |= {"TOLD": "yes", "PYTHONPATH": str(project)}
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     command = [sys.executable, "-m", "program", *arguments]
-    return subprocess.Popen(command, cwd=folder, env=environment, text=True, **pipes)
+    return subprocess.Popen(command, cwd=folder, env=environment, umask=UMASK, text=True, **pipes)
 
 
 def waiting(folder: Path) -> tuple[subprocess.Popen[str], int]:
@@ -88,9 +94,11 @@ def there(pid: int) -> bool:
     ("0", 0, ""), ("3", 3, ""), ("null", 0, ""), ('"error: a sentence"', 1, "error: a sentence\n"),
 ])  # fmt: skip
 def test_a_fork_is_as_if_it_had_been_started_by_itself(server, folder, ends, status, says):
-    job = start(folder, ends, "a b", "ü")
+    package = shutil.copytree(ROOT / "workflow", folder / "other" / "workflow")
+    job = start(folder, ends, "a b", "ü", project=package.parent)
     out, error = job.communicate("given")
-    assert json.loads(out) == [["a b", "ü"], str(folder), "yes", "given", server.pid]
+    whole = [["a b", "ü"], str(folder), "yes", "given", UMASK, str(package / "__init__.py")]
+    assert json.loads(out) == [*whole, server.pid]
     assert (job.returncode, error) == (status, says)
 
 

@@ -128,6 +128,7 @@ def _become(caller: socket.socket) -> None:
     os.environ.clear()
     os.environ.update(told["environment"])
     os.chdir(told["folder"])
+    os.umask(told["umask"])
     # What it imports of the project is that of its own folder or path.
     sys.path[:1] = [told["folder"], *filter(None, os.environ.get("PYTHONPATH", "").split(":"))]
     for name in ("workflow", __name__):
@@ -162,10 +163,12 @@ def hand_over() -> None:
     one_thread = all(os.environ.get(name) == "1" for name in THREADS)
     if place is None or sys.orig_argv[1] != "-m" or not one_thread:
         return
+    os.umask(umask := os.umask(0))
     told = {
         "program": sys.orig_argv[2],
         "arguments": sys.orig_argv[3:],
         "folder": os.getcwd(),
+        "umask": umask,
         "environment": dict(os.environ),
     }
     with socket.socket(socket.AF_UNIX) as server:
