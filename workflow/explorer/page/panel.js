@@ -50,11 +50,12 @@ const SAMPLE = 100; // words of a large vocabulary that are tried
 function searchView(panel) {
   const { task, place, sentence, answer } = panel;
   if (place < 1 || place >= panel.reach || !answer.discrete) return "";
-  const all = task.words.map((_, i) => i).slice(task.specials).filter((i) => i !== sentence.tokens[place]);
-  const words = all.length <= SAMPLE ? all : all.filter((_, i) => Math.floor((i * SAMPLE) / all.length) !== Math.floor(((i - 1) * SAMPLE) / all.length));
+  const token = sentence.tokens[place], count = task.words.length - task.specials - (token >= task.specials);
   const found = make("span", { class: "found", role: "status" });
-  const button = make("button", { type: "button", class: "copy" }, words.length === all.length ? `Try all ${words.length} other words here` : `Try ${words.length} of ${all.length} other words here`);
+  const button = make("button", { type: "button", class: "copy" }, count <= SAMPLE ? `Try all ${count} other words here` : `Try ${SAMPLE} of ${count} other words here`);
   button.addEventListener("click", async () => {
+    const others = Array.from(task.words.keys()).slice(task.specials).filter((i) => i !== token);
+    const words = count <= SAMPLE ? others : Array.from({ length: SAMPLE }, (_, i) => others[Math.ceil((i * count) / SAMPLE)]);
     const tried = await ask({ ask: "search", ...panel.asked, place, words }), hits = tried.filter((one) => one.flips.length);
     found.replaceChildren(` ${hits.length} of ${tried.length} flip a decision${hits.length ? ": " : "."}`, ...hits.slice(0, 24).flatMap(({ word }) => {
       const chosen = make("button", { type: "button", class: "copy" }, task.words[word]);

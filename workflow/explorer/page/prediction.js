@@ -42,11 +42,19 @@ const SMALL = 0.05;
 function small({ answer, sentence }) {
   const length = sentence.words.length;
   let count = 0, few = 0, all = 0, little = 0;
-  answer.weights.forEach((heads, l) => heads.forEach((rows) => rows.forEach((weight, i) => {
-    if (!weight || !answer.tree[l + 1][Math.floor(i / length)]) return;
-    count++;
-    all += weight;
-    if (weight < SMALL) { few++; little += weight; }
-  })));
+  answer.weights.forEach((heads, l) => {
+    for (let i = 0; i < length; i++) {
+      if (!answer.tree[l + 1][i]) continue;
+      for (const rows of heads) {
+        for (let j = 0; j < length; j++) {
+          const weight = rows[i * length + j];
+          if (!weight) continue;
+          count++;
+          all += weight;
+          if (weight < SMALL) { few++; little += weight; }
+        }
+      }
+    }
+  });
   return { below: few / count, share: little / all };
 }
