@@ -26,7 +26,7 @@ LEAST = 300.0
 """Seconds without an update that are no standstill, however fast updates are."""
 TIMES_MEDIAN, TIMES_LONGEST = 10, 3
 TIMES_BUSY = 6
-"""How much longer one waits while the process computes: it may measure the development split."""
+"""How much longer one waits while the process runs: it may measure the development split."""
 START = "import runpy, sys; runpy.run_path(sys.argv[1])['main'](*sys.argv[2:])"
 """What a Python does that is to run `main`, without the modules of the project."""
 REMEMBERED = 1001
@@ -93,7 +93,7 @@ def patience(intervals: Collection[float], least: float, busy: bool) -> float:
     Args:
         intervals: seconds between updates so far.
         least: what it is at least.
-        busy: whether the process computes.
+        busy: whether the process runs, or waits for a processor.
     """
     known = max(TIMES_MEDIAN * statistics.median(intervals), TIMES_LONGEST * max(intervals))
     return max(known, least * (TIMES_BUSY if busy else 1))
@@ -111,7 +111,7 @@ def watch(process: int, beats: int, word: int, least: float) -> None:
         least: seconds, as of `Watchdog`.
     """
     intervals: deque[float] = deque(maxlen=REMEMBERED)
-    tick, last, began = min(1.0, least / 10), time.monotonic(), _computed(process)
+    tick, last, looks, running = min(1.0, least / 10), time.monotonic(), 0, 0
     updates, before, killed = 0, last, _killed_for_memory()
     closed = select.poll()
     closed.register(beats, 0)
@@ -133,10 +133,10 @@ def watch(process: int, beats: int, word: int, least: float) -> None:
             count = len(said)
             if updates:
                 intervals.append((now - last) / count)
-            updates, last, began = updates + count, now, _computed(process)
+            updates, last, looks, running = updates + count, now, 0, 0
         elif len(intervals) > 1:
-            busy = _computed(process) - began > (now - last) / 2
-            if now - last > patience(intervals, least, busy):
+            looks, running = looks + 1, running + runs(process)
+            if now - last > patience(intervals, least, busy=running > looks / 2):
                 _say(now - last, statistics.median(intervals))
                 _end(process, beats, word, GRACE * least)
                 return
@@ -187,14 +187,14 @@ def _killed_for_memory() -> int:
         return 0
 
 
-def _computed(process: int) -> float:
-    """The seconds of processor time of a process, 0 where that is not known."""
-    try:
-        with open(f"/proc/{process}/stat") as stream:
-            told = stream.read().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
+def runs(process: int) -> bool:
+    """Whether a thread of a process runs, or only waits for a processor; False where unknown."""
+    with suppress(OSError):
+        for thread in os.listdir(f"/proc/{process}/task"):
+            with open(f"/proc/{process}/task/{thread}/stat") as stream:
+                if stream.read().rpartition(")")[2].split()[0] == "R":
+                    return True
+    return False
 
 
 def main(process: str, beats: str, word: str, least: str) -> None:

@@ -7,12 +7,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from model.training import watchdog
-from model.training.watchdog import KILLED, KILLED_FOR_MEMORY, patience
+from model.training.watchdog import KILLED, KILLED_FOR_MEMORY, patience, runs
 from tests.scripts.processes import ROOT, block_history, kill, paced, stop
 from tests.scripts.test_group import GROUP
 
@@ -26,6 +27,38 @@ def test_how_long_one_waits():
     assert patience([0.1, 0.3, 0.2], 300, busy=True) == 1800
     assert patience([40, 60, 50], 300, busy=False) == 500  # ten times the median
     assert patience([1, 1, 200], 300, busy=False) == 600  # three times the longest
+
+
+@pytest.mark.parametrize(
+    ("program", "running"),
+    [
+        ("while True: pass", True),
+        (
+            "import threading\nthreading.Thread(target=exec, args=('while True: pass',)).start()",
+            True,
+        ),
+        ("import time; time.sleep(60)", False),
+    ],
+    ids=["a loop", "a thread", "sleep"],
+)
+def test_a_process_runs_that_computes_or_would(program, running):
+    process = subprocess.Popen([sys.executable, "-c", program])
+    try:
+        until(lambda: runs(process.pid) == running, process)
+        assert [runs(process.pid) for _ in range(20)].count(running) > 10
+        process.send_signal(signal.SIGSTOP)
+        until(lambda: not runs(process.pid), process)
+    finally:
+        process.kill()
+        process.wait()
+    assert not runs(process.pid)
+
+
+def until(true: Callable[[], object], process: subprocess.Popen[bytes]) -> None:
+    """Wait until something is true of a process."""
+    while not true():
+        assert process.poll() is None
+        time.sleep(0.01)
 
 
 def test_a_stopped_process_goes_on_to_save_its_state_and_ends(job, whole):
