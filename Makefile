@@ -99,7 +99,7 @@ publish: $(READY)  ## Copy results into docs/reproduction: make publish SCALE=li
 
 # Two parts at a time, beside the Slurm of the tests, which mostly waits; make ends it with them.
 test: $(TEST_READY)  ## Run everything that CI runs, and say how long each part took
-	@echo "Each part is shown when it ends; the longest takes some ten minutes."; \
+	@echo "Each part is shown when it ends; the longest takes half an hour."; \
 	said=$$(mktemp); $(MAKE) --no-print-directory slurm > $$said 2>&1 & slurm=$$!; \
 	trap 'kill $$slurm 2> /dev/null || true; rm -f $$said' EXIT; \
 	$(MAKE) --no-print-directory --jobs 2 --output-sync=target \
