@@ -15,7 +15,7 @@ import pytest
 from model.store.checksums import read_sealed, write_archive
 from tests.sealing import put
 from tests.workflow.conftest import TOY, Project, copy_code
-from workflow.scripts.bundle import Packed, weigh
+from workflow.planning.worth import Packed, weigh
 
 SOFT, GUMBEL, TUNED = (
     "toy_language/soft/seed-0",

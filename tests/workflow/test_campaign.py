@@ -11,7 +11,7 @@ from workflow.errors import InputError
 from workflow.planning.configured import configured
 from workflow.planning.estimate import Estimator
 from workflow.planning.plan import Plan
-from workflow.scripts.bundle import chosen, planned
+from workflow.planning.worth import chosen, planned
 
 PAGE = ROOT / "docs/gpu.md"
 LINE = re.compile(r"^\| (\d+) \| `([^`]+)` \| (.+) \| (\d+) \| (\d+) \|$", re.M)

@@ -4,12 +4,10 @@ Data that is not there yet is made first. Claims that are undecided tell which r
 for their time. Runs that the store has are left out; weights that others start from go along.
 """
 
-import fnmatch
 import math
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,15 +20,13 @@ from model.store.provenance import commit
 from model.store.runs import Entry, read_result
 from workflow import PUBLISHED, ROOT
 from workflow.datasets.io.checksums import read_manifest
-from workflow.definitions.claims import claim_runs
-from workflow.errors import InputError, unknown
+from workflow.errors import InputError
 from workflow.failure import one_sentence
-from workflow.files import read_json
 from workflow.planning import imports
 from workflow.planning.code import Project, module_file
 from workflow.planning.configured import configured
 from workflow.planning.corpora import missing_file
-from workflow.planning.estimate import Estimator, tokens_read
+from workflow.planning.estimate import Estimator
 from workflow.planning.identity import (
     Spec,
     canonical,
@@ -43,16 +39,21 @@ from workflow.planning.identity import (
 from workflow.planning.inputs import Inputs
 from workflow.planning.plan import Plan, Run
 from workflow.planning.targets import Targets
+from workflow.planning.worth import (
+    Packed,
+    chosen,
+    lineage,
+    open_claims,
+    planned,
+    published,
+    weigh,
+    with_parents,
+)
 from workflow.terminal import command
 
 PROGRAMS = ("train", "record", "measure")
-OPEN = ("undecided", "not run")
-"""Verdicts of claims that a run helps to decide."""
 THERE = "results"
 """The folder of results in a bundle."""
-UPDATE, BESIDE = 0.01, 5.0
-"""Seconds that an update of a small model takes on a GPU, which waits for Python; and that a run
-takes beside its updates."""
 SAVE_EVERY = 30
 """Seconds between states there, where the machine may go at any time."""
 Files = dict[str, Path | bytes]
@@ -83,29 +84,6 @@ def main() -> None:
     print("\n".join(bundle.told(Path(given.to))))
 
 
-def chosen(plan: Plan, patterns: Sequence[str]) -> list[Run]:
-    """Return the runs of a plan that patterns name, each once.
-
-    Raises InputError for a pattern that names none.
-    """
-    runs = [run for name in plan.experiments for run in plan.runs(name)]
-    found: dict[str, Run] = {}
-    if not patterns:
-        raise InputError('no runs for the bundle; name some: make bundle RUNS="stack_language/*"')
-    for pattern in patterns:
-        mine = [run for run in runs if any(fnmatch.fnmatch(n, pattern) for n in names(run))]
-        if not mine:
-            variants = {f"{run.experiment.name}/{run.variant}" for run in runs}
-            raise unknown(f"scale {plan.scale}", "run", pattern, variants)
-        found |= {run.key: run for run in mine}
-    return list(found.values())
-
-
-def names(run: Run) -> tuple[str, str, str]:
-    """Return what a run can be chosen by: experiment, variant and seed, or less."""
-    return run.experiment.name, f"{run.experiment.name}/{run.variant}", run.key
-
-
 def data(plan: Plan, runs: Iterable[Run]) -> list[str]:
     """Return the folders of encoded data that runs, and those that they start from, read.
 
@@ -119,27 +97,6 @@ def data(plan: Plan, runs: Iterable[Run]) -> list[str]:
         if advice := missing_file(plan, recipe):
             raise InputError(advice)
     return [f"{plan.results}/data/{folder}/encoded" for folder in recipes]
-
-
-def with_parents(plan: Plan, runs: Iterable[Run]) -> Iterator[Run]:
-    """Yield runs, each after those that it starts from."""
-    for run in runs:
-        yield from with_parents(plan, plan.parents(run).values())
-        yield run
-
-
-@dataclass
-class Packed:
-    """A run that is to be trained."""
-
-    run: Run
-    spec: Spec
-    minutes: float
-    parents: list["Packed"]
-    """those that it waits for"""
-    worth: float = 0.0
-    """claims for a planned minute"""
-    jobs: list[dict[str, Any]] = field(default_factory=list)
 
 
 class Bundle:
@@ -342,59 +299,6 @@ def nodes(run: Run) -> list[Node]:
     """Return the nodes of what records and measures a run."""
     record = [run.settings.record] if run.settings.record is not None else []
     return [*run.settings.evaluators.values(), *record]
-
-
-def planned(run: Run, estimator: Estimator) -> float:
-    """Return the seconds that a run is expected to take on a GPU."""
-    estimate, training = estimator.estimate(run), run.settings.training
-    if estimate.source == "measured":
-        return estimate.seconds + BESIDE
-    data, batch = estimator.data(run.recipe), training["batch"]
-    each = batch.get("tokens") or (batch.get("examples") or 1) * data.tokens / data.examples
-    updates = tokens_read(training, data) / each
-    return max(estimate.seconds, UPDATE * updates) + BESIDE
-
-
-def lineage(one: Packed) -> Iterator[Packed]:
-    """Yield a run after those that it waits for."""
-    for parent in one.parents:
-        yield from lineage(parent)
-    yield one
-
-
-def open_claims(plan: Plan) -> list[list[str]]:
-    """Return the variants of each claim that is not decided yet, as `<experiment>/<variant>`."""
-    found = []
-    for name, paper in Targets(plan).papers.items():
-        path = PUBLISHED / plan.scale / "claims" / f"{name}.json"
-        told = read_json(path)["claims"] if path.is_file() else []
-        decided = {claim["id"] for claim in told if claim["verdict"] not in OPEN}
-        for claim in paper.claims["claims"]:
-            if claim["id"] not in decided:
-                found.append(
-                    [f"{experiment}/{one}" for experiment, one in claim_runs({"claims": [claim]})]
-                )
-    return found
-
-
-def published(plan: Plan) -> set[str]:
-    """Return the identities of the scale's published runs, which decide nothing anew."""
-    index = PUBLISHED / plan.scale / "index.json"
-    runs = read_json(index)["runs"] if index.is_file() else {}
-    return {run["identity"] for run in runs.values()}
-
-
-def weigh(runs: Sequence[Packed], claims: Iterable[Sequence[str]]) -> None:
-    """Let runs be worth, for each claim that they help to decide, one for the minutes that takes.
-
-    A seed of a claim takes the minutes of both sides, so these stand beside each other.
-    """
-    for claim in claims:
-        mine = [one for one in runs if names(one.run)[1] in claim]
-        for seed in {one.run.seed for one in mine}:
-            both = [one for one in mine if one.run.seed == seed]
-            for one in both:
-                one.worth += 1 / max(sum(it.minutes for it in both), 1e-6)
 
 
 def folder_name(to: Path) -> str:
