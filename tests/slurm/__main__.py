@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from tests.slurm.cluster import Cluster, Unavailable
 from tests.slurm.processes import Failed, end_all, interrupted, workplace
 from tests.slurm.project import LOCAL, Project, planned
 
+TOLD = ("JobId", "JobState", "Reason", "ExitCode", "Restarts", "NodeList", "StartTime", "EndTime")
+"""What is told of a job."""
 AT_ONCE = 5
 """Cases at a time: each keeps one or two of the eight fake GPUs busy."""
 
@@ -118,7 +121,7 @@ def _one(case: Case, bench: Bench) -> Verdict:
     if bench.plant and passed:
         found = found.partition("\n")[0]
     elif not passed:
-        found = "\n".join([found, *_last_words(bench.projects)])
+        found = "\n".join([found, *_jobs(bench), *_last_words(bench.projects)])
     verdict = Verdict(case, passed, time.monotonic() - began, found, bench.cost)
     print(f"\n{case.__doc__}\n{verdict}", flush=True)
     return verdict
@@ -131,6 +134,14 @@ def _range(name: str, verdicts: Iterable[Verdict]) -> str:
     ranges = [f"{min(one):.0f} to {max(one):.0f}" for one in costs] or ["–", "–"]
     passed = sum(verdict.passed for verdict in own)
     return f"| `{name}` | {passed} of {len(own)} | {' | '.join(ranges)} |"
+
+
+def _jobs(bench: Bench) -> Iterable[str]:
+    """What Slurm says of the jobs of a case that failed."""
+    for project in bench.projects:
+        with suppress(Failed):
+            for job in bench.cluster.jobs(project.folder):
+                yield " ".join(f"{name}={job[name]}" for name in TOLD if name in job)
 
 
 def _last_words(projects: Iterable[Project]) -> Iterable[str]:
