@@ -276,4 +276,5 @@ def test_a_recorded_translation_has_attention_beside_importance(opened: Open) ->
     settled(page, "press", "n")
     one = state(page)
     assert (one["text"], one["at"]) == ("2", 0)
+    page.wait_for_url(lambda address: "text=2" in address)
     assert state(opened(page.url[page.url.index("#") :])) == one

@@ -2,7 +2,7 @@
 // The field as a layered graph: tokens at the bottom, the prediction at the top, and of every state that
 // it is built on the edges that its heads read along.
 
-const DASHES = ["", "7 2", "2 2", "8 2 2 2"]; // of the heads, so that they differ in grey too
+const DASHES = ["", "7 2", "2 2", "8 2 2 2"]; // of the heads of the chosen layer, so that they differ in grey too
 const FAINT = 0.05; // edges of soft attention that weigh less are not drawn
 const MANY = 400; // edges, up to which each tells its weight
 
@@ -36,7 +36,7 @@ function graphView(panel) {
     });
   }
   const look = ({ head, weight, chosen }) => ({
-    class: chosen ? "read chosen" : "read", "stroke-dasharray": DASHES[head % DASHES.length], "stroke-opacity": (Math.ceil(Math.max(weight, 0.12) * 8) / 8).toFixed(2),
+    class: chosen ? "read chosen" : "read", "stroke-dasharray": chosen ? DASHES[head % DASHES.length] : "", "stroke-opacity": (Math.ceil(Math.max(weight, 0.12) * 8) / 8).toFixed(2),
   });
   if (reads.length <= MANY) {
     for (const one of reads) {

@@ -18,6 +18,7 @@ worker.onmessage = ({ data: { id, answer, error } }) => {
 
 let state;
 let turn = 0;
+let settled; // the address is written once nothing has changed for a while: to write one is slow
 const form = document.getElementById("controls"), shown = document.getElementById("panels"), fault = document.getElementById("fault");
 
 // Shows the state with some of it changed.
@@ -27,7 +28,8 @@ async function go(change) {
   const panels = await Promise.all([next.a, next.b].filter(Boolean).map((key) => panelOf(next, key)));
   if (mine !== turn) return; // something newer was asked for
   state = next;
-  history.replaceState(null, "", toAddress(state));
+  clearTimeout(settled);
+  settled = setTimeout(() => history.replaceState(null, "", toAddress(state)), 200);
   fillControls();
   const focused = document.activeElement?.dataset?.position !== undefined && [...shown.children].findIndex((one) => one.contains(document.activeElement));
   shown.replaceChildren(...panels.map(panelView));
@@ -134,7 +136,7 @@ addEventListener("keydown", (event) => {
   if (action) { event.preventDefault(); action(event); }
 });
 document.getElementById("copy").addEventListener("click", async ({ currentTarget }) => {
-  await copyText(location.href);
+  await copyText(new URL(toAddress(state), location.href).href);
   currentTarget.textContent = "Copied";
   setTimeout(() => { document.getElementById("copy").textContent = "Copy address"; }, 1500);
 });
