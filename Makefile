@@ -128,8 +128,8 @@ quick: style  ## Run before a commit (three minutes): style, types, and the quic
 		tests/definitions tests/planning tests/model tests/terminal tests/reporting/claims tests/reporting/tables \
 		tests/reporting/statistics
 
-unit: $(TEST_READY)  ## Run the test suite with line coverage
-	$(VENV)/bin/python -m pytest -n auto --dist worksteal --cov --cov-fail-under=90 --durations 15
+unit: $(TEST_READY)  ## Run the test suite, and tell the lines that it has not run
+	$(VENV)/bin/python -m pytest -n auto --dist worksteal -p tests.lines --durations 15
 
 dry-runs: $(READY)  ## Plan every scale without running anything
 	@for scale in demo lite paper; do for profile in profiles/default slurm; do \
@@ -184,7 +184,7 @@ gc: $(READY)  ## Remove runs from the store that no result names any more
 	$(VENV)/bin/python -m workflow.scripts.forget --results "$(RESULTS)" --unused
 
 clean:  ## Remove the environment and everything that tools cache; results stay
-	rm -rf $(VENV) $(VENV)-crates .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .snakemake
+	rm -rf $(VENV) $(VENV)-crates .mypy_cache .ruff_cache .pytest_cache .hypothesis .snakemake
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # An environment of another kind is made anew.
