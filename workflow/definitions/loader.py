@@ -4,10 +4,13 @@ A mistake is reported as one sentence that names the file, the key, what was exp
 misspelt name, the nearest valid one.
 """
 
+import hashlib
 import json
 import math
+import pickle
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -42,10 +45,22 @@ _BOUNDS = {
 def load_yaml(path: Path, kind: type[Kind]) -> Kind:
     """Read a YAML file and return it checked and coerced as a definition of that kind.
 
+    A file that is as it was is not judged again in the same process.
+
     Raises InputError when it can't be read by `read_yaml`, an `each` can't be carried out, or it is
     no such definition.
     """
-    return check(expanded(read_yaml(path), str(path)), kind, str(path))
+    try:
+        digest = hashlib.sha256(path.read_bytes()).digest()
+    except OSError:
+        digest = b""
+    return cast(Kind, pickle.loads(_judged(path, kind, digest)))
+
+
+@cache
+def _judged(path: Path, kind: type, digest: bytes) -> bytes:
+    """What `load_yaml` found, for everyone who asks to have of their own."""
+    return pickle.dumps(check(expanded(read_yaml(path), str(path)), kind, str(path)))
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
