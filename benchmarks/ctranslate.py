@@ -72,9 +72,10 @@ def variables(model: EncoderDecoder) -> dict[str, Tensor]:
     for side, stack in {"encoder": model.encoder, "decoder": model.decoder}.items():
         for number, layer in enumerate(stack):
             for part, module in _modules(layer).items():
-                names = ("gamma", "beta") if isinstance(module, nn.LayerNorm) else ("weight", "bias")
-                for name, value in zip(names, (module.weight, module.bias), strict=True):
-                    named[f"{side}/layer_{number}/{part}/{name}"] = value
+                norm = isinstance(module, nn.LayerNorm)
+                place = f"{side}/layer_{number}/{part}"
+                named[f"{place}/{'gamma' if norm else 'weight'}"] = module.weight
+                named[f"{place}/{'beta' if norm else 'bias'}"] = module.bias
     return named
 
 
