@@ -56,7 +56,7 @@ def test_the_translations_agree(beam):
     alike = {name: row["translated_as_ours"] for name, row in rows.items()}
     assert alike["torch"] == rows["torch"]["sentences"] == 5
     assert alike["torch, cached"] == alike["torch, cached, fast products"] == alike["ours"] == 10
-    assert alike.get("CTranslate2", 10) >= (10 if beam == 1 else 8)
+    assert alike.get("CTranslate2", 10) >= (10 if beam == 1 else 5)
     assert all(len(text) == LENGTH for turn in results["ours"][1:] for text in turn["texts"])
     assert rows["torch"]["relative_cpu_time"] == 1
     assert rows["ours"]["relative_cpu_time"] == pytest.approx(0.5)
