@@ -6,7 +6,7 @@ import time
 
 import torch
 
-SIZE, TRIES = 2048, 5
+SIZE, TRIES = 1024, 50
 
 
 def matrix_rates() -> dict[str, float]:
