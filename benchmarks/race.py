@@ -83,8 +83,8 @@ def summary(results: Mapping[str, list[Turn]]) -> dict[str, dict[str, Any]]:
             firsts = [turn["tokens"] / turn[clock] for turn in first]
             ratios = [its / own for own, its in zip(rates, firsts, strict=True)]
             row[f"tokens_per_{clock}_second"] = round(statistics.median(rates), 1)
-            row[f"relative_{clock}_time"] = round(statistics.median(ratios), 3)
-            row[f"relative_{clock}_time_of_rounds"] = [round(ratio, 3) for ratio in ratios]
+            row[f"relative_{clock}_time"] = round(statistics.median(ratios), 4)
+            row[f"relative_{clock}_time_of_rounds"] = [round(ratio, 4) for ratio in ratios]
         rows[name] = row
     return rows
 

@@ -17,11 +17,12 @@ HEAD = """\
 # Speed beside other engines
 
 Made by `make bench` out of `measured.json`. The contenders of a table take turns on one core, with
-the same weights, batches and search. Tokens are those of the target, per second of processor time.
-A speed is relative to the first contender's: the median over the rounds, in brackets the least and
-the most.
+the same weights, batches and search; 128 sentences are translated at once. Tokens are those of the
+target (of the text in classification), per second of processor time. A speed is relative to the
+first contender's: the median over the rounds, in brackets the least and the most.
 
-- torch: `torch.nn.Transformer` as it comes; to decode, it reads every prefix anew.
+- torch: `torch.nn.Transformer` as it comes; to decode, it reads every prefix anew, of a quarter of
+  the sentences.
 - cached: its layers with a cache of keys and values.
 - fast products: with the mode of matrix products that ours has.
 - compiled: by `torch.compile`, for varying shapes.
@@ -29,9 +30,11 @@ the most.
 - CTranslate2: in single precision, and with its weights in int8.
 
 Share: what training needs of matrix products, padding left out, in parts of the rate at which the
-machine multiplies large matrices in that precision. Alike: translations that are those of ours.
-CTranslate2 ends a translation at the greatest length, where ours adds EOS and its probability, so
-that the best of a beam can differ.
+machine multiplies large matrices in that precision.
+
+Alike: translations that are those of ours. CTranslate2 ends a translation at the greatest length,
+where ours adds EOS and its probability, so that the best of a beam can differ. The weights are
+random, so many words are nearly tied, and the rounding of bf16 and int8 changes translations.
 """
 ROWS = {
     "short": "Mechanisms on short rows: an update of translation, shape small",
