@@ -32,6 +32,8 @@ READY := $(VENV)/.ready-$(TORCH)-$(shell cat $(sort envs/lock.txt $(LOCK)) | sha
 TEST_READY := $(VENV)/.test-ready-$(shell cat $(sort envs/lock.txt $(LOCK)) $(TEST_LOCK) | sha256sum | cut -c 1-16)
 CRATES_LOCK := envs/lock-crates.txt
 CRATES_READY := $(VENV)-crates/.ready-lock-$(shell sha256sum < $(CRATES_LOCK) | cut -c 1-16)
+BENCH_LOCK := envs/lock-bench.txt
+BENCH_READY := $(VENV)-bench/.ready-$(TORCH)-$(shell cat envs/lock.txt $(BENCH_LOCK) | sha256sum | cut -c 1-16)
 
 # An option for a variable that was given; without it config.yaml counts.
 given = $(if $(filter command environment,$(origin $(1))),$(2) "$($(1))")
@@ -159,14 +161,14 @@ crates: $(CRATES_READY)  ## Validate the RO-Crates of docs/reproduction, in an e
 slurm: $(TEST_READY)  ## Run the faults of docs/reliability.md on a real Slurm (Debian, as root)
 	$(VENV)/bin/python -m tests.slurm
 
-bench: $(TEST_READY)  ## Measure translation beside torch.nn.Transformer (one core, half an hour)
+bench: $(BENCH_READY)  ## Measure speed beside other engines (one core, half an hour), in an environment of its own
 	@for shape in iwslt small; do \
-		$(VENV)/bin/python -m benchmarks.translation train --shape $$shape; \
-		$(VENV)/bin/python -m benchmarks.translation mechanisms --shape $$shape; \
+		$(VENV)-bench/bin/python -m benchmarks.translation train --shape $$shape; \
 	done
-	@for beam in 1 5; do $(VENV)/bin/python -m benchmarks.translation decode --shape iwslt --beam $$beam; done
-	@for beam in 1 4; do $(VENV)/bin/python -m benchmarks.translation decode --shape small --beam $$beam; done
-	@$(VENV)/bin/python -m benchmarks.table
+	@for beam in 1 5; do $(VENV)-bench/bin/python -m benchmarks.translation decode --shape iwslt --beam $$beam; done
+	@for beam in 1 4; do $(VENV)-bench/bin/python -m benchmarks.translation decode --shape small --beam $$beam; done
+	@for rows in short long; do $(VENV)-bench/bin/python -m benchmarks.mechanisms --rows $$rows; done
+	@$(VENV)-bench/bin/python -m benchmarks.table
 
 ##@ Upkeep
 
@@ -184,7 +186,7 @@ gc: $(READY)  ## Remove runs from the store that no result names any more
 	$(VENV)/bin/python -m workflow.scripts.forget --results "$(RESULTS)" --unused
 
 clean:  ## Remove the environment and everything that tools cache; results stay
-	rm -rf $(VENV) $(VENV)-crates .mypy_cache .ruff_cache .pytest_cache .hypothesis .snakemake
+	rm -rf $(VENV) $(VENV)-crates $(VENV)-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .snakemake
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # An environment of another kind is made anew.
@@ -203,4 +205,9 @@ $(TEST_READY): $(READY)
 $(CRATES_READY): $(READY)
 	@"$(PYTHON)" envs/install.py --environment $(VENV)-crates --torch lock --lock $(CRATES_LOCK)
 	@rm -f $(VENV)-crates/.ready-*
+	@touch $@
+
+$(BENCH_READY): $(READY)
+	@"$(PYTHON)" envs/install.py --environment $(VENV)-bench --torch $(TORCH) --lock $(BENCH_LOCK)
+	@rm -f $(VENV)-bench/.ready-*
 	@touch $@

@@ -1,16 +1,23 @@
-"""Sentence pairs with lengths as in IWSLT'14 German-English, for measuring speed."""
+"""Random words for measuring speed.
+
+Sentence pairs with lengths as in IWSLT'14 German-English, and texts as in 20 Newsgroups.
+"""
 
 from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from model.batches.batching import BOS
 from model.batches.corpus import Split
 from model.batches.pairs import EOS
 
 PAIRS, VOCABULARY = 40_000, 10_000
+TEXTS, WORDS, LONGEST = 1_200, 14_000, 500
 
 
 def made_up_pairs(seed: int = 0) -> Split:
@@ -27,7 +34,23 @@ def made_up_pairs(seed: int = 0) -> Split:
     tokens = random.integers(EOS + 2, VOCABULARY, offsets[-1]).astype(np.int32)
     tokens[offsets[:-1] + source - 1] = EOS
     tokens[offsets[1:] - 1] = EOS
+    return _split(tokens=tokens, offsets=offsets, source=source)
+
+
+def made_up_texts(seed: int = 0) -> Split:
+    """A split of random words with two labels.
+
+    Lengths are log-normal around 180 words and cut at 500 (mean 210).
+    """
+    random = np.random.default_rng(seed)
+    lengths = np.clip(random.lognormal(5.2, 0.67, TEXTS), 1, LONGEST).astype(np.int64)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    tokens = random.integers(BOS + 1, WORDS, offsets[-1]).astype(np.int32)
+    return _split(tokens=tokens, offsets=offsets, label=random.integers(0, 2, TEXTS))
+
+
+def _split(**arrays: NDArray[Any]) -> Split:
     with tempfile.TemporaryDirectory() as folder:
-        for name, values in {"tokens": tokens, "offsets": offsets, "source": source}.items():
+        for name, values in arrays.items():
             np.save(Path(folder) / f"train.{name}.npy", values)
         return Split(Path(folder), "train")

@@ -69,7 +69,7 @@ def _serve(pipe: Connection, start: Callable[[Job], Work], job: Job) -> None:
 
 
 def summary(results: Mapping[str, list[Turn]]) -> dict[str, dict[str, Any]]:
-    """Tokens per second of every contender, and its time relative to the first one's.
+    """Tokens per second of every contender, and its time per token relative to the first one's.
 
     Args:
         results: from `race`; every round has its `tokens`.
@@ -80,10 +80,11 @@ def summary(results: Mapping[str, list[Turn]]) -> dict[str, dict[str, Any]]:
         row: dict[str, Any] = {}
         for clock in ("cpu", "wall"):
             rates = [turn["tokens"] / turn[clock] for turn in turns]
-            ratios = [own[clock] / its[clock] for own, its in zip(turns, first, strict=True)]
+            firsts = [turn["tokens"] / turn[clock] for turn in first]
+            ratios = [its / own for own, its in zip(rates, firsts, strict=True)]
             row[f"tokens_per_{clock}_second"] = round(statistics.median(rates), 1)
-            row[f"relative_{clock}_time"] = round(statistics.median(ratios), 3)
-            row[f"relative_{clock}_time_of_rounds"] = [round(ratio, 3) for ratio in ratios]
+            row[f"relative_{clock}_time"] = round(statistics.median(ratios), 4)
+            row[f"relative_{clock}_time_of_rounds"] = [round(ratio, 4) for ratio in ratios]
         rows[name] = row
     return rows
 

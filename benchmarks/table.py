@@ -11,62 +11,92 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-MEASURED = "measured.json"
-"""The last results, by name."""
-HEAD = """\
-# Speed of translation
+from benchmarks.record import FOLDER, MEASURED
 
-Made by `make bench` out of `measured.json`. One core, single precision; all contenders
-have the same weights and batches and take turns. A speed is work per processor time, relative to
-`torch.nn.Transformer` in two modes of matrix products or to softmax: the median over the rounds,
-in brackets the least and the most. Tokens are those of the target.
+HEAD = """\
+# Speed beside other engines
+
+Made by `make bench` out of `measured.json`. The contenders of a table take turns on one core, with
+the same weights, batches and search; 128 sentences are translated at once. Tokens are those of the
+target (of the text in classification), per second of processor time. A speed is relative to the
+first contender's: the median over the rounds, in brackets the least and the most.
+
+- torch: `torch.nn.Transformer` as it comes; to decode, it reads every prefix anew, of a quarter of
+  the sentences.
+- cached: its layers with a cache of keys and values.
+- fast products: with the mode of matrix products that ours has.
+- compiled: by `torch.compile`, for varying shapes.
+- bf16: under torch's autocast.
+- CTranslate2: in single precision, and with its weights in int8.
+
+Share: what training needs of matrix products, padding left out, in parts of the rate at which the
+machine multiplies large matrices in that precision.
+
+Alike: translations that are those of ours. CTranslate2 ends a translation at the greatest length,
+where ours adds EOS and its probability, so that the best of a beam can differ. The weights are
+random, so many words are nearly tied, and the rounding of bf16 and int8 changes translations.
 """
+ROWS = {
+    "short": "Mechanisms on short rows: an update of translation, shape small",
+    "long": "Mechanisms on rows of up to 500 tokens: an update of classification",
+}
 
 
 def page(results: Mapping[str, Mapping[str, Any]]) -> str:
     """The page of results by name."""
-    against = ["| shape | work | tokens/s | torch, default = 1 | torch, fast = 1 |"]
-    mechanisms = ["| shape | mechanism | speed of a training step, softmax = 1 |"]
-    against.append("|---" * 5 + "|")
-    mechanisms.append("|---" * 3 + "|")
-    for name in sorted(results):
-        result = results[name]
-        shape, rows = result["shape"], result["contenders"]
-        if result["task"] == "mechanisms":
-            mechanisms += [
-                f"| {shape} | {who} | {_speed(row, inverse=True)} |" for who, row in rows.items()
-            ]
-            continue
-        beams = result.get("beam")
-        work = {None: "training", 1: "greedy search"}.get(beams, f"search, beam {beams}")
-        ours = rows["ours"]["tokens_per_cpu_second"]
-        times = " | ".join(
-            _speed(rows[f"torch, {mode}"], inverse=False) for mode in ("default", "fast")
-        )
-        against.append(f"| {shape} | {work} | {ours:,.0f} | {times} |")
-    machines = sorted({_machine(result["machine"]) for result in results.values()})
-    return "\n".join([HEAD, *against, "", *mechanisms, "", *machines, ""])
+    sections = [_section(results[name]) for name in sorted(results)]
+    return "\n\n".join([HEAD.rstrip("\n"), *sections]) + "\n"
 
 
-def _speed(row: Mapping[str, Any], inverse: bool) -> str:
-    """A contender's relative time, or with `inverse` its relative speed, with its range."""
-    middle, rounds = row["relative_cpu_time"], row["relative_cpu_time_of_rounds"]
-    if inverse:
-        middle, rounds = 1 / middle, [1 / one for one in rounds]
-    return f"{middle:.2f} ({min(rounds):.2f} to {max(rounds):.2f})"
+def _section(result: Mapping[str, Any]) -> str:
+    """A title, a table, and the machine."""
+    rows = result["contenders"]
+    if result["task"] == "mechanisms":
+        title, head = ROWS[result["rows"]], ["mechanism", "tokens/s", "speed"]
+        cells = [[name, *_speed(row)] for name, row in rows.items()]
+    elif result["task"] == "train":
+        title = f"Training, {result['shape']}"
+        head = ["contender", "tokens/s", "speed", "share"]
+        cells = [[name, *_speed(row), _share(name, row, result)] for name, row in rows.items()]
+    else:
+        beam = result["beam"]
+        title = f"{'Greedy search' if beam == 1 else f'Search, beam {beam}'}, {result['shape']}"
+        head = ["contender", "tokens/s", "speed", "alike"]
+        cells = [
+            [name, *_speed(row), f"{row['translated_as_ours']} of {row['sentences']}"]
+            for name, row in rows.items()
+        ]
+    lines = [f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *cells]]
+    return "\n".join([f"## {title}", "", *lines, "", _machine(result["machine"])])
+
+
+def _speed(row: Mapping[str, Any]) -> list[str]:
+    """A contender's rate, and its speed relative to the first's, with its range."""
+    rounds = [1 / one for one in row["relative_cpu_time_of_rounds"]]
+    speed = f"{1 / row['relative_cpu_time']:.2f} ({min(rounds):.2f} to {max(rounds):.2f})"
+    return [f"{row['tokens_per_cpu_second']:,.0f}", speed]
+
+
+def _share(name: str, row: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    """The part of the matrix rate, in a contender's precision, that training comes to."""
+    rate = result["machine"]["matrix_gflops"]["bf16" if name.endswith("bf16") else "fp32"]
+    return f"{row['tokens_per_cpu_second'] * result['gflop_per_token'] / rate:.2f}"
 
 
 def _machine(machine: Mapping[str, Any]) -> str:
+    rates = machine["matrix_gflops"]
     return (
-        f"Measured on {machine['cpu']} (family {machine['family']}, model {machine['model']}, "
-        f"{machine['cores']} cores), torch {machine['torch']}, Python {machine['python']}."
+        f"One of {machine['cores']} cores of {machine['cpu']} (family {machine['family']}, "
+        f"model {machine['model']}); large matrices: {rates['fp32']:.0f} GFLOP/s in single "
+        f"precision, {rates['bf16']:.0f} in bf16. torch {machine['torch']}, "
+        f"Python {machine['python']}."
     )
 
 
 def main() -> None:
     """Write the page from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--results", type=Path, default=Path("benchmarks/results"))
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--results", type=Path, default=FOLDER)
     folder = parser.parse_args().results
     (folder / "README.md").write_text(page(json.loads((folder / MEASURED).read_text())))
 

@@ -31,7 +31,11 @@ def test_every_package_is_pinned_once():
 
 @pytest.mark.parametrize(
     ("lock", "known"),
-    [("lock-cuda.txt", "nvidia-cudnn-cu13"), ("lock-captions.txt", "pycocoevalcap")],
+    [
+        ("lock-cuda.txt", "nvidia-cudnn-cu13"),
+        ("lock-captions.txt", "pycocoevalcap"),
+        ("lock-bench.txt", "ctranslate2"),
+    ],
 )
 def test_a_lock_for_more_is_the_lock_and_pins_beside_it(lock, known):
     include, *more = pins(lock)
