@@ -54,7 +54,8 @@ def load_yaml(path: Path, kind: type[Kind]) -> Kind:
         digest = hashlib.sha256(path.read_bytes()).digest()
     except OSError:
         digest = b""
-    return cast(Kind, pickle.loads(_judged(path, kind, digest)))
+    of: Any = kind
+    return cast(Kind, pickle.loads(_judged(path, of, digest)))
 
 
 @cache
