@@ -161,7 +161,7 @@ crates: $(CRATES_READY)  ## Validate the RO-Crates of docs/reproduction, in an e
 slurm: $(TEST_READY)  ## Run the faults of docs/reliability.md on a real Slurm (Debian, as root)
 	$(VENV)/bin/python -m tests.slurm
 
-bench: $(BENCH_READY)  ## Measure speed beside other engines (one core, half an hour), in an environment of its own
+bench: $(BENCH_READY)  ## Measure speed beside other engines (one core, half an hour)
 	@for shape in iwslt small; do \
 		$(VENV)-bench/bin/python -m benchmarks.translation train --shape $$shape; \
 	done

@@ -7,9 +7,9 @@ misspelt name, the nearest valid one.
 import hashlib
 import json
 import math
-import pickle
 import re
 from collections.abc import Iterator
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -54,14 +54,13 @@ def load_yaml(path: Path, kind: type[Kind]) -> Kind:
         digest = hashlib.sha256(path.read_bytes()).digest()
     except OSError:
         digest = b""
-    of: Any = kind
-    return cast(Kind, pickle.loads(_judged(path, of, digest)))
+    return cast(Kind, deepcopy(_judged(path, cast(Any, kind), digest)))
 
 
 @cache
-def _judged(path: Path, kind: type, digest: bytes) -> bytes:
-    """What `load_yaml` found, for everyone who asks to have of their own."""
-    return pickle.dumps(check(expanded(read_yaml(path), str(path)), kind, str(path)))
+def _judged(path: Path, kind: type, digest: bytes) -> object:
+    """What `load_yaml` found; whoever asks gets a copy."""
+    return check(expanded(read_yaml(path), str(path)), kind, str(path))
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
