@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from model.training.checkpointer import Row, State
+from model.training.watchdog import LEAST
 from tests.model.corpora import encoded, keyword_texts
 from tests.model.specs import CLASSIFIER, SOFTMAX, Node, tiny
 from tests.scripts.conftest import Job, as_encoded, planned
@@ -76,6 +77,10 @@ class Attempt:
         return self.running.end()
 
 
+HANGS = LEAST + 100
+"""Seconds after which a group should have ended: the watchdog ends one that hangs after `LEAST`."""
+
+
 class GroupAttempt(Attempt):
     """Two processes that work on a run, and torchrun, which starts them."""
 
@@ -93,7 +98,11 @@ class GroupAttempt(Attempt):
             os.killpg(self.group.pid, number)
 
     def end(self) -> Outcome:
-        said, _ = self.group.communicate(timeout=240)
+        try:
+            said, _ = self.group.communicate(timeout=HANGS)
+        except subprocess.TimeoutExpired:
+            self.signal(signal.SIGKILL)
+            raise AssertionError(f"its processes still run after {HANGS} s") from None
         # How its processes ended torchrun tells in a report with traces of its own.
         left = self.group.returncode == 1 and ("exitcode  : " in said or "SignalException" in said)
         return Outcome(75 if left else self.group.returncode, said)
