@@ -119,11 +119,15 @@ def test_every_published_xi() -> None:
     checked = 0
     for one, evaluator in [(it, name) for it in runs for name in it.evaluators]:
         told = one.evaluators[evaluator]
-        others = [by_key[key] for key in one.records.get(f"{evaluator}.others", [])]
+        keys = one.records.get(f"{evaluator}.others", [])
+        others = [by_key[key] for key in keys if key in by_key]
         for name, known in told.get("scalars", {}).items():
             if "xi_" not in name or f"{name}_never" not in told["scalars"] or not known["value"]:
                 continue
             place = (one.key, evaluator, name)
+            if len(others) < len(keys):  # The other run is trained and not yet published.
+                assert crossing(f"{evaluator}.{name}", [one, *others]) == UNKNOWN, place
+                continue
             points = zip(*(curve(other, evaluator) for other in others), strict=True)
             mean = [sum(point) / len(point) for point in points]
             agreed = told["scalars"][name.replace("xi_", "")]["value"]
