@@ -1,7 +1,8 @@
-"""How a classifier of texts into two classes is trained (snell2021 section 2.4)."""
+"""How a classifier of texts is trained (kinley2020 section 5.3, snell2021 section 2.4)."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -10,6 +11,7 @@ from torch.nn import functional as F
 
 from model.architectures.classifier import Classifier
 from model.batches.batching import BOS, Batch
+from model.batches.shortening import shortened
 from model.objectives.loss import Loss
 
 
@@ -54,3 +56,22 @@ class Classification:
             right = (logits.argmax(dim=-1) == labels).sum()
         units = len(labels)
         return Loss(loss, units, {"loss": loss.detach() * units, "accuracy": 100.0 * right})
+
+
+class ClassificationOfParts(Classification):
+    """Classification of texts of which words are left out at random.
+
+    Half of the texts stay whole; of each other text every word is left out with a probability that
+    is drawn from [0, 1) for the text. So a text with holes is one that the model was trained on,
+    and what it loses by deletion is not for being unlike all texts (Hase, Xie and Bansal 2021).
+    """
+
+    def loss(self, model: Classifier, batch: Batch, epoch: float) -> Loss:
+        """As `Classification`; on whole texts where the model isn't being trained."""
+        if model.training:
+            share = torch.rand(len(batch.tokens), 1) * torch.randint(2, (len(batch.tokens), 1))
+            kept = (torch.rand(batch.tokens.shape) >= share) & batch.real.cpu()
+            kept[:, 0] = True
+            tokens, real = shortened(batch, kept.numpy())
+            batch = replace(batch, tokens=tokens, real=real)
+        return super().loss(model, batch, epoch)

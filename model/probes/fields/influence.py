@@ -13,8 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from model.probes.fields.effective_field import field_of_first
+from model.layers.receptive_field import receptive_field
 from model.probes.fields.flips import FIRST_WORD
+from model.probes.next_symbol import at_predicting
 
 TOGETHER = 16384
 """Most tokens of the texts that are tried at once."""
@@ -61,7 +62,9 @@ def influence(model: nn.Module, text: Tensor, words: Tensor) -> Influence:
     places = torch.arange(1, length, device=text.device)
     largest, total = torch.zeros(2, length, dtype=torch.double, device=text.device)
     with torch.no_grad():
-        whole = model(text[None], torch.ones_like(text[None], dtype=torch.bool))
+        real = torch.ones_like(text[None], dtype=torch.bool)
+        whole = model(text[None], real)
+        reads = receptive_field([(layer != 0).double() for layer in whole.weights])
         before = whole.logits.double().softmax(dim=-1)
         for some in words.split(max(1, TOGETHER // length**2)):
             tried = text.repeat(length - 1, len(some), 1)
@@ -72,4 +75,5 @@ def influence(model: nn.Module, text: Tensor, words: Tensor) -> Influence:
             moved = moved.view(length - 1, len(some))
             largest[1:] = largest[1:].maximum(moved.amax(dim=1))
             total[1:] += moved.sum(dim=1)
-    return Influence(field_of_first(whole.weights)[0], largest, total / len(words))
+    field = at_predicting(model, real, reads)[0] > 0
+    return Influence(field, largest, total / len(words))

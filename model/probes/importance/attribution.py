@@ -14,12 +14,14 @@ import torch
 from torch import Tensor
 
 from model.batches.batching import Batch, collate, plan_batches
+from model.batches.shortening import shortened
 from model.probes.fields.influence import influence, words_to_try
-from model.probes.importance.deletion import PERCENT, kept_parts, places, shortened
+from model.probes.importance.deletion import PERCENT, kept_parts, places
 from model.probes.importance.explanations import explanations
 from model.probes.importance.translation import evenly_spaced
 from model.probes.kendall import tau_b
 from model.probes.measure import Measured, Scalar, Subject, mean_over_examples, scalar
+from model.probes.next_symbol import as_classifier, beginnings, cut
 
 CONTROL = "random"
 """The ranking by chance, which is no method."""
@@ -45,7 +47,8 @@ def attribution(
     none, a text has no average precision.
 
     Args:
-        subject: a trained `Classifier` and its data.
+        subject: a trained `Classifier` and its data; or a `LanguageModel`, which classifies what
+            follows the beginning of a sequence, of a length that is drawn.
         examples: so many of the test split, at equal distances.
         replacements: words tried in the place of a token; the truth is exact if the vocabulary has
             no more.
@@ -63,14 +66,15 @@ def attribution(
         agree.
     """
     random = np.random.default_rng(seed)
+    subject = subject._replace(model=as_classifier(subject.model))
     split, methods = subject.corpus.split("test"), explanations(steps)
     words = words_to_try(len(subject.corpus.vocabulary), replacements, seed).to(subject.device)
     found: dict[str, list[np.ndarray]] = {}
-    lengths = split.lengths + 1
+    lengths = beginnings(subject.model, split.lengths + 1, np.random.default_rng(seed))
     chosen = evenly_spaced(len(split), examples)
     order = chosen[np.argsort(lengths[chosen], kind="stable")]
     for part in plan_batches(lengths, order, {"tokens": tokens}):
-        batch = collate(split, part).to(subject.device)
+        batch = cut(collate(split, part), lengths[part]).to(subject.device)
         inner = batch.real.clone()
         inner[:, 0] = False
         matters, field, effect = _truths(subject, batch, words)
@@ -121,7 +125,7 @@ def average_precision(scores: Tensor, truth: Tensor, inner: Tensor) -> Tensor:
 def _truths(subject: Subject, batch: Batch, words: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Which tokens (B, T) of a batch matter, which are read, and their effect.
 
-    All is 0 at <cls> and padding.
+    All is 0 at <cls> (or BOS) and padding.
     """
     found = torch.zeros(3, *batch.tokens.shape, dtype=torch.double, device=batch.tokens.device)
     for row, length in enumerate(batch.real.sum(dim=1).tolist()):

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from model.batches.batching import PAD, Batch
+from model.batches.shortening import shortened
 from model.probes.importance.classification import token_scores
 from model.probes.measure import Measured, Subject, mean_over_examples, rounded
 
@@ -85,15 +85,6 @@ def kept_parts(place: np.ndarray, percent: int) -> tuple[np.ndarray, np.ndarray]
     rest = (place >= 0) & ~top
     top[:, 0] = rest[:, 0] = True
     return rest, top
-
-
-def shortened(batch: Batch, kept: np.ndarray) -> tuple[Tensor, Tensor]:
-    """Tokens and `real` (B, T') of the texts with only the kept tokens (B, T), in their order."""
-    stays = torch.from_numpy(kept).to(batch.tokens.device)
-    lengths = stays.sum(dim=1, keepdim=True)
-    order = (~stays).to(torch.int8).sort(dim=1, stable=True).indices[:, : int(lengths.max())]
-    real = torch.arange(order.shape[1], device=order.device) < lengths
-    return batch.tokens.gather(1, order).masked_fill(~real, PAD), real
 
 
 def _probabilities(model: nn.Module, tokens: Tensor, real: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ With y the probability of the class that is predicted for the whole text, e_j th
 token j, h^l the states that layer l reads and w^l its weights, of H heads:
 
     attention               sum_l sum_h sum_i w_hij^l
-    rollout                 the row of <cls> in A^L ... A^1,   A^l = (mean_h w_h^l + I) / 2
+    rollout                 the predicting row of A^L ... A^1,   A^l = (mean_h w_h^l + I) / 2
     value_norm              sum_l sum_i || sum_h w_hij^l f_h(x_j) ||,
                             f_h(x) = (x W_h^V + b_h^V) W_h^O
     gradient                || dy / dh_j^0 ||
@@ -17,10 +17,10 @@ Of rollout: Abnar and Zuidema (2020); of value norms: Kobayashi et al. (2020); o
 gradients: Sundararajan et al. (2017); of AttCAT: Qiang et al. (2022). Sums over i are over real
 queries. The last four have a sign: above 0 a token speaks for the class.
 
-Every function takes a `Classifier` in evaluation mode and a batch of B texts, and returns scores
-(B, T); <cls> and padding have no meaning in them. Gradients are those of the model as it is: where
-routing is an argmax they see what is read and not who looks where. In two streams they are the
-model stream's.
+Every function takes a `Classifier` (or `NextSymbolClassifier`) in evaluation mode and a batch of B
+texts, and returns scores (B, T); <cls> and padding have no meaning in them. Gradients are those of
+the model as it is: where routing is an argmax they see what is read and not who looks where. In two
+streams they are the model stream's.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from torch import Tensor, nn
 from model.batches.batching import Batch
 from model.probes.fields.influence import TOGETHER
 from model.probes.importance.classification import token_scores
+from model.probes.next_symbol import predicting
 
 UNKNOWN = 2
 """The id of <unk>."""
@@ -66,14 +67,14 @@ def attention(model: nn.Module, batch: Batch) -> Tensor:
 
 
 def rollout(model: nn.Module, batch: Batch) -> Tensor:
-    """Attention through all layers to <cls>; the 1/2 stands for the residual connection."""
+    """Attention through all layers to <cls>, or to the last symbol; 1/2 stands for the residual."""
     with torch.no_grad():
         weights = model(batch.tokens, batch.real).weights
     flow = torch.eye(batch.tokens.shape[1], dtype=weights[0].dtype, device=weights[0].device)
-    of_first = flow[None, :1]
+    reached = flow[predicting(model, batch.real), None]
     for layer in reversed(weights):
-        of_first = of_first @ (layer.mean(dim=1) + flow) / 2
-    return of_first[:, 0]
+        reached = reached @ (layer.mean(dim=1) + flow) / 2
+    return reached[:, 0]
 
 
 def value_norm(model: nn.Module, batch: Batch) -> Tensor:
