@@ -4,11 +4,12 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from model.store.checksums import listed
 from tests.sealing import put
@@ -180,6 +181,15 @@ def plan_of(results: Path, scale: str = "lite", **config: Any) -> Plan:
     """Return the project's own plan, whose runs the invented results claim to be."""
     set_up = load_yaml(ROOT / "config.yaml", Configuration)
     return Plan({**set_up, "scale": scale, "results": str(results), **config}, ROOT)
+
+
+def only_papers(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Let there be only these papers, where what is made of one serves."""
+
+    def some(mechanisms: Iterable[str] = ()) -> list[Paper]:
+        return [Paper(name, mechanisms=mechanisms) for name in names]
+
+    monkeypatch.setattr(Paper, "all", some)
 
 
 def history(seed: int) -> list[dict[str, Any]]:

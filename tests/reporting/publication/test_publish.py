@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import pytest
 from model.store.checksums import read_sealed
 from tests import sealing
 from tests.reporting.claims.test_claims_table import claim
-from tests.reporting.synthetic import Results, plan_of
+from tests.reporting.synthetic import Results, only_papers, plan_of
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.files import SIDECARS, read_csv, read_sidecar
@@ -87,19 +86,10 @@ def today(plan: Plan, code: str) -> Now:
     return now
 
 
-def papers(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
-    """Let there be only these papers."""
-
-    def some(mechanisms: Iterable[str] = ()) -> list[Paper]:
-        return [Paper(name, mechanisms=mechanisms) for name in names]
-
-    monkeypatch.setattr(Paper, "all", some)
-
-
 @pytest.fixture
 def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return where to publish; the merging tests look at one paper, and not at figures or costs."""
-    papers(monkeypatch, "discrete_transformer")
+    only_papers(monkeypatch, "discrete_transformer")
     monkeypatch.setattr(drawing, "plot", lambda *arguments: None)
     monkeypatch.setattr(Costs, "of_rows", lambda *arguments: [])
     return tmp_path / "docs" / "reproduction"
@@ -510,7 +500,7 @@ def test_corpora_stay_published_without_their_data(
     results: Results, docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Facts are kept in the sidecar, until the recipe of their row is another."""
-    papers(monkeypatch, "attention_learning", "explicit_sparse")
+    only_papers(monkeypatch, "attention_learning", "explicit_sparse")
     add(results, 0)
     put(results, docs)
     table = docs / "lite/tables/attention_learning/table_8"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.reporting.synthetic import ROOT, Results, plan_of
+from tests.reporting.synthetic import ROOT, Results, only_papers, plan_of
 from tests.sealing import change, flip, put
 from workflow.datasets.encoded.encoding import digest
 from workflow.definitions.paper import Paper
@@ -21,13 +21,15 @@ from workflow.reporting.publication import so_far
 from workflow.reporting.publication.current import planned
 from workflow.reporting.publication.publishing import publish
 from workflow.reporting.publication.so_far import SoFar, write_so_far
+from workflow.scripts.so_far import main
 
 SOFT, STREAMS = (f"text_classification/{name}" for name in ("sst_soft", "sst_two_stream"))
 
 
 @pytest.fixture(autouse=True)
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw no figures; those of unfinished runs are tested with the figures."""
+def brief(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look at one paper, without figures; those of unfinished runs are tested with the figures."""
+    only_papers(monkeypatch, "discrete_transformer")
     monkeypatch.setattr(drawing, "plot", lambda *arguments: None)
 
 
@@ -154,7 +156,10 @@ def test_nothing_measured_is_said(results: Results) -> None:
     assert not results.folder.exists()
 
 
-def test_corpora_are_described_once_their_data_are_there(results: Results) -> None:
+def test_corpora_are_described_once_their_data_are_there(
+    results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    only_papers(monkeypatch, "attention_learning")
     add(results, 0)
     paper, name = Paper("attention_learning"), "table_8"
     plan = plan_of(results.folder.parent)
@@ -194,18 +199,26 @@ def test_the_command_tells_what_it_makes_and_where_it_is(results: Results) -> No
     assert "data:image/svg+xml," in (results.folder / "so_far/report.html").read_text()
 
 
-def test_an_overlay_is_looked_at_with_its_file(results: Results, tmp_path: Path) -> None:
+def test_an_overlay_is_looked_at_with_its_file(
+    results: Results,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     add(results, 0)
     changes = tmp_path / "mine.yaml"
     overlay = {"name": "mine", "experiments": {"stack_language": {"training": {"epochs": 3}}}}
     changes.write_text(json.dumps({"overlay": overlay}))
     shutil.move(results.folder, results.folder.with_name("lite+mine"))
+    given = ["so_far", "--results", str(results.folder.parent), "--scale"]
+    monkeypatch.chdir(ROOT)
     for scale in ("lite", "lite+mine"):
-        done = command(results.folder.parent, "--scale", scale, "--configfile", str(changes))
-        assert done.stdout.endswith("/lite+mine/so_far/report.html\n"), done.stderr
-    done = command(results.folder.parent, "--scale", "lite+mine")
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: --scale lite+mine: this is lite; name an overlay's file")
+        monkeypatch.setattr(sys, "argv", [*given, scale, "--configfile", str(changes)])
+        main()
+        assert capsys.readouterr().out.endswith("/lite+mine/so_far/report.html\n")
+    monkeypatch.setattr(sys, "argv", [*given, "lite+mine"])
+    with pytest.raises(SystemExit, match=r"lite\+mine: this is lite; name an overlay's file"):
+        main()
 
 
 def test_what_is_published_can_be_looked_at_without_a_run(
