@@ -1,6 +1,7 @@
 """The paper that tests read, and how property tests are tried.
 
-They judge what is computed, never how fast: the machine may be busy. A property is tried on 50
+They judge what is computed, never how fast: the machine may be busy, so each process has one thread
+(of several, those that are ready spin until the last had its turn). A property is tried on 50
 examples; where one is dear or rare, the test says another number.
 """
 
@@ -12,7 +13,9 @@ from hypothesis import HealthCheck, settings
 
 from tests.forked import PRELOADED, Forked
 from workflow.definitions.paper import Paper
-from workflow.forking import PLACE, forks
+from workflow.forking import PLACE, THREADS, forks
+
+os.environ.update(dict.fromkeys(THREADS, "1"))  # read when torch is imported, which is later
 
 settings.register_profile(
     "any machine",
