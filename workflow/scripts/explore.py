@@ -5,7 +5,7 @@ from pathlib import Path
 
 from workflow.definitions.paper import Paper
 from workflow.failure import one_sentence
-from workflow.reporting.explorer.data import page_data, recordings, tasks_of
+from workflow.reporting.explorer.data import page_data, recorded_of, recordings, tasks_of
 from workflow.reporting.explorer.page import render
 from workflow.reporting.explorer.shown import Shown
 from workflow.reporting.measures import read_measure
@@ -24,8 +24,7 @@ def main() -> None:
     with one_sentence():
         papers = list(Paper.all())
         recorded = recordings(
-            (one for paper in papers for one in paper.explorer.get("recorded", {}).values()),
-            (read_measure(path, {}) for path in given.measures),
+            recorded_of(papers), (read_measure(path, {}) for path in given.measures)
         )
         runs = [Shown.of(path) for path in given.runs]
         data = page_data(given.scale, tasks_of(papers), runs, given.data, recorded)

@@ -13,6 +13,7 @@ from workflow.failure import one_sentence
 from workflow.planning.configured import configured
 from workflow.planning.plan import Plan
 from workflow.reporting.explorer.shown import Shown
+from workflow.reporting.measures import Measure
 from workflow.reporting.page.page import write_page
 from workflow.reporting.publication.current import planned
 from workflow.reporting.publication.results import judged, published
@@ -29,11 +30,13 @@ def main() -> None:
         plan = configured(ROOT, given.configfile, **settings)
         page = Path(plan.folder) / "explorer.html"
         folder = PUBLISHED / plan.scale
-        runs = published_runs(folder, judged(published(folder), planned(plan)))
+        results = judged(published(folder), planned(plan))
+        runs = published_runs(folder, results)
         if not runs:
             raise ReportingError(f"{folder}: no weights are published that count today.")
         encode(plan, runs, partial(command.asked, settings=settings, files=given.configfile))
-        write_page(page, made(plan, runs))
+        measures = [result.measure for result in results.values() if not result.stale]
+        write_page(page, made(plan, runs, measures))
     print(f"Explorer: {page}, of {len(runs)} published runs")
 
 
@@ -48,14 +51,15 @@ def encode(plan: Plan, runs: list[Shown], asked: Callable[[list[str]], list[str]
             sys.exit(done.returncode)
 
 
-def made(plan: Plan, runs: list[Shown]) -> str:
-    """Return the page of some runs."""
+def made(plan: Plan, runs: list[Shown], measures: list[Measure]) -> str:
+    """Return the page of some runs, and of what was recorded of others."""
     # What computes is slow to import; nothing waits for it that is refused before.
-    from workflow.reporting.explorer.data import page_data, tasks_of
+    from workflow.reporting.explorer.data import page_data, recorded_of, recordings, tasks_of
     from workflow.reporting.explorer.page import render
 
-    data = Path(plan.results) / "data"
-    return render(page_data(plan.scale, tasks_of(Paper.all()), runs, data))
+    papers, data = Paper.all(), Path(plan.results) / "data"
+    recorded = recordings(recorded_of(papers), measures)
+    return render(page_data(plan.scale, tasks_of(papers), runs, data, recorded))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import base64
 import copy
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from workflow.reporting.explorer.data import recordings
 from workflow.reporting.explorer.page import embedded
 from workflow.reporting.explorer.shown import Shown
 from workflow.reporting.measures import Measure
+from workflow.scripts.explore_published import made
 
 TEXTS = [[3, 4, 5], [7, 3], [5, 5, 4, 3], [6], [4]]
 """Of a test split; 3, 4 and 5 are frequent in train, 6 and 7 rare."""
@@ -244,3 +246,11 @@ def test_arrays_of_the_lowest_seed_become_sentences():
             {"source": ["b"], "cross": [[0.25]]},
         ],
     }
+
+
+def test_a_page_of_published_runs_has_what_was_recorded_of_others():
+    labels = {"experiment": "sparse_translation", "variant": "multi30k_en_de_topk", "seed": 0}
+    told = {"recorded": {"scalars": {}, "arrays": {"source": [["ein", "Hund"]]}}}
+    measure = Measure(Path("m.json"), "", {**labels, "label": "top-k"}, told)
+    page = made(SimpleNamespace(scale="lite", results="none"), [], [measure])
+    assert '"sentences":[{"source":["ein","Hund"]}]' in page

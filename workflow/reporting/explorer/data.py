@@ -60,6 +60,11 @@ def tasks_of(papers: Iterable[Paper]) -> dict[str, Task]:
     return {name: task for paper in papers for name, task in paper.items("explorer").items()}
 
 
+def recorded_of(papers: Iterable[Paper]) -> list[Recording]:
+    """Return what papers show of models that don't run in the page."""
+    return [one for paper in papers for one in paper.explorer.get("recorded", {}).values()]
+
+
 def _task(scale: str, name: str, task: Task, runs: Sequence[Shown], data: Path) -> dict[str, Any]:
     corpora = [corpus_of(run, data) for run in runs]
     for run, corpus in zip(runs, corpora, strict=True):
