@@ -67,7 +67,8 @@ def test_a_panel_without_runs_is_left_out() -> None:
     empty = Panel("other", [Series("other", "other", {}, [], None)])
     with styled():
         figure = draw([panel(), empty], METHODS, MEASURES, "random")
-        assert [axes.get_title() for axes in figure.axes] == ["soft: truth", "soft: drop"]
+        assert [axes.get_title() for axes in figure.axes] == ["\ntruth", "\ndrop"]
+        assert [text.get_text() for axes in figure.axes for text in axes.texts] == ["soft"]
         assert "other" in " ".join(text.get_text() for text in figure.texts)
         (axes,) = draw([empty], METHODS, MEASURES, "random").axes
         assert axes.texts[0].get_text() == "not run"

@@ -35,7 +35,7 @@ def draw(
     shown = [panel for panel in panels if panel.drawn]
     if not shown:
         return nothing(panels)
-    figure, places = grid(len(shown) * len(measures), len(measures), 2.3, 2.6)
+    figure, places = grid(len(shown) * len(measures), len(measures), 2.45, 2.6)
     rows = [places[at : at + len(measures)] for at in range(0, len(places), len(measures))]
     for row, panel in zip(rows, shown, strict=True):
         series = panel.drawn[0]
@@ -50,13 +50,21 @@ def draw(
             axes.set_ylim(len(order) - 0.5, -0.5)
             if measure.get("less"):
                 axes.invert_xaxis()
-            axes.set_title(f"{panel.label}: {measure['label']}")
+            axes.set_title(f"\n{measure['label']}")
             axes.set_xlabel(measure["axis"])
+        _head(row[0], panel.label)
     drawn = series_of(shown)
     several = any(len(series.behind) > 1 for series in drawn)
     marks = "Large marks: means; small marks" if several else "Marks"
     footnote(figure, panels, f"{marks}: {seeds(drawn)}. Dashed: by chance.")
     return figure
+
+
+def _head(axes: Axes, text: str) -> None:
+    """Write what a row of axes is of above its first one, where their titles have an empty line."""
+    place: Any = {"xycoords": "axes fraction", "textcoords": "offset points"}
+    head = axes.annotate(text, (0, 1), (0, 20), **place, weight="bold", fontsize=10)
+    head.set_in_layout(False)  # it may be wider than the axes
 
 
 def _values(series: Series, measure: Mapping[str, Any], methods: Iterable[str]) -> Values:
