@@ -138,9 +138,16 @@ def recordings(shown: Iterable[Recording], measures: Iterable[Measure]) -> list[
             arrays = measure.evaluators.get(RECORDED, {}).get("arrays") if measure else None
             if measure and arrays:
                 sentences = [
-                    dict(zip(arrays, one, strict=True))
+                    dict(zip(arrays, _short(one), strict=True))
                     for one in zip(*arrays.values(), strict=True)
                 ]
                 told = {"name": model, "label": measure.run["label"], "task": recording["title"]}
                 made.append({**told, "run": measure.key, "sentences": sentences})
     return made
+
+
+def _short(value: Any) -> Any:
+    """Return lists of numbers with whole ones as integers, which take fewer letters: 0, not 0.0."""
+    if isinstance(value, (list, tuple)):
+        return [_short(one) for one in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
