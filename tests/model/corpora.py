@@ -179,6 +179,11 @@ def uneven(spec: Node, corpus: Corpus, normalizer: Node, encoder: str) -> Subjec
         encoder: such as `transformer:Transformer`.
     """
     spec["model"]["encoder"] |= part(f"architectures.{encoder}", normalizer=normalizer)
+    return sharpened(spec, corpus)
+
+
+def sharpened(spec: Node, corpus: Corpus) -> Subject:
+    """The untrained model of a spec with four times the queries, in double precision."""
     torch.manual_seed(0)
     model = build(spec["model"], vocabulary_size=9).double().eval()
     for name, parameter in model.named_parameters():

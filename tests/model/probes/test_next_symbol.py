@@ -14,7 +14,7 @@ from model.probes.importance.attribution import attribution
 from model.probes.importance.explanations import explanations
 from model.probes.measure import Subject
 from model.probes.next_symbol import as_classifier, beginnings, cut, predicting
-from tests.model.corpora import CPU
+from tests.model.corpora import sharpened
 from tests.model.specs import SOFTMAX
 
 WORDS = torch.arange(3, 9)
@@ -25,12 +25,7 @@ def subject_of(spec, corpus, normalizer=None) -> Subject:
     """A language model whose attention is far from even, in double precision."""
     if normalizer is not None:
         spec["model"]["decoder"]["normalizer"] = normalizer
-    torch.manual_seed(0)
-    model = build(spec["model"], vocabulary_size=9).double().eval()
-    for name, parameter in model.named_parameters():
-        if "query.weight" in name:
-            parameter.data *= 4
-    return Subject(model, corpus, CPU, 0)
+    return sharpened(spec, corpus)
 
 
 def after(model, text) -> torch.Tensor:
