@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.reporting.conftest import Open
 from tests.reporting.page.conftest import fill
@@ -76,9 +76,7 @@ def test_the_menu_follows_the_reader_and_folds_on_narrow_screens(opened: Open) -
     here = page.locator(".menu [aria-current]")
     assert here.inner_text() == "Overview"
     page.evaluate("document.getElementById('discrete_transformer/table_6_1').scrollIntoView()")
-    page.wait_for_function(
-        "document.querySelector('.menu [aria-current]').hash.endsWith('table_6_1')"
-    )
+    expect(here).to_have_attribute("href", "#discrete_transformer/table_6_1")
     box = page.locator(".menu").bounding_box()
     assert box and box["y"] == 0 and here.is_visible()
     narrow = opened(viewport={"width": 400, "height": 800})
@@ -110,7 +108,7 @@ def test_rows_are_found_by_words_paper_and_verdict(opened: Open) -> None:
     assert page.inner_text(".tools output") == f"{len(differing)} of {len(every)} rows"
     assert page.locator(".block:visible").count() < page.locator(".block").count()
     page.click(".tools [type=reset]")
-    page.wait_for_function(f"document.querySelector('.tools output').value === '{len(every)} rows'")
+    expect(page.locator(".tools output")).to_have_text(f"{len(every)} rows")
     assert rows(page) == every
 
 
