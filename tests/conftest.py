@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from tests.forked import PRELOADED, Forked
 from workflow.definitions.paper import Paper
@@ -25,6 +25,8 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("any machine")
+# Where a test has to fail, the example may be as large as it was found.
+settings.register_profile("planted", settings(), phases=[Phase.explicit, Phase.generate])
 
 
 @pytest.fixture(scope="session")

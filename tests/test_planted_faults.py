@@ -22,7 +22,8 @@ def test_the_fault_is_caught(fault: str, tmp_path: Path, forked: Forked) -> None
     source = (tmp_path / file).read_text()
     assert source.count(right) == 1, f"{file} has changed: plant the fault '{fault}' anew"
     (tmp_path / file).write_text(source.replace(right, wrong))
-    done = forked("pytest", "-qx", "-p", "no:cacheprovider", f"tests/{test}", folder=tmp_path)
+    given = ("-qx", "-p", "no:cacheprovider", "--hypothesis-profile", "planted")
+    done = forked("pytest", *given, f"tests/{test}", folder=tmp_path)
     assert done.returncode == 1 and " failed" in done.stdout, done.stdout[-2000:]
 
 

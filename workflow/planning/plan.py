@@ -25,6 +25,7 @@ from workflow.planning.identity import (
     run_roots,
 )
 from workflow.planning.mechanisms import mechanisms, with_variants
+from workflow.planning.nodes import forget
 from workflow.planning.settings import Settings
 
 
@@ -116,6 +117,7 @@ class Plan:
 
     def __init__(self, config: Mapping[str, object], root: Path) -> None:
         _project.cache_clear()
+        forget()
         self.root = root
         self.config = check(dict(config), Configuration, "config")
         self.papers = root / "workflow" / "papers"
