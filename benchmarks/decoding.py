@@ -1,4 +1,7 @@
-"""What a contender does in a race of decoding: the same sentences, the same search."""
+"""What a contender does in a race of decoding: the same sentences, the same search.
+
+A job with a `run` and its `data` translates that run's test set; any other has made-up sentences.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from benchmarks.ctranslate import CTranslate2
 from benchmarks.made_up import made_up_pairs
 from benchmarks.models import enliven, make_ours, make_theirs
 from benchmarks.race import Job, Turn, Work
+from benchmarks.trained import trained_batches, trained_model
 from model.architectures.translation.beam_search import Beam
 from model.architectures.translation.encoder_decoder import EncoderDecoder
 from model.batches.pairs import PairBatch, collate_pairs, pair_lengths
@@ -27,13 +31,17 @@ Translate = Callable[[PairBatch, Beam], list[list[int]]]
 
 
 def decoding(job: Job) -> Work:
-    """Translations of one batch, the same in every round; round -1 takes a few sentences of it."""
-    batches = {-1: decoding_batch(FEW), 0: decoding_batch(job["sentences"])}
-    settings = Beam(job["beam"], length_ratio=1.0, length_extra=1)
+    """Translations of the same sentences in every round; round -1 takes a few of them."""
+    if "run" in job:
+        every, settings = trained_batches(job["data"]), Beam(job["beam"])
+        batches = {-1: every[:1], 0: every}
+    else:
+        batches = {-1: [decoding_batch(FEW)], 0: [decoding_batch(job["sentences"])]}
+        settings = Beam(job["beam"], length_ratio=1.0, length_extra=1)
     translate = CONTENDERS[job["who"]](job)
 
     def work(turn: int) -> Turn:
-        texts = translate(batches[min(turn, 0)], settings)
+        texts = [text for batch in batches[min(turn, 0)] for text in translate(batch, settings)]
         return {"texts": texts, "tokens": sum(len(text) + 1 for text in texts)}
 
     return work
@@ -75,6 +83,8 @@ CONTENDERS: dict[str, Callable[[Job], Translate]] = {
 
 def decoded_model(job: Job) -> EncoderDecoder:
     """Ours, whose weights all have."""
+    if "run" in job:
+        return trained_model(job["run"], job["data"]).eval()
     model: EncoderDecoder = enliven(make_ours(job["shape"])).eval()
     return model
 

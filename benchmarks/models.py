@@ -50,7 +50,7 @@ def make_theirs(
     ours: EncoderDecoder, shape: Mapping[str, int], kind: type[TorchTransformer] = TorchTransformer
 ) -> TorchTransformer:
     """The baseline with the weights of a model of a shape."""
-    theirs = kind(VOCABULARY, **shape, dropout=DROPOUT)
+    theirs = kind(len(ours.output_weight), **shape, dropout=DROPOUT)
     same_weights(ours, theirs)
     return theirs
 

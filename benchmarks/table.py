@@ -17,9 +17,10 @@ HEAD = """\
 # Speed beside other engines
 
 Made by `make bench` out of `measured.json`. The contenders of a table take turns on one core, with
-the same weights, batches and search; 128 sentences are translated at once. Tokens are those of the
-target (of the text in classification), per second of processor time. A speed is relative to the
-first contender's: the median over the rounds, in brackets the least and the most.
+the same weights, batches and search; 128 sentences are translated at once, of a trained model its
+whole test set, some 4,096 tokens at once. Tokens are those of the target (of the text in
+classification), per second of processor time. A speed is relative to the first contender's: the
+median over the rounds, in brackets the least and the most.
 
 - torch: `torch.nn.Transformer` as it comes; to decode, it reads every prefix anew, of a quarter of
   the sentences.
@@ -33,8 +34,9 @@ Share: what training needs of matrix products, padding left out, in parts of the
 machine multiplies large matrices in that precision.
 
 Alike: translations that are those of ours. CTranslate2 ends a translation at the greatest length,
-where ours adds EOS and its probability, so that the best of a beam can differ. The weights are
-random, so many words are nearly tied, and the rounding of bf16 and int8 changes translations.
+where ours adds EOS and its probability, so that the best of a beam can differ. Where no run is
+named the weights are random, so many words are nearly tied, and the rounding of bf16 and int8
+changes translations; what it costs a trained model, BLEU tells (sacrebleu's, of the test set).
 """
 ROWS = {
     "short": "Mechanisms on short rows: an update of translation, shape small",
@@ -60,12 +62,19 @@ def _section(result: Mapping[str, Any]) -> str:
         cells = [[name, *_speed(row), _share(name, row, result)] for name, row in rows.items()]
     else:
         beam = result["beam"]
-        title = f"{'Greedy search' if beam == 1 else f'Search, beam {beam}'}, {result['shape']}"
+        of = result.get("shape") or f"trained: {result['run']}"
+        title = f"{'Greedy search' if beam == 1 else f'Search, beam {beam}'}, {of}"
         head = ["contender", "tokens/s", "speed", "alike"]
         cells = [
             [name, *_speed(row), f"{row['translated_as_ours']} of {row['sentences']}"]
             for name, row in rows.items()
         ]
+        if "run" in result:
+            head.append("BLEU")
+            cells = [
+                [*cell, f"{row['bleu']:.2f}"]
+                for cell, row in zip(cells, rows.values(), strict=True)
+            ]
     lines = [f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *cells]]
     return "\n".join([f"## {title}", "", *lines, "", _machine(result["machine"])])
 

@@ -2,11 +2,14 @@
 
     python -m benchmarks.translation train --shape iwslt
     python -m benchmarks.translation decode --shape small --beam 4
+    python -m benchmarks.translation translate --beam 4 --data results/data/multi30k/<recipe> \
+        --run results/lite/runs/sparse_translation/multi30k_en_de_softmax/seed-0
 
 Everything has one thread, the same weights and the same batches; dropout is on in training. Ours
 has torch's mode of matrix products that training uses on CPUs
 (`model.training.optimization.set_numerics`), the others torch's default where no other is named.
-Results go to `benchmarks/results/`.
+`translate` takes the weights of a trained run, translates its test set and tells every contender's
+BLEU. Results go to `benchmarks/results/`.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -22,6 +26,7 @@ from benchmarks.decoding import SENTENCES, decoding
 from benchmarks.models import SHAPES
 from benchmarks.race import Job, Turn, Work, race, summary
 from benchmarks.record import FOLDER, record
+from benchmarks.trained import bleu, trained_shape
 from benchmarks.training import training, work_per_token
 from model.training.optimization import set_numerics
 from model.training.preflight import keep_freed_memory
@@ -56,9 +61,18 @@ def trained(shape: Mapping[str, int], rounds: int) -> dict[str, Job]:
     }
 
 
-def decoded(shape: Mapping[str, int], beam: int) -> dict[str, Job]:
-    """Who decodes; times are relative to the first one's, which takes a quarter of the batch."""
+def decoded(
+    shape: Mapping[str, int], beam: int, trained: Mapping[str, Path] = MappingProxyType({})
+) -> dict[str, Job]:
+    """Who decodes; times are relative to the first one's, which takes a quarter of the batch.
+
+    Args:
+        shape: of the model.
+        beam: 1 for greedy search.
+        trained: `run` and `data` of a trained model, whose whole test set is translated.
+    """
     shared = {"task": "decode", "shape": dict(shape), "beam": beam, "sentences": SENTENCES}
+    shared |= trained
     ours = shared | {"who": "ours", "precision": "fp32"}
     theirs = shared | {"who": "torch", "matmul": "highest", "cached": True}
     engine = shared | {"who": "CTranslate2", "matmul": "highest"}
@@ -88,26 +102,45 @@ def report(results: Mapping[str, list[Turn]]) -> dict[str, Any]:
 
 def main() -> None:
     """Run one benchmark from the command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("task", choices=["train", "decode"])
-    parser.add_argument("--shape", choices=SHAPES, required=True)
-    parser.add_argument("--beam", type=int, default=1)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--out", type=Path, default=FOLDER)
-    given = parser.parse_args()
-    shape, name = SHAPES[given.shape], f"{given.task}_{given.shape}"
-    result: dict[str, Any] = {"task": given.task, "shape": given.shape, "rounds": given.rounds}
+    given = _arguments()
+    result: dict[str, Any] = {"task": given.task, "rounds": given.rounds}
     if given.task == "train":
+        name, shape, result["shape"] = f"train_{given.shape}", SHAPES[given.shape], given.shape
         everyone = trained(shape, given.rounds)
         left_out = SMALL_ONLY if given.shape != "small" else ()
         contenders = {name: job for name, job in everyone.items() if name not in left_out}
-    else:
-        name, result["beam"] = f"{name}_beam{given.beam}", given.beam
-        contenders = decoded(shape, given.beam)
-    result |= report(race(start, contenders, given.rounds))
-    if given.task == "train":  # afterwards: counting takes as much memory as a contender
+        result |= report(race(start, contenders, given.rounds))
+        # Afterwards: counting takes as much memory as a contender.
         result["gflop_per_token"] = round(work_per_token(shape), 5)
+    elif given.task == "decode":
+        name, result["shape"] = f"decode_{given.shape}_beam{given.beam}", given.shape
+        contenders = decoded(SHAPES[given.shape], given.beam)
+        result |= {"beam": given.beam, **report(race(start, contenders, given.rounds))}
+    else:
+        name, result["run"] = f"translate_beam{given.beam}", "/".join(given.run.parts[-3:])
+        job = {"run": given.run, "data": given.data}
+        contenders = decoded(trained_shape(given.run), given.beam, job)
+        turns = race(start, contenders, given.rounds)
+        result |= {"beam": given.beam, **report(turns)}
+        for contender, (*_, last) in turns.items():
+            result["contenders"][contender]["bleu"] = round(bleu(given.data, last["texts"]), 2)
     record(name, given.out, result)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    tasks = parser.add_subparsers(dest="task", required=True)
+    train, decode, translate = map(tasks.add_parser, ("train", "decode", "translate"))
+    for task in (train, decode):
+        task.add_argument("--shape", choices=SHAPES, required=True)
+    translate.add_argument("--run", type=Path, required=True, help="the folder of a trained run")
+    translate.add_argument("--data", type=Path, required=True, help="the folder of its data")
+    for task in (decode, translate):
+        task.add_argument("--beam", type=int, default=1)
+    for task in (train, decode, translate):
+        task.add_argument("--rounds", type=int, default=3)
+        task.add_argument("--out", type=Path, default=FOLDER)
+    return parser.parse_args()
 
 
 if __name__ == "__main__":
