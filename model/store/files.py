@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
+ABANDONED = 86400.0
+"""Seconds after which nobody writes a hidden file any more."""
+_HIDDEN = re.compile(r"\..+\.[0-9a-f]{8}\.part")
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -41,6 +46,17 @@ def aside(path: Path) -> Iterator[Path]:
         raise
     finally:
         hidden.unlink(missing_ok=True)
+
+
+def abandoned(folder: Path) -> list[Path]:
+    """The hidden files in and below a folder that killed processes left half-written."""
+    found = []
+    for path in folder.rglob(".*.part"):
+        with suppress(FileNotFoundError):  # one that is being written becomes whole meanwhile
+            # The time of the content is another file's where a hidden one is a link to it.
+            old = time.time() - path.stat().st_ctime > ABANDONED
+            found += [path] if old and _HIDDEN.fullmatch(path.name) else []
+    return sorted(found)
 
 
 def flush(path: Path) -> None:

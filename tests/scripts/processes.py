@@ -186,6 +186,20 @@ def kill_at_the_end() -> None:
     vars(train)["_put_result"] = lambda *_: _signal(signal.SIGKILL)
 
 
+def kill_while_copying_out(out: Path) -> None:
+    """Kill the process with signal 9 when a checkpoint lies aside in its folder of results."""
+    import model.store.files as files
+
+    flush = files.flush
+
+    def flushing(path: Path) -> None:
+        if path.is_relative_to(out / "checkpoints"):
+            _signal(signal.SIGKILL)
+        flush(path)
+
+    files.flush = flushing
+
+
 def _at_update(after: int, save_every: int, action: Callable[[], None]) -> None:
     """Act after so many updates of the process; save a state every so many."""
     _at_updates({after: action}, save_every)

@@ -6,6 +6,7 @@ import math
 import os
 import random
 import shutil
+import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 import torch
 
+from model.store.files import ABANDONED, abandoned
 from model.store.runs import Entry
 from tests import sealing
 from tests.scripts.conftest import Job
@@ -24,6 +26,7 @@ from tests.scripts.processes import (
     fill_disk,
     kill,
     kill_at_the_end,
+    kill_while_copying_out,
     kill_while_saving,
     preempt,
     terminate,
@@ -82,6 +85,17 @@ def test_killed_between_the_last_update_and_the_result_it_goes_on(job):
     assert "resumed after" in outcome.said
     kept = {int(path.stem.removeprefix("step-")) for path in (job.out / "checkpoints").iterdir()}
     assert kept == set(job.spec["checkpoints"]) and not (job.entry / "kept").exists()
+
+
+def test_killed_while_copying_out_it_is_whole_after_the_next_attempt(job, whole, monkeypatch):
+    assert job.train(before=partial(kill_while_copying_out, job.out)).status == -9
+    assert not (job.out / "run.json").exists()
+    assert job.train().status == 0
+    assert job.like(whole)
+    (left,) = job.out.rglob(".*")
+    assert left.parent == job.out / "checkpoints"
+    monkeypatch.setattr(time, "time", lambda: left.stat().st_ctime + ABANDONED + 1)
+    assert abandoned(job.folder) == [left]
 
 
 def test_asked_to_stop_it_saves_and_can_be_continued(stopped, copied, whole):

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 from model.store.checksums import ASIDE, Damaged, read_sealed
+from model.store.files import abandoned
 from model.store.runs import Entry
 from workflow.errors import Mistake
 from workflow.failure import one_sentence
@@ -29,7 +30,10 @@ def main() -> None:
 
 
 def forget_unused(results: Path) -> None:
-    """Remove the runs from the store that nothing names, and what was found damaged and set aside.
+    """Remove the runs from the store that nothing names, and files that are of no use.
+
+    These are what was found damaged and set aside, and what was half-written by a process that was
+    killed more than a day ago.
 
     Raises Mistake when a spec was set aside and not yet made anew: it may name a run.
     """
@@ -44,11 +48,14 @@ def forget_unused(results: Path) -> None:
     for entry in entries:
         remove(entry)
         print(f"forgot {entry.name}")
-    aside = sorted(results.rglob(f"*{ASIDE}"))
-    for path in aside:
+    aside, halves = sorted(results.rglob(f"*{ASIDE}")), abandoned(results)
+    for path in (*aside, *halves):
         remove(path)
         print(f"removed {path}")
-    print(f"{len(entries)} runs removed from the store, and {len(aside)} damaged files")
+    print(
+        f"{len(entries)} runs removed from the store, {len(aside)} damaged files and {len(halves)} "
+        f"half-written ones"
+    )
 
 
 def forget(run: str, results: Path) -> None:
