@@ -23,7 +23,7 @@ classification), per second of processor time. A speed is relative to the first 
 median over the rounds, in brackets the least and the most.
 
 - torch: `torch.nn.Transformer` as it comes; to decode, it reads every prefix anew, of a quarter of
-  the sentences.
+  the 128 sentences.
 - cached: its layers with a cache of keys and values.
 - fast products: with the mode of matrix products that ours has.
 - compiled: by `torch.compile`, for varying shapes.
@@ -71,10 +71,8 @@ def _section(result: Mapping[str, Any]) -> str:
         ]
         if "run" in result:
             head.append("BLEU")
-            cells = [
-                [*cell, f"{row['bleu']:.2f}"]
-                for cell, row in zip(cells, rows.values(), strict=True)
-            ]
+            for cell, row in zip(cells, rows.values(), strict=True):
+                cell.append(f"{row['bleu']:.2f}")
     lines = [f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *cells]]
     return "\n".join([f"## {title}", "", *lines, "", _machine(result["machine"])])
 

@@ -15,6 +15,7 @@ BLEU. Results go to `benchmarks/results/`.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -28,6 +29,7 @@ from benchmarks.race import Job, Turn, Work, race, summary
 from benchmarks.record import FOLDER, record
 from benchmarks.trained import bleu, trained_shape
 from benchmarks.training import training, work_per_token
+from model.store.checksums import Damaged
 from model.training.optimization import set_numerics
 from model.training.preflight import keep_freed_memory
 
@@ -119,11 +121,16 @@ def main() -> None:
     else:
         name, result["run"] = f"translate_beam{given.beam}", "/".join(given.run.parts[-3:])
         job = {"run": given.run, "data": given.data}
-        contenders = decoded(trained_shape(given.run), given.beam, job)
+        try:
+            shape = trained_shape(given.run, given.data)
+        except (Damaged, OSError, ValueError) as error:
+            sys.exit(f"error: {error}")
+        contenders = decoded(shape, given.beam, job)
         turns = race(start, contenders, given.rounds)
         result |= {"beam": given.beam, **report(turns)}
-        for contender, (*_, last) in turns.items():
-            result["contenders"][contender]["bleu"] = round(bleu(given.data, last["texts"]), 2)
+        last = {contender: its[-1]["texts"] for contender, its in turns.items()}
+        for contender, score in bleu(given.data, last).items():
+            result["contenders"][contender]["bleu"] = round(score, 2)
     record(name, given.out, result)
 
 

@@ -1,6 +1,7 @@
 """A trained run in a race: its model and test set, and the BLEU that its probe finds."""
 
 import json
+import re
 
 import pytest
 import torch
@@ -13,8 +14,11 @@ from model.architectures.translation.beam_search import Beam
 from model.build import build
 from model.probes.measure import Subject
 from model.probes.quality.translation_scores import translation_scores
+from model.store.checksums import Damaged, listed
 from tests.model.corpora import CPU
 from tests.model.parallel import write_parallel
+from tests.scripts.conftest import as_encoded
+from tests.sealing import flip, put
 
 TEXTS = [
     ("the dog sees a bird", "der hund sieht ein@@ en vogel"),
@@ -32,7 +36,9 @@ NODE = {
 
 @pytest.fixture
 def corpus(tmp_path):
-    return write_parallel(tmp_path / "data", {"train": TEXTS, "test": TEXTS})
+    made = write_parallel(tmp_path / "data", {"train": TEXTS, "test": TEXTS})
+    as_encoded(made)
+    return made
 
 
 @pytest.fixture
@@ -45,25 +51,43 @@ def run(tmp_path, corpus):
     weights = {name: value.clone() for name, value in model.state_dict().items()}
     save_file(weights, folder / "weights.safetensors")
     (folder / "spec.json").write_text(json.dumps({"model": NODE}))
+    files = listed(folder, ["weights.safetensors"])
+    put(folder / "run.json", {"files": files, "checkpoints": {}})
     return folder
 
 
 @pytest.mark.parametrize("beam", [1, 3])
 def test_bleu_is_that_of_the_probe(run, corpus, beam):
-    jobs = decoded(trained_shape(run), beam, {"run": run, "data": corpus.folder})
+    jobs = decoded(trained_shape(run, corpus.folder), beam, {"run": run, "data": corpus.folder})
     texts = {name: decoding(jobs[name])(0)["texts"] for name in ("torch", "torch, cached", "ours")}
     assert texts["torch"] == texts["torch, cached"] == texts["ours"]
     subject = Subject(trained_model(run, corpus.folder).eval(), corpus, CPU, 0)
     found = translation_scores(subject, Beam(beam))
-    assert bleu(corpus.folder, texts["ours"]) == found.scalars["sacrebleu"]["value"]
+    expected = found.scalars["sacrebleu"]["value"]
+    assert bleu(corpus.folder, texts) == dict.fromkeys(texts, expected)
     # Those who translate right have all of it, whatever the order of the batches.
     right = [
         [int(word) for word in row[row > 2]]
         for batch in trained_batches(corpus.folder)
         for row in batch.tokens
     ]
-    assert bleu(corpus.folder, right) == pytest.approx(100)
+    assert bleu(corpus.folder, {"right": right}) == {"right": pytest.approx(100)}
 
 
-def test_its_shape_is_that_of_its_model(run):
-    assert trained_shape(run) == SHAPE
+def test_its_shape_is_that_of_its_model(run, corpus):
+    assert trained_shape(run, corpus.folder) == SHAPE
+
+
+@pytest.mark.parametrize("name", ["weights.safetensors", "test.tokens.npy"])
+def test_what_is_damaged_is_not_raced(run, corpus, name):
+    file = (run if "weights" in name else corpus.folder) / name
+    flip(file, 1000)
+    with pytest.raises(Damaged, match=re.escape(str(file))):
+        trained_shape(run, corpus.folder)
+
+
+def test_a_model_that_others_do_not_have_is_refused(run, corpus):
+    other = NODE | {"normalizer": {"path": "model.normalizers.topk:TopK", "k": 8}}
+    (run / "spec.json").write_text(json.dumps({"model": other}))
+    with pytest.raises(ValueError, match=r"model\.normalizer is .* take a run with"):
+        trained_shape(run, corpus.folder)
