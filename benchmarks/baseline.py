@@ -58,7 +58,7 @@ class TorchTransformer(nn.Module):
         states = self.stacks(
             self.embed(batch.source),
             self.embed(inputs),
-            tgt_mask=_causal(inputs.shape[1]),
+            tgt_mask=_causal(inputs),
             src_key_padding_mask=hidden,
             memory_key_padding_mask=hidden,
             tgt_is_causal=True,
@@ -80,7 +80,7 @@ class TorchTransformer(nn.Module):
             states = self.stacks.decoder(
                 self.embed(prefixes),
                 memory[sentences],
-                tgt_mask=_causal(prefixes.shape[1]),
+                tgt_mask=_causal(prefixes),
                 memory_key_padding_mask=hidden[sentences],
                 tgt_is_causal=True,
             )
@@ -125,5 +125,7 @@ def _copy_feed_forward(ours: nn.Module, theirs: nn.Module) -> None:
     theirs.linear2.load_state_dict(ours.feed_forward[3].state_dict())
 
 
-def _causal(length: int) -> Tensor:
-    return torch.ones(length, length, dtype=torch.bool).triu(1)
+def _causal(words: Tensor) -> Tensor:
+    """(T, T), true at the words behind each of words (B, T)."""
+    length = words.shape[1]
+    return torch.ones(length, length, dtype=torch.bool, device=words.device).triu(1)

@@ -45,8 +45,8 @@ class CachedTransformer(TorchTransformer):
         ]
         caches: list[Any] = [None] * len(layers)
         longest = (settings.length_ratio * real.sum(1)).long() + settings.length_extra
-        words = torch.full((len(real) * beams, 1), BOS)
-        totals = torch.full((len(real), beams), -math.inf)
+        words = torch.full((len(real) * beams, 1), BOS, device=real.device)
+        totals = torch.full((len(real), beams), -math.inf, device=real.device)
         totals[:, 0] = 0
         finished: list[list[Found]] = [[] for _ in real]
         for step in range(1, int(longest.max()) + 1):
@@ -62,7 +62,7 @@ class CachedTransformer(TorchTransformer):
             best, places = sums.flatten(1).topk(2 * beams)
             parents, chosen = places // sums.shape[2], places % sums.shape[2]
             ends = chosen == EOS
-            rows = parents + beams * torch.arange(len(real))[:, None]
+            rows = parents + beams * torch.arange(len(real), device=real.device)[:, None]
             for sentence, place in ends[:, :beams].nonzero().tolist():
                 score, found = float(best[sentence, place]), finished[sentence]
                 if score > -math.inf and len(found) < beams:

@@ -26,7 +26,7 @@ from model.batches.batching import Batch, Sampler, collate
 from model.build import build
 from model.objectives.classification import Classification
 from model.training.optimization import set_numerics
-from model.training.preflight import keep_freed_memory
+from model.training.preflight import prepare_process
 
 STREAMS = (
     "model.architectures.transformer:Transformer",
@@ -40,7 +40,7 @@ UPDATES = 6
 
 def start(job: Job) -> Work:
     """Set a mechanism's process up."""
-    keep_freed_memory()
+    prepare_process()
     set_numerics({"threads": 1, "matmul": "fast"})
     return (training if job["rows"] == "short" else classifying)(job)
 

@@ -95,10 +95,10 @@ def training_batches(rounds: int) -> list[PairBatch]:
     return [collate_pairs(split, update[0]) for update in drawn[: rounds + 1]]
 
 
-def work_per_token(shape: Job) -> float:
+def work_per_token(shape: Job, device: torch.device = CPU) -> float:
     """GFLOP of matrix products that an update takes per target token; padding is left out."""
-    loss = our_loss(make_ours(shape), "fp32")
+    loss = our_loss(make_ours(shape).to(device), "fp32")
     with FlopCounterMode(display=False) as counter:
-        mean, tokens = loss(training_batches(1)[0])
+        mean, tokens = loss(training_batches(1)[0].to(device))
         mean.backward()
     return float(counter.get_total_flops()) / tokens / 1e9

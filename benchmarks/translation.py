@@ -31,7 +31,7 @@ from benchmarks.trained import bleu, trained_shape
 from benchmarks.training import training, work_per_token
 from model.store.checksums import Damaged
 from model.training.optimization import set_numerics
-from model.training.preflight import keep_freed_memory
+from model.training.preflight import prepare_process
 
 SMALL_ONLY = ("torch, fast products", "torch, compiled")
 """Who trains at shape `small` alone: all at once would need 20 GB at `iwslt`."""
@@ -40,7 +40,7 @@ SMALL_ONLY = ("torch, fast products", "torch, compiled")
 def start(job: Job) -> Work:
     """Set a contender's process up."""
     if job["who"] == "ours":
-        keep_freed_memory()
+        prepare_process()
         set_numerics({"threads": 1, "matmul": "fast"})
     else:
         torch.set_num_threads(1)

@@ -20,6 +20,7 @@ from torch import Tensor
 from model.check.parts import HALF, RUNS, SINGLE, Part, SameNoise, parts
 from model.check.tiny import corpus, spec, trained, waits
 from model.training.optimization import set_numerics
+from model.training.preflight import prepare_process
 
 CPU = torch.device("cpu")
 NAMES = {SINGLE: "fp32", HALF: "bf16"}
@@ -36,6 +37,7 @@ UPDATES, STOP = 30, 13
 def check() -> bool:
     """Print a line for all that the GPU, else the CPU, computes, and tell whether none differs."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    prepare_process()
     set_numerics({"threads": 1, "matmul": "highest"})
     with (
         tempfile.TemporaryDirectory() as folder,

@@ -153,9 +153,9 @@ def load_subject(spec: Spec, given: Any) -> Any:
     from model.probes.measure import Subject
     from model.training import loop
     from model.training.optimization import set_numerics
-    from model.training.preflight import keep_freed_memory
+    from model.training.preflight import prepare_process
 
-    keep_freed_memory()
+    prepare_process()
     set_numerics(spec["training"])
     where = pick_device(given.device)
     corpus = Corpus(given.data)

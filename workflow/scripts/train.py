@@ -120,12 +120,12 @@ def _train(
         check_last_checkpoint,
         check_longest_pair,
         check_mechanisms,
-        keep_freed_memory,
+        prepare_process,
     )
     from model.training.process_group import join
     from model.training.state import DiskCheckpointer
 
-    keep_freed_memory()
+    prepare_process()
     device = pick_device(given.device)
     weights = {name: load_weights(path) for name, path in parents.items()}
     _check_vocabulary(spec, weights, given.data)
