@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import os
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -52,6 +53,8 @@ SHORT, LONG = (16384, 32768) if CUDA else (256, 600)
 SENTENCES = (128, 1024) if CUDA else (2,)
 SHARED, PROGRAMS, SECONDS = (2048, (1, 4, 12), 8.0) if CUDA else (256, (1, 2), 0.1)
 """Tokens of a batch where programs share the GPU, how many do, and how long."""
+SERVICE = ", MPS" if "CUDA_MPS_PIPE_DIRECTORY" in os.environ else ""
+"""NVIDIA's service by which programs use a GPU at once, not in turns."""
 Loss = Callable[[nn.Module, Any], Tensor]
 Row = dict[str, Any]
 
@@ -268,7 +271,7 @@ def sharing() -> Iterator[tuple[str, Callable[[], Row]]]:
                 process.join()
             return {"tokens_per_second": round(sum(found), 1), "of_programs": found}
 
-        yield f"sharing, {programs} programs", work
+        yield f"sharing, {programs} programs{SERVICE}", work
 
 
 def share(begin: Any, rates: Any) -> None:

@@ -158,6 +158,13 @@ class Session:
         return self.end - time.monotonic()
 
     def _ready(self) -> Iterator[tuple[Run, Job]]:
+        """Yield what may be begun: first what trained runs still lack, then trainings in order.
+
+        Its weights may not come home, or not in time; then nothing more could be measured.
+        """
+        yield from sorted(self._waiting(), key=lambda pair: trains(*pair))
+
+    def _waiting(self) -> Iterator[tuple[Run, Job]]:
         """Yield what may be begun, in the order of the bundle."""
         busy = [one.run["key"] for one in self.under_way]
         for run in self.runs:
@@ -227,6 +234,12 @@ class Session:
 def done(job: Job) -> bool:
     """Whether a job's output is there, which comes whole or not at all."""
     return (ROOT / job["out"]).is_file()
+
+
+def trains(run: Run, job: Job) -> bool:
+    """Whether a job is a training that the store does not have, maybe under another name."""
+    known = (ROOT / "results/store" / run["identity"] / "result").is_dir()
+    return bool(job["program"].endswith(".train")) and not known
 
 
 def pack(bundle: Mapping[str, Any], to: Path) -> None:

@@ -10,7 +10,7 @@ from model.store.checksums import Damaged
 from tests.reporting.synthetic import Results, one_run
 from tests.sealing import change, flip, put
 from workflow.errors import ReportingError
-from workflow.reporting.measures import Measures
+from workflow.reporting.measures import Measure, Measures
 
 
 @pytest.mark.parametrize(
@@ -74,3 +74,32 @@ def test_measures_files_name_the_records_that_were_read(results: Results) -> Non
     change(path, lambda measures: measures.update(records={"e.one": ["a/b/seed-1"]}))
     (run,) = Measures.read([path]).of("stack_language", "uniform_soft")
     assert run.partners("e.value") == ["a/b/seed-1"]
+
+
+def timed(seed: int, device: str, speed: float) -> Measure:
+    """A run with its accuracy and how fast it was."""
+    speeds = {"scalars": {"relative": {"value": speed, "unit": "softmax = 1"}}, "arrays": {}}
+    right = {"scalars": {"accuracy": {"value": 50.0 + seed, "unit": "%"}}, "arrays": {}}
+    return Measure(
+        Path(f"seed-{seed}.json"),
+        f"{seed:016}",
+        {"experiment": "toy", "variant": "one", "seed": seed},
+        {"speed": speeds, "accuracy": right},
+        {"device": device},
+    )
+
+
+@pytest.mark.parametrize(
+    ("devices", "speeds"),
+    [
+        (["cpu", "cpu"], [1.0, 2.0]),
+        (["H200", "cpu", "H200"], [None, 2.0, None]),
+        (["H100", "H200", "H200"], [None, 2.0, 3.0]),
+        (["H200", "H100"], [1.0, None]),
+    ],
+)
+def test_timings_are_of_one_kind_of_machine(devices: list[str], speeds: list[float | None]) -> None:
+    made = [timed(seed, device, seed + 1.0) for seed, device in enumerate(devices)]
+    group = Measures(made).of("toy", "one")
+    assert [one.number("speed.relative") for one in group] == speeds
+    assert [one.number("accuracy.accuracy") for one in group] == [50.0, 51.0, 52.0][: len(made)]

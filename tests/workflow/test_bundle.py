@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from model import bundle
 from model.store.checksums import read_sealed, write_archive
 from tests.sealing import put
 from tests.workflow.conftest import TOY, Project, copy_code
@@ -338,6 +339,29 @@ def test_both_sides_of_a_cheap_claim_come_first():
         "right": 1 / 4,
         "none": 0,
     }
+
+
+def test_what_trained_runs_lack_comes_before_further_trainings(tmp_path, monkeypatch):
+    monkeypatch.setattr(bundle, "ROOT", tmp_path)
+
+    def run(key: str, identity: str) -> dict[str, object]:
+        train = {"program": "workflow.scripts.train", "out": f"{key}.run", "needs": []}
+        measure = {"program": "workflow.scripts.measure", "out": key, "needs": [f"{key}.run"]}
+        jobs = [{**job, "arguments": [], "libraries": []} for job in (train, measure)]
+        return {"key": key, "identity": identity, "minutes": 1.0, "jobs": jobs}
+
+    runs = [run("new", "a"), run("trained", "b"), run("newer", "c"), run("another name", "b")]
+    put(tmp_path / "trained.run", {})
+    (tmp_path / "results/store/b/result").mkdir(parents=True)
+    told = {"runs": runs, "commit": "", "dirty": False, "keep_checkpoints": False}
+    put(tmp_path / bundle.LISTING, told)
+    ready = bundle.Session(told, tmp_path / "results.tar", 60)._ready()
+    assert [job["out"] for _, job in ready] == [
+        "trained",
+        "another name.run",
+        "new.run",
+        "newer.run",
+    ]
 
 
 def test_programs_that_run_at_once_make_the_same(worked, home, tmp_path):

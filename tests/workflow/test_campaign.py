@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflow.guides import ROOT, files
+from tests.workflow.guides import ROOT
 from workflow import PUBLISHED
 from workflow.errors import InputError
 from workflow.planning.configured import configured
@@ -18,18 +18,14 @@ LINE = re.compile(r"^\| (\d+) \| `([^`]+)` \| (.+) \| (\d+) \| (\d+) \|$", re.M)
 LINES = LINE.findall(PAGE.read_text("utf-8"))
 
 
-def plan_of(folder: Path, text: str) -> Plan:
-    """The plan of scale lite before anything is made, with the changes that a text names."""
-    named = [name for name in files(PAGE) if name in text]
-    for name in named:
-        (folder / name).write_text(files(PAGE)[name])
-    given = [folder / name for name in named]
-    return configured(ROOT, given, scale="lite", results=str(folder))
+def plan_of(folder: Path) -> Plan:
+    """The plan of scale lite before anything is made."""
+    return configured(ROOT, scale="lite", results=str(folder))
 
 
 @pytest.mark.parametrize(("number", "runs", "what", "count", "minutes"), LINES)
 def test_a_line_names_its_runs_and_what_they_take(tmp_path, number, runs, what, count, minutes):
-    plan = plan_of(tmp_path, what)
+    plan = plan_of(tmp_path)
     found = {pattern: chosen(plan, [pattern]) for pattern in runs.split()}  # each names some
     every = chosen(plan, [*found])
     estimator = Estimator(plan, True, PUBLISHED)
@@ -41,4 +37,4 @@ def test_a_line_names_its_runs_and_what_they_take(tmp_path, number, runs, what, 
 def test_lines_are_numbered_and_a_pattern_that_names_nothing_is_refused(tmp_path):
     assert [int(number) for number, *_ in LINES] == [*range(1, len(LINES) + 1)] and len(LINES) > 4
     with pytest.raises(InputError):
-        chosen(plan_of(tmp_path, ""), ["sparse_translation/iwslt_31_*"])
+        chosen(plan_of(tmp_path), ["sparse_translation/iwslt_31_*"])

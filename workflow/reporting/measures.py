@@ -1,7 +1,8 @@
 """The measures of runs, grouped by variant, with the provenance of each run."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from workflow.files import read_json
 
 Run = Mapping[str, Any]
 """The content of a `run.json`; empty where it was not given."""
+TIMES = ("ms", "K tokens/s", "softmax = 1")
+"""Units of what was timed: whatever such an evaluator tells is of one kind of machine."""
 
 
 @dataclass(frozen=True)
@@ -148,8 +151,8 @@ class Measures:
                         f"{measure.path} and {other.path} measure the same seed; give one of them."
                     )
             group.append(measure)
-        for group in self.groups.values():
-            group.sort(key=lambda measure: measure.seed)
+        for key, group in self.groups.items():
+            self.groups[key] = timed_alike(sorted(group, key=lambda measure: measure.seed))
 
     def of(self, experiment: str, variant: str) -> list[Measure]:
         """Return the measures of a variant by seed; empty when it was not run."""
@@ -163,6 +166,32 @@ class Measures:
             run = read_json(path)
             provenance[run.get("identity")] = run
         return cls(read_measure(path, provenance) for path in measures)
+
+
+def timed_alike(group: list[Measure]) -> list[Measure]:
+    """Return the measures of a variant, with the timings of one kind of machine.
+
+    Speeds on a CPU and on a GPU have no mean. It is the CPU where a run has one, so that the rows
+    of a table are alike; else the kind of most runs.
+    """
+    for name in {name: None for measure in group for name in measure.evaluators}:
+        told = [measure.evaluators.get(name, {}).get("scalars", {}) for measure in group]
+        timed = [any(one.get("unit") in TIMES for one in scalars.values()) for scalars in told]
+        pairs = list(zip(group, timed, strict=True))
+        devices = Counter(measure.provenance.get("device") for measure, one in pairs if one)
+        usual = "cpu" if "cpu" in devices else next(iter(devices.most_common(1)), (None, 0))[0]
+        group = [
+            _without(measure, name)
+            if one and measure.provenance.get("device") != usual
+            else measure
+            for measure, one in pairs
+        ]
+    return group
+
+
+def _without(measure: Measure, name: str) -> Measure:
+    others = {one: told for one, told in measure.evaluators.items() if one != name}
+    return replace(measure, evaluators=others)
 
 
 def read_measure(path: Path, provenance: Mapping[Any, Run]) -> Measure:

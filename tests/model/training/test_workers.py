@@ -3,13 +3,14 @@
 import ctypes
 import multiprocessing
 import socket
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
 from model.training.loop import train
-from model.training.preflight import keep_freed_memory
+from model.training.preflight import keep_freed_memory, prepare_process
 from model.training.process_group import SINGLE_PROCESS, DistributedGroup
 from tests.model.corpora import CPU, MemoryKeeper, run
 from tests.model.specs import SOFTMAX
@@ -166,3 +167,11 @@ def test_without_glibc_nothing_happens(monkeypatch):
 
     monkeypatch.setattr(ctypes, "CDLL", missing)
     keep_freed_memory()
+
+
+def test_attention_is_not_planned_anew_for_every_shape(monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(ctypes, "CDLL", lambda name: SimpleNamespace(mallopt=lambda *_: None))
+        torch.backends.cuda.enable_cudnn_sdp(True)
+        prepare_process()
+        assert not torch.backends.cuda.cudnn_sdp_enabled()
