@@ -47,6 +47,7 @@ def draw(
             names = [methods[method] for method in order] if axes is row[0] else []
             axes.set_yticks(range(len(names)), names)
             axes.tick_params(axis="y", length=0)
+            axes.locator_params(axis="x", nbins=4)
             axes.set_ylim(len(order) - 0.5, -0.5)
             if measure.get("less"):
                 axes.invert_xaxis()
