@@ -17,13 +17,13 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from benchmarks.baseline import TorchTransformer
 from benchmarks.cached import CachedTransformer
 from benchmarks.ceiling import device_rates
 from benchmarks.decoding import decoding_batch
@@ -55,8 +55,9 @@ SHARED, PROGRAMS, SECONDS = (2048, (1, 4, 12), 8.0) if CUDA else (256, (1, 2), 0
 """Tokens of a batch where programs share the GPU, how many do, and how long."""
 SERVICE = ", MPS" if "CUDA_MPS_PIPE_DIRECTORY" in os.environ else ""
 """NVIDIA's service by which programs use a GPU at once, not in turns."""
-Loss = Callable[[nn.Module, Any], Tensor]
+Loss = Callable[[Any, Any], Tensor]
 Row = dict[str, Any]
+Work = Callable[[], Row]
 
 
 def updates(model: nn.Module, loss: Loss, batches: Iterator[Any]) -> Callable[[], int]:
@@ -168,110 +169,106 @@ def texts(size: int) -> Iterator[Counted]:
                 yield Counted(batch, batch.tokens.numel() - batch.padding)
 
 
-def our_loss(model: nn.Module, batch: Any) -> Tensor:
+def our_loss(model: Any, batch: Any) -> Tensor:
     """The loss as the training loop takes it."""
-    return Translation().loss(model, batch, 0.0).mean  # type: ignore[arg-type]
+    return Translation().loss(model, batch, 0.0).mean
 
 
-def text_loss(model: nn.Module, batch: Any) -> Tensor:
+def text_loss(model: Any, batch: Any) -> Tensor:
     """The loss of a classifier, as the training loop takes it."""
     return Classification().loss(model, batch.batch, 0.0).mean
 
 
-def their_loss(model: nn.Module, batch: Any) -> Tensor:
+def their_loss(model: Any, batch: Any) -> Tensor:
     """The baseline's loss."""
-    assert isinstance(model, TorchTransformer)
-    return model.loss(batch)
+    loss: Tensor = model.loss(batch)
+    return loss
 
 
-def training() -> Iterator[tuple[str, Callable[[], Row]]]:
-    """Yield what is trained, and how to time it."""
-    for shape, sizes in SHAPES.items():
+def training() -> Iterator[tuple[str, Work]]:
+    """Yield what is trained."""
+    for shape in SHAPES:
         for size in SIZES:
+            place = f"train {shape}, {size} tokens"
             for name in ("ours", "torch"):
-
-                def eager(name: str = name, sizes: Any = sizes, size: int = size) -> Row:
-                    model, loss = contender(name, sizes)
-                    return timed(updates(model, loss, pairs(size)))
-
-                yield f"train {shape}, {size} tokens, {name}", eager
+                yield f"{place}, {name}", partial(train, shape, size, name)
             if CUDA:
-
-                def replayed(sizes: Any = sizes, size: int = size) -> Row:
-                    return timed(graphed(*contender("ours", sizes), pairs(size)), 1)
-
-                yield f"train {shape}, {size} tokens, ours, graph", replayed
+                yield f"{place}, ours, graph", partial(replay, shape, size)
 
 
-def compiled() -> Iterator[tuple[str, Callable[[], Row]]]:
+def compiled() -> Iterator[tuple[str, Work]]:
     """Yield what is trained compiled, for varying shapes."""
-    for shape in ("iwslt",):
-        models = {name: contender(name, SHAPES[shape]) for name in ("ours", "torch")}
-        for name, (model, loss) in models.items():
-            if name == "ours":
-                model.compile(dynamic=True)
-            else:
-                loss = torch.compile(loss, dynamic=True)
-            for size in SIZES:
-
-                def work(model: Any = model, loss: Any = loss, size: int = size) -> Row:
-                    start = time.perf_counter()
-                    row = timed(updates(model, loss, pairs(size)), 2 * WARM)
-                    return row | {"seconds": round(time.perf_counter() - start, 1)}
-
-                yield f"train {shape}, {size} tokens, {name}, compiled", work
+    for name in ("ours", "torch"):
+        work = partial(train, "iwslt", SHORT, name, compiled=True)
+        yield f"train iwslt, {SHORT} tokens, {name}, compiled", work
 
 
-def mechanisms() -> Iterator[tuple[str, Callable[[], Row]]]:
+def train(shape: str, size: int, name: str, compiled: bool = False) -> Row:
+    """Train on batches of a size."""
+    model, loss = contender(name, SHAPES[shape])
+    if compiled and name == "ours":
+        model.compile(dynamic=True)
+    elif compiled:
+        loss = torch.compile(loss, dynamic=True)
+    return timed(updates(model, loss, pairs(size)))
+
+
+def replay(shape: str, size: int) -> Row:
+    """Train on one batch, again and again."""
+    return timed(graphed(*contender("ours", SHAPES[shape]), pairs(size)), 1)
+
+
+def mechanisms() -> Iterator[tuple[str, Work]]:
     """Yield every mechanism, on sentences at shape `iwslt` and on texts of up to 500 tokens."""
     for name in MECHANISMS:
-
-        def short(name: str = name) -> Row:
-            model = make_ours(SHAPES["iwslt"], name).to(DEVICE)
-            return timed(updates(model, our_loss, pairs(SHORT)))
-
-        def long(name: str = name) -> Row:
-            return timed(updates(make_classifier(name).to(DEVICE), text_loss, texts(LONG)))
-
-        yield f"mechanisms, sentences, {name}", short
-        yield f"mechanisms, texts, {name}", long
+        yield f"mechanisms, sentences, {name}", partial(on_sentences, name)
+        yield f"mechanisms, texts, {name}", partial(on_texts, name)
 
 
-def search() -> Iterator[tuple[str, Callable[[], Row]]]:
-    """Yield searches, ours and those of the baseline with a cache."""
-    for shape, beams in (("iwslt", (1, 5)), ("small", (1, 4))):
-        for beam in beams:
-            for sentences in SENTENCES:
-                theirs = ["torch, cached, fp32"] * (sentences == SENTENCES[0])
-                for name in ["ours, fp32", "ours, bf16", *theirs]:
-
-                    def work(
-                        name: str = name,
-                        shape: str = shape,
-                        beam: int = beam,
-                        many: int = sentences,
-                    ) -> Row:
-                        return timed(searching(name, SHAPES[shape], beam, many), 1, 1)
-
-                    yield f"search {shape}, beam {beam}, {sentences} sentences, {name}", work
+def on_sentences(mechanism: str) -> Row:
+    """Train a translation model."""
+    model = make_ours(SHAPES["iwslt"], mechanism).to(DEVICE)
+    return timed(updates(model, our_loss, pairs(SHORT)))
 
 
-def sharing() -> Iterator[tuple[str, Callable[[], Row]]]:
+def on_texts(mechanism: str) -> Row:
+    """Train a classifier."""
+    model = make_classifier(mechanism).to(DEVICE)
+    return timed(updates(model, text_loss, texts(LONG)))
+
+
+def search() -> Iterator[tuple[str, Work]]:
+    """Yield searches, ours and, of fewer sentences, those of the baseline with a cache."""
+    for shape, beam in (("iwslt", 1), ("iwslt", 5), ("small", 1), ("small", 4)):
+        for sentences in SENTENCES:
+            theirs = ["torch, cached, fp32"] * (sentences == SENTENCES[0])
+            for name in ["ours, fp32", "ours, bf16", *theirs]:
+                title = f"search {shape}, beam {beam}, {sentences} sentences, {name}"
+                yield title, partial(translate, name, shape, beam, sentences)
+
+
+def translate(name: str, shape: str, beam: int, sentences: int) -> Row:
+    """Translate so many sentences."""
+    return timed(searching(name, SHAPES[shape], beam, sentences), 1, 1)
+
+
+def sharing() -> Iterator[tuple[str, Work]]:
     """Yield how many programs train shape `small` beside each other."""
     for programs in PROGRAMS:
+        yield f"sharing, {programs} programs{SERVICE}", partial(at_once, programs)
 
-        def work(programs: int = programs) -> Row:
-            context = multiprocessing.get_context("spawn")
-            begin, rates = context.Barrier(programs), context.Queue()
-            started = [context.Process(target=share, args=(begin, rates)) for _ in range(programs)]
-            for process in started:
-                process.start()
-            found = [rates.get(timeout=120) for _ in started]
-            for process in started:
-                process.join()
-            return {"tokens_per_second": round(sum(found), 1), "of_programs": found}
 
-        yield f"sharing, {programs} programs{SERVICE}", work
+def at_once(programs: int) -> Row:
+    """Let programs train at once; the sum of what they do."""
+    context = multiprocessing.get_context("spawn")
+    begin, rates = context.Barrier(programs), context.Queue()
+    started = [context.Process(target=share, args=(begin, rates)) for _ in range(programs)]
+    for process in started:
+        process.start()
+    found = [rates.get(timeout=120) for _ in started]
+    for process in started:
+        process.join()
+    return {"tokens_per_second": round(sum(found), 1), "of_programs": found}
 
 
 def share(begin: Any, rates: Any) -> None:
