@@ -18,6 +18,8 @@ from workflow.definitions.paper import Paper
 
 ROOT = Path(__file__).parents[3]
 LITE = ROOT / "docs/reproduction/lite"
+TIMED = ("training_speed", "speed", "translation_speed", "cost")
+"""Evaluators that time something: where a variant has runs on CPUs, those of others are out."""
 PAPERS = sorted(path.stem for path in (LITE / "claims").glob("*.json"))
 
 
@@ -43,9 +45,18 @@ def told(place: str, kind: str, name: str) -> Any:
     return evaluators.get(evaluator, {}).get(kind, {}).get(metric)
 
 
+def device(place: str) -> str:
+    """Return what the run at `<file>#<key of the line>` was trained on."""
+    file, _, key = place.partition("#")
+    return str(by_key(ROOT / file)[key]["device"])
+
+
 def of_seed(cell: Mapping[str, Any]) -> list[tuple[float, dict[str, Any]]]:
     """Return the number that each run of a cell has, with what stands beside it."""
-    scalars = [told(path, "scalars", cell["measure"]) for path in cell["measures"]]
+    paths = cell["measures"]
+    if cell["measure"].partition(".")[0] in TIMED:
+        paths = [path for path in paths if device(path) == "cpu"] or paths
+    scalars = [told(path, "scalars", cell["measure"]) for path in paths]
     return [
         (scalar["value"], scalar)
         for scalar in scalars
