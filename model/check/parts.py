@@ -81,7 +81,8 @@ def parts(data: Mapping[str, Corpus]) -> Iterator[Part]:
     for name, layer in LAYERS.items():
         yield Part(f"layers.{name}", of_layer(layer))
     for name, (model, objective, kind) in MODELS.items():
-        yield Part(f"architectures.{name}", of_model(model, objective, data[kind]))
+        kinds = (SINGLE,) if model is SPARSE else (SINGLE, HALF)  # rounding chooses other keys
+        yield Part(f"architectures.{name}", of_model(model, objective, data[kind]), kinds)
         if kind == "pairs":
             for beams in (1, 4):
                 computed = of_search(model, beams, data[kind])
@@ -181,6 +182,8 @@ TRANSLATION = part("objectives.translation:Translation")
 TRANSLATORS = "architectures.translation"
 RECURRENT = {"width": WIDTH, "hidden": WIDTH, "normalizer": SOFTMAX}
 TRANSFORMER = part(f"{TRANSLATORS}.encoder_decoder:EncoderDecoder", **SHAPE, normalizer=SOFTMAX)
+# Its weights are formed, where soft attention on a GPU is fused.
+SPARSE = {**TRANSFORMER, "normalizer": part("normalizers.topk:TopK", k=4)}
 LSTM = part("architectures.lstm_classifier:LSTMClassifier", **RECURRENT)
 BINARY = part("objectives.classification:BinaryClassification")
 ROLES = part("layers.role_interaction:Roles", number=5, assignment=SOFTMAX)
@@ -208,6 +211,7 @@ MODELS: dict[str, tuple[Node, Node, str]] = {
         "copies",
     ),
     "encoder_decoder": (TRANSFORMER, TRANSLATION, "pairs"),
+    "encoder_decoder, top-k": (SPARSE, TRANSLATION, "pairs"),
     "two_stream_translator": (
         part(f"{TRANSLATORS}.two_stream:TwoStreamEncoderDecoder", **SHAPE, normalizer=GUMBEL),
         TRANSLATION,
