@@ -41,15 +41,16 @@ def device_rates(device: torch.device) -> dict[str, float]:
     for name, kind in (("fp32", torch.float32), ("bf16", torch.bfloat16)):
         a, seconds = torch.randn(size, size, dtype=kind, device=device), []
         for _ in range(10):
-            _wait(device)
+            wait(device)
             start = time.perf_counter()
             a @ a
-            _wait(device)
+            wait(device)
             seconds.append(time.perf_counter() - start)
         found[name] = round(2e-12 * size**3 / min(seconds), 1)
     return found
 
 
-def _wait(device: torch.device) -> None:
+def wait(device: torch.device) -> None:
+    """Wait until a GPU has done all that it was told."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)

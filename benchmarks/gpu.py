@@ -25,7 +25,7 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.cached import CachedTransformer
-from benchmarks.ceiling import device_rates
+from benchmarks.ceiling import device_rates, wait
 from benchmarks.decoding import decoding_batch
 from benchmarks.made_up import made_up_pairs, made_up_texts
 from benchmarks.mechanisms import make_classifier
@@ -38,7 +38,7 @@ from model.batches.batching import Sampler
 from model.batches.pairs import PairSampler
 from model.objectives.classification import Classification
 from model.objectives.translation import Translation
-from model.training.optimization import adam, set_numerics
+from model.training.optimization import adam, autocast, set_numerics
 from model.training.preflight import prepare_process
 
 CUDA = torch.cuda.is_available()
@@ -68,7 +68,7 @@ def updates(model: nn.Module, loss: Loss, batches: Iterator[Any]) -> Callable[[]
     def update() -> int:
         batch = next(batches)
         optimizer.zero_grad(set_to_none=True)
-        with half():
+        with autocast("bf16", DEVICE):
             mean = loss(model, batch)
         mean.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -113,30 +113,19 @@ def timed(work: Callable[[], int], warm: int = WARM, often: int = 0) -> Row:
     """Tokens per second, the median of the rounds and all of them, and the memory it took."""
     for _ in range(warm):
         of_one = work()
-    often = often or max(min(ROUNDS, TOKENS), TOKENS // of_one)
+    often = often or max(ROUNDS, TOKENS // of_one)
     rates = []
     for _ in range(ROUNDS):
-        wait()
+        wait(DEVICE)
         start = time.perf_counter()
         done = sum(work() for _ in range(often))
-        wait()
+        wait(DEVICE)
         rates.append(done / (time.perf_counter() - start))
     row: Row = {"tokens_per_second": round(statistics.median(rates), 1)}
     row["of_rounds"] = [round(rate, 1) for rate in rates]
     if CUDA:
         row["memory_mb"] = round(torch.cuda.max_memory_allocated() / 1e6)
     return row
-
-
-def wait() -> None:
-    """Wait until the GPU has done all that it was told."""
-    if CUDA:
-        torch.cuda.synchronize()
-
-
-def half(enabled: bool = True) -> torch.autocast:
-    """Products in bf16."""
-    return torch.autocast(DEVICE.type, torch.bfloat16, enabled=enabled)
 
 
 def tokens(batch: Any) -> int:
@@ -278,12 +267,12 @@ def share(begin: Any, rates: Any) -> None:
     update = updates(make_ours(SHAPES["small"]).to(DEVICE), our_loss, pairs(SHARED))
     for _ in range(WARM):
         update()
-    wait()
+    wait(DEVICE)
     begin.wait(timeout=120)
     done, start = 0, time.perf_counter()
     while (took := time.perf_counter() - start) < SECONDS:
         done += update()
-    wait()
+    wait(DEVICE)
     rates.put(round(done / took, 1))
 
 
@@ -303,7 +292,7 @@ def searching(name: str, shape: Mapping[str, int], beam: int, sentences: int) ->
     model.to(DEVICE)
 
     def ours() -> int:
-        with half(name.endswith("bf16")), torch.no_grad():
+        with autocast(name.removeprefix("ours, "), DEVICE), torch.no_grad():
             best = settings.search(model, batch.source, batch.source_layout).best()
         return sum(len(text) + 1 for text in best)
 

@@ -1,24 +1,15 @@
-"""Write the last results of `benchmarks.gpu` as one page, `benchmarks/results/gpu.md`.
-
-python -m benchmarks.gpu_table
-"""
+"""The last results of `benchmarks.gpu` as one page, which `benchmarks.table` writes."""
 
 from __future__ import annotations
 
-import argparse
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
-
-from benchmarks.gpu import MEASURED
-from benchmarks.record import FOLDER
 
 HEAD = """\
 # Speed on a GPU
 
-Made by `python -m benchmarks.gpu` and `python -m benchmarks.gpu_table` out of `gpu.json`. Tokens
+Made by `python -m benchmarks.gpu` and `python -m benchmarks.table` out of `gpu.json`. Tokens
 per second, of translation those of the target: the median of three rounds. Training is in bf16, of
 whole updates, as the training loop makes them, of batches that all differ in shape. Share: the
 matrix products of a model without padding, in parts of the rate of large bf16 matrices.
@@ -108,15 +99,3 @@ def _machine(machine: Mapping[str, Any]) -> str:
         f"{rates['bf16']:.0f} TFLOP/s in bf16, {rates['fp32']:.0f} in single precision. "
         f"torch {machine['torch']}, Python {machine['python']}."
     )
-
-
-def main() -> None:
-    """Write the page from the command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--results", type=Path, default=FOLDER)
-    folder = parser.parse_args().results
-    (folder / "gpu.md").write_text(page(json.loads((folder / MEASURED).read_text())))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""Write the last results of the benchmarks as one page, `benchmarks/results/README.md`.
+"""Write the last results of the benchmarks as pages in `benchmarks/results/`.
 
 python -m benchmarks.table
 """
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from benchmarks import gpu, gpu_table
 from benchmarks.record import FOLDER, MEASURED
 
 HEAD = """\
@@ -101,11 +102,14 @@ def _machine(machine: Mapping[str, Any]) -> str:
 
 
 def main() -> None:
-    """Write the page from the command line."""
+    """Write the pages from the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--results", type=Path, default=FOLDER)
     folder = parser.parse_args().results
     (folder / "README.md").write_text(page(json.loads((folder / MEASURED).read_text())))
+    if (folder / gpu.MEASURED).is_file():
+        told = json.loads((folder / gpu.MEASURED).read_text())
+        (folder / "gpu.md").write_text(gpu_table.page(told))
 
 
 if __name__ == "__main__":

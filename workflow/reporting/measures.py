@@ -179,7 +179,7 @@ def timed_alike(group: list[Measure]) -> list[Measure]:
         timed = [any(one.get("unit") in TIMES for one in scalars.values()) for scalars in told]
         pairs = list(zip(group, timed, strict=True))
         devices = Counter(measure.provenance.get("device") for measure, one in pairs if one)
-        usual = "cpu" if "cpu" in devices else next(iter(devices.most_common(1)), (None, 0))[0]
+        usual = max(devices, key=lambda one: (one == "cpu", devices[one]), default=None)
         group = [
             _without(measure, name)
             if one and measure.provenance.get("device") != usual
