@@ -103,3 +103,4 @@ def test_timings_are_of_one_kind_of_machine(devices: list[str], speeds: list[flo
     group = Measures(made).of("toy", "one")
     assert [one.number("speed.relative") for one in group] == speeds
     assert [one.number("accuracy.accuracy") for one in group] == [50.0, 51.0, 52.0][: len(made)]
+    assert ["speed" in one.elsewhere for one in group] == [speed is None for speed in speeds]

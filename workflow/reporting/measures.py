@@ -40,6 +40,8 @@ class Measure:
     provenance: Run = field(default_factory=dict)
     records: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The runs whose records were read, by `<evaluator>.<argument>`."""
+    elsewhere: frozenset[str] = frozenset()
+    """Evaluators left out, as they were timed on another kind of machine than others' runs."""
 
     @property
     def key(self) -> str:
@@ -191,7 +193,7 @@ def timed_alike(group: list[Measure]) -> list[Measure]:
 
 def _without(measure: Measure, name: str) -> Measure:
     others = {one: told for one, told in measure.evaluators.items() if one != name}
-    return replace(measure, evaluators=others)
+    return replace(measure, evaluators=others, elsewhere=measure.elsewhere | {name})
 
 
 def read_measure(path: Path, provenance: Mapping[Any, Run]) -> Measure:

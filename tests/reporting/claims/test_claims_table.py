@@ -31,6 +31,7 @@ def claim(**changes: Any) -> JudgedClaim:
         "left": {"label": "one", "mean": 3.0},
         "right": {"label": "other", "mean": 2.0},
         "seeds": [0, 1, 2],
+        "devices": {"cpu": 6},
         "hindrances": [],
         "check": False,
         "headline": False,
@@ -78,6 +79,19 @@ def test_what_an_interval_is_over_is_said(over: str, n: int, said: str) -> None:
     assert line(over=over, n=n)[4] == said
     if over == "examples":
         assert counted(claim(over=over, n=1, seeds=[4], by_seed=[1])) == "1 example, 1 seed"
+
+
+@pytest.mark.parametrize(
+    ("devices", "unit", "said"),
+    [
+        ({"cpu": 4, "NVIDIA H200": 2}, "points", "3 seeds; 2 of 6 runs on NVIDIA H200"),
+        ({"NVIDIA H200": 6}, "points", "3 seeds; on NVIDIA H200"),
+        ({"NVIDIA H200": 6}, "K tokens/s", "3 seeds; on NVIDIA H200"),
+        ({"cpu": 6}, "K tokens/s", "3 seeds; on a CPU"),
+    ],
+)
+def test_what_runs_were_trained_on_is_said(devices: dict[str, int], unit: str, said: str) -> None:
+    assert counted(claim(devices=devices, unit=unit)) == said
 
 
 @pytest.mark.parametrize(

@@ -209,6 +209,32 @@ def test_the_same_identity_is_kept(results: Results, docs: Path) -> None:
     assert published(docs / "lite") == kept
 
 
+def test_another_training_of_an_identity_tells_what_it_replaces(
+    results: Results, docs: Path
+) -> None:
+    """Newer measuring code can't be run where the weights are gone: the run is trained anew."""
+    add(results, 0)
+    key = "text_classification/sst_soft/seed-0"
+    (path,) = (path for path in results.measures if "sst_soft" in str(path))
+    (run,) = (path for path in results.runs if "sst_soft" in str(path))
+    put(results, docs)
+    first = published(docs / "lite")[key]
+    assert "replaces" not in first.run and first.again == ""
+    replaced = []
+    for number, day in enumerate((1, 1, 2)):
+        finished = f"2026-12-0{day}T00:00:00+00:00"
+        sealing.change(run, lambda it, day=finished: it.update(finished=day, device="a GPU"))
+        read = {"a.others": [f"e/v/seed-{number}"]}  # so that it is published anew
+        sealing.change(path, lambda it, read=read: it.update(records=read))
+        put(results, docs)
+        replaced.append(published(docs / "lite")[key].run["replaces"])
+    second = {**first.trained, "finished": "2026-12-01T00:00:00+00:00", "device": "a GPU"}
+    assert replaced == [[first.trained], [first.trained], [first.trained, second]]
+    page = (docs / "lite" / "README.md").read_text(encoding="utf-8")
+    day = first.trained["finished"][:10]
+    assert f"`{key}`: a GPU, 2026-12-02, in the place of cpu, {day}; a GPU, 2026-12-01" in page
+
+
 def test_a_run_that_reads_records_of_more_runs_is_published_anew(
     results: Results, docs: Path
 ) -> None:

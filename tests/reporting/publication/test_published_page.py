@@ -182,9 +182,16 @@ def test_the_example_is_reproduced_if_any_is(tmp_path: Path) -> None:
 
 def test_stale_runs_and_overlays_are_told(tmp_path: Path) -> None:
     write_json(tmp_path / "claims/p.json", {"claims": [claim().told()]})
-    text = scale_page(tmp_path, "lite+mine", {}, {"e/v/seed-0": "of other code"}, {})
+    text = scale_page(tmp_path, "lite+mine", {}, {"e/v/seed-0": "of other code"}, {}, {})
     assert "An overlay on `lite`" in text
     assert text.endswith("Kept, but in no table, figure or claim:\n\n- `e/v/seed-0`: of other code")
     assert "Not run" not in text
-    plain = scale_page(tmp_path, "lite", {}, {}, {})
-    assert "overlay" not in plain and "Stale" not in plain
+    plain = scale_page(tmp_path, "lite", {}, {}, {}, {})
+    assert "overlay" not in plain and "Stale" not in plain and "Trained again" not in plain
+
+
+def test_runs_in_the_place_of_others_are_told(tmp_path: Path) -> None:
+    write_json(tmp_path / "claims/p.json", {"claims": [claim().told()]})
+    what = "NVIDIA H200, 2026-11-26, in the place of cpu, 2026-11-21"
+    text = scale_page(tmp_path, "lite", {}, {}, {"e/v/seed-0": what}, {})
+    assert "## Trained again" in text and text.endswith(f"- `e/v/seed-0`: {what}")

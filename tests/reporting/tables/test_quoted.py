@@ -1,5 +1,6 @@
 """Rows that a paper quotes, lists of words in cells, and rows with a variant of each column."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -99,6 +100,10 @@ def test_a_list_of_words_is_a_cell() -> None:
     missing = lines(table)[3]
     assert missing["verdict"] == "not run"
     assert "the measure is missing in 1 of 1 runs" in missing["note"]
+    (left_out,) = (replace(one, elsewhere=frozenset({"probe"})) for one in runs[1:])
+    note = lines(built(made, [runs[0], left_out]))[3]["note"]
+    assert "is left out, timed on another kind of machine, in 1 of 1 runs" in note
+    assert "missing" not in note
     grid = layout.grid(made, "toy", table.cells, table.sidecar)
     assert grid.rows[1][1].text == "somewhat, little"
     made["metrics"]["bleu"]["of"] = "nowhere"

@@ -75,6 +75,8 @@ class JudgedClaim:
     left: ClaimSide
     right: ClaimSide
     seeds: list[int]
+    devices: dict[str, int]
+    """On what the runs were trained, and how many."""
     hindrances: list[str]
     measures: list[str]
     runs: list[str]

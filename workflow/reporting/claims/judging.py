@@ -7,6 +7,7 @@ initial values of one seed or their data, makes the interval too wide rather tha
 data that all runs of one side share are drawn once; what varies by them is not in the interval.)
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import zip_longest
@@ -69,6 +70,7 @@ def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
             left=_side(claim, "left", ones),
             right=_side(claim, "right", others),
             seeds=sorted({measure.seed for measure in behind}),
+            devices=dict(Counter(str(one.provenance.get("device")) for one in behind)),
             hindrances=hindrances(scale, conditions, behind),
             measures=[measure.path.as_posix() for measure in behind],
             runs=[measure.identity for measure in behind],

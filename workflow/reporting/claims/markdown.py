@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from workflow.reporting.claims.judged import KINDS, JudgedClaim
+from workflow.reporting.measures import TIMES
 from workflow.reporting.statistics.decisions import without_spread
 
 MOST_DIGITS = 9
@@ -32,6 +33,22 @@ def _signed(claim: JudgedClaim, value: float) -> str:
 
 
 def counted(claim: JudgedClaim) -> str:
+    """Return what a claim's interval is over, and on what else than CPUs its runs were trained.
+
+    Of a claim on speeds the kind of machine is always told.
+    """
+    shown, runs = _over(claim), sum(claim.devices.values())
+    others = {kind: count for kind, count in claim.devices.items() if kind != "cpu"}
+    if not others and claim.unit in TIMES:
+        return f"{shown}; on a CPU"
+    told = [
+        f"on {kind}" if count == runs else f"{count} of {runs} runs on {kind}"
+        for kind, count in others.items()
+    ]
+    return "; ".join([shown, *told])
+
+
+def _over(claim: JudgedClaim) -> str:
     """Return what a claim's interval is over, and each seed's difference beside a test set."""
     if claim.over == "proportions":
         return f"{claim.n} runs"

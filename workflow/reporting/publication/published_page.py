@@ -18,6 +18,9 @@ from workflow.reporting.statistics.verdict import RULE
 
 FIGURE = "svg"
 """The kind of file of a figure that is published."""
+ABOUT_AGAIN = """\
+Evaluators that came later need weights, which were gone: these runs were trained anew, with the \
+same settings and seeds. They stand in the place of those published before, which git keeps."""
 LATEX = """\
 `.venv/bin/python -m workflow.scripts.latex docs/reproduction/{scale}/tables/<paper>/<table>.csv` \
 prints a table as LaTeX."""
@@ -28,6 +31,7 @@ def scale_page(
     scale: str,
     titles: Mapping[str, str],
     stale: Mapping[str, str],
+    again: Mapping[str, str],
     costs: Mapping[str, str],
 ) -> str:
     """Return the page of one published scale: claims, tables, figures, and what is stale.
@@ -37,6 +41,7 @@ def scale_page(
         scale: its name.
         titles: by `<paper>` and `<paper>/<table or figure>`, the title.
         stale: by run, why its measures no longer count.
+        again: by run, what it was trained on, and when, in the place of which other training.
         costs: by `<paper>/<table>`, what making it takes, and the command.
     """
     parts = [f"# Published results, scale {scale}"]
@@ -50,6 +55,9 @@ def scale_page(
     if stale:
         runs = [f"- `{run}`: {why}" for run, why in sorted(stale.items())]
         parts += ["## Stale measures", "Kept, but in no table, figure or claim:", "\n".join(runs)]
+    if again:
+        runs = [f"- `{run}`: {what}" for run, what in sorted(again.items())]
+        parts += ["## Trained again", ABOUT_AGAIN, "\n".join(runs)]
     return "\n\n".join(parts)
 
 

@@ -103,7 +103,8 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
             fold_sidecars(aside / kind, kept_of_it)
         _write_histories(folder, aside, {result.identity for result in before.values()})
         stale = {key: result.stale for key, result in results.items() if result.stale}
-        page = scale_page(aside, scale, _titles(papers), stale, costs)
+        again = {key: result.again for key, result in results.items() if result.again}
+        page = scale_page(aside, scale, _titles(papers), stale, again, costs)
         write_text(aside / "README.md", page)
         write_crate(folder, aside, results, papers)
         _write_index(aside, results)

@@ -62,8 +62,25 @@ class Result:
         records = self.measures.get("records", {})
         return {(argument, key) for argument, keys in records.items() for key in keys}
 
-    def publishable(self) -> "Result":
-        """Return it with its per-example arrays rounded, those of photos empty."""
+    @property
+    def trained(self) -> dict[str, str]:
+        """When, on what and with which commit the run was trained."""
+        return {name: str(self.run.get(name)) for name in ("finished", "device", "commit")}
+
+    @property
+    def again(self) -> str:
+        """In the place of which other training the run is published, or nothing."""
+        earlier = [
+            f"{one['device']}, {one['finished'][:10]}" for one in self.run.get("replaces", ())
+        ]
+        now = f"{self.run.get('device')}, {str(self.run.get('finished'))[:10]}"
+        return f"{now}, in the place of {'; '.join(earlier)}" if earlier else ""
+
+    def publishable(self, before: "Result | None" = None) -> "Result":
+        """Return it with its per-example arrays rounded, those of photos empty.
+
+        `replaces` of the run tells of other trainings of its identity that were published before.
+        """
         evaluators = {
             evaluator: {**told, "arrays": _kept(told.get("arrays", {}))}
             for evaluator, told in self.measures["evaluators"].items()
@@ -71,7 +88,12 @@ class Result:
         run = {name: value for name, value in self.run.items() if name not in SUMS}
         sums = {name: told for kind in SUMS for name, told in self.run[kind].items()}
         measures = {**self.measures, "evaluators": evaluators}
-        return replace(self, measures=measures, run={**run, "results": sums})
+        run |= {"results": sums}
+        if before and before.identity == self.identity:
+            earlier = [*before.run.get("replaces", [])]
+            earlier += [before.trained] if before.trained != self.trained else []
+            run |= {"replaces": earlier} if earlier else {}
+        return replace(self, measures=measures, run=run)
 
 
 def _kept(arrays: Mapping[str, Any]) -> dict[str, Any]:
@@ -195,7 +217,7 @@ def merge(old: Mapping[str, Result], new: Mapping[str, Result]) -> dict[str, Res
             and result.read() <= before.read()
         )
         if not same:
-            merged[key] = result.publishable()
+            merged[key] = result.publishable(before)
     return dict(sorted(merged.items()))
 
 

@@ -241,10 +241,16 @@ def _one_star(metric: Metric, number: Expected, behind: Sequence[Measure]) -> li
 
 
 def _lacking(metric: Metric, behind: Sequence[Measure]) -> list[str]:
-    """Say in how many runs the metric is undefined, and in how many it was not measured."""
+    """Say in how many runs the metric is undefined, not comparable, or not measured."""
+    evaluator = metric["measure"].partition(".")[0]
     undefined = sum(measure.undefined(metric["measure"]) for measure in behind)
+    elsewhere = sum(evaluator in measure.elsewhere for measure in behind)
     known = sum(measure.of_metric(metric) is not None for measure in behind)
-    counts = {"is undefined in": undefined, "is missing in": len(behind) - known - undefined}
+    counts = {
+        "is undefined in": undefined,
+        "is left out, timed on another kind of machine, in": elsewhere,
+        "is missing in": len(behind) - known - undefined - elsewhere,
+    }
     return [
         f"the measure {what} {count} of {len(behind)} runs"
         for what, count in counts.items()
