@@ -156,7 +156,8 @@ def one_run(
     values = {name: {"value": value, "unit": "fraction"} for name, value in (scalars or {}).items()}
     probe = {"scalars": values, "arrays": arrays or {}}
     path = Path("measures/toy") / variant / f"seed-{seed}.json"
-    run = {"commit": "1234567890abcdef", "spec": {"data": {"digest": "d" * 64}}}
+    spec = {"data": {"digest": "d" * 64}}
+    run = {"commit": "1234567890abcdef", "device": "cpu", "spec": spec}
     return Measure(path, f"{variant}-{seed}", labels, {"probe": probe}, run)
 
 

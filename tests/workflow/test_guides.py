@@ -27,6 +27,7 @@ NEEDS = {
     "tar xf bundle.tar.gz": "a bundle; test_bundle.py unpacks and runs one",
     "python -m model.bundle": "the same",
     "python provenance.py": "its file; test_crate.py runs it",
+    "python cell.py": "its file; test_published.py runs it",
     ".venv/bin/python -m pytest test_my_attention.py": "its file; test_own_mechanism.py runs it",
 }
 VALUES = {"SCALE": "demo|lite|paper", "TORCH": "cpu|keep|lock", "LIST": "1", "DEVICE": "cuda|cpu"}

@@ -1,9 +1,12 @@
 """What is published is what the definitions make of the published runs, number by number."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from tests.workflow.guides import files
 from workflow.definitions.paper import Paper
 from workflow.files import read_json, read_sidecar
 from workflow.reporting.claims.judging import judge
@@ -31,6 +34,22 @@ def runs(folder: Path) -> Measures:
 def lines(text: str) -> list[str]:
     """Return the lines of a table in Markdown, without its title, caption and notes."""
     return [line for line in text.splitlines() if line.startswith("|")]
+
+
+def test_the_script_of_the_guide_finds_the_runs_behind_a_row() -> None:
+    script = files(DOCS.parent / "results.md")["cell.py"]
+    asked = ["explicit_sparse/table_4", "Multi30k: Transformer"]
+    said = subprocess.run(
+        [sys.executable, "-c", script, *asked],
+        cwd=DOCS.parents[1],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    (bleu,) = (line for line in said.splitlines() if " scores.bleu " in line)
+    file, _, key = bleu.split()[-1].partition("#")
+    assert Path(file).name == "sparse_translation.jsonl" and "softmax/seed-" in key
+    assert f'"key":"{key}"' in (DOCS.parents[1] / file).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("path", TABLES, ids=lambda path: "/".join(path.parts[-4:]))

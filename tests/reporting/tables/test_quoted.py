@@ -100,16 +100,28 @@ def test_a_list_of_words_is_a_cell() -> None:
     missing = lines(table)[3]
     assert missing["verdict"] == "not run"
     assert "the measure is missing in 1 of 1 runs" in missing["note"]
-    (left_out,) = (replace(one, elsewhere=frozenset({"probe"})) for one in runs[1:])
-    note = lines(built(made, [runs[0], left_out]))[3]["note"]
-    assert "is left out, timed on another kind of machine, in 1 of 1 runs" in note
-    assert "missing" not in note
     grid = layout.grid(made, "toy", table.cells, table.sidecar)
     assert grid.rows[1][1].text == "somewhat, little"
     made["metrics"]["bleu"]["of"] = "nowhere"
     assert [one["mean"] for one in lines(built(made, runs))] == [""] * 4
     made["metrics"]["bleu"]["of"] = "never"  # the first run was measured, and has no such word
     assert [one["mean"] for one in lines(built(made, runs))] == ["", "", "–", ""]
+
+
+def test_timings_on_another_kind_of_machine_are_left_out_of_a_cell() -> None:
+    runs = []
+    for seed, (device, speed) in enumerate((("cpu", 5.0), ("H200", 87.0), ("cpu", 6.0))):
+        one = one_run("en_de_soft", seed, {"bleu": speed})
+        one.evaluators["probe"]["scalars"]["bleu"]["unit"] = "K tokens/s"
+        runs.append(replace(one, provenance={**one.provenance, "device": device}))
+    table = built(definitions(), runs)
+    cell = lines(table)[2]
+    assert (cell["mean"], cell["n"]) == ("5.5", "2")
+    said = "seeds 0, 2; timed on cpu; 1 run on another kind of machine left out"
+    assert said in cell["note"] and "missing" not in cell["note"]
+    told = table.sidecar["cells"][2]
+    assert [path.rpartition("/")[2] for path in told["measures"]] == ["seed-0.json", "seed-2.json"]
+    assert "another kind" not in lines(built(definitions(), runs[:1]))[2]["note"]
 
 
 def test_a_text_is_that_of_one_run() -> None:

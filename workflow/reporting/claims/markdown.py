@@ -105,8 +105,12 @@ def _cells(claim: JudgedClaim) -> list[str]:
 
 
 def _shown(claim: JudgedClaim) -> str:
-    """Return the difference with its unit, and what a claim of more than a sign asks for."""
-    unit = "" if claim.unit == "fraction" else f" {claim.unit}"
+    """Return the difference with its unit, and what a claim of more than a sign asks for.
+
+    Of a proportion stands there what is counted (`fraction failed`).
+    """
+    counts = claim.over == "proportions"
+    unit = f" {claim.label if counts else claim.unit}" if counts or claim.unit != "fraction" else ""
     shown = f"{difference(claim)}{unit}"
     if claim.margin:
         shown += f", {_asked(claim)}"

@@ -17,7 +17,7 @@ from workflow.reporting.statistics.verdict import COMPARED
 GOOD_FOR: Mapping[str, str] = {
     "demo": "This scale shows that everything works, in minutes and without a network. Its tasks "
     "are small and its data are generated: none of its numbers can be compared with a paper's.",
-    "lite": "This scale runs on real data, on CPUs, in days. Where the papers' own setting needs a "
+    "lite": "This scale runs on real data, in days. Where the papers' own setting needs a "
     "GPU it trains for less, or on smaller or other data; each verdict says so. It decides claims "
     "and compares numbers, but for what needs the full size.",
     "paper": "This scale is the papers' own setting. Its numbers compare directly with theirs.",

@@ -75,7 +75,8 @@ def build(
         for metric in (_metric(metrics, one, row) for one in needs.metrics_of(row, column)):
             shown = _shown(metric, behind)
             runs.update({measure.identity: provenance(measure) for measure in shown})
-            for cell, beside in _cells(context, row, column, metric, shown):
+            left_out = _left_out(metric, behind)
+            for cell, beside in _cells(context, row, column, metric, shown, left_out):
                 cells.append(cell)
                 told.append({**_told(context, cell, metric, shown), **beside})
     sidecar = {
@@ -105,8 +106,10 @@ def _metric(metrics: Mapping[str, Metric], name: str, row: Row) -> Metric:
 def _shown(metric: Metric, behind: Sequence[Measure]) -> Sequence[Measure]:
     """Return the runs that a cell shows: of a number all of them, of a text the first that has it.
 
-    Texts have no mean.
+    Texts have no mean. Timings are those of one kind of machine.
     """
+    evaluator = metric["measure"].partition(".")[0]
+    behind = [measure for measure in behind if evaluator not in measure.elsewhere]
     for measure in behind:
         if scalar := measure.of_metric(metric):
             return [measure] if isinstance(scalar.value, str) else behind
@@ -119,6 +122,7 @@ def _cells(
     column: Column,
     metric: Metric,
     behind: Sequence[Measure],
+    left_out: str,
 ) -> list[tuple[Cell, dict[str, Any]]]:
     """Return a place's cells for one metric: one a source, and one more for the other spread.
 
@@ -155,7 +159,7 @@ def _cells(
             number.note,
         ]
         notes += ["fraction of runs, with its Wilson interval"] if share and scalars else []
-        notes += _lacking(metric, behind)
+        notes += [*_lacking(metric, behind), left_out]
         notes.append(str(row.get("note", "")))
         cell = Cell(
             **statistics._asdict(),
@@ -241,21 +245,25 @@ def _one_star(metric: Metric, number: Expected, behind: Sequence[Measure]) -> li
 
 
 def _lacking(metric: Metric, behind: Sequence[Measure]) -> list[str]:
-    """Say in how many runs the metric is undefined, not comparable, or not measured."""
-    evaluator = metric["measure"].partition(".")[0]
+    """Say in how many runs the metric is undefined, and in how many it was not measured."""
     undefined = sum(measure.undefined(metric["measure"]) for measure in behind)
-    elsewhere = sum(evaluator in measure.elsewhere for measure in behind)
     known = sum(measure.of_metric(metric) is not None for measure in behind)
-    counts = {
-        "is undefined in": undefined,
-        "is left out, timed on another kind of machine, in": elsewhere,
-        "is missing in": len(behind) - known - undefined - elsewhere,
-    }
+    counts = {"is undefined in": undefined, "is missing in": len(behind) - known - undefined}
     return [
         f"the measure {what} {count} of {len(behind)} runs"
         for what, count in counts.items()
         if count
     ]
+
+
+def _left_out(metric: Metric, behind: Sequence[Measure]) -> str:
+    """Say of timings on which kind of machine they are, where others are left out."""
+    evaluator = metric["measure"].partition(".")[0]
+    kinds = {str(measure.provenance.get("device")): measure.elsewhere for measure in behind}
+    here = " or ".join(kind for kind, elsewhere in kinds.items() if evaluator not in elsewhere)
+    count = sum(evaluator in measure.elsewhere for measure in behind)
+    runs = f"{count} run{'s' * (count != 1)}"
+    return f"timed on {here}; {runs} on another kind of machine left out" if count else ""
 
 
 def _difference(context: Context, cell: Cell) -> str:
