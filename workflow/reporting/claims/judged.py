@@ -98,7 +98,8 @@ class JudgedClaim:
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> "JudgedClaim":
-        """Read a claim that `told` wrote."""
+        """Read a claim that `told` wrote, here or before it told devices."""
+        told = {"devices": {}, **told}
         sides = {side: ClaimSide(**told[side]) for side in ("left", "right")}
         return cls(**{field.name: told[field.name] for field in fields(cls)} | sides)
 
