@@ -194,4 +194,5 @@ def test_runs_in_the_place_of_others_are_told(tmp_path: Path) -> None:
     write_json(tmp_path / "claims/p.json", {"claims": [claim().told()]})
     what = "NVIDIA H200, 2026-11-26, in the place of cpu, 2026-11-21"
     text = scale_page(tmp_path, "lite", {}, {}, {"e/v/seed-0": what}, {})
-    assert "## Trained again" in text and text.endswith(f"- `e/v/seed-0`: {what}")
+    assert "## Trained again" in text and "<summary>1 run</summary>" in text
+    assert text.endswith(f"- `e/v/seed-0`: {what}\n\n</details>")

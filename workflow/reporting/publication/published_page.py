@@ -57,7 +57,8 @@ def scale_page(
         parts += ["## Stale measures", "Kept, but in no table, figure or claim:", "\n".join(runs)]
     if again:
         runs = [f"- `{run}`: {what}" for run, what in sorted(again.items())]
-        parts += ["## Trained again", ABOUT_AGAIN, "\n".join(runs)]
+        folded = f"<details><summary>{len(runs)} run{'s' * (len(runs) != 1)}</summary>"
+        parts += ["## Trained again", ABOUT_AGAIN, folded, "\n".join(runs), "</details>"]
     return "\n\n".join(parts)
 
 
