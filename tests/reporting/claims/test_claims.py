@@ -311,7 +311,7 @@ def test_runs_that_a_measure_was_compared_with_are_named(paper: Paper, measures:
         ("imdb_two_stream", None, None, "the paper's data, shorter training"),
         ("ag_news_two_stream", "sst_soft", None, "smaller or other data"),
         ("sst_two_stream", "sst_soft", "another reading", "another reading"),
-        ("wmt_soft", None, "another reading", "data absent"),
+        ("wmt_soft", None, "another reading", "data not here in full"),
     ],
 )
 def test_kinds(left: str, right: str | None, stated: str | None, kind: str) -> None:

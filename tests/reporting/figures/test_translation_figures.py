@@ -70,7 +70,7 @@ def test_means_stand_at_their_settings_in_order() -> None:
         assert [list(points.get_xdata()), list(points.get_ydata())] == [[0, 0, 1], [30, 31, 33]]
         assert [tick.get_text() for tick in axes.get_xticklabels()] == ["4", "inf"]
         assert axes.get_title() == "De-En"
-        assert "Large marks: means; small marks: seeds 0 / 0, 1." in texts(figure)
+        assert "Large marks: means; small marks: seeds 0, 1 / 0." in texts(figure)
     assert "Not run: En-Vi; De-En, 8." in texts(figure)
 
 

@@ -15,7 +15,7 @@ BY_DEPARTURE: dict[Departure, str] = {
     "none": "the paper's setting",
     "shorter": "the paper's data, shorter training",
     "other data": "smaller or other data",
-    "absent": "data absent",
+    "absent": "data not here in full",
 }
 READING = "another reading"
 KINDS = (*list(BY_DEPARTURE.values())[:-1], READING, BY_DEPARTURE["absent"])

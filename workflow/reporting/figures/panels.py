@@ -78,8 +78,11 @@ def series_of(shown: Sequence[Panel]) -> list[Series]:
 
 
 def seeds(drawn: Sequence[Series]) -> str:
-    """Return the seeds behind the series as text, `seed 0` or `seeds 0, 1`; / where they differ."""
-    texts = sorted({series.seeds for series in drawn})
+    """Return the seeds behind the series as text, `seed 0` or `seeds 0, 1`.
+
+    Where they differ there is a / between them, in the order in which they are drawn.
+    """
+    texts = list(dict.fromkeys(series.seeds for series in drawn))
     one = all(text.isdigit() for text in texts)
     return f"{'seed' if one else 'seeds'} {' / '.join(texts)}"
 

@@ -47,7 +47,7 @@ def _map(axes: Axes, series: Series) -> AxesImage:
     image = axes.imshow(shares, cmap="Greys", aspect="auto")
     axes.set_yticks(range(len(classes)), classes, fontsize=7)
     of_columns = [role for (role,) in roles[: table.shape[1]]]
-    axes.set_xticks(range(len(of_columns)), of_columns, fontsize=6)
+    axes.set_xticks(range(len(of_columns)), of_columns, fontsize=6, rotation=90)
     axes.tick_params(length=0, pad=2)
     axes.set_xlabel("role, the most frequent first")
     return image
