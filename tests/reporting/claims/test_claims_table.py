@@ -132,7 +132,8 @@ def test_doubt_has_a_reason(changes: dict[str, Any], why: str) -> None:
 
 def test_what_is_decided_needs_no_reason() -> None:
     assert line(verdict="does not hold", ci_high=-0.5)[6] == "**does not hold**"
-    assert line(verdict="no difference", kind="data not here in full")[6] == "**no difference** (data not here in full)"
+    kind = "data not here in full"
+    assert line(verdict="no difference", kind=kind)[6] == f"**no difference** ({kind})"
 
 
 @pytest.mark.parametrize(("runs", "why"), [(1, "one run"), (20, "interval contains 0")])
