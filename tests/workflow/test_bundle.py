@@ -1,5 +1,6 @@
 """Runs that go to a machine without Snakemake, are trained there, and come home."""
 
+import ast
 import os
 import resource
 import signal
@@ -253,8 +254,33 @@ def test_a_bundle_and_results_of_another_version_are_refused(another, home, tmp_
     assert "odd.tar is of another version" in said and store(another) == {}
 
 
-def test_no_program_at_once_is_a_mistake(worked):
-    assert "--at-once: 0 must be at least 1" in sentence(worked.run("--at-once", "0", fails=True))
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("--at-once", "0"), "--at-once: 0 must be at least 1"),
+        *((("--minutes", it), f"--minutes: {it} must be more than 0") for it in ("0", "-1", "nan")),
+        (("--to", "model"), "model is a folder; name a file that can be written"),
+        (("--to", "bundle.json/results.tar"), "bundle.json is a file; name a file that can be"),
+    ],
+)
+def test_what_cant_be_worked_with_is_said_before_anything_is_done(home, tmp_path, given, said):
+    lent = Lent(home.root / "toy.tar", tmp_path)
+    assert said in sentence(lent.run(*given, fails=True))
+    assert not (lent.folder / "logs").exists()
+
+
+@pytest.mark.parametrize("version", [(3, 8, 20), (3, 10, 1)])
+def test_an_old_python_is_refused_before_imports_that_fail_there(version):
+    old = f"""
+import runpy, sys
+sys.version_info = {version}
+sys.modules["model.forked"] = None
+runpy.run_module("model.bundle", run_name="__main__")
+"""
+    done = subprocess.run([sys.executable, "-c", old], capture_output=True, text=True)
+    said = f"this is Python 3.{version[1]}; take 3.11 or newer: python3.11 -m model.bundle"
+    assert said in sentence(done.stderr) and done.returncode == 1
+    ast.parse(Path(bundle.__file__).read_text(), feature_version=(3, 8))
 
 
 def test_a_machine_without_torch_is_told_what_to_install(worked):
@@ -387,7 +413,11 @@ def test_programs_that_run_at_once_all_stop_in_time(home, tmp_path):
 
 def test_results_that_cant_be_written_end_all_programs(home, tmp_path):
     lent = Lent(home.root / "toy.tar", tmp_path)
-    (tmp_path / "file").touch()
-    given = ("--at-once", "2", "--to", str(tmp_path / "file/results.tar"))
-    assert "mend the cause, and run the same again" in sentence(lent.run(*given, fails=True))
+    process = lent.start("--at-once", "2")
+    while not list(lent.folder.glob("logs/**/*.log")):
+        time.sleep(0.05)
+    lent.results.mkdir()
+    _, wrong = process.communicate(timeout=200)
+    assert "mend the cause, and run the same again" in sentence(wrong) and process.returncode == 1
+    lent.results.rmdir()
     assert lent.run().startswith("3 of 3 runs are trained")
