@@ -19,14 +19,14 @@ import math
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 
-def refuse_old(version: Sequence[int]) -> None:
+def refuse_old(version: tuple[Any, ...]) -> None:
     """End in a sentence where Python is older than what is imported below needs."""
-    if tuple(version[:2]) < (3, 11):
+    if version[:2] < (3, 11):
         found = ".".join(map(str, version[:2]))
         sys.exit(f"error: this is Python {found}; take 3.11 or newer: python3.11 -m model.bundle")
 
