@@ -338,12 +338,37 @@ def test_a_finished_parent_goes_along_and_another_goes_first(another, worked, tm
     [
         ("toy_language/sotf", (), 'unknown run "toy_language/sotf"'),
         ("", (), "no runs for the bundle"),
+        ("odd/*", (), 'unknown run "odd/*" (known: toy_language, toy_tuning)'),
         ("toy_*", ("--minutes", "0.001"), "take longer than MINUTES"),
-        ("toy_*", ("--to", ""), "no file for the bundle"),
     ],
 )
 def test_a_mistake_ends_in_a_sentence(home, runs, more, said):
     assert said in sentence(pack(home, runs, *more, fails=True))
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--to", ""), "no file for the bundle"),
+        (("--to", "model"), "TO=model: model is a folder; name another file"),
+        (("--to", "config.yaml/b.tar"), "config.yaml is a file; name another file, such as TO="),
+        (("--to", "b.tgz"), "TO=b.tgz: must end in .tar or .tar.gz"),
+        *(
+            (("--minutes", it), f"MINUTES={it}: must be more than 0; leave it out")
+            for it in ("0", "-1", "nan")
+        ),
+    ],
+)
+def test_what_cant_be_packed_into_is_said_before_data_is_made(fresh, more, said):
+    assert said in sentence(pack(fresh, "toy_*", *more, fails=True))
+    assert not (fresh.root / "results").exists()
+
+
+def test_what_is_not_committed_is_told_and_names_are_quoted(another):
+    subprocess.run(["git", "init", "-q"], cwd=another.root, check=True)
+    said = pack(another, SOFT, "--to", "my bundle.tar")
+    assert "Not committed: run.json will name a commit that files differ from" in said
+    assert "tar xf 'my bundle.tar' && cd 'my bundle' && python" in said
 
 
 def test_both_sides_of_a_cheap_claim_come_first():
