@@ -1,6 +1,7 @@
 """Runs that go to a machine without Snakemake, are trained there, and come home."""
 
 import ast
+import lzma
 import os
 import resource
 import signal
@@ -203,8 +204,41 @@ def test_a_file_that_is_cut_short_is_refused(another, worked, tmp_path):
     content = worked.results.read_bytes()
     (tmp_path / "short.tar").write_bytes(content[: len(content) // 2])
     assert "nothing was added" in sentence(merge(another, tmp_path / "short.tar", fails=True))
-    assert "No such file" in sentence(merge(another, tmp_path / "none.tar", fails=True))
+    (tmp_path / "short.tar.xz").write_bytes(lzma.compress(content)[: len(content) // 20])
+    assert "short.tar.xz is cut" in sentence(merge(another, tmp_path / "short.tar.xz", fails=True))
+    packed = bytearray(lzma.compress(content))
+    packed[len(packed) // 2] ^= 1
+    (tmp_path / "odd.tar.xz").write_bytes(packed)
+    assert "nothing was added" in sentence(merge(another, tmp_path / "odd.tar.xz", fails=True))
     assert store(another) == {}
+
+
+@pytest.mark.parametrize(
+    ("archive", "said"),
+    [
+        ("none.tar", "none.tar does not exist; name what came home: make merge FROM=results.tar"),
+        ("model", "model is a folder; name what came home: make merge FROM=results.tar"),
+        ("toy.tar", "toy.tar is a bundle; name what was made of it there: make merge FROM="),
+    ],
+)
+def test_what_is_no_archive_of_results_is_told(another, home, archive, said):
+    (another.root / "toy.tar").symlink_to(home.root / "toy.tar")
+    assert said in sentence(merge(another, Path(archive), fails=True))
+    assert store(another) == {}
+
+
+def test_a_file_in_place_of_a_folder_is_told(another, worked):
+    run = another.root / "results/store" / next(iter(trained(worked)))
+    run.parent.mkdir()
+    run.touch()
+    said = f"{run.relative_to(another.root)} is no folder; move it away, and merge again"
+    assert said in sentence(merge(another, worked.results, fails=True))
+    assert [path.name for path in run.parent.iterdir()] == [run.name]
+    run.unlink()
+    run.parent.rmdir()
+    run.parent.touch()
+    said = sentence(merge(another, worked.results, fails=True))
+    assert "results/store is no folder; move it away" in said
 
 
 def test_a_run_of_other_code_is_left_out(another, worked):

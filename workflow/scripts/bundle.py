@@ -287,7 +287,7 @@ class Bundle:
         minutes = sum(one.minutes for one in self.packed.values())
         folder = shlex.quote(folder_name(to))
         unpack = f"tar xf {shlex.quote(to.name)} && cd {folder}"
-        dirty = "Not committed: run.json will name a commit that files differ from; commit, then pack"
+        dirty = "Not committed: run.json will name a commit that files differ from; commit first"
         return [
             f"{to}: {len(self.packed)} runs, {minutes:.3g} minutes of a GPU as planned, "
             f"{to.stat().st_size / 1e6:.1f} MB; {self.finished} are finished here, "
