@@ -106,6 +106,7 @@ def test_downloads_are_what_neither_mirror_nor_person_has(tmp_path):
     size = int(imdb[5]) / 1e6
     assert said[0] == f"Downloads: 1 files, {size:.1f} MB (imdb {size:.1f} MB)."
     assert said[1].startswith(f"yelp/{yelp[1]} can't be downloaded; get it from https://")
+    assert downloads(plan, jobs[1:]) == said[1:]
     for row in (imdb, yelp):
         path = tmp_path / "data" / "manual" / row[0] / row[1]
         path.parent.mkdir(parents=True)

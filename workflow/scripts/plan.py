@@ -134,7 +134,7 @@ def downloads(plan: Plan, jobs: Sequence[Job]) -> list[str]:
         return ["Downloads: none."]
     count, size = sum(not one.by_hand for one in far), _size(sizes.total() / 1e6)
     return [
-        f"Downloads: {count} files, {size} ({', '.join(each)}).",
+        *([f"Downloads: {count} files, {size} ({', '.join(each)})."] if count else []),
         *(f"{one.advice}." for one in far if one.by_hand),
     ]
 
