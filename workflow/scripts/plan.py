@@ -42,6 +42,7 @@ def main() -> None:
         if given.parallel < 1:
             raise InputError(f"--parallel: {given.parallel} must be at least 1")
         plan = configured(ROOT, given.configfile, **settings)
+        plan.check_scale(given.targets)
     jobs = dry_run(command.asked(given.targets, settings, given.configfile))
     if given.jobs:
         for job in jobs:
