@@ -23,8 +23,19 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+
+def refuse_old(version: tuple[Any, ...]) -> None:
+    """End in a sentence where Python is older than what is imported below needs."""
+    if version[:2] < (3, 11):
+        found = ".".join(map(str, version[:2]))
+        sys.exit(f"error: this is Python {found}; take 3.11 or newer: python3.11 -m model.bundle")
+
+
+refuse_old(sys.version_info)
+
 from model.forked import GRACE, ROOT, Job, Program, Run
 from model.store.checksums import ASIDE, Damaged, check_files, read_sealed, sha256, write_archive
+from model.store.files import unwritable
 from model.training.watchdog import CONTINUE
 
 LISTING, RESULTS = "bundle.json", "results.json"
@@ -52,9 +63,13 @@ def main() -> None:
     given.to = given.to.absolute()
     if given.at_once < 1:
         sys.exit(f"error: --at-once: {given.at_once} must be at least 1.")
+    if not given.minutes > 0:
+        sys.exit(f"error: --minutes: {given.minutes:g} must be more than 0.")
     try:
         if given.task == "check":
             sys.exit(not importlib.import_module("model.check.compare").check())
+        if why := unwritable(given.to):
+            sys.exit(f"error: --to: {why}; name a file that can be written: --to results.tar.")
         bundle = opened(ROOT)
         for name in IMPORTED:
             importlib.import_module(name)

@@ -44,7 +44,7 @@ def check() -> bool:
         torch.backends.cudnn.flags(enabled=True, allow_tf32=False),  # which training allows
     ):
         data = {of: corpus(Path(folder, of), of) for of in ("texts", "copies", "pairs")}
-        print(f"{name_of(device)}, torch {torch.__version__}, against the CPU in fp32")
+        print(heading(device))
         fine = [compare(part, device) for part in parts(data)]
         for name, (model, objective, kind) in RUNS.items():
             for precision in ("fp32", "bf16"):
@@ -110,6 +110,9 @@ def say(name: str, found: Sequence[tuple[str, float, float]]) -> bool:
     return fine
 
 
-def name_of(device: torch.device) -> str:
-    """What a device is called."""
-    return torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
+def heading(device: torch.device) -> str:
+    """What is compared with what."""
+    if device == CPU:
+        return f"torch {torch.__version__} finds no GPU: the CPU is compared with itself"
+    name = torch.cuda.get_device_name(device)
+    return f"{name}, torch {torch.__version__}, against the CPU in fp32"

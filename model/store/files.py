@@ -59,6 +59,16 @@ def abandoned(folder: Path) -> list[Path]:
     return sorted(found)
 
 
+def unwritable(path: Path) -> str:
+    """Why a file can't be written at a path, as far as can be told before; empty where it can."""
+    if path.is_dir():
+        return f"{path} is a folder"
+    there = next(one for one in path.absolute().parents if os.path.exists(one))
+    if not there.is_dir():
+        return f"{there} is a file"
+    return "" if os.access(there, os.W_OK | os.X_OK) else f"{there} is not writable"
+
+
 def flush(path: Path) -> None:
     """Make sure that a file or folder is on the disk, so that no power cut makes it shorter."""
     handle = os.open(path, os.O_RDONLY)

@@ -10,7 +10,9 @@ import pytest
 
 from tests.planning.conftest import CONFIG
 from tests.sealing import flip, put
+from workflow.errors import InputError
 from workflow.lines import read_lines, write_lines
+from workflow.planning import estimate
 from workflow.planning.estimate import RATES, Data, Estimator, parameters, tokens_read
 from workflow.planning.plan import Plan, Run
 
@@ -104,6 +106,13 @@ def test_other_data_is_scaled_by_tokens(plan, run, estimator):
     other = plan.run("stack_language", "half_digits_soft", 0)
     found = estimator(record(run, "a", 100.0, tokens=3_100_000)).estimate(other)
     assert (found.source, found.seconds) == ("scaled", pytest.approx(200.0))
+
+
+def test_a_file_that_no_line_lists_is_named(plan, estimator, monkeypatch):
+    monkeypatch.setattr(estimate, "load_sources", dict)
+    says = r"workflow/sources.tsv: imdb/.* is not listed; add a line for it, with tabs"
+    with pytest.raises(InputError, match=says):
+        estimator().estimate(plan.run("text_classification", "imdb_soft", 0))
 
 
 def test_another_normaliser_is_scaled_and_another_architecture_is_not(plan, run, estimator):

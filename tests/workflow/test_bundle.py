@@ -1,5 +1,7 @@
 """Runs that go to a machine without Snakemake, are trained there, and come home."""
 
+import ast
+import lzma
 import os
 import resource
 import signal
@@ -202,8 +204,41 @@ def test_a_file_that_is_cut_short_is_refused(another, worked, tmp_path):
     content = worked.results.read_bytes()
     (tmp_path / "short.tar").write_bytes(content[: len(content) // 2])
     assert "nothing was added" in sentence(merge(another, tmp_path / "short.tar", fails=True))
-    assert "No such file" in sentence(merge(another, tmp_path / "none.tar", fails=True))
+    (tmp_path / "short.tar.xz").write_bytes(lzma.compress(content)[: len(content) // 20])
+    assert "short.tar.xz is cut" in sentence(merge(another, tmp_path / "short.tar.xz", fails=True))
+    packed = bytearray(lzma.compress(content))
+    packed[len(packed) // 2] ^= 1
+    (tmp_path / "odd.tar.xz").write_bytes(packed)
+    assert "nothing was added" in sentence(merge(another, tmp_path / "odd.tar.xz", fails=True))
     assert store(another) == {}
+
+
+@pytest.mark.parametrize(
+    ("archive", "said"),
+    [
+        ("none.tar", "none.tar does not exist; name what came home: make merge FROM=results.tar"),
+        ("model", "model is a folder; name what came home: make merge FROM=results.tar"),
+        ("toy.tar", "toy.tar is a bundle; name what was made of it there: make merge FROM="),
+    ],
+)
+def test_what_is_no_archive_of_results_is_told(another, home, archive, said):
+    (another.root / "toy.tar").symlink_to(home.root / "toy.tar")
+    assert said in sentence(merge(another, Path(archive), fails=True))
+    assert store(another) == {}
+
+
+def test_a_file_in_place_of_a_folder_is_told(another, worked):
+    run = another.root / "results/store" / next(iter(trained(worked)))
+    run.parent.mkdir()
+    run.touch()
+    said = f"{run.relative_to(another.root)} is no folder; move it away, and merge again"
+    assert said in sentence(merge(another, worked.results, fails=True))
+    assert [path.name for path in run.parent.iterdir()] == [run.name]
+    run.unlink()
+    run.parent.rmdir()
+    run.parent.touch()
+    said = sentence(merge(another, worked.results, fails=True))
+    assert "results/store is no folder; move it away" in said
 
 
 def test_a_run_of_other_code_is_left_out(another, worked):
@@ -253,8 +288,33 @@ def test_a_bundle_and_results_of_another_version_are_refused(another, home, tmp_
     assert "odd.tar is of another version" in said and store(another) == {}
 
 
-def test_no_program_at_once_is_a_mistake(worked):
-    assert "--at-once: 0 must be at least 1" in sentence(worked.run("--at-once", "0", fails=True))
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("--at-once", "0"), "--at-once: 0 must be at least 1"),
+        *((("--minutes", it), f"--minutes: {it} must be more than 0") for it in ("0", "-1", "nan")),
+        (("--to", "model"), "model is a folder; name a file that can be written"),
+        (("--to", "bundle.json/results.tar"), "bundle.json is a file; name a file that can be"),
+    ],
+)
+def test_what_cant_be_worked_with_is_said_before_anything_is_done(home, tmp_path, given, said):
+    lent = Lent(home.root / "toy.tar", tmp_path)
+    assert said in sentence(lent.run(*given, fails=True))
+    assert not (lent.folder / "logs").exists()
+
+
+@pytest.mark.parametrize("version", [(3, 8, 20), (3, 10, 1)])
+def test_an_old_python_is_refused_before_imports_that_fail_there(version):
+    old = f"""
+import runpy, sys
+sys.version_info = {version}
+sys.modules["model.forked"] = None
+runpy.run_module("model.bundle", run_name="__main__")
+"""
+    done = subprocess.run([sys.executable, "-c", old], capture_output=True, text=True)
+    said = f"this is Python 3.{version[1]}; take 3.11 or newer: python3.11 -m model.bundle"
+    assert said in sentence(done.stderr) and done.returncode == 1
+    ast.parse(Path(bundle.__file__).read_text(), feature_version=(3, 8))
 
 
 def test_a_machine_without_torch_is_told_what_to_install(worked):
@@ -312,12 +372,37 @@ def test_a_finished_parent_goes_along_and_another_goes_first(another, worked, tm
     [
         ("toy_language/sotf", (), 'unknown run "toy_language/sotf"'),
         ("", (), "no runs for the bundle"),
+        ("odd/*", (), 'unknown run "odd/*" (known: toy_language, toy_tuning)'),
         ("toy_*", ("--minutes", "0.001"), "take longer than MINUTES"),
-        ("toy_*", ("--to", ""), "no file for the bundle"),
     ],
 )
 def test_a_mistake_ends_in_a_sentence(home, runs, more, said):
     assert said in sentence(pack(home, runs, *more, fails=True))
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--to", ""), "no file for the bundle"),
+        (("--to", "model"), "TO=model: model is a folder; name another file"),
+        (("--to", "config.yaml/b.tar"), "config.yaml is a file; name another file, such as TO="),
+        (("--to", "b.tgz"), "TO=b.tgz: must end in .tar or .tar.gz"),
+        *(
+            (("--minutes", it), f"MINUTES={it}: must be more than 0; leave it out")
+            for it in ("0", "-1", "nan")
+        ),
+    ],
+)
+def test_what_cant_be_packed_into_is_said_before_data_is_made(fresh, more, said):
+    assert said in sentence(pack(fresh, "toy_*", *more, fails=True))
+    assert not (fresh.root / "results").exists()
+
+
+def test_what_is_not_committed_is_told_and_names_are_quoted(another):
+    subprocess.run(["git", "init", "-q"], cwd=another.root, check=True)
+    said = pack(another, SOFT, "--to", "my bundle.tar")
+    assert "Not committed: run.json will name a commit that files differ from" in said
+    assert "tar xf 'my bundle.tar' && cd 'my bundle' && python" in said
 
 
 def test_both_sides_of_a_cheap_claim_come_first():
@@ -387,7 +472,11 @@ def test_programs_that_run_at_once_all_stop_in_time(home, tmp_path):
 
 def test_results_that_cant_be_written_end_all_programs(home, tmp_path):
     lent = Lent(home.root / "toy.tar", tmp_path)
-    (tmp_path / "file").touch()
-    given = ("--at-once", "2", "--to", str(tmp_path / "file/results.tar"))
-    assert "mend the cause, and run the same again" in sentence(lent.run(*given, fails=True))
+    process = lent.start("--at-once", "2")
+    while not list(lent.folder.glob("logs/**/*.log")):
+        time.sleep(0.05)
+    lent.results.mkdir()
+    _, wrong = process.communicate(timeout=200)
+    assert "mend the cause, and run the same again" in sentence(wrong) and process.returncode == 1
+    lent.results.rmdir()
     assert lent.run().startswith("3 of 3 runs are trained")

@@ -224,6 +224,12 @@ def test_a_time_in_the_future_is_told_and_mended(project):
     project.snakemake("toy_language", "--forcerun", "measure")
 
 
+def test_verify_refuses_results_that_are_not_there(fresh):
+    said = fresh.script("verify", "--results", "none", fails=True)
+    assert "error: none is no folder; name that of the results: RESULTS=<folder>" in said
+    assert fresh.script("verify", "--results", "results").startswith("0 of ")
+
+
 def test_verify_names_what_is_damaged_and_mend_makes_it_anew(project):
     def verify(*more: str, fails: bool = False) -> str:
         return project.script("verify", "--results", "results", *more, fails=fails)

@@ -4,6 +4,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.planning.conftest import CONFIG
 from tests.sealing import put
 from tests.workflow.conftest import Project
@@ -41,6 +43,19 @@ def test_the_plan_of_a_fresh_project(fresh):
         "toy_language/gumbel",
         "toy_tuning/tuned",
     }
+
+
+@pytest.mark.parametrize(
+    ("folder", "says"),
+    [
+        ("lite", "this file is of scale lite, not demo; say SCALE=lite\n"),
+        ("lite+mine", "lite+mine, not demo; say SCALE=lite OVERLAY=<the file of mine>\n"),
+    ],
+)
+def test_a_file_of_another_scale_is_told(fresh, folder, says):
+    file = f"results/{folder}/measures/toy_language/soft/seed-0.json"
+    for program in ("plan", "run"):
+        assert says in f"{fresh.script(program, file, '--scale', 'demo', fails=True)}\n"
 
 
 def test_what_is_done_is_not_planned_and_what_was_measured_is_said(project):
@@ -106,6 +121,7 @@ def test_downloads_are_what_neither_mirror_nor_person_has(tmp_path):
     size = int(imdb[5]) / 1e6
     assert said[0] == f"Downloads: 1 files, {size:.1f} MB (imdb {size:.1f} MB)."
     assert said[1].startswith(f"yelp/{yelp[1]} can't be downloaded; get it from https://")
+    assert downloads(plan, jobs[1:]) == said[1:]
     for row in (imdb, yelp):
         path = tmp_path / "data" / "manual" / row[0] / row[1]
         path.parent.mkdir(parents=True)

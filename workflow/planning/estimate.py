@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from model.build import Node
 from model.store.checksums import Damaged, read_sealed
+from workflow.datasets.fetched.sources import SOURCES
 from workflow.datasets.fetched.sources import load as load_sources
 from workflow.datasets.kinds.recipe import Recipe, files
 from workflow.definitions.experiments import Training
@@ -179,8 +180,14 @@ class Estimator:
         if "train" in recipe:
             return Data(recipe["train"], recipe["train"] * length, VOCABULARY)
         listed = load_sources()
-        names = files(recipe)["sources"]
-        size = sum(listed[recipe["dataset"], name].bytes for name in names)
+        keys = [(recipe["dataset"], name) for name in files(recipe)["sources"]]
+        for dataset, name in keys:
+            if (dataset, name) not in listed:
+                raise InputError(
+                    f"{SOURCES}: {dataset}/{name} is not listed; add a line for it, with tabs "
+                    f"between: {dataset}, {name}, address, other addresses, SHA-256, bytes, licence"
+                )
+        size = sum(listed[key].bytes for key in keys)
         tokens = max(size / BYTES_PER_TOKEN, length)
         return Data(tokens / length, tokens, VOCABULARY)
 

@@ -14,7 +14,7 @@ from workflow.definitions.loader import check
 from workflow.definitions.names import known
 from workflow.errors import InputError
 from workflow.planning.code import Project
-from workflow.planning.experiments import Experiment, load_experiments, numbered
+from workflow.planning.experiments import SCALES, Experiment, load_experiments, numbered
 from workflow.planning.folders import results_folder
 from workflow.planning.identity import (
     Draft,
@@ -151,6 +151,18 @@ class Plan:
     def folder(self) -> str:
         """The folder of the scale's results."""
         return f"{self.results}/{self.scale}"
+
+    def check_scale(self, files: Iterable[str]) -> None:
+        """Raise InputError for the first file that another scale has in this folder of results."""
+        for file in (file for file in files if file.startswith(f"{self.results}/")):
+            folder = file.removeprefix(f"{self.results}/").partition("/")[0]
+            scale, _, overlay = folder.partition("+")
+            if folder != self.scale and scale in SCALES:
+                also = f" OVERLAY=<the file of {overlay}>" if overlay else ""
+                raise InputError(
+                    f"{file}: this file is of scale {folder}, not {self.scale}; "
+                    f"say SCALE={scale}{also}"
+                )
 
     def code(self, *roots: str) -> str:
         """Return the hash of the code that `module:Name` roots reach."""

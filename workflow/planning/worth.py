@@ -37,8 +37,10 @@ def chosen(plan: Plan, patterns: Sequence[str]) -> list[Run]:
     for pattern in patterns:
         mine = [run for run in runs if any(fnmatch.fnmatch(n, pattern) for n in names(run))]
         if not mine:
-            variants = {f"{run.experiment.name}/{run.variant}" for run in runs}
-            raise unknown(f"scale {plan.scale}", "run", pattern, variants)
+            of = pattern.partition("/")[0]
+            variants = {names(run)[1] for run in runs if run.experiment.name == of}
+            known = variants or {run.experiment.name for run in runs}
+            raise unknown(f"scale {plan.scale}", "run", pattern, known)
         found |= {run.key: run for run in mine}
     return list(found.values())
 

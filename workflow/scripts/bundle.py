@@ -5,6 +5,7 @@ for their time. Runs that the store has are left out; weights that others start 
 """
 
 import math
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
@@ -16,6 +17,7 @@ from typing import Any
 from model.build import Node
 from model.bundle import LIBRARIES, LISTING, SCHEMA
 from model.store.checksums import check_files, sealed, write_archive
+from model.store.files import unwritable
 from model.store.provenance import commit
 from model.store.runs import Entry, read_result
 from workflow import PUBLISHED, ROOT
@@ -68,8 +70,7 @@ def main() -> None:
     given = parser.parse_args()
     settings = command.settings(given)
     with one_sentence():
-        if not given.to:
-            raise InputError("no file for the bundle; name one: make bundle RUNS=... TO=bundle.tar")
+        check(given.to, given.minutes)
         plan = configured(ROOT, given.configfile, **settings)
         runs = chosen(plan, [pattern for text in given.runs for pattern in text.split()])
         targets = data(plan, runs)
@@ -82,6 +83,18 @@ def main() -> None:
         bundle = Bundle(plan, Inputs(Targets(there)), runs, given.minutes)
         bundle.write(Path(given.to))
     print("\n".join(bundle.told(Path(given.to))))
+
+
+def check(to: str, minutes: float) -> None:
+    """Raise InputError where a file can't hold a bundle, or minutes no run."""
+    if not to:
+        raise InputError("no file for the bundle; name one: make bundle RUNS=... TO=bundle.tar")
+    if why := unwritable(Path(to)):
+        raise InputError(f"TO={to}: {why}; name another file, such as TO=bundle.tar")
+    if not to.endswith((".tar", ".tar.gz")):
+        raise InputError(f"TO={to}: must end in .tar or .tar.gz, such as TO=bundle.tar")
+    if not minutes > 0:
+        raise InputError(f"MINUTES={minutes:g}: must be more than 0; leave it out to pack all")
 
 
 def data(plan: Plan, runs: Iterable[Run]) -> list[str]:
@@ -112,7 +125,7 @@ class Bundle:
     def __init__(self, plan: Plan, inputs: Inputs, runs: Sequence[Run], minutes: float) -> None:
         self.plan, self.inputs = plan, inputs
         self.store = Path(plan.results) / "store"
-        self.project = Project(ROOT)
+        self.project, self.commit = Project(ROOT), commit(ROOT)
         self.files: Files = {}
         self.packed: dict[str, Packed] = {}
         self._specs: dict[str, Spec] = {}
@@ -265,19 +278,22 @@ class Bundle:
         ]
         kept = bool(self.plan.config.get("keep_checkpoints"))
         told = {"schema": SCHEMA, "scale": self.plan.scale, "keep_checkpoints": kept, "runs": runs}
-        told |= commit(ROOT)
+        told |= self.commit
         write_archive(to, {**self.files, **files}, f"{folder_name(to)}/{LISTING}", told)
 
     def told(self, to: Path) -> list[str]:
         """Return what was packed, and how it is used."""
         first = next(iter(self.packed.values()))
         minutes = sum(one.minutes for one in self.packed.values())
-        folder = folder_name(to)
+        folder = shlex.quote(folder_name(to))
+        unpack = f"tar xf {shlex.quote(to.name)} && cd {folder}"
+        dirty = "Not committed: run.json will name a commit that files differ from; commit first"
         return [
             f"{to}: {len(self.packed)} runs, {minutes:.3g} minutes of a GPU as planned, "
             f"{to.stat().st_size / 1e6:.1f} MB; {self.finished} are finished here, "
             f"{self.left_out} left out; first {first.run.key}",
-            f"There: tar xf {to.name} && cd {folder} && python -m model.bundle --minutes 10",
+            *([dirty] if self.commit["dirty"] else []),
+            f"There: {unpack} && python -m model.bundle --minutes 10",
             "Here:  make merge FROM=results.tar",
         ]
 

@@ -5,6 +5,8 @@ one that finished first stays, whichever came home first; one that results were 
 """
 
 import argparse
+import lzma
+import os
 import shutil
 import sys
 import tempfile
@@ -13,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from model.bundle import RESULTS, SCHEMA
+from model.bundle import LISTING, RESULTS, SCHEMA
 from model.store.checksums import Damaged, read_sealed, sha256, unpack_archive
 from model.store.files import flush
 from model.store.runs import Entry, read_result
@@ -38,10 +40,18 @@ def main() -> None:
     with one_sentence(given.results):
         if not given.archive:
             raise Mistake("no file to merge; name one: make merge FROM=results.tar")
+        if fault := unreadable(Path(given.archive)):
+            raise Mistake(f"{fault}; name what came home: make merge FROM=results.tar")
         store = given.results / "store"
+        for folder in (given.results, store):
+            if folder.exists() and not folder.is_dir():
+                raise Mistake(f"{folder} is no folder; move it away, or name another with RESULTS=")
         store.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".merge-", dir=store) as folder:
             found, refused = checked(Path(given.archive), Path(folder))
+            for one in found:
+                if os.path.lexists(store / one.name) and not (store / one.name).is_dir():
+                    raise Mistake(f"{store / one.name} is no folder; move it away, and merge again")
             used = used_runs(given.results)
             said = Counter(add(it, Entry(store, it.name), it.name in used) for it in found)
             said["not finished"] = len([*Path(folder).glob("store/*")]) - len(found) - len(refused)
@@ -51,6 +61,13 @@ def main() -> None:
     told = ", ".join(f"{count} {what}" for what, count in sorted(said.items()) if count)
     print(f"Runs of {given.archive}: {told or 'none'}")
     sys.exit(1 if refused else 0)
+
+
+def unreadable(archive: Path) -> str:
+    """Return why a path can't be an archive; empty where it can."""
+    if archive.is_dir():
+        return f"{archive} is a folder"
+    return "" if archive.exists() else f"{archive} does not exist"
 
 
 def checked(archive: Path, folder: Path) -> tuple[list[Path], list[str]]:
@@ -67,8 +84,14 @@ def checked(archive: Path, folder: Path) -> tuple[list[Path], list[str]]:
             raise Mistake(f"{archive} is of another version; merge it where it was packed")
         finished = sorted(path.parent for path in folder.glob("store/*/result"))
         records = {path: read_result(path / "result") for path in finished}
-    except Damaged as error:
-        raise Mistake(f"{error}; nothing was added: copy it again from where it was made") from None
+    except (Damaged, lzma.LZMAError) as error:
+        if any(folder.glob(f"*/{LISTING}")):
+            raise Mistake(
+                f"{archive} is a bundle; name what was made of it there: make merge "
+                "FROM=results.tar"
+            ) from None
+        fault = error if isinstance(error, Damaged) else f"{archive} is cut short or damaged"
+        raise Mistake(f"{fault}; nothing was added: copy it again from where it was made") from None
     project, found, refused = Project(ROOT), [], []
     for path, record in records.items():
         if not path.name == record["identity"] == identity(record["spec"]):

@@ -42,6 +42,7 @@ def main() -> None:
         if given.parallel < 1:
             raise InputError(f"--parallel: {given.parallel} must be at least 1")
         plan = configured(ROOT, given.configfile, **settings)
+        plan.check_scale(given.targets)
     jobs = dry_run(command.asked(given.targets, settings, given.configfile))
     if given.jobs:
         for job in jobs:
@@ -134,7 +135,7 @@ def downloads(plan: Plan, jobs: Sequence[Job]) -> list[str]:
         return ["Downloads: none."]
     count, size = sum(not one.by_hand for one in far), _size(sizes.total() / 1e6)
     return [
-        f"Downloads: {count} files, {size} ({', '.join(each)}).",
+        *([f"Downloads: {count} files, {size} ({', '.join(each)})."] if count else []),
         *(f"{one.advice}." for one in far if one.by_hand),
     ]
 

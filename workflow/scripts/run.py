@@ -40,6 +40,7 @@ def main() -> None:
     settings = command.settings(given)
     with one_sentence():
         plan = configured(ROOT, given.configfile, **settings)
+        plan.check_scale(given.targets)
     where = ["--cores", given.jobs or "all"]
     if given.profile:
         where = ["--profile", given.profile, *(["--jobs", given.jobs] if given.jobs else [])]

@@ -24,11 +24,13 @@ from model.store.checksums import (
     set_aside,
 )
 from model.store.runs import read_result
-from workflow import PUBLISHED
+from workflow import PUBLISHED, ROOT
 from workflow.definitions.loader import read_yaml
+from workflow.errors import Mistake
 from workflow.failure import made_with, one_sentence
 from workflow.files import SIDECARS
 from workflow.lines import read_lines
+from workflow.planning.configured import read_files
 from workflow.reporting.publication.crate import NAME as CRATE
 from workflow.reporting.publication.results import INDEX, RUNS, by_experiment
 from workflow.scripts.job import say
@@ -57,6 +59,7 @@ def main() -> None:
     parser.add_argument("--configfile", type=Path, nargs="*", default=[], help="your own changes")
     given = parser.parse_args()
     with one_sentence(given.results):
+        refuse_missing(given.results)
         checks = [*of_results(given.results), *of_published(given.published)]
         damaged = verify(checks)
     early = from_the_future(given.results)
@@ -78,6 +81,12 @@ def main() -> None:
     for path in early:
         os.utime(path)
     sys.exit(mend(outputs, given.results, given.configfile))
+
+
+def refuse_missing(results: Path) -> None:
+    """Raise Mistake for a folder that is missing; the configured one is, in a fresh clone."""
+    if not results.is_dir() and results != Path(str(read_files(ROOT)[0]["results"])):
+        raise Mistake(f"{results} is no folder; name that of the results: RESULTS=<folder>")
 
 
 def of_results(results: Path) -> Iterator[Check]:

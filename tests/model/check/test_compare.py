@@ -66,8 +66,10 @@ def test_layers_models_searches_and_probes_pass(monkeypatch, capsys):
 
     monkeypatch.setattr(compare, "parts", others)
     monkeypatch.setattr(compare, "RUNS", {})
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert compare.check(), capsys.readouterr().out
-    lines = capsys.readouterr().out.splitlines()[1:-1]
+    first, *lines, _ = capsys.readouterr().out.splitlines()
+    assert first.endswith(" finds no GPU: the CPU is compared with itself")
     assert {re.split(r"[. ]", line)[0] for line in lines} == {
         "layers",
         "architectures",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model.store.files import write_atomically
+from model.store.files import unwritable, write_atomically
 from model.store.runs import Claim, Entry, Fenced, drop_checkpoints, read_result
 from tests.sealing import flip
 
@@ -206,3 +206,12 @@ def test_an_error_while_the_result_is_written_leaves_none(entry):
         full_disk()
     assert not entry.finished()
     assert sorted(tree(entry.folder)) == ["generation-1", "state-1.pt"]
+
+
+def test_what_can_be_written_is_told_before(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    assert unwritable(tmp_path / "file") == unwritable(tmp_path / "new/folder/file") == ""
+    assert unwritable(tmp_path) == f"{tmp_path} is a folder"
+    assert unwritable(tmp_path / "file/below") == f"{tmp_path / 'file'} is a file"
+    monkeypatch.setattr(os, "access", lambda path, how: False)
+    assert unwritable(tmp_path / "new/file") == f"{tmp_path} is not writable"

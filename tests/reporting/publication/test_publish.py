@@ -482,6 +482,19 @@ def test_a_file_that_is_too_large_leaves_everything_as_it_was(
     assert list(docs.iterdir()) == []
 
 
+def test_a_folder_in_place_of_a_file_leaves_everything_as_it_was(
+    results: Results, docs: Path
+) -> None:
+    add(results, 0)
+    table = docs / "lite/tables/discrete_transformer/README.md"
+    table.mkdir(parents=True)
+    with pytest.raises(
+        ReportingError, match=f"^{table} is a folder; move it .*: git restore {docs}$"
+    ):
+        put(results, docs)
+    assert [path for path in docs.rglob("*") if path.is_file()] == []
+
+
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [

@@ -91,6 +91,8 @@ def test_the_new_seed_is_the_first_that_is_not_published(results: Results, plan:
     before = measured(results, 0, 1)
     assert [run.key for run in row.runs(plan, before)] == ["text_classification/sst_soft/seed-2"]
     assert [run.seed for run in row.runs(plan, before, 9)] == [9]
+    with pytest.raises(InputError, match=r"SEED=-1: must be 0 or more, such as 2$"):
+        row.runs(plan, before, -1)
     with pytest.raises(InputError, match=r"SEED=1 is published of .*; name another, such as 2$"):
         row.runs(plan, before, 1)
 

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from model.store.checksums import listed
+from model.store.files import unwritable
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.files import fold_sidecars, read_history, read_sidecar, write_json, write_text
@@ -110,9 +111,12 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
         _write_index(aside, results)
         made = [path for path in sorted(aside.rglob("*")) if path.is_file()]
         for path in made:
+            target = folder / path.relative_to(aside)
+            if why := unwritable(target):
+                raise ReportingError(f"{why}; move it away, then: git restore {to}")
             if path.suffix != ".safetensors" and _largest(path) > LIMIT:
                 raise ReportingError(
-                    f"{folder / path.relative_to(aside)} would be larger than 1 MiB; keep fewer "
+                    f"{target} would be larger than 1 MiB; keep fewer "
                     "per-example values in its evaluator."
                 )
         for path in made:

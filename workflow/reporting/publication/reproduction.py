@@ -83,7 +83,7 @@ class Row:
         """Return the runs that make the row anew, of the first seed that none of it has published.
 
         Raises InputError where the scale has none of it, nothing is published of it, or the given
-        `seed` is.
+        `seed` is, or is below 0.
         """
         pairs = list(dict.fromkeys(pair for _, pair, _ in self.cells()))
         here = [pair for pair in pairs if plan.runs(pair[0], [pair[1]])]
@@ -98,6 +98,8 @@ class Row:
                 f"{self.address}: nothing of it is published at scale {plan.scale}, so there is "
                 "nothing to compare with; make run trains it"
             )
+        if seed is not None and seed < 0:
+            raise InputError(f"SEED={seed}: must be 0 or more, such as {max(seeds) + 1}")
         if seed in seeds:
             raise InputError(
                 f"SEED={seed} is published of {self.address}; name another, such as "
