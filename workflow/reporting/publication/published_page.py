@@ -19,8 +19,9 @@ from workflow.reporting.statistics.verdict import RULE
 FIGURE = "svg"
 """The kind of file of a figure that is published."""
 ABOUT_AGAIN = """\
-Evaluators that came later need weights, which were gone: these runs were trained anew, with the \
-same settings and seeds. They stand in the place of those published before, which git keeps."""
+These runs were trained anew, with the same settings and seeds, and stand in the place of those \
+published before, which git keeps: evaluators that came later need weights, which were gone, or \
+the other training is withheld."""
 LATEX = """\
 `.venv/bin/python -m workflow.scripts.latex docs/reproduction/{scale}/tables/<paper>/<table>.csv` \
 prints a table as LaTeX."""
