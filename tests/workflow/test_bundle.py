@@ -18,6 +18,8 @@ from model import bundle
 from model.store.checksums import read_sealed, write_archive
 from tests.sealing import put
 from tests.workflow.conftest import TOY, Project, copy_code
+from workflow.files import write_json
+from workflow.planning import worth
 from workflow.planning.worth import Packed, weigh
 
 SOFT, GUMBEL, TUNED = (
@@ -424,6 +426,15 @@ def test_both_sides_of_a_cheap_claim_come_first():
         "right": 1 / 4,
         "none": 0,
     }
+
+
+def test_a_published_run_that_counts_in_nothing_is_still_worth_something(tmp_path, monkeypatch):
+    runs = {"e/v/seed-0": {"identity": "a", "stale": None}}
+    runs["e/v/seed-1"] = {"identity": "b", "stale": "withheld: in doubt"}
+    write_json(tmp_path / "lite/index.json", {"runs": runs})
+    monkeypatch.setattr(worth, "PUBLISHED", tmp_path)
+    assert worth.published(SimpleNamespace(scale="lite")) == {"a"}
+    assert worth.published(SimpleNamespace(scale="demo")) == set()
 
 
 def test_what_trained_runs_lack_comes_before_further_trainings(tmp_path, monkeypatch):

@@ -105,10 +105,10 @@ def open_claims(plan: Plan) -> list[list[str]]:
 
 
 def published(plan: Plan) -> set[str]:
-    """Return the identities of the scale's published runs, which decide nothing anew."""
+    """Return the identities of the scale's published runs that count: these decide nothing anew."""
     index = PUBLISHED / plan.scale / "index.json"
     runs = read_json(index)["runs"] if index.is_file() else {}
-    return {run["identity"] for run in runs.values()}
+    return {run["identity"] for run in runs.values() if not run["stale"]}
 
 
 def weigh(runs: Sequence[Packed], claims: Iterable[Sequence[str]]) -> None:
