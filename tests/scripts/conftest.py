@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from model.batches.corpus import Corpus
-from model.store.checksums import read_sealed, sha256
+from model.store.checksums import read_sealed, sealed, sha256
+from model.store.files import write_atomically
 from tests.model.corpora import keyword_texts
 from tests.model.specs import CLASSIFIER, tiny
 from tests.scripts.processes import ROOT, Interference, Outcome, Running, coded, command
@@ -83,7 +84,9 @@ class Job:
         return [*self._given({"run": self.out, "out": out}), *more]
 
     def _given(self, paths: dict[str, Path]) -> list[str]:
-        spec = put(self.folder / "spec.json", self.spec)
+        spec = self.folder / "spec.json"
+        spec.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(spec, sealed(self.spec, indent=1))  # another process may be reading it
         paths |= {"spec": spec, "data": self.data, "store": self.store}
         return [text for name, path in paths.items() for text in (f"--{name}", str(path))]
 
