@@ -264,7 +264,7 @@ def test_sides_are_groups_and_need_no_common_seed() -> None:
     # -.65 - hypot(.0721, .2044) = -.867 and -.65 + hypot(.2010, .4494) = -.158
     assert (
         "| same 40: 0.10 (2 of 20 runs) | 40 of 60: 0.75 (3 of 4 runs) | -0.65 [-0.87, -0.16] "
-        "| 24 runs | – | **holds** |"
+        "learned | 24 runs | – | **holds** |"
     ) in claims_table([JudgedClaim.of(found)])
 
 
