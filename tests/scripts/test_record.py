@@ -120,6 +120,17 @@ def test_weights_that_were_dropped_are_told(recording):
     assert "keep_checkpoints: true" in error
 
 
+def test_weights_that_cannot_be_removed_are_told_and_the_record_stays(recording):
+    extra = recording.job.entry / "result/checkpoints/step-9.safetensors"
+    extra.mkdir()
+    error = recording.record().error
+    assert f"{extra}" in error and "is recorded" in error
+    assert error.endswith("mend the cause and run the same command again.")
+    assert recording.out.is_file()
+    extra.rmdir()
+    assert recording.record(torch=False).status == 0 and not recording.kept
+
+
 def test_a_checkpoint_beyond_the_last_update_is_told(recording):
     other = recording.of_checkpoints(4, 13, 9999)
     steps = other.job.record["steps"]

@@ -47,7 +47,14 @@ def main() -> None:
         except (OSError, ValueError) as error:
             raise Mistake(f"run {spec['identity']} cannot be recorded: {error}") from None
         if not os.environ.get("SACCADE_KEEP_CHECKPOINTS"):
-            drop_checkpoints(given.run, entry.result)
+            try:
+                drop_checkpoints(given.run, entry.result)
+            except OSError as error:
+                raise Mistake(
+                    f"run {spec['identity']} is recorded, but its checkpoints cannot be removed: "
+                    f"{error}; what was saved before is whole: mend the cause and run the same "
+                    "command again."
+                ) from None
 
 
 def _whole(kept: Path) -> bool:
