@@ -103,6 +103,10 @@ class Measure:
         told = self._told("scalars", name)
         return told is not None and told.get("value") is None
 
+    def left_out(self, name: str) -> bool:
+        """Say whether `evaluator.metric` was timed on another kind of machine than others' runs."""
+        return name.partition(".")[0] in self.elsewhere
+
     def partners(self, name: str) -> list[str]:
         """Return the other runs whose records the evaluator of `evaluator.metric` read."""
         evaluator = name.partition(".")[0]

@@ -109,23 +109,21 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
         write_text(aside / "README.md", page)
         write_crate(folder, aside, results, papers)
         _write_index(aside, results)
-        made = [path for path in sorted(aside.rglob("*")) if path.is_file()]
-        for path in made:
-            target = folder / path.relative_to(aside)
+        paths = sorted(path for path in aside.rglob("*") if path.is_file())
+        made = {folder / path.relative_to(aside): path for path in paths}
+        for target, path in made.items():
             if why := unwritable(target):
                 raise ReportingError(f"{why}; move it away, then: git restore {to}")
             if path.suffix != ".safetensors" and _largest(path) > LIMIT:
                 raise ReportingError(
-                    f"{target} would be larger than 1 MiB; keep fewer "
-                    "per-example values in its evaluator."
+                    f"{target} would be larger than 1 MiB; keep fewer per-example values in its "
+                    "evaluator."
                 )
-        for path in made:
-            target = folder / path.relative_to(aside)
+        for target, path in made.items():
             target.parent.mkdir(parents=True, exist_ok=True)
             os.replace(path, target)
-        kept = {folder / path.relative_to(aside) for path in made}
     for path in (p for kind in MADE for p in (folder / kind).rglob("*") if p.is_file()):
-        if path not in kept:
+        if path not in made:
             path.unlink()
     return stale
 

@@ -66,9 +66,7 @@ class Result:
     @property
     def withheld(self) -> str | None:
         """Why the run counts in nothing though it is of today's code, None where it counts."""
-        labels = self.measures["run"]
-        key = f"{labels['experiment']}/{labels['variant']}/seed-{labels['seed']}"
-        return withheld(key, self.run.get("device"))
+        return withheld(self.measure.key, self.run.get("device"))
 
     @property
     def trained(self) -> dict[str, str]:
@@ -78,10 +76,8 @@ class Result:
     @property
     def again(self) -> str:
         """In the place of which other training the run is published, or nothing."""
-        earlier = [
-            f"{one['device']}, {one['finished'][:10]}" for one in self.run.get("replaces", ())
-        ]
-        now = f"{self.run.get('device')}, {str(self.run.get('finished'))[:10]}"
+        trainings = (self.trained, *self.run.get("replaces", ()))
+        now, *earlier = (f"{one['device']}, {one['finished'][:10]}" for one in trainings)
         return f"{now}, in the place of {'; '.join(earlier)}" if earlier else ""
 
     def publishable(self, before: "Result | None" = None) -> "Result":

@@ -108,8 +108,7 @@ def _shown(metric: Metric, behind: Sequence[Measure]) -> Sequence[Measure]:
 
     Texts have no mean. Timings are those of one kind of machine.
     """
-    evaluator = metric["measure"].partition(".")[0]
-    behind = [measure for measure in behind if evaluator not in measure.elsewhere]
+    behind = [measure for measure in behind if not measure.left_out(metric["measure"])]
     for measure in behind:
         if scalar := measure.of_metric(metric):
             return [measure] if isinstance(scalar.value, str) else behind
@@ -258,10 +257,9 @@ def _lacking(metric: Metric, behind: Sequence[Measure]) -> list[str]:
 
 def _left_out(metric: Metric, behind: Sequence[Measure]) -> str:
     """Say of timings on which kind of machine they are, where others are left out."""
-    evaluator = metric["measure"].partition(".")[0]
-    kinds = {str(measure.provenance.get("device")): measure.elsewhere for measure in behind}
-    here = " or ".join(kind for kind, elsewhere in kinds.items() if evaluator not in elsewhere)
-    count = sum(evaluator in measure.elsewhere for measure in behind)
+    kept = [measure for measure in behind if not measure.left_out(metric["measure"])]
+    here = " or ".join(dict.fromkeys(str(measure.provenance.get("device")) for measure in kept))
+    count = len(behind) - len(kept)
     runs = f"{count} run{'s' * (count != 1)}"
     return f"timed on {here}; {runs} on another kind of machine left out" if count else ""
 
