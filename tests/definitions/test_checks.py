@@ -53,9 +53,19 @@ def _repeats_itself(table: dict[str, Any]) -> None:
     table["repeats"] = "stack_language"
 
 
+def _differs_row(table: dict[str, Any]) -> None:
+    table["differs"][0]["rows"] = ["uniform_sof"]
+
+
+def _differs_column(table: dict[str, Any]) -> None:
+    table["differs"][0]["columns"] = ["recal"]
+
+
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [
+        (_differs_row, 'differs: unknown row "uniform_sof".*did you mean "uniform_soft"'),
+        (_differs_column, 'differs: unknown column "recal".*did you mean "recall"'),
         (_repeats, 'repeats: unknown table "table_6_11".*did you mean "table_6_1"'),
         (_repeats_itself, 'repeats: unknown table "stack_language"'),
         (_metric, 'f.yaml: tables.stack_language, nll: unknown metric "nlll".*did you mean "nll"'),

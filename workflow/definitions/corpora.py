@@ -6,8 +6,8 @@ from pydantic import Field, WithJsonSchema
 from typing_extensions import TypedDict
 
 from workflow.definitions.expected import ExpectedValues
-from workflow.definitions.names import once
-from workflow.definitions.values import PART, UNIQUE, Condition, Name, Options, closed
+from workflow.definitions.names import known, once
+from workflow.definitions.values import PART, UNIQUE, Condition, Difference, Name, Options, closed
 from workflow.errors import InputError, nearest
 
 Column = Literal[
@@ -81,6 +81,7 @@ class CorpusTable(TypedDict):
     printed: NotRequired[CorpusPlace]
     columns: Annotated[list[Column], Field(min_length=1), UNIQUE]
     rows: Annotated[list[CorpusRow], Field(min_length=1)]
+    differs: NotRequired[list[Difference]]
     notes: NotRequired[list[str]]
 
 
@@ -93,10 +94,14 @@ class Corpora(TypedDict):
 
 
 def check_corpora(corpora: Corpora, where: str) -> None:
-    """Raise InputError for two rows with one id or label."""
+    """Raise InputError for two rows with one id or label, or an unknown row or column."""
     for name, table in corpora["tables"].items():
-        once(f"{where}: tables.{name}", "row", [row["id"] for row in table["rows"]])
-        once(f"{where}: tables.{name}", "row", [row["label"] for row in table["rows"]])
+        at, rows = f"{where}: tables.{name}", [row["id"] for row in table["rows"]]
+        once(at, "row", rows)
+        once(at, "row", [row["label"] for row in table["rows"]])
+        for one in table.get("differs", []):
+            known(f"{at}, differs", "row", one["rows"], rows)
+            known(f"{at}, differs", "column", one["columns"], table["columns"])
 
 
 def check_printed(corpora: Corpora, expected: ExpectedValues, where: str) -> None:

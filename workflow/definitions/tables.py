@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 from workflow.definitions.values import (
     AboveZero,
     Condition,
+    Difference,
     Digits,
     Measure,
     Name,
@@ -154,6 +155,7 @@ class Table(TypedDict):
     """by the id of the new row, with {mechanism} for the name, the row to follow"""
     rows: Annotated[list[Row], Field(min_length=1)]
     columns: Annotated[list[Column], Field(min_length=1)]
+    differs: NotRequired[list[Difference]]
     notes: NotRequired[list[str]]
 
 

@@ -85,6 +85,15 @@ class Condition(TypedDict):
 
 
 @closed
+class Difference(TypedDict):
+    """Why numbers of ours differ from the printed ones, said of those that do."""
+
+    rows: Annotated[list[str], Field(min_length=1)]
+    columns: Annotated[list[str], Field(min_length=1)]
+    because: Text
+
+
+@closed
 class Below(TypedDict):
     """Any number below this one."""
 

@@ -11,6 +11,7 @@ from workflow.definitions.paper import Paper
 from workflow.files import read_json, read_sidecar
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measures
+from workflow.reporting.publication.differing import differing
 from workflow.reporting.publication.results import published
 from workflow.reporting.statistics.cells import read_cells
 from workflow.reporting.tables.corpora import describe
@@ -50,6 +51,12 @@ def test_the_script_of_the_guide_finds_the_runs_behind_a_row() -> None:
     file, _, key = bleu.split()[-1].partition("#")
     assert Path(file).name == "sparse_translation.jsonl" and "softmax/seed-" in key
     assert f'"key":"{key}"' in (DOCS.parents[1] / file).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("folder", SCALES, ids=lambda folder: folder.name)
+def test_each_number_that_differs_has_its_cause(folder: Path) -> None:
+    """Or it is said that none is known, and what was tried."""
+    assert [one.cell for one in differing(folder) if not one.because] == []
 
 
 @pytest.mark.parametrize("path", TABLES, ids=lambda path: "/".join(path.parts[-4:]))

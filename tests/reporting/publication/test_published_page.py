@@ -106,6 +106,10 @@ def test_what_came_out_stands_first(page: str) -> None:
     assert title.startswith("# ") and first.startswith("- **snell2021** (")
 
 
+def test_that_no_number_differs_is_said(page: str) -> None:
+    assert part(page, "Numbers that differ").strip() == "None."
+
+
 def test_a_number_is_followed_to_its_run(folder: Path, page: str) -> None:
     text = part(page, "Follow one number")
     ((place, name),) = re.findall(r"\]\((tables/[^)]+/)README\.md#(\w+)\)", text)

@@ -44,6 +44,7 @@ TABLE = {
         {"id": "a", "label": "A", "data": {"dataset": "sst"}, "note": "Why it differs."},
         {"id": "b", "label": "B", "data": {"dataset": "yelp"}},
     ],
+    "differs": [{"rows": ["a"], "columns": ["dev"], "because": "They drew others."}],
     "notes": ["All of them."],
 }
 NUMBERS = """snell2021,T,A,train #,train #,120,,single,count,,
@@ -99,7 +100,7 @@ def test_values_and_verdicts(paper: Paper, tmp_path: Path) -> None:
     assert verdicts.pop("train #") == verdicts.pop("median train seq len") == "reproduced"
     assert verdicts.pop("val #") == "differs"
     assert set(verdicts.values()) == {"not comparable"}
-    assert found["A", "val #"]["note"] == "difference -1; Why it differs."
+    assert found["A", "val #"]["note"] == "difference -1; They drew others.; Why it differs."
     assert "misprint" in found["A", "vocab size"]["note"]
     assert {it["verdict"] for (row, _), it in found.items() if row == "B"} == {"not run"}
     assert found["B", "train #"]["expected"] == "88821"
@@ -136,7 +137,10 @@ def test_the_layouts_show_notes_and_what_is_missing(paper: Paper, tmp_path: Path
     assert "| A | 120 [120]\u00a0✓ | 30 [31]\u00a0✗ | 30 | 20.5 [20.5]\u00a0✓ |" in text
     assert "| B |" not in text
     legend = "[ ] the paper's · ✓ reproduced · ✗ differs · – no verdict: not comparable"
-    notes = "- All of them.\n- A: Why it differs.\n- B: not run: get it by hand.\n"
+    notes = (
+        "- Differs (A, val #): They drew others.\n- All of them.\n"
+        "- A: Why it differs.\n- B: not run: get it by hand.\n"
+    )
     assert f"|\n\n{legend}\n\n{notes}" in text
     latex = (tmp_path / "out/paper/corpora.tex").read_text()
     assert r"A & 120 & 120 & reproduced" in latex and r"repeated train / val" in latex

@@ -433,6 +433,32 @@ def test_both_verdicts_are_shown_where_texts_differ(measures: Measures, tmp_path
     assert [one.verdict for one in found] == judged and len(judged) == 8
 
 
+def test_why_a_number_differs_is_told_of_that_number_alone(
+    measures: Measures, tmp_path: Path
+) -> None:
+    paper = Paper("discrete_transformer")
+    for place, number in paper.expected.values.items():
+        if place[0] == "discrete2020" and place[4] in ("precision", "recall"):
+            other = replace(number, printed=replace(number.printed, text="0.5"))
+            paper.expected.values[place] = other
+    (said,) = paper.tables["tables"]["stack_language"]["differs"]
+    assert (said["rows"], said["columns"]) == (["uniform_discrete_penalty"], ["recall"])
+    tabulate(paper, "stack_language", "lite", measures, tmp_path / "tables/p/t")
+    told = [
+        (one["verdict"], one["metric"] == "recall", said["because"] in one["note"])
+        for one in rows(tmp_path / "tables/p/t")
+    ]
+    assert ("differs", True, True) in told and ("differs", False, False) in told
+    assert {because for word, recall, because in told if (word, recall) != ("differs", True)} == {
+        False
+    }
+    place = "uniform: discrete + penalty, recall (macro)"
+    below = f"- Differs ({place}): {said['because']}"
+    assert below in (tmp_path / "tables/p/t.md").read_text()
+    found = comparisons([tmp_path / "tables/p/t.csv"])
+    assert {one.because for one in found} == {"", said["because"]}
+
+
 def test_a_best_run_is_not_compared_with_a_mean(measures: Measures, tmp_path: Path) -> None:
     paper = Paper("discrete_transformer")
     for place, number in paper.expected.values.items():

@@ -5,7 +5,7 @@ show one measurement: it counts once, by its worst verdict.
 """
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,10 @@ class Comparison:
     """Whether it was trained for less than the paper's."""
     lacking: str = ""
     """Why it was not run, one of `settings.REASONS`."""
+    because: str = field(default="", compare=False)
+    """Why it differs."""
+    table: Path = field(default=Path(), compare=False)
+    cell: Cell = field(default=Cell(), compare=False)
 
 
 def comparisons(tables: Iterable[Path], settings: CellSettings | None = None) -> list[Comparison]:
@@ -49,6 +53,9 @@ def comparisons(tables: Iterable[Path], settings: CellSettings | None = None) ->
                 trained=trained(sidecar, cell.metric),
                 verdict=cell.verdict,
                 measurement=measurement(sidecar, told, cell),
+                because=told.get("because", ""),
+                table=path,
+                cell=cell,
                 **(_setting(settings, sidecar, cell) if settings else {}),
             )
             for cell, told in zip(read_cells(path), sidecar["cells"], strict=True)

@@ -8,7 +8,7 @@ from workflow.files import read_history, read_sidecar
 from workflow.reporting.claims import history
 from workflow.reporting.claims.judged import read_claims
 from workflow.reporting.claims.markdown import claims_table
-from workflow.reporting.publication import following
+from workflow.reporting.publication import differing, following
 from workflow.reporting.publication.costs import ABOUT as ABOUT_COSTS
 from workflow.reporting.publication.summary import ABOUT_CLAIMS, headline_of
 from workflow.reporting.statistics.cells import read_cells
@@ -50,6 +50,7 @@ def scale_page(
         parts.append(f"An overlay on `{base_scale(scale)}`: its settings are not the papers'.")
     parts += [headline_of(folder).markdown, "## Claims", ABOUT_CLAIMS, *_claims(folder, titles)]
     parts += _changed(history.after_results(read_history(folder / history.NAME)))
+    parts += ["## Numbers that differ", differing.section(folder, titles)]
     parts += ["## Follow one number", following.section(folder, titles)]
     parts += ["## Tables", RULE, ABOUT_COSTS, LATEX.format(scale=scale)]
     parts += [*_tables(folder, titles, costs), "## Figures", *_figures(folder)]

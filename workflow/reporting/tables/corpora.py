@@ -12,6 +12,7 @@ from typing import Any
 from workflow.datasets.fetched import origins
 from workflow.datasets.io.checksums import read_manifest
 from workflow.datasets.kinds.recipe import Recipe, files
+from workflow.definitions.cells import why_different
 from workflow.definitions.corpora import CorpusRow, CorpusTable
 from workflow.definitions.expected import Expected
 from workflow.definitions.paper import Paper
@@ -162,11 +163,14 @@ def build(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts]) -> Lo
     for row in definition["rows"]:
         described = facts[row["id"]]
         why = _hindrances(paper, scale, described)
-        for column in (COLUMNS[one] for one in definition["columns"]):
+        for one in definition["columns"]:
+            column = COLUMNS[one]
             value = None if "missing" in described else column.value(described)
             number = printed(paper, definition, row, column)
             verdict = judge(value, described.get("missing", ""), number, why)
-            noted = (verdict.reason, number.note if number else "", row.get("note", ""))
+            differs = verdict.word == "differs"
+            because = why_different(definition, row["id"], one) if differs else ""
+            noted = (verdict.reason, because, number.note if number else "", row.get("note", ""))
             cell = Cell(
                 paper=paper.name,
                 source=number.source if number else definition["source"],
@@ -186,7 +190,10 @@ def build(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts]) -> Lo
             )
             cells.append(cell)
             identity = {name: getattr(cell, name) for name in ("source", "row", "column", "metric")}
-            told.append({**identity, "corpus": described.get("digest"), "difference": None})
+            beside = {"because": because} if because else {}
+            told.append(
+                {**identity, "corpus": described.get("digest"), "difference": None, **beside}
+            )
     sidecar = {
         "schema": 1,
         "paper": paper.name,

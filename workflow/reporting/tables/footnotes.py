@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from workflow.reporting.measures import Run
 from workflow.reporting.statistics.cells import Cell
@@ -41,6 +42,18 @@ def _stretches(labels: Sequence[str]) -> list[str]:
 
 def _follows(one: str, other: str) -> bool:
     return one.isdigit() and other.isdigit() and int(other) == int(one) + 1
+
+
+def differing(cells: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Say why cells differ from printed numbers, a line a cause; `cells` are the sidecar's."""
+    causes: dict[str, list[str]] = {}
+    for cell in cells:
+        if because := cell.get("because"):
+            causes.setdefault(because, []).append(f"{cell['row']}, {cell['column']}")
+    return [
+        f"Differs ({'; '.join(dict.fromkeys(places))}): {because}"
+        for because, places in causes.items()
+    ]
 
 
 def trained_on(runs: Mapping[str, Run]) -> str:

@@ -9,7 +9,13 @@ from workflow.definitions.tables import Metric, Tables
 from workflow.reporting.statistics.cells import IDENTITY, UNDEFINED, Cell, value_of
 from workflow.reporting.statistics.verdict import Between
 from workflow.reporting.tables import marks
-from workflow.reporting.tables.footnotes import not_run, runs_behind, trained_on, unequal
+from workflow.reporting.tables.footnotes import (
+    differing,
+    not_run,
+    runs_behind,
+    trained_on,
+    unequal,
+)
 
 Kind = Literal["label", "ours", "paper", "verdict"]
 MISSING, NOT_RUN = "–", "not run"
@@ -142,6 +148,7 @@ def grid(
         said = (runs_behind(given), unequal(given), trained_on(sidecar["runs"]))
         below += [formerly] if (formerly := _formerly(sidecar)) else []
         below.append(" ".join(filter(None, said)))
+    below += differing(sidecar["cells"])
     return Grid(tuple(table["labels"]), tuple(columns), tuple(rows), tuple(filter(None, below)))
 
 

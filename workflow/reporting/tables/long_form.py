@@ -125,7 +125,8 @@ def _cells(
 ) -> list[tuple[Cell, dict[str, Any]]]:
     """Return a place's cells for one metric: one a source, and one more for the other spread.
 
-    With each, where they exist, the verdict `formerly` and what our value lies `between`.
+    With each, where they exist, the verdict `formerly`, what our value lies `between`, and
+    `because` of what it differs.
     """
     paper, table = context.paper, context.table
     share = bool(metric.get("proportion"))
@@ -151,8 +152,11 @@ def _cells(
         before = _by(former, *given) if former else verdict
         changed = before.word != verdict.word
         seeds = ", ".join(str(measure.seed) for measure in behind)
+        differs = verdict.word == "differs"
+        because = needs.why_different(table, row["id"], column["id"]) if differs else ""
         notes = [
             "" if row.get("quoted") else verdict.reason,
+            because,
             f"{before.word} until {former['until']}: {before.reason}" if changed else "",
             f"seeds {seeds}" if behind else "",
             number.note,
@@ -179,6 +183,7 @@ def _cells(
         note = "; ".join(note for note in notes if note)
         beside: dict[str, Any] = {"formerly": before.word} if changed else {}
         beside |= {"between": ours.between} if ours.between else {}
+        beside |= {"because": because} if because else {}
         cells.append((replace(cell, note=note), beside))
     if statistics is not by_runs and ours.runs:
         other = replace(

@@ -1,0 +1,38 @@
+"""The list of numbers that differ: each once, with how long it was trained, and why."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from tests.reporting.synthetic import Results
+from workflow.definitions.paper import Paper
+from workflow.reporting.measures import Measures
+from workflow.reporting.publication.differing import section
+from workflow.reporting.statistics.cells import read_cells, text
+from workflow.reporting.tables.tabulating import tabulate
+
+
+def test_numbers_that_differ_are_listed_once_with_their_cause(tmp_path: Path) -> None:
+    """Two papers print the same recall; of precision the table knows no cause."""
+    results = Results(tmp_path / "results", "lite")
+    results.add("stack_language", "uniform_discrete_penalty", 0)
+    paper = Paper("discrete_transformer")
+    for place, number in paper.expected.values.items():
+        if place[4] in ("precision", "recall"):
+            other = replace(number, printed=replace(number.printed, text="0.5"))
+            paper.expected.values[place] = other
+    folder = tmp_path / "lite"
+    name = "tables/discrete_transformer/stack_language"
+    measures = Measures.read(results.measures, results.runs)
+    tabulate(paper, "stack_language", "lite", measures, folder / name)
+    differ = [one for one in read_cells(folder / f"{name}.csv") if one.verdict == "differs"]
+    assert sorted(one.metric for one in differ) == ["precision", "precision", "recall", "recall"]
+    (said,) = paper.tables["tables"]["stack_language"]["differs"]
+    causes = {"precision": "no cause is known", "recall": said["because"]}
+    _, rule, *lines = section(folder, {"discrete_transformer/stack_language": "T"}).splitlines()
+    ours = {one.metric: text(one.mean) for one in differ}
+    place = "[T](tables/discrete_transformer/README.md#stack_language): uniform: discrete + penalty"
+    assert rule == "| --- | --- | --- | --- | --- |"
+    assert sorted(lines) == [
+        f"| {place}, {metric} (macro) | {ours[metric]} | 0.5 | as long as the paper's | {why} |"
+        for metric, why in causes.items()
+    ]
