@@ -6,8 +6,8 @@ from pathlib import Path
 from tests.reporting.synthetic import Results
 from workflow.definitions.paper import Paper
 from workflow.reporting.measures import Measures
-from workflow.reporting.publication.differing import section
-from workflow.reporting.statistics.cells import read_cells, text
+from workflow.reporting.publication.differing import ABOUT, section
+from workflow.reporting.statistics.cells import read_cells
 from workflow.reporting.tables.tabulating import tabulate
 
 
@@ -27,12 +27,15 @@ def test_numbers_that_differ_are_listed_once_with_their_cause(tmp_path: Path) ->
     differ = [one for one in read_cells(folder / f"{name}.csv") if one.verdict == "differs"]
     assert sorted(one.metric for one in differ) == ["precision", "precision", "recall", "recall"]
     (said,) = paper.tables["tables"]["stack_language"]["differs"]
-    causes = {"precision": "no cause is known", "recall": said["because"]}
-    _, rule, *lines = section(folder, {"discrete_transformer/stack_language": "T"}).splitlines()
-    ours = {one.metric: text(one.mean) for one in differ}
+    causes = {"precision": "No cause is known.", "recall": said["because"]}
+    listed = section(folder, {"discrete_transformer/stack_language": "T: of symbols"})
+    about, _, table = listed.partition("\n\n")
+    _, rule, *lines = table.splitlines()
+    ours = {one.metric: f"{one.mean:.1f}" for one in differ}
     place = "[T](tables/discrete_transformer/README.md#stack_language): uniform: discrete + penalty"
-    assert rule == "| --- | --- | --- | --- | --- |"
+    assert about == ABOUT and rule == "| --- | --- | --- | --- | --- | --- |"
     assert sorted(lines) == [
-        f"| {place}, {metric} (macro) | {ours[metric]} | 0.5 | as long as the paper's | {why} |"
+        f"| {place}, {metric} (macro) (`{metric}`) | {ours[metric]} | 0.5 | 1 "
+        f"| as long as the paper's | {why} |"
         for metric, why in causes.items()
     ]

@@ -89,10 +89,11 @@ def measurement(sidecar: Mapping[str, Any], told: Mapping[str, Any], cell: Cell)
 
 
 def once(found: Iterable[Comparison]) -> list[Comparison]:
-    """Return every measurement once, by its worst verdict; what was not measured is kept."""
+    """Return every measurement once, the first of its worst verdict, and all else."""
     kept: dict[Hashable, Comparison] = {}
-    for place, one in enumerate(sorted(found, key=lambda one: RANKED.index(one.verdict))):
-        kept[one.measurement or place] = one
+    worst_first = sorted(found, key=lambda one: -RANKED.index(one.verdict))
+    for place, one in enumerate(worst_first):
+        kept.setdefault(one.measurement or place, one)
     return list(kept.values())
 
 

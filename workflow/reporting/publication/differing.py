@@ -6,9 +6,12 @@ from pathlib import Path
 from workflow.reporting.publication.counting import Comparison, comparisons, once
 from workflow.reporting.publication.following import page_of
 from workflow.reporting.publication.settings import CellSettings
-from workflow.reporting.statistics.cells import text
+from workflow.reporting.statistics.cells import Cell
 
-COLUMNS = ("number", "ours", "the paper's", "trained", "why")
+ABOUT = """\
+Ours that lie more than two tolerances from what a paper prints, and why, as far as that is known. \
+A number that stands in several tables is listed once. –: nothing was trained."""
+COLUMNS = ("number", "ours", "the paper's", "runs", "trained", "why")
 
 
 def differing(folder: Path) -> list[Comparison]:
@@ -19,19 +22,31 @@ def differing(folder: Path) -> list[Comparison]:
 
 
 def section(folder: Path, titles: Mapping[str, str]) -> str:
-    """Return the list of a scale's page; `titles` are by `<paper>/<table>`."""
+    """Return the section of a scale's page; `titles` are by `<paper>/<table>`."""
     lines = [COLUMNS, ("---",) * len(COLUMNS)]
     for one in differing(folder):
         cell, table = one.cell, one.table
-        title = titles.get(f"{table.parent.name}/{table.stem}", table.stem)
+        title = titles.get(f"{table.parent.name}/{table.stem}", table.stem).partition(":")[0]
+        link = page_of(table.relative_to(folder))
+        metric = f" (`{cell.metric}`)" if one.trained else ""
         length = "for less than the paper's" if one.shorter else "as long as the paper's"
         lines.append(
             (
-                f"[{title}]({page_of(table.relative_to(folder))}): {cell.row}, {cell.column}",
-                text(cell.mean),
+                f"[{title}]({link}): {cell.row}, {cell.column}{metric}",
+                _ours(cell),
                 cell.expected,
+                str(cell.n) if one.trained else "–",
                 length if one.trained else "–",
-                one.because or "no cause is known",
+                one.because or "No cause is known.",
             )
         )
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) if len(lines) > 2 else "None."
+    shown = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return f"{ABOUT}\n\n{shown}" if len(lines) > 2 else "None."
+
+
+def _ours(cell: Cell) -> str:
+    """Return our number and its deviation over runs, with the digits of the printed one."""
+    if not isinstance(cell.mean, float):
+        return str(cell.mean)
+    digits = len(cell.expected.partition(".")[2])
+    return f"{cell.mean:.{digits}f}" + (f" ± {cell.std:.{digits}f}" if cell.std else "")

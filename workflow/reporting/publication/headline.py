@@ -79,7 +79,8 @@ def claims_by_kind(judged: Iterable[JudgedClaim]) -> Counts:
     ]
     about = (
         "What the papers claim, by what it was tried on here. While a claim is undecided, chance "
-        "among trainings or among test examples can explain what was found."
+        "among trainings or among test examples can explain what was found. What does not hold on "
+        "smaller or other data may hold on the paper's."
     )
     return Counts(about, ("tried on", "claims", *VERDICTS), tuple(rows))
 
@@ -112,7 +113,8 @@ def numbers_by_training(found: Iterable[Comparison]) -> Counts:
     }
     return Counts(
         "Numbers that the papers print, with ours beside them: reproduced is within a tolerance "
-        "fixed for each quantity, near within two.",
+        "fixed for each quantity, near within two. Within it, but of one seed, or of seeds further "
+        "apart than the tolerance, is less.",
         ("ours are", "numbers", *COMPARED),
         tuple(
             (name, *_counted((one.verdict for one in ones), COMPARED))
