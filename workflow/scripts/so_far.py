@@ -15,7 +15,7 @@ def main() -> None:
     """Run from the command line, in the root of the project."""
     parser = command.planner(__doc__, "scale", "results")
     parser.add_argument(
-        "--published", action="store_true", help="take what docs/reproduction has of the scale"
+        "--published", action="store_true", help="take what is published where nothing was measured"
     )
     given = parser.parse_args()
     with one_sentence():
@@ -28,8 +28,9 @@ def main() -> None:
         made = write_so_far(plan, planned(plan), say, given.published)
     for reason in made.left_out:
         say(f"left out: {reason}")
-    said = "published runs" if given.published else f"of {made.planned} planned runs"
-    print(f"{made.runs} {said}; the cells of the others are 'not run'")
+    own = f"{made.runs} of {made.planned} planned runs"
+    said = f"{own}, beside {made.published} published runs" if given.published else own
+    print(f"{said}; the cells of the others are 'not run'")
     print(f"Report so far:  {made.page}")
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -229,11 +230,65 @@ def test_what_is_published_can_be_looked_at_without_a_run(
     publish(plan, tmp_path / "docs", planned(plan))
     monkeypatch.setattr(so_far, "PUBLISHED", tmp_path / "docs")
     fresh = plan_of(tmp_path / "fresh", seeds=[0, 1, 2])
-    made = write_so_far(fresh, planned(fresh), lambda line: None, of_published=True)
-    assert made.page.parent == tmp_path / "fresh/lite/so_far" and made.runs == 2
+    made = write_so_far(fresh, planned(fresh), lambda line: None, beside_published=True)
+    assert made.page.parent == tmp_path / "fresh/lite/so_far"
+    assert (made.runs, made.published) == (0, 2)
     assert accuracy(made)["mean"] == accuracy(look(results))["mean"]
     page = made.page.read_text()
-    assert "run/text_classification/sst_soft" in page and "planned runs" not in page
+    assert "run/text_classification/sst_soft" in page and "so far:" not in page
     with pytest.raises(ReportingError, match="demo: nothing is published"):
         demo = plan_of(tmp_path / "fresh", scale="demo")
-        write_so_far(demo, planned(demo), lambda line: None, of_published=True)
+        write_so_far(demo, planned(demo), lambda line: None, beside_published=True)
+
+
+def test_own_runs_stand_beside_published_ones(
+    results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One's own training of a published run takes its place, if it counts."""
+    add(results, 0, 1)
+    plan = plan_of(results.folder.parent, seeds=[0, 1, 2])
+    publish(plan, tmp_path / "docs", planned(plan))
+    monkeypatch.setattr(so_far, "PUBLISHED", tmp_path / "docs")
+    first, mine = (Results(tmp_path / name, "lite") for name in ("first", "mine"))
+    soft = SOFT.split("/")
+    first.add(*soft, 0)
+    for seed in (1, 2):
+        mine.add(*soft, seed)
+    change(
+        mine.folder / f"measures/{SOFT}/seed-1.json",
+        lambda told: told["evaluators"]["accuracy"]["scalars"]["accuracy"].update(value=0.5),
+    )
+    fresh = plan_of(tmp_path / "mine", seeds=[0, 1, 2])
+    made = write_so_far(fresh, planned(fresh), lambda line: None, beside_published=True)
+    assert (made.runs, made.published, made.left_out) == (2, 3, [])
+    shown = f"so far: 2 of {made.planned} planned runs, and 3 published ones."
+    assert shown in made.page.read_text()
+    beside = accuracy(made)
+    zero, own, all_three = (
+        (float(told["mean"]), int(told["n"]))
+        for told in (accuracy(look(first)), accuracy(look(mine)), beside)
+    )
+    assert (zero[1], own[1], all_three[1]) == (1, 2, 3)
+    assert all_three[0] == pytest.approx((zero[0] + 2 * own[0]) / 3)
+    mine.add(*soft, 2, code="1" * 16)
+    made = write_so_far(fresh, planned(fresh), lambda line: None, beside_published=True)
+    assert (made.runs, made.published) == (1, 3)
+    assert made.left_out == [f"{SOFT}/seed-2: of other code"]
+
+
+def test_an_overlay_is_compared_with_what_is_published(
+    results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(results, 0)
+    plan = plan_of(results.folder.parent, seeds=[0])
+    publish(plan, tmp_path / "docs", planned(plan))
+    monkeypatch.setattr(so_far, "PUBLISHED", tmp_path / "docs")
+    changed = Results(tmp_path / "mine", "lite+mine")
+    changed.add(*SOFT.split("/"), 0)
+    overlay = {"name": "mine", "experiments": {"stack_language": {"training": {"epochs": 3}}}}
+    fresh = plan_of(tmp_path / "mine", seeds=[0], overlay=overlay)
+    made = write_so_far(fresh, planned(fresh), lambda line: None, beside_published=True)
+    assert (made.runs, made.published) == (1, 0)
+    (difference,) = re.findall(r"lite: difference (\S+)", accuracy(made)["note"])
+    assert float(difference) == pytest.approx(0, abs=1e-5)  # A table has six digits.
+    assert f"so far: 1 of {made.planned} planned runs." in made.page.read_text()

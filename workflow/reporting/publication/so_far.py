@@ -12,7 +12,7 @@ from workflow.errors import ReportingError
 from workflow.planning.corpora import DescribedCorpus
 from workflow.planning.plan import Plan
 from workflow.reporting.page.page import render, write_page
-from workflow.reporting.page.runs import Recorded, recorded
+from workflow.reporting.page.runs import Recorded
 from workflow.reporting.publication.current import Now
 from workflow.reporting.publication.headline import headline
 from workflow.reporting.publication.outputs import Known, make
@@ -36,14 +36,16 @@ class SoFar:
 
     page: Path
     runs: int
-    """That were measured, and count."""
+    """That were measured here, and count."""
     planned: int
+    published: int
+    """That stand beside them, and were published."""
     left_out: list[str]
     """Why measures don't count, one line a run, with the way out where a file is broken."""
 
 
 def write_so_far(
-    plan: Plan, now: Now, say: Callable[[str], None], of_published: bool = False
+    plan: Plan, now: Now, say: Callable[[str], None], beside_published: bool = False
 ) -> SoFar:
     """Make tables, figures, claims and report of every measure that counts today.
 
@@ -53,30 +55,37 @@ def write_so_far(
         plan: with the scale, and where its results are.
         now: what its runs are made of today.
         say: is told what is being made.
-        of_published: take what is published in place of what was measured here.
+        beside_published: take what is published where nothing was measured here, and compare an
+            overlay with the published tables.
 
     Raises:
         ReportingError: nothing was measured yet, or is published.
     """
     folder, keys = Path(plan.folder), planned_runs(plan)
-    scales = Path(plan.results)
-    if of_published:
-        results, left_out = _counting(published(PUBLISHED / plan.scale), now)
-        runs = [Recorded(result.run) for result in results.values()]
-        known = facts_told((PUBLISHED / plan.scale,))
-    else:
-        whole, broken = _measured(plan)
-        results, left_out = _counting(whole, now)
-        left_out = [*broken, *left_out]
-        runs = recorded(folder / "runs" / key / "run.json" for key in results)
-        known = _facts(scales / "data")
-    if not results and of_published:
+    whole, broken = _measured(plan)
+    own, left_out = _counting(whole, now)
+    results, known = own, _facts(Path(plan.results) / "data")
+    if beside_published:
+        told = published(PUBLISHED / plan.scale)
+        results, other = _counting(told | own, now)
+        left_out, known = [*left_out, *other], facts_told((PUBLISHED / plan.scale,))
+    if not results and beside_published:
         raise ReportingError(f"{PUBLISHED / plan.scale}: nothing is published of this scale.")
     if not results:
         raise ReportingError(f"{folder / 'measures'}: nothing was measured yet; run this scale.")
+    runs = [
+        Recorded(result.run, folder / "runs" / key if key in own else None)
+        for key, result in results.items()
+    ]
+    mine = sum(key in own for key in results)
+    others = len(results) - mine
+    shown = f"{mine} of {len(keys)} planned runs"
+    if others:
+        shown = f"{shown}, and {others} published ones" if mine else ""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=f".{NAME}-") as name:
         aside = Path(name) / "new"
+        scales = PUBLISHED if beside_published else Path(plan.results)
         make(plan, results.values(), known, scales, aside, say)
         tables, claims = (sorted(aside.glob(one)) for one in ("tables/*/*.csv", "claims/*.json"))
         page = render(
@@ -87,7 +96,7 @@ def write_so_far(
             claims=claims,
             mechanisms=list(plan.mechanisms),
             plan=folder / "plan.json",
-            so_far="" if of_published else f"{len(results)} of {len(keys)} planned runs",
+            so_far=shown,
             headline=headline(plan.scale, tables, claims),
             explorer="../explorer.html" if (folder / "explorer.html").is_file() else "",
         )
@@ -96,7 +105,7 @@ def write_so_far(
         if made.exists():
             made.rename(Path(name) / "old")
         aside.rename(made)
-    return SoFar(made / "report.html", len(results), len(keys), left_out)
+    return SoFar(made / "report.html", mine, len(keys), others, [*broken, *left_out])
 
 
 def _measured(plan: Plan) -> tuple[dict[str, Result], list[str]]:
