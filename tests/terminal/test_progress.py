@@ -5,7 +5,9 @@ from types import SimpleNamespace
 import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from tests.reporting.synthetic import plan_of
 from workflow.reporting.claims.judged import ClaimSide
+from workflow.terminal import closing
 from workflow.terminal.closing import choose, told
 from workflow.terminal.progress import Progress, duration, named
 
@@ -122,3 +124,14 @@ def test_a_number_has_the_papers_beside_it():
     assert told(one) == f"{ours}; the paper's 0.92 [one2020 section 2]"
     one.right, one.paper = ClaimSide("fixed value", None, 0.9), ""
     assert told(one) == "stack_task, recall: 0.50 (ours) [one2020 section 2]"
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_part_is_followed_by_a_look_at_it(tmp_path, monkeypatch, there):
+    """Beside what is published, where that is of the scale below an overlay."""
+    monkeypatch.setattr(closing, "PUBLISHED", tmp_path)
+    if there:
+        (tmp_path / "lite").mkdir()
+    plan = plan_of(tmp_path, overlay={"name": "mine", "experiments": {}})
+    *_, last = closing.closing(plan, Progress(), ["stack_language"])
+    assert last.endswith("PUBLISHED=1)" if there else "makes a report of what is done")

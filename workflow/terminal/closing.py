@@ -4,12 +4,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from workflow import PUBLISHED
 from workflow.definitions.paper import Paper
 from workflow.definitions.references import key_of
 from workflow.planning.budget import TRAIN
 from workflow.planning.plan import Plan
 from workflow.planning.targets import Targets
 from workflow.reporting.claims.judged import JudgedClaim, claims_in
+from workflow.reporting.statistics.comparability import base_scale
 from workflow.terminal.progress import Progress, duration
 
 NUMBERS = SHOWN = 3
@@ -97,7 +99,10 @@ def told(claim: JudgedClaim) -> str:
 def _next(plan: Plan, whole: bool) -> list[str]:
     """Return lines with what a person may do next."""
     if not whole:
-        return ["Next:     make so-far, with the same settings, makes a report of what is done"]
+        lines = ["Next:     make so-far, with the same settings, makes a report of what is done"]
+        if (PUBLISHED / base_scale(plan.scale)).is_dir():
+            lines.append("          (beside what is published: PUBLISHED=1)")
+        return lines
     if plan.config["scale"] != "demo":
         return ["Next:     open the report in a browser"]
     return [
