@@ -132,6 +132,7 @@ def test_a_part_is_followed_by_a_look_at_it(tmp_path, monkeypatch, there):
     monkeypatch.setattr(closing, "PUBLISHED", tmp_path)
     if there:
         (tmp_path / "lite").mkdir()
-    plan = plan_of(tmp_path, overlay={"name": "mine", "experiments": {}})
+    overlay = {"name": "mine", "experiments": {"stack_language": {"training": {"epochs": 3}}}}
+    plan = plan_of(tmp_path, overlay=overlay)
     *_, last = closing.closing(plan, Progress(), ["stack_language"])
     assert last.endswith("PUBLISHED=1)" if there else "makes a report of what is done")
