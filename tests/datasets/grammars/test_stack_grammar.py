@@ -110,7 +110,7 @@ def test_sampled_log_probability_estimates_the_floor():
 
 
 @given(grammars, st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_every_sample_obeys_the_grammar(grammar, seed):
     symbols = sample(grammar, 20, np.random.default_rng(seed))
     names = symbol_names(grammar)
@@ -134,7 +134,7 @@ def test_every_sample_obeys_the_grammar(grammar, seed):
 
 
 @given(grammars, st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_illegal_marks_what_the_rules_forbid(grammar, data):
     names = symbol_names(grammar)
     row = data.draw(
@@ -151,7 +151,7 @@ def test_illegal_marks_what_the_rules_forbid(grammar, data):
 
 
 @given(grammars, st.integers(0, 2**32))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_span_starts_equal_a_slow_search(grammar, seed):
     symbols = sample(grammar, 5, np.random.default_rng(seed))
     names = symbol_names(grammar)

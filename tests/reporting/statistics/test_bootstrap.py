@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.significance import PairedTest
@@ -38,7 +38,6 @@ def system(seed: int, wrong: float, count: int = 80) -> tuple[list[str], list[st
     return [" ".join(row) for row in mine], [" ".join(row) for row in texts]
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(sentences, sentences), min_size=1, max_size=5))
 def test_bleu_is_sacrebleus_without_smoothing(pairs: list[tuple[str, str]]) -> None:
     hypotheses, references = map(list, zip(*pairs, strict=True))

@@ -203,7 +203,7 @@ def test_permutations_of_the_same_symbols_tell_nothing(tmp_path):
     assert found["agreement"]["value"] == found["chance"]["value"]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(CORPUS, st.randoms())
 def test_the_order_of_words_and_pairs_means_nothing(pairs, random):
     shuffled = [(random.sample(x, len(x)), random.sample(y, len(y))) for x, y in pairs]
