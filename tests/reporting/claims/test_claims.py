@@ -234,7 +234,7 @@ def test_unpaired_seeds_are_left_out(paper: Paper, results: Results) -> None:
         results.add("stack_language", "uniform_discrete", seed)
     for seed in (1, 2):
         results.add("stack_language", "uniform_discrete_penalty", seed)
-    found = judge(paper, "lite", Measures.read(results.measures, results.runs))
+    found = judge(paper, "lite", results.read())
     assert claim(found, "penalty_needed_uniform")["seeds"] == [1]
     assert claim(found, "penalty_needed_uniform")["verdict"] == "undecided"
     assert claim(found, "tau_sst")["verdict"] == "not run"
@@ -244,7 +244,7 @@ def test_what_cannot_be_compared_is_said(paper: Paper, results: Results) -> None
     for variant in ("sst_soft", "sst_two_stream"):
         for seed in (0, 1):
             results.add("text_classification", variant, seed, source="generated")
-    found = judge(paper, "demo", Measures.read(results.measures, results.runs))
+    found = judge(paper, "demo", results.read())
     reasons = claim(found, "tau_sst")["hindrances"]
     assert len(reasons) == 2
     assert any("generated corpus" in reason for reason in reasons)
@@ -255,7 +255,7 @@ def test_what_is_not_defined_is_undecided(paper: Paper, results: Results, name: 
     for variant in ("sst_soft", "sst_two_stream"):
         for seed in (0, 1):
             results.add("text_classification", variant, seed)
-    read = Measures.read(results.measures, results.runs)
+    read = results.read()
     for measure in read.of("text_classification", "sst_soft"):
         for evaluator in measure.evaluators.values():
             for scalar in evaluator["scalars"].values():
@@ -270,7 +270,7 @@ def test_what_is_not_defined_is_undecided(paper: Paper, results: Results, name: 
 
 def test_runs_on_different_examples_are_refused(paper: Paper, results: Results) -> None:
     results.fill(seeds=1)
-    read = Measures.read(results.measures, results.runs)
+    read = results.read()
     soft = read.of("text_classification", "sst_soft")
     evaluators = {
         **soft[0].evaluators,

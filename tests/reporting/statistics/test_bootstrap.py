@@ -10,13 +10,9 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.significance import PairedTest
 
-from tests.reporting.synthetic import one_run
-from workflow.definitions.claims import Claims, check_claims
-from workflow.definitions.loader import check
-from workflow.definitions.paper import Paper
+from tests.reporting.synthetic import judged, one_run
 from workflow.errors import InputError, ReportingError
-from workflow.reporting.claims.judging import judge
-from workflow.reporting.measures import Measure, Measures
+from workflow.reporting.measures import Measure
 from workflow.reporting.statistics.bootstrap import (
     SAMPLES,
     bleu,
@@ -117,38 +113,13 @@ def translated(variant: str, seed: int, wrong: float) -> Measure:
     return one_run(variant, seed, {"bleu": score, "other": 1.0}, texts)
 
 
-def claim(**more: Any) -> dict[str, Any]:
-    return {
-        "id": "toy",
-        "claim": "A toy.",
-        "source": "zhao2019",
-        "experiment": "toy",
-        "measure": "probe.bleu",
-        "label": "BLEU",
-        "unit": "BLEU",
-        "digits": 1,
-        "over": "corpora",
-        "direction": "greater",
-        "margin": 0,
-        "left": {"variant": "good", "label": "good"},
-        "right": {"variant": "bad", "label": "bad"},
-        **more,
-    }
+OF_BLEU: dict[str, Any] = {"measure": "probe.bleu", "label": "BLEU", "unit": "BLEU", "digits": 1}
 
 
-def judged(monkeypatch: pytest.MonkeyPatch, measures: list[Measure], **more: Any) -> dict[str, Any]:
-    checked = check({"claims": [claim(**more)]}, Claims, "claims.yaml")
-    check_claims(checked, "claims.yaml")
-    paper = Paper("discrete_transformer")
-    monkeypatch.setattr(Paper, "claims", checked)
-    (found,) = judge(paper, "lite", Measures(measures))["claims"]
-    return dict(found)
-
-
-def test_a_claim_over_corpora(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_claim_over_corpora() -> None:
     runs = [translated("good", seed, 0.1) for seed in range(3)]
     runs += [translated("bad", seed, 0.4) for seed in range(2)]
-    found = judged(monkeypatch, runs)
+    found = judged(runs, **OF_BLEU, over="corpora")
     assert (found["n"], found["seeds"]) == (80, [0, 1])
     scores = [[run.number("probe.bleu") for run in runs[at : at + 2]] for at in (0, 3)]
     assert [found[side]["mean"] for side in ("left", "right")] == pytest.approx(
@@ -157,22 +128,21 @@ def test_a_claim_over_corpora(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found["estimate"] == pytest.approx(found["left"]["mean"] - found["right"]["mean"])
 
 
-def test_a_claim_needs_the_translations(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_claim_needs_the_translations() -> None:
     runs = [one_run(variant, 0, {"bleu": 30.0}) for variant in ("good", "bad")]
     with pytest.raises(ReportingError, match="probe keeps no translations"):
-        judged(monkeypatch, runs)
+        judged(runs, **OF_BLEU, over="corpora")
 
 
 def test_corpora_have_no_fixed_value() -> None:
-    checked = check({"claims": [claim(right={"value": 30})]}, Claims, "claims.yaml")
     with pytest.raises(InputError, match="claim toy: corpora are compared with corpora"):
-        check_claims(checked, "claims.yaml")
+        judged([], **OF_BLEU, over="corpora", right={"value": 30})
 
 
-def test_a_side_may_have_a_measure_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_side_may_have_a_measure_of_its_own() -> None:
     runs = [one_run("good", seed, {"bleu": 30.0 + seed, "other": 29.5}) for seed in range(3)]
     right = {"variant": "good", "label": "other", "measure": "probe.other"}
-    found = judged(monkeypatch, runs, over="runs", right=right)
+    found = judged(runs, **OF_BLEU, right=right)
     assert found["estimate"] == pytest.approx(np.mean([0.5, 1.5, 2.5]))
     assert [found[side]["mean"] for side in ("left", "right")] == [31.0, 29.5]
 
