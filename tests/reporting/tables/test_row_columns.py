@@ -7,7 +7,7 @@ import pytest
 
 from tests.reporting.synthetic import checked, laid_out, lines, one_run, shown, toy, toy_table
 from workflow.definitions.cells import (
-    cell_variant,
+    behind_cell,
     cells,
     format_of,
     metrics_of,
@@ -105,7 +105,7 @@ def test_a_column_of_bleu_has_one_direction_of_translation() -> None:
     for row, column in cells(table):
         found[column["id"]] += 1
         if column["id"] in places:
-            assert cell_variant(table, row, column).startswith(places[column["id"]])
+            assert behind_cell(table, row, column)[1].startswith(places[column["id"]])
     rows = len(table["rows"])
     assert found == {**dict.fromkeys(places, 3), "de_en": 12, "training": rows, "inference": rows}
 

@@ -21,7 +21,7 @@ from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.planning.departures import Departures
 from workflow.reporting.claims.judged import ClaimSide, JudgedClaim, kind_of
-from workflow.reporting.measures import Measure, Measures, partners, provenance
+from workflow.reporting.measures import Measure, Measures, numbers_of, partners, provenance
 from workflow.reporting.statistics import bootstrap, intervals
 from workflow.reporting.statistics.comparability import base_scale, hindrances
 from workflow.reporting.statistics.decisions import (
@@ -228,8 +228,7 @@ def _side(claim: Claim, side: str, behind: Sequence[Measure]) -> ClaimSide:
     """Return a side's label, variant, mean over the runs compared and, of proportions, counts."""
     if "value" in claim[side]:
         return ClaimSide(claim[side].get("label", "fixed value"), None, claim[side]["value"])
-    known = [measure.number(_measure(claim, side)) for measure in behind]
-    values = [value for value in known if value is not None]
+    values = numbers_of(behind, _measure(claim, side))
     mean = sum(values) / len(values) if values else None
     counts = (int(sum(values)), len(values)) if claim["over"] == "proportions" else ()
     return ClaimSide(claim[side]["label"], claim[side]["variant"], mean, *counts)
