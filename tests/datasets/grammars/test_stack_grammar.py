@@ -21,7 +21,6 @@ from workflow.datasets.grammars.stack_grammar import (
     illegal,
     sample,
     span_starts,
-    symbol_names,
 )
 
 grammars = st.builds(
@@ -31,6 +30,11 @@ grammars = st.builds(
     max_depth=st.integers(1, 6),
     length=st.integers(1, 24),
 )
+
+
+def symbol_names(grammar: Grammar) -> list[str]:
+    """The symbols in the order of their numbers."""
+    return ["(", ")", *map(str, range(grammar.max_depth + 1))]
 
 
 def choices(grammar: Grammar, position: int, depth: int) -> dict[str, float]:

@@ -29,8 +29,8 @@ TRANSLATION = st.lists(st.integers(0, OUTPUTS - 1), max_size=5)
 CORPUS = st.lists(st.tuples(SENTENCE, TRANSLATION), min_size=1, max_size=5)
 
 
-def slow_counts(pairs, inputs=INPUTS, outputs=OUTPUTS):
-    table = [[0.0] * outputs for _ in range(inputs)]
+def slow_counts(pairs):
+    table = [[0.0] * OUTPUTS for _ in range(INPUTS)]
     for x, y in pairs:
         for i in x:
             for o in y:
