@@ -26,7 +26,7 @@ from workflow.reporting.statistics.decisions import (
     decide_runs,
 )
 
-ABOVE = Asked("greater", 0.0)
+ABOVE, BELOW = Asked("greater", 0.0), Asked("less", 0.0)
 
 
 @pytest.mark.parametrize("count", [200, 12, 2])
@@ -39,42 +39,40 @@ def test_an_interval_over_runs_is_scipys(count: int) -> None:
     assert decision.n == count
 
 
-@pytest.mark.parametrize(
-    ("differences", "direction", "margin", "verdict"),
-    [
-        ([0.10, 0.11, 0.12], "greater", 0.0, "holds"),
-        ([0.10, 0.11, 0.12], "less", 0.0, "does not hold"),
-        ([0.10, 0.11, 0.12], "greater", 0.3, "does not hold"),
-        ([-0.10, -0.11, -0.12], "less", 0.0, "holds"),
-        ([0.01, -0.01, 0.02], "greater", 0.0, "undecided"),
-        ([0.5], "greater", 0.0, "undecided"),
-        ([], "greater", 0.0, "not run"),
-    ],
-)
-def test_decisions_by_hand(
-    differences: list[float], direction: str, margin: float, verdict: str
-) -> None:
-    assert decide_runs(differences, Asked(direction, margin)).verdict == verdict
+def tie(interest: float) -> Asked:
+    return ABOVE._replace(interest=interest)
 
 
 @pytest.mark.parametrize(
-    ("differences", "interest", "verdict"),
+    ("differences", "asked", "verdict"),
     [
+        ([0.10, 0.11, 0.12], ABOVE, "holds"),
+        ([0.10, 0.11, 0.12], BELOW, "does not hold"),
+        ([0.10, 0.11, 0.12], Asked("greater", 0.3), "does not hold"),
+        ([-0.10, -0.11, -0.12], BELOW, "holds"),
+        ([0.01, -0.01, 0.02], ABOVE, "undecided"),
+        ([0.5], ABOVE, "undecided"),
+        ([], ABOVE, "not run"),
+        # Few seeds that agree exactly decide nothing.
+        ([-26.0], BELOW, "undecided"),
+        ([-26.0] * 2, BELOW, "undecided"),
+        ([-26.0] * 3, BELOW, "holds"),
+        ([-26.0, -25.99], BELOW, "holds"),
         # The half-width of three seeds .01 apart is 4.303 * .01 / sqrt(3) = .0248.
-        ([0.01, 0.0, -0.01], 0.025, "no difference"),
-        ([0.01, 0.0, -0.01], 0.0248, "undecided"),
-        ([0.01, 0.0, -0.01], None, "undecided"),
-        ([0.04, 0.03, 0.05], 0.07, "no difference"),  # though all of it is above 0
-        ([0.04, 0.03, 0.05], 0.06, "holds"),  # it reaches to .0648
-        ([-0.04, -0.03, -0.05], 0.07, "no difference"),
-        ([-0.04, -0.03, -0.05], 0.06, "does not hold"),
-        ([0.0], 1.0, "undecided"),
-        ([0.0, 0.0], 1.0, "undecided"),
-        ([], 1.0, "not run"),
+        ([0.01, 0.0, -0.01], tie(0.025), "no difference"),
+        ([0.01, 0.0, -0.01], tie(0.0248), "undecided"),
+        ([0.01, 0.0, -0.01], ABOVE, "undecided"),
+        ([0.04, 0.03, 0.05], tie(0.07), "no difference"),  # though all of it is above 0
+        ([0.04, 0.03, 0.05], tie(0.06), "holds"),  # it reaches to .0648
+        ([-0.04, -0.03, -0.05], tie(0.07), "no difference"),
+        ([-0.04, -0.03, -0.05], tie(0.06), "does not hold"),
+        ([0.0], tie(1.0), "undecided"),
+        ([0.0, 0.0], tie(1.0), "undecided"),
+        ([], tie(1.0), "not run"),
     ],
 )
-def test_ties_by_hand(differences: list[float], interest: float | None, verdict: str) -> None:
-    assert decide_runs(differences, Asked("greater", 0.0, interest)).verdict == verdict
+def test_decisions_by_hand(differences: list[float], asked: Asked, verdict: str) -> None:
+    assert decide_runs(differences, asked).verdict == verdict
 
 
 def test_ties_over_examples_and_proportions() -> None:
@@ -283,14 +281,6 @@ def test_runs_on_different_examples_are_refused(paper: Paper, results: Results) 
     soft[0] = replace(soft[0], evaluators=evaluators)
     with pytest.raises(ReportingError, match="measured 1821 and 2 examples"):
         judge(paper, "lite", read)
-
-
-@pytest.mark.parametrize(
-    ("seeds", "verdict"), [([-26.0], "undecided"), ([-26.0] * 2, "undecided"),
-                           ([-26.0] * 3, "holds"), ([-26.0, -25.99], "holds")],
-)  # fmt: skip
-def test_few_seeds_that_agree_exactly_decide_nothing(seeds: list[float], verdict: str) -> None:
-    assert decide_runs(seeds, Asked("less", 0.0)).verdict == verdict
 
 
 def test_runs_that_a_measure_was_compared_with_are_named(paper: Paper, measures: Measures) -> None:
