@@ -23,6 +23,9 @@ from workflow.definitions.tables import Tables
 from workflow.planning.plan import Plan
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measure, Measures
+from workflow.reporting.publication.costs import Costs
+from workflow.reporting.publication.current import Now, Traits, planned
+from workflow.reporting.publication.publishing import publish
 from workflow.reporting.statistics.cells import write_cells
 from workflow.reporting.tables.layout import Grid, grid
 from workflow.reporting.tables.long_form import LongForm, build
@@ -259,6 +262,22 @@ def only_papers(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     monkeypatch.setattr(Paper, "all", some)
 
 
+def brief(patch: pytest.MonkeyPatch) -> None:
+    """Let no figure be drawn and no row's cost be told, which take longest."""
+    patch.setattr("workflow.reporting.figures.drawing.plot", lambda *arguments: None)
+    patch.setattr(Costs, "of_rows", lambda *arguments: [])
+
+
+def today(plan: Plan, code: str) -> Now:
+    """Return what runs are made of today, as if their code had the hash `code`."""
+
+    def now(key: str) -> Traits | None:
+        traits = planned(plan)(key)
+        return {**traits, "code": code} if traits and code else traits
+
+    return now
+
+
 def history(seed: int) -> list[dict[str, Any]]:
     """Return a plausible training history."""
     rows = []
@@ -353,6 +372,11 @@ class Results:
                 self.add("stack_language", f"uniform_discrete_penalty{suffix}", seed)
             for variant in SST:
                 self.add("text_classification", f"sst_{variant}", seed)
+
+    def publish(self, docs: Path, code: str = "") -> dict[str, str]:
+        """Publish the runs, as if today's code had the hash `code`; return why some are stale."""
+        plan = plan_of(self.folder.parent, seeds=[0, 1, 2])
+        return publish(plan, docs, today(plan, code))
 
     def read(self) -> Measures:
         """Return the measures with their provenance."""
