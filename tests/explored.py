@@ -9,9 +9,7 @@ beside the measured `routing_flips`.
 """
 
 import argparse
-import base64
 import json
-import math
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -23,11 +21,10 @@ import torch
 from playwright.sync_api import Page, sync_playwright
 from torch import Tensor, nn
 
-from model.build import build
 from model.layers.receptive_field import receptive_field
 from model.probes.fields.flips import tree_differs
 from tests.reporting.conftest import INSTALL, chromium_path
-from tests.reporting.explorer.pages import changes, of_torch
+from tests.reporting.explorer.pages import changes, of_torch, rebuilt
 from workflow.definitions.paper import Paper
 from workflow.reporting.explorer.data import page_data, tasks_of
 from workflow.reporting.explorer.page import render
@@ -79,7 +76,7 @@ def main() -> int:
 def _task(page: Page, task: Mapping[str, Any], folder: Path, triples: int) -> int:
     wrong = 0
     for one in task["models"]:
-        subject = Subject(page, task, one, rebuilt(one, len(task["words"])))
+        subject = Subject(page, task, one, rebuilt(one, len(task["words"])).double())
         views = [one["view"]] if task["kind"] == "views" and one["view"] else ["infix", "prefix"]
         for index, view in enumerate(views if task["kind"] == "views" else [None]):
             sentences = [_tokens(task, example, view) for example in task["examples"]]
@@ -97,20 +94,6 @@ def _task(page: Page, task: Mapping[str, Any], folder: Path, triples: int) -> in
 def _tokens(task: Mapping[str, Any], example: Mapping[str, Any], view: str | None) -> list[int]:
     tokens = example["tokens"] if view is None else example["tokens"][view]
     return [task["first"], *(tokens[:-1] if task["kind"] == "next" else tokens)]
-
-
-def rebuilt(one: Mapping[str, Any], vocabulary: int) -> nn.Module:
-    """Return the model that the page has, in double precision."""
-    content = base64.b64decode(one["weights"])
-    model: nn.Module = build(one["spec"], vocabulary_size=vocabulary)
-    own = model.state_dict()
-    for name, told in one["tensors"].items():
-        kind, shape = np.dtype(f"<{told['type']}"), told["shape"]
-        array = np.frombuffer(content, kind, math.prod(shape), told["at"]).reshape(shape)
-        if name in own:  # computed positions are not
-            own[name][: len(array)] = torch.from_numpy(array.astype(np.float32))
-    model.load_state_dict(own)
-    return model.eval().double()
 
 
 def _of_torch(

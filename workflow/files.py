@@ -20,10 +20,9 @@ def write_text(path: Path, text: str) -> None:
     write_atomically(path, (text.rstrip("\n") + "\n").encode())
 
 
-def write_json(path: Path, value: Any, *, compact: bool = False) -> None:
-    """Write sealed JSON: indented for a reader, or `compact` for large arrays; NaN is refused."""
-    layout: dict[str, Any] = {"separators": (",", ":")} if compact else {"indent": 1}
-    write_atomically(path, sealed(value, **layout))
+def write_json(path: Path, value: Any) -> None:
+    """Write sealed JSON, indented for a reader; NaN is refused."""
+    write_atomically(path, sealed(value, indent=1))
 
 
 def read_json(path: Path) -> dict[str, Any]:

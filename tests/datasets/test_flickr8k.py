@@ -21,9 +21,9 @@ DRAWN = {"dataset": "flickr8k", "source": "generated", "pixels": 32, "threshold"
 DRAWN |= {"train": 30, "dev": 4, "test": 6}
 
 
-def photo(colour: tuple[int, int, int], size: tuple[int, int] = (20, 12)) -> bytes:
+def photo(colour: tuple[int, int, int]) -> bytes:
     buffer = io.BytesIO()
-    Image.new("RGB", size, colour).save(buffer, "JPEG", quality=95)
+    Image.new("RGB", (20, 12), colour).save(buffer, "JPEG", quality=95)
     return buffer.getvalue()
 
 

@@ -22,9 +22,7 @@ def sequences(out: Path, split: str) -> np.ndarray:
 
 
 @given(words=st.integers(2, 9), length=st.integers(1, 7), seed=st.integers(0, 2**32))
-@settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_half_of_the_sequences_have_the_keyword_once(build, words, length, seed):
     out = build({**SMALL, "words": words, "length": length, "seed": seed})
     for split in SPLITS:

@@ -1,7 +1,7 @@
 """20 Newsgroups from its official archive to its arrays."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.datasets.folders import examples, labelled, names, records, tar
@@ -51,7 +51,6 @@ LINES = st.sampled_from(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(LINES).map("\n".join))
 def test_the_rules_are_those_of_scikit_learn(message):
     rules = pytest.importorskip("sklearn.datasets._twenty_newsgroups")

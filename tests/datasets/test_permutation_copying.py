@@ -30,9 +30,7 @@ def sequences(out: Path, split: str) -> list[list[int]]:
 @given(
     set_size=st.integers(1, 9), sets=st.integers(1, 4), seed=st.integers(0, 2**32), data=st.data()
 )
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_sequence_is_different_symbols_of_one_set(build, set_size, sets, seed, data):
     length = data.draw(st.integers(1, set_size))
     shape = {"symbols": set_size * sets, "sets": sets, "length": length}

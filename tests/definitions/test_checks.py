@@ -1,7 +1,6 @@
 """Names inside a definition that refer to nothing are named, with the nearest that exists."""
 
 import copy
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,74 +12,30 @@ from workflow.definitions.paper import Paper
 from workflow.errors import InputError
 
 
-def _metric(table: dict[str, Any]) -> None:
-    table["columns"][0]["metrics"] = ["nlll"]
-
-
-def _format(table: dict[str, Any]) -> None:
-    table["columns"][2]["format"] = "{precision} ({precision_mean})"
-
-
-def _row(table: dict[str, Any]) -> None:
-    table["columns"][-1]["rows"] = ["uniform_sof"]
-
-
-def _variant(table: dict[str, Any]) -> None:
-    table["variant"] = "{rows}"
-
-
-def _double(table: dict[str, Any]) -> None:
-    table["rows"].append(table["rows"][0])
-
-
-def _row_variant(table: dict[str, Any]) -> None:
-    table["rows"][0]["variant"] = "{rows}"
-
-
-def _template(table: dict[str, Any]) -> None:
-    table["rows"][3]["printed"][0]["row"] = "{row"
-
-
-def _same_label(table: dict[str, Any]) -> None:
-    table["rows"][1]["label"] = "soft"
-
-
-def _repeats(table: dict[str, Any]) -> None:
-    table["repeats"] = "table_6_11"
-
-
-def _repeats_itself(table: dict[str, Any]) -> None:
-    table["repeats"] = "stack_language"
-
-
-def _differs_row(table: dict[str, Any]) -> None:
-    table["differs"][0]["rows"] = ["uniform_sof"]
-
-
-def _differs_column(table: dict[str, Any]) -> None:
-    table["differs"][0]["columns"] = ["recal"]
-
-
 @pytest.mark.parametrize(
-    ("damage", "sentence"),
+    ("place", "value", "sentence"),
     [
-        (_differs_row, 'differs: unknown row "uniform_sof".*did you mean "uniform_soft"'),
-        (_differs_column, 'differs: unknown column "recal".*did you mean "recall"'),
-        (_repeats, 'repeats: unknown table "table_6_11".*did you mean "table_6_1"'),
-        (_repeats_itself, 'repeats: unknown table "stack_language"'),
-        (_metric, 'f.yaml: tables.stack_language, nll: unknown metric "nlll".*did you mean "nll"'),
-        (_format, 'unknown metric "precision_mean"'),
-        (_row, 'unknown row "uniform_sof".*did you mean "uniform_soft"'),
-        (_variant, 'unknown part "rows".*did you mean "row"'),
-        (_row_variant, 'unknown part "rows".*did you mean "row"'),
-        (_template, '"{row" is not a template'),
-        (_same_label, 'two rows are called "uniform: soft"; rename one'),
-        (_double, 'two rows are called "uniform_soft"; rename one'),
+        ("differs 0 rows", ["uniform_sof"], 'differs: unknown row "uniform_sof".*mean "uniform_so'),
+        ("differs 0 columns", ["recal"], 'differs: unknown column "recal".*did you mean "recall"'),
+        ("repeats", "table_6_11", 'repeats: unknown table "table_6_11".*did you mean "table_6_1"'),
+        ("repeats", "stack_language", 'repeats: unknown table "stack_language"'),
+        ("columns 0 metrics", ["nlll"], 'f.yaml: tables.stack_language, nll: unknown metric "nlll'),
+        ("columns 2 format", "{precision} ({precision_mean})", 'unknown metric "precision_mean"'),
+        ("columns -1 rows", ["uniform_sof"], 'unknown row "uniform_sof".*mean "uniform_soft"'),
+        ("variant", "{rows}", 'unknown part "rows".*did you mean "row"'),
+        ("rows 0 variant", "{rows}", 'unknown part "rows".*did you mean "row"'),
+        ("rows 3 printed 0 row", "{row", '"{row" is not a template'),
+        ("rows 1 label", "soft", 'two rows are called "uniform: soft"; rename one'),
+        ("rows 1 id", "uniform_soft", 'two rows are called "uniform_soft"; rename one'),
     ],
 )
-def test_wrong_names(paper: Paper, damage: Callable[[dict[str, Any]], None], sentence: str) -> None:
+def test_wrong_names(paper: Paper, place: str, value: Any, sentence: str) -> None:
     tables = copy.deepcopy(paper.tables)
-    damage(tables["tables"]["stack_language"])
+    *steps, last = place.split()
+    part: Any = tables["tables"]["stack_language"]
+    for step in steps:
+        part = part[int(step) if isinstance(part, list) else step]
+    part[last] = value
     with pytest.raises(InputError, match=sentence):
         check_tables(tables, "f.yaml")
 

@@ -122,6 +122,12 @@ def test_a_mistake_in_the_configuration(change, says):
         ("{optimizer: {betas: [.9, 1]}}", "training.optimizer.betas.1: 1 must be less than 1"),
         ("{select: {metric: lss, mode: min}}", 'did you mean "loss"?'),
         ("{schedule: {name: cosin}}", 'did you mean "cosine"?'),
+        ("{optimizer: {lr: .nan}}", "training.optimizer.lr: expected a number, found .nan"),
+        ("{optimizer: {lr: 1e999}}", "training.optimizer.lr: expected a number, found .inf"),
+        ("{epochs: -.inf}", "training.epochs: expected a whole number or null, found -"),
+        ("{}\nmodel: {deep: [.nan]}", "model.deep.0: expected a number or a text or"),
+        ("{}\ndata: {dataset: x, noise: .inf}", "data.noise: expected a number or a text or"),
+        ("{}\nevaluators: {one: {path: 'a:b', at: .nan}}", "evaluators.one.at: expected a number"),
         ("{}\nseeds: 1001", "seeds: 1001 must be at most 1000"),
         ("{}\nseeds: [0, 4294967296]", "seeds.1: 4294967296 must be at most 2147483647"),
         ("{}\nseeds: [0, 0]", "seeds: [0, 0] names one twice"),
@@ -129,7 +135,7 @@ def test_a_mistake_in_the_configuration(change, says):
         ("[]", "training: expected a mapping, found []"),
     ],
 )
-def test_a_mistake_in_training(tmp_path, text, says):
+def test_a_mistake_in_training_or_beside_it(tmp_path, text, says):
     with pytest.raises(InputError) as caught:
         training(tmp_path, text)
     assert says in str(caught.value)
@@ -174,29 +180,6 @@ def test_a_file_that_is_missing_or_not_by_its_schema(tmp_path):
         load_yaml(tmp_path / "absent.yaml", Configuration)
     with pytest.raises(InputError, match=r'file\.yaml: top level: unknown key "a"'):
         load(tmp_path, "a: 1\n")
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        (
-            "training: {optimizer: {lr: .nan}}",
-            "training.optimizer.lr: expected a number, found .nan",
-        ),
-        (
-            "training: {optimizer: {lr: 1e999}}",
-            "training.optimizer.lr: expected a number, found .inf",
-        ),
-        ("training: {epochs: -.inf}", "training.epochs: expected a whole number or null, found -"),
-        ("model: {deep: [.nan]}", "model.deep.0: expected a number or a text or"),
-        ("data: {dataset: x, noise: .inf}", "data.noise: expected a number or a text or"),
-        ("evaluators: {one: {path: 'a:b', at: .nan}}", "evaluators.one.at: expected a number or"),
-    ],
-)
-def test_a_number_that_is_not_finite_is_none(tmp_path, text, says):
-    with pytest.raises(InputError) as caught:
-        load(tmp_path, text, Overlay)
-    assert says in str(caught.value)
 
 
 def test_yaml_merge_keys_work(tmp_path):

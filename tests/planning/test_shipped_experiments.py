@@ -77,7 +77,7 @@ def _cells(definitions, name):
     table = definitions["tables"][name]
     for row, column in cells.cells(table):
         if not row.get("quoted"):
-            variant = cells.cell_variant(table, row, column)
+            _, variant = cells.behind_cell(table, row, column)
             yield row["id"], column["id"], variant, cells.printed_places(table, row, column)
 
 

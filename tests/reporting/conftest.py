@@ -29,7 +29,7 @@ def lite(tmp_path_factory: pytest.TempPathFactory) -> Results:
 @pytest.fixture(scope="session")
 def measures(lite: Results) -> Measures:
     """Return the measures of `lite` with their provenance."""
-    return Measures.read(lite.measures, lite.runs)
+    return lite.read()
 
 
 @pytest.fixture

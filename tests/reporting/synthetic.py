@@ -5,6 +5,7 @@ import hashlib
 import io
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,21 @@ import pytest
 
 from model.store.checksums import listed
 from tests.sealing import put
+from workflow.definitions.cells import check_tables
+from workflow.definitions.claims import Claims, check_claims
 from workflow.definitions.configuration import Configuration
-from workflow.definitions.loader import load_yaml
+from workflow.definitions.loader import check, load_yaml
 from workflow.definitions.paper import Paper
+from workflow.definitions.tables import Tables
 from workflow.planning.plan import Plan
-from workflow.reporting.measures import Measure
+from workflow.reporting.claims.judging import judge
+from workflow.reporting.measures import Measure, Measures
+from workflow.reporting.publication.costs import Costs
+from workflow.reporting.publication.current import Now, Traits, planned
+from workflow.reporting.publication.publishing import publish
 from workflow.reporting.statistics.cells import write_cells
-from workflow.reporting.tables.long_form import LongForm
+from workflow.reporting.tables.layout import Grid, grid
+from workflow.reporting.tables.long_form import LongForm, build
 
 ROOT = Path(__file__).resolve().parents[2]
 STACK = {
@@ -173,6 +182,56 @@ def with_tables(tables: dict[str, Any], name: str = "discrete_transformer") -> P
     return paper
 
 
+def toy_table(
+    metrics: dict[str, Any], columns: Sequence[Any], rows: Sequence[Any], **more: Any
+) -> dict[str, Any]:
+    """Return the `tables.yaml` of a table `toy` of an experiment `toy`."""
+    table = {"title": "Toy", "caption": "A toy.", "source": "kinley2020", "experiment": "toy"}
+    table |= {"variant": "{row}", "labels": ["Runs"], "columns": columns, "rows": rows, **more}
+    return {"metrics": metrics, "tables": {"toy": table}}
+
+
+def checked(made: dict[str, Any]) -> dict[str, Any]:
+    """Return a `tables.yaml` as it is read from a file; InputError where that is refused."""
+    found: dict[str, Any] = check(made, Tables, "tables.yaml")
+    check_tables(found, "tables.yaml")
+    return found
+
+
+def toy(
+    made: dict[str, Any], behind: Iterable[Measure], paper: str = "discrete_transformer"
+) -> LongForm:
+    """Return the table `toy` over some runs."""
+    return build(with_tables(made, paper), "toy", "lite", Measures(behind))
+
+
+def laid_out(made: dict[str, Any], table: LongForm) -> Grid:
+    """Return the table `toy` as a reader sees it."""
+    return grid(made, "toy", table.cells, table.sidecar)
+
+
+def shown(made: dict[str, Any], table: LongForm) -> list[list[str]]:
+    """Return the texts of the rows that a reader sees."""
+    return [[cell.text for cell in row] for row in laid_out(made, table).rows]
+
+
+def judged(runs: Iterable[Measure], **claim: Any) -> dict[str, Any]:
+    """Return what is decided on a claim about an experiment `toy`, as `claims.yaml` has it."""
+    paper = Paper("discrete_transformer")
+    paper.claims = check({"claims": [toy_claim(**claim)]}, Claims, "claims.yaml")
+    check_claims(paper.claims, "claims.yaml")
+    (found,) = judge(paper, "lite", Measures(runs))["claims"]
+    return dict(found)
+
+
+def toy_claim(**more: Any) -> dict[str, Any]:
+    """Return a claim that runs `good` of an experiment `toy` exceed its runs `bad`."""
+    sides = {side: {"variant": side, "label": side} for side in ("good", "bad")}
+    claim = {"id": "toy", "claim": "A toy.", "source": "zhao2019", "experiment": "toy"}
+    claim |= {"left": sides["good"], "right": sides["bad"]}
+    return claim | {"direction": "greater", "margin": 0, **more}
+
+
 def lines(table: LongForm) -> list[dict[str, str]]:
     """Return the lines of a table's CSV."""
     return list(csv.DictReader(io.StringIO(write_cells(table.cells))))
@@ -184,6 +243,16 @@ def plan_of(results: Path, scale: str = "lite", **config: Any) -> Plan:
     return Plan({**set_up, "scale": scale, "results": str(results), **config}, ROOT)
 
 
+def printing(*metrics: str, source: str = "", **changes: str) -> Paper:
+    """Return a paper that prints other numbers of some metrics, in one of its texts or in all."""
+    paper = Paper("discrete_transformer")
+    for place, number in paper.expected.values.items():
+        if place[0].startswith(source) and place[4] in metrics:
+            other = replace(number, printed=replace(number.printed, **changes))
+            paper.expected.values[place] = other
+    return paper
+
+
 def only_papers(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     """Let there be only these papers, where what is made of one serves."""
 
@@ -191,6 +260,22 @@ def only_papers(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
         return [Paper(name, mechanisms=mechanisms) for name in names]
 
     monkeypatch.setattr(Paper, "all", some)
+
+
+def brief(patch: pytest.MonkeyPatch) -> None:
+    """Let no figure be drawn and no row's cost be told, which take longest."""
+    patch.setattr("workflow.reporting.figures.drawing.plot", lambda *arguments: None)
+    patch.setattr(Costs, "of_rows", lambda *arguments: [])
+
+
+def today(plan: Plan, code: str) -> Now:
+    """Return what runs are made of today, as if their code had the hash `code`."""
+
+    def now(key: str) -> Traits | None:
+        traits = planned(plan)(key)
+        return {**traits, "code": code} if traits and code else traits
+
+    return now
 
 
 def history(seed: int) -> list[dict[str, Any]]:
@@ -287,6 +372,15 @@ class Results:
                 self.add("stack_language", f"uniform_discrete_penalty{suffix}", seed)
             for variant in SST:
                 self.add("text_classification", f"sst_{variant}", seed)
+
+    def publish(self, docs: Path, code: str = "") -> dict[str, str]:
+        """Publish the runs, as if today's code had the hash `code`; return why some are stale."""
+        plan = plan_of(self.folder.parent, seeds=[0, 1, 2])
+        return publish(plan, docs, today(plan, code))
+
+    def read(self) -> Measures:
+        """Return the measures with their provenance."""
+        return Measures.read(self.measures, self.runs)
 
     @property
     def measures(self) -> list[Path]:

@@ -50,7 +50,7 @@ def test_the_same_seed_twice_is_refused(results: Results) -> None:
 def test_seeds_are_in_order_and_settings_are_found(results: Results) -> None:
     for seed in (10, 2, 0):
         results.add("stack_language", "uniform_soft", seed)
-    group = Measures.read(results.measures, results.runs).of("stack_language", "uniform_soft")
+    group = results.read().of("stack_language", "uniform_soft")
     assert [one.seed for one in group] == [0, 2, 10]
     assert group[0].setting("data.train") == 50000
     assert group[0].setting("data.digest") == "d" * 64

@@ -7,13 +7,9 @@ import pytest
 
 from model.store.checksums import Damaged, read_sealed
 from tests import sealing
-from tests.reporting.synthetic import Results, plan_of
+from tests.reporting.synthetic import Results, brief
 from workflow.lines import read_lines
 from workflow.reporting import texts
-from workflow.reporting.figures import drawing
-from workflow.reporting.publication.costs import Costs
-from workflow.reporting.publication.current import planned
-from workflow.reporting.publication.publishing import publish
 from workflow.reporting.publication.results import published
 from workflow.reporting.texts import LEAST
 
@@ -46,24 +42,12 @@ def texts_of(docs: Path, seed: int) -> dict[str, Any]:
 @pytest.fixture
 def docs(tmp_path: Path, results: Results, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two runs, published."""
-    monkeypatch.setattr(drawing, "plot", lambda *arguments: None)
-    monkeypatch.setattr(Costs, "of_rows", lambda *arguments: [])
+    brief(monkeypatch)
     for seed in (0, 1):
         add(results, seed)
     folder = tmp_path / "docs"
-    put(results, folder)
+    results.publish(folder)
     return folder
-
-
-def put(results: Results, docs: Path, code: str = "") -> None:
-    plan = plan_of(results.folder.parent, seeds=[0, 1])
-    now = planned(plan)
-
-    def today(key: str) -> Any:
-        traits = now(key)
-        return {**traits, "code": code} if traits and code else traits
-
-    publish(plan, docs, today)
 
 
 def kept(docs: Path) -> dict[str, Any]:
@@ -83,11 +67,11 @@ def test_publishing_again_changes_nothing_and_texts_without_a_run_go(
     results: Results, docs: Path
 ) -> None:
     before = kept(docs)
-    put(results, docs)
+    results.publish(docs)
     assert kept(docs) == before
     for seed in (0, 1):
         add(results, seed, code="new")
-    put(results, docs, code="new")
+    results.publish(docs, code="new")
     assert texts_of(docs, 1)["hypotheses"] == translated(1, "new")
     assert len(kept(docs)) == 3 and len({*kept(docs)} & {*before}) == 1
 

@@ -5,6 +5,13 @@ import pytest
 EXPERIMENTS = "workflow/papers/toy/experiments.yaml"
 
 
+def refuses(project, *says, asked=(), config=()):
+    """Have a dry run end in an error that says all this; return it."""
+    error = project.snakemake("--dry-run", *asked, config=config, fails=True).error
+    assert all(part in error for part in says), error
+    return error
+
+
 @pytest.mark.parametrize(
     ("config", "says"),
     [
@@ -15,9 +22,7 @@ EXPERIMENTS = "workflow/papers/toy/experiments.yaml"
     ],
 )
 def test_configuration(fresh, config, says):
-    error = fresh.snakemake("--dry-run", config=(config,), fails=True).error
-    for part in says:
-        assert part in error
+    refuses(fresh, *says, config=(config,))
 
 
 @pytest.mark.parametrize(
@@ -29,8 +34,7 @@ def test_configuration(fresh, config, says):
 )
 def test_a_damaged_config_yaml_is_named(fresh, text, says):
     (fresh.root / "config.yaml").write_text(text, encoding="latin-1")
-    error = fresh.snakemake("--dry-run", fails=True).error
-    assert "config.yaml" in error and says in error
+    refuses(fresh, "config.yaml", says)
 
 
 @pytest.mark.parametrize(
@@ -43,9 +47,7 @@ def test_a_damaged_config_yaml_is_named(fresh, text, says):
     ],
 )
 def test_target(fresh, target, says):
-    error = fresh.snakemake("--dry-run", target, fails=True).error
-    for part in says:
-        assert part in error
+    refuses(fresh, *says, asked=(target,))
 
 
 @pytest.mark.parametrize(
@@ -58,16 +60,13 @@ def test_target(fresh, target, says):
 )
 def test_experiment(fresh, old, new, says):
     fresh.edit(EXPERIMENTS, old, new)
-    error = fresh.snakemake("--dry-run", fails=True).error
-    for part in (EXPERIMENTS, *says):
-        assert part in error
+    refuses(fresh, EXPERIMENTS, *says)
 
 
 def test_a_scale_that_is_not_selected(fresh):
     fresh.edit(EXPERIMENTS, "lite: {training: {updates: 6}}", "lite: {training: {update: 6}}")
-    error = fresh.snakemake("--dry-run", fails=True).error
-    assert 'toy_language.scales.lite.training: unknown key "update"' in error
-    assert 'did you mean "updates"?' in error
+    where = 'toy_language.scales.lite.training: unknown key "update"'
+    refuses(fresh, where, 'did you mean "updates"?')
 
 
 @pytest.mark.parametrize(
@@ -81,9 +80,7 @@ def test_overlay(fresh, changes, says):
     (fresh.root / "mine.yaml").write_text(
         f"overlay: {{name: mine, experiments: {{{changes}}}}}\nexperiments: toy_tuning\n"
     )
-    error = fresh.snakemake("--dry-run", "--configfile", "mine.yaml", fails=True).error
-    for part in ("overlay: experiments", *says):
-        assert part in error
+    refuses(fresh, "overlay: experiments", *says, asked=("--configfile", "mine.yaml"))
 
 
 @pytest.mark.parametrize(
@@ -104,24 +101,21 @@ def test_a_file_of_changes(fresh, texts, says):
     files = [f"{letter}.yaml" for letter, _ in zip("ab", texts, strict=False)]
     for file, text in zip(files, texts, strict=True):
         (fresh.root / file).write_text(text)
-    assert says in fresh.snakemake("--dry-run", "--configfile", *files, fails=True).error
+    refuses(fresh, says, asked=("--configfile", *files))
 
 
 def test_a_working_folder_that_cannot_be_written(fresh):
     (fresh.root / ".snakemake").touch()
-    error = fresh.snakemake("--dry-run", fails=True).error
-    assert "--directory FOLDER --snakefile" in error
+    refuses(fresh, "--directory FOLDER --snakefile")
 
 
 def test_a_module_that_is_not_python(fresh):
     fresh.edit("model/training/loop.py", "import math", "import math math")
-    error = fresh.snakemake("--dry-run", fails=True).error
-    assert "model/training/loop.py, line" in error
-    assert "not valid Python" in error
+    refuses(fresh, "model/training/loop.py, line", "not valid Python")
 
 
 def test_a_target_with_the_name_of_a_rule(fresh):
     fresh.edit(EXPERIMENTS, "toy_tuning:", "train:")
     fresh.edit("workflow/papers/toy/tables.yaml", "experiment: toy_tuning", "experiment: train")
-    error = fresh.snakemake("--dry-run", fails=True).error
-    assert error == 'target "train" is the name of a rule and of experiment train; rename one'
+    said = 'target "train" is the name of a rule and of experiment train; rename one'
+    assert refuses(fresh) == said

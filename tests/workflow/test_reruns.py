@@ -7,24 +7,30 @@ import pytest
 
 SOFT, GUMBEL = "toy_language/soft/seed-0", "toy_language/gumbel/seed-0"
 TUNED = "toy_tuning/tuned/seed-0"
+EXPERIMENTS = "workflow/papers/toy/experiments.yaml"
+METHOD = "    def unused(self): ...\n\n    def forward(self"
 
 
 def test_a_second_invocation_runs_no_job(project):
     assert project.plan("toy").jobs == []
 
 
-def test_editing_a_class_reruns_exactly_the_runs_that_reach_it(project):
-    project.edit(
-        "model/normalizers/gumbel.py",
-        "def forward(self",
-        "def unused(self): ...\n\n    def forward(self",
-    )
-    assert project.plan("toy").trained == [GUMBEL]
-
-
-def test_editing_what_all_runs_reach_reruns_all(project):
-    project.edit("model/training/loop.py", "EVALUATED = ", "EVALUATED = 0 + ")
-    assert project.plan("toy").trained == [GUMBEL, SOFT, TUNED]
+@pytest.mark.parametrize(
+    ("path", "old", "new", "trained"),
+    [
+        ("model/normalizers/gumbel.py", "    def forward(self", METHOD, [GUMBEL]),
+        ("model/training/loop.py", "EVALUATED = ", "EVALUATED = 0 + ", [GUMBEL, SOFT, TUNED]),
+        # The parent of `tuned`, by its settings.
+        (EXPERIMENTS, "{label: soft}", "{label: soft, training: {updates: 5}}", [SOFT, TUNED]),
+        # Code that can't change weights.
+        ("model/training/watchdog.py", "CONTINUE = 75", "CONTINUE = 76", []),
+        ("model/training/state.py", "self._states()[:-2]", "self._states()[:-3]", []),
+        ("model/store/runs.py", "indent=2", "indent=1", []),
+    ],
+)
+def test_an_edit_trains_exactly_the_runs_that_reach_it(project, path, old, new, trained):
+    project.edit(path, old, new)
+    assert project.plan("toy").trained == trained
 
 
 def test_an_evaluator_that_changes_is_measured_again_without_training(project):
@@ -78,7 +84,7 @@ def test_renaming_a_module_and_a_class_trains_nothing(project):
     (folder / "discrete.py").write_text(text.replace("class Gumbel", "class Discrete"))
     (folder / "gumbel.py").unlink()
     old, new = "model.normalizers.gumbel:Gumbel", "model.normalizers.discrete:Discrete"
-    project.edit("workflow/papers/toy/experiments.yaml", old, new)
+    project.edit(EXPERIMENTS, old, new)
     assert project.snakemake("toy").trained in ([GUMBEL], [])
     assert "nothing to train" in project.log("train", GUMBEL)
     assert project.weights(GUMBEL) == weights
@@ -96,19 +102,6 @@ def test_a_comment_or_docstring_reruns_nothing(project):
         with (project.root / path).open("a") as file:
             file.write("# A comment.\n")
     assert project.plan("toy").jobs == []
-
-
-@pytest.mark.parametrize(
-    ("path", "old", "new"),
-    [
-        ("model/training/watchdog.py", "CONTINUE = 75", "CONTINUE = 76"),
-        ("model/training/state.py", "self._states()[:-2]", "self._states()[:-3]"),
-        ("model/store/runs.py", "indent=2", "indent=1"),
-    ],
-)
-def test_code_that_cannot_change_weights_trains_nothing(project, path, old, new):
-    project.edit(path, old, new)
-    assert project.plan("toy").trained == []
 
 
 def test_the_layout_of_a_table_reruns_only_that_table(project):
@@ -212,15 +205,6 @@ def test_an_identity_that_nothing_bears_is_not_forgotten(project):
     assert said.startswith("error: results/store holds no run '0123'")
 
 
-def test_a_parent_that_changes_trains_its_child_again(project):
-    project.edit(
-        "workflow/papers/toy/experiments.yaml",
-        "soft: {label: soft}",
-        "soft: {label: soft, training: {updates: 5}}",
-    )
-    assert project.plan("toy").trained == [SOFT, TUNED]
-
-
 def test_another_seed_trains_only_that_seed(project):
     assert project.plan("toy_tuning", config=("seeds=2",)).trained == [
         "toy_language/soft/seed-1",
@@ -254,7 +238,7 @@ AGAIN = """
 @pytest.fixture
 def again(fresh):
     """The toy project with an experiment that has the run of another."""
-    with (fresh.root / "workflow/papers/toy/experiments.yaml").open("a") as file:
+    with (fresh.root / EXPERIMENTS).open("a") as file:
         file.write(AGAIN)
     return fresh
 

@@ -5,7 +5,7 @@ from string import Formatter
 
 from workflow.definitions.corpora import CorpusTable
 from workflow.definitions.names import Runs, fields, known, once
-from workflow.definitions.tables import Column, Row, Table, Tables
+from workflow.definitions.tables import Column, Metric, Row, Table, Tables
 from workflow.definitions.values import Place
 from workflow.errors import InputError
 
@@ -15,19 +15,16 @@ SHOWN = ("interval", "mean", "star")
 """What may follow a metric in a format string, as in `{tau:mean}`."""
 
 
-def cell_variant(table: Table, row: Row, column: Column) -> str:
-    """Return the variant behind a cell: the row's or table's template filled with both ids.
+def behind_cell(table: Table, row: Row, column: Column) -> tuple[str, str]:
+    """Return experiment and variant behind a cell: the row's own, else the table's.
 
-    A row's own is one template for all columns, or a mapping from column to template.
+    A variant is a template that is filled with both ids; a row's own is one for all columns, or a
+    mapping from column to template.
     """
     own = row.get("variant", table["variant"])
     template = own if isinstance(own, str) else own.get(column["id"], table["variant"])
-    return template.format(row=row["id"], column=column["id"])
-
-
-def row_experiment(table: Table, row: Row) -> str:
-    """Return the experiment behind a row: its own, else the table's."""
-    return row.get("experiment", table["experiment"])
+    variant = template.format(row=row["id"], column=column["id"])
+    return row.get("experiment", table["experiment"]), variant
 
 
 def cells(table: Table) -> Iterator[tuple[Row, Column]]:
@@ -54,6 +51,15 @@ def metrics_of(row: Row, column: Column) -> Sequence[str]:
     """
     own = row.get("metrics", column["metrics"])
     return own if isinstance(own, list) else own.get(column["id"], ())
+
+
+def cell_metrics(tables: Tables, row: Row, column: Column) -> Iterator[tuple[str, Metric]]:
+    """Yield name and metric of a cell's numbers; the list of a word is that of the row's."""
+    for name in metrics_of(row, column):
+        metric = tables["metrics"][name]
+        if "of" in metric:
+            metric = {**metric, "of": metric["of"].format(row=row["id"])}
+        yield name, metric
 
 
 def format_of(row: Row, column: Column) -> str:
@@ -96,9 +102,7 @@ def printed_places(table: Table, row: Row, column: Column) -> list[Place]:
 def table_runs(table: Table) -> Runs:
     """Return the runs behind a table; rows that the paper quotes have none."""
     pairs = [
-        (row_experiment(table, row), cell_variant(table, row, column))
-        for row, column in cells(table)
-        if not row.get("quoted")
+        behind_cell(table, row, column) for row, column in cells(table) if not row.get("quoted")
     ]
     return list(dict.fromkeys(pairs))
 

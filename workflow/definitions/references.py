@@ -1,6 +1,6 @@
 """What `paper.yaml` says: whose numbers stand in a folder, how to cite them, and their notation."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, NotRequired
 
@@ -51,7 +51,7 @@ class Reference:
     key: str
     """What sources begin with."""
     title: str
-    authors: tuple[str, ...]
+    authors: Sequence[str]
     year: int
     venue: str
     link: str
@@ -80,18 +80,7 @@ class About:
     @classmethod
     def of(cls, said: Papers) -> "About":
         """Return what a `paper.yaml` says."""
-        references = tuple(
-            Reference(
-                key=key,
-                title=one["title"],
-                authors=tuple(one["authors"]),
-                year=one["year"],
-                venue=one["venue"],
-                link=one["link"],
-                figure=one.get("figure", ""),
-            )
-            for key, one in said["papers"].items()
-        )
+        references = tuple(Reference(key, **one) for key, one in said["papers"].items())
         return cls(said["title"], references, said.get("covers", ""), said.get("notation"))
 
     @property

@@ -221,6 +221,11 @@ def measure_of(path: Path, content: Mapping[str, Any], run: Run) -> Measure:
     return Measure(path, identity, labels, evaluators, run, content.get("records", {}))
 
 
+def numbers_of(behind: Iterable[Measure], name: str) -> list[float]:
+    """Return `evaluator.metric` of those runs that have a value."""
+    return [value for run in behind if (value := run.number(name)) is not None]
+
+
 def partners(behind: Iterable[tuple[Measure, str]]) -> list[str]:
     """Return the runs that others were compared with; of each of these its measure and the name.
 

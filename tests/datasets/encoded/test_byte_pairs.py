@@ -4,7 +4,7 @@ import io
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from subword_nmt.apply_bpe import BPE, read_vocabulary
 from subword_nmt.get_vocab import get_vocab
@@ -60,7 +60,6 @@ def test_rare_pieces_are_split_as_subword_nmt_splits_them(threshold):
         assert found == applied.process_line(line)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.text("lowernstidé", min_size=1, max_size=12), min_size=1, max_size=5))
 def test_pieces_make_up_their_word(words):
     for word, found in byte_pairs.split(words, CODES):

@@ -241,7 +241,7 @@ def test_codes_of_another_corpus(tmp_path):
     assert used == "\n".join([*own.split("\n")[:7], ""])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.lists(st.integers(-(2**31), 2**31 - 1), max_size=9), max_size=5))
 def test_a_growing_array_is_the_one_that_numpy_saves(parts):
     with tempfile.TemporaryDirectory() as folder:

@@ -168,7 +168,6 @@ def test_the_highest_expression_is_read_and_none_higher():
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
 @given(st.integers(0, 7), st.integers(0, 2**32))
-@settings(max_examples=50, deadline=None)
 def test_samples_have_the_height_that_is_asked_for(sampler, wanted, seed):
     expression = SAMPLERS[sampler](wanted, Random(seed))
     assert height(expression) == wanted

@@ -21,7 +21,6 @@ from workflow.datasets.grammars.stack_grammar import (
     illegal,
     sample,
     span_starts,
-    symbol_names,
 )
 
 grammars = st.builds(
@@ -31,6 +30,11 @@ grammars = st.builds(
     max_depth=st.integers(1, 6),
     length=st.integers(1, 24),
 )
+
+
+def symbol_names(grammar: Grammar) -> list[str]:
+    """The symbols in the order of their numbers."""
+    return ["(", ")", *map(str, range(grammar.max_depth + 1))]
 
 
 def choices(grammar: Grammar, position: int, depth: int) -> dict[str, float]:
@@ -110,7 +114,7 @@ def test_sampled_log_probability_estimates_the_floor():
 
 
 @given(grammars, st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_every_sample_obeys_the_grammar(grammar, seed):
     symbols = sample(grammar, 20, np.random.default_rng(seed))
     names = symbol_names(grammar)
@@ -134,7 +138,7 @@ def test_every_sample_obeys_the_grammar(grammar, seed):
 
 
 @given(grammars, st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_illegal_marks_what_the_rules_forbid(grammar, data):
     names = symbol_names(grammar)
     row = data.draw(
@@ -151,7 +155,7 @@ def test_illegal_marks_what_the_rules_forbid(grammar, data):
 
 
 @given(grammars, st.integers(0, 2**32))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_span_starts_equal_a_slow_search(grammar, seed):
     symbols = sample(grammar, 5, np.random.default_rng(seed))
     names = symbol_names(grammar)

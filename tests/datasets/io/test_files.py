@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model.store.files import aside
@@ -99,7 +99,6 @@ def test_a_missing_file_is_named(tmp_path):
         by_name([tmp_path / "a"], "b")
 
 
-@settings(deadline=None)
 @given(st.binary(), st.sampled_from(["utf-8", "ascii"]))
 def test_every_byte_that_cannot_be_decoded_is_counted(content, encoding):
     left_out = LeftOut()

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.datasets.folders import names
@@ -68,7 +68,6 @@ def test_raw_texts_become_words_and_marks(text, words):
     assert tokenise(text) == words.split()
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_words_are_lower_case_without_spaces_and_stay_what_they_are(text):
     words = tokenise(text)
@@ -89,7 +88,6 @@ examples = st.lists(st.integers(0, 3), min_size=1, max_size=60).map(
 )
 
 
-@settings(deadline=None)
 @given(examples, st.data())
 def test_a_division_keeps_proportions_order_and_every_example(whole, data):
     count = data.draw(st.integers(0, len(whole)))

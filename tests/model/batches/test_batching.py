@@ -91,7 +91,7 @@ def test_in_order_visits_a_split_once(keywords):
     assert sorted(n for batch in batches for n in batch.examples) == list(range(80))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(LENGTHS, st.integers(20, 90))
 def test_token_batches_are_as_large_as_the_limit_allows(lengths, limit):
     batches = plan_batches(lengths, np.argsort(lengths, kind="stable"), {"tokens": limit})

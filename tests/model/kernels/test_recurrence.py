@@ -187,7 +187,7 @@ def test_off_the_cpu_packed_texts_are_read_the_same():
     assert "_Packed" not in type(other.grad_fn).__name__
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 2**31), st.integers(1, 4), st.integers(1, 3), st.integers(1, 3))
 def test_gradients_are_those_of_finite_differences(seed, length, batch, symbols):
     case = Case(seed, length, batch, symbols, width=2, hidden=3)
@@ -220,7 +220,7 @@ def test_the_gradient_of_a_repeated_symbol_is_the_sum_over_its_positions():
     assert (apart != 0).any(1).all()
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 2**31), st.integers(2, 8), st.data())
 def test_reading_on_from_the_last_state_is_reading_in_one_go(seed, length, data):
     case = Case(seed, length, batch=2, symbols=3, width=2, hidden=3)

@@ -161,7 +161,7 @@ def test_a_layer_has_a_copy_of_the_assignment():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(
     seed=st.integers(0, 10**6),
     lengths=st.lists(st.integers(1, 7), min_size=1, max_size=4),

@@ -13,9 +13,9 @@ from tests.model.corpora import CPU, write_corpus
 UNK = 2
 
 
-def noisy(folder, words: int = 30) -> Corpus:
+def noisy(folder) -> Corpus:
     """Texts of random words of which a few lean to one of three classes, and <unk>."""
-    random = np.random.default_rng(7)
+    random, words = np.random.default_rng(7), 30
     splits, columns = {}, {}
     for split, n in (("train", 300), ("dev", 90), ("test", 90)):
         labels = random.integers(0, 3, n)

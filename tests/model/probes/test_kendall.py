@@ -80,7 +80,7 @@ def test_what_stands_behind_a_row_is_not_read():
     assert tau_b(x, y, lengths).tolist() == expected.tolist()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.integers(0, 9), max_size=33), st.lists(st.integers(0, 99), max_size=33))
 def test_inversions_are_those_of_the_loop(first, second):
     """Two rows of the same length."""

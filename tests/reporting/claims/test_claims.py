@@ -19,59 +19,60 @@ from workflow.reporting.claims.judging import judge
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.measures import Measure, Measures
 from workflow.reporting.statistics.decisions import (
+    Asked,
     _decide,
     decide_examples,
     decide_proportions,
     decide_runs,
 )
 
+ABOVE, BELOW = Asked("greater", 0.0), Asked("less", 0.0)
+
 
 @pytest.mark.parametrize("count", [200, 12, 2])
 def test_an_interval_over_runs_is_scipys(count: int) -> None:
     random = np.random.default_rng(count)
     left, right = random.normal(0.7, 0.1, count), random.normal(0.6, 0.1, count)
-    decision = decide_runs((left - right).tolist(), "greater", 0.0)
+    decision = decide_runs((left - right).tolist(), ABOVE)
     expected = stats.ttest_rel(left, right).confidence_interval(0.95)
     assert (decision.ci_low, decision.ci_high) == pytest.approx(tuple(expected))
     assert decision.n == count
 
 
-@pytest.mark.parametrize(
-    ("differences", "direction", "margin", "verdict"),
-    [
-        ([0.10, 0.11, 0.12], "greater", 0.0, "holds"),
-        ([0.10, 0.11, 0.12], "less", 0.0, "does not hold"),
-        ([0.10, 0.11, 0.12], "greater", 0.3, "does not hold"),
-        ([-0.10, -0.11, -0.12], "less", 0.0, "holds"),
-        ([0.01, -0.01, 0.02], "greater", 0.0, "undecided"),
-        ([0.5], "greater", 0.0, "undecided"),
-        ([], "greater", 0.0, "not run"),
-    ],
-)
-def test_decisions_by_hand(
-    differences: list[float], direction: str, margin: float, verdict: str
-) -> None:
-    assert decide_runs(differences, direction, margin).verdict == verdict
+def tie(interest: float) -> Asked:
+    return ABOVE._replace(interest=interest)
 
 
 @pytest.mark.parametrize(
-    ("differences", "interest", "verdict"),
+    ("differences", "asked", "verdict"),
     [
+        ([0.10, 0.11, 0.12], ABOVE, "holds"),
+        ([0.10, 0.11, 0.12], BELOW, "does not hold"),
+        ([0.10, 0.11, 0.12], Asked("greater", 0.3), "does not hold"),
+        ([-0.10, -0.11, -0.12], BELOW, "holds"),
+        ([0.01, -0.01, 0.02], ABOVE, "undecided"),
+        ([0.5], ABOVE, "undecided"),
+        ([], ABOVE, "not run"),
+        # Few seeds that agree exactly decide nothing.
+        ([-26.0], BELOW, "undecided"),
+        ([-26.0] * 2, BELOW, "undecided"),
+        ([-26.0] * 3, BELOW, "holds"),
+        ([-26.0, -25.99], BELOW, "holds"),
         # The half-width of three seeds .01 apart is 4.303 * .01 / sqrt(3) = .0248.
-        ([0.01, 0.0, -0.01], 0.025, "no difference"),
-        ([0.01, 0.0, -0.01], 0.0248, "undecided"),
-        ([0.01, 0.0, -0.01], None, "undecided"),
-        ([0.04, 0.03, 0.05], 0.07, "no difference"),  # though all of it is above 0
-        ([0.04, 0.03, 0.05], 0.06, "holds"),  # it reaches to .0648
-        ([-0.04, -0.03, -0.05], 0.07, "no difference"),
-        ([-0.04, -0.03, -0.05], 0.06, "does not hold"),
-        ([0.0], 1.0, "undecided"),
-        ([0.0, 0.0], 1.0, "undecided"),
-        ([], 1.0, "not run"),
+        ([0.01, 0.0, -0.01], tie(0.025), "no difference"),
+        ([0.01, 0.0, -0.01], tie(0.0248), "undecided"),
+        ([0.01, 0.0, -0.01], ABOVE, "undecided"),
+        ([0.04, 0.03, 0.05], tie(0.07), "no difference"),  # though all of it is above 0
+        ([0.04, 0.03, 0.05], tie(0.06), "holds"),  # it reaches to .0648
+        ([-0.04, -0.03, -0.05], tie(0.07), "no difference"),
+        ([-0.04, -0.03, -0.05], tie(0.06), "does not hold"),
+        ([0.0], tie(1.0), "undecided"),
+        ([0.0, 0.0], tie(1.0), "undecided"),
+        ([], tie(1.0), "not run"),
     ],
 )
-def test_ties_by_hand(differences: list[float], interest: float | None, verdict: str) -> None:
-    assert decide_runs(differences, "greater", 0.0, interest).verdict == verdict
+def test_decisions_by_hand(differences: list[float], asked: Asked, verdict: str) -> None:
+    assert decide_runs(differences, asked).verdict == verdict
 
 
 def test_ties_over_examples_and_proportions() -> None:
@@ -79,21 +80,23 @@ def test_ties_over_examples_and_proportions() -> None:
     # above .0318.
     examples, by_seed = [0.1, -0.1] * 50, [0.01, 0.0, -0.01]
     for interest, verdict in ((0.032, "no difference"), (0.031, "undecided")):
-        assert decide_examples(examples, by_seed, "less", 0.0, interest).verdict == verdict
+        assert decide_examples(examples, by_seed, Asked("less", 0.0, interest)).verdict == verdict
     # Newcombe's interval of 20 of 20 against 20 of 20 is +-.161.
     for interest, verdict in ((0.162, "no difference"), (0.16, "undecided")):
-        assert decide_proportions([1] * 20, [1] * 20, "less", 0.0, interest).verdict == verdict
-    assert decide_proportions([1], [1], "less", 0.0, 2.0).verdict == "undecided"
+        asked = Asked("less", 0.0, interest)
+        assert decide_proportions([1] * 20, [1] * 20, asked).verdict == verdict
+    assert decide_proportions([1], [1], Asked("less", 0.0, 2.0)).verdict == "undecided"
 
 
 @pytest.mark.parametrize("seeds", [2, 3, 5, 8])
 def test_a_difference_of_interest_is_called_none_at_most_once_in_twenty(seeds: int) -> None:
     """The true difference is the smallest of interest; without one, ties are found with seeds."""
     random, trials, interest = np.random.default_rng(seeds), 2000, 3.0
+    asked = Asked("greater", 0.0, interest)
 
     def ties(effect: float, training: float) -> float:
         by_seed = random.normal(effect, training, (trials, seeds))
-        found = [decide_runs(one.tolist(), "greater", 0.0, interest).verdict for one in by_seed]
+        found = [decide_runs(one.tolist(), asked).verdict for one in by_seed]
         return float(np.mean([verdict == "no difference" for verdict in found]))
 
     for training in (0.3, 1.0, 3.0):
@@ -104,17 +107,17 @@ def test_a_difference_of_interest_is_called_none_at_most_once_in_twenty(seeds: i
 
 def test_seeds_count_beside_many_examples() -> None:
     values = np.random.default_rng(0).normal(0.5, 0.1, 1000).tolist()
-    assert decide_examples(values, [0.5], "greater", 0.0).verdict == "undecided"
-    assert decide_examples(values, [0.49, 0.5, 0.51], "greater", 0.0).verdict == "holds"
-    assert decide_examples(values, [1.1, -0.1], "greater", 0.0).verdict == "undecided"
+    assert decide_examples(values, [0.5], ABOVE).verdict == "undecided"
+    assert decide_examples(values, [0.49, 0.5, 0.51], ABOVE).verdict == "holds"
+    assert decide_examples(values, [1.1, -0.1], ABOVE).verdict == "undecided"
     unlike = [0.9, 0.8, 0.7, 0.8, 0.9, -0.1, 0.6, 0.4]
-    assert decide_examples(values, unlike, "greater", 0.0).verdict == "holds"
+    assert decide_examples(values, unlike, ABOVE).verdict == "holds"
 
 
 def test_an_interval_is_of_seeds_and_of_examples() -> None:
     random = np.random.default_rng(1)
     values, by_seed = random.normal(0.1, 1.0, 50), [0.05, 0.12, 0.13]
-    found = decide_examples(values.tolist(), by_seed, "greater", 0.0)
+    found = decide_examples(values.tolist(), by_seed, ABOVE)
     half = np.sqrt(
         (stats.t.ppf(0.975, 49) * stats.sem(values)) ** 2
         + (stats.t.ppf(0.975, 2) * stats.sem(by_seed)) ** 2
@@ -140,8 +143,7 @@ def test_at_most_one_decision_in_twenty_is_false_and_power_grows(seeds: int) -> 
                 float(one.mean()),
                 (one.mean() - 1.96, one.mean() + 1.96),
                 one.tolist(),
-                "greater",
-                0.0,
+                ABOVE,
                 1000,
             ).verdict
             for one in by_seed
@@ -158,10 +160,10 @@ def test_at_most_one_decision_in_twenty_is_false_and_power_grows(seeds: int) -> 
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=6), st.floats(-0.5, 0.5))
 def test_directions_mirror_each_other(differences: list[float], margin: float) -> None:
     mirrored = [-value for value in differences]
-    one = decide_runs(differences, "greater", margin).verdict
-    assert one == decide_runs(mirrored, "less", -margin).verdict
+    one = decide_runs(differences, Asked("greater", margin)).verdict
+    assert one == decide_runs(mirrored, Asked("less", -margin)).verdict
     opposite = {"holds": "does not hold", "does not hold": "holds"}.get(one, one)
-    assert decide_runs(differences, "less", margin).verdict == opposite
+    assert decide_runs(differences, Asked("less", margin)).verdict == opposite
 
 
 def claim(found: dict, name: str) -> dict:
@@ -234,7 +236,7 @@ def test_unpaired_seeds_are_left_out(paper: Paper, results: Results) -> None:
         results.add("stack_language", "uniform_discrete", seed)
     for seed in (1, 2):
         results.add("stack_language", "uniform_discrete_penalty", seed)
-    found = judge(paper, "lite", Measures.read(results.measures, results.runs))
+    found = judge(paper, "lite", results.read())
     assert claim(found, "penalty_needed_uniform")["seeds"] == [1]
     assert claim(found, "penalty_needed_uniform")["verdict"] == "undecided"
     assert claim(found, "tau_sst")["verdict"] == "not run"
@@ -244,7 +246,7 @@ def test_what_cannot_be_compared_is_said(paper: Paper, results: Results) -> None
     for variant in ("sst_soft", "sst_two_stream"):
         for seed in (0, 1):
             results.add("text_classification", variant, seed, source="generated")
-    found = judge(paper, "demo", Measures.read(results.measures, results.runs))
+    found = judge(paper, "demo", results.read())
     reasons = claim(found, "tau_sst")["hindrances"]
     assert len(reasons) == 2
     assert any("generated corpus" in reason for reason in reasons)
@@ -255,7 +257,7 @@ def test_what_is_not_defined_is_undecided(paper: Paper, results: Results, name: 
     for variant in ("sst_soft", "sst_two_stream"):
         for seed in (0, 1):
             results.add("text_classification", variant, seed)
-    read = Measures.read(results.measures, results.runs)
+    read = results.read()
     for measure in read.of("text_classification", "sst_soft"):
         for evaluator in measure.evaluators.values():
             for scalar in evaluator["scalars"].values():
@@ -270,7 +272,7 @@ def test_what_is_not_defined_is_undecided(paper: Paper, results: Results, name: 
 
 def test_runs_on_different_examples_are_refused(paper: Paper, results: Results) -> None:
     results.fill(seeds=1)
-    read = Measures.read(results.measures, results.runs)
+    read = results.read()
     soft = read.of("text_classification", "sst_soft")
     evaluators = {
         **soft[0].evaluators,
@@ -279,14 +281,6 @@ def test_runs_on_different_examples_are_refused(paper: Paper, results: Results) 
     soft[0] = replace(soft[0], evaluators=evaluators)
     with pytest.raises(ReportingError, match="measured 1821 and 2 examples"):
         judge(paper, "lite", read)
-
-
-@pytest.mark.parametrize(
-    ("seeds", "verdict"), [([-26.0], "undecided"), ([-26.0] * 2, "undecided"),
-                           ([-26.0] * 3, "holds"), ([-26.0, -25.99], "holds")],
-)  # fmt: skip
-def test_few_seeds_that_agree_exactly_decide_nothing(seeds: list[float], verdict: str) -> None:
-    assert decide_runs(seeds, "less", 0.0).verdict == verdict
 
 
 def test_runs_that_a_measure_was_compared_with_are_named(paper: Paper, measures: Measures) -> None:

@@ -1,6 +1,8 @@
 """Small models with random weights, a page of them, and what is asked of both alike."""
 
+import base64
 import itertools
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -184,6 +186,27 @@ CHANGE = """async ([task, model, all]) => {
 def changes(page: Page, task: str, model: str, asked: list[list[Any]]) -> Any:
     """Return of each tokens, position, place and word: outside, flipped, same."""
     return page.evaluate(CHANGE, [task, model, asked])
+
+
+def decoded(model: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Return the arrays of a model of a page."""
+    content = base64.b64decode(model["weights"])
+    return {
+        name: np.frombuffer(
+            content, f"<{told['type']}", math.prod(told["shape"]), told["at"]
+        ).reshape(told["shape"])
+        for name, told in model["tensors"].items()
+    }
+
+
+def rebuilt(model: Mapping[str, Any], words: int) -> nn.Module:
+    """Return a model of a page as a module."""
+    made: nn.Module = build(model["spec"], vocabulary_size=words)
+    own = made.state_dict()
+    for name, array in decoded(model).items():
+        if name in own:  # computed positions are not
+            own[name][: len(array)] = torch.from_numpy(array.astype(np.float32))
+    return made.eval()
 
 
 def of_torch(model: Any, tokens: Tensor, view: int = 0) -> tuple[Tensor, list[Tensor]]:

@@ -1,7 +1,5 @@
 """What the explorer's page holds: the models, to the last bit of float16, and the corpus."""
 
-import base64
-import copy
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,8 +9,8 @@ import pytest
 import torch
 from torch import nn
 
-from model.build import build
 from model.store.checksums import Damaged
+from tests.reporting.explorer.pages import decoded, rebuilt
 from tests.reporting.explorer.tiny import (
     CLASSIFIER,
     LANGUAGE_MODEL,
@@ -45,28 +43,6 @@ def tiny(tmp_path: Path) -> Tiny:
 def labelled(tiny: Tiny) -> None:
     labels = {"train": {"label": [0, 1]}, "test": {"label": [0, 1, 1, 0, 1]}}
     tiny.corpus({"train": TRAIN, "test": TEXTS}, columns=labels)
-
-
-def decoded(model: dict[str, Any]) -> dict[str, np.ndarray]:
-    """Return the arrays of a model of the page."""
-    content = base64.b64decode(model["weights"])
-    return {
-        name: np.frombuffer(
-            content, f"<{told['type']}", int(np.prod(told["shape"])), told["at"]
-        ).reshape(told["shape"])
-        for name, told in model["tensors"].items()
-    }
-
-
-def rebuilt(told: dict[str, Any], words: int, longest: int) -> nn.Module:
-    """Return a model of the page as a module."""
-    spec = copy.deepcopy(told["spec"])
-    spec["encoder"]["max_length"] = longest
-    model: nn.Module = build(spec, vocabulary_size=words).eval()
-    own = model.state_dict()
-    arrays = decoded(told)
-    model.load_state_dict({name: torch.tensor(arrays[name]) for name in own})
-    return model
 
 
 def half(model: nn.Module) -> nn.Module:
@@ -112,7 +88,7 @@ def test_a_cut_vocabulary_changes_no_prediction(tiny):
     assert [one["tokens"] for one in told["examples"]] == [[3, 4, 5], [5, 5, 4, 3], [4]]
     assert [one["label"] for one in told["examples"]] == [0, 1, 1]
     for one in told["models"]:
-        small = rebuilt(one, len(told["words"]), told["longest"])
+        small = rebuilt(one, len(told["words"]))
         for example in told["examples"]:
             tokens = torch.tensor([[told["first"], *example["tokens"]]])
             real = torch.ones_like(tokens, dtype=torch.bool)

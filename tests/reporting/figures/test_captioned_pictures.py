@@ -13,7 +13,6 @@ from tests.reporting.figures.test_translation_figures import EMPTY, run_of, seri
 from workflow.errors import ReportingError
 from workflow.reporting.figures.captioned_pictures import draw
 from workflow.reporting.figures.panels import Panel, Series
-from workflow.reporting.figures.style import styled
 from workflow.reporting.measures import Measure
 
 SHADES = (10, 200, 90)
@@ -51,12 +50,11 @@ def shown(figure: Figure) -> list[tuple[int | None, str]]:
 def test_every_picture_has_the_captions_of_all_models_and_a_reference() -> None:
     softmax = with_pictures(captioned("a dog"), [picture(shade) for shade in SHADES])
     panel = Panel("Flickr8k", [series("softmax", softmax), series("top-k", captioned("a cat"))])
-    with styled():
-        figure = draw([EMPTY, panel])
-        found = shown(figure)
-        (part,) = figure.subfigs
-        assert part.get_suptitle() == "Flickr8k, seed 0"
-        assert "Not run: En-Vi" in " ".join(text.get_text() for text in figure.texts)
+    figure = draw([EMPTY, panel])
+    found = shown(figure)
+    (part,) = figure.subfigs
+    assert part.get_suptitle() == "Flickr8k, seed 0"
+    assert "Not run: En-Vi" in " ".join(text.get_text() for text in figure.texts)
     for n, shade in enumerate(SHADES):
         text = f"softmax: a dog {n} top-k: a cat {n} reference: Reference {n}."
         assert found[n] == (shade, text)
@@ -67,18 +65,16 @@ def test_the_title_names_the_seeds_whose_captions_are_shown() -> None:
     first, second = (with_pictures(captioned("a dog"), [picture(1)]) for _ in range(2))
     second = replace(second, run={**second.run, "seed": 1})
     three = Series("top-k", "top-k", {}, [first, second], None)
-    with styled():
-        (part,) = draw([Panel("Flickr8k", [three])]).subfigs
-        assert part.get_suptitle() == "Flickr8k, seed 0"
-        other = Series("softmax", "softmax", {}, [second], None)
-        (part,) = draw([Panel("Flickr8k", [three, other])]).subfigs
-        assert part.get_suptitle() == "Flickr8k, seed 0 / 1"
+    (part,) = draw([Panel("Flickr8k", [three])]).subfigs
+    assert part.get_suptitle() == "Flickr8k, seed 0"
+    other = Series("softmax", "softmax", {}, [second], None)
+    (part,) = draw([Panel("Flickr8k", [three, other])]).subfigs
+    assert part.get_suptitle() == "Flickr8k, seed 0 / 1"
 
 
 def test_images_of_features_are_named() -> None:
     panel = Panel("COCO", [series("softmax", with_pictures(captioned("a dog"), ["", ""]))])
-    with styled():
-        found = shown(draw([panel]))
+    found = shown(draw([panel]))
     assert found[0] == (None, "image 0.jpg softmax: a dog 0 reference: Reference 0.")
 
 

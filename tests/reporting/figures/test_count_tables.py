@@ -7,7 +7,6 @@ from tests.reporting.synthetic import one_run
 from workflow.errors import ReportingError
 from workflow.reporting.figures.count_tables import draw
 from workflow.reporting.figures.panels import Panel, Series
-from workflow.reporting.figures.style import styled
 
 OPTIONS = {"symbol": "probe.symbol", "counts": "probe.counts"}
 LABELS = {"across": "copy", "up": "input", "label": "C"}
@@ -24,34 +23,29 @@ def panel(label: str, table: np.ndarray | None, symbols: int | None = None) -> P
 
 def test_tables_stand_in_one_scale_with_their_names() -> None:
     small, large = np.eye(4) / 8, np.arange(900.0).reshape(30, 30)
-    with styled():
-        figure = draw([panel("small", small), panel("large", large)], **OPTIONS, **LABELS)
-        for axes, table in zip(figure.axes[:2], (small, large), strict=True):
-            (image,) = axes.images
-            assert np.array_equal(image.get_array(), table)
-            assert image.get_clim() == (0, 899 * 1.5)
-            assert (axes.get_xlabel(), axes.get_ylabel()) == ("copy", "input")
-        few, many = (
-            [label.get_text() for label in axes.get_xticklabels()] for axes in figure.axes[:2]
-        )
-        assert few == ["1", "2", "3", "4"]
-        assert many == [str(1 + n) for n in range(0, 30, 3)]
-        assert list(figure.axes[1].get_yticks()) == list(range(0, 30, 3))
-        assert figure.axes[2].get_ylabel() == "C"
-        assert [text.get_text() for text in figure.texts] == ["Seed 3."]
+    figure = draw([panel("small", small), panel("large", large)], **OPTIONS, **LABELS)
+    for axes, table in zip(figure.axes[:2], (small, large), strict=True):
+        (image,) = axes.images
+        assert np.array_equal(image.get_array(), table)
+        assert image.get_clim() == (0, 899 * 1.5)
+        assert (axes.get_xlabel(), axes.get_ylabel()) == ("copy", "input")
+    few, many = ([label.get_text() for label in axes.get_xticklabels()] for axes in figure.axes[:2])
+    assert few == ["1", "2", "3", "4"]
+    assert many == [str(1 + n) for n in range(0, 30, 3)]
+    assert list(figure.axes[1].get_yticks()) == list(range(0, 30, 3))
+    assert figure.axes[2].get_ylabel() == "C"
+    assert [text.get_text() for text in figure.texts] == ["Seed 3."]
 
 
 def test_a_table_that_was_not_run_is_said_to_be() -> None:
-    with styled():
-        figure = draw([panel("small", np.eye(2)), panel("other", None)], **OPTIONS, **LABELS)
-        assert [text.get_text() for text in figure.axes[1].texts] == ["not run"]
-        assert "Not run: other." in figure.texts[0].get_text()
+    figure = draw([panel("small", np.eye(2)), panel("other", None)], **OPTIONS, **LABELS)
+    assert [text.get_text() for text in figure.axes[1].texts] == ["not run"]
+    assert "Not run: other." in figure.texts[0].get_text()
 
 
 def test_what_can_not_be_drawn_is_told() -> None:
     odd = panel("small", np.eye(3), symbols=4)
-    with styled():
-        with pytest.raises(ReportingError, match=r"probe.counts is 3 by 3 for 4 symbols; measure"):
-            draw([odd], **OPTIONS, **LABELS)
-        with pytest.raises(ReportingError, match=r"no arrays probe.names and probe.counts; corr"):
-            draw([odd], **{**OPTIONS, "symbol": "probe.names"}, **LABELS)
+    with pytest.raises(ReportingError, match=r"probe.counts is 3 by 3 for 4 symbols; measure"):
+        draw([odd], **OPTIONS, **LABELS)
+    with pytest.raises(ReportingError, match=r"no arrays probe.names and probe.counts; corr"):
+        draw([odd], **{**OPTIONS, "symbol": "probe.names"}, **LABELS)

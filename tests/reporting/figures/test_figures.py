@@ -31,7 +31,7 @@ from workflow.reporting.figures.panels import (
     panels,
     seeds,
 )
-from workflow.reporting.figures.style import IN_GREY, LOOKS, looks_by_label, styled
+from workflow.reporting.figures.style import IN_GREY, LOOKS, looks_by_label
 from workflow.reporting.measures import Measures
 from workflow.reporting.tables.long_form import build
 
@@ -115,36 +115,34 @@ def test_what_was_not_run_is_named(paper: Paper, results: Results) -> None:
 def test_figure_2_shows_the_sequence_and_the_four_fields(paper: Paper, measures: Measures) -> None:
     run = measures.of("stack_language", "uniform_soft")[0]
     symbols = run.array("receptive_field.example_symbols")
-    with styled():
-        figure = drawn(paper, "figure_2", measures)
-        truth, discrete, soft, penalty = figure.axes[:4]
-        assert [axes.get_title() for axes in (truth, discrete, soft, penalty)] == [
-            "true dependencies",
-            "discrete + penalty",
-            "soft",
-            "soft + penalty",
-        ]
-        for axes in figure.axes[:4]:
-            assert [label.get_text() for label in axes.get_xticklabels()] == symbols[:-1]
-            assert [label.get_text() for label in axes.get_yticklabels()] == symbols[1:]
-        field = soft.images[0].get_array()
-        assert field.tolist() == run.array("receptive_field.example_field")
-        assert truth.images[0].get_array().tolist() == run.array("receptive_field.example_span")
-        assert "".join(symbols) in words(figure)
-        shade = soft.images[0].norm
-        assert [float(shade(entry)) for entry in (0.0001, 0.01, 1)] == pytest.approx([0, 0.5, 1])
-        assert "log scale" in figure.axes[4].get_ylabel()
+    figure = drawn(paper, "figure_2", measures)
+    truth, discrete, soft, penalty = figure.axes[:4]
+    assert [axes.get_title() for axes in (truth, discrete, soft, penalty)] == [
+        "true dependencies",
+        "discrete + penalty",
+        "soft",
+        "soft + penalty",
+    ]
+    for axes in figure.axes[:4]:
+        assert [label.get_text() for label in axes.get_xticklabels()] == symbols[:-1]
+        assert [label.get_text() for label in axes.get_yticklabels()] == symbols[1:]
+    field = soft.images[0].get_array()
+    assert field.tolist() == run.array("receptive_field.example_field")
+    assert truth.images[0].get_array().tolist() == run.array("receptive_field.example_span")
+    assert "".join(symbols) in words(figure)
+    shade = soft.images[0].norm
+    assert [float(shade(entry)) for entry in (0.0001, 0.01, 1)] == pytest.approx([0, 0.5, 1])
+    assert "log scale" in figure.axes[4].get_ylabel()
 
 
 def test_figure_6_1_marks_the_papers_means(paper: Paper, measures: Measures) -> None:
-    with styled():
-        figure = drawn(paper, "figure_6_1", measures)
-        (axes,) = figure.axes
-        marked = {line.get_xdata()[0] for line in axes.lines}
-        assert {0.69, 0.71} <= marked
-        legend = [text.get_text() for text in axes.get_legend().get_texts()]
-        assert re.fullmatch(r"soft: \S+±\S+ \(paper: 0\.69\)", legend[0])
-        assert "IMDB" in words(figure)
+    figure = drawn(paper, "figure_6_1", measures)
+    (axes,) = figure.axes
+    marked = {line.get_xdata()[0] for line in axes.lines}
+    assert {0.69, 0.71} <= marked
+    legend = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert re.fullmatch(r"soft: \S+±\S+ \(paper: 0\.69\)", legend[0])
+    assert "IMDB" in words(figure)
 
 
 def test_figure_6_1_says_what_table_6_1_says(paper: Paper, results: Results) -> None:
@@ -165,9 +163,8 @@ def test_figure_6_1_says_what_table_6_1_says(paper: Paper, results: Results) -> 
         if (one["row"], one["column"]) == ("gradient norm: SST", "TRANSFORMER")
         and (one["metric"], one["spread_over"]) == ("tau_norm", "examples")
     )
-    with styled():
-        (axes,) = drawn(paper, "figure_6_1", read).axes
-        legend = axes.get_legend().get_texts()[0].get_text()
+    (axes,) = drawn(paper, "figure_6_1", read).axes
+    legend = axes.get_legend().get_texts()[0].get_text()
     assert cell["mean"] == "0.35" and cell["std"][:5] == "0.360"
     assert legend == "soft: 0.35±0.36 (paper: 0.69)"
 
@@ -178,32 +175,29 @@ def test_figure_6_1_widens_its_axis_rather_than_hide_values(paper: Paper, result
     taus = measures["evaluators"]["attention_importance"]["arrays"]["tau_norm"]
     taus[:2] = [-0.73, -0.5]
     put(path, measures)
-    with styled():
-        figure = drawn(paper, "figure_6_1", Measures.read(results.measures))
-        (axes,) = figure.axes
-        low, high = axes.get_xlim()
-        assert low == pytest.approx(-0.8) and high == pytest.approx(1.0)
-        assert sum(patch.get_height() for patch in axes.patches[1:]) == pytest.approx(100)
+    figure = drawn(paper, "figure_6_1", Measures.read(results.measures))
+    (axes,) = figure.axes
+    low, high = axes.get_xlim()
+    assert low == pytest.approx(-0.8) and high == pytest.approx(1.0)
+    assert sum(patch.get_height() for patch in axes.patches[1:]) == pytest.approx(100)
 
 
 def test_sweep_is_in_the_order_of_its_setting(paper: Paper, measures: Measures) -> None:
-    with styled():
-        figure = drawn(paper, "stack_temperature", measures)
-        line = figure.axes[0].lines[0]
-        assert list(line.get_xdata()) == [0.5, 1.0, 2.0]
-        values = [
-            one.number("receptive_field.precision")
-            for one in measures.of("stack_language", "uniform_discrete_penalty")
-        ]
-        assert line.get_ydata()[1] == pytest.approx(sum(values) / 3)
+    figure = drawn(paper, "stack_temperature", measures)
+    line = figure.axes[0].lines[0]
+    assert list(line.get_xdata()) == [0.5, 1.0, 2.0]
+    values = [
+        one.number("receptive_field.precision")
+        for one in measures.of("stack_language", "uniform_discrete_penalty")
+    ]
+    assert line.get_ydata()[1] == pytest.approx(sum(values) / 3)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_axes_are_labelled(paper: Paper, measures: Measures, name: str) -> None:
-    with styled():
-        figure = drawn(paper, name, measures)
-        assert any(axes.get_xlabel() for axes in figure.axes)
-        assert any(axes.get_ylabel() for axes in figure.axes)
+    figure = drawn(paper, name, measures)
+    assert any(axes.get_xlabel() for axes in figure.axes)
+    assert any(axes.get_ylabel() for axes in figure.axes)
 
 
 def grey(look: Mapping[str, Any]) -> float:
@@ -278,15 +272,14 @@ def test_a_fifth_line_is_refused_where_looks_tell_lines_apart(
     five = [Series(f"number {at}", "sst_soft", {"x": at + 1}, behind, None) for at in range(5)]
     tau = {"measure": "attention_importance.tau_norm", "label": "tau", "low": 0.0, "high": 1.0}
     group = {"label": "fraction", "measures": {f"accuracy.{at}": str(at) for at in range(5)}}
-    with styled():
-        with pytest.raises(ReportingError, match="panel SST has 5 lines, and only 4 can be told"):
-            histograms.draw([Panel("SST", five)], **tau)
-        with pytest.raises(ReportingError, match="group fraction has 5 lines"):
-            sweep.draw([Panel("SST", five)], "setting", [group])
-        stack = measures.of("stack_language", "uniform_soft")
-        with pytest.raises(ReportingError, match="panel stack has 5 lines"):
-            exact_spans.draw([Panel("stack", [replace(one, behind=stack) for one in five])])
-        assert histograms.draw([Panel("SST", five[:4])], **tau).axes
+    with pytest.raises(ReportingError, match="panel SST has 5 lines, and only 4 can be told"):
+        histograms.draw([Panel("SST", five)], **tau)
+    with pytest.raises(ReportingError, match="group fraction has 5 lines"):
+        sweep.draw([Panel("SST", five)], "setting", [group])
+    stack = measures.of("stack_language", "uniform_soft")
+    with pytest.raises(ReportingError, match="panel stack has 5 lines"):
+        exact_spans.draw([Panel("stack", [replace(one, behind=stack) for one in five])])
+    assert histograms.draw([Panel("SST", five[:4])], **tau).axes
 
 
 def test_many_seeds_in_a_row_are_written_short() -> None:

@@ -12,7 +12,7 @@ from tests.reporting.synthetic import one_run
 from workflow.errors import ReportingError
 from workflow.reporting.figures.outcomes import draw
 from workflow.reporting.figures.panels import Panel, Series
-from workflow.reporting.figures.style import LOOKS, styled
+from workflow.reporting.figures.style import LOOKS
 
 MEASURES = {"probe.learned": "learned", "probe.failed": "failed"}
 
@@ -43,23 +43,22 @@ def bars(axes: Axes, line: int) -> np.ndarray:
 
 
 def test_fractions_stand_at_their_settings_with_wilsons_bars() -> None:
-    with styled():
-        (axes,) = drawn([SWEEP]).axes
-        for line, counts in enumerate([[20, 14, 2], [0, 6, 15]]):
-            (points, *_) = axes.containers[line].lines
-            assert list(points.get_ydata()) == pytest.approx([count / 20 for count in counts])
-            assert points.get_xdata() == pytest.approx([0.1, 0.5, 1], rel=0.1)
-            assert points.get_color() == LOOKS[line]["color"]
-            found = [stats.binomtest(count, 20).proportion_ci(method="wilson") for count in counts]
-            assert bars(axes, line) == pytest.approx(np.array([[it.low, it.high] for it in found]))
-        assert axes.get_xscale() == "log"
-        assert [label.get_text().split("\n")[0] for label in axes.get_xticklabels()] == [
-            "0.1",
-            "0.5",
-            "1",
-        ]
-        assert axes.get_ylim() == pytest.approx((0, 1), abs=0.05)
-        assert (axes.get_xlabel(), axes.get_ylabel()) == ("std", "fraction of runs")
+    (axes,) = drawn([SWEEP]).axes
+    for line, counts in enumerate([[20, 14, 2], [0, 6, 15]]):
+        (points, *_) = axes.containers[line].lines
+        assert list(points.get_ydata()) == pytest.approx([count / 20 for count in counts])
+        assert points.get_xdata() == pytest.approx([0.1, 0.5, 1], rel=0.1)
+        assert points.get_color() == LOOKS[line]["color"]
+        found = [stats.binomtest(count, 20).proportion_ci(method="wilson") for count in counts]
+        assert bars(axes, line) == pytest.approx(np.array([[it.low, it.high] for it in found]))
+    assert axes.get_xscale() == "log"
+    assert [label.get_text().split("\n")[0] for label in axes.get_xticklabels()] == [
+        "0.1",
+        "0.5",
+        "1",
+    ]
+    assert axes.get_ylim() == pytest.approx((0, 1), abs=0.05)
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("std", "fraction of runs")
 
 
 def test_bars_of_one_setting_stand_apart_and_near_it() -> None:
@@ -68,53 +67,48 @@ def test_bars_of_one_setting_stand_apart_and_near_it() -> None:
         Series(str(x), str(x), {"x": x}, [one_run(str(x), 0, dict.fromkeys(names, 1))], None)
         for x in (0.1, 0.7, 1.0)
     ]
-    with styled():
-        (axes,) = drawn([Panel("p", series)], {f"probe.{name}": name for name in names}).axes
-        found = [group.lines[0].get_xdata() for group in axes.containers]
-        places = np.log(np.array(found, dtype=float))
-        settings = np.log([0.1, 0.7, 1.0])
-        nearest = settings[2] - settings[1]
-        assert (np.diff(places, axis=0) > 0.05 * nearest).all()
-        assert (np.abs(places - settings) < 0.2 * nearest).all()
-        assert places[1] == pytest.approx(settings)
+    (axes,) = drawn([Panel("p", series)], {f"probe.{name}": name for name in names}).axes
+    found = [group.lines[0].get_xdata() for group in axes.containers]
+    places = np.log(np.array(found, dtype=float))
+    settings = np.log([0.1, 0.7, 1.0])
+    nearest = settings[2] - settings[1]
+    assert (np.diff(places, axis=0) > 0.05 * nearest).all()
+    assert (np.abs(places - settings) < 0.2 * nearest).all()
+    assert places[1] == pytest.approx(settings)
 
 
 def test_bars_of_the_only_setting_stand_apart() -> None:
-    with styled():
-        (axes,) = drawn([Panel("p", [at(1, 5, 5)])]).axes
-        left, right = (group.lines[0].get_xdata()[0] for group in axes.containers)
-        assert 0.9 < left < 1 < right < 1.1
-        assert axes.get_xlim() == (0.5, 2)
+    (axes,) = drawn([Panel("p", [at(1, 5, 5)])]).axes
+    left, right = (group.lines[0].get_xdata()[0] for group in axes.containers)
+    assert 0.9 < left < 1 < right < 1.1
+    assert axes.get_xlim() == (0.5, 2)
 
 
 def test_below_a_setting_stands_its_number_of_runs() -> None:
     gone = Series("std 2", "std 2", {"x": 2.0}, [], None)
-    with styled():
-        (axes,) = drawn([Panel("p", [at(1, 2, 15), at(0.1, 3, 0, n=5), gone])]).axes
-        labels = [label.get_text() for label in axes.get_xticklabels()]
-        assert labels == ["0.1\nn = 5", "1\nn = 20", "2\nn = 0"]
+    (axes,) = drawn([Panel("p", [at(1, 2, 15), at(0.1, 3, 0, n=5), gone])]).axes
+    labels = [label.get_text() for label in axes.get_xticklabels()]
+    assert labels == ["0.1\nn = 5", "1\nn = 20", "2\nn = 0"]
 
 
 def test_one_measure_stands_exactly_at_its_setting() -> None:
-    with styled():
-        (axes,) = drawn([SWEEP], {"probe.learned": "learned"}).axes
-        assert axes.containers[0].lines[0].get_xdata() == pytest.approx([0.1, 0.5, 1])
+    (axes,) = drawn([SWEEP], {"probe.learned": "learned"}).axes
+    assert axes.containers[0].lines[0].get_xdata() == pytest.approx([0.1, 0.5, 1])
 
 
 def test_what_was_not_run_is_left_out_and_named() -> None:
     gone = Series("std 2", "std 2", {"x": 2.0}, [], None)
     panels = [Panel("same 40", [*SWEEP.series, gone]), Panel("mixture", [])]
-    with styled():
-        figure = drawn(panels)
-        first, second = figure.axes
-        assert len(first.containers[0].lines[0].get_xdata()) == 3
-        assert [text.get_text() for text in second.texts] == ["not run"]
-        assert figure.texts[0].get_text() == (
-            "Fractions of n runs with their Wilson 95 % intervals; seeds 0 to 19. "
-            "Not run: same 40, std 2; mixture."
-        )
-        (legend,) = figure.legends
-        assert [text.get_text() for text in legend.get_texts()] == ["learned", "failed"]
+    figure = drawn(panels)
+    first, second = figure.axes
+    assert len(first.containers[0].lines[0].get_xdata()) == 3
+    assert [text.get_text() for text in second.texts] == ["not run"]
+    assert figure.texts[0].get_text() == (
+        "Fractions of n runs with their Wilson 95 % intervals; seeds 0 to 19. "
+        "Not run: same 40, std 2; mixture."
+    )
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["learned", "failed"]
 
 
 @pytest.mark.parametrize(
@@ -138,11 +132,11 @@ def test_what_was_not_run_is_left_out_and_named() -> None:
 def test_what_cannot_be_drawn_is_named(
     series: list[Series], measures: dict[str, str], sentence: str
 ) -> None:
-    with styled(), pytest.raises(ReportingError, match=sentence):
+    with pytest.raises(ReportingError, match=sentence):
         drawn([Panel("p", series)], measures)
 
 
 def test_a_value_that_is_no_outcome_is_named() -> None:
     series = Series("s", "s", {"x": 1.0}, [one_run("s", 3, {"learned": 0.5, "failed": 0})], None)
-    with styled(), pytest.raises(ReportingError, match=r"seed-3\.json: probe\.learned is 0\.5"):
+    with pytest.raises(ReportingError, match=r"seed-3\.json: probe\.learned is 0\.5"):
         drawn([Panel("p", [series])])

@@ -5,7 +5,6 @@ import pytest
 from tests.reporting.synthetic import one_run
 from workflow.reporting.figures.panels import Panel, Series
 from workflow.reporting.figures.rankings import draw
-from workflow.reporting.figures.style import styled
 
 METHODS = {"one": "the first", "two": "the second", "three": "the third"}
 MEASURES = [
@@ -28,29 +27,27 @@ def panel(seeds: int = 2) -> Panel:
 
 
 def test_methods_stand_in_the_order_of_the_first_measure() -> None:
-    with styled():
-        left, right = draw([panel()], METHODS, MEASURES, "random").axes
-        names = [tick.get_text() for tick in left.get_yticklabels()]
-        assert names == ["the second", "the first", "the third"]
-        (mean,) = [line for line in left.lines if line.get_label() == "mean"]
-        assert list(mean.get_xdata()) == pytest.approx([0.6, 0.3, 0.1])
-        assert list(mean.get_ydata()) == [0, 1, 2]
-        (mean,) = [line for line in right.lines if line.get_label() == "mean"]
-        assert list(mean.get_xdata()) == pytest.approx([0.6, 0.2])
-        assert list(mean.get_ydata()) == [0, 1]
-        assert left.get_ylim() == (2.5, -0.5)
+    left, right = draw([panel()], METHODS, MEASURES, "random").axes
+    names = [tick.get_text() for tick in left.get_yticklabels()]
+    assert names == ["the second", "the first", "the third"]
+    (mean,) = [line for line in left.lines if line.get_label() == "mean"]
+    assert list(mean.get_xdata()) == pytest.approx([0.6, 0.3, 0.1])
+    assert list(mean.get_ydata()) == [0, 1, 2]
+    (mean,) = [line for line in right.lines if line.get_label() == "mean"]
+    assert list(mean.get_xdata()) == pytest.approx([0.6, 0.2])
+    assert list(mean.get_ydata()) == [0, 1]
+    assert left.get_ylim() == (2.5, -0.5)
 
 
 def test_better_is_to_the_right_and_chance_a_line() -> None:
-    with styled():
-        left, right = draw([panel()], METHODS, MEASURES, "random").axes
-        assert left.get_xlim()[0] < left.get_xlim()[1]
-        assert right.get_xlim()[0] > right.get_xlim()[1]
-        for axes, chance in ((left, 0.05), (right, 0.8)):
-            (line,) = [line for line in axes.lines if line.get_linestyle() == "--"]
-            assert list(line.get_xdata()) == pytest.approx([chance] * 2)
-        (less,) = draw([panel()], METHODS, MEASURES[1:], "random").axes
-        assert [tick.get_text() for tick in less.get_yticklabels()] == ["the first", "the second"]
+    left, right = draw([panel()], METHODS, MEASURES, "random").axes
+    assert left.get_xlim()[0] < left.get_xlim()[1]
+    assert right.get_xlim()[0] > right.get_xlim()[1]
+    for axes, chance in ((left, 0.05), (right, 0.8)):
+        (line,) = [line for line in axes.lines if line.get_linestyle() == "--"]
+        assert list(line.get_xdata()) == pytest.approx([chance] * 2)
+    (less,) = draw([panel()], METHODS, MEASURES[1:], "random").axes
+    assert [tick.get_text() for tick in less.get_yticklabels()] == ["the first", "the second"]
 
 
 @pytest.mark.parametrize(("seeds", "says"), [
@@ -58,17 +55,15 @@ def test_better_is_to_the_right_and_chance_a_line() -> None:
     (1, "Marks: seed 0. Dashed: by chance."),
 ])  # fmt: skip
 def test_it_says_what_the_marks_are(seeds: int, says: str) -> None:
-    with styled():
-        figure = draw([panel(seeds)], METHODS, MEASURES, "random")
-        assert says in " ".join(text.get_text() for text in figure.texts)
+    figure = draw([panel(seeds)], METHODS, MEASURES, "random")
+    assert says in " ".join(text.get_text() for text in figure.texts)
 
 
 def test_a_panel_without_runs_is_left_out() -> None:
     empty = Panel("other", [Series("other", "other", {}, [], None)])
-    with styled():
-        figure = draw([panel(), empty], METHODS, MEASURES, "random")
-        assert [axes.get_title() for axes in figure.axes] == ["\ntruth", "\ndrop"]
-        assert [text.get_text() for axes in figure.axes for text in axes.texts] == ["soft"]
-        assert "other" in " ".join(text.get_text() for text in figure.texts)
-        (axes,) = draw([empty], METHODS, MEASURES, "random").axes
-        assert axes.texts[0].get_text() == "not run"
+    figure = draw([panel(), empty], METHODS, MEASURES, "random")
+    assert [axes.get_title() for axes in figure.axes] == ["\ntruth", "\ndrop"]
+    assert [text.get_text() for axes in figure.axes for text in axes.texts] == ["soft"]
+    assert "other" in " ".join(text.get_text() for text in figure.texts)
+    (axes,) = draw([empty], METHODS, MEASURES, "random").axes
+    assert axes.texts[0].get_text() == "not run"

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import given
@@ -20,7 +21,7 @@ from workflow.errors import ReportingError
 from workflow.reporting.figures import curves
 from workflow.reporting.figures.drawing import plot
 from workflow.reporting.figures.panels import Panel, Series
-from workflow.reporting.figures.style import LOOKS, looks_by_label, styled
+from workflow.reporting.figures.style import LOOKS, looks_by_label
 from workflow.reporting.measures import Measure, Measures
 
 STEPS = [10, 20, 30]
@@ -55,158 +56,146 @@ FIVE = [run(seed, [seed, 10 * seed, 100 - seed]) for seed in range(5)]
 
 
 def test_median_quartiles_and_single_runs_by_hand() -> None:
-    with styled():
-        figure = drawn([Panel("same", [series(FIVE)])])
-        (axes,) = figure.axes
-        (middle,) = bold(axes)
-        assert list(middle.get_xdata()) == STEPS
-        assert list(middle.get_ydata()) == [2, 20, 98]
-        thin = [line for line in axes.lines if line is not middle]
-        assert [list(line.get_ydata()) for line in thin] == [[s, 10 * s, 100 - s] for s in range(5)]
-        (band,) = axes.collections
-        corners = {tuple(corner) for corner in band.get_paths()[0].vertices.tolist()}
-        assert {(10, 1), (10, 3), (20, 10), (20, 30), (30, 97), (30, 99)} == corners
-        assert middle.get_color() == LOOKS[0]["color"]
-        assert legend(axes) == ["same 40 (5 seeds)"]
-        assert (axes.get_xlabel(), axes.get_ylabel()) == ("updates", "accuracy (%)")
-        assert words(figure) == (
-            "Bold lines: median over runs; bands: quartiles (25 to 75 %); thin lines: single runs; "
-            "seeds 0, 1, 2, 3, 4."
-        )
+    figure = drawn([Panel("same", [series(FIVE)])])
+    (axes,) = figure.axes
+    (middle,) = bold(axes)
+    assert list(middle.get_xdata()) == STEPS
+    assert list(middle.get_ydata()) == [2, 20, 98]
+    thin = [line for line in axes.lines if line is not middle]
+    assert [list(line.get_ydata()) for line in thin] == [[s, 10 * s, 100 - s] for s in range(5)]
+    (band,) = axes.collections
+    corners = {tuple(corner) for corner in band.get_paths()[0].vertices.tolist()}
+    assert {(10, 1), (10, 3), (20, 10), (20, 30), (30, 97), (30, 99)} == corners
+    assert middle.get_color() == LOOKS[0]["color"]
+    assert legend(axes) == ["same 40 (5 seeds)"]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("updates", "accuracy (%)")
+    assert words(figure) == (
+        "Bold lines: median over runs; bands: quartiles (25 to 75 %); thin lines: single runs; "
+        "seeds 0, 1, 2, 3, 4."
+    )
 
 
 @given(st.lists(st.lists(st.floats(0, 100), min_size=3, max_size=3), min_size=2, max_size=7))
 def test_the_median_is_pythons(values: list[list[float]]) -> None:
-    with styled():
-        figure = drawn([Panel("p", [series([run(s, one) for s, one in enumerate(values)])])])
-        (middle,) = bold(figure.axes[0])
-        expected = [statistics.median(at) for at in zip(*values, strict=True)]
-        assert list(middle.get_ydata()) == pytest.approx(expected)
+    figure = drawn([Panel("p", [series([run(s, one) for s, one in enumerate(values)])])])
+    (middle,) = bold(figure.axes[0])
+    plt.close(figure)
+    expected = [statistics.median(at) for at in zip(*values, strict=True)]
+    assert list(middle.get_ydata()) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("runs", [True, False])
 def test_few_runs_are_drawn_in_the_place_of_a_band(runs: bool) -> None:
-    with styled():
-        figure = drawn([Panel("same", [series(FIVE[:4])])], runs=runs)
-        (axes,) = figure.axes
-        (middle,) = bold(axes)
-        assert list(middle.get_ydata()) == [1.5, 15, 98.5]
-        thin = [line for line in axes.lines if line is not middle]
-        assert [list(line.get_ydata()) for line in thin] == [[s, 10 * s, 100 - s] for s in range(4)]
-        assert not axes.collections
-        said = "Bold lines: median over runs; thin lines: single runs; seeds 0, 1, 2, 3."
-        assert words(figure) == said
+    figure = drawn([Panel("same", [series(FIVE[:4])])], runs=runs)
+    (axes,) = figure.axes
+    (middle,) = bold(axes)
+    assert list(middle.get_ydata()) == [1.5, 15, 98.5]
+    thin = [line for line in axes.lines if line is not middle]
+    assert [list(line.get_ydata()) for line in thin] == [[s, 10 * s, 100 - s] for s in range(4)]
+    assert not axes.collections
+    said = "Bold lines: median over runs; thin lines: single runs; seeds 0, 1, 2, 3."
+    assert words(figure) == said
 
 
 def test_few_runs_beside_many() -> None:
-    with styled():
-        figure = drawn([Panel("p", [series(FIVE), series(FIVE[:2], "other")])], runs=False)
-        (axes,) = figure.axes
-        assert (len(axes.lines), len(axes.collections)) == (4, 1)
-        said = "median over runs; bands: quartiles (25 to 75 %); thin lines: single runs; seeds"
-        assert said in words(figure)
+    figure = drawn([Panel("p", [series(FIVE), series(FIVE[:2], "other")])], runs=False)
+    (axes,) = figure.axes
+    assert (len(axes.lines), len(axes.collections)) == (4, 1)
+    said = "median over runs; bands: quartiles (25 to 75 %); thin lines: single runs; seeds"
+    assert said in words(figure)
 
 
 def test_without_single_runs_only_medians_are_drawn() -> None:
-    with styled():
-        figure = drawn([Panel("same", [series(FIVE)])], runs=False)
-        assert len(figure.axes[0].lines) == 1
-        assert "thin" not in words(figure)
+    figure = drawn([Panel("same", [series(FIVE)])], runs=False)
+    assert len(figure.axes[0].lines) == 1
+    assert "thin" not in words(figure)
 
 
 def test_rows_and_columns_of_panels_that_were_not_run_are_left_out() -> None:
     there, absent = [series(FIVE)], [series([])]
     found = [Panel(name, there if name in "fg" else absent) for name in "abcdefghi"]
-    with styled():
-        figure = drawn(found, columns=3)
-        titles = [axes.get_title() for axes in figure.axes]
-        written = [[text.get_text() for text in axes.texts] for axes in figure.axes]
-        assert titles == ["d", "f", "g", "i"]
-        assert written == [["not run"], [], [], ["not run"]]
-        corners = [axes.get_position().get_points()[0].round(3) for axes in figure.axes]
-        assert corners[0][1] == corners[1][1] and corners[0][0] == corners[2][0]
-        assert words(figure).endswith("Not run: a; b; c; d; e; h; i.")
+    figure = drawn(found, columns=3)
+    titles = [axes.get_title() for axes in figure.axes]
+    written = [[text.get_text() for text in axes.texts] for axes in figure.axes]
+    assert titles == ["d", "f", "g", "i"]
+    assert written == [["not run"], [], [], ["not run"]]
+    corners = [axes.get_position().get_points()[0].round(3) for axes in figure.axes]
+    assert corners[0][1] == corners[1][1] and corners[0][0] == corners[2][0]
+    assert words(figure).endswith("Not run: a; b; c; d; e; h; i.")
 
 
 def test_a_legend_is_no_wider_than_its_panel() -> None:
     long = [series(FIVE, f"agreement with the {name}") for name in ("probe", "words", "seeds")]
     short = [series(FIVE, name) for name in "abc"]
-    with styled():
-        figure = drawn([Panel(name, long) for name in "pqr"], columns=3)
-        figure.canvas.draw()
-        room = figure.bbox.width / 3
-        for axes in figure.axes:
-            assert axes.get_legend().get_window_extent().width < room
-            assert axes.get_window_extent().width > 0.7 * room
-        (axes,) = drawn([Panel("p", short)]).axes
-        assert axes.get_legend()._ncols == 2  # type: ignore[attr-defined]
+    figure = drawn([Panel(name, long) for name in "pqr"], columns=3)
+    figure.canvas.draw()
+    room = figure.bbox.width / 3
+    for axes in figure.axes:
+        assert axes.get_legend().get_window_extent().width < room
+        assert axes.get_window_extent().width > 0.7 * room
+    (axes,) = drawn([Panel("p", short)]).axes
+    assert axes.get_legend()._ncols == 2  # type: ignore[attr-defined]
 
 
 def test_one_run_is_its_own_line() -> None:
-    with styled():
-        figure = drawn([Panel("same", [series(FIVE[3:4])])])
-        (axes,) = figure.axes
-        (line,) = axes.lines
-        assert list(line.get_ydata()) == [3, 30, 97] and not axes.collections
-        assert legend(axes) == ["same 40 (1 seed)"]
-        assert words(figure) == "Lines: single runs of seed 3."
+    figure = drawn([Panel("same", [series(FIVE[3:4])])])
+    (axes,) = figure.axes
+    (line,) = axes.lines
+    assert list(line.get_ydata()) == [3, 30, 97] and not axes.collections
+    assert legend(axes) == ["same 40 (1 seed)"]
+    assert words(figure) == "Lines: single runs of seed 3."
 
 
 def test_runs_are_aligned_at_the_points_that_all_have() -> None:
     short = run(0, [1, 2], [10, 20])
     mixed = run(1, [9, 7, 5], [40, 20, 10])  # in another order
     gap = run(2, [3, 4, None, 5], [10, 20, 30, 40])
-    with styled():
-        figure = drawn([Panel("p", [series([short, mixed, gap])])])
-        (middle,) = bold(figure.axes[0])
-        assert list(middle.get_xdata()) == [10, 20]
-        assert list(middle.get_ydata()) == [3, 4]
-        thin = [line for line in figure.axes[0].lines if line is not middle]
-        assert [list(line.get_xdata()) for line in thin] == [[10, 20], [10, 20, 40], [10, 20, 40]]
-        assert list(thin[1].get_ydata()) == [5, 7, 9]
-        assert "median over runs, where all runs of a line were measured;" in words(figure)
+    figure = drawn([Panel("p", [series([short, mixed, gap])])])
+    (middle,) = bold(figure.axes[0])
+    assert list(middle.get_xdata()) == [10, 20]
+    assert list(middle.get_ydata()) == [3, 4]
+    thin = [line for line in figure.axes[0].lines if line is not middle]
+    assert [list(line.get_xdata()) for line in thin] == [[10, 20], [10, 20, 40], [10, 20, 40]]
+    assert list(thin[1].get_ydata()) == [5, 7, 9]
+    assert "median over runs, where all runs of a line were measured;" in words(figure)
 
 
 def test_panels_of_the_same_variants_share_their_width_and_have_their_own_label() -> None:
     late = series([run(0, [0.1, 0.2], [5, 90])], "late")
     other = Series("other", "other", {"array": "probe.accuracy"}, FIVE, None)
     panels = [Panel("a", [series(FIVE)]), Panel("b", [late]), Panel("c", [other])]
-    with styled():
-        figure = drawn(panels, label={"a": "accuracy (%)", "b": "share", "c": "other"}, columns=3)
-        first, second, third = figure.axes
-        assert first.get_xlim() == second.get_xlim()
-        low, high = first.get_xlim()
-        assert low < 5 and high > 90
-        assert (first.get_ylabel(), second.get_ylabel()) == ("accuracy (%)", "share")
-        low, high = third.get_xlim()
-        assert 5 < low < 10 and 30 < high < 35
+    figure = drawn(panels, label={"a": "accuracy (%)", "b": "share", "c": "other"}, columns=3)
+    first, second, third = figure.axes
+    assert first.get_xlim() == second.get_xlim()
+    low, high = first.get_xlim()
+    assert low < 5 and high > 90
+    assert (first.get_ylabel(), second.get_ylabel()) == ("accuracy (%)", "share")
+    low, high = third.get_xlim()
+    assert 5 < low < 10 and 30 < high < 35
 
 
 def test_ends_of_the_axis_hide_nothing() -> None:
-    with styled():
-        for low, high, expected in ((0, 100, (0, 100)), (30, 60, (0, 100)), (-50, 200, (-50, 200))):
-            figure = drawn([Panel("same", [series(FIVE)])], low=low, high=high)
-            bottom, top = figure.axes[0].get_ylim()
-            room = 0.04 * (expected[1] - expected[0])
-            assert (bottom, top) == pytest.approx((expected[0] - room, expected[1] + room))
+    for low, high, expected in ((0, 100, (0, 100)), (30, 60, (0, 100)), (-50, 200, (-50, 200))):
+        figure = drawn([Panel("same", [series(FIVE)])], low=low, high=high)
+        bottom, top = figure.axes[0].get_ylim()
+        room = 0.04 * (expected[1] - expected[0])
+        assert (bottom, top) == pytest.approx((expected[0] - room, expected[1] + room))
 
 
 def test_four_series_differ_and_a_fifth_is_refused() -> None:
     many = [series(FIVE, f"number {at}") for at in range(5)]
-    with styled():
-        figure = drawn([Panel("four", many[:4])])
-        looks = {(line.get_color(), line.get_linestyle()) for line in bold(figure.axes[0])}
-        assert looks == {(look["color"], look["linestyle"]) for look in LOOKS[:4]}
-        with pytest.raises(ReportingError, match="panel five has 5 lines, and only 4 can be told"):
-            drawn([Panel("five", many)])
+    figure = drawn([Panel("four", many[:4])])
+    looks = {(line.get_color(), line.get_linestyle()) for line in bold(figure.axes[0])}
+    assert looks == {(look["color"], look["linestyle"]) for look in LOOKS[:4]}
+    with pytest.raises(ReportingError, match="panel five has 5 lines, and only 4 can be told"):
+        drawn([Panel("five", many)])
 
 
 def test_a_series_that_was_not_run_keeps_its_look_free() -> None:
-    with styled():
-        figure = drawn([Panel("p", [series([], "other"), series(FIVE)])])
-        (middle,) = bold(figure.axes[0])
-        assert middle.get_color() == LOOKS[1]["color"]
-        assert words(figure).endswith("Not run: other.")
+    figure = drawn([Panel("p", [series([], "other"), series(FIVE)])])
+    (middle,) = bold(figure.axes[0])
+    assert middle.get_color() == LOOKS[1]["color"]
+    assert words(figure).endswith("Not run: other.")
 
 
 def test_a_label_looks_the_same_in_all_panels() -> None:
@@ -214,19 +203,18 @@ def test_a_label_looks_the_same_in_all_panels() -> None:
     panels = [
         Panel(str(at), [series(FIVE, name) for name in each]) for at, each in enumerate(names)
     ]
-    with styled():
-        found = {
-            (line.get_label(), line.get_color(), line.get_marker())
-            for axes in drawn(panels, columns=3).axes
-            for line in bold(axes)
-        }
-        assert found == {
-            (f"{name} (5 seeds)", look["color"], look["marker"])
-            for name, look in zip(["softmax", "top-k", "Gumbel"], LOOKS, strict=False)
-        }
-        eight = [Panel(str(at), [series(FIVE, str(at))]) for at in range(len(LOOKS) + 1)]
-        with pytest.raises(ReportingError, match="series have 8 labels, and there are 7 looks"):
-            drawn(eight)
+    found = {
+        (line.get_label(), line.get_color(), line.get_marker())
+        for axes in drawn(panels, columns=3).axes
+        for line in bold(axes)
+    }
+    assert found == {
+        (f"{name} (5 seeds)", look["color"], look["marker"])
+        for name, look in zip(["softmax", "top-k", "Gumbel"], LOOKS, strict=False)
+    }
+    eight = [Panel(str(at), [series(FIVE, str(at))]) for at in range(len(LOOKS) + 1)]
+    with pytest.raises(ReportingError, match="series have 8 labels, and there are 7 looks"):
+        drawn(eight)
 
 
 @pytest.mark.parametrize(
@@ -246,10 +234,9 @@ def test_figure_2_of_004_has_the_papers_colours(
 
 def test_marks_are_few_on_a_long_line() -> None:
     steps = list(range(100))
-    with styled():
-        figure = drawn([Panel("p", [series([run(0, [float(s) for s in steps], steps)])])])
-        (line,) = figure.axes[0].lines
-        assert 5 <= len(range(0, 100, line.get_markevery())) <= 8
+    figure = drawn([Panel("p", [series([run(0, [float(s) for s in steps], steps)])])])
+    (line,) = figure.axes[0].lines
+    assert 5 <= len(range(0, 100, line.get_markevery())) <= 8
 
 
 def test_what_values_are_held_against_is_a_thin_line() -> None:
@@ -257,16 +244,15 @@ def test_what_values_are_held_against_is_a_thin_line() -> None:
     for seed, one in enumerate(runs):
         one.evaluators["probe"]["arrays"]["random"] = [seed, 10 * seed, 5]
     baseline = {"probe.accuracy": "probe.random"}
-    with styled():
-        figure = drawn([Panel("p", [series(runs)])], runs=False, baseline=baseline)
-        middle, thin = figure.axes[0].lines
-        assert list(middle.get_ydata()) == [9, 8, 7]
-        assert (list(thin.get_xdata()), list(thin.get_ydata())) == (STEPS, [2, 20, 5])
-        assert thin.get_color() == middle.get_color() and thin.get_linewidth() < 1
-        assert "; thin dashed lines: medians of the baseline; seeds 0, 1, 2, 3, 4." in words(figure)
-        del runs[1].evaluators["probe"]["arrays"]["random"]
-        (axes,) = drawn([Panel("p", [series(runs)])], runs=False, baseline=baseline).axes
-        assert len(axes.lines) == 1
+    figure = drawn([Panel("p", [series(runs)])], runs=False, baseline=baseline)
+    middle, thin = figure.axes[0].lines
+    assert list(middle.get_ydata()) == [9, 8, 7]
+    assert (list(thin.get_xdata()), list(thin.get_ydata())) == (STEPS, [2, 20, 5])
+    assert thin.get_color() == middle.get_color() and thin.get_linewidth() < 1
+    assert "; thin dashed lines: medians of the baseline; seeds 0, 1, 2, 3, 4." in words(figure)
+    del runs[1].evaluators["probe"]["arrays"]["random"]
+    (axes,) = drawn([Panel("p", [series(runs)])], runs=False, baseline=baseline).axes
+    assert len(axes.lines) == 1
 
 
 def test_what_has_one_value_a_run_is_a_level_line() -> None:
@@ -274,20 +260,19 @@ def test_what_has_one_value_a_run_is_a_level_line() -> None:
     for seed, one in enumerate(runs):
         one.evaluators["probe"]["scalars"]["chance"] = {"value": 4 + seed}
     level = {"probe.accuracy": "probe.chance"}
-    with styled():
-        (axes,) = drawn([Panel("p", [series(runs)])], runs=False, baseline=level).axes
-        assert [list(axes.lines[1].get_xdata()), list(axes.lines[1].get_ydata())] == [
-            STEPS,
-            [6] * 3,
-        ]
-        for one in runs:
-            one.evaluators["probe"]["arrays"]["chance"] = [1, 2, 3]
-        (axes,) = drawn([Panel("p", [series(runs)])], runs=False, baseline=level).axes
-        assert list(axes.lines[1].get_ydata()) == [1, 2, 3]
-        del runs[1].evaluators["probe"]["arrays"]["chance"]
-        del runs[1].evaluators["probe"]["scalars"]["chance"]
-        (axes,) = drawn([Panel("p", [series(runs)])], runs=False, baseline=level).axes
-        assert len(axes.lines) == 1
+    (axes,) = drawn([Panel("p", [series(runs)])], runs=False, baseline=level).axes
+    assert [list(axes.lines[1].get_xdata()), list(axes.lines[1].get_ydata())] == [
+        STEPS,
+        [6] * 3,
+    ]
+    for one in runs:
+        one.evaluators["probe"]["arrays"]["chance"] = [1, 2, 3]
+    (axes,) = drawn([Panel("p", [series(runs)])], runs=False, baseline=level).axes
+    assert list(axes.lines[1].get_ydata()) == [1, 2, 3]
+    del runs[1].evaluators["probe"]["arrays"]["chance"]
+    del runs[1].evaluators["probe"]["scalars"]["chance"]
+    (axes,) = drawn([Panel("p", [series(runs)])], runs=False, baseline=level).axes
+    assert len(axes.lines) == 1
 
 
 def test_panels_of_a_column_with_the_same_arrays_have_one_height() -> None:
@@ -298,19 +283,17 @@ def test_panels_of_a_column_with_the_same_arrays_have_one_height() -> None:
         *(Panel("a", [series(low)]), Panel("b", [series(low)])),
         *(Panel("c", [series(high)]), Panel("d", [other])),
     ]
-    with styled():
-        a, b, c, d = (axes.get_ylim() for axes in drawn(panels).axes)
-        assert a == c and a[0] < 1 and a[1] > 70
-        assert b[1] < 4 and d[0] > 70
+    a, b, c, d = (axes.get_ylim() for axes in drawn(panels).axes)
+    assert a == c and a[0] < 1 and a[1] > 70
+    assert b[1] < 4 and d[0] > 70
 
 
 def test_a_panel_whose_array_no_run_has_counts_as_not_run() -> None:
     other = Series("same 40", "same", {"array": "probe.depth_3"}, FIVE, None)
-    with styled():
-        figure = drawn([Panel("depth 1", [series(FIVE)]), Panel("depth 3", [other])])
-        (axes,) = figure.axes
-        assert axes.get_title() == "depth 1" and len(axes.lines) == 6
-        assert words(figure).endswith("Not run: depth 3.")
+    figure = drawn([Panel("depth 1", [series(FIVE)]), Panel("depth 3", [other])])
+    (axes,) = figure.axes
+    assert axes.get_title() == "depth 1" and len(axes.lines) == 6
+    assert words(figure).endswith("Not run: depth 3.")
 
 
 @pytest.mark.parametrize(
@@ -330,13 +313,13 @@ def test_a_panel_whose_array_no_run_has_counts_as_not_run() -> None:
 def test_what_cannot_be_drawn_is_named(
     behind: list[Measure], options: dict[str, Any], sentence: str
 ) -> None:
-    with styled(), pytest.raises(ReportingError, match=sentence):
+    with pytest.raises(ReportingError, match=sentence):
         drawn([Panel("p", [series(behind, "s")])], **options)
 
 
 def test_a_series_names_its_array() -> None:
     nameless = Series("same 40", "same", {}, FIVE, None)
-    with styled(), pytest.raises(ReportingError, match="series same 40 names no array; add one"):
+    with pytest.raises(ReportingError, match="series same 40 names no array; add one"):
         drawn([Panel("p", [nameless])])
 
 
@@ -367,13 +350,12 @@ def test_a_mistake_names_the_figure(toy: Paper, tmp_path: Path) -> None:
 
 def test_bands_reach_from_quartile_to_quartile() -> None:
     values = np.random.default_rng(0).random((20, 3)) * 100
-    with styled():
-        runs = [run(seed, one.tolist()) for seed, one in enumerate(values)]
-        figure = drawn([Panel("p", [series(runs)])])
-        (band,) = figure.axes[0].collections
-        corners = band.get_paths()[0].vertices
-        for at, step in enumerate(STEPS):
-            ends = sorted(set(corners[corners[:, 0] == step][:, 1].round(9)))
-            inside = [value for value in values[:, at] if ends[0] <= value <= ends[1]]
-            assert len(inside) == 10
-        assert "seeds 0 to 19." in words(figure)
+    runs = [run(seed, one.tolist()) for seed, one in enumerate(values)]
+    figure = drawn([Panel("p", [series(runs)])])
+    (band,) = figure.axes[0].collections
+    corners = band.get_paths()[0].vertices
+    for at, step in enumerate(STEPS):
+        ends = sorted(set(corners[corners[:, 0] == step][:, 1].round(9)))
+        inside = [value for value in values[:, at] if ends[0] <= value <= ends[1]]
+        assert len(inside) == 10
+    assert "seeds 0 to 19." in words(figure)

@@ -14,7 +14,6 @@ from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.reporting.figures import attention_bars, embedding_maps, heat_maps, settings
 from workflow.reporting.figures.panels import Panel, Series
-from workflow.reporting.figures.style import styled
 from workflow.reporting.measures import Measure
 
 SOURCE, TARGET = ["ein", "hund", "<eos>"], ["a", "dog", "<eos>"]
@@ -60,17 +59,16 @@ def k_panel(values: Sequence[Sequence[float]]) -> Panel:
 
 
 def test_means_stand_at_their_settings_in_order() -> None:
-    with styled():
-        figure = settings.draw(
-            [EMPTY, k_panel([[30, 31], [], [33]])], "k", "dev_scores.bleu", "BLEU", 5
-        )
-        (axes,) = figure.axes
-        mean, points = axes.lines
-        assert [list(mean.get_xdata()), list(mean.get_ydata())] == [[0, 1], [30.5, 33]]
-        assert [list(points.get_xdata()), list(points.get_ydata())] == [[0, 0, 1], [30, 31, 33]]
-        assert [tick.get_text() for tick in axes.get_xticklabels()] == ["4", "inf"]
-        assert axes.get_title() == "De-En"
-        assert "Large marks: means; small marks: seeds 0, 1 / 0." in texts(figure)
+    figure = settings.draw(
+        [EMPTY, k_panel([[30, 31], [], [33]])], "k", "dev_scores.bleu", "BLEU", 5
+    )
+    (axes,) = figure.axes
+    mean, points = axes.lines
+    assert [list(mean.get_xdata()), list(mean.get_ydata())] == [[0, 1], [30.5, 33]]
+    assert [list(points.get_xdata()), list(points.get_ydata())] == [[0, 0, 1], [30, 31, 33]]
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["4", "inf"]
+    assert axes.get_title() == "De-En"
+    assert "Large marks: means; small marks: seeds 0, 1 / 0." in texts(figure)
     assert "Not run: En-Vi; De-En, 8." in texts(figure)
 
 
@@ -78,42 +76,39 @@ def test_means_stand_at_their_settings_in_order() -> None:
     ("values", "line"), [([[30], [], [33]], "None"), ([[30], [31], [33]], "-")]
 )
 def test_two_settings_are_no_curve(values: Sequence[Sequence[float]], line: str) -> None:
-    with styled():
-        figure = settings.draw([k_panel(values)], "k", "dev_scores.bleu", "BLEU", 5)
-        mean, _ = figure.axes[0].lines
-        assert (mean.get_linestyle(), mean.get_marker()) == (line, "o")
-        assert "Marks: single runs of seed 0." in texts(figure)
+    figure = settings.draw([k_panel(values)], "k", "dev_scores.bleu", "BLEU", 5)
+    mean, _ = figure.axes[0].lines
+    assert (mean.get_linestyle(), mean.get_marker()) == (line, "o")
+    assert "Marks: single runs of seed 0." in texts(figure)
 
 
 @pytest.mark.parametrize(("last", "span"), [(31, 5), (50, 26)])
 def test_small_differences_look_small(last: float, span: float) -> None:
-    with styled():
-        panel = k_panel([[30], [], [last]])
-        (axes,) = settings.draw([panel], "k", "dev_scores.bleu", "BLEU", 5).axes
-        low, high = axes.get_ylim()
-        assert high - low == pytest.approx(span)
-        assert low + high == pytest.approx(30 + last)
+    panel = k_panel([[30], [], [last]])
+    (axes,) = settings.draw([panel], "k", "dev_scores.bleu", "BLEU", 5).axes
+    low, high = axes.get_ylim()
+    assert high - low == pytest.approx(span)
+    assert low + high == pytest.approx(30 + last)
 
 
 def test_bars_are_the_attention_of_the_marked_word() -> None:
     panel = Panel("De-En", [series("softmax", maps()), series("top-k", maps(own=[0, 1, 0]))])
-    with styled():
-        figure = attention_bars.draw([EMPTY, panel])
-        (axes,) = figure.axes
-        heights = [[bar.get_height() for bar in bars] for bars in axes.containers]  # type: ignore[attr-defined]
-        assert heights == [[0.25, 0.75, 0.0], [0, 1, 0]]
-        left, right = ([bar.get_x() for bar in bars] for bars in axes.containers)  # type: ignore[attr-defined]
-        assert np.allclose(np.array(right) - left, 0.4)
-        labels = axes.get_xticklabels()
-        assert [label.get_text() for label in labels] == SOURCE
-        assert [label.get_fontweight() for label in labels] == ["normal", "bold", "normal"]
+    figure = attention_bars.draw([EMPTY, panel])
+    (axes,) = figure.axes
+    heights = [[bar.get_height() for bar in bars] for bars in axes.containers]  # type: ignore[attr-defined]
+    assert heights == [[0.25, 0.75, 0.0], [0, 1, 0]]
+    left, right = ([bar.get_x() for bar in bars] for bars in axes.containers)  # type: ignore[attr-defined]
+    assert np.allclose(np.array(right) - left, 0.4)
+    labels = axes.get_xticklabels()
+    assert [label.get_text() for label in labels] == SOURCE
+    assert [label.get_fontweight() for label in labels] == ["normal", "bold", "normal"]
     assert "Not run: En-Vi." in texts(figure)
 
 
 def test_bars_of_other_sentences_are_refused() -> None:
     other = maps(source=["ein", "boot", "<eos>"])
     panel = Panel("De-En", [series("softmax", maps()), series("top-k", other)])
-    with styled(), pytest.raises(ReportingError, match=r"De-En: .* other sentences"):
+    with pytest.raises(ReportingError, match=r"De-En: .* other sentences"):
         attention_bars.draw([panel])
 
 
@@ -123,16 +118,15 @@ def test_heat_maps_stand_side_by_side() -> None:
         series("softmax", maps(), **layer),
         series("top-k", maps(cross_bottom=[[1, 0, 0]] * 3), **layer),
     )
-    with styled():
-        figure = heat_maps.draw([EMPTY, Panel("De-En, first layer", [one, two])])
-        left, right, *_ = figure.axes
-        assert [axes.get_title() for axes in (left, right)] == [
-            "De-En, first layer: softmax",
-            "De-En, first layer: top-k",
-        ]
-        assert np.array_equal(left.images[0].get_array(), CROSS)  # type: ignore[arg-type]
-        assert [tick.get_text() for tick in left.get_xticklabels()] == SOURCE
-        assert [tick.get_text() for tick in left.get_yticklabels()] == TARGET
+    figure = heat_maps.draw([EMPTY, Panel("De-En, first layer", [one, two])])
+    left, right, *_ = figure.axes
+    assert [axes.get_title() for axes in (left, right)] == [
+        "De-En, first layer: softmax",
+        "De-En, first layer: top-k",
+    ]
+    assert np.array_equal(left.images[0].get_array(), CROSS)  # type: ignore[arg-type]
+    assert [tick.get_text() for tick in left.get_xticklabels()] == SOURCE
+    assert [tick.get_text() for tick in left.get_yticklabels()] == TARGET
     assert "Not run: En-Vi." in texts(figure)
 
 
@@ -145,39 +139,36 @@ def test_heat_maps_of_a_row_begin_at_one_height() -> None:
         )
         for name, words in (("softmax", TARGET), ("top-k", [*TARGET, "."]))
     ]
-    with styled():
-        figure = heat_maps.draw([Panel("De-En, first layer", both)])
-        figure.canvas.draw()
-        left, right, *_ = figure.axes
-        assert left.get_position().y1 == pytest.approx(right.get_position().y1)
-        assert left.get_position().height < right.get_position().height
-        for axes in (left, right):
-            assert (axes.get_xlabel(), axes.get_ylabel()) == ("source words", "output words")
+    figure = heat_maps.draw([Panel("De-En, first layer", both)])
+    figure.canvas.draw()
+    left, right, *_ = figure.axes
+    assert left.get_position().y1 == pytest.approx(right.get_position().y1)
+    assert left.get_position().height < right.get_position().height
+    for axes in (left, right):
+        assert (axes.get_xlabel(), axes.get_ylabel()) == ("source words", "output words")
 
 
 def test_a_long_sentence_is_cut_where_its_words_can_be_read() -> None:
     source, target = [f"s{n}" for n in range(50)], [f"t{n}" for n in range(41)]
     weights = np.random.default_rng(0).dirichlet(np.ones(50), 41)
     long = maps(source=source, target=target, cross_bottom=weights.tolist())
-    with styled():
-        panel = Panel("De-En", [series("softmax", long, array="cross_bottom")])
-        axes, bar = heat_maps.draw([panel]).axes
-        assert np.array_equal(axes.images[0].get_array(), weights[:40, :40])  # type: ignore[arg-type]
-        assert [tick.get_text() for tick in axes.get_xticklabels()] == source[:40]
-        assert [tick.get_text() for tick in axes.get_yticklabels()] == target[:40]
-        assert axes.get_xlabel() == "source words (the first 40 of 50)"
-        assert axes.get_ylabel() == "output words (the first 40 of 41)"
-        assert axes.images[0].norm(0.04) == pytest.approx(0.2)
-        assert bar.get_ylabel() == "weight (square-root scale)"
+    panel = Panel("De-En", [series("softmax", long, array="cross_bottom")])
+    axes, bar = heat_maps.draw([panel]).axes
+    assert np.array_equal(axes.images[0].get_array(), weights[:40, :40])  # type: ignore[arg-type]
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == source[:40]
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == target[:40]
+    assert axes.get_xlabel() == "source words (the first 40 of 50)"
+    assert axes.get_ylabel() == "output words (the first 40 of 41)"
+    assert axes.images[0].norm(0.04) == pytest.approx(0.2)
+    assert bar.get_ylabel() == "weight (square-root scale)"
 
 
 @pytest.mark.parametrize("words", [3, 78])
 def test_words_below_bars_do_not_touch(words: int) -> None:
     found = maps(source=[f"word{n}" for n in range(words)], own=[0.1] * words)
-    with styled():
-        figure = attention_bars.draw([Panel("De-En", [series("softmax", found)])])
-        figure.canvas.draw()
-        boxes = [tick.get_window_extent() for tick in figure.axes[0].get_xticklabels()]
+    figure = attention_bars.draw([Panel("De-En", [series("softmax", found)])])
+    figure.canvas.draw()
+    boxes = [tick.get_window_extent() for tick in figure.axes[0].get_xticklabels()]
     assert all(left.x1 <= right.x0 for left, right in pairwise(boxes))
 
 
@@ -190,24 +181,22 @@ def test_embeddings_are_coloured_by_tag() -> None:
         scalars={"controller_purity": 0.625, "chance": 0.25},
     )
     panel = Panel("controller", [series("controller", found, array="controller")])
-    with styled():
-        figure = embedding_maps.draw([panel, EMPTY], ["NN", "VBG", "JJ"])
-        (axes,) = figure.axes
-        points = [np.asarray(one.get_offsets()).tolist() for one in axes.collections]
-        assert points == [[[0, 4], [2, 6]], [[1, 5]]]
-        assert axes.get_title() == "controller\npurity 0.62 (chance 0.25)"
-        (legend,) = figure.legends
-        assert [text.get_text() for text in legend.get_texts()] == ["NN", "JJ"]
+    figure = embedding_maps.draw([panel, EMPTY], ["NN", "VBG", "JJ"])
+    (axes,) = figure.axes
+    points = [np.asarray(one.get_offsets()).tolist() for one in axes.collections]
+    assert points == [[[0, 4], [2, 6]], [[1, 5]]]
+    assert axes.get_title() == "controller\npurity 0.62 (chance 0.25)"
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["NN", "JJ"]
 
 
 @pytest.mark.parametrize(("words", "area"), [(20, 18), (1000, 10), (8000, 3)])
 def test_marks_are_as_large_as_the_number_of_words_allows(words: int, area: float) -> None:
     tags, places = ["NN"] * words, list(range(words))
     found = run_of("embedding_map", tag=tags, model_x=places, model_y=places)
-    with styled():
-        figure = embedding_maps.draw([Panel("p", [series("m", found, array="model")])], ["NN"])
-        (points,) = figure.axes[0].collections
-        assert points.get_sizes().tolist() == [area]
+    figure = embedding_maps.draw([Panel("p", [series("m", found, array="model")])], ["NN"])
+    (points,) = figure.axes[0].collections
+    assert points.get_sizes().tolist() == [area]
 
 
 def test_the_caption_says_what_the_tags_of_the_legend_are() -> None:
@@ -226,10 +215,7 @@ DRAWN = {
 @pytest.mark.parametrize("kind", DRAWN)
 def test_arrays_that_are_missing_are_named(kind: str) -> None:
     panel = Panel("De-En", [series("softmax", one_run("model", 0), array="model")])
-    with (
-        styled(),
-        pytest.raises(ReportingError, match=r"there (is|are) no arrays? .*measure the run"),
-    ):
+    with pytest.raises(ReportingError, match=r"there (is|are) no arrays? .*measure the run"):
         DRAWN[kind]([panel])
 
 

@@ -1,7 +1,6 @@
 """snell2021 figure 4: the table as drawn, and arrays that do not fit."""
 
 import pytest
-from matplotlib import pyplot as plt
 
 from tests.reporting.synthetic import one_run
 from workflow.definitions.paper import Paper
@@ -28,7 +27,6 @@ def test_every_word_is_written_with_its_counts():
     assert [text.get_text() for text in left.get_yticklabels()] == ["good", "bad"]
     assert [text.get_text() for text in left.get_xticklabels()] == ["yes", "no"]
     assert "not run" in [text.get_text() for text in right.texts]
-    plt.close(figure)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +39,6 @@ def test_every_word_is_written_with_its_counts():
 def test_arrays_that_do_not_fit_are_told(arrays, sentence):
     with pytest.raises(ReportingError, match=sentence):
         draw([panel(arrays)], **ASKED)
-    plt.close("all")
 
 
 def test_the_papers_figure_names_the_labels_of_every_corpus():
@@ -52,4 +49,3 @@ def test_the_papers_figure_names_the_labels_of_every_corpus():
 def test_a_panel_whose_labels_have_no_names_is_told():
     with pytest.raises(ReportingError, match=r"options\.labels: no entry for panel a corpus; add"):
         draw([panel({"word": ["good"], "counts": [[1, 2]]})], **{**ASKED, "labels": {}})
-    plt.close("all")

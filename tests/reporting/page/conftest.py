@@ -9,7 +9,6 @@ from workflow.definitions.paper import Paper
 from workflow.files import write_json
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.figures.drawing import plot
-from workflow.reporting.measures import Measures
 from workflow.reporting.page.page import render
 from workflow.reporting.page.runs import recorded
 from workflow.reporting.publication.headline import headline
@@ -18,7 +17,7 @@ from workflow.reporting.tables.tabulating import tabulate
 
 def fill(results: Results, paper: Paper, scale: str = "lite", figures: bool = False) -> str:
     """Make tables and claims (and figures, which take longest) and return the page over them."""
-    read = Measures.read(results.measures, results.runs)
+    read = results.read()
     for name in paper.tables["tables"]:
         tabulate(paper, name, scale, read, results.folder / "tables" / paper.name / name)
     for name in paper.figures["figures"] if figures else ():

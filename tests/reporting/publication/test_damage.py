@@ -7,14 +7,10 @@ from pathlib import Path
 import pytest
 
 from model.store.checksums import Damaged
-from tests.reporting.synthetic import Results, plan_of
+from tests.reporting.synthetic import Results, brief
 from tests.sealing import flip
 from workflow.errors import ReportingError
 from workflow.files import read_sidecar
-from workflow.reporting.figures import drawing
-from workflow.reporting.publication.costs import Costs
-from workflow.reporting.publication.current import planned
-from workflow.reporting.publication.publishing import publish
 from workflow.reporting.publication.results import published
 from workflow.scripts.verify import of_published, verify
 
@@ -30,11 +26,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     results = Results(root / "results", "lite")
     for seed in (0, 1):
         results.add("text_classification", "sst_soft", seed)
-    plan = plan_of(root / "results", seeds=[0, 1])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(drawing, "plot", lambda *arguments: None)
-        patch.setattr(Costs, "of_rows", lambda *arguments: [])
-        publish(plan, root / "docs", planned(plan))
+        brief(patch)
+        results.publish(root / "docs")
     return root / "docs"
 
 

@@ -15,17 +15,15 @@ import pytest
 from model.store.checksums import read_sealed
 from tests import sealing
 from tests.reporting.claims.test_claims_table import claim
-from tests.reporting.synthetic import Results, only_papers, plan_of
+from tests.reporting.synthetic import Results, brief, only_papers, plan_of, today
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.files import SIDECARS, read_csv, read_sidecar
 from workflow.lines import read_lines, write_lines
-from workflow.planning.plan import Plan
 from workflow.reporting.figures import drawing
 from workflow.reporting.publication import publishing, withheld
-from workflow.reporting.publication.costs import Costs
 from workflow.reporting.publication.crate import NAME, crate_text, dated
-from workflow.reporting.publication.current import GONE, Now, Traits, planned
+from workflow.reporting.publication.current import GONE, planned
 from workflow.reporting.publication.published_page import FIGURE
 from workflow.reporting.publication.publishing import LIMIT, publish, refuse_dirty, stale_now
 from workflow.reporting.publication.results import (
@@ -81,26 +79,11 @@ def add(results: Results, *seeds: int, **options: str) -> None:
             results.add("text_classification", variant, seed, **options)
 
 
-def put(results: Results, docs: Path, code: str = "", **config: object) -> dict[str, str]:
-    """Publish the results, as if today's code had the hash `code`."""
-    plan = plan_of(results.folder.parent, seeds=[0, 1, 2], **config)
-    return publish(plan, docs, today(plan, code))
-
-
-def today(plan: Plan, code: str) -> Now:
-    def now(key: str) -> Traits | None:
-        traits = planned(plan)(key)
-        return {**traits, "code": code} if traits and code else traits
-
-    return now
-
-
 @pytest.fixture
 def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return where to publish; the merging tests look at one paper, and not at figures or costs."""
     only_papers(monkeypatch, "discrete_transformer")
-    monkeypatch.setattr(drawing, "plot", lambda *arguments: None)
-    monkeypatch.setattr(Costs, "of_rows", lambda *arguments: [])
+    brief(monkeypatch)
     return tmp_path / "docs" / "reproduction"
 
 
@@ -199,22 +182,22 @@ def test_a_folder_without_git_is_refused(tmp_path: Path) -> None:
 
 def test_seeds_accumulate(results: Results, docs: Path) -> None:
     add(results, 0)
-    put(results, docs)
+    results.publish(docs)
     before = line(docs, 0)
     shutil.rmtree(results.folder)
     add(results, 1, 2)
-    assert put(results, docs) == {}
+    assert results.publish(docs) == {}
     assert soft(docs) == [0, 1, 2]
     assert line(docs, 0) == before
 
 
 def test_the_same_identity_is_kept(results: Results, docs: Path) -> None:
     add(results, 0)
-    put(results, docs)
+    results.publish(docs)
     kept = published(docs / "lite")
     for path in results.folder.rglob("run.json"):
         sealing.change(path, lambda run: run.update(cpu="another CPU"))
-    put(results, docs)
+    results.publish(docs)
     assert published(docs / "lite") == kept
 
 
@@ -226,7 +209,7 @@ def test_another_training_of_an_identity_tells_what_it_replaces(
     key = "text_classification/sst_soft/seed-0"
     (path,) = (path for path in results.measures if "sst_soft" in str(path))
     (run,) = (path for path in results.runs if "sst_soft" in str(path))
-    put(results, docs)
+    results.publish(docs)
     first = published(docs / "lite")[key]
     assert "replaces" not in first.run and first.again == ""
     replaced = []
@@ -235,7 +218,7 @@ def test_another_training_of_an_identity_tells_what_it_replaces(
         sealing.change(run, lambda it, day=finished: it.update(finished=day, device="a GPU"))
         read = {"a.others": [f"e/v/seed-{number}"]}  # so that it is published anew
         sealing.change(path, lambda it, read=read: it.update(records=read))
-        put(results, docs)
+        results.publish(docs)
         replaced.append(published(docs / "lite")[key].run["replaces"])
     second = {**first.trained, "finished": "2026-12-01T00:00:00+00:00", "device": "a GPU"}
     assert replaced == [[first.trained], [first.trained], [first.trained, second]]
@@ -254,15 +237,17 @@ def test_a_withheld_run_is_published_and_counts_in_nothing(
     key = "text_classification/sst_soft/seed-0"
     (run,) = (path for path in results.runs if "sst_soft/seed-0" in str(path))
     sealing.change(run, lambda it: it.update(device="a GPU"))
-    assert put(results, docs) == {key: "withheld: in doubt"}
+    assert results.publish(docs) == {key: "withheld: in doubt"}
     assert soft(docs) == [1] and line(docs, 0)["device"] == "a GPU"
     page = (docs / "lite" / "README.md").read_text(encoding="utf-8")
     assert f"- `{key}`: withheld: in doubt" in page
     sealing.change(run, lambda it: it.update(device="cpu"))
-    assert put(results, docs) == {} and soft(docs) == [0, 1], "a training that counts comes first"
+    assert results.publish(docs) == {} and soft(docs) == [0, 1], (
+        "a training that counts comes first"
+    )
     assert [one["device"] for one in line(docs, 0)["replaces"]] == ["a GPU"]
     sealing.change(run, lambda it: it.update(device="a GPU"))
-    assert put(results, docs) == {} and line(docs, 0)["device"] == "cpu"
+    assert results.publish(docs) == {} and line(docs, 0)["device"] == "cpu"
 
 
 def test_what_is_withheld_is_of_runs_that_there_are() -> None:
@@ -283,7 +268,7 @@ def test_a_run_that_reads_records_of_more_runs_is_published_anew(
     for number, read in enumerate((["e/v/seed-1"], ["e/v/seed-1", "e/v/seed-2"], ["e/v/seed-2"])):
         sealing.change(path, lambda told, read=read: told.update(records={"a.others": read}))
         sealing.change(path, lambda told, number=number: told.update(made=number))
-        put(results, docs)
+        results.publish(docs)
     made = published(docs / "lite")["text_classification/sst_soft/seed-0"].measures["made"]
     assert made == 1, "the last reads nothing that the second did not"
 
@@ -296,7 +281,7 @@ def test_a_published_run_tells_the_checksums_of_its_results_once(
     (path,) = (path for path in results.runs if "sst_soft" in str(path))
     made = read_sealed(path)
     for _ in range(2):
-        put(results, docs)
+        results.publish(docs)
         run = line(docs, 0)
         assert run["results"] == made["files"] and not {"files", "checkpoints"} & set(run)
         shutil.rmtree(results.folder, ignore_errors=True)
@@ -306,10 +291,10 @@ def test_seeds_of_other_code_become_stale_and_leave_the_tables(
     results: Results, docs: Path
 ) -> None:
     add(results, 0, 1)
-    put(results, docs)
+    results.publish(docs)
     shutil.rmtree(results.folder)
     add(results, 1, 2, code="1" * 16)
-    stale = list(put(results, docs, code="1" * 16))
+    stale = list(results.publish(docs, code="1" * 16))
     assert stale == [
         f"text_classification/{name}/seed-0" for name in ("sst_soft", "sst_two_stream")
     ]
@@ -321,13 +306,13 @@ def test_seeds_of_other_code_become_stale_and_leave_the_tables(
 
 def test_stale_seeds_come_back_with_their_code(results: Results, docs: Path) -> None:
     add(results, 0)
-    put(results, docs)
+    results.publish(docs)
     shutil.rmtree(results.folder)
     add(results, 1, code="1" * 16)
-    put(results, docs, code="1" * 16)
+    results.publish(docs, code="1" * 16)
     shutil.rmtree(results.folder)
     add(results, 2)
-    put(results, docs)
+    results.publish(docs)
     assert {key[-1]: one["stale"] for key, one in index(docs).items() if "soft" in key} == {
         "0": None,
         "1": "of other code",
@@ -390,28 +375,28 @@ def test_data_with_other_contents_are_stale_for_good(results: Results, docs: Pat
     add(results, 0, digest="e")
     for path in results.folder.rglob("run.json"):
         sealing.change(path, lambda run: run.update(finished="2026-11-19T10:00:00+00:00"))
-    put(results, docs)
+    results.publish(docs)
     shutil.rmtree(results.folder)
     add(results, 1)
-    assert set(put(results, docs).values()) == {"of data with other contents"}
+    assert set(results.publish(docs).values()) == {"of data with other contents"}
     shutil.rmtree(results.folder)
     results.add("stack_language", "uniform_soft", 0)
-    assert len(put(results, docs)) == 2
+    assert len(results.publish(docs)) == 2
     assert soft(docs) == [1]
 
 
 def test_left_overs_of_other_seeds_are_not_published(results: Results, docs: Path) -> None:
     add(results, 0, 100)
-    put(results, docs)
+    results.publish(docs)
     assert soft(docs) == [0]
 
 
 def test_variants_that_are_not_given_again_stay(results: Results, docs: Path) -> None:
     add(results, 0, 1)
-    put(results, docs)
+    results.publish(docs)
     shutil.rmtree(results.folder)
     results.add("stack_language", "uniform_soft", 0)
-    assert put(results, docs) == {}
+    assert results.publish(docs) == {}
     assert soft(docs) == [0, 1]
 
 
@@ -419,17 +404,17 @@ def test_results_of_other_code_are_refused(results: Results, docs: Path) -> None
     add(results, 0)
     add(results, 1, code="1" * 16)
     with pytest.raises(ReportingError, match=r"sst_soft/seed-1\.json: of other code; run this"):
-        put(results, docs)
+        results.publish(docs)
     assert not docs.exists() or not list(docs.iterdir())
 
 
 def test_what_is_no_longer_made_is_removed(results: Results, docs: Path) -> None:
     add(results, 0)
-    put(results, docs)
+    results.publish(docs)
     old = docs / "lite/tables/discrete_transformer/table_9.csv"
     old.write_text("x")
     sealing.put(docs / "lite/claims/other_paper.json", {"claims": []})
-    put(results, docs)
+    results.publish(docs)
     assert not old.exists() and not (docs / "lite/claims/other_paper.json").exists()
     assert old.with_name("table_6_1.csv").is_file()
 
@@ -488,7 +473,7 @@ def test_undefined_measures_can_be_published(results: Results, docs: Path) -> No
         found = measures["evaluators"]["attention_importance"]["scalars"]
         found["tau_norm"] = plain({"value": float("nan"), "unit": "tau", "n": 0})
         sealing.put(path, measures)
-    put(results, docs)
+    results.publish(docs)
     table = (docs / "lite/tables/discrete_transformer/README.md").read_text()
     assert "undefined (" in table
     assert "NaN" not in (docs / "lite/runs/text_classification.jsonl").read_text()
@@ -496,7 +481,7 @@ def test_undefined_measures_can_be_published(results: Results, docs: Path) -> No
 
 def test_arrays_are_rounded(results: Results, docs: Path) -> None:
     add(results, 0)
-    put(results, docs)
+    results.publish(docs)
     evaluators = line(docs, 0)["measures"]["evaluators"]
     taus = evaluators["attention_importance"]["arrays"]["tau_norm"]
     assert len(taus) == 1821 and taus[3] is None
@@ -518,7 +503,7 @@ def test_a_file_that_is_too_large_leaves_everything_as_it_was(
     add(results, 0)
     monkeypatch.setattr(publishing, "LIMIT", 10_000)
     with pytest.raises(ReportingError, match=r"would be larger than 1 MiB"):
-        put(results, docs)
+        results.publish(docs)
     assert list(docs.iterdir()) == []
 
 
@@ -531,7 +516,7 @@ def test_a_folder_in_place_of_a_file_leaves_everything_as_it_was(
     with pytest.raises(
         ReportingError, match=f"^{table} is a folder; move it .*: git restore {docs}$"
     ):
-        put(results, docs)
+        results.publish(docs)
     assert [path for path in docs.rglob("*") if path.is_file()] == []
 
 
@@ -557,7 +542,7 @@ def test_runs_without_their_provenance_are_refused(
 
 def test_nothing_measured_is_refused(results: Results, docs: Path) -> None:
     with pytest.raises(ReportingError, match="nothing was measured"):
-        put(results, docs)
+        results.publish(docs)
     assert not docs.exists()
 
 
@@ -565,13 +550,13 @@ def test_without_new_results_all_is_made_anew_from_what_is_published(
     results: Results, docs: Path
 ) -> None:
     add(results, 0, 1)
-    put(results, docs)
+    results.publish(docs)
     before = index(docs)
     table = docs / "lite/tables/discrete_transformer/table_6_1.csv"
     content = table.read_bytes()
     table.write_text("old")
     shutil.rmtree(results.folder)
-    put(results, docs)
+    results.publish(docs)
     assert index(docs) == before and table.read_bytes() == content
 
 
@@ -581,7 +566,7 @@ def test_corpora_stay_published_without_their_data(
     """Facts are kept in the sidecar, until the recipe of their row is another."""
     only_papers(monkeypatch, "attention_learning", "explicit_sparse")
     add(results, 0)
-    put(results, docs)
+    results.publish(docs)
     table = docs / "lite/tables/attention_learning/table_8"
     facts = corpora(docs, "attention_learning/table_8")
     assert {one["missing"] for one in facts.values()} >= {"it has not been described yet"}
@@ -600,7 +585,7 @@ def test_corpora_stay_published_without_their_data(
     sealing.put(found, {"corpora": facts, "files": {}})
     found.with_suffix(".csv").touch()
     for _ in range(2):
-        put(results, docs)
+        results.publish(docs)
         text = table.with_name("README.md").read_text()
         assert "\n| SMS | 9 [3500]\u00a0✗ |" in text and "| Yelp |" not in text
         shutil.rmtree(found.parent, ignore_errors=True)
@@ -609,7 +594,7 @@ def test_corpora_stay_published_without_their_data(
     told["attention_learning/table_8"]["corpora"]["sms_spam"]["recipe"]["min_count"] = 2
     write_lines(docs / "lite/tables" / SIDECARS, told)
     sealing.relist(docs / "lite/index.json")
-    put(results, docs)
+    results.publish(docs)
     assert "9" not in {one["mean"] for one in read_csv(table.with_suffix(".csv"))}
     assert not table.with_name("README.md").exists()
 

@@ -39,7 +39,7 @@ def plan(results: Results) -> Plan:
 def measured(results: Results, *seeds: int, variant: str = "sst_soft") -> Measures:
     for seed in seeds:
         results.add("text_classification", variant, seed)
-    return Measures.read(results.measures, results.runs)
+    return results.read()
 
 
 def test_the_prediction_interval_is_students() -> None:

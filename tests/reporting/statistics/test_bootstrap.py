@@ -5,25 +5,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.significance import PairedTest
 
-from tests.reporting.synthetic import one_run
-from workflow.definitions.claims import Claims, check_claims
-from workflow.definitions.loader import check
-from workflow.definitions.paper import Paper
+from tests.reporting.synthetic import judged, one_run
 from workflow.errors import InputError, ReportingError
-from workflow.reporting.claims.judging import judge
-from workflow.reporting.measures import Measure, Measures
+from workflow.reporting.measures import Measure
 from workflow.reporting.statistics.bootstrap import (
     SAMPLES,
     bleu,
     resample,
     statistics,
 )
-from workflow.reporting.statistics.decisions import decide_corpora
+from workflow.reporting.statistics.decisions import Asked, decide_corpora
 
 WORDS = [f"w{n}" for n in range(20)]
 sentences = st.lists(st.sampled_from("abcdA"), max_size=9).map(" ".join)
@@ -38,7 +34,6 @@ def system(seed: int, wrong: float, count: int = 80) -> tuple[list[str], list[st
     return [" ".join(row) for row in mine], [" ".join(row) for row in texts]
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(sentences, sentences), min_size=1, max_size=5))
 def test_bleu_is_sacrebleus_without_smoothing(pairs: list[tuple[str, str]]) -> None:
     hypotheses, references = map(list, zip(*pairs, strict=True))
@@ -91,13 +86,13 @@ def test_a_system_equals_itself() -> None:
 )
 def test_decisions(seeds: int, direction: str, margin: float, verdict: str) -> None:
     pair = (statistics(*system(5, 0.1)), statistics(*system(6, 0.4)))
-    assert decide_corpora([pair] * seeds, direction, margin).verdict == verdict
+    assert decide_corpora([pair] * seeds, Asked(direction, margin)).verdict == verdict
 
 
 def test_seeds_that_differ_widen_the_interval() -> None:
     better, worse = statistics(*system(5, 0.05)), statistics(*system(6, 0.4))
     slightly = statistics(*system(7, 0.42))
-    decision = decide_corpora([(better, worse), (slightly, worse)], "greater", 0.0)
+    decision = decide_corpora([(better, worse), (slightly, worse)], Asked("greater", 0.0))
     assert decision.estimate is not None and decision.estimate > 0
     assert decision.ci_low is not None and decision.ci_low < 0
     assert decision.verdict == "undecided"
@@ -118,38 +113,13 @@ def translated(variant: str, seed: int, wrong: float) -> Measure:
     return one_run(variant, seed, {"bleu": score, "other": 1.0}, texts)
 
 
-def claim(**more: Any) -> dict[str, Any]:
-    return {
-        "id": "toy",
-        "claim": "A toy.",
-        "source": "zhao2019",
-        "experiment": "toy",
-        "measure": "probe.bleu",
-        "label": "BLEU",
-        "unit": "BLEU",
-        "digits": 1,
-        "over": "corpora",
-        "direction": "greater",
-        "margin": 0,
-        "left": {"variant": "good", "label": "good"},
-        "right": {"variant": "bad", "label": "bad"},
-        **more,
-    }
+OF_BLEU: dict[str, Any] = {"measure": "probe.bleu", "label": "BLEU", "unit": "BLEU", "digits": 1}
 
 
-def judged(monkeypatch: pytest.MonkeyPatch, measures: list[Measure], **more: Any) -> dict[str, Any]:
-    checked = check({"claims": [claim(**more)]}, Claims, "claims.yaml")
-    check_claims(checked, "claims.yaml")
-    paper = Paper("discrete_transformer")
-    monkeypatch.setattr(Paper, "claims", checked)
-    (found,) = judge(paper, "lite", Measures(measures))["claims"]
-    return dict(found)
-
-
-def test_a_claim_over_corpora(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_claim_over_corpora() -> None:
     runs = [translated("good", seed, 0.1) for seed in range(3)]
     runs += [translated("bad", seed, 0.4) for seed in range(2)]
-    found = judged(monkeypatch, runs)
+    found = judged(runs, **OF_BLEU, over="corpora")
     assert (found["n"], found["seeds"]) == (80, [0, 1])
     scores = [[run.number("probe.bleu") for run in runs[at : at + 2]] for at in (0, 3)]
     assert [found[side]["mean"] for side in ("left", "right")] == pytest.approx(
@@ -158,22 +128,21 @@ def test_a_claim_over_corpora(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found["estimate"] == pytest.approx(found["left"]["mean"] - found["right"]["mean"])
 
 
-def test_a_claim_needs_the_translations(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_claim_needs_the_translations() -> None:
     runs = [one_run(variant, 0, {"bleu": 30.0}) for variant in ("good", "bad")]
     with pytest.raises(ReportingError, match="probe keeps no translations"):
-        judged(monkeypatch, runs)
+        judged(runs, **OF_BLEU, over="corpora")
 
 
 def test_corpora_have_no_fixed_value() -> None:
-    checked = check({"claims": [claim(right={"value": 30})]}, Claims, "claims.yaml")
     with pytest.raises(InputError, match="claim toy: corpora are compared with corpora"):
-        check_claims(checked, "claims.yaml")
+        judged([], **OF_BLEU, over="corpora", right={"value": 30})
 
 
-def test_a_side_may_have_a_measure_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_side_may_have_a_measure_of_its_own() -> None:
     runs = [one_run("good", seed, {"bleu": 30.0 + seed, "other": 29.5}) for seed in range(3)]
     right = {"variant": "good", "label": "other", "measure": "probe.other"}
-    found = judged(monkeypatch, runs, over="runs", right=right)
+    found = judged(runs, **OF_BLEU, right=right)
     assert found["estimate"] == pytest.approx(np.mean([0.5, 1.5, 2.5]))
     assert [found[side]["mean"] for side in ("left", "right")] == [31.0, 29.5]
 

@@ -9,19 +9,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.reporting.synthetic import lines, one_run, outcomes, with_tables
+from tests.reporting.synthetic import (
+    checked,
+    judged,
+    lines,
+    one_run,
+    outcomes,
+    shown,
+    toy,
+    toy_table,
+    with_tables,
+)
 from workflow.definitions.cells import check_tables
-from workflow.definitions.claims import Claims
-from workflow.definitions.loader import check
 from workflow.definitions.paper import Paper
-from workflow.definitions.tables import Tables
 from workflow.errors import InputError, ReportingError
 from workflow.reporting.claims.judged import JudgedClaim
-from workflow.reporting.claims.judging import judge
 from workflow.reporting.claims.markdown import claims_table
-from workflow.reporting.measures import Measure, Measures
+from workflow.reporting.measures import Measures
 from workflow.reporting.statistics.cells import Cell
-from workflow.reporting.statistics.decisions import decide_proportions
+from workflow.reporting.statistics.decisions import Asked, decide_proportions
 from workflow.reporting.statistics.intervals import newcombe, wilson
 from workflow.reporting.tables import layout
 from workflow.reporting.tables import long_form as tables
@@ -38,35 +44,13 @@ def definitions(**more: Any) -> dict[str, Any]:
         {"id": "both", "label": "both", "metrics": ["learned"], "format": "{learned:interval}"},
         {"id": "mean", "label": "mean", "metrics": ["learned"], "format": "{learned:mean}"},
     ]
-    table = {
-        "title": "Toy",
-        "caption": "A toy.",
-        "source": "kinley2020",
-        "experiment": "toy",
-        "variant": "{row}",
-        "labels": ["Runs"],
-        "columns": columns,
-        "rows": [{"id": "same", "label": "same 40"}],
-    }
-    made = {"metrics": {"learned": metric | {"proportion": True}}, "tables": {"toy": table | more}}
-    checked: dict[str, Any] = check(made, Tables, "tables.yaml")
-    check_tables(checked, "tables.yaml")
-    return checked
-
-
-def table_of(made: dict[str, Any], behind: list[Measure]) -> tables.LongForm:
-    return tables.build(with_tables(made), "toy", "lite", Measures(behind))
-
-
-def shown(made: dict[str, Any], table: tables.LongForm) -> list[list[str]]:
-    """Return the texts of the rows that a reader sees."""
-    cells = layout.grid(made, "toy", table.cells, table.sidecar)
-    return [[cell.text for cell in row] for row in cells.rows]
+    rows = [{"id": "same", "label": "same 40"}]
+    return checked(toy_table({"learned": metric | {"proportion": True}}, columns, rows, **more))
 
 
 def test_a_cell_is_the_fraction_with_wilsons_interval() -> None:
     made = definitions()
-    table = table_of(made, outcomes("same", LEARNED))
+    table = toy(made, outcomes("same", LEARNED))
     for record in lines(table):
         assert tuple(record) == tuple(field.name for field in fields(Cell))
         assert (record["mean"], record["std"], record["n"]) == ("0.1", "", "20")
@@ -83,7 +67,7 @@ def test_a_cell_is_the_fraction_with_wilsons_interval() -> None:
 )
 def test_one_run_has_an_interval_too(value: int | None, text: str) -> None:
     made = definitions()
-    table = table_of(made, outcomes("same", [value]))
+    table = toy(made, outcomes("same", [value]))
     assert shown(made, table)[0][2] == text
     assert {record["n"] for record in lines(table)} == {"1"}
     assert {record["statistic"] for record in lines(table)} == {"single"}
@@ -91,7 +75,7 @@ def test_one_run_has_an_interval_too(value: int | None, text: str) -> None:
 
 def test_without_runs_nothing_is_filled_in() -> None:
     made = definitions()
-    table = table_of(made, [])
+    table = toy(made, [])
     assert shown(made, table) == []
     assert {record["ci_low"] + record["mean"] + record["n"] for record in lines(table)} == {""}
 
@@ -99,7 +83,7 @@ def test_without_runs_nothing_is_filled_in() -> None:
 def test_runs_without_an_outcome_are_left_out_and_told() -> None:
     made = definitions()
     behind = [*outcomes("same", [1, None, 0]), one_run("same", 3)]
-    table = table_of(made, behind)
+    table = toy(made, behind)
     assert shown(made, table)[0][1] == "0.50"
     assert lines(table)[0]["n"] == "2"
     assert "undefined in 1 of 4 runs" in lines(table)[0]["note"]
@@ -108,7 +92,7 @@ def test_runs_without_an_outcome_are_left_out_and_told() -> None:
 
 def test_a_table_of_best_runs_has_fractions_all_the_same() -> None:
     made = definitions(statistic="max")
-    table = table_of(made, outcomes("same", LEARNED))
+    table = toy(made, outcomes("same", LEARNED))
     assert (lines(table)[0]["mean"], lines(table)[0]["statistic"]) == ("0.1", "mean")
 
 
@@ -118,7 +102,7 @@ def test_a_metric_may_have_another_statistic_than_its_table() -> None:
     del metric["proportion"]
     for own, expected in (({}, ("1", "max")), ({"statistic": "mean"}, ("0.25", "mean"))):
         made["metrics"]["learned"] = metric | own
-        record, *_ = lines(table_of(made, outcomes("same", [0, 1, 0, 0])))
+        record, *_ = lines(toy(made, outcomes("same", [0, 1, 0, 0])))
         assert (record["mean"], record["statistic"]) == expected
 
 
@@ -141,7 +125,7 @@ def test_a_printed_fraction_is_judged_by_the_number_of_runs() -> None:
 
 def test_a_measure_that_is_no_outcome_is_named() -> None:
     with pytest.raises(ReportingError, match=r"same/seed-1\.json: probe\.learned is 0\.5, but"):
-        table_of(definitions(), outcomes("same", [1, 0.5]))
+        toy(definitions(), outcomes("same", [1, 0.5]))
 
 
 def test_any_metric_can_show_its_interval(paper: Paper, measures: Measures, tmp_path: Path) -> None:
@@ -170,7 +154,7 @@ def ones(count: int, n: int) -> list[int]:
 
 
 def test_the_printed_example_decides() -> None:
-    decision = decide_proportions(ones(56, 70), ones(48, 80), "greater", 0.0)
+    decision = decide_proportions(ones(56, 70), ones(48, 80), Asked("greater", 0.0))
     assert decision.estimate == pytest.approx(0.2)
     assert (decision.ci_low, decision.ci_high) == pytest.approx((0.0524, 0.3339), abs=5e-5)
     assert (decision.verdict, decision.n) == ("holds", 150)
@@ -200,7 +184,7 @@ def test_the_printed_example_decides() -> None:
 def test_decisions_by_hand(
     left: list[int], right: list[int] | float, direction: str, margin: float, verdict: str
 ) -> None:
-    assert decide_proportions(left, right, direction, margin).verdict == verdict
+    assert decide_proportions(left, right, Asked(direction, margin)).verdict == verdict
 
 
 groups = st.lists(st.integers(0, 1), min_size=2, max_size=25)
@@ -210,44 +194,24 @@ groups = st.lists(st.integers(0, 1), min_size=2, max_size=25)
 def test_directions_and_sides_mirror_each_other(
     left: list[int], right: list[int], margin: float
 ) -> None:
-    one = decide_proportions(left, right, "greater", margin).verdict
-    assert decide_proportions(right, left, "less", -margin).verdict == one
+    one = decide_proportions(left, right, Asked("greater", margin)).verdict
+    assert decide_proportions(right, left, Asked("less", -margin)).verdict == one
     opposite = {"holds": "does not hold", "does not hold": "holds"}.get(one, one)
-    assert decide_proportions(left, right, "less", margin).verdict == opposite
+    assert decide_proportions(left, right, Asked("less", margin)).verdict == opposite
 
 
-def claim(right: dict[str, Any]) -> dict[str, Any]:
-    """Return a claim over proportions, as `claims.yaml` has it."""
-    return {
-        "id": "fails",
-        "claim": "It fails more often.",
-        "source": "snell2021 section 3.3",
-        "experiment": "toy",
-        "measure": "probe.learned",
-        "label": "learned",
-        "digits": 2,
-        "unit": "fraction",
-        "over": "proportions",
-        "direction": "less",
-        "margin": 0,
-        "left": {"variant": "same", "label": "same 40"},
-        "right": right,
-    }
-
-
-def judged(right: dict[str, Any], behind: list[Measure]) -> dict[str, Any]:
-    paper = Paper("discrete_transformer")
-    paper.claims.update(check({"claims": [claim(right)]}, Claims, "claims.yaml"))
-    (found,) = judge(paper, "lite", Measures(behind))["claims"]
-    return dict(found)
-
-
-OTHER = {"variant": "more", "label": "40 of 60"}
+FAILS: dict[str, Any] = {
+    **{"measure": "probe.learned", "label": "learned", "unit": "fraction", "digits": 2},
+    **{"over": "proportions", "direction": "less"},
+    "left": {"variant": "same", "label": "same 40"},
+    "right": {"variant": "more", "label": "40 of 60"},
+}
+"""A claim: it fails more often."""
 
 
 def test_sides_are_groups_and_need_no_common_seed() -> None:
     behind = [*outcomes("same", LEARNED), *outcomes("more", [1, 1, 1, 0, None], first=18)]
-    found = judged(OTHER, behind)
+    found = judged(behind, **FAILS)
     assert found["estimate"] == pytest.approx(0.1 - 0.75)
     assert (found["ci_low"], found["ci_high"]) == pytest.approx(newcombe((2, 20), (3, 4)))
     assert found["left"] == {
@@ -269,7 +233,7 @@ def test_sides_are_groups_and_need_no_common_seed() -> None:
 
 
 def test_a_fixed_value_stands_for_the_other_side() -> None:
-    found = judged({"value": 0.5}, outcomes("same", LEARNED))
+    found = judged(outcomes("same", LEARNED), **FAILS | {"right": {"value": 0.5}})
     low, high = wilson(2, 20)
     assert (found["ci_low"], found["ci_high"]) == pytest.approx((low - 0.5, high - 0.5))
     assert (found["n"], found["verdict"]) == (20, "holds")
@@ -283,6 +247,6 @@ def test_a_fixed_value_stands_for_the_other_side() -> None:
     [([], "not run", ""), ([None, None], "undecided", " (undefined)")],
 )
 def test_one_side_decides_nothing(more: list[int | None], verdict: str, why: str) -> None:
-    found = judged(OTHER, [*outcomes("same", LEARNED), *outcomes("more", more)])
+    found = judged([*outcomes("same", LEARNED), *outcomes("more", more)], **FAILS)
     assert (found["verdict"], found["estimate"]) == (verdict, None)
     assert f"| – | – | – | – | – | **{verdict}**{why} |" in claims_table([JudgedClaim.of(found)])

@@ -20,10 +20,10 @@ def compared(ours: str, paper: str, word: str) -> tuple[Box, Box, Box]:
     return Box(ours, "ours"), Box(paper, "paper"), Box(word, "verdict", mark, frozenset({word}))
 
 
-def one_row(*boxes: tuple[Box, ...], columns: int = 1) -> Grid:
+def one_row(*boxes: tuple[Box, ...]) -> Grid:
     kinds = tuple(box.kind for box in boxes[0])
     rows = tuple((Box(f"r{n}", "label"), *it) for n, it in enumerate(boxes))
-    return Grid(("row",), (("c", kinds),) * columns, rows, ())
+    return Grid(("row",), (("c", kinds),), rows, ())
 
 
 def cells(text: str) -> list[list[str]]:

@@ -5,15 +5,11 @@ from typing import Any
 
 import pytest
 
-from tests.reporting.synthetic import lines, one_run, with_tables
-from workflow.definitions.cells import check_tables, table_runs
-from workflow.definitions.loader import check
-from workflow.definitions.tables import Tables
+from tests.reporting.synthetic import checked, lines, one_run, shown, toy, toy_table
+from workflow.definitions.cells import table_runs
 from workflow.errors import InputError
-from workflow.reporting.measures import Measures
 from workflow.reporting.statistics.verdict import WORDS
-from workflow.reporting.tables import layout
-from workflow.reporting.tables import long_form as tables
+from workflow.reporting.tables.long_form import LongForm
 
 TABLE_1 = {"source": "zhao2019", "table": "Table 1", "row": "{row}", "column": "{column}"}
 
@@ -30,37 +26,19 @@ def definitions(**row: Any) -> dict[str, Any]:
         {"id": "en_de", "label": "En-De", "metrics": ["bleu"]},
         {"id": "en_vi", "label": "En-Vi", "metrics": ["bleu"]},
     ]
-    table = {
-        "title": "Toy",
-        "caption": "A toy.",
-        "source": "zhao2019",
-        "experiment": "toy",
-        "variant": "{column}_{row}",
-        "labels": ["Model"],
-        "printed": [TABLE_1],
-        "rows": rows,
-        "columns": columns,
-    }
-    found: dict[str, Any] = check(
-        {"metrics": metrics, "tables": {"toy": table}}, Tables, "tables.yaml"
-    )
-    check_tables(found, "tables.yaml")
-    return found
+    given = {"source": "zhao2019", "variant": "{column}_{row}", "printed": [TABLE_1]}
+    return checked(toy_table(metrics, columns, rows, **given))
 
 
-def built(made: dict[str, Any], runs: list[Any]) -> tables.LongForm:
-    return tables.build(with_tables(made, "explicit_sparse"), "toy", "lite", Measures(runs))
+def built(made: dict[str, Any], runs: list[Any]) -> LongForm:
+    return toy(made, runs, "explicit_sparse")
 
 
 def test_quoted_numbers_stand_there_without_a_verdict() -> None:
     made = definitions()
     runs = [one_run("en_de_soft", 0, {"bleu": 29.0}), one_run("en_de_quoted", 0, {"bleu": 1.0})]
     table = built(made, runs)
-    cells = [
-        [cell.text for cell in row]
-        for row in layout.grid(made, "toy", table.cells, table.sidecar).rows
-    ]
-    assert cells == [
+    assert shown(made, table) == [
         ["DynamicConv (Wu et al., 2019)", "–", "29.7", "quoted", "–", "", ""],
         ["Transformer(impl.)", "29.0", "29.1", "not comparable", "not run", "30.6", "not run"],
     ]
@@ -100,8 +78,7 @@ def test_a_list_of_words_is_a_cell() -> None:
     missing = lines(table)[3]
     assert missing["verdict"] == "not run"
     assert "the measure is missing in 1 of 1 runs" in missing["note"]
-    grid = layout.grid(made, "toy", table.cells, table.sidecar)
-    assert grid.rows[1][1].text == "somewhat, little"
+    assert shown(made, table)[1][1] == "somewhat, little"
     made["metrics"]["bleu"]["of"] = "nowhere"
     assert [one["mean"] for one in lines(built(made, runs))] == [""] * 4
     made["metrics"]["bleu"]["of"] = "never"  # the first run was measured, and has no such word

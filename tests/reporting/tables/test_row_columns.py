@@ -1,27 +1,22 @@
 """Rows that show other metrics in each column: what exists, what is shown, what is refused."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from tests.reporting.synthetic import lines, one_run, with_tables
+from tests.reporting.synthetic import checked, laid_out, lines, one_run, shown, toy, toy_table
 from workflow.definitions.cells import (
-    cell_variant,
+    behind_cell,
     cells,
-    check_tables,
     format_of,
     metrics_of,
     table_places,
     table_runs,
 )
-from workflow.definitions.loader import check
 from workflow.definitions.paper import Paper
-from workflow.definitions.tables import Tables
 from workflow.errors import InputError
 from workflow.reporting.measures import Measures
-from workflow.reporting.tables import layout
 from workflow.reporting.tables import long_form as tables
 from workflow.reporting.tables.latex import latex
 
@@ -47,23 +42,7 @@ def definitions() -> dict[str, Any]:
         "metrics": {"one": ["majority"], "all": ["majority", "seen"]},
         "format": {"one": "{majority:mean}", "all": "{majority:mean} ({seen:mean})"},
     }
-    table = {
-        "title": "Toy",
-        "caption": "A toy.",
-        "source": "kinley2020",
-        "experiment": "toy",
-        "variant": "{row}",
-        "labels": ["Model"],
-        "columns": columns,
-        "rows": [{"id": "model", "label": "model"}, majority],
-    }
-    return {"metrics": metrics, "tables": {"toy": table}}
-
-
-def checked(made: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = check(made, Tables, "tables.yaml")
-    check_tables(found, "tables.yaml")
-    return found
+    return toy_table(metrics, columns, [{"id": "model", "label": "model"}, majority])
 
 
 def test_a_row_shows_other_metrics_in_each_column() -> None:
@@ -72,9 +51,8 @@ def test_a_row_shows_other_metrics_in_each_column() -> None:
         one_run("model", seed, {"infix": 50 + seed, "prefix": 40, "majority": 36, "seen": 7})
         for seed in range(2)
     ]
-    table = tables.build(with_tables(made), "toy", "lite", Measures(runs))
-    grid = layout.grid(made, "toy", table.cells, table.sidecar)
-    assert [[cell.text for cell in row] for row in grid.rows] == [
+    table = toy(made, runs)
+    assert shown(made, table) == [
         ["model", "50.5±0.7", "50.5±0.7", "50.5"],
         ["majority class", "36.0", "", "36.0 (7.0)"],
     ]
@@ -83,7 +61,7 @@ def test_a_row_shows_other_metrics_in_each_column() -> None:
     ]
     assert here == [("depth 1", "majority"), ("all", "majority"), ("all", "seen")]
     assert len(table.sidecar["cells"]) == len(lines(table)) == 4 + 3
-    assert latex(made, "toy", grid, "lite").count("36.0 & ") == 1
+    assert latex(made, "toy", laid_out(made, table), "lite").count("36.0 & ") == 1
 
 
 def test_a_column_without_an_entry_does_not_exist() -> None:
@@ -127,7 +105,7 @@ def test_a_column_of_bleu_has_one_direction_of_translation() -> None:
     for row, column in cells(table):
         found[column["id"]] += 1
         if column["id"] in places:
-            assert cell_variant(table, row, column).startswith(places[column["id"]])
+            assert behind_cell(table, row, column)[1].startswith(places[column["id"]])
     rows = len(table["rows"])
     assert found == {**dict.fromkeys(places, 3), "de_en": 12, "training": rows, "inference": rows}
 
@@ -144,64 +122,27 @@ def test_what_a_row_does_not_say_is_its_columns() -> None:
     assert not metrics_of({"metrics": {"two": ["d"]}}, column)
 
 
-def _column(row: dict[str, Any]) -> None:
-    row["metrics"]["al"] = row["metrics"].pop("all")
-
-
-def _metric(row: dict[str, Any]) -> None:
-    row["metrics"]["one"] = ["majorty"]
-
-
-def _format(row: dict[str, Any]) -> None:
-    row["format"]["two"] = "{majority}"
-
-
-def _field(row: dict[str, Any]) -> None:
-    row["format"]["one"] = "{seen}"
-
-
-def _column_format(row: dict[str, Any]) -> None:
-    del row["format"]["one"]
-
-
-def _shown(row: dict[str, Any]) -> None:
-    row["format"]["one"] = "{majority:intervall}"
-
-
-def _template(row: dict[str, Any]) -> None:
-    row["format"]["one"] = "{majority"
-
-
-def _text(row: dict[str, Any]) -> None:
-    row["metrics"] = "majority"
-
-
-def _inner_text(row: dict[str, Any]) -> None:
-    row["metrics"] = {"one": "majority"}
-
-
-def _empty(row: dict[str, Any]) -> None:
-    row["metrics"]["one"] = []
-
-
 @pytest.mark.parametrize(
-    ("damage", "sentence"),
+    ("change", "sentence"),
     [
-        (_column, r'toy, majority: unknown column "al" \(known: all, one, two\); did you mean "al'),
-        (_metric, 'toy, majority: unknown metric "majorty".*did you mean "majority"'),
-        (_format, r'toy, majority: unknown column "two" \(known: all, one\)'),
-        (_field, r'toy, majority, one: unknown metric "seen" \(known: majority\)'),
-        (_column_format, r'toy, majority, one: unknown metric "infix" \(known: majority\)'),
-        (_shown, 'unknown way to show a value "intervall".*did you mean "interval"'),
-        (_template, 'toy, majority, one: "{majority" is not a template'),
-        (_text, "rows.1.metrics: expected a list of metrics, or a mapping from column to such a"),
-        (_inner_text, "rows.1.metrics.one: expected a list, found"),
-        (_empty, "rows.1.metrics.one: must not be empty"),
+        (
+            {"metrics": {"al": ["majority"]}},
+            r'toy, majority: unknown column "al" \(known: all, one, two\); did you mean "al',
+        ),
+        ({"metrics": {"one": ["majorty"]}}, 'majority: unknown metric "majorty".*mean "majority"'),
+        ({"format": {"two": "{majority}"}}, r'majority: unknown column "two" \(known: all, one\)'),
+        ({"format": {"one": "{seen}"}}, r'one: unknown metric "seen" \(known: majority\)'),
+        ({"format": {"all": "{majority}"}}, r'one: unknown metric "infix" \(known: majority\)'),
+        ({"format": {"one": "{majority:mea}"}}, 'unknown way to show a value "mea".*mean "mean"'),
+        ({"format": {"one": "{majority"}}, 'toy, majority, one: "{majority" is not a template'),
+        ({"metrics": "majority"}, "rows.1.metrics: expected a list of metrics, or a mapping from"),
+        ({"metrics": {"one": "majority"}}, "rows.1.metrics.one: expected a list, found"),
+        ({"metrics": {"one": []}}, "rows.1.metrics.one: must not be empty"),
     ],
 )
-def test_wrong_names(damage: Callable[[dict[str, Any]], None], sentence: str) -> None:
+def test_wrong_names(change: dict[str, Any], sentence: str) -> None:
     made = definitions()
-    damage(made["tables"]["toy"]["rows"][1])
+    made["tables"]["toy"]["rows"][1] |= change
     with pytest.raises(InputError, match=sentence):
         checked(made)
 
@@ -231,8 +172,7 @@ def test_numbers_are_compared_where_both_have_the_star_or_neither(
     one = bool(ours) != (theirs == "starred")
     assert ("was never exceeded (*)" in record["note"]) == one
     assert (record["verdict"] == "not comparable") == one
-    shown = layout.grid(made, "toy", built.cells, built.sidecar).rows[0]
-    assert shown[2].text == number.printed.text + ("*" if theirs else "")
+    assert shown(paper.tables, built)[0][2] == number.printed.text + ("*" if theirs else "")
 
 
 def test_a_row_may_be_of_another_experiment_and_a_star_stands_where_a_value_is_above_0() -> None:
@@ -246,13 +186,7 @@ def test_a_row_may_be_of_another_experiment_and_a_star_stands_where_a_value_is_a
     runs = [one_run("model", 0, {"infix": 50, "seen": 0.5})]
     other = one_run("model", 0, {"infix": 40, "seen": 0})
     other.run["experiment"] = "toys"  # type: ignore[index]
-    built = tables.build(with_tables(made), "toy", "lite", Measures([*runs, other]))
-    grid = layout.grid(made, "toy", built.cells, built.sidecar)
-    assert [[cell.text for cell in row] for row in grid.rows] == [
-        ["model", "50.0*"],
-        ["other", "40.0"],
-    ]
-    one = tables.build(with_tables(made), "toy", "lite", Measures(runs))
-    grid = layout.grid(made, "toy", one.cells, one.sidecar)
-    assert [row[0].text for row in grid.rows] == ["model"]
-    assert grid.below[0] == "Not run: other."
+    assert shown(made, toy(made, [*runs, other])) == [["model", "50.0*"], ["other", "40.0"]]
+    one = laid_out(made, toy(made, runs))
+    assert [row[0].text for row in one.rows] == ["model"]
+    assert one.below[0] == "Not run: other."

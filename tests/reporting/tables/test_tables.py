@@ -11,7 +11,18 @@ import numpy as np
 import pytest
 
 from model.store.checksums import read_sealed
-from tests.reporting.synthetic import FLOORS, STACK, Results, lines, one_run, scalar, with_tables
+from tests.reporting.synthetic import (
+    FLOORS,
+    STACK,
+    Results,
+    laid_out,
+    lines,
+    one_run,
+    printing,
+    scalar,
+    toy,
+    toy_table,
+)
 from tests.sealing import flip, put
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
@@ -19,9 +30,8 @@ from workflow.files import read_sidecar, write_sidecar
 from workflow.reporting.measures import Measures
 from workflow.reporting.publication.counting import comparisons
 from workflow.reporting.statistics.cells import IDENTITY, text, write_cells
-from workflow.reporting.tables import long_form as tables
 from workflow.reporting.tables.latex import latex, tex_escape
-from workflow.reporting.tables.layout import NO_ROW, grid
+from workflow.reporting.tables.layout import NO_ROW
 from workflow.reporting.tables.tabulating import tabulate
 from workflow.scripts.latex import latex_of
 from workflow.scripts.measure import plain
@@ -157,11 +167,9 @@ def test_latex_has_one_cell_a_column(made: Path) -> None:
 
 def definitions_of_one(metric: dict[str, Any], **more: object) -> dict[str, Any]:
     """Return the definitions of a table of one metric, with one row and column if not others."""
-    table = {"title": "A title", "caption": "A caption.", "labels": [""], "source": ""}
-    table |= {"experiment": "toy", "variant": "v", "rows": [{"id": "r", "label": "r"}]}
-    table |= {"columns": [{"id": "c", "label": "c", "metrics": ["m"]}], **more}
-    made = {"measure": "probe.m", "label": "m", "unit": "", **metric}
-    return {"metrics": {"m": made}, "tables": {"toy": table}}
+    columns = [{"id": "c", "label": "c", "metrics": ["m"]}]
+    given = {"columns": columns, "rows": [{"id": "r", "label": "r"}], "labels": [""], **more}
+    return toy_table({"m": {"measure": "probe.m", "label": "m", "unit": "", **metric}}, **given)
 
 
 def made_latex(columns: int, **more: object) -> str:
@@ -169,8 +177,7 @@ def made_latex(columns: int, **more: object) -> str:
     label = {"id": "r", "label": "‹row›", "quoted": True}
     shown = [{"id": f"c{n}", "label": f"c{n}", "metrics": ["m"]} for n in range(columns)]
     made = definitions_of_one({"digits": 0}, rows=[label], columns=shown, **more)
-    table = tables.build(with_tables(made), "toy", "lite", Measures([]))
-    return latex(made, "toy", grid(made, "toy", table.cells, table.sidecar), "lite")
+    return latex(made, "toy", laid_out(made, toy(made, [])), "lite")
 
 
 def test_wide_latex_is_scaled_to_the_page() -> None:
@@ -188,7 +195,7 @@ def test_latex_notes_stand_below_the_table() -> None:
         text.index(part) for part in ("\\end{tabular}", "{Mind this. And that.}", "\\caption")
     )
     assert tabular < note < caption
-    assert "\\caption{A title. A caption. Scale lite.}" in text
+    assert "\\caption{Toy. A toy. Scale lite.}" in text
     assert "parbox" not in made_latex(1)
 
 
@@ -208,10 +215,9 @@ def test_a_table_of_which_nothing_was_run_is_a_line(paper: Paper, tmp_path: Path
 @pytest.mark.parametrize(("seed_std", "shown"), [(0, "5.97"), (1, "5.97±0.00")])
 def test_what_no_training_changes_has_no_deviation(seed_std: int, shown: str) -> None:
     made = definitions_of_one({"tolerance": {"seed_std": seed_std}, "digits": 2})
-    runs = [one_run("v", seed, {"m": 5.97}) for seed in (0, 1)]
-    table = tables.build(with_tables(made), "toy", "lite", Measures(runs))
+    table = toy(made, [one_run("r", seed, {"m": 5.97}) for seed in (0, 1)])
     assert lines(table)[0]["std"] == "0"
-    assert grid(made, "toy", table.cells, table.sidecar).rows[0][1].text == shown
+    assert laid_out(made, table).rows[0][1].text == shown
 
 
 @pytest.mark.parametrize(
@@ -270,8 +276,7 @@ def test_what_cannot_be_compared(
 ) -> None:
     for seed in (0, 1):
         results.add("stack_language", "uniform_discrete_penalty", seed, **options)
-    read = Measures.read(results.measures, results.runs)
-    tabulate(paper, "stack_language", scale, read, tmp_path / "t")
+    tabulate(paper, "stack_language", scale, results.read(), tmp_path / "t")
     found = pick(rows(tmp_path / "t"), row="uniform: discrete + penalty", metric="recall")
     assert {one["verdict"] for one in found} == {"not comparable"}
     assert all(reason in one["note"] for one in found)
@@ -279,8 +284,7 @@ def test_what_cannot_be_compared(
 
 def test_generated_texts_cannot_be_compared(paper: Paper, results: Results, tmp_path: Path) -> None:
     results.add("text_classification", "sst_soft", 0, source="generated")
-    read = Measures.read(results.measures, results.runs)
-    tabulate(paper, "table_6_1", "lite", read, tmp_path / "t")
+    tabulate(paper, "table_6_1", "lite", results.read(), tmp_path / "t")
     found = pick(rows(tmp_path / "t"), row="gradient norm: SST", column="TRANSFORMER")
     assert {one["verdict"] for one in found} == {"not comparable"}
     assert "stands in" in found[0]["note"]
@@ -312,8 +316,7 @@ def test_without_run_json_nothing_is_compared(
 def test_one_run_has_no_spread_over_runs(paper: Paper, results: Results, tmp_path: Path) -> None:
     """That over its examples, which stands in the row before, is another thing."""
     results.add("text_classification", "sst_soft", 0)
-    read = Measures.read(results.measures, results.runs)
-    tabulate(paper, "table_6_1", "lite", read, tmp_path / "t")
+    tabulate(paper, "table_6_1", "lite", results.read(), tmp_path / "t")
     (accuracy,) = soft(tmp_path / "t", "accuracy")
     assert (accuracy["statistic"], accuracy["std"], accuracy["ci_low"]) == ("single", "", "")
     assert accuracy["verdict"] == "within, one seed"
@@ -360,7 +363,7 @@ def damaged(results: Results, *metrics: str, value: object, seeds: tuple[int, ..
             scalar = plain({"value": value, "unit": "x", "n": 0})
             measures["evaluators"][evaluator]["scalars"][name] = scalar
             put(path, measures)
-    return Measures.read(results.measures, results.runs)
+    return results.read()
 
 
 @pytest.mark.parametrize("value", [None, float("nan")])
@@ -410,17 +413,12 @@ def test_runs_on_different_examples_end_in_a_sentence(
         arrays = measures["evaluators"]["attention_importance"]["arrays"]
         arrays["tau_norm"] = arrays["tau_norm"][seed:]
         put(path, measures)
-    read = Measures.read(results.measures, results.runs)
     with pytest.raises(ReportingError, match=r"different numbers of examples \(\[1820, 1821\]\)"):
-        tabulate(paper, "table_6_1", "lite", read, tmp_path / "t")
+        tabulate(paper, "table_6_1", "lite", results.read(), tmp_path / "t")
 
 
 def test_both_verdicts_are_shown_where_texts_differ(measures: Measures, tmp_path: Path) -> None:
-    paper = Paper("discrete_transformer")
-    for place, number in paper.expected.values.items():
-        if place[0] == "discrete2020" and place[4] == "precision":
-            other = replace(number, printed=replace(number.printed, text="0.5"))
-            paper.expected.values[place] = other
+    paper = printing("precision", source="discrete2020", text="0.5")
     tabulate(paper, "stack_language", "lite", measures, tmp_path / "tables/p/t")
     best = {line[0]: line[-1] for line in markdown(tmp_path / "tables/p/t")[:10]}
     assert best["precision (macro)"].endswith(" [0.959 / 0.5]\u00a0✓/✗")
@@ -436,11 +434,7 @@ def test_both_verdicts_are_shown_where_texts_differ(measures: Measures, tmp_path
 def test_why_a_number_differs_is_told_of_that_number_alone(
     measures: Measures, tmp_path: Path
 ) -> None:
-    paper = Paper("discrete_transformer")
-    for place, number in paper.expected.values.items():
-        if place[0] == "discrete2020" and place[4] in ("precision", "recall"):
-            other = replace(number, printed=replace(number.printed, text="0.5"))
-            paper.expected.values[place] = other
+    paper = printing("precision", "recall", source="discrete2020", text="0.5")
     (said,) = paper.tables["tables"]["stack_language"]["differs"]
     assert (said["rows"], said["columns"]) == (["uniform_discrete_penalty"], ["recall"])
     tabulate(paper, "stack_language", "lite", measures, tmp_path / "tables/p/t")
@@ -460,10 +454,7 @@ def test_why_a_number_differs_is_told_of_that_number_alone(
 
 
 def test_a_best_run_is_not_compared_with_a_mean(measures: Measures, tmp_path: Path) -> None:
-    paper = Paper("discrete_transformer")
-    for place, number in paper.expected.values.items():
-        best = replace(number.printed, statistic="max")
-        paper.expected.values[place] = replace(number, printed=best)
+    paper = printing("accuracy", statistic="max")
     tabulate(paper, "table_6_1", "lite", measures, tmp_path / "t")
     (found,) = pick(
         rows(tmp_path / "t"), row="gradient norm: SST", column="DISC TRANSF", metric="accuracy"

@@ -29,11 +29,6 @@ class Grammar:
     length: int
 
 
-def symbol_names(grammar: Grammar) -> list[str]:
-    """Return the written form of every symbol, in the order of their numbers."""
-    return ["(", ")", *(str(depth) for depth in range(grammar.max_depth + 1))]
-
-
 def legal(grammar: Grammar) -> Mask:
     """Return which choices are allowed, (length, max_depth + 1, 3), by position and depth.
 

@@ -21,11 +21,12 @@ from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.planning.departures import Departures
 from workflow.reporting.claims.judged import ClaimSide, JudgedClaim, kind_of
-from workflow.reporting.measures import Measure, Measures, partners, provenance
+from workflow.reporting.measures import Measure, Measures, numbers_of, partners, provenance
 from workflow.reporting.statistics import bootstrap, intervals
 from workflow.reporting.statistics.comparability import base_scale, hindrances
 from workflow.reporting.statistics.decisions import (
     UNDEFINED,
+    Asked,
     Decision,
     decide_corpora,
     decide_examples,
@@ -128,11 +129,11 @@ def _of_pairs(
     asked = _asked(claim)
     if claim["over"] == "corpora":
         counts = [(_counts(sides[0], one), _counts(sides[1], other)) for one, other in pairs]
-        decision = decide_corpora(counts, *asked)
+        decision = decide_corpora(counts, asked)
     elif claim["over"] == "runs":
-        decision = decide_runs(_of_runs(claim, pairs), *asked)
+        decision = decide_runs(_of_runs(claim, pairs), asked)
     else:
-        decision = decide_examples(*_of_examples(claim, pairs), *asked)
+        decision = decide_examples(*_of_examples(claim, pairs), asked)
     undefined = [
         one.undefined(name) for pair in paired for name, one in zip(sides, pair, strict=True)
     ]
@@ -156,16 +157,15 @@ def _of_groups(
     ones, others = ([outcome for _, outcome in side] for side in known)
     fixed = claim["right"].get("value")
     against = others if fixed is None else float(fixed)
-    decision = decide_proportions(ones, against, *_asked(claim))
+    decision = decide_proportions(ones, against, _asked(claim))
     undefined = any(one.undefined(name) for name, runs in sides for one in runs)
     if decision.verdict == "not run" and undefined:
         decision = UNDEFINED
     return decision, [run for run, _ in known[0]], [run for run, _ in known[1]]
 
 
-def _asked(claim: Claim) -> tuple[str, float, float | None]:
-    """Return what a decision is asked: direction, margin, and the difference of interest."""
-    return claim["direction"], claim["margin"], claim.get("interest")
+def _asked(claim: Claim) -> Asked:
+    return Asked(claim["direction"], claim["margin"], claim.get("interest"))
 
 
 def _measure(claim: Claim, side: str) -> str:
@@ -228,8 +228,7 @@ def _side(claim: Claim, side: str, behind: Sequence[Measure]) -> ClaimSide:
     """Return a side's label, variant, mean over the runs compared and, of proportions, counts."""
     if "value" in claim[side]:
         return ClaimSide(claim[side].get("label", "fixed value"), None, claim[side]["value"])
-    known = [measure.number(_measure(claim, side)) for measure in behind]
-    values = [value for value in known if value is not None]
+    values = numbers_of(behind, _measure(claim, side))
     mean = sum(values) / len(values) if values else None
     counts = (int(sum(values)), len(values)) if claim["over"] == "proportions" else ()
     return ClaimSide(claim[side]["label"], claim[side]["variant"], mean, *counts)

@@ -20,7 +20,7 @@ from workflow.reporting.figures.style import (
     refuse_many,
     say,
 )
-from workflow.reporting.measures import Measure
+from workflow.reporting.measures import Measure, numbers_of
 
 Course = Mapping[float, float]
 """The values of one run, by the point (step or epoch) at which each was measured."""
@@ -171,7 +171,7 @@ def _series(axes: Axes, look: Look, panel: Panel, series: Series, x: str, runs: 
 def _baseline(axes: Axes, look: Look, series: Series, x: str, baseline: Mapping[str, str]) -> None:
     """Draw the median of what a series is held against, if all its runs have it."""
     name, array = baseline.get(series.options["array"], ""), series.options["array"]
-    held = [value for run in series.behind if (value := run.number(name)) is not None]
+    held = numbers_of(series.behind, name)
     if all(measure.array(name) is not None for measure in series.behind):
         curves = [_curve(measure, name, x) for measure in series.behind]
         points = _common(curves)

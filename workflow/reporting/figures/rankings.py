@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from workflow.reporting.figures.panels import Panel, Series, seeds, series_of
 from workflow.reporting.figures.style import LOOKS, footnote, grid, nothing
+from workflow.reporting.measures import numbers_of
 
 Values = Mapping[str, Sequence[float]]
 """What each method has, one a run; those without any are left out."""
@@ -70,10 +71,7 @@ def _head(axes: Axes, text: str) -> None:
 
 def _values(series: Series, measure: Mapping[str, Any], methods: Iterable[str]) -> Values:
     names = {method: measure["measure"].format(method=method) for method in methods}
-    found = {
-        method: [value for run in series.behind if (value := run.number(name)) is not None]
-        for method, name in names.items()
-    }
+    found = {method: numbers_of(series.behind, name) for method, name in names.items()}
     return {method: values for method, values in found.items() if values}
 
 

@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 
 from workflow.reporting.figures.panels import Panel, seeds, series_of
 from workflow.reporting.figures.style import LOOKS, footnote, grid, nothing
+from workflow.reporting.measures import numbers_of
 
 FEW = 2
 """So many settings are no curve: between them no line is drawn."""
@@ -31,10 +32,7 @@ def draw(panels: Sequence[Panel], axis: str, measure: str, label: str, least: fl
     look = LOOKS[0]
     for axes, panel in zip(all_axes, shown, strict=True):
         names = [series.label for series in panel.drawn]
-        reached = [
-            [one for run in series.behind if (one := run.number(measure)) is not None]
-            for series in panel.drawn
-        ]
+        reached = [numbers_of(series.behind, measure) for series in panel.drawn]
         places = [place for place, values in enumerate(reached) if values]
         means = [sum(reached[place]) / len(reached[place]) for place in places]
         style = look["linestyle"] if len(places) > FEW else "none"

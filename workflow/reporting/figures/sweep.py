@@ -6,8 +6,9 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from workflow.reporting.figures.panels import Panel, Series, seeds
+from workflow.reporting.figures.panels import Panel, seeds
 from workflow.reporting.figures.style import footnote, grid, looks, nothing
+from workflow.reporting.measures import numbers_of
 
 
 def draw(panels: Sequence[Panel], axis: str, groups: Sequence[Mapping[str, Any]]) -> Figure:
@@ -27,7 +28,7 @@ def draw(panels: Sequence[Panel], axis: str, groups: Sequence[Mapping[str, Any]]
             points = [
                 (float(one.options["x"]), value)
                 for one in series
-                for value in _values(one, measure)
+                for value in numbers_of(one.behind, measure)
             ]
             settings = sorted({x for x, _ in points})
             means = [fmean(value for at, value in points if at == x) for x in settings]
@@ -52,8 +53,3 @@ def draw(panels: Sequence[Panel], axis: str, groups: Sequence[Mapping[str, Any]]
     about = f"Lines: means; small marks: {seeds(series)}."
     footnote(figure, panels, about)
     return figure
-
-
-def _values(series: Series, measure: str) -> list[float]:
-    values = [one.number(measure) for one in series.behind]
-    return [value for value in values if value is not None]

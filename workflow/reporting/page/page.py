@@ -87,17 +87,13 @@ def render(
         licences=cost.licences(recipes),
         tolerances=_tolerances(papers),
         near=NEAR,
-        changes=_tolerance_changes(scale),
+        changes=tolerances.changes(
+            read_history(PUBLISHED / scale / tolerances.NAME), tolerances.current()
+        ),
         dirty=sorted({str(run.get("commit"))[:10] for run in records if run.get("dirty")}),
         commits=sorted({str(run["commit"])[:10] for run in records if run.get("commit")}),
     )
     return str(page)
-
-
-def _tolerance_changes(scale: str) -> list[str]:
-    """Return how tolerances changed since results of a scale were first published."""
-    history = read_history(PUBLISHED / scale / tolerances.NAME)
-    return tolerances.changes(history, tolerances.current())
 
 
 def write_page(path: Path, page: str) -> None:

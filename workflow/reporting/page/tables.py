@@ -92,10 +92,7 @@ def shown(
     sidecar: Mapping[str, Any],
 ) -> ShownTable:
     """Return what the page shows of a table."""
-    table, grid = (
-        definitions["tables"][name],
-        layout.grid(definitions, name, given, sidecar),
-    )
+    table, grid = definitions["tables"][name], layout.grid(definitions, name, given, sidecar)
     told = list(zip(given, sidecar["cells"], strict=True))
     address = f"{paper}/{name}"
     return ShownTable(
@@ -138,7 +135,8 @@ def _rows(
                 cells.append(None)
                 continue
             place = f"{address}/{row['id']}/{column['id']}"
-            linked = _variants(behind, runs)
+            used = (one for _, entry in behind for one in entry.get("runs", ()))
+            linked = addresses(used, runs)
             first = f"{place}/{behind[0][0].metric}"
             cells.append(
                 ShownCell(
@@ -152,11 +150,6 @@ def _rows(
                 )
             )
         yield ShownRow(labels, cells)
-
-
-def _variants(behind: Iterable[tuple[Cell, Told]], runs: Mapping[str, Told]) -> list[str]:
-    """Return the addresses of the variants behind some cells."""
-    return addresses((one for _, told in behind for one in told.get("runs", ())), runs)
 
 
 def _marks(metrics: Mapping[str, Any], behind: Iterable[tuple[Cell, Told]]) -> list[Mark]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from workflow.datasets.fetched import sources
 from workflow.datasets.kinds.recipe import Recipe, files
-from workflow.definitions.cells import cell_variant, cells, row_experiment, row_name
+from workflow.definitions.cells import behind_cell, cells, row_name
 from workflow.definitions.paper import Paper
 from workflow.lines import whole_lines
 from workflow.planning.corpora import corpora
@@ -91,8 +91,7 @@ class Costs:
         variants: dict[str, list[tuple[str, str]]] = {}
         for row, column in cells(table):
             if not row.get("quoted"):
-                pair = (row_experiment(table, row), cell_variant(table, row, column))
-                variants.setdefault(row_name(row), []).append(pair)
+                variants.setdefault(row_name(row), []).append(behind_cell(table, row, column))
         for label, pairs in variants.items():
             runs = [
                 run

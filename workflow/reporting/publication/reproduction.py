@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workflow.definitions.cells import cell_variant, cells, metrics_of, row_experiment
+from workflow.definitions.cells import behind_cell, cell_metrics, cells
 from workflow.definitions.expected import Printed
 from workflow.definitions.names import known
 from workflow.definitions.paper import Paper
@@ -72,12 +72,9 @@ class Row:
         table = self.paper.definition("tables", self.table)
         for row, column in cells(table):
             if row["id"] == self.name and not row.get("quoted"):
-                pair = (row_experiment(table, row), cell_variant(table, row, column))
-                for name in metrics_of(row, column):
-                    metric = {**self.paper.tables["metrics"][name]}
-                    if "of" in metric:
-                        metric["of"] = str(metric["of"]).format(row=row["id"])
-                    yield f"{column['id']}/{name}", pair, metric  # type: ignore[misc]
+                pair = behind_cell(table, row, column)
+                for name, metric in cell_metrics(self.paper.tables, row, column):
+                    yield f"{column['id']}/{name}", pair, metric
 
     def runs(self, plan: Plan, published: Measures, seed: int | None = None) -> list[Run]:
         """Return the runs that make the row anew, of the first seed that none of it has published.

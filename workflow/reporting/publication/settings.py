@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from workflow.definitions.cells import cell_variant, cells, row_experiment, row_name
+from workflow.definitions.cells import behind_cell, cells, row_name
 from workflow.definitions.paper import PAPERS, Paper
 from workflow.files import read_sidecar
 from workflow.planning.departures import AtHand, Departures
@@ -59,10 +59,7 @@ def _variants(paper: str, table: str) -> dict[tuple[str, str], tuple[str, str]]:
     """Return experiment and variant of each cell, by its row and column as tables have them."""
     definition = Paper(paper).definition("tables", table)
     return {
-        (row_name(row), str(column["label"])): (
-            row_experiment(definition, row),
-            cell_variant(definition, row, column),
-        )
+        (row_name(row), str(column["label"])): behind_cell(definition, row, column)
         for row, column in cells(definition)
     }
 

@@ -12,7 +12,7 @@ it says that there is no such difference, also where it leaves out 0: that is a 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 
@@ -41,80 +41,61 @@ class Decision:
     """The difference of each seed; over proportions none."""
 
 
+class Asked(NamedTuple):
+    """What a claim asks of a difference."""
+
+    direction: str
+    """The side of the margin that it names, `greater` or `less`."""
+    margin: float
+    """The difference to exceed."""
+    interest: float | None = None
+    """The smallest difference of interest, where it names one."""
+
+
 UNDEFINED = Decision("undecided", "the measure is undefined in these runs")
 NOT_RUN = Decision("not run", "no pair of runs")
 
 
-def decide_runs(
-    differences: Sequence[float], direction: str, margin: float, interest: float | None = None
-) -> Decision:
-    """Decide whether differences of paired runs lie beyond `margin`.
-
-    Args:
-        differences: left - right of each seed.
-        direction: the side of the margin that the claim names (`greater` or `less`).
-        margin: the difference to exceed.
-        interest: the smallest difference of interest, where the claim names one.
-    """
+def decide_runs(differences: Sequence[float], asked: Asked) -> Decision:
+    """Decide on paired runs by left - right of each seed."""
     if not differences:
         return NOT_RUN
     mean = float(np.mean(differences))
-    n = len(differences)
-    return _decide(mean, (mean, mean), differences, direction, margin, n, interest)
+    return _decide(mean, (mean, mean), differences, asked, len(differences))
 
 
 def decide_examples(
-    differences: Sequence[float],
-    by_seed: Sequence[float],
-    direction: str,
-    margin: float,
-    interest: float | None = None,
+    differences: Sequence[float], by_seed: Sequence[float], asked: Asked
 ) -> Decision:
-    """Decide whether differences of paired examples lie beyond `margin`.
+    """Decide on paired examples.
 
     Args:
         differences: left - right of each example, averaged over seeds.
         by_seed: the mean difference of each seed.
-        direction: the side of the margin that the claim names (`greater` or `less`).
-        margin: the difference to exceed.
-        interest: the smallest difference of interest, where the claim names one.
+        asked: what the claim asks.
     """
     if not differences:
         return NOT_RUN
     mean, n = float(np.mean(differences)), len(differences)
     bounds = intervals.interval(mean, intervals.spread(differences), n)
-    return _decide(mean, bounds, by_seed, direction, margin, n, interest)
+    return _decide(mean, bounds, by_seed, asked, n)
 
 
-def decide_corpora(
-    pairs: Sequence[tuple[np.ndarray, np.ndarray]],
-    direction: str,
-    margin: float,
-    interest: float | None = None,
-) -> Decision:
-    """Decide whether one system's BLEU is beyond another's by a margin in `direction`.
-
-    Args:
-        pairs: by seed the counts of both systems, see `bootstrap.statistics`.
-        direction: the side of the margin that the claim names (`greater` or `less`).
-        margin: the difference to exceed.
-        interest: the smallest difference of interest, where the claim names one.
-    """
+def decide_corpora(pairs: Sequence[tuple[np.ndarray, np.ndarray]], asked: Asked) -> Decision:
+    """Decide on BLEU by the counts of both systems, by seed; see `bootstrap.statistics`."""
     if not pairs:
         return NOT_RUN
     drawn = bootstrap.resample(pairs)
-    bounds, by_seed, n = (drawn.low, drawn.high), drawn.per_seed, drawn.sentences
-    return _decide(drawn.estimate, bounds, by_seed, direction, margin, n, interest)
+    bounds = (drawn.low, drawn.high)
+    return _decide(drawn.estimate, bounds, drawn.per_seed, asked, drawn.sentences)
 
 
 def _decide(
     estimate: float,
     test_set: tuple[float, float] | None,
     by_seed: Sequence[float],
-    direction: str,
-    margin: float,
+    asked: Asked,
     n: int,
-    interest: float | None = None,
 ) -> Decision:
     """Decide by the interval over seeds and test set; `test_set` is the interval over the latter.
 
@@ -125,7 +106,7 @@ def _decide(
         reason = "one pair has no interval"
         return Decision("undecided", reason, estimate, n=n, by_seed=(*by_seed,))
     low, high = intervals.joined(estimate, test_set, over_seeds or (estimate, estimate))
-    verdict, reason = _by_interval(low, high, direction, margin, interest)
+    verdict, reason = _by_interval(low, high, asked)
     if over_seeds is None:
         verdict, reason = "undecided", "one seed says nothing about other trainings"
     elif without_spread(by_seed):
@@ -133,10 +114,9 @@ def _decide(
     return Decision(verdict, reason, estimate, low, high, n, (*by_seed,))
 
 
-def _by_interval(
-    low: float, high: float, direction: str, margin: float, interest: float | None
-) -> tuple[str, str]:
+def _by_interval(low: float, high: float, asked: Asked) -> tuple[str, str]:
     """Return what an interval of a difference decides, and why."""
+    direction, margin, interest = asked
     if interest is not None and -interest < low and high < interest:
         return "no difference", f"the interval lies within ±{interest:g}"
     if low <= margin <= high:
@@ -151,21 +131,13 @@ def without_spread(by_seed: Sequence[float]) -> bool:
     return len(by_seed) < SPREAD and len(set(by_seed)) == 1
 
 
-def decide_proportions(
-    left: Sequence[int],
-    right: Sequence[int] | float,
-    direction: str,
-    margin: float,
-    interest: float | None = None,
-) -> Decision:
-    """Decide whether a difference of two fractions lies beyond `margin` in `direction`.
+def decide_proportions(left: Sequence[int], right: Sequence[int] | float, asked: Asked) -> Decision:
+    """Decide on two fractions.
 
     Args:
         left: 0 or 1 of each run.
         right: the same of the other variant's runs, or a fixed fraction.
-        direction: the side of the margin that the claim names (`greater` or `less`).
-        margin: the difference to exceed.
-        interest: the smallest difference of interest, where the claim names one.
+        asked: what the claim asks.
     """
     groups = [left] if isinstance(right, float) else [left, right]
     if not all(groups):
@@ -178,7 +150,7 @@ def decide_proportions(
     else:
         low, high = intervals.newcombe(*counts)
         estimate -= counts[1][0] / counts[1][1]
-    verdict, reason = _by_interval(low, high, direction, margin, interest)
+    verdict, reason = _by_interval(low, high, asked)
     if min(n for _, n in counts) < 2:
         verdict, reason = "undecided", "one run says nothing about how often"
     return Decision(verdict, reason, estimate, low, high, sum(n for _, n in counts))

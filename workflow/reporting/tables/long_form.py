@@ -12,7 +12,7 @@ from workflow.definitions import cells as needs
 from workflow.definitions.expected import Expected, Printed
 from workflow.definitions.paper import Paper
 from workflow.definitions.tables import Column, Metric, Row, Rule
-from workflow.reporting.measures import Measure, Measures, partners, provenance
+from workflow.reporting.measures import Measure, Measures, numbers_of, partners, provenance
 from workflow.reporting.statistics.cells import (
     IDENTITY,
     UNDEFINED,
@@ -69,14 +69,12 @@ def build(
     cells: list[Cell] = []
     told: list[dict[str, Any]] = []
     for row, column in needs.cells(table):
-        variant = needs.cell_variant(table, row, column)
-        experiment = needs.row_experiment(table, row)
-        behind = [] if row.get("quoted") else measures.of(experiment, variant)
-        for metric in (_metric(metrics, one, row) for one in needs.metrics_of(row, column)):
+        behind = [] if row.get("quoted") else measures.of(*needs.behind_cell(table, row, column))
+        for called, metric in needs.cell_metrics(paper.tables, row, column):
             shown = _shown(metric, behind)
             runs.update({measure.identity: provenance(measure) for measure in shown})
             left_out = _left_out(metric, behind)
-            for cell, beside in _cells(context, row, column, metric, shown, left_out):
+            for cell, beside in _cells(context, row, column, called, metric, shown, left_out):
                 cells.append(cell)
                 told.append({**_told(context, cell, metric, shown), **beside})
     sidecar = {
@@ -95,14 +93,6 @@ def build(
     return LongForm(cells, sidecar)
 
 
-def _metric(metrics: Mapping[str, Metric], name: str, row: Row) -> Metric:
-    """Return a metric with its `name`, and with the word of the row where it is the list of one."""
-    metric = {**metrics[name], "name": name}
-    if "of" in metric:
-        metric["of"] = str(metric["of"]).format(row=row["id"])
-    return metric
-
-
 def _shown(metric: Metric, behind: Sequence[Measure]) -> Sequence[Measure]:
     """Return the runs that a cell shows: of a number all of them, of a text the first that has it.
 
@@ -119,6 +109,7 @@ def _cells(
     context: Context,
     row: Row,
     column: Column,
+    called: str,
     metric: Metric,
     behind: Sequence[Measure],
     left_out: str,
@@ -171,7 +162,7 @@ def _cells(
             table=context.name,
             row=needs.row_name(row),
             column=str(column["label"]),
-            metric=metric["name"],
+            metric=called,
             unit=metric["unit"],
             expected=number.printed.text,
             expected_std=number.printed.std,
@@ -232,10 +223,8 @@ def _crossed(
 
 def _chance(metric: Metric, behind: Sequence[Measure]) -> Sequence[Between]:
     """Return what a random order has in place of a metric: the measure with `_chance` behind."""
-    known = [measure.number(f"{metric['measure']}_chance") for measure in behind]
-    values = [value for value in known if value is not None]
-    mean = sum(values) / len(values) if values else None
-    return [] if mean is None else [(mean, mean)]
+    values = numbers_of(behind, f"{metric['measure']}_chance")
+    return [(sum(values) / len(values),) * 2] if values else []
 
 
 def _one_star(metric: Metric, number: Expected, behind: Sequence[Measure]) -> list[str]:

@@ -216,7 +216,7 @@ def test_a_search_without_beams_to_follow_starts_anew():
     assert torch.equal(first.tokens, second.tokens)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     seed=st.integers(0, 10**6),
     kind=st.sampled_from(sorted(KINDS)),

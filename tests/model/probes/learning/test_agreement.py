@@ -256,7 +256,7 @@ def test_without_ties_chance_is_that_of_rounding(length):
     assert chance(v, np.array([length]))[0] == pytest.approx(expected)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(rows(), st.randoms())
 def test_the_order_of_positions_means_nothing(pair, random):
     u, v = pair
@@ -268,7 +268,7 @@ def test_the_order_of_positions_means_nothing(pair, random):
     assert chance(two, lengths) == chance(two[:, order], lengths)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(rows(), st.integers(0, 3))
 def test_only_ranks_count(pair, power):
     u, v = (np.array([values]) for values in pair)

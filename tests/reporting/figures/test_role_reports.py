@@ -10,7 +10,6 @@ from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.reporting.figures.panels import Panel, Series
 from workflow.reporting.figures.role_classes import draw
-from workflow.reporting.figures.style import styled
 from workflow.reporting.measures import Measure, Measures
 from workflow.reporting.tables.long_form import build
 
@@ -26,36 +25,33 @@ def measured(**arrays: Any) -> Measure:
 
 
 def test_a_cell_is_the_share_of_its_class() -> None:
-    with styled():
-        figure = draw([panel("De-En", [measured()]), panel("En-Fi", [])])
-        (image,) = figure.axes[0].images
-        assert np.allclose(image.get_array(), [[0.75, 0.25], [0, 1]])
-        assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == ["7", "2"]
-        assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["noun", "mark"]
-        assert "Not run: En-Fi." in figure.texts[0].get_text()
+    figure = draw([panel("De-En", [measured()]), panel("En-Fi", [])])
+    (image,) = figure.axes[0].images
+    assert np.allclose(image.get_array(), [[0.75, 0.25], [0, 1]])
+    assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == ["7", "2"]
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["noun", "mark"]
+    assert "Not run: En-Fi." in figure.texts[0].get_text()
 
 
 def test_black_is_the_highest_share_of_all_maps() -> None:
     even = measured(class_counts=[[1, 3, 1], [2, 2, 1]])
     twice = measured(class_counts=[[2, 1, 1], [1, 2, 1]])
-    with styled():
-        figure = draw([panel("De-En", [even]), panel("En-Fi", [twice])])
-        first, second, bar = figure.axes
-        for axes in (first, second):
-            assert axes.images[0].get_clim() == (0, pytest.approx(0.6))
-        assert bar.get_ylabel() == "share of the class\n(black: the highest, 0.60)"
+    figure = draw([panel("De-En", [even]), panel("En-Fi", [twice])])
+    first, second, bar = figure.axes
+    for axes in (first, second):
+        assert axes.images[0].get_clim() == (0, pytest.approx(0.6))
+    assert bar.get_ylabel() == "share of the class\n(black: the highest, 0.60)"
 
 
 def test_a_figure_without_a_run_says_so() -> None:
-    with styled():
-        figure = draw([panel("De-En", [])])
-        assert [text.get_text() for text in figure.axes[0].texts] == ["not run"]
+    figure = draw([panel("De-En", [])])
+    assert [text.get_text() for text in figure.axes[0].texts] == ["not run"]
 
 
 def test_missing_arrays_are_told() -> None:
     run = measured()
     empty = Measure(run.path, run.identity, run.run, {})
-    with styled(), pytest.raises(ReportingError, match="measure the run again"):
+    with pytest.raises(ReportingError, match="measure the run again"):
         draw([panel("De-En", [empty])])
 
 
