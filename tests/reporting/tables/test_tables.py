@@ -426,7 +426,9 @@ def test_both_verdicts_are_shown_where_texts_differ(measures: Measures, tmp_path
     assert "precision (kinley2020): reproduced; precision (discrete2020): differs" in (
         (tmp_path / "tables/p/t.tex").read_text()
     )
-    judged = [one["verdict"] for one in rows(tmp_path / "tables/p/t") if one["expected"]]
+    printed = [one for one in rows(tmp_path / "tables/p/t") if one["expected"]]
+    again = [one["flag"] == "reading" and one["verdict"] == "not run" for one in printed]
+    judged = [one["verdict"] for one, missing in zip(printed, again, strict=True) if not missing]
     found = comparisons([tmp_path / "tables/p/t.csv"])
     assert [one.verdict for one in found] == judged and len(judged) == 8
 
