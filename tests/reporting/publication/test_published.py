@@ -7,13 +7,16 @@ from pathlib import Path
 import pytest
 
 from tests.workflow.guides import files
+from workflow.definitions.claims import claim_runs
 from workflow.definitions.paper import Paper
 from workflow.files import read_json, read_sidecar
+from workflow.reporting.claims.judged import read_claims
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measures
 from workflow.reporting.publication.differing import differing
 from workflow.reporting.publication.results import published
 from workflow.reporting.statistics.cells import read_cells
+from workflow.reporting.statistics.decisions import DECIDED as DECISIVE
 from workflow.reporting.tables.corpora import describe
 from workflow.reporting.tables.tabulating import tabulate
 from workflow.scripts.latex import latex_of
@@ -90,3 +93,23 @@ def test_claims(path: Path) -> None:
         assert [again[side]["mean"] for side in ("left", "right")] == [
             claim[side]["mean"] for side in ("left", "right")
         ]
+
+
+@pytest.mark.parametrize("path", CLAIMS, ids=lambda path: "/".join(path.parts[-3:]))
+def test_no_claim_is_decided_without_a_seed_that_one_side_has(path: Path) -> None:
+    """Sides are compared over shared seeds; one that is left out could turn the verdict."""
+    paper, measures = Paper(path.stem), runs(path.parents[1])
+    claims = {one["id"]: one for one in paper.claims["claims"]}
+    for judged in read_claims(path):
+        claim = claims[judged.id]
+        if judged.verdict not in DECISIVE or claim["over"] == "proportions":
+            continue
+        seeds = [
+            {
+                one.seed
+                for one in measures.of(*pair)
+                if not one.left_out(claim.get("measure") or claim["left"]["measure"])
+            }
+            for pair in claim_runs({"claims": [claim]})
+        ]
+        assert all(one == seeds[0] for one in seeds), judged.id
