@@ -170,10 +170,13 @@ def test_corpora_are_described_once_their_data_are_there(
     manifest = {"digest": digest({}), "splits": splits, "vocabulary_size": 5, "statistics": {}}
     encoded = results.folder.parent / "data" / corpus.folder / "encoded"
     put(encoded / "manifest.json", manifest)
-    folder = look(results).page.parent
-    facts = json.loads((folder / f"tables/{paper.name}/{name}.json").read_text())["corpora"]
-    assert facts[row]["vocabulary_size"] == 5
-    assert all("missing" in one for key, one in facts.items() if key != row)
+    monkeypatch.setattr(so_far, "PUBLISHED", results.folder.parent / "docs")
+    for beside_published in (False, True):
+        made = write_so_far(plan, planned(plan), lambda line: None, beside_published)
+        table = made.page.parent / f"tables/{paper.name}/{name}.json"
+        facts = json.loads(table.read_text())["corpora"]
+        assert facts[row]["vocabulary_size"] == 5
+        assert all("missing" in one for key, one in facts.items() if key != row)
 
 
 def command(results: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -24,6 +24,7 @@ from workflow.reporting.publication.results import (
     planned_runs,
     published,
 )
+from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.tables.corpora import Facts, facts_of
 
 NAME = "so_far"
@@ -68,7 +69,8 @@ def write_so_far(
     if beside_published:
         told = published(PUBLISHED / plan.scale)
         results, other = _counting(told | own, now)
-        left_out, known = [*left_out, *other], facts_told((PUBLISHED / plan.scale,))
+        left_out += other
+        known = _either(facts_told((PUBLISHED / base_scale(plan.scale),)), known)
     if not results and beside_published:
         raise ReportingError(f"{PUBLISHED / plan.scale}: nothing is published of this scale.")
     if not results:
@@ -128,6 +130,15 @@ def _counting(whole: Mapping[str, Result], now: Now) -> tuple[dict[str, Result],
     results = judged(whole, now)
     left_out = [f"{key}: {result.stale}" for key, result in results.items() if result.stale]
     return {key: result for key, result in results.items() if not result.stale}, left_out
+
+
+def _either(one: Known, other: Known) -> Known:
+    """Return what knows the facts that one knows, or the other, whose count where both do."""
+
+    def known(paper: Paper, name: str, rows: Mapping[str, DescribedCorpus]) -> dict[str, Facts]:
+        return one(paper, name, rows) | other(paper, name, rows)
+
+    return known
 
 
 def _facts(data: Path) -> Known:
