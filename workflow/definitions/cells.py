@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from string import Formatter
 
-from workflow.definitions.corpora import CorpusTable
+from workflow.definitions.corpora import CorpusTable, check_differences
 from workflow.definitions.names import Runs, fields, known, once
 from workflow.definitions.tables import Column, Metric, Row, Table, Tables
 from workflow.definitions.values import Place
@@ -74,11 +74,14 @@ def format_of(row: Row, column: Column) -> str:
     return own.get(column["id"], column.get("format", first))
 
 
-def why_different(table: Table | CorpusTable, row: str, column: str) -> str:
-    """Return what a table says of a cell that differs from the printed number, or nothing."""
-    said = table.get("differs", [])
-    places = ((one["rows"], one["columns"], one["because"]) for one in said)
-    return next((why for rows, columns, why in places if row in rows and column in columns), "")
+def why_different(
+    table: Table | CorpusTable, row: str, column: str, verdict: str
+) -> dict[str, str]:
+    """Return what a table says of a cell as its `because`, if the verdict is that it differs."""
+    for said in table.get("differs", []) if verdict == "differs" else []:
+        if row in said["rows"] and column in said["columns"]:
+            return {"because": said["because"]}
+    return {}
 
 
 def printed_places(table: Table, row: Row, column: Column) -> list[Place]:
@@ -186,9 +189,7 @@ def _check_parts(table: Table, metrics: Iterable[str], at: str) -> None:
         form, variant = row.get("format"), row.get("variant")
         known(here, "column", form if isinstance(form, dict) else (), by)
         known(here, "column", variant if isinstance(variant, dict) else (), columns)
-    for one in table.get("differs", []):
-        known(f"{at}, differs", "row", one["rows"], rows)
-        known(f"{at}, differs", "column", one["columns"], columns)
+    check_differences(table.get("differs", []), rows, columns, at)
     for column in table["columns"]:
         known(f"{at}, {column['id']}", "metric", column["metrics"], metrics)
         known(f"{at}, {column['id']}", "row", column.get("rows", []), rows)

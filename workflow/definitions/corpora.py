@@ -1,5 +1,6 @@
 """What `corpora.yaml` may say, and its checks: tables that are made from the data alone."""
 
+from collections.abc import Collection, Iterable
 from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field, WithJsonSchema
@@ -99,9 +100,16 @@ def check_corpora(corpora: Corpora, where: str) -> None:
         at, rows = f"{where}: tables.{name}", [row["id"] for row in table["rows"]]
         once(at, "row", rows)
         once(at, "row", [row["label"] for row in table["rows"]])
-        for one in table.get("differs", []):
-            known(f"{at}, differs", "row", one["rows"], rows)
-            known(f"{at}, differs", "column", one["columns"], table["columns"])
+        check_differences(table.get("differs", []), rows, table["columns"], at)
+
+
+def check_differences(
+    said: Iterable[Difference], rows: Collection[str], columns: Collection[str], at: str
+) -> None:
+    """Raise InputError for a difference in a row or column that the table at a place has not."""
+    for one in said:
+        known(f"{at}, differs", "row", one["rows"], rows)
+        known(f"{at}, differs", "column", one["columns"], columns)
 
 
 def check_printed(corpora: Corpora, expected: ExpectedValues, where: str) -> None:

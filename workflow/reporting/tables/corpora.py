@@ -168,9 +168,9 @@ def build(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts]) -> Lo
             value = None if "missing" in described else column.value(described)
             number = printed(paper, definition, row, column)
             verdict = judge(value, described.get("missing", ""), number, why)
-            differs = verdict.word == "differs"
-            because = why_different(definition, row["id"], one) if differs else ""
-            noted = (verdict.reason, because, number.note if number else "", row.get("note", ""))
+            why_so = why_different(definition, row["id"], one, verdict.word)
+            printed_note = number.note if number else ""
+            noted = (verdict.reason, *why_so.values(), printed_note, row.get("note", ""))
             cell = Cell(
                 paper=paper.name,
                 source=number.source if number else definition["source"],
@@ -190,10 +190,8 @@ def build(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts]) -> Lo
             )
             cells.append(cell)
             identity = {name: getattr(cell, name) for name in ("source", "row", "column", "metric")}
-            beside = {"because": because} if because else {}
-            told.append(
-                {**identity, "corpus": described.get("digest"), "difference": None, **beside}
-            )
+            corpus = {"corpus": described.get("digest"), "difference": None}
+            told.append({**identity, **corpus, **why_so})
     sidecar = {
         "schema": 1,
         "paper": paper.name,

@@ -143,11 +143,10 @@ def _cells(
         before = _by(former, *given) if former else verdict
         changed = before.word != verdict.word
         seeds = ", ".join(str(measure.seed) for measure in behind)
-        differs = verdict.word == "differs"
-        because = needs.why_different(table, row["id"], column["id"]) if differs else ""
+        because = needs.why_different(table, row["id"], column["id"], verdict.word)
         notes = [
             "" if row.get("quoted") else verdict.reason,
-            because,
+            *because.values(),
             f"{before.word} until {former['until']}: {before.reason}" if changed else "",
             f"seeds {seeds}" if behind else "",
             number.note,
@@ -174,7 +173,7 @@ def _cells(
         note = "; ".join(note for note in notes if note)
         beside: dict[str, Any] = {"formerly": before.word} if changed else {}
         beside |= {"between": ours.between} if ours.between else {}
-        beside |= {"because": because} if because else {}
+        beside |= because
         cells.append((replace(cell, note=note), beside))
     if statistics is not by_runs and ours.runs:
         other = replace(
