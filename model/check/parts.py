@@ -31,6 +31,7 @@ from model.layers.role_interaction import RoleInteraction, Roles
 from model.normalizers.gumbel import Gumbel
 from model.normalizers.softmax import Softmax
 from model.probes.importance.explanations import explanations
+from model.training.optimization import uses_bf16
 
 TEXTS, QUERIES, KEYS, OPEN = 2, 12, 40, 30
 """B, T and S of scores, and the keys that the second text has."""
@@ -81,7 +82,9 @@ def parts(data: Mapping[str, Corpus]) -> Iterator[Part]:
     for name, layer in LAYERS.items():
         yield Part(f"layers.{name}", of_layer(layer))
     for name, (model, objective, kind) in MODELS.items():
-        kinds = (SINGLE,) if model is SPARSE else (SINGLE, HALF)  # rounding chooses other keys
+        # Rounding chooses other keys; and oneDNN has no LSTM in bf16 on a CPU without bf16.
+        single = model is SPARSE or (name == "recurrent" and not has_bf16())
+        kinds = (SINGLE,) if single else (SINGLE, HALF)
         yield Part(f"architectures.{name}", of_model(model, objective, data[kind]), kinds)
         if kind == "pairs":
             for beams in (1, 4):
@@ -90,6 +93,11 @@ def parts(data: Mapping[str, Corpus]) -> Iterator[Part]:
     yield Part("architectures.transformer_xl", of_segments)
     for name in explanations(4):
         yield Part(f"probes.{name}", of_probe(name, data["texts"]), (SINGLE,))
+
+
+def has_bf16() -> bool:
+    """Whether the device that is checked, a GPU or else the CPU, would train in bf16."""
+    return uses_bf16("bf16", torch.device("cuda" if torch.cuda.is_available() else "cpu"))
 
 
 def mechanisms() -> list[str]:
