@@ -138,7 +138,7 @@ def planned(spec: dict[str, Any], data: Path, checkpoints: Sequence[int] = ()) -
         "data": {"dataset": data.parent.name, "recipe": "0" * 12, "digest": digest},
         "checkpoints": list(checkpoints),
     }
-    return seal(spec | {"code": Project(ROOT).hash(run_roots(spec))})
+    return seal(spec | {"code": Project(ROOT).code(run_roots(spec))})
 
 
 def trained(job: Job) -> Job:

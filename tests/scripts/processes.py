@@ -39,7 +39,7 @@ importlib.import_module(sys.argv.pop(1)).main()
 
 def coded(node: dict[str, Any]) -> dict[str, Any]:
     """A node of an evaluator or a recorder with the hash of its code."""
-    return node | {"code": Project(ROOT).hash(measuring_roots(node))}
+    return node | {"code": Project(ROOT).code(measuring_roots(node))}
 
 
 @dataclass(frozen=True)

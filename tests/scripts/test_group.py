@@ -28,7 +28,7 @@ def start(job, *more):
 def soft(job):
     """The run without anything drawn at random."""
     job.spec["model"]["encoder"] |= {"dropout": 0, "normalizer": SOFTMAX}
-    return job.sealed(code=Project(ROOT).hash(run_roots(job.spec)))
+    return job.sealed(code=Project(ROOT).code(run_roots(job.spec)))
 
 
 def test_two_processes_train_one_run_and_a_retry_continues_it(soft, tmp_path):

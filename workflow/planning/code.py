@@ -20,6 +20,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from workflow.errors import InputError
+from workflow.planning.equivalents import Equivalents
 
 Key = tuple[str, str]
 """Module and name of a definition."""
@@ -78,6 +79,14 @@ class Project:
         if roots not in self._hashes:
             self._hashes[roots] = self._hash(roots)
         return self._hashes[roots]
+
+    def code(self, roots: Iterable[str]) -> str:
+        """Return the hash that stands for the code of roots in specs and identities.
+
+        It is that of the oldest code that is proven to do the same; arguments and errors are those
+        of `hash`.
+        """
+        return Equivalents.read(self.root).representative(self.hash(roots))
 
     def _hash(self, roots: tuple[str, ...]) -> str:
         numbers: dict[Key, int] = {}

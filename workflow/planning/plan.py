@@ -76,7 +76,7 @@ class Run:
             "objective": settings.objective,
             "training": settings.training,
             "checkpoints": settings.checkpoints,
-            "code": _project(root).hash(roots),
+            "code": _project(root).code(roots),
         }
 
     def recorder(self, root: Path) -> Node:
@@ -87,12 +87,12 @@ class Run:
         node = self.settings.record
         if node is None:
             raise InputError(f"{self.key}: this variant has no record; give it one")
-        return {**node, "code": _project(root).hash(measuring_roots(node))}
+        return {**node, "code": _project(root).code(measuring_roots(node))}
 
     def evaluators(self, root: Path) -> dict[str, Node]:
         """Return the evaluators' nodes, each with the hash of its own code."""
         return {
-            name: {**node, "code": _project(root).hash(measuring_roots(node))}
+            name: {**node, "code": _project(root).code(measuring_roots(node))}
             for name, node in self.settings.evaluators.items()
         }
 

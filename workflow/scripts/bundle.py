@@ -28,6 +28,7 @@ from workflow.planning import imports
 from workflow.planning.code import Project, module_file
 from workflow.planning.configured import configured
 from workflow.planning.corpora import missing_file
+from workflow.planning.equivalents import FILE
 from workflow.planning.estimate import Estimator
 from workflow.planning.identity import (
     Spec,
@@ -266,7 +267,8 @@ class Bundle:
         programs = {f"workflow.scripts.{name}" for name in PROGRAMS}
         modules = {path.partition(":")[0] for path in roots} | programs | {"model.bundle"}
         code = {*(ROOT / "model").rglob("*.py"), *imports.files(modules, ROOT)}
-        files = {str(path.relative_to(ROOT)): path for path in sorted(code)}
+        equivalent = {ROOT / FILE} if (ROOT / FILE).is_file() else set()
+        files = {str(path.relative_to(ROOT)): path for path in sorted(code | equivalent)}
         runs = [
             {
                 "key": one.run.key,

@@ -32,10 +32,11 @@ def read_spec(path: Path) -> Spec:
     return cast(Spec, spec)
 
 
-def check_code(of: str, roots: Iterable[str], planned: str) -> None:
-    """Refuse to run other code than was planned."""
+def check_code(of: str, roots: Iterable[str], planned: str) -> str:
+    """Refuse to run code that does other things than what was planned; the hash of what runs."""
+    project, roots = Project(ROOT), tuple(roots)
     try:
-        found = Project(ROOT).hash(roots)
+        found, running = project.code(roots), project.hash(roots)
     except Mistake as error:
         raise Mistake(f"the code of {of} cannot be read: {error}.") from None
     if found != planned:
@@ -43,11 +44,12 @@ def check_code(of: str, roots: Iterable[str], planned: str) -> None:
             f"the code of {of} has changed since it was planned ({planned} planned, "
             f"{found} found); start snakemake again to plan it anew."
         )
+    return running
 
 
-def check_run_code(spec: Spec) -> None:
-    """Refuse to build a run's model from other code than was planned."""
-    check_code(f"run {spec['identity']}", run_roots(spec), spec["code"])
+def check_run_code(spec: Spec) -> str:
+    """Refuse to build a run's model from other code than was planned; the hash of what runs."""
+    return check_code(f"run {spec['identity']}", run_roots(spec), spec["code"])
 
 
 def check_data(spec: Spec, folder: Path) -> None:

@@ -106,7 +106,7 @@ def checked(archive: Path, folder: Path) -> tuple[list[Path], list[str]]:
 def other_code(record: dict[str, Any], project: Project) -> bool:
     """Return whether a run was trained by other code than is here now."""
     try:
-        return project.hash(run_roots(record["spec"])) != record["spec"]["code"]
+        return project.code(run_roots(record["spec"])) != record["spec"]["code"]
     except Mistake:
         return True
 
