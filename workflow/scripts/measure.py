@@ -17,7 +17,14 @@ from workflow.datasets.io.checksums import read_manifest
 from workflow.errors import Mistake
 from workflow.failure import one_sentence
 from workflow.planning.identity import Spec, digest, measuring_roots, nameless
-from workflow.scripts.job import check_code, load_subject, read_spec, record_digest, say
+from workflow.scripts.job import (
+    check_code,
+    check_run_code,
+    load_subject,
+    read_spec,
+    record_digest,
+    say,
+)
 from workflow.terminal import command
 
 if TYPE_CHECKING:
@@ -49,11 +56,16 @@ def main() -> None:
 
 
 def _evaluate(spec: Spec, given: argparse.Namespace) -> dict[str, object]:
-    """What each evaluator finds, or found when it ran before."""
+    """What each evaluator finds, or found when it ran before.
+
+    Where the code that ran is not what stands for it, `ran` has its hash, and `built` that of the
+    run's own code, which built the model.
+    """
     cache = Entry(given.store, spec["identity"]).folder / "measures"
     statistics = digest(read_manifest(given.data)["statistics"])
     subject: Subject | None = None
     history: list[Row] = []
+    built = ""
     found: dict[str, object] = {}
     for name, node in given.evaluators.items():
         further, records = dict(_read_by(name, given.further)), _read_by(name, given.record)
@@ -62,11 +74,14 @@ def _evaluate(spec: Spec, given: argparse.Namespace) -> dict[str, object]:
         path = cache / f"{name}-{digest([nameless(node), statistics, *digests])[:16]}.json"
         known = _known(path)
         if known is None:
-            check_code(f"evaluator '{name}'", measuring_roots(node), node["code"])
+            ran = check_code(f"evaluator '{name}'", measuring_roots(node), node["code"])
             if subject is None:
+                built = check_run_code(spec)
                 subject = load_subject(spec, given)
                 history = _history(given.run)
             made = _measure(name, node, spec, subject, history, further, records)
+            made |= {"ran": ran} if ran != node["code"] else {}
+            made |= {"built": built} if built != spec["code"] else {}
             write_atomically(path, sealed(plain(made)))
             known = read_sealed(path)
         found[name] = known

@@ -48,7 +48,7 @@ lost and for processes that no longer hear each other.
 """
 
 Segments = list[dict[str, Any]]
-"""Where, when and from which commit processes worked on a run, one after the other."""
+"""Where, when and by which code processes worked on a run, one after the other."""
 
 
 def main() -> None:
@@ -60,7 +60,7 @@ def main() -> None:
     deadline = begun + given.time_limit - margin(given.time_limit)
     with one_sentence():
         spec = read_spec(given.spec)
-        check_run_code(spec)
+        code = check_run_code(spec)
         entry = Entry(given.store, spec["identity"])
         try:
             if entry.whole(say):
@@ -69,7 +69,7 @@ def main() -> None:
                 parents = _parents(spec, given)
                 check_data(spec, given.data)
                 _check_failure(entry)
-                _train(spec, entry, parents, given, deadline)
+                _train(spec, code, entry, parents, given, deadline)
             if is_first():
                 entry.copy_result(given.out, spec)
         except Fenced as error:
@@ -106,12 +106,13 @@ def margin(limit: float) -> float:
 
 def _train(
     spec: Spec,
+    code: str,
     entry: Entry,
     parents: dict[str, Path],
     given: argparse.Namespace,
     deadline: float,
 ) -> None:
-    """Train to the end and put the result into the store."""
+    """Train to the end and put the result into the store; `code` is the hash of what runs."""
     from torch import OutOfMemoryError
 
     from model.batches.corpus import Corpus
@@ -139,7 +140,7 @@ def _train(
     watchdog = Watchdog(lambda: setattr(checkpointer, "asked_to_stop", True), given.patience)
     checkpointer.beat = watchdog.beat
     checkpointer.load()  # drops damaged states; training resumes from the newest that is left
-    segments = _begin_segment(entry, device, checkpointer.newest(), group.size)
+    segments = _begin_segment(entry, code, device, checkpointer.newest(), group.size)
     try:
         corpus = Corpus(given.data)
         check_mechanisms(spec["model"], device)
@@ -204,18 +205,21 @@ def _put_result(
     device: Any,
     processes: int,
 ) -> None:
-    """Write the files of a finished run."""
+    """Write the files of a finished run, and by which code it began where that is not the last."""
     import torch
     from safetensors.torch import save
 
     from model.store.provenance import environment, peak_memory_mb
     from model.training.optimization import uses_bf16
 
-    progress = trained.progress
+    progress, code = trained.progress, segments[-1]["code"]
+    for segment in segments:
+        if segment.get("code") == code:
+            del segment["code"]
     record = {
         "schema": 1,
         "identity": spec["identity"],
-        "code": spec["code"],
+        "code": code,
         "spec": spec,
         **environment(device),
         **{name: segments[-1][name] for name in ("commit", "dirty")},
@@ -243,8 +247,8 @@ def _put_result(
             (files / "checkpoints" / name).write_bytes(content)
 
 
-def _begin_segment(entry: Entry, device: Any, update: int, processes: int) -> Segments:
-    """Note where, when and from which commit this process works on the run.
+def _begin_segment(entry: Entry, code: str, device: Any, update: int, processes: int) -> Segments:
+    """Note where, when and by which code this process works on the run.
 
     `exact` says that it resumes bit for bit.
     """
@@ -256,6 +260,7 @@ def _begin_segment(entry: Entry, device: Any, update: int, processes: int) -> Se
     segments = json.loads(path.read_text()) if path.is_file() else []
     place = {"cpu": cpu_name(), "device": device.type, "torch": torch.__version__}
     same = all(segment[name] == place[name] for segment in segments for name in place)
+    same = same and all(segment.get("code", code) == code for segment in segments)
     exact = same and device.type == "cpu" and processes == 1
     began = {
         "started": now(),
@@ -264,6 +269,7 @@ def _begin_segment(entry: Entry, device: Any, update: int, processes: int) -> Se
         "host": socket.gethostname(),
         "job_id": os.environ.get("SLURM_JOB_ID"),
         **commit(ROOT),
+        "code": code,
     }
     segments.append({**began, **place, "exact": exact})
     write_atomically(path, json.dumps(segments).encode())
