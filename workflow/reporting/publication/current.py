@@ -1,17 +1,27 @@
 """What a run would be made of today, to tell which published runs are of other code or settings."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
 from typing import Any
 
-from workflow.planning.identity import digest, nameless
+from workflow import ROOT
+from workflow.planning.equivalents import Equivalents
+from workflow.planning.identity import digest, measuring_roots, nameless, run_roots
 from workflow.planning.plan import Plan, named
 
 SETTINGS = ("model", "objective", "training", "checkpoints")
 MEASURING = "measuring code"
+ON_GPU = "code on a GPU"
 GONE = "of a variant that no longer exists at this scale"
+OTHER_ON_GPU = f"of other {ON_GPU}"
+RUN = ""
+"""Beside the names of evaluators, that of the run itself."""
 
 Traits = Mapping[str, Any]
-"""By name, what the seeds of a variant share: code, settings, data recipe, measuring code."""
+"""By name, what the seeds of a variant share: code, settings, data recipe, measuring code.
+
+Code is what represents it. What was made on a GPU also has the hashes of the code that ran.
+"""
 Now = Callable[[str], Traits | None]
 """From `<experiment>/<variant>/seed-<n>` to its traits today, None where no variant is left."""
 
@@ -19,30 +29,58 @@ Now = Callable[[str], Traits | None]
 def traits(spec: Mapping[str, Any], evaluators: Mapping[str, Mapping[str, Any]]) -> Traits:
     """Return the traits of a run from its spec and its evaluators (with their `code`)."""
     return {
-        "code": spec["code"],
+        "code": _represented(spec["code"]),
         "settings": nameless({name: spec[name] for name in SETTINGS}),
         "data": {name: spec["data"][name] for name in ("dataset", "recipe")},
         MEASURING: {name: _measured_by(one) for name, one in evaluators.items()},
     }
 
 
+def _represented(code: str) -> str:
+    return Equivalents.read(ROOT).representative(code)
+
+
 def _measured_by(evaluator: Mapping[str, Any]) -> Any:
     """Return an evaluator's code and, where it reads records of other runs, what those are of."""
-    if "recorded" in evaluator:
-        return [evaluator.get("code"), evaluator["recorded"]]
-    return evaluator.get("code")
+    code = _represented(evaluator["code"]) if "code" in evaluator else None
+    return [code, evaluator["recorded"]] if "recorded" in evaluator else code
+
+
+def on_gpu(
+    run: Mapping[str, Any], evaluators: Mapping[str, Mapping[str, Any]]
+) -> Mapping[str, Mapping[str, Collection[str]]]:
+    """Return the trait of a run that a GPU trained: the code that ran; of another run nothing.
+
+    Proofs are made on a CPU, so there what represents code does not tell all.
+    """
+    if run.get("device", "cpu") == "cpu":
+        return {}
+    built = {one.get("built", run["spec"]["code"]) for one in evaluators.values()}
+    measuring = {name: {one.get("ran", one.get("code"))} for name, one in evaluators.items()}
+    return {ON_GPU: {RUN: built | ran(run), **measuring}}
+
+
+def ran(run: Mapping[str, Any]) -> set[str]:
+    """Return the hashes of the code that trained a run, by its `run.json`: several if resumed."""
+    segments = [run.get("began", {}), *run.get("continuations", ())]
+    return {run["code"], *(one["code"] for one in segments if "code" in one)}
 
 
 def planned(plan: Plan) -> Now:
     """Return the function that says what the runs of a plan are made of today."""
 
+    @cache
     def now(key: str) -> Traits | None:
         experiment, variant, seed = named(key)
         known = plan.experiments.get(experiment)
         if known is None or variant not in known.variants(plan.config["scale"]):
             return None
         run = plan.run(experiment, variant, seed)
-        return traits(run.draft(plan.root), plan.evaluators(run))
+        draft, evaluators = run.draft(plan.root), plan.evaluators(run)
+        roots = {RUN: run_roots(draft)}
+        roots |= {name: measuring_roots(node) for name, node in evaluators.items()}
+        running = {name: {plan.code(*of)} for name, of in roots.items()}
+        return {**traits(draft, evaluators), ON_GPU: running}
 
     return now
 
@@ -56,5 +94,15 @@ def outdated(made: Traits, today: Traits | None) -> str | None:
         return GONE
     measuring = {name: today[MEASURING].get(name) for name in made[MEASURING]}
     current = {**today, MEASURING: measuring}
-    other = [name for name in made if digest(made[name]) != digest(current[name])]
-    return f"of other {' and '.join(other)}" if other else None
+    named = [name for name in made if name != ON_GPU]
+    other = [name for name in named if digest(made[name]) != digest(current[name])]
+    if other:
+        return f"of other {' and '.join(other)}"
+    lines = Equivalents.read(ROOT)
+    holds = (
+        lines.chain(code, running, gpu=True) is not None
+        for name, codes in made.get(ON_GPU, {}).items()
+        for code in codes
+        for running in today[ON_GPU][name]
+    )
+    return None if all(holds) else OTHER_ON_GPU

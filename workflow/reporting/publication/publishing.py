@@ -87,7 +87,7 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
     before = published(folder)
     results = {
         key: replace(result, path=published_at(folder, key))
-        for key, result in judged(merge(before, given(plan, now)), now).items()
+        for key, result in judged(merge(judged(before, now), given(plan, now)), now).items()
     }
     if not results:
         where = Path(plan.folder) / "measures"

@@ -11,7 +11,14 @@ from workflow.files import read_json
 from workflow.lines import read_lines
 from workflow.planning.plan import Plan
 from workflow.reporting.measures import Measure, Run, measure_of
-from workflow.reporting.publication.current import Now, Traits, outdated, traits
+from workflow.reporting.publication.current import (
+    OTHER_ON_GPU,
+    Now,
+    Traits,
+    on_gpu,
+    outdated,
+    traits,
+)
 from workflow.reporting.publication.withheld import withheld
 from workflow.reporting.texts import FOLDER, put_back
 
@@ -46,7 +53,8 @@ class Result:
     @property
     def traits(self) -> Traits:
         """What the run was made of."""
-        return traits(self.run["spec"], self.measures["evaluators"])
+        evaluators = self.measures["evaluators"]
+        return {**traits(self.run["spec"], evaluators), **on_gpu(self.run, evaluators)}
 
     @property
     def contents(self) -> str:
@@ -153,7 +161,10 @@ def given(plan: Plan, now: Now) -> dict[str, Result]:
     results = {key: result for key in planned_runs(plan) if (result := measured(plan, key))}
     for key, result in results.items():
         if reason := outdated(result.traits, now(key)):
-            raise ReportingError(f"{result.path}: {reason}; run this scale again, then publish.")
+            again = "run this scale again"
+            if reason == OTHER_ON_GPU:  # which the store would still find
+                again = f"make forget RUN={result.identity}, {again}"
+            raise ReportingError(f"{result.path}: {reason}; {again}, then publish.")
     return results
 
 
@@ -210,7 +221,8 @@ def merge(old: Mapping[str, Result], new: Mapping[str, Result]) -> dict[str, Res
     """Return what is published once `new` has joined `old`; neither is changed.
 
     A run that is published already with the same identity and measuring code is kept as it is,
-    unless its evaluators have read records of more runs now, or it is withheld, and `new` is not.
+    unless its evaluators have read records of more runs now, it is withheld, and `new` is not, or
+    it is stale since it is of other code on a GPU.
     """
     merged = dict(old)
     for key, result in new.items():
@@ -220,6 +232,7 @@ def merge(old: Mapping[str, Result], new: Mapping[str, Result]) -> dict[str, Res
             and before.traits["measuring code"] == result.traits["measuring code"]
             and result.read() <= before.read()
             and not (before.withheld and not result.withheld)
+            and before.stale != OTHER_ON_GPU
         )
         if not same:
             merged[key] = result.publishable(before)
