@@ -7,23 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.equivalent import BITS, ROUNDING, line, of
 from workflow.errors import InputError
 from workflow.planning.equivalents import ALWAYS, FILE, STATED, VERDICTS, Equivalents, worst
 
 A, B, C, D, E = (letter * 16 for letter in "abcde")
-BITS, ROUNDING, _ = VERDICTS
-
-
-def line(old, new, verdict=BITS, date="2026-12-01", gpu="unchanged"):
-    """A line of the file."""
-    told = {"old": old, "new": new, "what": "training", "name": "one/small"}
-    told |= {"verdict": verdict, "date": date}
-    return told if verdict == STATED else told | {"gpu": gpu}
-
-
-def of(*lines):
-    """Lines in this order."""
-    return Equivalents((f"line {at}", one) for at, one in enumerate(lines, start=1))
 
 
 def write(root, *lines):

@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from model.store.checksums import Damaged
+from tests.equivalent import ROUNDING, accept, line
 from tests.reporting.synthetic import Results, one_run
 from tests.sealing import change, flip, put
 from workflow.errors import ReportingError
-from workflow.reporting.measures import Measure, Measures
+from workflow.planning.equivalents import STATED
+from workflow.reporting.measures import Measure, Measures, earlier, provenance
 
 
 @pytest.mark.parametrize(
@@ -104,3 +106,54 @@ def test_timings_are_of_one_kind_of_machine(devices: list[str], speeds: list[flo
     assert [one.number("speed.relative") for one in group] == speeds
     assert [one.number("accuracy.accuracy") for one in group] == [50.0, 51.0, 52.0][: len(made)]
     assert ["speed" in one.elsewhere for one in group] == [speed is None for speed in speeds]
+
+
+A, B, C = (letter * 16 for letter in "abc")
+
+
+@pytest.mark.parametrize(
+    ("codes", "speeds"),
+    [
+        (["a", "a", "a"], [1.0, 2.0, 3.0]),
+        (["a", "b", "a"], [None, 2.0, None]),
+        (["b", "a built by b", "c"], [1.0, 2.0, None]),
+        (["e ran by a", "e ran by b", "e"], [None, 2.0, 3.0]),
+    ],
+)
+def test_timings_are_by_code_that_was_in_use_at_one_time(
+    codes: list[str], speeds: list[float | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Codes are those of runs, `e` that of an evaluator, which changed with another one's."""
+    accept(monkeypatch, line(A, B), line(C, "d" * 16), line("e" * 16, "f" * 16, STATED))
+    made = []
+    for seed, said in enumerate(codes):
+        one = timed(seed, "cpu", seed + 1.0)
+        code, _, other = said.partition(" ")
+        told: dict[str, Any] = {"code": "9" * 16}
+        if code == "e":
+            told = {"code": code * 16}
+        if other:
+            kind, _, hashed = other.partition(" by ")
+            told[kind] = hashed * 16
+        one.evaluators["speed"].update(told)
+        made.append(replace(one, provenance={"device": "cpu", "spec": {"code": code * 16}}))
+    group = Measures(made).of("toy", "one")
+    assert [one.number("speed.relative") for one in group] == speeds
+    assert [one.number("accuracy.accuracy") for one in group] == [50.0, 51.0, 52.0]
+    assert {one.elsewhere.get("speed") for one in group} <= {None, "by earlier code"}
+
+
+def test_a_run_by_earlier_code_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    accept(monkeypatch, line(A, B, ROUNDING), line(B, C), line("0" * 16, A, STATED))
+    found = {}
+    for code in (A, B, C, "0" * 16, "7" * 16):
+        run = {"code": code, "spec": {"code": "7" * 16 if code[0] == "7" else A}}
+        found[code[0]] = earlier(run)
+        said = provenance(replace(timed(0, "cpu", 1.0), provenance=run)).get("earlier", "")
+        assert said == found[code[0]]
+    rounding = "by earlier code, same to rounding"
+    stated = "by earlier code, stated to be the same, not proven"
+    assert found == {"a": rounding, "b": "", "c": "", "0": stated, "7": ""}
+    resumed = {"code": C, "spec": {"code": A}, "continuations": [{"code": A}, {}]}
+    assert earlier(resumed) == rounding
+    assert earlier({}) == ""

@@ -6,14 +6,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from workflow import ROOT
 from workflow.definitions.tables import Metric
 from workflow.errors import ReportingError
 from workflow.files import read_json
+from workflow.planning.equivalents import ALWAYS, STATED, VERDICTS, Equivalents, Verdict, worst
 
 Run = Mapping[str, Any]
 """The content of a `run.json`; empty where it was not given."""
 TIMES = ("ms", "K tokens/s", "softmax = 1")
-"""Units of what was timed: whatever such an evaluator tells is of one kind of machine."""
+"""Units of what was timed: whatever such an evaluator tells is of one kind of machine and code."""
+BY = "by earlier code"
+EARLIER: Mapping[Verdict, str] = {
+    "same to rounding": "same to rounding",
+    STATED: "stated to be the same, not proven",
+}
+"""What is said, behind `BY`, of a run by code that is not the newest of those that do the same."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +48,9 @@ class Measure:
     provenance: Run = field(default_factory=dict)
     records: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The runs whose records were read, by `<evaluator>.<argument>`."""
-    elsewhere: frozenset[str] = frozenset()
-    """Evaluators left out, as they were timed on another kind of machine than others' runs."""
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
+    """Evaluators left out, as they were timed on another kind of machine than others' runs, or by
+    earlier code, with which of both."""
 
     @property
     def key(self) -> str:
@@ -103,9 +112,23 @@ class Measure:
         told = self._told("scalars", name)
         return told is not None and told.get("value") is None
 
-    def left_out(self, name: str) -> bool:
-        """Say whether `evaluator.metric` was timed on another kind of machine than others' runs."""
-        return name.partition(".")[0] in self.elsewhere
+    def left_out(self, name: str) -> str:
+        """Return how `evaluator.metric` was timed, where that is not as others' runs were."""
+        return self.elsewhere.get(name.partition(".")[0], "")
+
+    def timed(self, evaluator: str) -> bool:
+        """Say whether an evaluator timed anything."""
+        scalars = self.evaluators.get(evaluator, {}).get("scalars", {})
+        return any(one.get("unit") in TIMES for one in scalars.values())
+
+    def timed_code(self, evaluator: str) -> frozenset[str]:
+        """Return the hashes of the code that an evaluator timed and was: the model's and its own.
+
+        What the model was trained by does not matter to its speed.
+        """
+        told = self.evaluators[evaluator]
+        model = told.get("built", self.provenance.get("spec", {}).get("code"))
+        return frozenset(filter(None, (told.get("ran", told.get("code")), model)))
 
     def partners(self, name: str) -> list[str]:
         """Return the other runs whose records the evaluator of `evaluator.metric` read."""
@@ -175,29 +198,46 @@ class Measures:
 
 
 def timed_alike(group: list[Measure]) -> list[Measure]:
-    """Return the measures of a variant, with the timings of one kind of machine.
+    """Return the measures of a variant, with the timings of one kind of machine, by one code.
 
     Speeds on a CPU and on a GPU have no mean. It is the CPU where a run has one, so that the rows
-    of a table are alike; else the kind of most runs.
+    of a table are alike; else the kind of most runs. Of code it is the newest.
     """
+    group = [*group]
     for name in {name: None for measure in group for name in measure.evaluators}:
-        told = [measure.evaluators.get(name, {}).get("scalars", {}) for measure in group]
-        timed = [any(one.get("unit") in TIMES for one in scalars.values()) for scalars in told]
-        pairs = list(zip(group, timed, strict=True))
-        devices = Counter(measure.provenance.get("device") for measure, one in pairs if one)
+        timed = [measure for measure in group if measure.timed(name)]
+        devices = Counter(measure.provenance.get("device") for measure in timed)
         usual = max(devices, key=lambda one: (one == "cpu", devices[one]), default=None)
-        group = [
-            _without(measure, name)
-            if one and measure.provenance.get("device") != usual
-            else measure
-            for measure, one in pairs
-        ]
+        here = [measure for measure in timed if measure.provenance.get("device") == usual]
+        newest = max(here, key=lambda it: _in_use(it.timed_code(name)), default=None)
+        for at, one in enumerate(group):
+            if one.timed(name) and one.provenance.get("device") != usual:
+                group[at] = _without(one, name, "on another kind of machine")
+            elif newest and one.timed(name) and not comparable([(one, name), (newest, name)]):
+                group[at] = _without(one, name, BY)
     return group
 
 
-def _without(measure: Measure, name: str) -> Measure:
+def comparable(timings: Iterable[tuple[Measure, str]]) -> bool:
+    """Say whether timings are by code that was in use at one time, of each its measure and name.
+
+    A proof that new code computes what the old did says nothing of its speed.
+    """
+    codes = {measure.timed_code(name.partition(".")[0]) for measure, name in timings}
+    begun, left = _in_use({code for both in codes for code in both})
+    return len(codes) <= 1 or begun < left
+
+
+def _in_use(codes: Iterable[str]) -> tuple[str, str]:
+    """Return the dates from and until which all of some code was in use."""
+    lines = Equivalents.read(ROOT)
+    begun, left = zip(ALWAYS, *map(lines.current, codes), strict=True)
+    return max(begun), min(left)
+
+
+def _without(measure: Measure, name: str, why: str) -> Measure:
     others = {one: told for one, told in measure.evaluators.items() if one != name}
-    return replace(measure, evaluators=others, elsewhere=measure.elsewhere | {name})
+    return replace(measure, evaluators=others, elsewhere={**measure.elsewhere, name: why})
 
 
 def read_measure(path: Path, provenance: Mapping[Any, Run]) -> Measure:
@@ -235,7 +275,10 @@ def partners(behind: Iterable[tuple[Measure, str]]) -> list[str]:
 
 
 def provenance(measure: Measure) -> dict[str, Any]:
-    """Return where a run comes from: its labels, code, data, commit and hardware."""
+    """Return where a run comes from: its labels, code, data, commit and hardware.
+
+    With `earlier`, where there is anything to say of that.
+    """
     run = measure.provenance
     known = ("code", "commit", "dirty", "torch", "cuda", "python", "cpu", "device", "finished")
     labels = {name: measure.run.get(name) for name in ("experiment", "variant", "seed", "scale")}
@@ -244,4 +287,24 @@ def provenance(measure: Measure) -> dict[str, Any]:
         "data": spec.get("data", {}).get("digest"),
         "precision": spec.get("training", {}).get("precision"),
     }
-    return {**labels, **settings, **{name: run.get(name) for name in known}}
+    mark = {"earlier": said} if (said := earlier(run)) else {}
+    return {**labels, **settings, **{name: run.get(name) for name in known}, **mark}
+
+
+def ran(run: Run) -> set[str]:
+    """Return the hashes of the code that trained a run, by its `run.json`: several if resumed."""
+    segments = [run.get("began", {}), *run.get("continuations", ())]
+    return {run["code"], *(one["code"] for one in segments if "code" in one)}
+
+
+def earlier(run: Run) -> str:
+    """Return what is to be said of a run by other code than the newest of those that do the same.
+
+    Nothing where that makes the same bits.
+    """
+    if "code" not in run:
+        return ""
+    lines = Equivalents.read(ROOT)
+    chains = [lines.chain(code, lines.newest(run["spec"]["code"])) for code in ran(run)]
+    verdict = max((worst(one or ()) for one in chains), key=VERDICTS.index)
+    return f"{BY}, {EARLIER[verdict]}" if verdict in EARLIER else ""

@@ -11,6 +11,7 @@ from workflow.errors import ReportingError
 from workflow.failure import one_sentence
 from workflow.files import write_text
 from workflow.planning.configured import configured
+from workflow.planning.equivalents import FILE
 from workflow.planning.plan import Plan
 from workflow.reporting.publication.crate import NAME, crate_text, dated
 from workflow.reporting.publication.current import planned
@@ -79,8 +80,8 @@ def check_crate(folder: Path) -> None:
     made = crate.is_file() and crate_text(folder, published(folder), Paper.all(), dated(crate))
     if not made or made != crate.read_text(encoding="utf-8"):
         raise ReportingError(
-            f"{crate} is not of what is published, of workflow/sources.tsv or of papers' tables; "
-            f"run `make publish SCALE={folder.name}`."
+            f"{crate} is not of what is published, of workflow/sources.tsv, of papers' tables or of "
+            f"{FILE}; run `make publish SCALE={folder.name}`."
         )
 
 

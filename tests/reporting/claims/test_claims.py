@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from tests.equivalent import accept, line
 from tests.reporting.synthetic import Results
 from workflow.definitions.claims import check_claims
 from workflow.definitions.paper import PAPERS, Paper
@@ -19,6 +20,7 @@ from workflow.reporting.claims.judging import judge
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.measures import Measure, Measures
 from workflow.reporting.statistics.decisions import (
+    OTHER_TIMES,
     Asked,
     _decide,
     decide_examples,
@@ -240,6 +242,43 @@ def test_unpaired_seeds_are_left_out(paper: Paper, results: Results) -> None:
     assert claim(found, "penalty_needed_uniform")["seeds"] == [1]
     assert claim(found, "penalty_needed_uniform")["verdict"] == "undecided"
     assert claim(found, "tau_sst")["verdict"] == "not run"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "unit", "compared"),
+    [
+        ("a", "a", "ms", True),
+        ("a", "c", "ms", True),
+        ("a", "b", "ms", False),
+        ("a", "b", "%", True),
+    ],
+)
+def test_timings_by_code_before_a_change_and_after_are_not_compared(
+    paper: Paper,
+    results: Results,
+    monkeypatch: pytest.MonkeyPatch,
+    left: str,
+    right: str,
+    unit: str,
+    compared: bool,
+) -> None:
+    accept(monkeypatch, line("a" * 16, "b" * 16))
+    name = "penalty_needed_uniform"
+    (asked,) = (one for one in paper.claims["claims"] if one["id"] == name)
+    evaluator = asked["measure"].partition(".")[0]
+    for seed in range(4):
+        for side in ("left", "right"):
+            results.add(asked["experiment"], asked[side]["variant"], seed)
+    read = results.read()
+    for side, code in (("left", left), ("right", right)):
+        for one in read.of(asked["experiment"], asked[side]["variant"]):
+            told = one.evaluators[evaluator]
+            told["code"] = code * 16
+            for scalar in told["scalars"].values():
+                scalar["unit"] = unit
+    found = claim(judge(paper, "lite", read), name)
+    timed = (found["verdict"], found["reason"]) == ("undecided", OTHER_TIMES.reason)
+    assert timed != compared and len(found["runs"]) == 8
 
 
 def test_what_cannot_be_compared_is_said(paper: Paper, results: Results) -> None:

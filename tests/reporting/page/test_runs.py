@@ -2,9 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
+from tests.equivalent import ROUNDING, accept, line
 from tests.reporting.synthetic import Results, plan_of
 from workflow.planning.targets import Targets
 from workflow.reporting.commands import command
+from workflow.reporting.page.page import render
 from workflow.reporting.page.runs import flat, recorded, variants
 
 
@@ -32,6 +36,17 @@ def test_what_is_published_has_no_curve(results: Results) -> None:
     (with_history,) = variants([one], "lite")
     (without,) = variants([one._replace(folder=None)], "lite")
     assert "<svg" in with_history.curves and without.curves == ""
+
+
+def test_a_run_by_earlier_code_says_so_beside_its_commit(
+    results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results.add("text_classification", "sst_soft", 0)
+    (one,) = recorded(results.runs)
+    said = "</code>, by earlier code, same to rounding</td>"
+    assert said not in render("lite", [one])
+    accept(monkeypatch, line(one.run["code"], "f" * 16, ROUNDING))
+    assert said in render("lite", [one])
 
 
 def test_commands_name_what_the_workflow_can_make(results: Results) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests import equivalent
 from tests.workflow.guides import files as written_in
 from workflow.datasets.fetched import sources
 from workflow.datasets.kinds.recipe import files
@@ -170,11 +171,12 @@ def test_what_is_not_known_is_said(
     def gone(recipe: dict[str, Any]) -> None:
         raise RecipeError("gone")
 
-    def data() -> list[dict[str, Any]]:
+    def entities(*kinds: str) -> list[dict[str, Any]]:
         made = crate.crate_text(folder, {key: results[key]}, [], "2026-01-01")
-        return [
-            one for one in json.loads(made)["@graph"] if one["@id"].startswith(("#data", "#lic"))
-        ]
+        return [one for one in json.loads(made)["@graph"] if one["@id"].startswith(kinds)]
+
+    def data() -> list[dict[str, Any]]:
+        return entities("#data", "#lic")
 
     blank = {
         name: sources.Source(*name, "https://x", (), "f" * 64, 1, "") for name in sources.load()
@@ -183,6 +185,10 @@ def test_what_is_not_known_is_said(
         patch.setattr(sources, "load", lambda: blank)
         (licence,) = [one for one in data() if one["@id"].startswith("#licence/")]
         assert licence["name"] == "unknown"
+    code = results[key].run["spec"]["code"]
+    equivalent.accept(monkeypatch, equivalent.line(code, "0" * 16, equivalent.ROUNDING))
+    (one,) = entities("#training")
+    assert one["description"] == "counts, by earlier code, same to rounding"
     monkeypatch.setattr(crate, "files", gone)
     (one,) = data()
     assert one["description"].endswith("files and licence unknown") and "license" not in one

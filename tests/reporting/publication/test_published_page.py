@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from model.store.checksums import listed
+from tests.equivalent import ROUNDING, accept, line
 from tests.reporting.claims.test_claims_table import claim
 from tests.reporting.synthetic import Results, plan_of
 from workflow.definitions.paper import Paper
 from workflow.files import read_sidecar, write_json
 from workflow.lines import read_lines, write_lines
+from workflow.planning.equivalents import STATED
 from workflow.reporting.publication import following
 from workflow.reporting.publication.current import planned
 from workflow.reporting.publication.published_page import FIGURE, scale_page
@@ -200,3 +202,16 @@ def test_runs_in_the_place_of_others_are_told(tmp_path: Path) -> None:
     text = scale_page(tmp_path, "lite", {}, {}, {"e/v/seed-0": what}, {})
     assert "## Trained again" in text and "<summary>1 run</summary>" in text
     assert text.endswith(f"- `e/v/seed-0`: {what}\n\n</details>")
+
+
+def test_runs_by_earlier_code_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_json(tmp_path / "claims/p.json", {"claims": [claim().told()]})
+    a, b, c, d = (letter * 16 for letter in "abcd")
+    accept(monkeypatch, line(d, a, STATED), line(a, b, ROUNDING), line(b, c))
+    runs = [{"code": code, "spec": {"code": a}} for code in (a, b, c, a, d)]
+    text = scale_page(tmp_path, "lite", {}, {}, {}, {}, runs)
+    assert (
+        "\n\n3 of 5 runs were trained by earlier code: 2 same to rounding, "
+        "1 stated to be the same, not proven.\n\n"
+    ) in text
+    assert "earlier code" not in scale_page(tmp_path, "lite", {}, {}, {}, {}, runs[1:3])

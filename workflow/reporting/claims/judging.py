@@ -21,10 +21,18 @@ from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.planning.departures import Departures
 from workflow.reporting.claims.judged import ClaimSide, JudgedClaim, kind_of
-from workflow.reporting.measures import Measure, Measures, numbers_of, partners, provenance
+from workflow.reporting.measures import (
+    Measure,
+    Measures,
+    comparable,
+    numbers_of,
+    partners,
+    provenance,
+)
 from workflow.reporting.statistics import bootstrap, intervals
 from workflow.reporting.statistics.comparability import base_scale, hindrances
 from workflow.reporting.statistics.decisions import (
+    OTHER_TIMES,
     UNDEFINED,
     Asked,
     Decision,
@@ -44,7 +52,8 @@ def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
     """Return the decisions on all claims of a paper, with the runs behind them.
 
     A claim decided on runs that can't be compared with the paper's (demo scale, overlay, reduced
-    or stand-in data) keeps its decision, and says so in `hindrances`.
+    or stand-in data) keeps its decision, and says so in `hindrances`. Timings by code before a
+    change of it and after decide nothing.
     """
     claims, runs = [], {}
     departures = Departures(paper.folder.parent, base_scale(scale))
@@ -55,6 +64,15 @@ def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
         )
         test = _of_groups if claim["over"] == "proportions" else _of_pairs
         decision, ones, others = test(claim, left, right)
+        sides = (("left", ones), ("right", others))
+        named = [
+            (measure, _measure(claim, side))
+            for side, used in sides
+            for measure in used
+            if "value" not in claim[side]
+        ]
+        if not comparable((it, name) for it, name in named if it.timed(name.partition(".")[0])):
+            decision = OTHER_TIMES
         compared = [one for both in zip_longest(ones, others) for one in both if one is not None]
         behind = list({id(measure): measure for measure in compared}.values())
         runs.update({measure.identity: provenance(measure) for measure in behind})
@@ -75,12 +93,7 @@ def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
             hindrances=hindrances(scale, conditions, behind),
             measures=[measure.path.as_posix() for measure in behind],
             runs=[measure.identity for measure in behind],
-            partners=partners(
-                (measure, _measure(claim, side))
-                for side, used in (("left", ones), ("right", others))
-                for measure in used
-                if "value" not in claim[side]
-            ),
+            partners=partners(named),
         )
         claims.append(judged.told())
     return {"schema": 1, "paper": paper.name, "scale": scale, "claims": claims, "runs": runs}

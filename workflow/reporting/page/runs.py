@@ -17,7 +17,7 @@ from workflow.files import read_json
 from workflow.planning.experiments import Experiment, load_experiments
 from workflow.planning.settings import recipe
 from workflow.reporting.commands import command, measures
-from workflow.reporting.measures import Run
+from workflow.reporting.measures import Run, earlier
 from workflow.reporting.page.charts import Line, chart
 from workflow.reporting.statistics.comparability import base_scale
 
@@ -55,6 +55,7 @@ class ShownVariant(NamedTuple):
     differences: Sequence[Difference] | None
     """To what the experiment's variants share at this scale; None of one that no longer exists."""
     runs: Sequence[Run]
+    """With `earlier`, what is to be said of the code that trained it."""
     curves: Markup
     """Nothing where the histories are not here."""
     command: str
@@ -103,7 +104,7 @@ def _variant(experiment: str, variant: str, group: Sequence[Recorded], scale: st
         label=spec["run"].get("label") or variant,
         settings=yaml.safe_dump(settings, sort_keys=False, allow_unicode=True).rstrip(),
         differences=_differences(experiment, spec, scale),
-        runs=[one.run for one in group],
+        runs=[{**one.run, "earlier": earlier(one.run)} for one in group],
         curves=Markup(_curves(group, variant)),
         command=command(scale, file),
     )

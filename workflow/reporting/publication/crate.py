@@ -23,6 +23,7 @@ from workflow.definitions.cells import row_name
 from workflow.definitions.paper import Paper
 from workflow.errors import RecipeError
 from workflow.files import read_sidecar, write_text
+from workflow.reporting.measures import earlier
 from workflow.reporting.publication.results import INDEX, Result, key_at
 from workflow.reporting.statistics.cells import read_cells, text
 from workflow.reporting.tables import corpora
@@ -212,11 +213,12 @@ def _runs(results: Mapping[str, Result]) -> Iterator[Entity]:
         parents = [keys[one] for one in run["spec"]["parents"].values() if one in keys]
         state = f"stale: {result.stale}" if result.stale else "counts"
         changed = ", uncommitted changes" if run.get("dirty") else ""
+        mark = f", {said}" if (said := earlier(run)) else ""
         yield {
             "@id": f"#training/{key}",
             "@type": "CreateAction",
             "name": f"Training of {key}",
-            "description": f"{state}{changed}",
+            "description": f"{state}{changed}{mark}",
             "instrument": ref(commit),
             "agent": ref(AUTHORS),
             "object": refs([_data_id(result), *(f"#run/{one}" for one in parents)]),

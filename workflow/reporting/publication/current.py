@@ -8,6 +8,7 @@ from workflow import ROOT
 from workflow.planning.equivalents import Equivalents
 from workflow.planning.identity import digest, measuring_roots, nameless, run_roots
 from workflow.planning.plan import Plan, named
+from workflow.reporting.measures import ran
 
 SETTINGS = ("model", "objective", "training", "checkpoints")
 MEASURING = "measuring code"
@@ -58,12 +59,6 @@ def on_gpu(
     built = {one.get("built", run["spec"]["code"]) for one in evaluators.values()}
     measuring = {name: {one.get("ran", one.get("code"))} for name, one in evaluators.items()}
     return {ON_GPU: {RUN: built | ran(run), **measuring}}
-
-
-def ran(run: Mapping[str, Any]) -> set[str]:
-    """Return the hashes of the code that trained a run, by its `run.json`: several if resumed."""
-    segments = [run.get("began", {}), *run.get("continuations", ())]
-    return {run["code"], *(one["code"] for one in segments if "code" in one)}
 
 
 def planned(plan: Plan) -> Now:

@@ -37,6 +37,7 @@ def section(folder: Path, titles: Mapping[str, str]) -> str:
     compared = ""
     if told["partners"]:
         compared = f", measured beside their `partners`: {_lines(folder, told['partners'])}"
+    mark = f", {run['earlier']}" if run.get("earlier") else ""
     return (
         f"In [{title}]({link}), row “{cell.row}”, column “{cell.column}”, "
         f"`{cell.metric}` is {text(cell.mean)} {cell.unit} {runs}, where the paper "
@@ -45,8 +46,8 @@ def section(folder: Path, titles: Mapping[str, str]) -> str:
         f"measured (`{told['measure']}`), the lines of its `measures`, and by identity its `runs`, "
         f"such as `{told['runs'][0]}`. The number is of the runs {_lines(folder, keys)}{compared}. "
         f"The first was made at commit `{str(run['commit'])[:10]}` on {run['cpu']} "
-        f"({run['device']}), from data with the digest `{str(run['data'])[:10]}…`; in its line, "
-        f"`spec` is the whole configuration, from data to seed, with its parents, and `measures` "
+        f"({run['device']}){mark}, from data with the digest `{str(run['data'])[:10]}…`; in its "
+        f"line, `spec` is the whole configuration, from data to seed, with its parents, and `measures` "
         f"is all that was measured.\n\n"
         f"{PARTNERS}\n\n{FILES}"
     )

@@ -1,6 +1,7 @@
 """The page of one published scale: its claims, tables, figures, and how to follow a number."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from workflow.definitions.paper import Paper
@@ -8,6 +9,7 @@ from workflow.files import read_history, read_sidecar
 from workflow.reporting.claims import history
 from workflow.reporting.claims.judged import read_claims
 from workflow.reporting.claims.markdown import claims_table
+from workflow.reporting.measures import BY, EARLIER, Run, earlier
 from workflow.reporting.publication import differing, following
 from workflow.reporting.publication.costs import ABOUT as ABOUT_COSTS
 from workflow.reporting.publication.summary import ABOUT_CLAIMS, headline_of
@@ -34,6 +36,7 @@ def scale_page(
     stale: Mapping[str, str],
     again: Mapping[str, str],
     costs: Mapping[str, str],
+    runs: Collection[Run] = (),
 ) -> str:
     """Return the page of one published scale: claims, tables, figures, and what is stale.
 
@@ -44,6 +47,7 @@ def scale_page(
         stale: by run, why its measures no longer count.
         again: by run, what it was trained on, and when, in the place of which other training.
         costs: by `<paper>/<table>`, what making it takes, and the command.
+        runs: the `run.json` of each published run.
     """
     parts = [f"# Published results, scale {scale}"]
     if base_scale(scale) != scale:
@@ -51,17 +55,27 @@ def scale_page(
     parts += [headline_of(folder).markdown, "## Claims", ABOUT_CLAIMS, *_claims(folder, titles)]
     parts += _changed(history.after_results(read_history(folder / history.NAME)))
     parts += ["## Numbers that differ", differing.section(folder, titles)]
-    parts += ["## Follow one number", following.section(folder, titles)]
+    parts += ["## Follow one number", following.section(folder, titles), *_by_earlier_code(runs)]
     parts += ["## Tables", RULE, ABOUT_COSTS, LATEX.format(scale=scale)]
     parts += [*_tables(folder, titles, costs), "## Figures", *_figures(folder)]
     if stale:
-        runs = [f"- `{run}`: {why}" for run, why in sorted(stale.items())]
-        parts += ["## Stale measures", "Kept, but in no table, figure or claim:", "\n".join(runs)]
+        lines = [f"- `{run}`: {why}" for run, why in sorted(stale.items())]
+        parts += ["## Stale measures", "Kept, but in no table, figure or claim:", "\n".join(lines)]
     if again:
-        runs = [f"- `{run}`: {what}" for run, what in sorted(again.items())]
-        folded = f"<details><summary>{len(runs)} run{'s' * (len(runs) != 1)}</summary>"
-        parts += ["## Trained again", ABOUT_AGAIN, folded, "\n".join(runs), "</details>"]
+        lines = [f"- `{run}`: {what}" for run, what in sorted(again.items())]
+        folded = f"<details><summary>{len(lines)} run{'s' * (len(lines) != 1)}</summary>"
+        parts += ["## Trained again", ABOUT_AGAIN, folded, "\n".join(lines), "</details>"]
     return "\n\n".join(parts)
+
+
+def _by_earlier_code(runs: Collection[Run]) -> list[str]:
+    """Return how many runs are of earlier code that does the same, if any are to be told apart."""
+    counts = Counter(map(earlier, runs))
+    kinds = {word: count for word in EARLIER.values() if (count := counts[f"{BY}, {word}"])}
+    if not kinds:
+        return []
+    told = ", ".join(f"{count} {word}" for word, count in kinds.items())
+    return [f"{sum(kinds.values())} of {len(runs)} runs were trained {BY}: {told}."]
 
 
 def _claims(folder: Path, titles: Mapping[str, str]) -> list[str]:

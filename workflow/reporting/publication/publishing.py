@@ -105,7 +105,8 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
         _write_histories(folder, aside, {result.identity for result in before.values()})
         stale = {key: result.stale for key, result in results.items() if result.stale}
         again = {key: result.again for key, result in results.items() if result.again}
-        page = scale_page(aside, scale, _titles(papers), stale, again, costs)
+        runs = [result.run for result in results.values()]
+        page = scale_page(aside, scale, _titles(papers), stale, again, costs, runs)
         write_text(aside / "README.md", page)
         write_crate(folder, aside, results, papers)
         _write_index(aside, results)

@@ -53,6 +53,7 @@ class Asked(NamedTuple):
 
 
 UNDEFINED = Decision("undecided", "the measure is undefined in these runs")
+OTHER_TIMES = Decision("undecided", "timed by code before a change of it, and after")
 NOT_RUN = Decision("not run", "no pair of runs")
 
 

@@ -4,6 +4,7 @@ Tables are defined in `tables.yaml` of their paper: rows, columns, and per colum
 shows.  The variant behind a cell is a template of the row's and the column's id.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -96,7 +97,7 @@ def build(
 def _shown(metric: Metric, behind: Sequence[Measure]) -> Sequence[Measure]:
     """Return the runs that a cell shows: of a number all of them, of a text the first that has it.
 
-    Texts have no mean. Timings are those of one kind of machine.
+    Texts have no mean. Timings are those of one kind of machine, by one code.
     """
     behind = [measure for measure in behind if not measure.left_out(metric["measure"])]
     for measure in behind:
@@ -249,12 +250,12 @@ def _lacking(metric: Metric, behind: Sequence[Measure]) -> list[str]:
 
 
 def _left_out(metric: Metric, behind: Sequence[Measure]) -> str:
-    """Say of timings on which kind of machine they are, where others are left out."""
+    """Say of timings on which kind of machine they are, and which others are left out, if any."""
     kept = [measure for measure in behind if not measure.left_out(metric["measure"])]
     here = " or ".join(dict.fromkeys(str(measure.provenance.get("device")) for measure in kept))
-    count = len(behind) - len(kept)
-    runs = f"{count} run{'s' * (count != 1)}"
-    return f"timed on {here}; {runs} on another kind of machine left out" if count else ""
+    counts = Counter(filter(None, (measure.left_out(metric["measure"]) for measure in behind)))
+    runs = [f"{count} run{'s' * (count != 1)} {why}" for why, count in sorted(counts.items())]
+    return f"timed on {here}; {', '.join(runs)} left out" if counts else ""
 
 
 def _difference(context: Context, cell: Cell) -> str:
