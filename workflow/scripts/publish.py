@@ -80,7 +80,7 @@ def check_crate(folder: Path) -> None:
     made = crate.is_file() and crate_text(folder, published(folder), Paper.all(), dated(crate))
     if not made or made != crate.read_text(encoding="utf-8"):
         raise ReportingError(
-            f"{crate} is not of what is published, of workflow/sources.tsv, of papers' tables or of "
+            f"{crate} is not of what is published, of workflow/sources.tsv, papers' tables or "
             f"{FILE}; run `make publish SCALE={folder.name}`."
         )
 

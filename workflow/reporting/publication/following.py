@@ -47,8 +47,8 @@ def section(folder: Path, titles: Mapping[str, str]) -> str:
         f"such as `{told['runs'][0]}`. The number is of the runs {_lines(folder, keys)}{compared}. "
         f"The first was made at commit `{str(run['commit'])[:10]}` on {run['cpu']} "
         f"({run['device']}){mark}, from data with the digest `{str(run['data'])[:10]}…`; in its "
-        f"line, `spec` is the whole configuration, from data to seed, with its parents, and `measures` "
-        f"is all that was measured.\n\n"
+        f"line, `spec` is the whole configuration, from data to seed, with its parents, and "
+        f"`measures` is all that was measured.\n\n"
         f"{PARTNERS}\n\n{FILES}"
     )
 
