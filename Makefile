@@ -38,7 +38,7 @@ BENCH_READY := $(VENV)-bench/.ready-$(TORCH)-$(shell cat envs/lock.txt $(BENCH_L
 # An option for a variable that was given; without it config.yaml counts.
 given = $(if $(filter command environment,$(origin $(1))),$(2) "$($(1))")
 
-.PHONY: help demo plan run mirror bundle merge so-far explore reproduce test quick style lint unit dry-runs offline crates slurm bench publish verify mend forget gc clean
+.PHONY: help demo plan run mirror bundle merge so-far explore equivalent reproduce test quick style lint unit dry-runs offline crates slurm bench publish verify mend forget gc clean
 
 ##@ Start
 
@@ -87,6 +87,10 @@ explore: $(READY)  ## Make a page of models to try: make explore SCALE=lite [OVE
 	@$(VENV)/bin/python -m workflow.scripts.$(if $(PUBLISHED),explore_published,run explore) \
 		$(call given,SCALE,--scale) --results "$(RESULTS)" $(if $(MIRROR),--mirror "$(MIRROR)") \
 		$(if $(OVERLAY),--configfile "$(OVERLAY)")
+
+equivalent: $(READY)  ## Prove that a change of code changed no number: make equivalent SINCE=commit [ONLY= DEVICE=]
+	@$(VENV)/bin/python -m workflow.scripts.equivalent $(if $(SINCE),--since "$(SINCE)") \
+		$(if $(CHECK),--check $(CHECK)) $(call given,ONLY,--only) $(if $(DEVICE),--device $(DEVICE))
 
 reproduce: $(READY)  ## Train a published row anew, and log it: make reproduce ROW=paper/table/row [SEED=n]
 	@$(VENV)/bin/python -m workflow.scripts.reproduce --row "$(ROW)" --results "$(RESULTS)" \

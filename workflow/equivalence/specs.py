@@ -1,0 +1,184 @@
+"""What a proof runs: a published spec, its training compressed into few updates, on small data."""
+
+import copy
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workflow.datasets.kinds.recipe import load
+from workflow.equivalence.side import SCALES, Json
+from workflow.planning.identity import canonical, nameless
+
+UPDATES = 40
+STOP = 20
+"""The update after which a training is left, and goes on from what was saved."""
+JUDGED = (0, 1, 2, 4, 7, 8, 12, 13, 19, 20, 26, 32, 38, 39)
+"""The updates from whose states both sides make one more, where their trainings differ."""
+KEPT = (5, 20, 40)
+"""The updates whose weights are kept, of a run that keeps any."""
+SEED = 1836311903
+"""Of all runs of a proof; its bits are mixed, so that each of them counts."""
+EXAMPLES, TOKENS = 16, 512
+"""The largest batch."""
+TRAIN, TEST = 208, 60
+"""Examples of a split: in the largest batches an epoch is 13 updates."""
+WARMUP, CLIP = 8, 20
+"""Updates of a warm-up, and by what a bound on gradients is divided, so that both have effect."""
+
+
+def key_of(scale: str, experiment: str, variant: str) -> str:
+    """Return how a listing names a variant."""
+    return f"{scale}/{experiment}/{variant}"
+
+
+def settings_of(entry: Json) -> str:
+    """Return the settings of a variant as a text that is equal where settings are."""
+    spec = entry["spec"]
+    return canonical(nameless({name: spec[name] for name in ("model", "objective", "training")}))
+
+
+def form(value: Any) -> str:
+    """Return settings without the size of their numbers; what is 0 stays apart."""
+    if isinstance(value, Mapping):
+        return str([(key, form(value[key])) for key in sorted(value)])
+    if isinstance(value, list | tuple):
+        return str(len(value) > 0)
+    if isinstance(value, bool | str) or value is None:
+        return repr(value)
+    return "0" if value == 0 else "number"
+
+
+def different_forms(keys: Iterable[str], listing: Mapping[str, Json]) -> list[str]:
+    """Return of variants one of each form; published scales come before the others."""
+    order = sorted(keys, key=lambda key: SCALES.index(key.partition("/")[0]))
+    found: dict[str, str] = {}
+    scale = order[0].partition("/")[0] if order else ""
+    for key in order:
+        if key.startswith(f"{scale}/"):
+            found.setdefault(form(json.loads(settings_of(listing[key]))), key)
+    return list(found.values())
+
+
+def compressed(entry: Json, offset: int = 0) -> Json:
+    """Return the spec that a proof runs in the place of a variant's.
+
+    Model, objective and precision stay. Warm-up, decay, average and selection lie in 40 updates.
+    """
+    spec: Json = copy.deepcopy(entry["spec"])
+    training = spec["training"]
+    training.pop("epochs", None)
+    training["updates"] = UPDATES
+    training["threads"] = 1
+    batch = training["batch"]
+    for name, most in (("examples", EXAMPLES), ("tokens", TOKENS), ("micro_tokens", TOKENS // 2)):
+        if name in batch:
+            batch[name] = min(batch[name], most)
+    if training["schedule"].get("warmup"):
+        training["schedule"]["warmup"] = WARMUP
+    if training.get("average"):
+        last = min(3, training["average"]["last"])
+        training["average"] = {"last": last, "updates": 5}
+    if training.get("clip"):
+        training["clip"] /= CLIP
+    spec["checkpoints"] = [*KEPT] if spec["checkpoints"] else []
+    spec["seed"] = spec["run"]["seed"] = SEED + offset
+    return spec
+
+
+def in_single(spec: Json) -> Json:
+    """Return a spec that computes in fp32."""
+    return {**spec, "training": {**spec["training"], "precision": "fp32"}}
+
+
+def small_recipe(key: str, listing: Mapping[str, Json]) -> Json | None:
+    """Return the recipe of data that a variant can be proven on, None where there are none.
+
+    Where its own data are generated, these, with fewer examples; else those of its experiment at
+    scale `demo`, of the variant whose name is most alike.
+    """
+    own = listing[key]["spec"]["run"]["data"]
+    return cut(own) if load(own).generated else cut(_demo(key, listing))
+
+
+def further_recipes(key: str, part: str, listing: Mapping[str, Json]) -> dict[str, Json] | None:
+    """Return the recipes of what an evaluator reads beside the data, by argument."""
+    asked = _further(listing[key], part)
+    if all(load(recipe).generated for recipe in asked.values()):
+        return {name: dict(recipe) for name, recipe in asked.items()}
+    experiment = key.split("/")[1]
+    for other, entry in listing.items():
+        if other.startswith(f"demo/{experiment}/") and _further(entry, part).keys() == asked.keys():
+            return {name: dict(recipe) for name, recipe in _further(entry, part).items()}
+    return None
+
+
+def _further(entry: Json, part: str) -> dict[str, Json]:
+    named = ((name.partition("."), recipe) for name, recipe in entry["further"].items())
+    return {argument: recipe for (evaluator, _, argument), recipe in named if evaluator == part}
+
+
+def _demo(key: str, listing: Mapping[str, Json]) -> Json | None:
+    _, experiment, variant = key.split("/")
+    names = [name.split("/")[2] for name in listing if name.startswith(f"demo/{experiment}/")]
+    if not names:
+        return None
+    (best,) = get_close_matches(variant, names, n=1, cutoff=0)
+    recipe: Json = listing[key_of("demo", experiment, best)]["spec"]["run"]["data"]
+    return recipe if load(recipe).generated else None
+
+
+def cut(recipe: Json | None) -> Json | None:
+    """Return a recipe with as few examples as a proof needs."""
+    if recipe is None:
+        return None
+    sizes = {"train": TRAIN, "dev": TEST, "test": TEST}
+    least = {name: min(recipe[name], size) for name, size in sizes.items() if name in recipe}
+    return {**recipe, **least}
+
+
+def lengthen(encoded: Path, to: Path, factor: int) -> None:
+    """Write encoded data whose examples are each `factor` of others, one behind the other."""
+    to.mkdir(parents=True)
+    manifest = json.loads((encoded / "manifest.json").read_text())
+    (to / "manifest.json").write_text(json.dumps(manifest))
+    (to / "vocabulary.txt").write_bytes((encoded / "vocabulary.txt").read_bytes())
+    for path in sorted(encoded.glob("*.offsets.npy")):
+        split = path.name.split(".")[0]
+        arrays = {p.name.split(".")[1]: np.load(p) for p in encoded.glob(f"{split}.*.npy")}
+        for name, values in _joined(arrays, factor).items():
+            np.save(to / f"{split}.{name}.npy", values)
+        for text in encoded.glob(f"{split}.*.txt"):
+            lines = text.read_bytes().removesuffix(b"\n").split(b"\n")
+            groups = (lines[at : at + factor] for at in range(0, len(lines), factor))
+            (to / text.name).write_bytes(b"".join(b" ".join(group) + b"\n" for group in groups))
+
+
+def _joined(arrays: dict[str, np.ndarray], factor: int) -> dict[str, np.ndarray]:
+    offsets, tokens = arrays.pop("offsets"), arrays.pop("tokens")
+    count = len(offsets) - 1
+    found: dict[str, np.ndarray] = {}
+    starts = range(0, count, factor)
+    for name, values in arrays.items():
+        found[name] = values if len(values) == len(tokens) else values[::factor]
+    found["offsets"] = np.append(offsets[:-1][::factor], offsets[-1])
+    found["tokens"] = tokens
+    if "source" in arrays and len(arrays["source"]) == count:
+        found["source"] = np.array(
+            [arrays["source"][at : at + factor].sum() for at in starts], arrays["source"].dtype
+        )
+        found["tokens"] = np.concatenate([*_sides_apart(tokens, offsets, arrays["source"], factor)])
+    return found
+
+
+def _sides_apart(
+    tokens: np.ndarray, offsets: np.ndarray, source: np.ndarray, factor: int
+) -> Iterator[np.ndarray]:
+    """Yield the sources of each group of pairs, then its targets."""
+    for at in range(0, len(offsets) - 1, factor):
+        group = range(at, min(at + factor, len(offsets) - 1))
+        yield from (tokens[offsets[n] : offsets[n] + source[n]] for n in group)
+        yield from (tokens[offsets[n] + source[n] : offsets[n + 1]] for n in group)

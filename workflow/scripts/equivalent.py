@@ -1,0 +1,229 @@
+"""Prove that a change of code changed no number, and note it, so that what was trained stays."""
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from workflow import ROOT
+from workflow.equivalence.proof import Kind, Proof, Sides, prove
+from workflow.errors import InputError
+from workflow.failure import one_sentence
+from workflow.planning.equivalents import FILE, STATED, Equivalents, Line
+
+CHAIN = 3
+"""From so many proofs one after the other on, the first code is compared with the last."""
+
+
+def main() -> None:
+    """Run from the command line, in the root of the project."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--since", help="commit of the code before the change")
+    which.add_argument(
+        "--check",
+        type=int,
+        metavar="N",
+        help="prove N lines again that the newest commit with lines added, and an older one",
+    )
+    parser.add_argument("--only", default="", help="part of the name of what is to be proven")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="to compute on")
+    parser.add_argument("--dry-run", action="store_true", help="write no lines")
+    given = parser.parse_args()
+    with one_sentence():
+        if given.since:
+            complete = _prove(given.since, given.only, given.device, not given.dry_run)
+        else:
+            complete = _check(given.check)
+    if not complete:
+        sys.exit(1)
+
+
+def _prove(since: str, only: str, device: str, write: bool) -> bool:
+    """Prove every kind whose code differs; returns whether all are accepted."""
+    began, commit = time.monotonic(), _commit(since)
+    known = Equivalents.read(ROOT)
+    proofs: list[Proof] = []
+    with _sides(commit, ROOT, device) as sides:
+        for kind, uses in sides.kinds().items():
+            if known.chain(kind.old, kind.new) is None and any(only in use.key for use in uses):
+                proof = prove(sides, kind, uses)
+                _end_to_end(proof, known, device)
+                _say(proof)
+                if proof.accepted and write:
+                    _append(line_of(proof, commit))
+                proofs.append(proof)
+    _sum_up(proofs, time.monotonic() - began)
+    return all(proof.accepted for proof in proofs)
+
+
+def _end_to_end(proof: Proof, known: Equivalents, device: str) -> None:
+    """Compare the last code of a chain of proofs with its first."""
+    first = known.representative(proof.kind.old)
+    chain = known.chain(first, proof.kind.old) or []
+    rounded = [line for line in chain if line["verdict"] == "same to rounding"]
+    if not proof.accepted or len(rounded) + 1 < CHAIN:
+        return
+    with _sides(chain[0]["since"], ROOT, device) as sides:
+        whole = Kind(proof.kind.what, first, proof.kind.new)
+        uses = sides.kinds().get(whole)
+        if uses is None:
+            proof.refusals.append(f"its settings are no longer those of {chain[0]['since']}")
+            return
+        found = prove(sides, whole, uses)
+    if found.finding.verdict == "different":
+        proof.finding = found.finding
+    proof.refusals += [f"since {chain[0]['since'][:12]}: {why}" for why in found.refusals]
+
+
+def _check(count: int) -> bool:
+    """Prove some lines of the newest commit again, and one of the others, drawn at random."""
+    added = _added()
+    newest = next(iter(added.values()), [])
+    older = [line for lines in [*added.values()][1:] for line in lines]
+    drawn = random.sample(newest, min(count, len(newest))) + random.sample(
+        older, min(1, len(older))
+    )
+    commits = {line["new"]: commit for commit, lines in added.items() for line in lines}
+    fine = True
+    for line in drawn:
+        with _tree(commits[line["new"]]) as tree, _sides(line["since"], tree) as sides:
+            kind = Kind(line["what"], line["old"], line["new"])  # type: ignore[arg-type]
+            uses = sides.kinds().get(kind)
+            if uses is None:
+                raise InputError(
+                    f"{FILE}: {line['old']} to {line['new']} ({line['name']}) is of no code in "
+                    f"{line['since'][:12]} and {commits[line['new']][:12]}; remove that line"
+                )
+            proof = prove(sides, kind, uses)
+        _say(proof)
+        fine = fine and proof.accepted
+    print(f"{len(drawn)} lines of {FILE} were proven again" if drawn else f"{FILE}: no proofs yet")
+    return fine
+
+
+def _added() -> dict[str, list[Line]]:
+    """Return the proofs that each commit added, newest first.
+
+    Raises InputError for lines that no commit has, or whose old code is outside of the history.
+    """
+    found: dict[str, list[Line]] = {}
+    blame = _git("blame", "--porcelain", "HEAD", "--", str(FILE)) if (ROOT / FILE).is_file() else ""
+    commit, committed = "", set[str]()
+    for text in blame.splitlines():
+        if text.startswith("\t"):
+            committed.add(text[1:])
+            line: Line = json.loads(text[1:])
+            if line["verdict"] != STATED:
+                found.setdefault(commit, []).append(line)
+        elif len(text.split(" ")[0]) == 40:
+            commit = text.split(" ")[0]
+    for text in (ROOT / FILE).read_text().splitlines() if blame else ():
+        if text not in committed:
+            raise InputError(f"{FILE}: a line is not committed; commit it first: {text[:80]}")
+    order = _git("log", "--format=%H", "--", str(FILE)).split()
+    for lines in found.values():
+        for line in lines:
+            _commit(line["since"])
+    return {commit: found[commit] for commit in order if commit in found}
+
+
+def _commit(name: str) -> str:
+    """Return the hash of a commit; InputError where the history of the checkout has none such."""
+    asked = ["git", "-C", str(ROOT), "merge-base", "--is-ancestor", f"{name}^{{commit}}", "HEAD"]
+    if subprocess.run(asked, capture_output=True, check=False).returncode:
+        raise InputError(f"SINCE={name}: no commit of this checkout's history has that name")
+    return _git("rev-parse", f"{name}^{{commit}}").strip()
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", "-C", str(ROOT), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+@contextmanager
+def _tree(commit: str) -> Iterator[Path]:
+    """Give a work tree of a commit."""
+    with tempfile.TemporaryDirectory(prefix="saccade-tree-") as name:
+        folder = Path(name, "tree")
+        _git("worktree", "add", "--detach", str(folder), commit)
+        try:
+            yield folder
+        finally:
+            _git("worktree", "remove", "--force", str(folder))
+
+
+@contextmanager
+def _sides(commit: str, new: Path, device: str = "cpu") -> Iterator[Sides]:
+    """Give the code of a commit and that of a tree side by side."""
+    with (
+        tempfile.TemporaryDirectory(prefix="saccade-proof-") as work,
+        _tree(commit) as old,
+        Sides(old, new, Path(work), device) as sides,
+    ):
+        yield sides
+
+
+def line_of(proof: Proof, commit: str) -> Line:
+    """Return the line of an accepted proof."""
+    import torch
+
+    from model.store.provenance import cpu_name
+
+    return {
+        "old": proof.kind.old,
+        "new": proof.kind.new,
+        "what": proof.kind.what,
+        "name": proof.name,
+        "verdict": proof.finding.verdict,  # type: ignore[typeddict-item]
+        "difference": float(f"{proof.finding.difference:.3g}"),
+        "bound": float(f"{proof.finding.bound:.3g}"),
+        "updates": proof.updates,
+        "lines": proof.lines,
+        "gpu": proof.gpu,  # type: ignore[typeddict-item]
+        "since": commit,
+        "machine": cpu_name(),
+        "torch": str(torch.__version__),
+        "date": datetime.now(UTC).date().isoformat(),
+    }
+
+
+def _append(line: Line) -> None:
+    with (ROOT / FILE).open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(line) + "\n")
+
+
+def _say(proof: Proof) -> None:
+    """Print how a proof ended, and what stands against it."""
+    finding = proof.finding
+    verdict = finding.verdict if proof.accepted or finding.verdict == "different" else "refused"
+    by = f" by {finding.difference:.1e} (bound {finding.bound:.1e})" if finding.difference else ""
+    print(f"{verdict:17} {proof.kind.what:10} {proof.name}{by}, {proof.lines} lines", flush=True)
+    if finding.verdict == "different":
+        print(f"  {finding.place}")
+    for why in proof.refusals[:5]:
+        print(f"  {why}")
+
+
+def _sum_up(proofs: Sequence[Proof], seconds: float) -> None:
+    counts: Mapping[str, Callable[[Proof], bool]] = {
+        "same bits": lambda one: one.accepted and one.finding.verdict == "same bits",
+        "same to rounding": lambda one: one.accepted and one.finding.verdict == "same to rounding",
+        "different": lambda one: one.finding.verdict == "different",
+        "refused": lambda one: bool(one.refusals) and one.finding.verdict != "different",
+    }
+    told = ", ".join(f"{sum(map(of, proofs))} {name}" for name, of in counts.items())
+    print(f"{len(proofs)} kinds in {seconds:.0f} s: {told}")
+    if not proofs:
+        print("No code that runs, evaluators or recorders reach has changed.")
+
+
+if __name__ == "__main__":
+    main()
