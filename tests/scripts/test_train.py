@@ -21,6 +21,7 @@ from tests import sealing
 from tests.scripts.conftest import Job
 from tests.scripts.processes import (
     NEVER,
+    ROOT,
     Interference,
     command,
     fill_disk,
@@ -33,6 +34,8 @@ from tests.scripts.processes import (
     wait_for,
 )
 from tests.sealing import put, relist
+from workflow.planning.code import Project
+from workflow.planning.identity import run_roots
 from workflow.scripts.train import margin
 
 pytestmark = pytest.mark.xdist_group("scripts")
@@ -267,6 +270,21 @@ def test_a_damaged_state_is_left_for_the_one_before(stopped, copied, whole, dama
     assert "resumed after update 15" in outcome.said
     assert [segment["update"] for segment in job.record["continuations"]] == [15]
     assert job.like(whole)
+
+
+def test_a_run_that_other_code_began_says_so(stopped, copied, whole):
+    """Whatever is proven of it, only the same code resumes bit for bit for sure."""
+    job = copied(stopped)
+    segments = json.loads((job.entry / "segments.json").read_text())
+    running = Project(ROOT).hash(run_roots(job.spec))
+    assert [segment["code"] for segment in segments] == [running]
+    segments[0]["code"] = "0" * 16
+    (job.entry / "segments.json").write_text(json.dumps(segments))
+    assert job.train("--save-every", "0").status == 0
+    (second,) = job.record["continuations"]
+    assert job.record["began"]["code"] == "0" * 16 and job.record["code"] == running
+    assert "code" not in second and not second["exact"]
+    assert whole.record["code"] == running and "code" not in whole.record["began"]
 
 
 def test_with_every_state_damaged_training_begins_anew(stopped, copied, whole):

@@ -20,6 +20,12 @@ from workflow.reporting.publication.results import measures_of, planned_runs, pu
 from workflow.reporting.publication.summary import summarised
 from workflow.reporting.statistics.comparability import base_scale
 
+MEND = (
+    "Where code was meant to compute what it did, make equivalent SINCE=<the commit before> proves "
+    "it, and the runs count again: docs/identity.md"
+)
+"""Said below runs that are stale because of code."""
+
 
 def main() -> None:
     """Run from the command line, in the root of the project."""
@@ -64,7 +70,10 @@ def check(results: Path, to: Path) -> None:
         check_crate(index.parent)
         if base_scale(scale) == scale:
             plan = plan_of(results, scale)
-            say_stale(scale, stale_now(plan, to, planned(plan)))
+            stale = stale_now(plan, to, planned(plan))
+            say_stale(scale, stale)
+            if any("code" in reason for reason in stale.values()):
+                print(MEND, file=sys.stderr)
     for page, text in summarised(to).items():
         if page.read_text(encoding="utf-8") != text:
             raise ReportingError(

@@ -24,6 +24,7 @@ def judged_after(
     In them `ran` is the code of the run, `measured` that of its evaluator, `now` and `measures`
     are those of today.
     """
+    accept(patch)
     results.add("text_classification", "sst_soft", 0)
     run, now = results.plan.run("text_classification", "sst_soft", 0), planned(results.plan)
     node = run.evaluators(ROOT)["accuracy"]
@@ -73,6 +74,7 @@ def test_a_run_of_other_code_on_a_gpu_is_trained_again(
     results: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The store would still find it, so it has to be forgotten; then the new one is published."""
+    accept(monkeypatch)
     results.add("text_classification", "sst_soft", 0)
     (run,) = results.runs
     today = results.plan.run("text_classification", "sst_soft", 0).draft(ROOT)["code"]

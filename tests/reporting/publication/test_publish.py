@@ -14,6 +14,7 @@ import pytest
 
 from model.store.checksums import read_sealed
 from tests import sealing
+from tests.equivalent import accept
 from tests.reporting.claims.test_claims_table import claim
 from tests.reporting.synthetic import Results, brief, only_papers, plan_of, today
 from workflow.definitions.paper import Paper
@@ -37,6 +38,7 @@ from workflow.reporting.publication.results import (
 from workflow.reporting.publication.summary import PAGES, summarised
 from workflow.reporting.statistics import tolerances
 from workflow.scripts.measure import plain
+from workflow.scripts.publish import MEND
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -202,9 +204,10 @@ def test_the_same_identity_is_kept(results: Results, docs: Path) -> None:
 
 
 def test_another_training_of_an_identity_tells_what_it_replaces(
-    results: Results, docs: Path
+    results: Results, docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Newer measuring code can't be run where the weights are gone: the run is trained anew."""
+    accept(monkeypatch)
     add(results, 0)
     key = "text_classification/sst_soft/seed-0"
     (path,) = (path for path in results.measures if "sst_soft" in str(path))
@@ -233,6 +236,7 @@ def test_a_withheld_run_is_published_and_counts_in_nothing(
     rules = tmp_path / "withheld.tsv"
     rules.write_text("runs\tdevice\twhy\ntext_classification/sst_s*/*\ta GPU\tin doubt\n")
     monkeypatch.setattr(withheld, "RULES", rules)
+    accept(monkeypatch)
     add(results, 0, 1)
     key = "text_classification/sst_soft/seed-0"
     (run,) = (path for path in results.runs if "sst_soft/seed-0" in str(path))
@@ -441,7 +445,8 @@ def test_stale_runs_are_told_and_are_no_error(clone: Path, monkeypatch: pytest.M
     sealing.relist(docs / "lite/index.json")
     done = command(clone, "--check")
     assert done.returncode == 0, done.stderr
-    assert done.stderr == "stale: lite: text_classification/sst_soft/seed-0: of other code\n"
+    stale = "stale: lite: text_classification/sst_soft/seed-0: of other code"
+    assert done.stderr.splitlines() == [stale, MEND] and "make equivalent SINCE=" in MEND
 
 
 def test_pages_show_the_main_claims_and_count_all(

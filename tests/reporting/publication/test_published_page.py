@@ -214,4 +214,6 @@ def test_runs_by_earlier_code_are_counted(tmp_path: Path, monkeypatch: pytest.Mo
         "\n\n3 of 5 runs were trained by earlier code: 2 same to rounding, "
         "1 stated to be the same, not proven.\n\n"
     ) in text
+    one_kind = scale_page(tmp_path, "lite", {}, {}, {}, {}, runs[:2])
+    assert "1 of 2 runs were trained by earlier code: all same to rounding.\n" in one_kind
     assert "earlier code" not in scale_page(tmp_path, "lite", {}, {}, {}, {}, runs[1:3])

@@ -75,6 +75,8 @@ def _by_earlier_code(runs: Collection[Run]) -> list[str]:
     if not kinds:
         return []
     told = ", ".join(f"{count} {word}" for word, count in kinds.items())
+    if len(kinds) == 1:
+        told = f"all {told.partition(' ')[2]}"
     return [f"{sum(kinds.values())} of {len(runs)} runs were trained {BY}: {told}."]
 
 
