@@ -28,6 +28,7 @@ from workflow.equivalence.specs import (
     in_single,
     lengthen,
     settings_of,
+    shortened,
     small_recipe,
 )
 from workflow.equivalence.statements import Place
@@ -276,7 +277,7 @@ class Sides:
                 spec=spec,
                 data=self.data_of(key, longer),
                 folder=str(folder),
-                node=entry["recorders"][""]["node"],
+                node=shortened(entry["recorders"][""]["node"]),
                 steps=spec["checkpoints"],
                 to=str(file),
                 statements={},
@@ -333,12 +334,14 @@ def prove(sides: Sides, kind: Kind, uses: list[Use]) -> Proof:
     executed: dict[str, set[tuple[str, int, int]]] = {"old": set(), "new": set()}
     for longer in (1, LONGER):
         try:
-            findings = [*_findings(sides, kind, named, change, longer, executed)]
+            for finding in _findings(sides, kind, named, change, longer, executed):
+                proof.finding = worst([proof.finding, finding])
+                if finding.verdict == "different":
+                    break
         except Failed as error:
             if longer == 1:
                 proof.refusals.append(f"it can't be run: {error}")
             break
-        proof.finding = worst([proof.finding, *findings])
         left = {of: missing(change, of, executed[of]) for of in ("old", "new")}
         if proof.finding.verdict == "different" or not any(left.values()):
             break
@@ -468,7 +471,7 @@ def _measure(
     for listing, spec, statements in zip(
         sides.listings, sides.specs(key), (of_old, of_new), strict=True
     ):
-        node = _part(listing[key], what, part)["node"]
+        node = shortened(_part(listing[key], what, part)["node"])
         request: Json = {
             "spec": spec,
             "data": sides.data_of(key, longer),

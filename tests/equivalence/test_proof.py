@@ -1,0 +1,120 @@
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.planted_changes import TREE, changed, planted, right, verdict
+from workflow import ROOT
+from workflow.equivalence.proof import Kind, Proof, Sides, prove
+
+KIND = "copying_proxy/"
+"""The kind of run that trains fastest."""
+
+
+def proofs(tree: Path, work: Path) -> Iterator[Proof]:
+    with Sides(ROOT, tree, work) as sides:
+        for kind, uses in sides.kinds().items():
+            if any(f"/{KIND}" in use.key for use in uses):
+                yield prove(sides, kind, uses)
+
+
+def of_change(work: Path, before: str, after: str, file: str) -> dict[str, Proof]:
+    change = {"name": "a change", "file": file, "before": before, "after": after}
+    with changed(change) as tree:
+        return {proof.kind.what: proof for proof in proofs(tree, work)}
+
+
+PROXY = "model/architectures/lexical_proxy.py"
+LOOP = "model/training/loop.py"
+
+
+def test_a_value_kept_for_later_is_the_same_to_the_bit(tmp_path: Path):
+    made = of_change(
+        tmp_path,
+        "        update = progress.update + 1\n",
+        "        done = progress.update\n        update = done + 1\n",
+        LOOP,
+    )
+    proof = made["training"]
+    assert (proof.accepted, proof.finding.verdict, proof.updates) == (True, "same bits", 40)
+    assert (proof.lines, proof.gpu) == (3, "unchanged")
+
+
+def test_another_seed_is_different(tmp_path: Path):
+    made = of_change(
+        tmp_path, 'torch.manual_seed(spec["seed"])', 'torch.manual_seed(spec["seed"] + 1)', LOOP
+    )
+    assert made["training"].finding.verdict == "different"
+    assert not made["training"].accepted
+
+
+def test_lines_that_did_not_run_are_named_and_refuse(tmp_path: Path):
+    made = of_change(
+        tmp_path,
+        "    if update < warmup:\n        return start",
+        "    if update < warmup:\n        start = start * 1\n        return start",
+        "model/training/optimization.py",
+    )
+    proof = made["training"]
+    assert not proof.accepted
+    assert proof.finding.verdict == "same bits"
+    assert any("was not executed" in why and "optimization.py" in why for why in proof.refusals)
+
+
+def test_a_constant_without_effect_refuses(tmp_path: Path):
+    made = of_change(tmp_path, "max(1, self.updates // 200)", "max(1, self.updates // 201)", LOOP)
+    proof = made["training"]
+    assert not proof.accepted
+    assert any("`201`" in why for why in proof.refusals)
+
+
+def test_an_error_of_another_wording_is_no_change(tmp_path: Path):
+    made = of_change(tmp_path, "stopped after update {update}", "left after update {update}", LOOP)
+    assert made["training"].accepted
+    assert made["training"].lines == 0
+
+
+def test_code_that_fails_is_refused(tmp_path: Path):
+    made = of_change(
+        tmp_path, "    set_numerics(training)\n", "    set_numerics(training.missing)\n", LOOP
+    )
+    assert any("can't be run" in why for why in made["training"].refusals)
+
+
+def test_unchanged_code_has_no_kinds(tmp_path: Path):
+    tree = tmp_path / "tree"
+    for part in TREE:
+        copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
+        copy(ROOT / part, tree / part) if tree.mkdir(exist_ok=True) is None else None
+    with Sides(ROOT, tree, tmp_path / "work") as sides:
+        assert sides.kinds() == {}
+
+
+@pytest.mark.parametrize("change", planted(), ids=lambda change: change["name"])
+def test_planted_changes_fit_the_code(change: dict[str, str]):
+    with changed(change) as tree:
+        compile((tree / change["file"]).read_text(), change["file"], "exec")
+
+
+@pytest.mark.parametrize(
+    ("meaning", "found", "fine"),
+    [
+        ("none", "none", True),
+        ("none", "rounding", False),
+        ("none", "refused", False),
+        ("changed", "changed", True),
+        ("changed", "refused", True),
+        ("changed", "none", False),
+        ("changed", "rounding", False),
+    ],
+)
+def test_a_verdict_is_right_where_the_meaning_asks_for_it(meaning: str, found: str, fine: bool):
+    assert right(meaning, found) is fine
+
+
+def test_a_verdict_is_named_as_a_change_is():
+    proof = Proof(Kind("training", "a", "b"), "name")
+    assert verdict(proof) == "none"
+    proof.refusals.append("not executed")
+    assert verdict(proof) == "refused"
