@@ -30,8 +30,8 @@ WARMUP, CLIP = 8, 20
 """Updates of a warm-up, and by what a bound on gradients is divided, so that both have effect."""
 
 SIZES = {
-    "dev": 24,
-    "train": 24,
+    "dev": 6,
+    "train": 6,
     "examples": 12,
     "sequences": 12,
     "sentences": 12,
