@@ -38,7 +38,7 @@ BENCH_READY := $(VENV)-bench/.ready-$(TORCH)-$(shell cat envs/lock.txt $(BENCH_L
 # An option for a variable that was given; without it config.yaml counts.
 given = $(if $(filter command environment,$(origin $(1))),$(2) "$($(1))")
 
-.PHONY: help demo plan run mirror bundle merge so-far explore equivalent reproduce test quick style lint unit dry-runs offline crates slurm bench publish verify mend forget gc clean
+.PHONY: help demo plan run mirror bundle merge so-far explore equivalent reproduce test quick style lint unit dry-runs offline proofs crates slurm bench publish verify mend forget gc clean
 
 ##@ Start
 
@@ -90,7 +90,7 @@ explore: $(READY)  ## Make a page of models to try: make explore SCALE=lite [OVE
 
 equivalent: $(READY)  ## Prove that a change of code changed no number: make equivalent SINCE=commit [ONLY= DEVICE=]
 	@$(VENV)/bin/python -m workflow.scripts.equivalent $(if $(SINCE),--since "$(SINCE)") \
-		$(if $(CHECK),--check $(CHECK)) $(call given,ONLY,--only) $(if $(DEVICE),--device $(DEVICE))
+		$(call given,ONLY,--only) $(if $(DEVICE),--device $(DEVICE))
 
 reproduce: $(READY)  ## Train a published row anew, and log it: make reproduce ROW=paper/table/row [SEED=n]
 	@$(VENV)/bin/python -m workflow.scripts.reproduce --row "$(ROW)" --results "$(RESULTS)" \
@@ -109,7 +109,7 @@ test: $(TEST_READY)  ## Run everything that CI runs, and say how long each part 
 	said=$$(mktemp); $(MAKE) --no-print-directory slurm > $$said 2>&1 & slurm=$$!; \
 	trap 'kill $$slurm 2> /dev/null || true; rm -f $$said' EXIT; \
 	$(MAKE) --no-print-directory --jobs 2 --output-sync=target \
-		timed-unit timed-offline timed-lint timed-dry-runs timed-crates; \
+		timed-unit timed-offline timed-lint timed-dry-runs timed-crates timed-proofs; \
 	wait $$slurm || { cat $$said; exit 1; }; cat $$said; echo "All checks passed."
 
 timed-%:
@@ -158,6 +158,9 @@ offline: $(TEST_READY)  ## Run the demo without a network, check it in every way
 	$(VENV)/bin/python -m tests.executed "$$folder/fresh results"; \
 	$(VENV)/bin/python -m tests.explored "$$folder/fresh results" --examples 50 --triples 1000; \
 	rm -r "$$folder"
+
+proofs: $(READY)  ## Make proofs that the newest change of code added again (five minutes), and an older one
+	@$(VENV)/bin/python -m workflow.scripts.equivalent --check 5
 
 crates: $(CRATES_READY)  ## Validate the RO-Crates of docs/reproduction, in an environment of its own
 	$(VENV)-crates/bin/python -m tests.validated

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import random
 import subprocess
 import sys
@@ -29,9 +30,9 @@ def main() -> None:
     which.add_argument("--since", help="commit of the code before the change")
     which.add_argument(
         "--check",
-        type=int,
-        metavar="N",
-        help="prove N lines again that the newest commit with lines added, and an older one",
+        type=float,
+        metavar="MINUTES",
+        help="prove the newest lines again, while time lasts, and an older one",
     )
     parser.add_argument("--only", default="", help="part of the name of what is to be proven")
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="to compute on")
@@ -83,30 +84,46 @@ def _end_to_end(proof: Proof, known: Equivalents, device: str) -> None:
     proof.refusals += [f"since {chain[0]['since'][:12]}: {why}" for why in found.refusals]
 
 
-def _check(count: int) -> bool:
-    """Prove some lines of the newest commit again, and one of the others, drawn at random."""
+def _check(minutes: float) -> bool:
+    """Prove lines of the newest commit again while time lasts, and one of the others.
+
+    They are drawn at random; returns whether all are accepted.
+    """
+    end = time.monotonic() + 60 * minutes
     added = _added()
-    newest = next(iter(added.values()), [])
-    older = [line for lines in [*added.values()][1:] for line in lines]
-    drawn = random.sample(newest, min(count, len(newest))) + random.sample(
-        older, min(1, len(older))
-    )
-    commits = {line["new"]: commit for commit, lines in added.items() for line in lines}
-    fine = True
-    for line in drawn:
-        with _tree(commits[line["new"]]) as tree, _sides(line["since"], tree) as sides:
+    (newest, lines), *older = [*added.items()] or [("", [])]
+    others = [(commit, line) for commit, of_commit in older for line in of_commit]
+    fine, count = True, 0
+    for commit, line in random.sample(others, min(1, len(others))):
+        fine, count = _again([line], commit, math.inf)
+    by_tree: dict[str, list[Line]] = {}
+    for line in random.sample(lines, len(lines)):
+        by_tree.setdefault(line["since"], []).append(line)
+    for of_tree in by_tree.values():
+        accepted, proven = _again(of_tree, newest, end)
+        fine, count = fine and accepted, count + proven
+    print(f"{count} of {len(lines) + len(others)} proofs in {FILE} were made again")
+    return fine
+
+
+def _again(lines: Sequence[Line], commit: str, end: float) -> tuple[bool, int]:
+    """Prove lines of one old commit again until a time; returns whether all hold, and how many."""
+    count, fine = 0, True
+    with _tree(commit) as tree, _sides(lines[0]["since"], tree) as sides:
+        kinds = sides.kinds()
+        for line in lines:
+            if count and time.monotonic() > end:
+                break
             kind = Kind(line["what"], line["old"], line["new"])  # type: ignore[arg-type]
-            uses = sides.kinds().get(kind)
-            if uses is None:
+            if kind not in kinds:
                 raise InputError(
                     f"{FILE}: {line['old']} to {line['new']} ({line['name']}) is of no code in "
-                    f"{line['since'][:12]} and {commits[line['new']][:12]}; remove that line"
+                    f"{line['since'][:12]} and {commit[:12]}; remove that line"
                 )
-            proof = prove(sides, kind, uses)
-        _say(proof)
-        fine = fine and proof.accepted
-    print(f"{len(drawn)} lines of {FILE} were proven again" if drawn else f"{FILE}: no proofs yet")
-    return fine
+            proof = prove(sides, kind, kinds[kind])
+            _say(proof)
+            count, fine = count + 1, fine and proof.accepted
+    return fine, count
 
 
 def _added() -> dict[str, list[Line]]:
