@@ -88,7 +88,7 @@ explore: $(READY)  ## Make a page of models to try: make explore SCALE=lite [OVE
 		$(call given,SCALE,--scale) --results "$(RESULTS)" $(if $(MIRROR),--mirror "$(MIRROR)") \
 		$(if $(OVERLAY),--configfile "$(OVERLAY)")
 
-equivalent: $(READY)  ## Prove that a change of code changed no number: make equivalent SINCE=commit [ONLY= DEVICE=]
+equivalent: $(READY)  ## Prove that new code computes what old code did: make equivalent SINCE=COMMIT
 	@$(VENV)/bin/python -m workflow.scripts.equivalent $(if $(SINCE),--since "$(SINCE)") \
 		$(call given,ONLY,--only) $(if $(DEVICE),--device $(DEVICE))
 
@@ -159,7 +159,7 @@ offline: $(TEST_READY)  ## Run the demo without a network, check it in every way
 	$(VENV)/bin/python -m tests.explored "$$folder/fresh results" --examples 50 --triples 1000; \
 	rm -r "$$folder"
 
-proofs: $(READY)  ## Make proofs that the newest change of code added again (five minutes), and an older one
+proofs: $(READY)  ## Make the newest proofs again (five minutes), and an older one
 	@$(VENV)/bin/python -m workflow.scripts.equivalent --check 5
 
 crates: $(CRATES_READY)  ## Validate the RO-Crates of docs/reproduction, in an environment of its own

@@ -432,7 +432,7 @@ def _by_update(sides: Sides, old: Json, new: Json) -> Finding:
         start = str(folder / f"state-{update}.pt") if update else None
         sides.new.ask("step", **two, start=start, to=ours)
         made, expected, before = (
-            torch.load(path, weights_only=False) if path else None
+            torch.load(path, weights_only=True) if path else None
             for path in (ours, folder / f"state-{update + 1}.pt", start)
         )
         found = judging.updates(made, expected, before, [], precision)
@@ -457,7 +457,7 @@ def _noise(sides: Sides, request: Json, start: str | None, folder: Path) -> list
     for machine in machines:
         path = str(folder / "noise.pt")
         sides.old.ask("step", **request, start=start, to=path, **machine)
-        found.append(torch.load(path, weights_only=False))
+        found.append(torch.load(path, weights_only=True))
     return found
 
 

@@ -229,7 +229,7 @@ class Side:
 
         keeper = _Keeper()
         if start:
-            keeper.state = torch.load(start, weights_only=False)
+            keeper.state = torch.load(start, weights_only=True)
             if shake:
                 shaken(keeper.state["model"], shake)
         keeper.stops = [keeper.state["progress"]["update"] + 1 if start else 1]
