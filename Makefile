@@ -89,7 +89,7 @@ explore: $(READY)  ## Make a page of models to try: make explore SCALE=lite [OVE
 		$(if $(OVERLAY),--configfile "$(OVERLAY)")
 
 equivalent: $(READY)  ## Prove that new code computes what old code did: make equivalent SINCE=COMMIT
-	@$(VENV)/bin/python -m workflow.scripts.equivalent $(if $(SINCE),--since "$(SINCE)") \
+	@$(VENV)/bin/python -m workflow.scripts.equivalent --since "$(SINCE)" \
 		$(call given,ONLY,--only) $(if $(DEVICE),--device $(DEVICE))
 
 reproduce: $(READY)  ## Train a published row anew, and log it: make reproduce ROW=paper/table/row [SEED=n]

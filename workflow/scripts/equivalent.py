@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--dry-run", action="store_true", help="write no lines")
     given = parser.parse_args()
     with one_sentence():
-        if given.since:
+        if given.since is not None:
             complete = _prove(given.since, given.only, given.device, not given.dry_run)
         else:
             complete = _check(given.check)
@@ -132,7 +132,8 @@ def _added() -> dict[str, list[Line]]:
     Raises InputError for lines that no commit has, or whose old code is outside of the history.
     """
     found: dict[str, list[Line]] = {}
-    blame = _git("blame", "--porcelain", "HEAD", "--", str(FILE)) if (ROOT / FILE).is_file() else ""
+    tracked = _git("ls-tree", "HEAD", "--", str(FILE))
+    blame = _git("blame", "--porcelain", "HEAD", "--", str(FILE)) if tracked else ""
     commit, committed = "", set[str]()
     for text in blame.splitlines():
         if text.startswith("\t"):
@@ -142,7 +143,8 @@ def _added() -> dict[str, list[Line]]:
                 found.setdefault(commit, []).append(line)
         elif len(text.split(" ")[0]) == 40:
             commit = text.split(" ")[0]
-    for text in (ROOT / FILE).read_text().splitlines() if blame else ():
+    present = (ROOT / FILE).read_text() if (ROOT / FILE).is_file() else ""
+    for text in present.splitlines():
         if text not in committed:
             raise InputError(f"{FILE}: a line is not committed; commit it first: {text[:80]}")
     order = _git("log", "--format=%H", "--", str(FILE)).split()
@@ -154,6 +156,8 @@ def _added() -> dict[str, list[Line]]:
 
 def _commit(name: str) -> str:
     """Return the hash of a commit; InputError where the history of the checkout has none such."""
+    if not name:
+        raise InputError("SINCE is missing; name the last commit with the old code (SINCE=HEAD~1)")
     asked = ["git", "-C", str(ROOT), "merge-base", "--is-ancestor", f"{name}^{{commit}}", "HEAD"]
     if subprocess.run(asked, capture_output=True, check=False).returncode:
         raise InputError(f"SINCE={name}: no commit of this checkout's history has that name")
@@ -213,6 +217,9 @@ def line_of(proof: Proof, commit: str) -> Line:
 
 
 def _append(line: Line) -> None:
+    """Append a line; InputError, and nothing is written, where it contradicts those before it."""
+    lines = [*Equivalents.read(ROOT).lines, line]
+    Equivalents((f"{FILE}: {one['old']} to {one['new']}", one) for one in lines)
     with (ROOT / FILE).open("a", encoding="utf-8") as stream:
         stream.write(json.dumps(line) + "\n")
 
