@@ -6,7 +6,9 @@ import pytest
 
 from tests.planted_changes import TREE, changed, planted, right, verdict
 from workflow import ROOT
-from workflow.equivalence.proof import Kind, Proof, Sides, prove
+from workflow.equivalence.changed import Change
+from workflow.equivalence.proof import Kind, Proof, Sides, missing, prove
+from workflow.equivalence.statements import Place
 
 KIND = "copying_proxy/"
 """The kind of run that trains fastest."""
@@ -80,6 +82,14 @@ def test_code_that_fails_is_refused(tmp_path: Path):
         tmp_path, "    set_numerics(training)\n", "    set_numerics(training.missing)\n", LOOP
     )
     assert any("can't be run" in why for why in made["training"].refusals)
+
+
+def test_a_constant_that_nothing_is_seen_to_read_refuses():
+    place = Place("a.py", 3, 4, "f")
+    change = Change(old=(place,), old_any=((place,),), new_any=((),))
+    assert missing(change, "old", {("a.py", 3, 4)}) == []
+    assert missing(change, "old", set()) == ["a.py:3 (f)", "a.py:3 (f)"]
+    assert len(missing(change, "new", set())) == 1
 
 
 def test_unchanged_code_has_no_kinds(tmp_path: Path):

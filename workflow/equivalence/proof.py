@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -38,8 +38,12 @@ from workflow.planning.identity import canonical, nameless
 What = Literal["training", "evaluator", "recorder"]
 LONGER = 8
 """How many times longer rows are made where the changed lines did not run."""
-SHAKES = 3
-"""How often weights are changed by a rounding, to see what the machine makes by itself."""
+MACHINES: tuple[Json, ...] = (
+    *({"threads": 2}, {"library": False}),
+    *({"shake": 1}, {"shake": 2}, {"shake": 3}),
+)
+"""What is a little different where the old code shows what a machine makes by itself: more threads,
+no oneDNN, weights changed by a rounding."""
 SUBJECTS = 2
 """Models that a changed evaluator is run on, of different kinds where there are."""
 
@@ -165,6 +169,7 @@ class Sides:
         """Return the answers of both sides, which compute at once."""
         first = self._threads.submit(self.old.ask, do, **old)
         second = self._threads.submit(self.new.ask, do, **new)
+        wait([first, second])
         return first.result(), second.result()
 
     def kinds(self) -> dict[Kind, list[Use]]:
@@ -233,7 +238,7 @@ class Sides:
         name = f"{key}/{longer}/{offset}".replace("/", "-")
         if name not in self._trained:
             spec, _ = self.specs(key, offset)
-            request = self._training(key, spec, longer, "old", {})
+            request = self.training(key, spec, longer, "old", {})
             self._trained[name] = Path(request["to"]), self.old.ask("train", **request)
         return self._trained[name]
 
@@ -242,7 +247,8 @@ class Sides:
         name = f"{key}/{longer}/0".replace("/", "-")
         self._trained.setdefault(name, (Path(request["to"]), answer))
 
-    def _training(self, key: str, spec: Json, longer: int, of: str, watched: Json) -> Json:
+    def training(self, key: str, spec: Json, longer: int, of: str, watched: Json) -> Json:
+        """Return the request to train a spec of a variant, `of` the old or the new side."""
         name = f"{key}/{longer}/{spec['seed']}/{spec['training']['precision']}".replace("/", "-")
         return {
             "spec": spec,
@@ -320,7 +326,8 @@ def missing(change: Change, of: str, executed: set[tuple[str, int, int]]) -> lis
 
     left = [place for place in single if not ran(place)]
     left += [group[0] for group in groups if group and not any(map(ran, group))]
-    return [f"{place.file}:{place.first} ({place.name})" for place in left]
+    unread = ["what reads a constant or an attribute that changed"] * (() in groups)
+    return [f"{place.file}:{place.first} ({place.name})" for place in left] + unread
 
 
 def prove(sides: Sides, kind: Kind, uses: list[Use]) -> Proof:
@@ -406,8 +413,8 @@ def _train(
     if old["training"]["precision"] != "fp32":
         pairs.append((in_single(old), in_single(new)))
     for spec, other in pairs:
-        one = sides._training(key, spec, longer, "old", of_old)
-        two = sides._training(key, other, longer, "new", of_new)
+        one = sides.training(key, spec, longer, "old", of_old)
+        two = sides.training(key, other, longer, "new", of_new)
         before, after = sides.both("train", one, two)
         note(before, after)
         if spec is old:
@@ -417,8 +424,9 @@ def _train(
 
 
 def _by_update(sides: Sides, old: Json, new: Json) -> Finding:
-    """Judge single updates, both sides starting from the old side's state."""
+    """Judge single updates and the end of training, both from the states of the old side."""
     import torch
+    from safetensors.torch import load_file
 
     after = [update + 1 for update in JUDGED]
     watch: Json = {"statements": {}, "digests": [], "states": sorted({*JUDGED, *after} - {0})}
@@ -442,6 +450,15 @@ def _by_update(sides: Sides, old: Json, new: Json) -> Finding:
         findings.append(replace(found, place=f"update {update + 1}: {found.place}"))
         if found.verdict == "different":
             break
+    if worst(findings).verdict != "different":
+        begun = {"state": str(folder / f"state-{UPDATES}.pt"), "kept": str(folder)}
+        sides.new.ask("train", **{**new, **watch, "states": [], "stops": [], "begun": begun})
+        made, expected = (
+            {"model": load_file(Path(request["to"]) / "weights.safetensors")}
+            for request in (new, old)
+        )
+        found = judging.updates(made, expected, None, [], precision)
+        findings.append(replace(found, place=f"weights in the end: {found.place}"))
     for state in folder.glob("state-*.pt"):
         state.unlink()
     return worst(findings)
@@ -451,10 +468,8 @@ def _noise(sides: Sides, request: Json, start: str | None, folder: Path) -> list
     """Return the states that the old code makes on a machine that is a little different."""
     import torch
 
-    machines: list[Json] = [{"threads": 2}, {"library": False}]
-    machines += [{"shake": seed} for seed in range(1, SHAKES + 1)]
     found = []
-    for machine in machines:
+    for machine in MACHINES:
         path = str(folder / "noise.pt")
         sides.old.ask("step", **request, start=start, to=path, **machine)
         found.append(torch.load(path, weights_only=True))
@@ -490,10 +505,8 @@ def _measure(
     note(old, new)
     found = judging.results(new["result"], old["result"], [])
     if found.verdict == "different":
-        machines: list[Json] = [{"threads": 2}, {"library": False}]
-        machines += [{"shake": seed} for seed in range(1, SHAKES + 1)]
         quiet = {**requests[0], "statements": {}}
-        noisy = [sides.old.ask(do, **quiet, **machine)["result"] for machine in machines]
+        noisy = [sides.old.ask(do, **quiet, **machine)["result"] for machine in MACHINES]
         found = judging.results(new["result"], old["result"], noisy)
     return replace(found, place=f"{part or 'record'}: {found.place}")
 

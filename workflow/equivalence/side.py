@@ -159,6 +159,7 @@ class Side:
         statements: Lines,
         digests: list[int],
         states: list[int],
+        begun: Mapping[str, str] | None = None,
     ) -> Json:
         """Train to the end, leaving at some updates and going on from the state that was saved.
 
@@ -166,6 +167,8 @@ class Side:
             stops: the updates after which training is left.
             to: a folder for the weights, those along training, and states.
             digests, states: the updates whose state is digested, and kept as `state-<update>.pt`.
+            begun: of a training that another side has begun, its newest `state`, a file, and the
+                folder of the weights that it `kept`.
 
         Returns:
             `rows` of the history, `digests` of states by update and of the final weights, and the
@@ -180,6 +183,10 @@ class Side:
         folder = Path(to)
         folder.mkdir(parents=True, exist_ok=True)
         keeper.files = {update: folder / f"state-{update}.pt" for update in states}
+        if begun:
+            keeper.state = torch.load(begun["state"], weights_only=True)
+            files = Path(begun["kept"]).glob("step-*.safetensors")
+            keeper.kept = {int(file.stem.partition("-")[2]): load_file(file) for file in files}
         with numerics, watch:
             while True:
                 corpus = self._of("Corpus")(Path(data))
