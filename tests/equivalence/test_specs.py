@@ -43,7 +43,9 @@ def test_a_training_is_compressed_and_its_model_and_precision_stay():
     assert (spec["seed"], spec["checkpoints"]) == (SEED, [20, 40])
     assert spec["model"] == known["spec"]["model"]
     assert known == entry(), "the listing is not altered"
-    assert in_single(spec)["training"]["precision"] == "fp32"
+    single = in_single(spec)["training"]
+    assert (single["precision"], single["batch"]) == ("fp32", {"tokens": 768})
+    assert training["batch"] == {"tokens": 192}
 
 
 def test_what_a_training_does_not_have_it_does_not_get():

@@ -24,6 +24,8 @@ SEED = 0x5A3C96E1
 """Of all runs of a proof; its bits are mixed, so that each of them counts."""
 EXAMPLES, TOKENS = 8, 768
 """The largest batch; what is computed in parts of 512 positions has two."""
+HALF = 4
+"""How many times smaller batches of tokens are in bf16, which not every CPU is fast at."""
 TRAIN, TEST = 104, 40
 """Examples of a split: in the largest batches an epoch is 13 updates."""
 WARMUP, CLIP = 8, 20
@@ -84,7 +86,8 @@ def compressed(entry: Json, offset: int = 0) -> Json:
     training["updates"] = UPDATES
     training["threads"] = 1
     batch = training["batch"]
-    for name, most in (("examples", EXAMPLES), ("tokens", TOKENS), ("micro_tokens", TOKENS // 2)):
+    tokens = TOKENS // (1 if training["precision"] == "fp32" else HALF)
+    for name, most in (("examples", EXAMPLES), ("tokens", tokens), ("micro_tokens", tokens // 2)):
         if name in batch:
             batch[name] = min(batch[name], most)
     if training["schedule"].get("warmup"):
@@ -112,8 +115,12 @@ def shortened(node: Any) -> Any:
 
 
 def in_single(spec: Json) -> Json:
-    """Return a spec that computes in fp32."""
-    return {**spec, "training": {**spec["training"], "precision": "fp32"}}
+    """Return a spec of a proof that computes in fp32 in the place of bf16."""
+    batch = {
+        name: size if name == "examples" else size * HALF
+        for name, size in spec["training"]["batch"].items()
+    }
+    return {**spec, "training": {**spec["training"], "precision": "fp32", "batch": batch}}
 
 
 def small_recipe(key: str, listing: Mapping[str, Json]) -> Json | None:
