@@ -8,7 +8,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -147,15 +147,23 @@ class Sides:
         old, new: trees of the project.
         work: a folder for data and results.
         device: `cpu` or `cuda`, to compute on.
+        scales: whose variants are looked at.
     """
 
-    def __init__(self, old: Path, new: Path, work: Path, device: str = "cpu") -> None:
+    def __init__(
+        self,
+        old: Path,
+        new: Path,
+        work: Path,
+        device: str = "cpu",
+        scales: Sequence[str] = side.SCALES,
+    ) -> None:
         self.work, self.device = work, device
         self.old = Process(old, work / "old", device)
         self.new = Process(new, work / "new", device)
         self.projects = Project(old), Project(new)
         self._threads = ThreadPoolExecutor(2)
-        self.before, self.after = self.both("listing", {}, {})
+        self.before, self.after = self.both("listing", *[{"scales": [*scales]}] * 2)
         self._trained: dict[str, tuple[Path, Json]] = {}
 
     def __enter__(self) -> "Sides":

@@ -96,13 +96,13 @@ class Side:
 
     # Planning
 
-    def listing(self) -> Json:
-        """Every variant of every scale, with its spec and the raw hashes of its code."""
+    def listing(self, scales: list[str]) -> Json:
+        """Every variant of some scales, with its spec and the raw hashes of its code."""
         configured = self._of("workflow.planning.configured:configured")
         identity = importlib.import_module("workflow.planning.identity")
         project = self._of("workflow.planning.code:Project")(self.root)
         found: Json = {}
-        for scale in SCALES:
+        for scale in scales:
             settings: Json = {"experiments": "all", "results": str(self.work), "mechanisms": {}}
             settings |= dict.fromkeys(("seeds", "mirror", "overlay"))
             plan = configured(self.root, scale=scale, **settings)
