@@ -265,7 +265,7 @@ def test_nothing_of_the_models_code_is_hidden_from_the_hash():
 
 def test_what_is_imported_by_a_name_made_at_run_time_is_a_root():
     found = {p.name for p in (ROOT / "workflow").rglob("*.py") if "import_module" in p.read_text()}
-    # A recipe's dataset and a figure's function; forks import libraries alone, a proof's side a tree.
+    # A recipe's dataset, a figure's function; forks import libraries, a side of a proof a tree.
     assert found == {"recipe.py", "drawing.py", "forking.py", "side.py"}
 
 
