@@ -39,8 +39,11 @@ What = Literal["training", "evaluator", "recorder"]
 LONGER = 8
 """How many times longer rows are made where the changed lines did not run."""
 MACHINES: tuple[Json, ...] = (
-    *({"threads": 2}, {"library": False}),
-    *({"shake": 1}, {"shake": 2}, {"shake": 3}),
+    {"threads": 2},
+    {"library": False},
+    {"shake": 1},
+    {"shake": 2},
+    {"shake": 3},
 )
 """What is a little different where the old code shows what a machine makes by itself: more threads,
 no oneDNN, weights changed by a rounding."""
@@ -164,7 +167,7 @@ class Sides:
         self.projects = Project(old), Project(new)
         self._threads = ThreadPoolExecutor(2)
         self.before, self.after = self.both("listing", *[{"scales": [*scales]}] * 2)
-        self._trained: dict[str, tuple[Path, Json]] = {}
+        self._trained: dict[str, Json] = {}
 
     def __enter__(self) -> "Sides":
         return self
@@ -243,17 +246,15 @@ class Sides:
 
     def trained(self, key: str, longer: int = 1, offset: int = 0) -> tuple[Path, Json]:
         """Return folder and answer of a training by the old code, at first use."""
-        name = f"{key}/{longer}/{offset}".replace("/", "-")
-        if name not in self._trained:
-            spec, _ = self.specs(key, offset)
-            request = self.training(key, spec, longer, "old", {})
-            self._trained[name] = Path(request["to"]), self.old.ask("train", **request)
-        return self._trained[name]
+        spec, _ = self.specs(key, offset)
+        request = self.training(key, spec, longer, "old", {})
+        if request["to"] not in self._trained:
+            self.keep(request, self.old.ask("train", **request))
+        return Path(request["to"]), self._trained[request["to"]]
 
-    def keep(self, key: str, longer: int, request: Json, answer: Json) -> None:
-        """Keep a training by the old code for those who ask for it later."""
-        name = f"{key}/{longer}/0".replace("/", "-")
-        self._trained.setdefault(name, (Path(request["to"]), answer))
+    def keep(self, request: Json, answer: Json) -> None:
+        """Keep what the old code answered to a training for those who ask for it later."""
+        self._trained[request["to"]] = answer
 
     def training(self, key: str, spec: Json, longer: int, of: str, watched: Json) -> Json:
         """Return the request to train a spec of a variant, `of` the old or the new side."""
@@ -425,9 +426,10 @@ def _train(
         two = sides.training(key, other, longer, "new", of_new)
         before, after = sides.both("train", one, two)
         note(before, after)
-        if spec is old:
-            sides.keep(key, longer, one, before)
-        same = before["digests"] == after["digests"] and judging.rows(after["rows"], before["rows"])
+        sides.keep(one, before)
+        same = before["digests"] == after["digests"] and judging.rows(
+            after["history"], before["history"]
+        )
         yield Finding("same bits") if same else _by_update(sides, one, two)
 
 

@@ -14,7 +14,6 @@ import math
 import os
 import random
 import sys
-import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -108,15 +107,13 @@ class Side:
             plan = configured(self.root, scale=scale, **settings)
             for name, experiment in plan.experiments.items():
                 for variant in experiment.variants(scale):
-                    seeds = plan.seeds(experiment, variant)
-                    run = plan.run(name, variant, seeds[0])
+                    run = plan.run(name, variant, plan.seeds(experiment, variant)[0])
                     draft = run.draft(self.root)
                     roots = identity.run_roots(draft)
                     nodes = {"evaluators": run.settings.evaluators}
                     nodes["recorders"] = {"": run.settings.record} if run.settings.record else {}
                     entry: Json = {
                         "spec": draft,
-                        "seeds": seeds,
                         "roots": roots,
                         "code": project.hash(roots),
                         "parents": {n: r.key for n, r in plan.parents(run).items()},
@@ -171,7 +168,7 @@ class Side:
                 folder of the weights that it `kept`.
 
         Returns:
-            `rows` of the history, `digests` of states by update and of the final weights, and the
+            The `history`, `digests` of states by update and of the final weights, and the
             `executed` statements.
         """
         import torch
@@ -188,30 +185,19 @@ class Side:
             files = Path(begun["kept"]).glob("step-*.safetensors")
             keeper.kept = {int(file.stem.partition("-")[2]): load_file(file) for file in files}
         with numerics, watch:
-            while True:
-                corpus = self._of("Corpus")(Path(data))
-                try:
-                    trained = self._train(spec, corpus, keeper, weights)
-                    break
-                except Exception as error:
-                    if type(error).__name__ != "Interrupted":
-                        raise
-                    torch.manual_seed(0)
+            trained = None
+            while trained is None:
+                with _interrupted():
+                    trained = self._train(spec, self._of("Corpus")(Path(data)), keeper, weights)
+                torch.manual_seed(0)
         save_file(trained.weights, folder / "weights.safetensors")
         for update, kept in keeper.kept.items():
             save_file(kept, folder / f"step-{update}.safetensors")
         found = {str(update): digest for update, digest in keeper.digests.items()}
         found["weights"] = digest_of(trained.weights)
         found["kept"] = digest_of(keeper.kept)
-        rows = [{k: v for k, v in row.items() if k not in CLOCKS} for row in trained.progress.rows]
-        history = [dict(row) for row in trained.progress.rows]
-        return {
-            "rows": rows,
-            "history": history,
-            "digests": found,
-            "executed": sorted(watch.executed),
-            "best": trained.progress.best_update,
-        }
+        history = trained.progress.rows
+        return {"history": history, "digests": found, "executed": sorted(watch.executed)}
 
     def step(
         self,
@@ -418,7 +404,6 @@ class _Keeper:
         self.files: Mapping[int, Path] = {}
         self.digests: dict[int, str] = {}
         self.kept: dict[int, Any] = {}
-        self.dropped: set[int] = set()
         self.update = 0
 
     def load(self) -> Any:
@@ -452,7 +437,7 @@ class _Keeper:
         return self.kept[update]
 
     def drop(self, update: int) -> None:
-        self.dropped.add(update)
+        pass
 
     def record(self, rows: Any) -> None:
         pass
@@ -542,13 +527,12 @@ def main() -> None:
     side = Side(root, work, device)
     for line in sys.stdin:
         request = json.loads(line)
-        began = time.monotonic()
         try:
             answer = {"answer": getattr(side, request.pop("do"))(**request)}
         except Exception as error:
             text = "".join(traceback.format_exception(error))
             answer = {"error": f"{type(error).__name__}: {error}", "traceback": text}
-        print(json.dumps({**answer, "seconds": time.monotonic() - began}), file=answers, flush=True)
+        print(json.dumps(answer), file=answers, flush=True)
 
 
 if __name__ == "__main__":

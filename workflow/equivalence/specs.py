@@ -2,6 +2,7 @@
 
 import copy
 import json
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -40,11 +41,6 @@ SIZES = {
     "length_extra": 20,
 }
 """The largest numbers of what evaluators look at, by their argument."""
-
-
-def key_of(scale: str, experiment: str, variant: str) -> str:
-    """Return how a listing names a variant."""
-    return f"{scale}/{experiment}/{variant}"
 
 
 def settings_of(entry: Json) -> str:
@@ -156,7 +152,7 @@ def _demo(key: str, listing: Mapping[str, Json]) -> Json | None:
     if not names:
         return None
     (best,) = get_close_matches(variant, names, n=1, cutoff=0)
-    recipe: Json = listing[key_of("demo", experiment, best)]["spec"]["run"]["data"]
+    recipe: Json = listing[f"demo/{experiment}/{best}"]["spec"]["run"]["data"]
     return recipe if load(recipe).generated else None
 
 
@@ -172,9 +168,8 @@ def cut(recipe: Json | None) -> Json | None:
 def lengthen(encoded: Path, to: Path, factor: int) -> None:
     """Write encoded data whose examples are each `factor` of others, one behind the other."""
     to.mkdir(parents=True)
-    manifest = json.loads((encoded / "manifest.json").read_text())
-    (to / "manifest.json").write_text(json.dumps(manifest))
-    (to / "vocabulary.txt").write_bytes((encoded / "vocabulary.txt").read_bytes())
+    for name in ("manifest.json", "vocabulary.txt"):
+        shutil.copy(encoded / name, to)
     for path in sorted(encoded.glob("*.offsets.npy")):
         split = path.name.split(".")[0]
         arrays = {p.name.split(".")[1]: np.load(p) for p in encoded.glob(f"{split}.*.npy")}

@@ -36,18 +36,17 @@ def main() -> None:
     )
     parser.add_argument("--only", default="", help="part of the name of what is to be proven")
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="to compute on")
-    parser.add_argument("--dry-run", action="store_true", help="write no lines")
     given = parser.parse_args()
     with one_sentence():
         if given.since is not None:
-            complete = _prove(given.since, given.only, given.device, not given.dry_run)
+            complete = _prove(given.since, given.only, given.device)
         else:
             complete = _check(given.check)
     if not complete:
         sys.exit(1)
 
 
-def _prove(since: str, only: str, device: str, write: bool) -> bool:
+def _prove(since: str, only: str, device: str) -> bool:
     """Prove every kind whose code differs; returns whether all are accepted."""
     began, commit = time.monotonic(), _commit(since)
     known = Equivalents.read(ROOT)
@@ -58,7 +57,7 @@ def _prove(since: str, only: str, device: str, write: bool) -> bool:
                 proof = prove(sides, kind, uses)
                 _end_to_end(proof, known, device)
                 _say(proof)
-                if proof.accepted and write:
+                if proof.accepted:
                     _append(line_of(proof, commit))
                 proofs.append(proof)
     _sum_up(proofs, time.monotonic() - began)
