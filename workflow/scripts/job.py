@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -32,9 +33,15 @@ def read_spec(path: Path) -> Spec:
     return cast(Spec, spec)
 
 
+@cache
+def _project() -> Project:
+    """Return the code of the project, read once for all that a job checks."""
+    return Project(ROOT)
+
+
 def check_code(of: str, roots: Iterable[str], planned: str) -> str:
     """Refuse to run code that does other things than what was planned; the hash of what runs."""
-    project, roots = Project(ROOT), tuple(roots)
+    project, roots = _project(), tuple(roots)
     try:
         found, running = project.code(roots), project.hash(roots)
     except Mistake as error:
