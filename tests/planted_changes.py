@@ -16,7 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from workflow import ROOT
-from workflow.equivalence.proof import Proof, Sides, prove
+from workflow.equivalence.proof import Proof, prove
+from workflow.equivalence.sides import Sides
 
 TREE = ("model", "workflow", "config.yaml")
 SPLIT = """

@@ -6,7 +6,8 @@ import pytest
 from tests.planted_changes import changed, planted, right, verdict
 from workflow import ROOT
 from workflow.equivalence.changed import Change
-from workflow.equivalence.proof import Kind, Proof, Sides, missing, prove
+from workflow.equivalence.proof import Proof, missing, prove
+from workflow.equivalence.sides import Kind, Sides
 from workflow.equivalence.statements import Place
 
 KIND = "copying_proxy/"

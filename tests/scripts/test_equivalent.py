@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from workflow.equivalence.judging import Finding
-from workflow.equivalence.proof import Kind, Proof
+from workflow.equivalence.proof import Proof
+from workflow.equivalence.sides import Kind
 from workflow.errors import InputError
 from workflow.planning.equivalents import FILE, Equivalents
 from workflow.scripts import equivalent

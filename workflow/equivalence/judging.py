@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from workflow.equivalence.side import CLOCKS, Json, leaves
+from workflow.planning.equivalents import TIMES
 
 Verdict = Literal["same bits", "same to rounding", "different"]
 ORDER: tuple[Verdict, ...] = ("same bits", "same to rounding", "different")
@@ -26,8 +27,6 @@ direction."""
 SMALL = 1e-3
 """A tensor that changes by less, relative to the largest of its sort, is compared with this much of
 that: where a gradient is 0 in exact arithmetic, it is nothing but rounding."""
-TIMES = ("ms", "K tokens/s", "softmax = 1", "MB", "s")
-"""Units of what is measured of the machine, and not of the model."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ def _plain(place: str, mine: Any, value: Any, noisy: Sequence[Any], precision: s
 def results(new: Json, old: Json, noisy: Sequence[Json]) -> Finding:
     """Judge what an evaluator makes of the same weights: every scalar and every array.
 
-    Times and memory are left out.
+    What was timed is left out.
     """
     mine, theirs = _values(new), _values(old)
     others = [_values(one) for one in noisy]

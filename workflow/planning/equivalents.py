@@ -28,6 +28,8 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 STATED = VERDICTS[-1]
 Gpu = Literal["unchanged", "changed", "proven"]
 GPU: tuple[Gpu, ...] = get_args(Gpu)
+TIMES = ("ms", "K tokens/s", "softmax = 1")
+"""Units of what was timed, of which no proof says anything."""
 ALWAYS = ("", "~")
 """Before and after every date."""
 _HASH = re.compile(r"[0-9a-f]{16}")

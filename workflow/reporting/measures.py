@@ -10,12 +10,18 @@ from workflow import ROOT
 from workflow.definitions.tables import Metric
 from workflow.errors import ReportingError
 from workflow.files import read_json
-from workflow.planning.equivalents import ALWAYS, STATED, VERDICTS, Equivalents, Verdict, worst
+from workflow.planning.equivalents import (
+    ALWAYS,
+    STATED,
+    TIMES,
+    VERDICTS,
+    Equivalents,
+    Verdict,
+    worst,
+)
 
 Run = Mapping[str, Any]
 """The content of a `run.json`; empty where it was not given."""
-TIMES = ("ms", "K tokens/s", "softmax = 1")
-"""Units of what was timed: whatever such an evaluator tells is of one kind of machine and code."""
 BY = "by earlier code"
 EARLIER: Mapping[Verdict, str] = {
     "same to rounding": "same to rounding",
@@ -117,7 +123,7 @@ class Measure:
         return self.elsewhere.get(name.partition(".")[0], "")
 
     def timed(self, evaluator: str) -> bool:
-        """Say whether an evaluator timed anything."""
+        """Say whether an evaluator timed anything, by the units of what it returns."""
         scalars = self.evaluators.get(evaluator, {}).get("scalars", {})
         return any(one.get("unit") in TIMES for one in scalars.values())
 

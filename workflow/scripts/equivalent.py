@@ -14,7 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from workflow import ROOT
-from workflow.equivalence.proof import Kind, Proof, Sides, prove
+from workflow.equivalence.proof import Proof, prove
+from workflow.equivalence.sides import Kind, Sides
 from workflow.errors import InputError
 from workflow.failure import one_sentence
 from workflow.planning.equivalents import FILE, STATED, Equivalents, Line

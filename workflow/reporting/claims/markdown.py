@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from workflow.planning.equivalents import TIMES
 from workflow.reporting.claims.judged import KINDS, JudgedClaim
-from workflow.reporting.measures import TIMES
 from workflow.reporting.statistics.decisions import without_spread
 
 MOST_DIGITS = 9
