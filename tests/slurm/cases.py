@@ -20,6 +20,8 @@ from tests.slurm.processes import Failed, wait
 from tests.slurm.project import LOCAL, RUN, SAVE_EVERY, SAVING, SLURM, Project
 
 Case = Callable[[Bench], str]
+SLOW = 3.0
+"""Seconds an update while another process starts: the one before must not end meanwhile."""
 LEAVING = ('"asked_to_save" if', '"asked_to_stop" if')
 """The edit of `train` that makes a process under Slurm leave at SIGTERM."""
 
@@ -100,6 +102,7 @@ def node(bench: Bench) -> str:
     main = project.train(0.3, 40)
     name = bench.cluster.jobs(project.folder)[0]["NodeList"]
     bench.cluster.kill(name)
+    project.pace(SLOW)
     project.until_processes(2)
     older = project.pids[0]
     wait("the process left behind to leave", lambda: not Path(f"/proc/{older}").exists())
@@ -107,7 +110,7 @@ def node(bench: Bench) -> str:
     project.pace(0)
     main.end()
     wait("the node to be back", lambda: bench.cluster.states() == ["idle"] * len(NODES))
-    return f"{bench.overlap(project)}; {bench.whole(project)}"
+    return f"{bench.overlap(project)}; {bench.whole(project, 2 * SAVE_EVERY + SLOW)}"
 
 
 def controller(bench: Bench) -> str:
@@ -128,6 +131,7 @@ def killed_main(bench: Bench) -> str:
     main = project.train(0.3, 40)
     older = bench.job(project)
     main.kill()
+    project.pace(SLOW)
     locked = project.start().end(fails=True)
     require("--unlock" in locked, f"no advice about the lock:\n{locked}")
     project.snakemake("--unlock", *project.target("run.json")).end()
@@ -137,7 +141,7 @@ def killed_main(bench: Bench) -> str:
     require(bench.state(project, older) == "FAILED", "the orphan has trained to the end")
     project.pace(0)
     main.end()
-    return f"{bench.overlap(project)}; {bench.whole(project)}"
+    return f"{bench.overlap(project)}; {bench.whole(project, 2 * SAVE_EVERY + SLOW)}"
 
 
 def cancelled(bench: Bench) -> str:
@@ -172,13 +176,14 @@ def two_jobs(bench: Bench) -> str:
     command += ["--save-every", str(SAVE_EVERY)]
     older = bench.submit(project, "older.log", f"exec {shlex.join(command)}")
     project.until(40)
+    project.pace(SLOW)
     newer = bench.submit(project, "newer.log", f"exec {shlex.join(command)}")
     wait("the older to leave", lambda: bench.state(project, older) == "FAILED")
     project.pace(0)
     wait("the newer to end", lambda: bench.state(project, newer) == "COMPLETED")
     said = (project.folder / "older.log").read_text()
     require("has taken over run" in said and "Traceback" not in said, said)
-    return f"{bench.overlap(project)}; {bench.whole(project)}"
+    return f"{bench.overlap(project)}; {bench.whole(project, 2 * SAVE_EVERY + SLOW)}"
 
 
 def disk_full(bench: Bench) -> str:
@@ -270,7 +275,7 @@ def preempted_leaving(bench: Bench) -> str:
 
 def _preempted(bench: Bench, project: Project, retries: int) -> str:
     project.edit("workflow/rules/train.smk", *reversed(SAVING))
-    main = project.train(0.2, 40, "--retries", str(retries))
+    main = project.train(0.5, 40, "--retries", str(retries))
     urgent = bench.submit(project, "urgent.log", "sleep 5", "--partition=urgent", "--gpus=8")
     project.until_processes(2)
     project.pace(0)
