@@ -38,7 +38,11 @@ class Gumbel(nn.Module):
         self.straight_through = straight_through
 
     def forward(self, scores: Tensor) -> Tensor:
-        """Map scores (B, H, T, S), masked keys at -inf, to weights (B, H, T, S), rows sum to 1."""
+        """Map scores (B, H, T, S), masked keys at -inf, to weights (B, H, T, S), rows sum to 1.
+
+        They are in fp32 at least: noise in bf16 ends at 5.5, and rare choices would be rarer.
+        """
+        scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
         if not self.training:
             return one_hot_argmax(scores)
         sample = ((scores + gumbel_noise(scores)) / self.temperature).softmax(dim=-1)

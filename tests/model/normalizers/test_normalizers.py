@@ -46,6 +46,17 @@ def test_gumbel_follows_the_papers_formula():
     assert torch.allclose(weights, raised / raised.sum(-1, keepdim=True), atol=1e-12)
 
 
+def test_noise_of_half_precision_scores_is_drawn_in_single():
+    """In bf16 no U lies between 1 - 2^-8 and 1, so no choice could be rarer than that."""
+    scores = torch.zeros(1, 1, 20_000, 20).bfloat16()
+    torch.manual_seed(5)
+    weights = Gumbel(1.0).train()(scores)
+    torch.manual_seed(5)
+    assert torch.equal(weights, Gumbel(1.0).train()(scores.float()))
+    assert weights.dtype == torch.float32
+    assert weights.max() / weights[weights > 0].min() > math.exp(12)
+
+
 def test_the_noise_is_gumbel():
     torch.manual_seed(0)
     noise = gumbel_noise(torch.empty(200_000, dtype=torch.float64))
