@@ -51,6 +51,13 @@ def test_a_commit_outside_of_the_history_is_refused(history: Path, name: str):
     assert equivalent._commit("HEAD") == git(history, "rev-parse", "HEAD")
 
 
+def test_code_that_is_not_committed_is_not_proven(history: Path):
+    (history / "model").mkdir()
+    (history / "model" / "new.py").write_text("")
+    with pytest.raises(InputError, match="model/ is not as committed"):
+        equivalent._prove("HEAD", "", "cpu")
+
+
 def test_lines_are_those_that_commits_added_newest_first(history: Path):
     since = git(history, "rev-parse", "HEAD")
     first = commit(history, line(OLD, NEW, since))
@@ -121,8 +128,8 @@ def test_a_third_rounding_is_compared_from_end_to_end(
     close = Finding("same to rounding", 1e-7, 1e-6)
     known = Equivalents.read(history)
     third = Proof(Kind("training", NEWER, "d" * 16), "a/b", close)
-    equivalent._end_to_end(third, known, "cpu")
+    equivalent._end_to_end(third, known, history, "cpu")
     assert (asked, third.accepted) == ([since], False)
     second = Proof(Kind("training", NEW, "e" * 16), "a/b", close)
-    equivalent._end_to_end(second, known, "cpu")
+    equivalent._end_to_end(second, known, history, "cpu")
     assert (asked, second.accepted) == ([since], True)

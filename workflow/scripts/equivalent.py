@@ -50,13 +50,15 @@ def main() -> None:
 def _prove(since: str, only: str, device: str) -> bool:
     """Prove every kind whose code differs; returns whether all are accepted."""
     began, commit = time.monotonic(), _commit(since)
+    if edited := _git("status", "--porcelain", "--", "model", "workflow").splitlines():
+        raise InputError(f"{edited[0][3:]} is not as committed; commit it: commits are compared")
     known = Equivalents.read(ROOT)
     proofs: list[Proof] = []
-    with _sides(commit, ROOT, device) as sides:
+    with _tree("HEAD") as new, _sides(commit, new, device) as sides:
         for kind, uses in sides.kinds().items():
             if known.chain(kind.old, kind.new) is None and any(only in use.key for use in uses):
                 proof = prove(sides, kind, uses)
-                _end_to_end(proof, known, device)
+                _end_to_end(proof, known, new, device)
                 _say(proof)
                 if proof.accepted:
                     _append(line_of(proof, commit))
@@ -65,14 +67,14 @@ def _prove(since: str, only: str, device: str) -> bool:
     return all(proof.accepted for proof in proofs)
 
 
-def _end_to_end(proof: Proof, known: Equivalents, device: str) -> None:
+def _end_to_end(proof: Proof, known: Equivalents, new: Path, device: str) -> None:
     """Compare the last code of a chain of proofs with its first."""
     first = known.representative(proof.kind.old)
     chain = known.chain(first, proof.kind.old) or []
     rounded = [line for line in chain if line["verdict"] == "same to rounding"]
     if not proof.accepted or len(rounded) + 1 < CHAIN:
         return
-    with _sides(chain[0]["since"], ROOT, device) as sides:
+    with _sides(chain[0]["since"], new, device) as sides:
         whole = Kind(proof.kind.what, first, proof.kind.new)
         uses = sides.kinds().get(whole)
         if uses is None:
