@@ -62,15 +62,18 @@ class Corpus:
         self.folder = folder
         try:
             self.manifest: dict[str, Any] = json.loads((folder / "manifest.json").read_text())
-            self.vocabulary = (
-                (folder / "vocabulary.txt").read_text("utf-8").rstrip("\n").split("\n")
-            )
+            self.vocabulary = text_lines(folder / "vocabulary.txt")
         except (OSError, ValueError) as error:
             raise ValueError(f"{folder} is no encoded corpus ({error}): {REBUILD}") from error
 
     def split(self, name: str) -> Split:
         """One of `train`, `dev`, `test`."""
         return Split(self.folder, name)
+
+
+def text_lines(path: Path) -> list[str]:
+    r"""The lines of a file in UTF-8; they end at `\n` alone, as other line ends belong to texts."""
+    return path.read_bytes().decode().removesuffix("\n").split("\n")
 
 
 def read_lines(corpus: Corpus, split: str, kind: str) -> list[str]:
@@ -81,7 +84,7 @@ def read_lines(corpus: Corpus, split: str, kind: str) -> list[str]:
     """
     path: Path = corpus.folder / f"{split}.{kind}.txt"
     try:
-        lines = path.read_text("utf-8").removesuffix("\n").split("\n")
+        lines = text_lines(path)
     except OSError as error:
         raise ValueError(f"{path} cannot be read ({error.strerror}): {REBUILD}") from error
     if len(lines) != len(corpus.split(split)):

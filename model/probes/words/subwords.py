@@ -11,7 +11,7 @@ import io
 
 import numpy as np
 
-from model.batches.corpus import REBUILD, Corpus, Split
+from model.batches.corpus import REBUILD, Corpus, Split, text_lines
 
 ENGLISH = "en"
 SIDES = ("source", "target")
@@ -51,7 +51,7 @@ def vocabulary(corpus: Corpus, side: str) -> list[str]:
     """The sub-words of a side by id; both sides share one where the source has none of its own."""
     path = corpus.folder / "source_vocabulary.txt"
     if side == "source" and path.is_file():
-        return path.read_text("utf-8").rstrip("\n").split("\n")
+        return text_lines(path)
     return corpus.vocabulary
 
 
@@ -112,7 +112,7 @@ class SubWords:
         if codes is None:
             raise ValueError(f"{corpus.folder} holds no merges of its words: {REBUILD}")
         # Pieces that the vocabulary lacks are split further, as far as the merges allow.
-        self._codes = BPE(io.StringIO(codes.read_text("utf-8")), vocab=frozenset(symbols))
+        self._codes = BPE(io.StringIO(codes.read_bytes().decode()), vocab=frozenset(symbols))
 
     def form(self, word: str) -> str:
         """A word of the Penn Treebank as this side writes it."""

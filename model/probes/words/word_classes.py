@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model.batches.corpus import REBUILD, Corpus, read_lines
+from model.batches.corpus import REBUILD, Corpus, read_lines, text_lines
 from model.probes.words.subwords import (
     CONTINUED,
     SubWords,
@@ -62,7 +62,7 @@ def word_classes(
         parts = _parts_of_speech(tagged, SubWords(corpus, side))
     known, others = None, [""] * (len(offsets) - 1)
     if path.is_file():
-        known = _lexicon(path.read_text("utf-8"), side)
+        known = _lexicon(text_lines(path), side)
         others = read_lines(corpus, split, "reference" if side == "source" else "source")
     frequent: set[str] = set()
     if known is None:
@@ -100,13 +100,13 @@ def _form(word: str) -> str:
     return "mark" if MARK.fullmatch(word) else ""
 
 
-def _lexicon(text: str, side: str) -> dict[str, dict[str, str]]:
+def _lexicon(lines: list[str], side: str) -> dict[str, dict[str, str]]:
     """Of each word of a side its class by its translation.
 
     Raises:
         ValueError: the file has no such columns.
     """
-    header, *rows = [line.split("\t") for line in text.splitlines()]
+    header, *rows = [line.split("\t") for line in lines]
     if not {"source", "target", "class"} <= set(header):
         raise ValueError(f"{LEXICON} has no columns 'source', 'target' and 'class': {REBUILD}")
     lexicon: dict[str, dict[str, str]] = {}
