@@ -18,6 +18,7 @@ def write_parallel(
     merges: Sequence[str] = ("q q",),
     source_vocabulary: Sequence[str] | None = None,
     vocabulary: Sequence[str] = (),
+    lowercase: bool = True,
 ) -> Corpus:
     """Write pairs of texts whose words are pieces already (`@@` at those that go on).
 
@@ -39,7 +40,7 @@ def write_parallel(
         examples[split] = [a + b for a, b in zip(*sides, strict=True)]
         columns[split] = {"source": [*map(len, sides[0])]}
     said = dict(zip(("source", "target"), languages, strict=True))
-    write_corpus(folder, examples, target, {}, columns, languages=said)
+    write_corpus(folder, examples, target, {}, columns, languages=said, lowercase=lowercase)
     for split in splits.keys() - {"train"}:
         lines = [text.replace("@@ ", "") for _, text in splits[split]]
         (folder / f"{split}.reference.txt").write_text("".join(f"{x}\n" for x in lines))

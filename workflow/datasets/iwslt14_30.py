@@ -51,6 +51,7 @@ class Data(ParallelText):
         STANDARD,
     )
     untokenised = False
+    lowercase = True
 
     direction: Literal["en_de", "de_en"] = "en_de"
     codes: Literal["standard", "learned"] = "standard"

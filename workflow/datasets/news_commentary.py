@@ -27,6 +27,7 @@ class Data(ParallelText):
     splits = ("train", "dev")
     longest = 1000
     ratio = inf
+    lowercase = False
 
     direction: Literal["en_nl", "en_pt", "it_pt"] = "en_nl"
     vocabulary: int = 8_000

@@ -77,7 +77,7 @@ def scores(
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.metrics.chrf import CHRF
 
-    lowercase = is_lowercase(corpus.vocabulary)
+    lowercase = is_lowercase(corpus)
     texts = detokenised(corpus, hypotheses)
     in_words: dict[str, Any] = {"tokenize": "none", "force": True, "smooth_method": "none"}
     apart, references_apart = without_compounds(hypotheses), without_compounds(references)

@@ -94,7 +94,7 @@ class SubWords:
         side: `source` or `target`.
 
     Attributes:
-        lowercase: whether no word of this side has a capital.
+        lowercase: whether all words are in lower case.
 
     Raises:
         ValueError: the corpus has no file of merges.
@@ -104,7 +104,7 @@ class SubWords:
         from subword_nmt.apply_bpe import BPE  # type: ignore[import-untyped]
 
         symbols = vocabulary(corpus, side)
-        self.lowercase = is_lowercase(symbols)
+        self.lowercase = is_lowercase(corpus)
         self._numbers = {symbol: number for number, symbol in enumerate(symbols)}
         self._known: dict[str, list[int]] = {}
         paths = [corpus.folder / name for name in ("codes.txt", f"{side}_codes.txt")]
@@ -126,9 +126,16 @@ class SubWords:
         return self._known[word]
 
 
-def is_lowercase(symbols: list[str]) -> bool:
-    """Whether no word of a vocabulary has a capital."""
-    return all(symbol == symbol.lower() for symbol in symbols[RESERVED:])
+def is_lowercase(corpus: Corpus) -> bool:
+    """Whether all words of a parallel corpus are in lower case, as its dataset made them.
+
+    Raises:
+        ValueError: its manifest does not say so.
+    """
+    lowercase = corpus.manifest.get("lowercase")
+    if not isinstance(lowercase, bool):
+        raise ValueError(f"{corpus.folder}: the manifest has no 'lowercase': {REBUILD}")
+    return lowercase
 
 
 def moses_form(word: str) -> str:

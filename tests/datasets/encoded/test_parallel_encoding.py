@@ -108,6 +108,7 @@ def test_the_manifest_describes_the_corpus(encoded):
     out = encoded(Data(merges=40))
     found = read_manifest(out)
     assert found["languages"] == {"source": "en", "target": "de"}
+    assert found["lowercase"] is True
     assert "vocabulary_sizes" not in found
     for split, count in SPLITS.items():
         texts = sentences(out, split)

@@ -93,7 +93,7 @@ SENTENCES = st.lists(WORDS, min_size=1, max_size=9).map(" ".join)
 @given(st.lists(st.tuples(SENTENCES, SENTENCES), min_size=1, max_size=6))
 def test_bleu_in_words_is_papinenis(tmp_path_factory, pairs):
     folder = tmp_path_factory.mktemp("x") / "c"
-    corpus = write_parallel(folder, {"train": [("a", "Der")]})
+    corpus = write_parallel(folder, {"train": [("a", "der")]}, lowercase=False)
     hypotheses, references = (list(side) for side in zip(*pairs, strict=True))
     written = as_written(corpus, "test", references)
     found, signatures = scores(corpus, hypotheses, references, written)

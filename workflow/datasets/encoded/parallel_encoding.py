@@ -57,6 +57,7 @@ def encode_pairs(corpus: ParallelCorpus, prepared: Path, out: Path) -> None:
         out,
         splits={split: _size(encoded) for split, encoded in splits.items()},
         languages=dict(zip(SIDES, corpus.languages, strict=True)),
+        lowercase=corpus.lowercase,
         vocabulary_size=sizes["target"],
         **({} if corpus.joint else {"vocabulary_sizes": sizes}),
         statistics={**_statistics(splits), **read_left_out(prepared)},

@@ -33,6 +33,7 @@ class ParallelCorpus(EncodableCorpus, Protocol):
     threshold: int
     vocabulary: int | None
     given_codes: bool
+    lowercase: bool
     splits: Sequence[str]
     languages: tuple[str, str]
     copies: Mapping[str, str]

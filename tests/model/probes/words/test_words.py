@@ -106,9 +106,18 @@ def test_words_are_split_by_the_merges_of_the_corpus(tmp_path):
     assert subwords.ids("x") == [words.UNKNOWN]
 
 
-def test_case_counts_where_the_vocabulary_has_it(tmp_path):
-    corpus = write_parallel(tmp_path / "c", {"train": [("Low a", "x")]})
-    assert SubWords(corpus, "source").form("The") == "The"
+@pytest.mark.parametrize(("lowercase", "form"), [(True, "the"), (False, "The")])
+def test_the_manifest_says_whether_case_counts(tmp_path, lowercase, form):
+    """In the vocabulary SentencePiece writes capitals of its own, as for `tm` of a trade mark."""
+    corpus = write_parallel(tmp_path / "c", {"train": [("TM a", "x")]}, lowercase=lowercase)
+    assert SubWords(corpus, "source").form("The") == form
+
+
+def test_a_manifest_without_the_case_is_named(tmp_path):
+    corpus = write_parallel(tmp_path / "c", {"train": PAIRS})
+    del corpus.manifest["lowercase"]
+    with pytest.raises(ValueError, match="has no 'lowercase': delete the folder"):
+        SubWords(corpus, "source")
 
 
 def test_missing_merges_are_named(tmp_path):
