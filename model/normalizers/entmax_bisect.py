@@ -12,22 +12,27 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+LOWEST, HIGHEST = 1.01, 2.0
+"""Between them weights in single precision are within 1e-5. Nearer to 1 the power 1 / a magnifies
+rounding, and above 2 keys at the threshold have a slope without bound."""
 
 class EntmaxBisect(nn.Module):
     """Scores to weights by bisection.
 
     Args:
-        alpha: above 1 (softmax); 2 is sparsemax.
+        alpha: from 1.01, which is nearly softmax, to 2, which is sparsemax.
         steps: halvings of the interval, at first 1 - S^-a long for S keys.
 
     Raises:
-        ValueError: alpha is not above 1, or there is no step.
+        ValueError: alpha is out of its range, or there is no step.
     """
 
     def __init__(self, alpha: float = 1.5, steps: int = 50) -> None:
         super().__init__()
-        if alpha <= 1:
-            raise ValueError(f"alpha must be above 1, not {alpha}.")
+        if not LOWEST <= alpha <= HIGHEST:
+            raise ValueError(
+                f"alpha must be from {LOWEST} to {HIGHEST:g}, not {alpha}; for 1 take Softmax."
+            )
         if steps < 1:
             raise ValueError(f"steps must be at least 1, not {steps}.")
         self.alpha, self.steps = alpha, steps

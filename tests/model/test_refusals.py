@@ -43,7 +43,9 @@ CASES = [
     (lambda: Gumbel(-1), "temperature must be positive"),
     (lambda: TopK(0), "k must be at least 1, not 0"),
     (lambda: TopKOfMany(0), "k must be at least 1, not 0"),
-    (lambda: EntmaxBisect(alpha=1), "alpha must be above 1"),
+    (lambda: EntmaxBisect(alpha=1), "alpha must be from 1.01 to 2, not 1; for 1 take Softmax"),
+    (lambda: EntmaxBisect(alpha=2.01), "alpha must be from 1.01 to 2"),
+    (lambda: EntmaxBisect(alpha=float("nan")), "alpha must be from 1.01 to 2"),
     (lambda: EntmaxBisect(steps=0), "steps must be at least 1"),
     (lambda: make("softmax", tie="half"), "tie must be 'all', 'decoder' or 'none'"),
     (

@@ -13,7 +13,7 @@ from torch import Tensor
 from model.layers.attention import causal_mask, padding_mask
 from model.normalizers.entmax15 import Entmax15
 from model.normalizers.entmax_alpha import LEAST, EntmaxAlpha
-from model.normalizers.entmax_bisect import EntmaxBisect
+from model.normalizers.entmax_bisect import HIGHEST, LOWEST, EntmaxBisect
 from model.normalizers.softmax import Softmax
 from model.normalizers.sparsemax import Sparsemax, ascending
 from model.normalizers.topk import CHUNK, TopK, TopKOfMany, kth_largest
@@ -241,6 +241,16 @@ def test_bisection_gives_those_of_the_library(alpha, keys):
     for dtype, near in ((torch.float64, 1e-10), (torch.float32, 2e-5)):
         found = with_gradient(EntmaxBisect(alpha), scores.to(dtype))
         assert close([one.double() for one in found], expected, near)
+
+
+@pytest.mark.parametrize("alpha", [LOWEST, 1.1, 1.5, HIGHEST])
+@pytest.mark.parametrize("keys", [2, 60, 3000])
+@pytest.mark.parametrize("spread", [1e-3, 0.3, 3.0, 30.0])
+def test_bisection_in_single_precision_is_within_its_bound(alpha, keys, spread):
+    random = torch.Generator().manual_seed(keys)
+    scores = torch.randn(1, 1, 50, keys, generator=random) * spread
+    exact = entmax.entmax_bisect(scores.double(), alpha, dim=-1, n_iter=100)
+    assert (EntmaxBisect(alpha)(scores) - exact).abs().max() < 1e-5
 
 
 @pytest.mark.parametrize(("alpha", "exact"), [(1.5, Entmax15()), (2.0, Sparsemax())])
