@@ -92,6 +92,40 @@ CHANGED: dict[str, tuple[Code, Code]] = {
         "def f(x):\n    x.h(1)  #!\n    x.h(2)  #!\n    x.g()\n    x.k()",
         "def f(x):\n    x.g()\n    x.k()\n    x.h(2)  #!",
     ),
+    "a class that something is only compared with": (
+        """
+            def f(x):
+                return 1 if isinstance(x, (C, D)) or issubclass(x.kind, C) else D()
+            class C:
+                def g(self, y): return y * 2
+            class D:
+                def g(self, y): return y * 3  #!
+        """,
+        """
+            def f(x):
+                return 1 if isinstance(x, (C, D)) or issubclass(x.kind, C) else D()
+            class C:
+                def g(self, y): return y + y
+            class D:
+                def g(self, y): return y + y + y  #!
+        """,
+    ),
+    "a class that is compared with where another is made of it": (
+        """
+            def f(x):
+                return isinstance(x, C) and D()
+            class C:
+                def g(self, y): return y * 2  #!
+            class D(C): pass
+        """,
+        """
+            def f(x):
+                return isinstance(x, C) and D()
+            class C:
+                def g(self, y): return y + y  #!
+            class D(C): pass
+        """,
+    ),
     "a loop that is unrolled": (
         """
             def f(x, a):

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from workflow.equivalence.exchanges import Comparison, Renamed, masked
 from workflow.equivalence.statements import Form, Place, Statement, Statements
-from workflow.planning.code import Key, Project
+from workflow.planning.code import REST, Key, Project
 
 Places = tuple[Place, ...]
 Sides = tuple[list[Statement], list[Statement]]
@@ -68,7 +68,7 @@ def changes(
 
     Roots that are as many in both versions correspond by their order. Other definitions correspond
     by their names, the rest by what they do. A `raise` is never listed, as no finished run has done
-    it.
+    it, and neither is a class that is only compared with.
 
     Args:
         old, new: the two versions of the project.
@@ -108,6 +108,7 @@ class _Version:
         found = map(statements.project.find, roots)
         self.roots = [key for key in found if not isinstance(key, str)]
         self.reached = sorted(statements.project.reached(roots))
+        self.running = self._run_by(self.roots)
         self.known: dict[Key, Key] = {}
         self._readers: dict[str | Key, list[Statement]] = defaultdict(list)
 
@@ -119,13 +120,33 @@ class _Version:
         """Return what a statement means, different from others that name another definition."""
         return statement.form(self.known, self.unknown)
 
+    def _run_by(self, roots: Iterable[Key]) -> set[Key]:
+        """Return the definitions that may run: an object of a class is made where it is named.
+
+        A class that is only compared with has no object, whose methods could run.
+        """
+        found: set[Key] = set()
+        waiting = [*roots]
+        while waiting:
+            key = waiting.pop()
+            if key not in found:
+                found.add(key)
+                imported = (key[0], REST)
+                waiting += [imported] * (imported in self.reached)
+                waiting += itertools.chain.from_iterable(each.runs for each in self.of(key))
+        return found
+
+    def may_run(self, statement: Statement) -> bool:
+        """Return whether a statement is of a definition that may run."""
+        return (statement.writer.module, statement.writer.name) in self.running
+
     def to_run(self, changed: Sequence[Statement]) -> tuple[Places, tuple[Places, ...], Places]:
         """Return the places to run, groups of which one is enough, and the places of a GPU."""
         every: set[Place] = set()
         some: set[Places] = set()
         gpu: set[Place] = set()
         for statement in changed:
-            if isinstance(statement.node, ast.Raise):
+            if isinstance(statement.node, ast.Raise) or not self.may_run(statement):
                 continue
             users = self._users(statement) if statement.read_as else [statement]
             gpu |= {each.place for each in users if each.gpu or each.asks}
@@ -243,6 +264,6 @@ class _Difference:
         agree = comparison.holds(old, new)
         if renamed is not None:
             agree = agree and renamed.agrees(old, new, comparison.names)
-        if agree:
+        if agree and self.versions[1].may_run(new):
             self.values += [Value(old.place, new.place, *value) for value in comparison.values]
         return agree

@@ -70,6 +70,8 @@ class Statement:
         read_as: what stands for it where it is read, if it sets a constant or a class's attribute
             when it is imported: the constant's key, or the attribute's name after a point.
         reads: keys of definitions, and names of attributes after a point, that it reads.
+        runs: keys of the definitions that it may lead to the running of: all that it names, but
+            for classes that something is compared with (`isinstance`).
         gpu: whether a GPU alone runs it.
         asks: whether a part of it asks for the device, so that a CPU may not run all of it.
     """
@@ -83,6 +85,7 @@ class Statement:
     function: str
     read_as: frozenset[str | Key]
     reads: frozenset[str | Key]
+    runs: frozenset[Key]
     gpu: bool
     asks: bool
 
@@ -182,6 +185,7 @@ class _Reader:
     def _statement(self, node: ast.AST, header: ast.AST, around: _Around) -> Iterator[Statement]:
         """Yield a statement, unless it only imports what is followed where it is used."""
         text = _written(self.writer, header, around.local)
+        running = _Uncompared().visit(copy.deepcopy(header))
         parts = [*ast.walk(header)]
         if text:
             yield Statement(
@@ -194,6 +198,7 @@ class _Reader:
                 function=around.function,
                 read_as=self._read_as(node, around.holder),
                 reads=frozenset(_keys(text)) | frozenset(_attributes(parts, around.holder)),
+                runs=frozenset(_keys(_written(self.writer, running, around.local))),
                 gpu=around.gpu,
                 asks=any(asks(part, around.names) for part in parts),
             )
@@ -279,6 +284,16 @@ def _header(node: ast.AST, holder: type[ast.AST]) -> ast.AST | None:
         if hasattr(header, name):
             setattr(header, name, [])
     return header
+
+
+class _Uncompared(ast.NodeTransformer):
+    """Takes the classes out of calls of `isinstance` and `issubclass`."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "issubclass"):
+            node.args = node.args[:1]
+        return node
 
 
 def _without_text(argument: ast.expr) -> ast.expr:
