@@ -387,7 +387,8 @@ class Side:
             engine.enabled = library
             if half and not native:
                 functions.lstm = single_lstm(lstm)
-            yield
+            with single_products() if half and not native else contextlib.nullcontext():
+                yield
         finally:
             engine.enabled = before
             functions.lstm = lstm
@@ -463,6 +464,29 @@ def single_lstm(lstm: Callable[..., Any]) -> Callable[..., Any]:
             return lstm(values.float(), *others)
 
     return computed
+
+
+def single_products() -> Any:
+    """Have products of bf16 matrices computed in fp32 and rounded, which such CPUs do faster."""
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    aten = torch.ops.aten
+    operations = (aten.mm, aten.bmm, aten.addmm, aten.baddbmm)
+    products = {each.default: each.default for each in operations}
+    products |= {each.out: each.default for each in operations}
+
+    class Single(TorchDispatchMode):
+        def __torch_dispatch__(self, called: Any, _: Any, given: Any = (), named: Any = None) -> Any:
+            named = dict(named or {})
+            if called not in products or given[0].dtype != torch.bfloat16:
+                return called(*given, **named)
+            out = named.pop("out", None)
+            single = (one.float() if isinstance(one, torch.Tensor) else one for one in given)
+            product = products[called](*single, **named).bfloat16()
+            return product if out is None else out.copy_(product)
+
+    return Single()
 
 
 def shaken(weights: Any, seed: int) -> None:
