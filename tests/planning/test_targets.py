@@ -23,7 +23,7 @@ TABLE = {
     "rows": [{"id": "small", "label": "small"}, {"id": "still_to_come", "label": "later"}],
     "columns": [{"id": "loss", "label": "loss", "metrics": ["loss"]}],
 }
-METRICS = {"loss": {"measure": "probe.loss", "label": "loss", "unit": "nats", "digits": 2}}
+METRICS = {"loss": {"measure": "probe.loss", "label": "loss", "digits": 2}}
 FIGURE = {
     "title": "Curve",
     "caption": "A curve.",

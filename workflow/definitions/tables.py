@@ -71,7 +71,6 @@ class Metric(TypedDict):
     printed: NotRequired[str]
     """the metric's name in expected.csv"""
     label: str
-    unit: str
     digits: Digits
     statistic: NotRequired[Statistic]
     """over runs; that of the table without it"""

@@ -40,6 +40,8 @@ class Scalar:
     """Over the examples of the run."""
     n: int | None = None
     """Number of examples."""
+    unit: str = ""
+    """As the evaluator says."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class Measure:
         told = self._told("scalars", name)
         if told is None or told.get("value") is None:
             return None
-        return Scalar(told["value"], told.get("std"), told.get("n"))
+        return Scalar(told["value"], told.get("std"), told.get("n"), told.get("unit", ""))
 
     def number(self, name: str) -> float | None:
         """Return `evaluator.metric` as a number, or None when it has no value."""

@@ -38,7 +38,7 @@ LEARNED = [1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]  # 2 of 2
 
 def definitions(**more: Any) -> dict[str, Any]:
     """Return a `tables.yaml` of one row and three columns that show the same proportion."""
-    metric = {"measure": "probe.learned", "label": "learned", "unit": "fraction", "digits": 2}
+    metric = {"measure": "probe.learned", "label": "learned", "digits": 2}
     columns = [
         {"id": "plain", "label": "plain", "metrics": ["learned"]},
         {"id": "both", "label": "both", "metrics": ["learned"], "format": "{learned:interval}"},

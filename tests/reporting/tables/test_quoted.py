@@ -7,7 +7,7 @@ import pytest
 
 from tests.reporting.synthetic import checked, lines, one_run, shown, toy, toy_table
 from workflow.definitions.cells import table_runs
-from workflow.errors import InputError
+from workflow.errors import InputError, ReportingError
 from workflow.reporting.statistics.verdict import WORDS
 from workflow.reporting.tables.long_form import LongForm
 
@@ -17,7 +17,7 @@ TABLE_1 = {"source": "zhao2019", "table": "Table 1", "row": "{row}", "column": "
 def definitions(**row: Any) -> dict[str, Any]:
     """Return a `tables.yaml` with a quoted row and one of our own."""
     metrics = {"bleu": {"measure": "probe.bleu", "printed": "BLEU", "label": "BLEU",
-                        "unit": "BLEU", "digits": 1}}  # fmt: skip
+                        "digits": 1}}  # fmt: skip
     rows = [
         {"id": "quoted", "label": "DynamicConv (Wu et al., 2019)", "quoted": True},
         {"id": "soft", "label": "Transformer(impl.)", **row},
@@ -48,6 +48,15 @@ def test_quoted_numbers_stand_there_without_a_verdict() -> None:
     assert all(not one["mean"] and not one["note"] for one in quoted)
 
 
+def test_a_unit_is_the_evaluators_and_without_runs_the_papers() -> None:
+    runs = [one_run("en_de_soft", seed, {"bleu": 29.0}) for seed in (0, 1)]
+    units = [line["unit"] for line in lines(built(definitions(), runs))]
+    assert units == ["%", "%", "fraction", "%"]
+    runs[1].evaluators["probe"]["scalars"]["bleu"]["unit"] = "%"
+    with pytest.raises(ReportingError, match="probe.bleu is in % and in fraction in the runs"):
+        built(definitions(), runs)
+
+
 def test_nothing_is_run_for_quoted_rows() -> None:
     assert table_runs(definitions()["tables"]["toy"]) == [
         ("toy", "en_de_soft"),
@@ -66,7 +75,7 @@ def test_a_row_may_name_a_variant_for_each_column() -> None:
 
 def test_a_list_of_words_is_a_cell() -> None:
     made = definitions()
-    metric = {"measure": "probe.near", "of": "slightly", "label": "near", "unit": "words"}
+    metric = {"measure": "probe.near", "of": "slightly", "label": "near"}
     made["metrics"]["bleu"] = {**metric, "digits": 0}
     arrays: dict[str, Any] = {
         "word": ["often", "slightly", "nowhere"],
@@ -103,7 +112,7 @@ def test_timings_on_another_kind_of_machine_are_left_out_of_a_cell() -> None:
 
 def test_a_text_is_that_of_one_run() -> None:
     made = definitions()
-    metric = {"measure": "probe.near", "of": "a", "label": "near", "unit": "words", "digits": 0}
+    metric = {"measure": "probe.near", "of": "a", "label": "near", "digits": 0}
     made["metrics"]["bleu"] = metric
     arrays: dict[str, Any] = {"word": ["a"], "near": [["an"]]}
     runs = [one_run("en_de_soft", seed, {}, arrays if seed else {}) for seed in range(3)]

@@ -27,7 +27,7 @@ PLACE = {"source": "kinley2020", "table": "Table 6.1", "row": "{row}", "column":
 def definitions() -> dict[str, Any]:
     """Return a `tables.yaml` whose row `majority` has two columns of three, with other metrics."""
     metrics = {
-        name: {"measure": f"probe.{name}", "label": name, "unit": "%", "digits": 1}
+        name: {"measure": f"probe.{name}", "label": name, "digits": 1}
         for name in NAMES
     }
     columns = [
@@ -154,7 +154,7 @@ def test_numbers_are_compared_where_both_have_the_star_or_neither(
 ) -> None:
     paper = Paper("discrete_transformer")
     made = definitions()
-    metric = {"measure": "probe.xi", "label": "xi", "unit": "%", "digits": 1, "starred": True}
+    metric = {"measure": "probe.xi", "label": "xi", "digits": 1, "starred": True}
     tolerance = {"seed_std": 5, "because": "a test"}
     made["metrics"]["xi"] = metric | {"printed": "accuracy", "tolerance": tolerance}
     place = {"source": "kinley2020", "table": "Table 6.1", "row": "SST", "column": "DISC TRANSF"}

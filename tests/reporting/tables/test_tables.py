@@ -169,7 +169,7 @@ def definitions_of_one(metric: dict[str, Any], **more: object) -> dict[str, Any]
     """Return the definitions of a table of one metric, with one row and column if not others."""
     columns = [{"id": "c", "label": "c", "metrics": ["m"]}]
     given = {"columns": columns, "rows": [{"id": "r", "label": "r"}], "labels": [""], **more}
-    return toy_table({"m": {"measure": "probe.m", "label": "m", "unit": "", **metric}}, **given)
+    return toy_table({"m": {"measure": "probe.m", "label": "m", **metric}}, **given)
 
 
 def made_latex(columns: int, **more: object) -> str:

@@ -13,7 +13,15 @@ from workflow.definitions import cells as needs
 from workflow.definitions.expected import Expected, Printed
 from workflow.definitions.paper import Paper
 from workflow.definitions.tables import Column, Metric, Row, Rule
-from workflow.reporting.measures import Measure, Measures, numbers_of, partners, provenance
+from workflow.errors import ReportingError
+from workflow.reporting.measures import (
+    Measure,
+    Measures,
+    Scalar,
+    numbers_of,
+    partners,
+    provenance,
+)
 from workflow.reporting.statistics.cells import (
     IDENTITY,
     UNDEFINED,
@@ -125,7 +133,7 @@ def _cells(
     statistic = metric.get("statistic", table.get("statistic", "mean"))
     ours, scalars = ours_of(metric, statistic, behind)
     places = needs.printed_places(table, row, column) if "printed" in metric else []
-    unprinted = Expected(table["source"], Printed(""), metric["unit"], "", "")
+    unprinted = Expected(table["source"], Printed(""), "", "", "")
     printed = paper.expected.all_at(places, metric.get("printed", "")) or [unprinted]
     why = hindrances(context.scale, paper.tables.get("not_comparable", []), behind)
     why += ["our value is undefined"] if ours.mean == UNDEFINED else []
@@ -163,7 +171,7 @@ def _cells(
             row=needs.row_name(row),
             column=str(column["label"]),
             metric=called,
-            unit=metric["unit"],
+            unit=_unit(metric, scalars) or number.unit,
             expected=number.printed.text,
             expected_std=number.printed.std,
             flag=number.flag or str(row.get("flag", "")),
@@ -189,6 +197,20 @@ def _cells(
         )
         cells.append((other, {}))
     return cells
+
+
+def _unit(metric: Metric, scalars: Sequence[Scalar]) -> str:
+    """Return the unit of a cell, which the evaluator says, empty where nothing is measured.
+
+    Raises ReportingError when runs differ in it.
+    """
+    units = sorted({scalar.unit for scalar in scalars} - {""})
+    if len(units) > 1:
+        raise ReportingError(
+            f"{metric['measure']} is in {' and in '.join(units)} in the runs of one cell; measure "
+            "them again (make forget RUN=<identity>)."
+        )
+    return "fraction of runs" if units and metric.get("proportion") else "".join(units)
 
 
 def _by(
