@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from workflow.equivalence.judging import Finding, results, rows, updates, worst
+from workflow.equivalence.judging import Finding, gone, results, rows, updates, without, worst
 
 
 def state(seed: int = 0, moved: float = 0.0, **others: object) -> dict[str, object]:
@@ -118,6 +118,15 @@ def test_times_are_left_out_and_nothing_else_is():
     assert results(result(None), result(1.0), []).verdict == "different"
     lacking = {**result(1.0), "scalars": {}}
     assert results(lacking, result(1.0), []).verdict == "different"
+
+
+def test_what_the_old_code_alone_gives_is_named_and_the_rest_compared():
+    new, old = result(1.0), result(1.0)
+    del new["scalars"]["accuracy"], new["arrays"]["curve"]
+    assert gone(new, old) == {"accuracy", "curve"}
+    assert gone(old, new) == set()
+    assert results(new, without(old, gone(new, old)), []).verdict == "same bits"
+    assert results(old, without(new, gone(old, new)), []).verdict == "different"
 
 
 def test_arrays_of_another_length_are_different():

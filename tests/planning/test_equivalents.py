@@ -115,6 +115,12 @@ def test_the_newest_code_and_when_code_was_in_use():
     assert lines.current(E) == ALWAYS and first < "2026" < last
 
 
+def test_what_lines_drop_is_of_all_older_code():
+    lines = of(line(A, B), {**line(B, C), "drops": ["x"]}, {**line(C, D), "drops": ["y", "z"]})
+    found = [lines.dropped(code) for code in (A, B, C, D, E)]
+    assert found == [{"x", "y", "z"}] * 2 + [{"y", "z"}, set(), set()]
+
+
 def test_the_file_is_read_again_once_it_changed(tmp_path):
     assert Equivalents.read(tmp_path).lines == []
     before = write(tmp_path, line(A, B))

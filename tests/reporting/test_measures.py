@@ -43,6 +43,20 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         Measures.read([tmp_path / "none.json"])
 
 
+def test_what_newer_code_does_not_give_is_not_read(
+    results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = results.add("stack_language", "uniform_soft", 0)
+    (before,) = Measures.read([path]).of("stack_language", "uniform_soft")
+    name, told = next((name, it) for name, it in before.evaluators.items() if it["scalars"])
+    metric = next(iter(told["scalars"]))
+    accept(monkeypatch, {**line(told["code"], "f" * 16), "drops": [metric]})
+    (after,) = Measures.read([path]).of("stack_language", "uniform_soft")
+    assert before.scalar(f"{name}.{metric}") is not None
+    assert after.scalar(f"{name}.{metric}") is None
+    assert after.evaluators[name]["arrays"] == told["arrays"]
+
+
 def test_the_same_seed_twice_is_refused(results: Results) -> None:
     path = results.add("stack_language", "uniform_soft", 0)
     with pytest.raises(ReportingError, match="measure the same seed"):

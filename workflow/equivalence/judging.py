@@ -5,7 +5,7 @@ another number of threads, another library, or weights changed by a rounding; or
 Discrete choices (arg max, top-k, samples, beams) then differ only where they tie.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -24,6 +24,7 @@ ROUNDINGS = {"fp32": 32, "bf16": 4}
 ALONG = {"fp32": 1.0, "bf16": 2.0**-10}
 """How far an update may be longer or shorter along the other: rounding in bf16 is large, and has no
 direction."""
+RESULTS = ("scalars", "arrays")
 SMALL = 1e-3
 """A tensor that changes by less, relative to the largest of its sort, is compared with this much of
 that: where a gradient is 0 in exact arithmetic, it is nothing but rounding."""
@@ -146,6 +147,19 @@ def results(new: Json, old: Json, noisy: Sequence[Json]) -> Finding:
         _lists(place, mine[place], value, [one[place] for one in others if place in one])
         for place, value in theirs.items()
     )
+
+
+def gone(new: Json, old: Json) -> set[str]:
+    """Return the scalars and arrays that the old code alone gives."""
+    return {name for kind in RESULTS for name in old[kind].keys() - new[kind].keys()}
+
+
+def without(result: Json, names: Collection[str]) -> Json:
+    """Return a result without some scalars and arrays."""
+    return {
+        kind: {name: value for name, value in result[kind].items() if name not in names}
+        for kind in RESULTS
+    }
 
 
 def _values(result: Json) -> dict[str, list[Any]]:

@@ -44,6 +44,7 @@ class Proof:
         finding: how numbers compare.
         updates: how many were compared.
         lines: changed statements that were executed.
+        drops: scalars and arrays that the new code does not give.
         gpu: `unchanged` where no line changed that only a GPU runs, else `changed`.
         refusals: sentences, why numbers that are the same are no proof.
     """
@@ -53,6 +54,7 @@ class Proof:
     finding: Finding = field(default_factory=lambda: Finding("same bits"))
     updates: int = 0
     lines: int = 0
+    drops: set[str] = field(default_factory=set)
     gpu: str = "unchanged"
     refusals: list[str] = field(default_factory=list)
 
@@ -103,7 +105,7 @@ def prove(sides: Sides, kind: Kind, uses: list[Use]) -> Proof:
     executed: Executed = {"old": set(), "new": set()}
     for longer in (1, LONGER):
         try:
-            for finding in _findings(sides, kind, named, change, longer, executed):
+            for finding in _findings(sides, proof, named, change, longer, executed):
                 proof.finding = worst([proof.finding, finding])
                 if finding.verdict == "different":
                     break
@@ -133,20 +135,25 @@ def prove(sides: Sides, kind: Kind, uses: list[Use]) -> Proof:
 
 def _findings(
     sides: Sides,
-    kind: Kind,
+    proof: Proof,
     uses: list[Use],
     change: Change,
     longer: int,
     executed: Executed,
 ) -> Iterator[Finding]:
-    """Yield how numbers of a kind compare, and note which changed statements were executed."""
+    """Yield how numbers of a kind compare.
+
+    Note which changed statements were executed, and in the proof what the new code does not give.
+    """
     of_old, of_new = watched(change, "old"), watched(change, "new")
 
     def note(old: Json, new: Json) -> None:
         executed["old"] |= {(file, first, last) for file, first, last in old["executed"]}
         executed["new"] |= {(file, first, last) for file, first, last in new["executed"]}
+        if "result" in old:
+            proof.drops |= judging.gone(new["result"], old["result"])
 
-    if kind.what == "training":
+    if proof.kind.what == "training":
         measured: set[str] = set()
         for key in different_forms([use.key for use in uses], sides.after):
             yield from _train(sides, key, longer, of_old, of_new, note)
@@ -161,7 +168,7 @@ def _findings(
     for use in uses:
         subjects.setdefault(sides.after[use.key]["code"], use)
     for use in [*subjects.values()][:SUBJECTS]:
-        yield _measure(sides, use, kind.what, longer, of_old, of_new, note)
+        yield _measure(sides, use, proof.kind.what, longer, of_old, of_new, note)
 
 
 def _train(
@@ -249,9 +256,13 @@ def _measure(
     ]
     old, new = sides.both(do, *requests)
     note(old, new)
-    found = judging.results(new["result"], old["result"], [])
+    gone = judging.gone(new["result"], old["result"])
+    expected = judging.without(old["result"], gone)
+    found = judging.results(new["result"], expected, [])
     if found.verdict == "different":
         quiet = {**requests[0], "statements": {}}
         noisy = [sides.old.ask(do, **quiet, **machine)["result"] for machine in MACHINES]
-        found = judging.results(new["result"], old["result"], noisy)
+        found = judging.results(
+            new["result"], expected, [judging.without(one, gone) for one in noisy]
+        )
     return replace(found, place=f"{use.part or 'record'}: {found.place}")

@@ -57,6 +57,8 @@ class Line(TypedDict):
     """that were compared"""
     lines: NotRequired[int]
     """that were changed and executed"""
+    drops: NotRequired[list[str]]
+    """metrics and arrays that the new code does not give, and that are not read any more"""
     gpu: NotRequired[Gpu]
     """what became of the lines that a GPU alone runs"""
     since: NotRequired[str]
@@ -173,6 +175,11 @@ class Equivalents:
         while code in news:
             code = news[code]
         return code
+
+    def dropped(self, code: str) -> set[str]:
+        """Return the metrics and arrays of an evaluator that newer code does not give any more."""
+        chain = self.chain(code, self.newest(code)) or ()
+        return {name for line in chain for name in line.get("drops", ())}
 
     def current(self, code: str) -> tuple[str, str]:
         """Return the dates from and until which some code was in use, as far as proofs say it.

@@ -266,7 +266,21 @@ def measure_of(path: Path, content: Mapping[str, Any], run: Run) -> Measure:
     if missing:
         raise ReportingError(f"{path}: {', '.join(sorted(missing))} missing; measure it again.")
     identity, labels, evaluators = (content[name] for name in ("identity", "run", "evaluators"))
-    return Measure(path, identity, labels, evaluators, run, content.get("records", {}))
+    kept = {name: _kept(told) for name, told in evaluators.items()}
+    return Measure(path, identity, labels, kept, run, content.get("records", {}))
+
+
+def _kept(told: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what an evaluator found, without what its newer code does not give any more."""
+    dropped = Equivalents.read(ROOT).dropped(told.get("code", ""))
+    if not dropped:
+        return told
+    return {
+        kind: {name: it for name, it in found.items() if name not in dropped}
+        if kind in ("scalars", "arrays")
+        else found
+        for kind, found in told.items()
+    }
 
 
 def numbers_of(behind: Iterable[Measure], name: str) -> list[float]:

@@ -124,7 +124,8 @@ def _again(lines: Sequence[Line], commit: str, end: float) -> tuple[bool, int]:
                 )
             proof = prove(sides, kind, kinds[kind])
             _say(proof)
-            count, fine = count + 1, fine and proof.accepted
+            same = sorted(proof.drops) == line.get("drops", [])
+            count, fine = count + 1, fine and proof.accepted and same
     return fine, count
 
 
@@ -210,6 +211,7 @@ def line_of(proof: Proof, commit: str) -> Line:
         "bound": float(f"{proof.finding.bound:.3g}"),
         "updates": proof.updates,
         "lines": proof.lines,
+        **({"drops": sorted(proof.drops)} if proof.drops else {}),  # type: ignore[typeddict-item]
         "gpu": proof.gpu,  # type: ignore[typeddict-item]
         "since": commit,
         "machine": cpu_name(),
@@ -232,6 +234,8 @@ def _say(proof: Proof) -> None:
     verdict = finding.verdict if proof.accepted or finding.verdict == "different" else "refused"
     by = f" by {finding.difference:.1e} (bound {finding.bound:.1e})" if finding.difference else ""
     print(f"{verdict:17} {proof.kind.what:10} {proof.name}{by}, {proof.lines} lines", flush=True)
+    if proof.drops:
+        print(f"  no longer given: {', '.join(sorted(proof.drops))}")
     if finding.verdict == "different":
         print(f"  {finding.place}")
     for why in proof.refusals[:5]:

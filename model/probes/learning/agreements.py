@@ -87,10 +87,10 @@ def learning(
         Scalars, each once for A and with the prefix `tau_` for Kendall's tau: for each agreement
         above its mean over rows (%), `_low` and `_high`, a 95 % bootstrap interval over examples,
         `_chance`, A-hat, `_ratio` to it, `_at`, the update of v's run where they agree most (means
-        over runs of v), `xi_<agreement>` and `xi_<agreement>_never`, 1 where the other runs never
-        exceed it (the paper's "*"). And `xi_star`, the performance of
-        this run at its best checkpoint (the text has the end of training, the authors' code this),
-        `best_step`, and `final`, that of the last checkpoint.
+        over runs of v), and of all but A(alpha, alpha_hat) `xi_<agreement>` and
+        `xi_<agreement>_never`, 1 where the other runs never exceed it (the paper's "*"). And
+        `xi_star`, the performance of this run at its best checkpoint (the text has the end of
+        training, the authors' code this), `best_step`, and `final`, that of the last checkpoint.
         What needs a record that is not given has no value.
         Arrays: `step`, `performance_curve` and a curve of each agreement along training.
 
@@ -131,7 +131,8 @@ def learning(
         for name in PAIRS:
             of_runs = ways_of.get(name, [])
             agreed = _scalars(of_runs, own.examples, unit, scale)
-            agreed |= _matched(of_runs, hats, performed, UNITS[metric])
+            if name != "alpha_alpha":  # alpha_hat never exceeds its own maximum but by rounding
+                agreed |= _matched(of_runs, hats, performed, UNITS[metric])
             scalars |= {f"{prefix}{part.format(name)}": value for part, value in agreed.items()}
             arrays |= _curve(f"{prefix}{name}", of_runs)
         arrays |= _curve(f"{prefix}alpha_hat", hats)
