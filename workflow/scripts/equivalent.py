@@ -57,9 +57,10 @@ def _prove(since: str, only: str, device: str) -> bool:
     with _tree("HEAD") as new, _sides(commit, new, device) as sides:
         for kind, uses in sides.kinds().items():
             if known.chain(kind.old, kind.new) is None and any(only in use.key for use in uses):
+                started = time.monotonic()
                 proof = prove(sides, kind, uses)
                 _end_to_end(proof, known, new, device)
-                _say(proof)
+                _say(proof, time.monotonic() - started)
                 if proof.accepted:
                     _append(line_of(proof, commit))
                 proofs.append(proof)
@@ -122,8 +123,9 @@ def _again(lines: Sequence[Line], commit: str, end: float) -> tuple[bool, int]:
                     f"{FILE}: {line['old']} to {line['new']} ({line['name']}) is of no code in "
                     f"{line['since'][:12]} and {commit[:12]}; remove that line"
                 )
+            started = time.monotonic()
             proof = prove(sides, kind, kinds[kind])
-            _say(proof)
+            _say(proof, time.monotonic() - started)
             same = sorted(proof.drops) == line.get("drops", [])
             count, fine = count + 1, fine and proof.accepted and same
     return fine, count
@@ -228,12 +230,13 @@ def _append(line: Line) -> None:
         stream.write(json.dumps(line) + "\n")
 
 
-def _say(proof: Proof) -> None:
-    """Print how a proof ended, and what stands against it."""
+def _say(proof: Proof, seconds: float) -> None:
+    """Print how a proof ended, how long it took, and what stands against it."""
     finding = proof.finding
     verdict = finding.verdict if proof.accepted or finding.verdict == "different" else "refused"
     by = f" by {finding.difference:.1e} (bound {finding.bound:.1e})" if finding.difference else ""
-    print(f"{verdict:17} {proof.kind.what:10} {proof.name}{by}, {proof.lines} lines", flush=True)
+    took = f"{proof.lines} lines, {seconds:.0f} s"
+    print(f"{verdict:17} {proof.kind.what:10} {proof.name}{by}, {took}", flush=True)
     if proof.drops:
         print(f"  no longer given: {', '.join(sorted(proof.drops))}")
     if finding.verdict == "different":
