@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 STEPS = 16
 """Most steps of Newton's method. A row takes no more of them when its norm is 1 but for rounding,
-mostly after four or five. A CPU stops when no row takes any; a GPU would have to wait for that."""
+mostly after four or five. A CPU stops when no row does; a GPU would have to wait for each check."""
 
 
 class Entmax15(nn.Module):
@@ -36,10 +36,10 @@ class _Entmax15(torch.autograd.Function):
         for _ in range(STEPS):
             torch.sub(below, tau, out=r).relu_()
             norm = torch.linalg.vector_norm(r, dim=-1, keepdim=True)
-            step = above_one(norm)
-            if step is None:
+            excess = norm - 1
+            if is_rounding(excess):
                 break
-            tau += step.mul_(norm).div_(r.sum(-1, keepdim=True))
+            tau += without_rounding(excess).mul_(norm).div_(r.sum(-1, keepdim=True))
         r /= norm
         ctx.save_for_backward(r)
         return r * r
@@ -52,8 +52,11 @@ class _Entmax15(torch.autograd.Function):
         return change.sub_(r * mean)
 
 
-def above_one(norm: Tensor) -> Tensor | None:
-    """What each norm exceeds 1 by, 0 where that is rounding; None on a CPU where all are 0."""
-    excess = norm - 1
-    excess = excess.masked_fill_(excess <= 8 * torch.finfo(norm.dtype).eps, 0)
-    return None if norm.device.type == "cpu" and not excess.any() else excess
+def is_rounding(excess: Tensor) -> bool:
+    """Whether norms exceed 1 by rounding alone; on a GPU this is not asked, and False."""
+    return excess.device.type == "cpu" and bool(excess.max() <= 8 * torch.finfo(excess.dtype).eps)
+
+
+def without_rounding(excess: Tensor) -> Tensor:
+    """The same, 0 where it is rounding alone: such a row takes no step that another one needs."""
+    return excess.masked_fill(excess <= 8 * torch.finfo(excess.dtype).eps, 0)

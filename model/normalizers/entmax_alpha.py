@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from model.normalizers.entmax15 import STEPS, above_one
+from model.normalizers.entmax15 import STEPS, is_rounding, without_rounding
 
 LEAST = 0.01
 """Least a and least 1 - a: nearer to 0 or 1 the powers lose precision, and for all that matters the
@@ -66,17 +66,16 @@ class _Entmax(torch.autograd.Function):
         for _ in range(STEPS):
             torch.sub(below, tau, out=r).relu_()
             # r^power, faster than by `pow`. The logarithm of 0 is slow on a CPU, and so are numbers
-            # that are too small for their type; what is below e^-50 is 0 to any sum. `exp` and `log`
-            # round a number in the same way wherever it stands in a tensor; `pow` does not.
-            torch.clamp(r, min=1e-30, out=e).log_().mul_(power).clamp_min_(-50).exp_()
+            # that are too small for their type; what is below 2^-72 is 0 to any sum.
+            torch.clamp(r, min=1e-30, out=e).log2_().mul_(power).clamp_min_(-72).exp2_()
             e *= r.sign()
             r *= e
             total = r.sum(-1, keepdim=True)
-            norm = total.log().mul_(a).exp_()
-            step = above_one(norm)
-            if step is None:
+            norm = total**a
+            excess = norm - 1
+            if is_rounding(excess):
                 break
-            tau += step.mul_(total / norm).div_(e.sum(-1, keepdim=True))
+            tau += without_rounding(excess).mul_(total / norm).div_(e.sum(-1, keepdim=True))
         r /= total
         ctx.save_for_backward(r, e, a)
         return r

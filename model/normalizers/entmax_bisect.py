@@ -16,6 +16,7 @@ LOWEST, HIGHEST = 1.01, 2.0
 """Between them weights in single precision are within 1e-5. Nearer to 1 the power 1 / a magnifies
 rounding, and above 2 keys at the threshold have a slope without bound."""
 
+
 class EntmaxBisect(nn.Module):
     """Scores to weights by bisection.
 

@@ -53,6 +53,16 @@ def test_an_update_in_bf16_may_not_be_longer_as_a_whole():
     assert updates(state(moved=2e-3), old, START, [], "bf16").verdict == "different"
 
 
+def test_an_update_in_bf16_may_be_longer_by_chance_where_it_has_few_numbers():
+    """Of few numbers that round at random the sum is far from 0, of many it is not."""
+    steps = {"few": torch.ones(9), "many": torch.ones(90_000)}
+    old = {"model": steps}
+    for name, verdict in (("few", "same to rounding"), ("many", "different")):
+        new = {"model": {**steps, name: steps[name] * (1 - 0.0016)}}
+        start = {"model": {one: torch.zeros_like(value) for one, value in steps.items()}}
+        assert updates(new, old, start, [], "bf16").verdict == verdict
+
+
 def test_a_tensor_that_hardly_changes_is_compared_with_the_others():
     def with_bias(value: float) -> dict[str, object]:
         known = state()

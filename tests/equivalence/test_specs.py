@@ -108,6 +108,7 @@ def test_longer_rows_hold_the_same_tokens(tmp_path: Path, pairs: bool):
     examples = [[1, 2, 3], [4, 5], [6], [7, 8, 9, 10], [11, 12]]
     (folder / "manifest.json").write_text(json.dumps({"digest": "x"}))
     (folder / "vocabulary.txt").write_text("a\nb\n")
+    (folder / "codes.txt").write_text("a b\n")
     np.save(folder / "train.tokens.npy", np.concatenate(examples))
     np.save(folder / "train.offsets.npy", np.cumsum([0, *map(len, examples)]))
     np.save(folder / "train.tag.npy", np.arange(12))
@@ -127,3 +128,5 @@ def test_longer_rows_hold_the_same_tokens(tmp_path: Path, pairs: bool):
         assert np.load(longer / "train.label.npy").tolist() == [0, 1, 1]
         assert np.load(longer / "train.tag.npy").tolist() == [*range(12)]
     assert (longer / "train.text.txt").read_text() == "one two\nthree four\nfive\n"
+    assert (longer / "codes.txt").read_text() == "a b\n"
+    assert (longer / "source_vocabulary.txt").is_file() == pairs

@@ -477,7 +477,9 @@ def single_products() -> Any:
     products |= {each.out: each.default for each in operations}
 
     class Single(TorchDispatchMode):
-        def __torch_dispatch__(self, called: Any, _: Any, given: Any = (), named: Any = None) -> Any:
+        def __torch_dispatch__(
+            self, called: Any, _: Any, given: Any = (), named: Any = None
+        ) -> Any:
             named = dict(named or {})
             if called not in products or given[0].dtype != torch.bfloat16:
                 return called(*given, **named)

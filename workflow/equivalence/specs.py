@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from workflow.datasets.encoded.prepared import SOURCE_VOCABULARY
 from workflow.datasets.kinds.recipe import load
 from workflow.equivalence.side import SCALES, Json
 from workflow.planning.identity import canonical, nameless
@@ -166,10 +167,17 @@ def cut(recipe: Json | None) -> Json | None:
 
 
 def lengthen(encoded: Path, to: Path, factor: int) -> None:
-    """Write encoded data whose examples are each `factor` of others, one behind the other."""
+    """Write encoded data whose examples are each `factor` of others, one behind the other.
+
+    Of a parallel corpus the source has its vocabulary in a file of its own, as some have.
+    """
     to.mkdir(parents=True)
-    for name in ("manifest.json", "vocabulary.txt"):
-        shutil.copy(encoded / name, to)
+    splits = {path.name.split(".")[0] for path in encoded.glob("*.offsets.npy")}
+    for path in encoded.iterdir():
+        if path.name.split(".")[0] not in splits:
+            shutil.copy(path, to)
+    if [*encoded.glob("*.source.npy")] and not (to / SOURCE_VOCABULARY).is_file():
+        shutil.copy(encoded / "vocabulary.txt", to / SOURCE_VOCABULARY)
     for path in sorted(encoded.glob("*.offsets.npy")):
         split = path.name.split(".")[0]
         arrays = {p.name.split(".")[1]: np.load(p) for p in encoded.glob(f"{split}.*.npy")}

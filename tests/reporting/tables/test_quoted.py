@@ -53,7 +53,7 @@ def test_a_unit_is_the_evaluators_and_without_runs_the_papers() -> None:
     units = [line["unit"] for line in lines(built(definitions(), runs))]
     assert units == ["%", "%", "fraction", "%"]
     runs[1].evaluators["probe"]["scalars"]["bleu"]["unit"] = "%"
-    with pytest.raises(ReportingError, match="probe.bleu is in % and in fraction in the runs"):
+    with pytest.raises(ReportingError, match=r"probe\.bleu is in % and in fraction in the runs"):
         built(definitions(), runs)
 
 

@@ -26,10 +26,7 @@ PLACE = {"source": "kinley2020", "table": "Table 6.1", "row": "{row}", "column":
 
 def definitions() -> dict[str, Any]:
     """Return a `tables.yaml` whose row `majority` has two columns of three, with other metrics."""
-    metrics = {
-        name: {"measure": f"probe.{name}", "label": name, "digits": 1}
-        for name in NAMES
-    }
+    metrics = {name: {"measure": f"probe.{name}", "label": name, "digits": 1} for name in NAMES}
     columns = [
         {"id": "one", "label": "depth 1", "metrics": ["infix"], "format": "{infix}"},
         {"id": "two", "label": "depth 2", "metrics": ["infix", "prefix"]},
