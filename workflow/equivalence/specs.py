@@ -33,6 +33,8 @@ TRAIN, TEST = 104, 40
 WARMUP, CLIP = 8, 20
 """Updates of a warm-up, and by what a bound on gradients is divided, so that both have effect."""
 
+SHAPES = ("pixels",)
+"""Options of data that a model is built for."""
 SIZES = {
     "dev": 6,
     "train": 6,
@@ -124,10 +126,11 @@ def small_recipe(key: str, listing: Mapping[str, Json]) -> Json | None:
     """Return the recipe of data that a variant can be proven on, None where there are none.
 
     Where its own data are generated, these, with fewer examples; else those of its experiment at
-    scale `demo`, of the variant whose name is most alike.
+    scale `demo`, of the variant whose name is most alike, with what the model's shapes ask for.
     """
     own = listing[key]["spec"]["run"]["data"]
-    return cut(own) if load(own).generated else cut(_demo(key, listing))
+    recipe = own if load(own).generated else _demo(key, listing)
+    return cut(recipe and {**recipe, **{name: own[name] for name in SHAPES if name in own}})
 
 
 def further_recipes(key: str, part: str, listing: Mapping[str, Json]) -> dict[str, Json] | None:
