@@ -25,8 +25,8 @@ ALONG = {"fp32": 1.0, "bf16": 2.0**-10}
 """How far an update may be longer or shorter along the other: rounding in bf16 is large, and has no
 direction."""
 SPREAD = 6
-"""How many standard deviations it may be so by chance: of n numbers that differ at random, each in
-its own direction, one n-th of the square is along the update."""
+"""How many standard deviations it may be so by chance, where each number differs in a direction of
+its own."""
 RESULTS = ("scalars", "arrays")
 SMALL = 1e-3
 """A tensor that changes by less, relative to the largest of its sort, is compared with this much of
@@ -105,7 +105,7 @@ def updates(new: Any, old: Any, start: Any, noisy: Sequence[Any], precision: str
             difference = float(apart.norm()) / size
             along = abs(float((apart * step).sum())) / size**2
             shift = max((abs(float((one * step).sum())) / size**2 for one in away), default=0.0)
-            chance = SPREAD * difference / max(int(apart.count_nonzero()), 1) ** 0.5
+            chance = SPREAD * float((apart * step).norm()) / size**2
             straight = along <= max(FACTOR * shift, ALONG[precision], stored, chance)
             fine = difference <= bound and straight
             verdict: Verdict = "same to rounding" if fine else "different"

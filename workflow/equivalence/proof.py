@@ -31,7 +31,7 @@ MACHINES: tuple[Json, ...] = (
 """What is a little different where the old code shows what a machine makes by itself: more threads,
 no oneDNN, weights changed by a rounding."""
 SUBJECTS = 2
-"""Models that a changed evaluator is run on, of different kinds where there are."""
+"""Models that a changed evaluator is run on, of different kinds where there are, of one scale."""
 
 
 @dataclass
@@ -165,8 +165,10 @@ def _findings(
                 yield _measure(sides, Use(key), "recorder", longer, of_old, of_new, note)
         return
     subjects: dict[str, Use] = {}
+    scale = uses[0].key.partition("/")[0]
     for use in uses:
-        subjects.setdefault(sides.after[use.key]["code"], use)
+        if use.key.startswith(f"{scale}/"):
+            subjects.setdefault(sides.after[use.key]["code"], use)
     for use in [*subjects.values()][:SUBJECTS]:
         yield _measure(sides, use, proof.kind.what, longer, of_old, of_new, note)
 
