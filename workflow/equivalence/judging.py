@@ -19,7 +19,7 @@ ORDER: tuple[Verdict, ...] = ("same bits", "same to rounding", "different")
 FACTOR = 4
 """How many times what the machine makes by itself a difference may be."""
 EPSILON = {"fp32": 2.0**-23, "bf16": 2.0**-8}
-ROUNDINGS = {"fp32": 32, "bf16": 4}
+ROUNDINGS = {"fp32": 64, "bf16": 4}
 """How many roundings of a precision a difference may be, relative to what is compared."""
 ALONG = {"fp32": 1.0, "bf16": 2.0**-10}
 """How far an update may be longer or shorter along the other: rounding in bf16 is large, and has no
