@@ -7,6 +7,7 @@ asked for. The last lines say what ran and what to look at. Without a profile jo
 """
 
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,6 +25,7 @@ from workflow.errors import Mistake
 from workflow.failure import one_sentence
 from workflow.forking import forks
 from workflow.planning.configured import configured
+from workflow.planning.folders import check_home
 from workflow.terminal import command, logger
 from workflow.terminal.closing import closing
 from workflow.terminal.progress import Progress, duration
@@ -43,6 +45,7 @@ def main() -> None:
     with one_sentence():
         plan = configured(ROOT, given.configfile, **settings)
         plan.check_scale(given.targets)
+        check_home()
         if given.profile:
             check_slurm(Path(given.profile))
     where = ["--cores", given.jobs or "all"]
@@ -56,6 +59,9 @@ def main() -> None:
     try:
         with nullcontext() if given.profile else forks(), shown_early(options, progress):
             snakemake([*asked, *where, "--logger", logger.NAME])
+    except KeyboardInterrupt:  # a second Ctrl-C, while what the first one ended is waited for
+        print(f"{stopped(progress)}.", file=sys.stderr)
+        sys.exit(128 + signal.SIGINT)
     except SystemExit as end:
         if end.code and progress.total:
             print(f"{stopped(progress)}.", file=sys.stderr)
