@@ -35,6 +35,18 @@ CRATES_READY := $(VENV)-crates/.ready-lock-$(shell sha256sum < $(CRATES_LOCK) | 
 BENCH_LOCK := envs/lock-bench.txt
 BENCH_READY := $(VENV)-bench/.ready-$(TORCH)-$(shell cat envs/lock.txt $(BENCH_LOCK) | sha256sum | cut -c 1-16)
 
+# A variable of the command line that nothing here reads is a mistake, such as SCALES=lite.
+KNOWN := SHELL PYTHON VENV RESULTS TORCH LOCK TEST_LOCK CRATES_LOCK BENCH_LOCK CI MAKEFLAGS \
+	SCALE ONLY OVERLAY PARALLEL DEVICE LIST PROFILE JOBS MIRROR TO RUNS MINUTES FROM PUBLISHED \
+	SINCE ROW SEED RUN
+odd := $(firstword $(filter-out $(KNOWN),$(foreach name,$(.VARIABLES),\
+	$(if $(findstring command line,$(origin $(name))),$(name)))))
+ifneq ($(odd),)
+$(error error: $(odd)= is no variable of this Makefile$(shell "$(PYTHON)" -c \
+	'import sys; from workflow.errors import nearest; print(nearest(sys.argv[1].upper(), sys.argv[2:]))' \
+	"$(odd)" $(KNOWN)))
+endif
+
 # An option for a variable that was given; without it config.yaml counts.
 given = $(if $(filter command environment,$(origin $(1))),$(2) "$($(1))")
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ from workflow.lines import read_line, write_lines
 
 SIDECARS = "provenance.jsonl"
 """What is told of all tables or figures in a published folder."""
+_FORMULA = re.compile(r"[=@\t\r]|[+-].*[^\w +()-]", re.DOTALL)
+"""What a spreadsheet would compute; `+RIL (dense)` names nothing that it could."""
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-](?:inf|nan)")
 
 
 def write_text(path: Path, text: str) -> None:
@@ -78,17 +82,37 @@ def fold_sidecars(folder: Path, kinds: Collection[str]) -> None:
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:
-    """Read a CSV file with a header as one dict a line; ReportingError when it is missing."""
+    """Read what `csv_text` wrote as one dict a line; ReportingError when it is missing."""
     if not path.is_file():
         raise ReportingError(f"{path}: this file does not exist; run the job that writes it.")
     with path.open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
+        lines = list(csv.DictReader(stream))
+    return [{name: _unquoted(value) for name, value in line.items()} for line in lines]
 
 
 def csv_text(columns: Sequence[str], records: Iterable[Mapping[str, object]]) -> str:
-    """Return records as CSV text with the given columns, in that order."""
+    """Return records as CSV text with the given columns, in that order.
+
+    A text that a spreadsheet would take for a formula gets an apostrophe before it.
+    """
     buffer = io.StringIO()
     writer = csv.DictWriter(buffer, fieldnames=columns, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(records)
+    writer.writerows({name: _quoted(value) for name, value in it.items()} for it in records)
     return buffer.getvalue()
+
+
+def _quoted(value: object) -> object:
+    if not isinstance(value, str) or _NUMBER.fullmatch(value):
+        return value
+    return f"'{value}" if _FORMULA.match(value.lstrip("'")) else value
+
+
+def _unquoted(value: Any) -> Any:
+    text = isinstance(value, str) and value.startswith("'")
+    return value[1:] if text and _FORMULA.match(value.lstrip("'")) else value
+
+
+def markdown_cell(text: str) -> str:
+    """Return a text as it stands in a Markdown table: in one line, with no border of a cell."""
+    return re.sub(r"\s*[\r\n]\s*", " ", text).replace("|", "\\|")

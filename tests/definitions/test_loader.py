@@ -159,7 +159,7 @@ def test_a_mistake_in_training_or_beside_it(tmp_path, text, says):
         (b"a: 1\nyes: 2\n", ", line 2: not valid YAML: the key true is no text; put it in quotes"),
         (b"[a]: 2\n", ", line 1: not valid YAML: the key [a] is no text; put it in quotes"),
         (b"a: 2026-13-13\n", ", line 1: not valid YAML: 2026-13-13 is no such value; put it in q"),
-        (b"{a: " * 999 + b"1" + b"}" * 999, ": not valid YAML: nested too deeply"),
+        (b"{a: " * 999 + b"1" + b"}" * 999, ", line 1: not valid YAML: nested too deeply"),
         (b"", ": expected a mapping, found nothing"),
         (b"# nothing\n", ": expected a mapping, found nothing"),
         (b"- a\n", ": expected a mapping, found [a]"),
@@ -202,3 +202,27 @@ def test_a_key_that_is_left_out_gets_its_default(tmp_path):
 
 def test_nothing_is_added_to_changes_that_are_laid_over_others(tmp_path):
     assert training(tmp_path, "{clip: 1}") == {"clip": 1}
+
+
+BOMB = "a0: &a0 [x, x]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 10)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (BOMB, "line 6: not valid YAML: more than 200000 values, as aliases repeat them"),
+        (BOMB.replace("[", "{<<: [").replace("]", "]}"), "more than 200000 values"),
+        ("a: " + "[" * 100_000, "line 1: not valid YAML: nested too deeply"),
+        ("- " * 100_000, "line 1: not valid YAML: nested too deeply"),
+        ("a: " + "x" * 4_000_000, ": 4000003 bytes, more than the 4000000 of a YAML file"),
+    ],
+    ids=["aliases", "merged", "brackets", "dashes", "size"],
+)
+def test_a_file_that_would_take_all_time_or_memory_is_refused(tmp_path, text, says):
+    file = tmp_path / "file.yaml"
+    file.write_text(text)
+    with pytest.raises(InputError) as error:
+        read_yaml(file)
+    assert says in str(error.value)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.planning.conftest import sentence
 from workflow.errors import InputError
-from workflow.planning.folders import check_surroundings, results_folder, unwritable
+from workflow.planning.folders import check_home, check_surroundings, results_folder, unwritable
 
 
 @pytest.fixture
@@ -89,3 +89,10 @@ def test_temporary_files_need_a_folder_where_one_is_named(here, monkeypatch):
         check_surroundings(here)
     monkeypatch.setenv("TMPDIR", "/nowhere")  # then Python and Snakemake take another
     check_surroundings(here)
+
+
+def test_a_home_that_cannot_be_written_is_named(monkeypatch):
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", "/proc/none")
+    with pytest.raises(InputError, match=r'^HOME: nothing can be written to "/proc/none/.cache" '):
+        check_home()

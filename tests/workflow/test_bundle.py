@@ -1,8 +1,10 @@
 """Runs that go to a machine without Snakemake, are trained there, and come home."""
 
 import ast
+import io
 import lzma
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -13,9 +15,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from safetensors.torch import load_file, save_file
 
 from model import bundle
-from model.store.checksums import read_sealed, write_archive
+from model.store.checksums import listed, read_sealed, sealed, write_archive
 from tests.sealing import put
 from tests.workflow.conftest import TOY, Project, copy_code
 from workflow.files import write_json
@@ -172,17 +175,22 @@ def test_merging_twice_changes_nothing(another, worked):
     assert store(another) == before
 
 
-def test_two_bundles_come_home_in_either_order(another, worked, tmp_path):
+def test_a_run_that_is_there_stays_and_the_sentence_says_how_to_take_the_other(
+    another, worked, tmp_path
+):
     pack(another, SOFT)
     other = Lent(another.root / "toy.tar", tmp_path / "other")
     other.run()
-    found = []
-    for order in ((worked, other), (other, worked)):
-        for one in order:
-            merge(another, one.results)
-        found.append(store(another))
-        subprocess.run(["rm", "-r", another.root / "results/store"], check=True)
-    assert found[0] == found[1]
+    merge(another, worked.results)
+    before = store(another)
+    said = merge(another, other.results)
+    assert "1 trained twice, of which the other stays" in said
+    (identity,) = re.findall(r"left out: run (\w{16}) was trained here too", said)
+    assert store(another) == before
+    assert f"make forget RUN={identity}, then merge again" in said
+    another.script("forget", "--results", "results", "--run", identity)
+    assert "1 added" in merge(another, other.results)
+    assert store(another) != before
 
 
 def test_a_run_that_results_were_made_of_stays(another, worked):
@@ -190,6 +198,58 @@ def test_a_run_that_results_were_made_of_stays(another, worked):
     before = store(another)
     assert "3 trained twice, of which the other stays" in merge(another, worked.results)
     assert store(another) == before
+
+
+def test_what_was_merged_stays_until_a_result_has_used_it(another, worked):
+    unused = ("forget", "--results", "results", "--unused")
+    merge(another, worked.results)
+    before = store(another)
+    said = another.script(*unused)
+    assert "0 runs removed" in said and "3 merged runs stay that no result has used yet" in said
+    assert store(another) == before
+    another.snakemake("toy", config=("scale=demo",))
+    assert not [name for name in store(another) if name.endswith("/merged")]
+    subprocess.run(["rm", "-r", another.root / "results/demo/runs"], check=True)
+    assert "3 runs removed" in another.script(*unused)
+
+
+def test_weights_that_are_not_finite_are_left_out(another, worked, tmp_path):
+    with tarfile.open(worked.results) as tar:
+        tar.extractall(tmp_path, filter="data")
+    result = min(tmp_path.glob("store/*/result"))
+    weights = load_file(result / "weights.safetensors")
+    part = max(weights)
+    weights[part] = weights[part] * float("nan")
+    save_file(weights, result / "weights.safetensors")
+    record = read_sealed(result / "run.json")
+    record["files"] = listed(result, record["files"])
+    put(result / "run.json", record)
+    listing = read_sealed(tmp_path / "results.json")
+    files = {name: tmp_path / name for name in listing.pop("files")}
+    write_archive(tmp_path / "odd.tar", files, "results.json", listing)
+    said = merge(another, tmp_path / "odd.tar", fails=True)
+    assert f"left out: run {result.parent.name}: {part} in weights.safetensors has a value" in said
+    assert "2 added, 1 left out" in said
+    assert not (another.root / "results/store" / result.parent.name).exists()
+    assert "1 added, 2 there already" in merge(another, worked.results)
+
+
+def test_a_run_that_is_not_finished_is_named(another, worked, tmp_path):
+    (tmp_path / "state").touch()
+    files = {"store/0123456789abcdef/history.jsonl": tmp_path / "state"}
+    write_archive(tmp_path / "odd.tar", files, "results.json", {"schema": 1})
+    said = merge(another, tmp_path / "odd.tar")
+    assert "left out: run 0123456789abcdef is not finished" in said and "1 not finished" in said
+
+
+@pytest.mark.parametrize("told", [{"schema": 1, "files": {"/etc/none": {}}}, {"odd": 1}])
+def test_an_archive_with_another_listing_is_a_sentence(another, tmp_path, told):
+    content = sealed(told)
+    with tarfile.open(tmp_path / "odd.tar", "w") as tar:
+        member = tarfile.TarInfo("results.json")
+        member.size = len(content)
+        tar.addfile(member, io.BytesIO(content))
+    assert "nothing was added" in sentence(merge(another, tmp_path / "odd.tar", fails=True))
 
 
 @pytest.mark.parametrize("at", [0.02, 0.3, 0.6, 0.9])

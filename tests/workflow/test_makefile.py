@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -106,6 +107,60 @@ def test_a_configuration_that_cannot_be_read_is_named(fresh, venv):
     for target in ("run", "plan"):
         (line, _) = venv.make(target, fails=True).splitlines()
         assert re.search(r"^error: .*config\.yaml, line \d+: not valid YAML: a byte", line)
+
+
+@pytest.mark.parametrize(
+    ("given", "near"),
+    [("scale=lite", "SCALE"), ("SCALES=lite", "SCALE"), ("OVERLY=mine.yaml", "OVERLAY")],
+)
+def test_a_variable_that_nothing_reads_is_refused(venv, given, near):
+    for target in ("plan", "run", "demo"):
+        said = venv.make(target, given, fails=True)
+        name = given.partition("=")[0]
+        assert f'error: {name}= is no variable of this Makefile; did you mean "{near}"?' in said
+
+
+@pytest.mark.parametrize(
+    ("target", "says"),
+    [
+        ("toy,toy_language", 'nothing makes the target "toy,toy_language"; put a space between'),
+        ("results/demo/runs/toy_language/soft/seed-x.json", 'seed-x.json"; name a paper'),
+    ],
+)
+def test_a_target_that_nothing_makes_is_a_sentence(venv, target, says):
+    for command in ("plan", "run"):
+        said = venv.make(command, f"ONLY={target}", fails=True)
+        assert says in said and "error: command line: " in said and "Exception" not in said
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_profile_of_slurm_without_slurm_is_a_sentence(fresh, venv, tmp_path, monkeypatch, there):
+    """`sinfo` that fails stands for a machine with Slurm's programs and no Slurm."""
+    commands = tmp_path / "commands"
+    commands.mkdir()
+    for name in (
+        "bash",
+        "sed",
+        "cut",
+        "cat",
+        "sha256sum",
+        "make",
+        "python3",
+        "env",
+        "git",
+        "which",
+        "sh",
+    ):
+        if path := shutil.which(name):
+            (commands / name).symlink_to(path)
+    for name in ("sinfo", "squeue", "sacct") if there else ():
+        (commands / name).write_text("#!/bin/bash\necho 'sinfo: fatal: no source' >&2; exit 1\n")
+        (commands / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(commands))
+    said = venv.make("run", "PROFILE=slurm", "ONLY=toy", fails=True)
+    fault = "sinfo: fatal: no source" if there else "sinfo is not installed"
+    assert f"error: PROFILE=slurm submits to Slurm, and none answers here ({fault}); run" in said
+    assert not (fresh.root / "results").exists()
 
 
 def test_run_asks_for_targets_before_the_file_of_changes(fresh, venv):

@@ -200,6 +200,31 @@ def test_unused_runs_leave_the_store_and_every_output_stays(project):
     assert project.plan("toy").jobs == []
 
 
+def test_only_names_that_the_project_gives_are_removed(project):
+    results = project.root / "results"
+    mine = ["store/notes", "mine.damaged", "notes/mine.damaged", "data/manual/mine.damaged"]
+    own = [
+        "store/0123456789abcdef",
+        "demo/tables/toy/losses.csv.damaged",
+        "demo/report.json.damaged",
+    ]
+    for name in (*mine, *own):
+        (results / name).mkdir(parents=True)
+    project.script("forget", "--results", "results", "--unused")
+    assert all((results / name).is_dir() for name in mine)
+    assert not any((results / name).exists() for name in own)
+
+
+def test_a_folder_of_others_is_refused(fresh, tmp_path):
+    theirs = tmp_path / "theirs"
+    for name in ("store/0123456789abcdef/mine", "store/photos", "notes.damaged"):
+        (theirs / name).mkdir(parents=True)
+    for folder in (theirs, tmp_path / "none"):
+        said = fresh.script("forget", "--results", str(folder), "--unused", fails=True)
+        assert said.startswith(f"error: {folder} is no folder of results of this project, so ")
+    assert len(list(theirs.rglob("*"))) == 5
+
+
 def test_an_identity_that_nothing_bears_is_not_forgotten(project):
     said = project.script("forget", "--results", "results", "--run", "0123", fails=True)
     assert said.startswith("error: results/store holds no run '0123'")

@@ -22,6 +22,8 @@ from workflow.definitions.schemas import Schema, schema_of
 from workflow.errors import InputError, nearest, unknown
 
 Kind = TypeVar("Kind")
+LARGEST, DEEPEST, MOST = 4_000_000, 100, 200_000
+"""Bytes of a YAML file, its nesting, and its values with each alias as what it repeats."""
 _FLOAT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")
 _INTEGER = re.compile(r"[-+]?\d+")
@@ -67,12 +69,16 @@ def read_yaml(path: Path) -> dict[str, Any]:
     """Read a YAML file that holds one mapping.
 
     Raises InputError, with the line where there is one, when the file is missing, is not YAML in
-    UTF-8, repeats a key, has a key that is no text, or holds no mapping.
+    UTF-8, repeats a key, has a key that is no text, is beyond a limit, or holds no mapping.
     """
     line, reason = 0, ""
     try:
+        if (size := path.stat().st_size) > LARGEST:
+            raise InputError(f"{path}: {size} bytes, more than the {LARGEST} of a YAML file")
         content = path.read_bytes()
-        value = yaml.load(content.decode(), Loader=_Loader)
+        text = content.decode()
+        _check_limits(text)
+        value = yaml.load(text, Loader=_Loader)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
     except UnicodeDecodeError as error:
@@ -82,8 +88,6 @@ def read_yaml(path: Path) -> dict[str, Any]:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 0
         reason = error.problem or str(error)
-    except RecursionError:
-        reason = "nested too deeply"
     if reason:
         where = f"{path}, line {line}" if line else str(path)
         raise InputError(f"{where}: not valid YAML: {reason}")
@@ -91,6 +95,34 @@ def read_yaml(path: Path) -> dict[str, Any]:
         found = "nothing" if value is None else _written(value)
         raise InputError(f"{path}: expected a mapping, found {found}")
     return value
+
+
+def _check_limits(text: str) -> None:
+    """Raise MarkedYAMLError for a text that nests too deeply, or whose aliases repeat too much.
+
+    libyaml parses in a loop, but builds values by recursion, which a deep text crashes.
+    """
+    repeated: dict[Any, int] = {}  # values behind each anchor
+    open_: list[tuple[Any, int]] = []  # anchors, and values before what is open
+    count = 0
+    for event in yaml.parse(text, Loader=_Fastest):
+        if isinstance(event, yaml.AliasEvent):
+            count += repeated.get(event.anchor, 1)
+        elif isinstance(event, yaml.CollectionStartEvent):
+            open_.append((event.anchor, count))
+            count += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = open_.pop()
+            if anchor is not None:
+                repeated[anchor] = count - before
+        elif isinstance(event, yaml.ScalarEvent):
+            count += 1
+        mark: Any = event.start_mark
+        if len(open_) > DEEPEST:
+            raise yaml.MarkedYAMLError(None, None, "nested too deeply", mark)
+        if count > MOST:
+            fault = f"more than {MOST} values, as aliases repeat them; take aliases away"
+            raise yaml.MarkedYAMLError(None, None, fault, mark)
 
 
 def _line(content: bytes, at: int) -> int:

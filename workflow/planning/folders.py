@@ -51,6 +51,16 @@ def check_surroundings(root: Path) -> None:
         )
 
 
+def check_home() -> None:
+    """Raise InputError when Snakemake can't write to its cache, which is below HOME."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    if reason := unwritable(cache / "snakemake"):
+        raise InputError(
+            f'HOME: nothing can be written to "{cache}" ({reason}); name a folder of your own: '
+            f"HOME=<folder>"
+        )
+
+
 def unwritable(folder: Path) -> str:
     """Return why nothing can be written below a folder, be it there or not; empty if it can."""
     there = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))

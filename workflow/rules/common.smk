@@ -16,6 +16,7 @@ from workflow.planning.plan import Plan
 from workflow.planning.targets import FIGURE_FORMATS, TABLE_FORMATS, Targets
 from workflow.failure import failures
 from workflow.forking import PLACE
+from workflow.locking import lock_with
 
 # Jobs of thousands of runs stay: looking for garbage among them time and again finds none.
 gc.set_threshold(100_000)
@@ -43,6 +44,7 @@ os.environ.update(
 
 RESULTS = PLAN.results
 SCALE = PLAN.folder
+lock_with(RESULTS)
 
 
 wildcard_constraints:

@@ -8,6 +8,7 @@ from snakemake.cli import main as snakemake
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from workflow.planning.budget import Job
+from workflow.terminal.logger import no_rule
 
 
 class Jobs(logging.Filter):
@@ -22,6 +23,8 @@ class Jobs(logging.Filter):
         told = record.__dict__
         if told.get("event") == LogEvent.JOB_INFO:
             self.found.append(Job(told["rule_name"], told["wildcards"] or {}))
+        if sentence := no_rule(record):
+            record.msg, record.args = sentence, ()
         return record.levelno >= logging.WARNING
 
 

@@ -1,17 +1,36 @@
 """Forget runs: one by its identity, which then trains again, or all that no result names."""
 
 import argparse
+import re
 import shutil
+import time
 from pathlib import Path
 
 from model.store.checksums import ASIDE, Damaged, read_sealed
-from model.store.files import abandoned
+from model.store.files import ABANDONED, abandoned
 from model.store.runs import Entry
 from workflow.errors import Mistake
 from workflow.failure import one_sentence
+from workflow.locking import held
+from workflow.planning.experiments import SCALES
+from workflow.scripts.job import MERGED
 
 OUTPUTS = ("weights.safetensors", "history.jsonl", "run.json", "checkpoints")
 """What `train` copies out of the store into a run's folder."""
+UNPACKED = ".merge-"
+"""How the folder in the store begins in which `merge` unpacks an archive."""
+MARKS = (
+    *("store/*/generation-*", "*/runs/*/*/seed-*/spec.json", "*/plan.json"),
+    "data/*/*/*/checksums.json",
+)
+"""What this project alone writes below a folder of results, one of them in every such folder."""
+_RUN = re.compile(r"[0-9a-f]{16}")
+_SCALE = rf"(?:{'|'.join(SCALES)})(?:\+[^/]+)?(?:/so_far)?"
+_ASIDE = re.compile(
+    rf"(?:store/{_RUN.pattern}/.+|data/(?!manual/).+"
+    rf"|{_SCALE}/(?:(?:runs|records|measures|tables|figures|claims)/.+|[a-z_]+\.\w+))"
+    rf"{re.escape(ASIDE)}"
+)
 
 
 def main() -> None:
@@ -24,16 +43,27 @@ def main() -> None:
     given = parser.parse_args()
     with one_sentence(given.results):
         if given.unused:
-            forget_unused(given.results)
+            check_results(given.results)
+            with held(given.results):
+                forget_unused(given.results)
         else:
             forget(given.run, given.results)
+
+
+def check_results(results: Path) -> None:
+    """Raise Mistake for a folder in which this project has made nothing."""
+    if not any(path.is_file() for mark in MARKS for path in results.glob(mark)):
+        raise Mistake(
+            f"{results} is no folder of results of this project, so nothing was removed; name the "
+            f"folder: make gc RESULTS=<folder>"
+        )
 
 
 def forget_unused(results: Path) -> None:
     """Remove the runs from the store that nothing names, and files that are of no use.
 
     These are what was found damaged and set aside, and what was half-written by a process that was
-    killed more than a day ago.
+    killed more than a day ago. A run that was merged stays until a result has used it.
 
     Raises Mistake when a spec was set aside and not yet made anew: it may name a run.
     """
@@ -44,11 +74,18 @@ def forget_unused(results: Path) -> None:
                 f"then try again."
             )
     named = folders(results)
-    entries = [one for one in sorted((results / "store").glob("*")) if one.name not in named]
+    runs = [one for one in sorted((results / "store").glob("*")) if _RUN.fullmatch(one.name)]
+    unused = [one for one in runs if one.name not in named]
+    entries = [one for one in unused if not (one / MERGED).exists()]
     for entry in entries:
         remove(entry)
         print(f"forgot {entry.name}")
-    aside, halves = sorted(results.rglob(f"*{ASIDE}")), abandoned(results)
+    aside = [
+        path
+        for path in sorted(results.rglob(f"*{ASIDE}"))
+        if _ASIDE.fullmatch(path.relative_to(results).as_posix())
+    ]
+    halves = [*abandoned(results), *_unpacked(results / "store")]
     for path in (*aside, *halves):
         remove(path)
         print(f"removed {path}")
@@ -56,6 +93,14 @@ def forget_unused(results: Path) -> None:
         f"{len(entries)} runs removed from the store, {len(aside)} damaged files and {len(halves)} "
         f"half-written ones"
     )
+    if kept := len(unused) - len(entries):
+        print(f"{kept} merged runs stay that no result has used yet; make forget RUN= removes one")
+
+
+def _unpacked(store: Path) -> list[Path]:
+    """Return the folders that a merge unpacked into and left when it was killed."""
+    oldest = time.time() - ABANDONED
+    return [path for path in store.glob(f"{UNPACKED}*") if path.stat().st_mtime < oldest]
 
 
 def forget(run: str, results: Path) -> None:

@@ -24,6 +24,9 @@ from workflow.planning.identity import Spec, identity, run_roots
 if TYPE_CHECKING:
     from model.training.checkpointer import Weights
 
+MERGED = "merged"
+"""A file in the store beside a run that was merged and that no result has used yet."""
+
 
 def read_spec(path: Path) -> Spec:
     """Read a run's spec; one that was changed after it was resolved is refused."""

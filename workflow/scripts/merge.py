@@ -1,7 +1,7 @@
 """Take the runs that a bundle brought home into the store, where Snakemake finds them.
 
-Everything is compared with its checksums before anything is added. Of two trainings of one run the
-one that finished first stays, whichever came home first; one that results were made of stays too.
+Everything is compared with its checksums before anything is added. A run that the store has already
+stays. A run whose weights are not finite is left out.
 """
 
 import argparse
@@ -9,6 +9,7 @@ import lzma
 import os
 import shutil
 import sys
+import tarfile
 import tempfile
 from collections import Counter
 from contextlib import suppress
@@ -24,8 +25,8 @@ from workflow.errors import Mistake
 from workflow.failure import one_sentence
 from workflow.planning.code import Project
 from workflow.planning.identity import identity, run_roots
-from workflow.scripts.forget import remove
-from workflow.scripts.job import say
+from workflow.scripts.forget import UNPACKED, remove
+from workflow.scripts.job import MERGED, load_weights, say
 
 FURTHER = ("records", "measures")
 """What is kept of a run beside its result."""
@@ -47,17 +48,21 @@ def main() -> None:
             if folder.exists() and not folder.is_dir():
                 raise Mistake(f"{folder} is no folder; move it away, or name another with RESULTS=")
         store.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".merge-", dir=store) as folder:
+        with tempfile.TemporaryDirectory(prefix=UNPACKED, dir=store) as folder:
             found, refused = checked(Path(given.archive), Path(folder))
+            unfinished = [
+                one.name
+                for one in sorted(Path(folder).glob("store/*"))
+                if not (one / "result").is_dir()
+            ]
             for one in found:
                 if os.path.lexists(store / one.name) and not (store / one.name).is_dir():
                     raise Mistake(f"{store / one.name} is no folder; move it away, and merge again")
             used = used_runs(given.results)
             said = Counter(add(it, Entry(store, it.name), it.name in used) for it in found)
-            said["not finished"] = len([*Path(folder).glob("store/*")]) - len(found) - len(refused)
-    for reason in refused:
+    for reason in (*refused, *(f"run {name} is not finished" for name in unfinished)):
         say(f"left out: {reason}")
-    said["left out"] = len(refused)
+    said["not finished"], said["left out"] = len(unfinished), len(refused)
     told = ", ".join(f"{count} {what}" for what, count in sorted(said.items()) if count)
     print(f"Runs of {given.archive}: {told or 'none'}")
     sys.exit(1 if refused else 0)
@@ -84,7 +89,10 @@ def checked(archive: Path, folder: Path) -> tuple[list[Path], list[str]]:
             raise Mistake(f"{archive} is of another version; merge it where it was packed")
         finished = sorted(path.parent for path in folder.glob("store/*/result"))
         records = {path: read_result(path / "result") for path in finished}
-    except (Damaged, lzma.LZMAError) as error:
+        claimed = {path: (it["identity"], identity(it["spec"])) for path, it in records.items()}
+    except Mistake:
+        raise
+    except (Damaged, lzma.LZMAError, tarfile.TarError, LookupError, TypeError, ValueError) as error:
         if any(folder.glob(f"*/{LISTING}")):
             raise Mistake(
                 f"{archive} is a bundle; name what was made of it there: make merge "
@@ -94,10 +102,12 @@ def checked(archive: Path, folder: Path) -> tuple[list[Path], list[str]]:
         raise Mistake(f"{fault}; nothing was added: copy it again from where it was made") from None
     project, found, refused = Project(ROOT), [], []
     for path, record in records.items():
-        if not path.name == record["identity"] == identity(record["spec"]):
+        if {path.name} != {*claimed[path]}:
             raise Mistake(f"{archive}: {path.name} is not the run that it says; nothing was added")
         if other_code(record, project):
             refused.append(f"run {path.name} is of other code than is here; pack it again")
+        elif fault := not_finite(path / "result"):
+            refused.append(f"run {path.name}: {fault}; train it again, and merge that")
         else:
             found.append(path)
     return found, refused
@@ -111,6 +121,20 @@ def other_code(record: dict[str, Any], project: Project) -> bool:
         return True
 
 
+def not_finite(result: Path) -> str:
+    """Return which weights of a run can't be used; empty where all can."""
+    for path in sorted(result.rglob("*.safetensors")):
+        name = path.relative_to(result)
+        try:
+            weights = load_weights(path)
+        except Damaged:
+            return f"{name} holds no weights"
+        for part, weight in weights.items():
+            if not weight.isfinite().all():
+                return f"{part} in {name} has a value that is not finite"
+    return ""
+
+
 def used_runs(results: Path) -> set[str]:
     """Return the identities of the runs whose results were copied out of the store."""
     found = set()
@@ -121,32 +145,34 @@ def used_runs(results: Path) -> set[str]:
 
 
 def add(new: Path, entry: Entry, used: bool) -> str:
-    """Add a run to the store; what was done.
+    """Add a run to the store unless it is there; return what was done.
 
     Args:
         new: its folder.
         entry: its place in the store.
-        used: whether results were made of what is there.
+        used: whether a result has used the run that is there; if not, `make gc` keeps it.
     """
     if entry.whole(say):
-        if order(new / "result") == order(entry.result):
-            share(new, entry)
-            return "there already"
-        if used or order(entry.result) < order(new / "result"):
+        if sha256(new / "result/run.json") != sha256(entry.result / "run.json"):
+            say(
+                f"left out: run {entry.identity} was trained here too, and that training stays; to "
+                f"take the other: make forget RUN={entry.identity}, then merge again"
+            )
             return "trained twice, of which the other stays"
-    claim = entry.claim()
-    for name in ("result", *FURTHER):
-        remove(entry.folder / name)
-    for path in new.rglob("*"):
-        flush(path)
-    share(new, entry)
-    claim.adopt(new / "result")
-    return "added"
-
-
-def order(result: Path) -> tuple[str, str]:
-    """Return what decides which of two trainings stays: when it was finished."""
-    return read_sealed(result / "run.json")["finished"], sha256(result / "run.json")
+        share(new, entry)
+        done = "there already"
+    else:
+        claim = entry.claim()
+        for name in ("result", *FURTHER):
+            remove(entry.folder / name)
+        for path in new.rglob("*"):
+            flush(path)
+        share(new, entry)
+        claim.adopt(new / "result")
+        done = "added"
+    if not used:
+        (entry.folder / MERGED).touch()
+    return done
 
 
 def share(new: Path, entry: Entry) -> None:

@@ -30,6 +30,7 @@ from workflow.planning.budget import (
 )
 from workflow.planning.configured import configured
 from workflow.planning.estimate import WITHIN, Estimator
+from workflow.planning.folders import check_home
 from workflow.planning.plan import Plan
 from workflow.terminal import command
 
@@ -43,6 +44,7 @@ def main() -> None:
             raise InputError(f"--parallel: {given.parallel} must be at least 1")
         plan = configured(ROOT, given.configfile, **settings)
         plan.check_scale(given.targets)
+        check_home()
     jobs = dry_run(command.asked(given.targets, settings, given.configfile))
     if given.jobs:
         for job in jobs:

@@ -7,6 +7,7 @@ asked for. The last lines say what ran and what to look at. Without a profile jo
 """
 
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,9 +20,12 @@ from snakemake.logging import logger as log
 from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
 from workflow import ROOT
+from workflow.definitions.loader import read_yaml
+from workflow.errors import Mistake
 from workflow.failure import one_sentence
 from workflow.forking import forks
 from workflow.planning.configured import configured
+from workflow.planning.folders import check_home
 from workflow.terminal import command, logger
 from workflow.terminal.closing import closing
 from workflow.terminal.progress import Progress, duration
@@ -41,6 +45,9 @@ def main() -> None:
     with one_sentence():
         plan = configured(ROOT, given.configfile, **settings)
         plan.check_scale(given.targets)
+        check_home()
+        if given.profile:
+            check_slurm(Path(given.profile))
     where = ["--cores", given.jobs or "all"]
     if given.profile:
         where = ["--profile", given.profile, *(["--jobs", given.jobs] if given.jobs else [])]
@@ -52,6 +59,9 @@ def main() -> None:
     try:
         with nullcontext() if given.profile else forks(), shown_early(options, progress):
             snakemake([*asked, *where, "--logger", logger.NAME])
+    except KeyboardInterrupt:  # a second Ctrl-C, while what the first one ended is waited for
+        print(f"{stopped(progress)}.", file=sys.stderr)
+        sys.exit(128 + signal.SIGINT)
     except SystemExit as end:
         if end.code and progress.total:
             print(f"{stopped(progress)}.", file=sys.stderr)
@@ -61,6 +71,23 @@ def main() -> None:
         print("\n".join(closing(plan, progress, given.targets)))
     if options is not None:  # the report has all that was shown so far
         shutil.rmtree(Path(plan.folder, "so_far"), ignore_errors=True)
+
+
+def check_slurm(profile: Path) -> None:
+    """Raise Mistake for a profile that submits to Slurm where no Slurm answers."""
+    file = profile / "config.yaml"
+    if not file.is_file() or read_yaml(file).get("executor") != "slurm":
+        return
+    try:
+        asked = subprocess.run(["sinfo"], capture_output=True, text=True, check=False)
+        fault = asked.stderr.strip().partition("\n")[0] if asked.returncode else ""
+    except FileNotFoundError:
+        fault = "sinfo is not installed"
+    if fault:
+        raise Mistake(
+            f"PROFILE={profile} submits to Slurm, and none answers here ({fault}); run it on a "
+            f"login node of the cluster, or without PROFILE= on this machine"
+        )
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from workflow.errors import Mistake
 from workflow.failure import one_sentence
 from workflow.planning.identity import Spec
 from workflow.scripts.job import (
+    MERGED,
     check_data,
     check_run,
     check_run_code,
@@ -72,6 +73,7 @@ def main() -> None:
                 _train(spec, code, entry, parents, given, deadline)
             if is_first():
                 entry.copy_result(given.out, spec)
+                (entry.folder / MERGED).unlink(missing_ok=True)
         except Fenced as error:
             sys.exit(f"error: {error}")
         except OSError as error:

@@ -5,6 +5,7 @@ Snakemake's own log, below `.snakemake/log`, has the rest.
 
 import logging
 import os
+import re
 import sys
 import threading
 from pathlib import Path
@@ -22,6 +23,7 @@ PROGRESS = Progress()
 FIRST, EVERY = 30, 10
 """Where there is no terminal: seconds before a line, which are more, a tenth of the time, later."""
 ERASED = "\r\x1b[K"
+_NO_RULE = re.compile(r"^MissingRuleException:?\s+No rule to produce (.+?)(?: \(|\n|$)")
 
 
 class LogHandler(LogHandlerBase):
@@ -46,7 +48,7 @@ class LogHandler(LogHandlerBase):
         told = record.__dict__
         if record.levelno >= logging.WARNING and not _repeats(told):
             self._erase()
-            self.stream.write(f"{_sentence(told) or self.format(record)}\n")
+            self.stream.write(f"{_sentence(told) or no_rule(record) or self.format(record)}\n")
         PROGRESS.note(told)
         self._show()
 
@@ -80,6 +82,18 @@ class LogHandler(LogHandlerBase):
             self.stream.write(ERASED)
             self.stream.flush()
         self.drawn = False
+
+
+def no_rule(record: logging.LogRecord) -> str | None:
+    """Return the sentence for a target that nothing makes, None for any other record."""
+    found = _NO_RULE.match(record.getMessage())
+    if found is None:
+        return None
+    apart = "; put a space between two targets" if "," in found[1] else ""
+    return (
+        f'error: command line: nothing makes the target "{found[1]}"{apart}; name a paper, an '
+        f"experiment, or a file that `make plan LIST=1` has a job for"
+    )
 
 
 def _repeats(told: Told) -> bool:

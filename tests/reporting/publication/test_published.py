@@ -54,6 +54,14 @@ def test_the_script_of_the_guide_finds_the_runs_behind_a_row() -> None:
     file, _, key = bleu.split()[-1].partition("#")
     assert Path(file).name == "sparse_translation.jsonl" and "softmax/seed-" in key
     assert f'"key":"{key}"' in (DOCS.parents[1] / file).read_text(encoding="utf-8")
+    odd = subprocess.run(
+        [sys.executable, "-c", script, asked[0], "Multi30k: Transfromer"],
+        cwd=DOCS.parents[1],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert odd.returncode == 1 and "Multi30k: Transformer" in odd.stderr
 
 
 @pytest.mark.parametrize("folder", SCALES, ids=lambda folder: folder.name)

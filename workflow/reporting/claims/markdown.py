@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from workflow.files import markdown_cell
 from workflow.planning.equivalents import TIMES
 from workflow.reporting.claims.judged import KINDS, JudgedClaim
 from workflow.reporting.statistics.decisions import without_spread
@@ -101,7 +102,7 @@ def _cells(claim: JudgedClaim) -> list[str]:
     known = claim.estimate is not None
     ours = [*sides(claim), _shown(claim), counted(claim)] if known else ["–"] * 4
     cells = [f"{claim.claim} ({claim.source})", *ours, claim.paper or "–", _verdict(claim)]
-    return [cell.replace("|", "\\|") for cell in cells]
+    return [markdown_cell(cell) for cell in cells]
 
 
 def _shown(claim: JudgedClaim) -> str:

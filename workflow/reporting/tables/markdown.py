@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from workflow.definitions.tables import Tables
+from workflow.files import markdown_cell
 from workflow.reporting.tables import marks
 from workflow.reporting.tables.layout import MISSING, NO_ROW, NOT_RUN, Box, Grid, notes
 from workflow.reporting.tables.long_form import QUOTED
@@ -68,7 +69,7 @@ def _parts(lines: Lines, first: int) -> Iterator[str]:
 
 def _table(lines: Lines, first: int) -> str:
     """Return a table; a group is named in the first of its rows."""
-    head, *rows = ([text.replace("|", "\\|") for text in line] for line in lines)
+    head, *rows = ([markdown_cell(text) for text in line] for line in lines)
     group = ""
     for row in rows:
         if first > 1:
