@@ -77,6 +77,7 @@ def test_long_captions_are_cut(take, tmp_path):
 CUT = tar({f"Flicker8k_Dataset/{name}": photo(COLOUR[name]) for name in ("a.jpg", "b.jpg")})
 BROKEN = tar({f"x/{name}": photo(colour)[:-30] for name, colour in COLOUR.items()})
 TEXT = tar({f"x/{name}": b"text" for name in COLOUR})
+TWICE = tar({f"{folder}/a.jpg": photo(COLOUR["a.jpg"]) for folder in "xy"})
 
 
 NO_WORD = CAPTIONS.replace("A cat", "!").encode()
@@ -85,6 +86,7 @@ DEV, TEST = (flickr8k.LISTS[split] for split in ("dev", "test"))
 WRONG = {
     "missing photos": (ZIP, CUT, "2 of the 4 images that the lists name are not in the archive, c"),
     "damaged photo": (ZIP, BROKEN, "x/a.jpg can't be read ("),
+    "twice": (ZIP, TWICE, "both x/a.jpg and y/a.jpg are called a.jpg, and nothing tells which"),
     "no photo": (ZIP, TEXT, "x/a.jpg can't be read (it is no image)"),
     "two splits": (
         TEST,

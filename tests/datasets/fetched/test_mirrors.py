@@ -85,6 +85,14 @@ def test_a_file_of_a_bundle_is_found_by_its_address(tmp_path):
     assert not (tmp_path / "none").exists()
 
 
+def test_a_bundle_with_two_files_for_one_address_is_refused(tmp_path):
+    stored = tar({"old/toy.train": WRONG, "new/toy.train": CONTENT})
+    folder = mirror(tmp_path / "mirror", stored, kind="bundle", url="https://host/toy/{a,b}/*")
+    with pytest.raises(DataError, match=r"old/toy\.train and new/toy\.train in it both end in toy"):
+        take(folder, source("https://host/toy/toy.train"), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_the_address_comes_before_a_bundle(tmp_path):
     folder = mirror(tmp_path / "mirror", WRONG, kind="bundle", stands_for=URL)
     (folder / "toy" / "right").write_bytes(CONTENT)

@@ -2,26 +2,25 @@
 
 import io
 from collections.abc import Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from workflow.datasets.encoded.encoding import write_array
-from workflow.datasets.io.archives import members
+from workflow.datasets.io.archives import named
 from workflow.errors import FETCH_AGAIN, DataError
 
 
 def write_pixels(archive: Path, splits: Mapping[str, Sequence[str]], side: int, out: Path) -> None:
     """Write the photos of every split, by their names, to `<split>.pixels.npy` (N, 3, side, side).
 
-    Raises DataError when the archive lacks one of them, or one can't be read.
+    Raises DataError when the archive lacks one of them or has it twice, or one can't be read.
     """
     places = {name: (split, n) for split, names in splits.items() for n, name in enumerate(names)}
     arrays = {s: np.zeros((len(names), 3, side, side), np.uint8) for s, names in splits.items()}
     missing = set(places)
-    for path, content in members(archive, lambda path: PurePosixPath(path).name in places):
-        name = PurePosixPath(path).name
+    for name, path, content in named(archive, places):
         split, number = places[name]
         arrays[split][number] = _read_pixels(f"{archive}: {path}", content, side)
         missing.discard(name)
