@@ -103,6 +103,11 @@ def test_a_wrong_line_is_named(refuse, line):
     )
 
 
+def test_a_third_column_is_named(refuse):
+    files = tokenized(baby__task__test=b"1\tfine\n0\tdull\tmore\n")
+    refuse(TOKENIZED_RECIPE, files, r"baby.task.test, line 2: expected two columns .* found 3")
+
+
 def everything(manifest: dict[str, Any]) -> int:
     """Count the reviews that are used and those that are left out."""
     sizes = examples(manifest)

@@ -99,6 +99,7 @@ WRONG = {
         "names the image z.jpg, which has no caption in Flickr8k.token",
     ),
     "form": (TOKENS, b"a.jpg\tA dog\n", "line 1: expected `<image>#<number>`, a tab and a caption"),
+    "columns": (TOKENS, b"a.jpg#0\tA dog\tmore\n", "line 1: expected two columns with a tab"),
     "empty": (TOKENS, NO_WORD, "image c.jpg of split `dev` has an empty caption, or none"),
 }
 

@@ -132,7 +132,7 @@ LONG = b'<seg id="1">' + b"a " * 10_000 + b'</seg>\n<seg id="2">b</seg>\n'
             r"tags.de-en.en has 43 lines and .*tags.de-en.de has 42, so they are not",
         ),
         (archive(**{f"{TEST[2]}.en.xml": None}), r"there is no .*TED.tst2010.de-en.en.xml; del"),
-        (archive(**{GERMAN: EMPTY}), r"TEDX.dev2012.de-en, sentence 1: one side is empty; delete"),
+        (archive(**{GERMAN: EMPTY}), r"TEDX.dev2012.de-en, sentence 1: one side is empty; correct"),
         (archive(**{GERMAN: LONG}), "sentence 1: 10000 words in one sentence, and no more"),
         (archive()[:-99], "de-en.tgz: this archive is damaged or cut short"),
     ],

@@ -30,6 +30,7 @@ def test_a_small_file(take, tmp_path):
             "ham text",
             "line 41: expected ham or spam and a tab before the message, found 'ham text'",
         ),
+        ("ham\ta text\tmore", "SMSSpamCollection, line 41: expected two columns .* found 3"),
         ("spam\t ", "line 41, spam: the text is empty"),
     ],
 )

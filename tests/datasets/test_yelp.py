@@ -51,7 +51,10 @@ def test_only_the_first_lines_are_read_and_a_sample_taken(take, monkeypatch):
         ('{"text": "a"}', "line 51: expected 1 to 5 stars, found None"),
         ('{"stars": 5, "text": " "}', "line 51: the text is empty"),
         ('{"stars": true, "text": "a"}', "line 51: expected 1 to 5 stars, found True"),
-        ('{"stars": [1], "text": "a"}', r"line 51: expected 1 to 5 stars, found \[1\]; delete the"),
+        (
+            '{"stars": [1], "text": "a"}',
+            r"line 51: expected 1 to 5 stars, found \[1\]; correct",
+        ),
     ],
 )
 def test_a_wrong_line_is_named(refuse, line, sentence):

@@ -19,9 +19,9 @@ from typing import Literal
 
 from workflow.datasets.io.archives import members
 from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import LeftOut, read_placed
+from workflow.datasets.io.left_out import LeftOut, cells, read_placed
 from workflow.datasets.kinds.labelled_text import Example, LabelledText, hold_out
-from workflow.errors import FETCH_AGAIN, DataError
+from workflow.errors import CORRECT, FETCH_AGAIN, DataError
 
 ARCHIVE = "domain_sentiment_data.tar.gz"
 MEMBER = re.compile(r"sorted_data_acl/[^/]+/(negative|positive)\.review")
@@ -85,7 +85,7 @@ def _official(files: Sequence[Path], left_out: LeftOut) -> Iterator[tuple[str, s
         raise DataError(f"{path}: there are no reviews in this archive; {FETCH_AGAIN}.")
     for name, content in reviews:
         label = int(name.endswith("positive.review"))
-        text = left_out.decode(content, "latin-1")
+        text = left_out.decode(path, content, "latin-1")
         for number, match in enumerate(REVIEW.finditer(text), start=1):
             yield f"{path}: {name}, review {number}", match[1], label
 
@@ -94,11 +94,11 @@ def _tokenized(files: Sequence[Path], left_out: LeftOut) -> Iterator[tuple[str, 
     """Yield (place, review, label) of the tokenized files, empty reviews left out."""
     for file in TOKENIZED:
         for place, line in read_placed(by_name(files, file), left_out):
-            label, _, review = line.partition("\t")
+            label, review = cells(place, line)
             if label not in ("0", "1"):
                 raise DataError(
                     f"{place}: expected 0 or 1 and a tab before the text, found {label!r}; "
-                    f"{FETCH_AGAIN}."
+                    f"{CORRECT}."
                 )
             if review.strip():
                 yield place, review, int(label)

@@ -19,7 +19,7 @@ from workflow.datasets.kinds.captioned_images import (
     CaptionedImages,
     write_captions,
 )
-from workflow.errors import FETCH_AGAIN, DataError
+from workflow.errors import CORRECT, FETCH_AGAIN, DataError
 
 ARCHIVE, MEMBER = "caption_datasets.zip", "dataset_coco.json"
 KARPATHY: Mapping[str, str] = {"train": "train", "restval": "train", "val": "dev", "test": "test"}
@@ -78,10 +78,9 @@ def _image(place: str, one: Mapping[str, Any]) -> tuple[str, Captioned]:
         captions = [" ".join(sentence["tokens"]) for sentence in one["sentences"]]
         references = [str(sentence["raw"]) for sentence in one["sentences"]]
     except (KeyError, TypeError) as error:
-        raise DataError(f"{place} lacks {error}; {FETCH_AGAIN}.") from None
+        raise DataError(f"{place} lacks {error}; {CORRECT}.") from None
     if split not in KARPATHY:
         raise DataError(
-            f"{place} is of split {split!r}, and Karpathy's are {', '.join(KARPATHY)}; "
-            f"{FETCH_AGAIN}."
+            f"{place} is of split {split!r}, and Karpathy's are {', '.join(KARPATHY)}; {CORRECT}."
         )
     return KARPATHY[split], Captioned(name, [text for text in captions if text], references)

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Literal
 
 from model.batches.caption_words import caption_words
-from workflow.datasets.io.files import SPLITS, by_name, read_lines
+from workflow.datasets.io.files import SPLITS, by_name
+from workflow.datasets.io.left_out import cells, read_exact
 from workflow.datasets.kinds.captioned_images import Captioned, CaptionedImages, write_captions
 from workflow.datasets.kinds.dataset import Generable
-from workflow.errors import FETCH_AGAIN, DataError, RecipeError
+from workflow.errors import CORRECT, DataError, RecipeError
 
 CAPTIONS = "Flickr8k.token.txt"
 LISTS: Mapping[str, str] = {
@@ -72,7 +73,7 @@ class Data(Generable, CaptionedImages):
                 if name not in captions:
                     raise DataError(
                         f"{by_name(files, LISTS[split])} names the image {name}, which has no "
-                        f"caption in {CAPTIONS}; {FETCH_AGAIN}."
+                        f"caption in {CAPTIONS}; {CORRECT}."
                     )
                 words = [" ".join(caption_words(text)) for text in captions[name]]
                 captioned[split].append(Captioned(name, words, captions[name]))
@@ -85,12 +86,12 @@ class Data(Generable, CaptionedImages):
         for split, name in LISTS.items():
             path = by_name(files, name)
             names = []
-            for place, line in read_lines(path):
+            for place, line in read_exact(path):
                 image = line.strip()
                 if image in seen:
                     raise DataError(
                         f"{place}: {image} is also in {seen[image]}, so it would be in two splits; "
-                        f"{FETCH_AGAIN}."
+                        f"{CORRECT}."
                     )
                 seen[image] = name
                 names.append(image)
@@ -101,12 +102,12 @@ class Data(Generable, CaptionedImages):
 def _captions(path: Path) -> dict[str, list[str]]:
     """Return the captions by image, those without a word left out."""
     captions: dict[str, list[str]] = {}
-    for place, line in read_lines(path):
-        name, _, caption = line.partition("\t")
+    for place, line in read_exact(path):
+        name, caption = cells(place, line)
         image, _, number = name.rpartition("#")
         if not image or not number.isdecimal():
             raise DataError(
-                f"{place}: expected `<image>#<number>`, a tab and a caption; {FETCH_AGAIN}."
+                f"{place}: expected `<image>#<number>`, a tab and a caption; {CORRECT}."
             )
         captions.setdefault(image, []).extend([caption] if caption_words(caption) else [])
     return captions

@@ -68,7 +68,7 @@ class Data(GenerableText):
         halves: dict[str, list[Example]] = {"train": [], "test": []}
         for name, content in sorted(members(path, MEMBER.fullmatch)):
             _, half, opinion, _ = name.split("/")
-            text = left_out.decode(content, "utf-8")
+            text = left_out.decode(path, content)
             if self.protocol == "jain_wallace" and _length(text) >= LONGEST:
                 left_out.dropped[f"{LONGEST} words or more"] += 1
             else:

@@ -57,7 +57,7 @@ class Data(ParallelText):
 
         def pairs(name: str, read: Callable[[str], Iterator[str]]) -> Iterator[Pair]:
             source, target = (
-                (f"{path}: {file}", read(left_out.decode(contents[file], "utf-8")))
+                (f"{path}: {file}", read(left_out.decode(path, contents[file])))
                 for file in map(name.format, self.languages)
             )
             return moses.pairs(aligned(source, target))

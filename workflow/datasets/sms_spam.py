@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import LeftOut, read_placed
+from workflow.datasets.io.left_out import LeftOut, cells, read_placed
 from workflow.datasets.kinds.labelled_text import Example, LabelledText, hold_out
-from workflow.errors import FETCH_AGAIN, DataError
+from workflow.errors import CORRECT, DataError
 
 FILE = "SMSSpamCollection"
 LABELS = {"ham": 0, "spam": 1}
@@ -28,11 +28,11 @@ class Data(LabelledText):
         """Return every message that has a word; repeats stay."""
         messages: list[Example] = []
         for place, line in read_placed(by_name(files, FILE), left_out):
-            label, _, text = line.partition("\t")
+            label, text = cells(place, line)
             if label not in LABELS:
                 raise DataError(
                     f"{place}: expected ham or spam and a tab before the message, found {label!r}; "
-                    f"{FETCH_AGAIN}."
+                    f"{CORRECT}."
                 )
             messages += self.worded(f"{place}, {label}", text, LABELS[label], left_out)
         return hold_out(messages, TRAIN, HELD_OUT, left_out)

@@ -19,7 +19,7 @@ from workflow.datasets.grammars.labelled_clauses import SENTIMENT
 from workflow.datasets.io.files import SPLITS, by_name, write_lines
 from workflow.datasets.io.left_out import LeftOut, read_placed
 from workflow.datasets.kinds.labelled_text import Example, GenerableText, dev_and_test
-from workflow.errors import FETCH_AGAIN, DataError, RecipeError
+from workflow.errors import CORRECT, DataError, RecipeError
 
 LABELS = {"binary": 2, "fine": 5}
 ATTENTION_LEARNING = {1: 0, 2: 0, 4: 1}
@@ -106,6 +106,6 @@ def _labelled(place: str, line: str, labels: int) -> tuple[int, str]:
     if label not in {str(number) for number in range(labels)}:
         raise DataError(
             f"{place}: expected a label from 0 to {labels - 1} before the text, found {label!r}; "
-            f"{FETCH_AGAIN}."
+            f"{CORRECT}."
         )
     return int(label), text

@@ -15,7 +15,7 @@ from pathlib import Path
 from workflow.datasets.io.files import by_name
 from workflow.datasets.io.left_out import LeftOut, read_placed
 from workflow.datasets.kinds.labelled_text import Example, LabelledText, hold_out
-from workflow.errors import FETCH_AGAIN, DataError
+from workflow.errors import CORRECT, DataError
 
 FILE = "yelp_academic_dataset_review.json"
 LINES = 200_000
@@ -49,8 +49,8 @@ def _review(place: str, line: str) -> tuple[int, str]:
     except json.JSONDecodeError:
         review = None
     if not isinstance(review, dict) or not isinstance(review.get("text"), str):
-        raise DataError(f'{place}: expected a JSON object with "stars" and "text"; {FETCH_AGAIN}.')
+        raise DataError(f'{place}: expected a JSON object with "stars" and "text"; {CORRECT}.')
     stars = review.get("stars")
     if type(stars) not in (int, float) or stars not in LABELS:
-        raise DataError(f"{place}: expected 1 to 5 stars, found {stars!r}; {FETCH_AGAIN}.")
+        raise DataError(f"{place}: expected 1 to 5 stars, found {stars!r}; {CORRECT}.")
     return int(stars), review["text"]

@@ -82,6 +82,12 @@ def test_codes_that_came_with_a_corpus(tmp_path):
     path = tmp_path / "codes.txt"
     path.write_text(CODES)
     assert byte_pairs.read_codes(path, 5) == "\n".join([*CODES.split("\n")[:6], ""])
+    path.write_text(f"\ufeff{CODES}\n")  # a mark at the head, an empty line at the end
+    assert byte_pairs.read_codes(path, 25) == CODES
+    path.write_bytes(CODES.encode().replace(b"l o\n", b"l \xe9\n", 1))
+    with pytest.raises(DataError, match=r"codes.txt, line \d+: this line is not UTF-8"):
+        byte_pairs.read_codes(path, 5)
+    path.write_text(CODES)
     with pytest.raises(DataError, match=r"codes.txt: there are 25 merges, fewer than `merges`: 26"):
         byte_pairs.read_codes(path, 26)
     path.write_text(CODES.replace("l o\n", "lo\n", 1))

@@ -75,7 +75,7 @@ def test_unfit_pairs_are_dropped_and_counted():
 @pytest.mark.parametrize(
     ("pair", "sentence"),
     [
-        (Pair("a", ""), "x, sentence 2: one side is empty; delete the file and fetch it again"),
+        (Pair("a", ""), "x, sentence 2: one side is empty; correct the file"),
         (Pair(" ", "a"), "x, sentence 2: one side is empty"),
         (
             Pair("a", "b " * 10_000),

@@ -12,6 +12,7 @@ from heapq import nsmallest
 from pathlib import Path
 from typing import Any
 
+from workflow.datasets.io.left_out import read_exact
 from workflow.datasets.io.multicore import chunks, in_order
 from workflow.errors import DataError
 
@@ -53,9 +54,12 @@ def learn(counts: Mapping[str, int], merges: int) -> str:
 def read_codes(path: Path, merges: int) -> str:
     """Return the first `merges` merges of a file of codes.
 
-    Raises DataError when it lacks the header, a line is no merge, or there are too few.
+    Raises DataError when it is not UTF-8 or lacks the header, a line is no merge, or there are too
+    few.
     """
-    header, *lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
+    header, *lines = [line for _, line in read_exact(path)]
+    while lines and not lines[-1]:
+        lines.pop()
     if header != HEADER:
         raise DataError(
             f"{path}: the first line is not `{HEADER}`, so this is no file of codes that "

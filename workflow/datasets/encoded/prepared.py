@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from workflow.datasets.io.files import existing
-from workflow.errors import FETCH_AGAIN, DataError
+from workflow.errors import CORRECT, DataError
 
 CODES = "codes.txt"
 PIECES = "sentencepiece.model"
@@ -63,7 +63,7 @@ def aligned(
     if counts[0] != counts[1]:
         raise DataError(
             f"{source[0]} has {counts[0]} lines and {target[0]} has {counts[1]}, so they are not "
-            f"translations of each other line by line; {FETCH_AGAIN}."
+            f"translations of each other line by line; {CORRECT}."
         )
 
 

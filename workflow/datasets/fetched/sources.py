@@ -92,10 +92,11 @@ def load(path: Path = SOURCES) -> dict[tuple[str, str], Source]:
 def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Yield (place, row) for every line of a tab-separated table that has `columns`.
 
-    Raises DataError when it lacks one of them, is not UTF-8 or has a quote that does not end.
+    What a row lacks at its end is empty. Raises DataError when the table lacks a column, a row has
+    more columns than the table, it is not UTF-8 or a quote does not end.
     """
     try:
-        with path.open(encoding="utf-8", newline="") as stream:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
             reader = csv.DictReader(stream, dialect="excel-tab", restval="", strict=True)
             missing = [column for column in columns if column not in (reader.fieldnames or [])]
             if missing:
@@ -104,7 +105,15 @@ def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, Mappin
                     "add them, separated by tabs."
                 )
             for row in reader:
-                yield f"{path}, line {reader.line_num}", row
+                place = f"{path}, line {reader.line_num}"
+                if None in row:
+                    raise DataError(
+                        f"{place}: there are more columns than the {len(row) - 1} that the first "
+                        "line names; take the tabs that are too many away."
+                    )
+                yield place, row
+    except DataError:
+        raise
     except (UnicodeDecodeError, csv.Error) as error:
         raise DataError(
             f"{path}: this is not a table in UTF-8, its columns separated by tabs ({error}); "

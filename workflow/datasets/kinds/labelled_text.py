@@ -297,8 +297,10 @@ def write_prepared(
 ) -> None:
     """Write every split's texts, with the marks of the salient words where these are known.
 
-    Raises DataError when the texts of a split all have the same label, or there are none.
+    Raises DataError when a file has another encoding than it should have, the texts of a split all
+    have the same label, or there are none.
     """
+    left_out.check()
     for split in SPLITS:
         labels = sorted({one.label for one in splits[split]})
         if len(labels) < 2:

@@ -22,7 +22,7 @@ from workflow.datasets.io.files import by_name, replacing
 from workflow.datasets.io.left_out import COUNTS, LeftOut, read_text
 from workflow.datasets.io.multicore import MOST
 from workflow.datasets.kinds.dataset import Dataset
-from workflow.errors import FETCH_AGAIN, DataError, RecipeError
+from workflow.errors import CORRECT, DataError, RecipeError
 
 LONGEST_WORD = 1000  # characters, as in Moses's `clean-corpus-n.perl`
 LONGEST_TEST = 1000  # words of a sentence to choose settings with or to report on
@@ -162,7 +162,8 @@ class ParallelText(Dataset):
     def write(self, out: Path, pairs: Iterable[tuple[str, Pair]], left_out: LeftOut) -> None:
         """Write pairs, each with the split that it goes to, and what was lost.
 
-        Raises DataError, and leaves no file, when a split is empty.
+        Raises DataError, and leaves no file, when a split is empty or a file has another encoding
+        than it should have.
         """
         counts = dict.fromkeys(self.splits, 0)
         texts = [name for name in self.prepared if name.endswith(".txt") and name != CODES]
@@ -173,6 +174,7 @@ class ParallelText(Dataset):
                 for kind, text in pair._asdict().items():
                     if f"{split}.{kind}.txt" in files:
                         files[f"{split}.{kind}.txt"].write(f"{text}\n".encode())
+            left_out.check()
             for split, count in counts.items():
                 if not count:
                     raise DataError(
@@ -219,7 +221,7 @@ def tabbed(lines: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         if line.count("\t") != 1:
             raise DataError(
                 f"{place}: expected a sentence, a tab and its translation, found {line!r}; "
-                f"{FETCH_AGAIN}."
+                f"{CORRECT}."
             )
         source, target = line.split("\t")
         yield source, target
@@ -250,10 +252,10 @@ def whole(pairs: Iterable[Pair], place: str) -> Iterator[Pair]:
     for number, pair in enumerate(pairs, start=1):
         words = [len(side.split()) for side in pair[:2]]
         if not all(words):
-            raise DataError(f"{place}, sentence {number}: one side is empty; {FETCH_AGAIN}.")
+            raise DataError(f"{place}, sentence {number}: one side is empty; {CORRECT}.")
         if max(words) > LONGEST_TEST:
             raise DataError(
                 f"{place}, sentence {number}: {max(words)} words in one sentence, and no more than "
-                f"{LONGEST_TEST} can be translated; {FETCH_AGAIN}."
+                f"{LONGEST_TEST} can be translated; {CORRECT}."
             )
         yield pair
