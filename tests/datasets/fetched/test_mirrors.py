@@ -31,10 +31,12 @@ def take(folder: Path, item: Source, out: Path) -> origins.Origin:
     ("stored", "row"),
     [
         (CONTENT, {}),
+        (CONTENT, {"sha256": CHECKSUM.upper()}),
         (lzma.compress(CONTENT), {"kind": PACKED}),
         (lzma.compress(CONTENT), {"kind": PACKED, "unpacked_sha256": CHECKSUM}),
+        (lzma.compress(CONTENT), {"kind": PACKED, "unpacked_sha256": CHECKSUM.upper()}),
     ],
-    ids=["plain", "xz", "xz with checksum"],
+    ids=["plain", "capitals", "packed", "packed, its sum listed", "packed, in capitals"],
 )
 def test_a_file_is_found_by_any_of_its_addresses(tmp_path, stored, row):
     folder = mirror(tmp_path / "mirror", stored, url=URL, **row)

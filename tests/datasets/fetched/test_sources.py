@@ -45,6 +45,11 @@ def test_a_row_becomes_a_source(tmp_path):
     assert source.bytes == 12 and not source.by_hand
 
 
+def test_a_checksum_in_capitals_is_the_same(tmp_path):
+    row = [*ROW[:4], "D0B2" * 16, *ROW[5:]]  # as `Get-FileHash` writes it
+    assert load(table(tmp_path / "s.tsv", list(COLUMNS), row))["toy", "a"].sha256 == "d0b2" * 16
+
+
 def test_a_row_without_a_checksum_is_to_be_got_by_hand(tmp_path):
     row = [*ROW[:4], "", "", "a form"]
     source = load(table(tmp_path / "s.tsv", list(COLUMNS), row))["toy", "a"]
@@ -63,6 +68,7 @@ def test_a_row_without_a_checksum_is_to_be_got_by_hand(tmp_path):
         ),
         ([list(COLUMNS), [*ROW[:5], "-1", "free"]], "line 2: `bytes` must be a whole number"),
         ([list(COLUMNS), [*ROW[:4], "beef", *ROW[5:]]], "found `12` and `beef`; correct them"),
+        ([list(COLUMNS), [*ROW[:4], "g" * 64, *ROW[5:]]], "found `12` and `ggg"),
         ([list(COLUMNS), [*ROW[:5], "", "free"]], "line 2: `bytes` must be"),
         ([list(COLUMNS), [*ROW[:4], "", "12", "free"]], "or leave both empty for a file to get by"),
     ],
