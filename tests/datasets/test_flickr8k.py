@@ -67,6 +67,16 @@ def test_captions_and_pixels_stand_in_the_order_of_the_lists(take, tmp_path):
     assert (folder / "train.pixels.npy").samefile(tmp_path / "data/prepared/train.pixels.npy")
 
 
+def test_an_image_without_a_caption_is_left_out_and_counted(take, tmp_path):
+    lists = {name: content + b"\n" for name, content in official().items() if "Images" in name}
+    captions = CAPTIONS.replace("b.jpg#0\tA  dog runs", "b.jpg#0\t!") + "\n"
+    manifest = take(ALL, official() | lists | {TOKENS: captions.encode()})
+    assert manifest["splits"]["train"]["examples"] == 1
+    assert manifest["statistics"]["dropped"] == {"an image without a caption": 1}
+    pixels = Corpus(tmp_path / "data" / "encoded").split("train").columns["pixels"]
+    assert np.abs(pixels[0].astype(int) - np.reshape(COLOUR["a.jpg"], (3, 1, 1))).max() < 8
+
+
 def test_long_captions_are_cut(take, tmp_path):
     take({**ALL, "longest": 2}, official())
     batch = collate_captions(Corpus(tmp_path / "data" / "encoded").split("train"), np.arange(2))
@@ -100,7 +110,7 @@ WRONG = {
     ),
     "form": (TOKENS, b"a.jpg\tA dog\n", "line 1: expected `<image>#<number>`, a tab and a caption"),
     "columns": (TOKENS, b"a.jpg#0\tA dog\tmore\n", "line 1: expected two columns with a tab"),
-    "empty": (TOKENS, NO_WORD, "image c.jpg of split `dev` has an empty caption, or none"),
+    "empty": (TOKENS, NO_WORD, "the split `dev` has no image with a caption"),
 }
 
 

@@ -150,6 +150,9 @@ def _items(path: Path, written: RowFormat, left_out: LeftOut) -> Iterator[_Item]
     for number, (place, row) in enumerate(_rows(path, left_out)):
         if number == 0 and tuple(row) == written.header:
             continue
+        if not "".join(row).strip():
+            left_out.dropped["an empty line"] += 1
+            continue
         if len(row) != 1 + len(written.texts):
             raise DataError(
                 f"{place}: expected {1 + len(written.texts)} columns, found {len(row)}; {CORRECT}."
@@ -165,7 +168,8 @@ def _items(path: Path, written: RowFormat, left_out: LeftOut) -> Iterator[_Item]
         text = " ".join(row[column] for column in written.texts).replace("\\", " ")
         letters = re.sub(r"[\W_]", "", "".join(tokenise(text)))
         if not letters:
-            raise DataError(f"{place}: the text is empty; {CORRECT}.")
+            left_out.dropped["no words" if text.strip() else "empty"] += 1
+            continue
         yield _Item(text, label, letters, written.whole)
 
 

@@ -12,8 +12,13 @@ from typing import Literal
 
 from model.batches.caption_words import caption_words
 from workflow.datasets.io.files import SPLITS, by_name
-from workflow.datasets.io.left_out import cells, read_exact
-from workflow.datasets.kinds.captioned_images import Captioned, CaptionedImages, write_captions
+from workflow.datasets.io.left_out import LeftOut, cells, read_exact
+from workflow.datasets.kinds.captioned_images import (
+    Captioned,
+    CaptionedImages,
+    with_captions,
+    write_captions,
+)
 from workflow.datasets.kinds.dataset import Generable
 from workflow.errors import CORRECT, DataError, RecipeError
 
@@ -66,6 +71,7 @@ class Data(Generable, CaptionedImages):
         """Write the captions and the pixels of every split."""
         from workflow.datasets.kinds.photos import write_pixels
 
+        left_out = LeftOut()
         captions, splits = _captions(by_name(files, CAPTIONS)), self._splits(files)
         captioned: dict[str, list[Captioned]] = {split: [] for split in splits}
         for split, names in splits.items():
@@ -77,8 +83,10 @@ class Data(Generable, CaptionedImages):
                     )
                 words = [" ".join(caption_words(text)) for text in captions[name]]
                 captioned[split].append(Captioned(name, words, captions[name]))
-        write_pixels(by_name(files, PHOTOS[self.photos]), splits, self.pixels, out)
-        write_captions(out, captioned)
+        captioned = with_captions(captioned, left_out)
+        write_captions(out, captioned, left_out)
+        names = {split: [one.image for one in images] for split, images in captioned.items()}
+        write_pixels(by_name(files, PHOTOS[self.photos]), names, self.pixels, out)
 
     def _splits(self, files: Sequence[Path]) -> dict[str, list[str]]:
         """Return the names of the images of every split that there are photos of."""
@@ -88,6 +96,8 @@ class Data(Generable, CaptionedImages):
             names = []
             for place, line in read_exact(path):
                 image = line.strip()
+                if not image:
+                    continue
                 if image in seen:
                     raise DataError(
                         f"{place}: {image} is also in {seen[image]}, so it would be in two splits; "
@@ -103,6 +113,8 @@ def _captions(path: Path) -> dict[str, list[str]]:
     """Return the captions by image, those without a word left out."""
     captions: dict[str, list[str]] = {}
     for place, line in read_exact(path):
+        if not line.strip():
+            continue
         name, caption = cells(place, line)
         image, _, number = name.rpartition("#")
         if not image or not number.isdecimal():

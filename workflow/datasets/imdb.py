@@ -72,7 +72,7 @@ class Data(GenerableText):
             if self.protocol == "jain_wallace" and _length(text) >= LONGEST:
                 left_out.dropped[f"{LONGEST} words or more"] += 1
             else:
-                halves[half] += self.worded(f"{path}: {name}", text, LABELS[opinion], left_out)
+                halves[half] += self.worded(text, LABELS[opinion], left_out)
         for half, examples in halves.items():
             if not examples:
                 raise DataError(f"{path}: there are no reviews in aclImdb/{half}; {FETCH_AGAIN}.")

@@ -66,7 +66,7 @@ class Data(ParallelText):
         for number, pair in enumerate(train, start=1):
             yield "train" if number % EVERY else "dev", pair
         for talks in TEST:
-            test = whole(pairs(f"{talks}.{{}}.xml", _segments), f"{path}: {talks}")
+            test = whole(pairs(f"{talks}.{{}}.xml", _segments), left_out)
             yield from (("test", pair) for pair in test)
 
 

@@ -17,7 +17,7 @@ from typing import Literal
 
 from workflow.datasets.grammars.labelled_clauses import SENTIMENT
 from workflow.datasets.io.files import SPLITS, by_name, write_lines
-from workflow.datasets.io.left_out import LeftOut, read_placed
+from workflow.datasets.io.left_out import LeftOut, read_rows
 from workflow.datasets.kinds.labelled_text import Example, GenerableText, dev_and_test
 from workflow.errors import CORRECT, DataError, RecipeError
 
@@ -84,13 +84,13 @@ class Data(GenerableText):
         others = self.protocol == "attention_learning"
         labels = LABELS["fine" if others else self.classes]
         sentences: list[Example] = []
-        for place, line in read_placed(path, left_out):
+        for place, line in read_rows(path, left_out):
             label, text = _labelled(place, line, labels)
             if others and label not in ATTENTION_LEARNING:
                 left_out.dropped[f"label {label}"] += 1
             else:
                 own = ATTENTION_LEARNING[label] if others else label
-                sentences += self.worded(place, text, own, left_out)
+                sentences += self.worded(text, own, left_out)
         return sentences
 
     def words(self, text: str) -> list[str]:

@@ -60,6 +60,16 @@ def test_rare_pieces_are_split_as_subword_nmt_splits_them(threshold):
         assert found == applied.process_line(line)
 
 
+def test_a_word_of_a_thousand_letters_is_split_without_recursion():
+    """Each merge adds a letter, so that undoing them goes as deep as the word is long."""
+    letters = "".join(chr(0x4E00 + n) for n in range(3000))
+    merges = [f"{letters[:n]} {letters[n]}" for n in range(1, 2999)]
+    codes = "\n".join([byte_pairs.HEADER, *merges, f"{letters[:2999]} {letters[2999]}</w>", ""])
+    assert pieces([letters], codes) == [[letters]]
+    single = [*(f"{letter}@@" for letter in letters[:-1]), letters[-1]]
+    assert pieces([letters], codes, {*single}) == [single]
+
+
 @given(st.lists(st.text("lowernstidé", min_size=1, max_size=12), min_size=1, max_size=5))
 def test_pieces_make_up_their_word(words):
     for word, found in byte_pairs.split(words, CODES):

@@ -75,7 +75,7 @@ def read_codes(path: Path, merges: int) -> str:
 
 def check_codes(path: Path, codes: str, pieces: Iterable[str]) -> None:
     """Raise DataError when few of the merges are behind any of the pieces of a corpus."""
-    parts = _applied(codes, None).bpe_codes_reverse
+    parts = _applied(codes).bpe_codes_reverse
     waiting = {piece.removesuffix("@@") + "</w>" * (not piece.endswith("@@")) for piece in pieces}
     used = set()
     while waiting:
@@ -105,14 +105,39 @@ def split(
 
 
 def _split(codes: str, allowed: Set[str] | None, words: list[str]) -> list[tuple[str, list[str]]]:
-    applied = _applied(codes, frozenset(allowed) if allowed is not None else None)
+    applied = _applied(codes)
     results = [(word, applied.segment_tokens([word])) for word in words]
     applied.cache.clear()  # it would hold every word that was ever split
-    return results
+    if allowed is None:
+        return results
+    parts = applied.bpe_codes_reverse
+    return [(word, _split_further(pieces, parts, allowed)) for word, pieces in results]
+
+
+def _split_further(
+    pieces: list[str], parts: Mapping[str, tuple[str, str]], allowed: Set[str]
+) -> list[str]:
+    """Return the pieces of a word, those that are not allowed split as far as the merges allow.
+
+    subword-nmt does the same by a function that calls itself once a letter: Python ends it in the
+    middle of a word of a thousand letters.
+    """
+    result = []
+    waiting = pieces[::-1]
+    while waiting:
+        piece = waiting.pop()
+        last = not piece.endswith("@@")
+        merged = parts.get(f"{piece}</w>" if last else piece.removesuffix("@@"))
+        if piece in allowed or merged is None:
+            result.append(piece)
+        else:
+            left, right = merged
+            waiting += [right.removesuffix("</w>") if last else f"{right}@@", f"{left}@@"]
+    return result
 
 
 @lru_cache(maxsize=2)
-def _applied(codes: str, allowed: frozenset[str] | None) -> Any:
+def _applied(codes: str) -> Any:
     from subword_nmt.apply_bpe import BPE
 
-    return BPE(io.StringIO(codes), vocab=allowed)
+    return BPE(io.StringIO(codes))

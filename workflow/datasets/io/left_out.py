@@ -55,13 +55,21 @@ class LeftOut:
 
     def decode_line(self, path: Path, content: bytes, encoding: str = "utf-8") -> str:
         """Return a part of a text that is not its beginning, as `decode` does."""
-        text = content.decode(encoding, "surrogateescape")
-        lost = re.findall("[\udc80-\udcff]", text)
-        self.replaced_bytes += len(lost)
+        before = self.replaced_bytes
+        text = self.mend(content.decode(encoding, "surrogateescape"))
         decoded = self.decoded.setdefault(path, Decoded(encoding))
         decoded.bytes += len(content)
-        decoded.wrong += len(lost) + content.count(0)
-        return re.sub("[\udc80-\udcff]", "\ufffd", text) if lost else text
+        decoded.wrong += self.replaced_bytes - before + content.count(0)
+        return text
+
+    def mend(self, text: str) -> str:
+        """Return a text in which U+FFFD, counted, stands for each half of a character.
+
+        Such halves (lone surrogates) can be in JSON, and nothing can write them.
+        """
+        mended, lost = re.subn("[\ud800-\udfff]", "\ufffd", text)
+        self.replaced_bytes += lost
+        return mended
 
     def check(self) -> None:
         """Raise DataError naming a file of which too much could not be decoded."""
@@ -118,6 +126,15 @@ def read_placed(path: Path, left_out: LeftOut) -> Iterator[tuple[str, str]]:
     """Yield (place, line) for every line that `read_text` yields."""
     for number, line in enumerate(read_text(path, left_out), start=1):
         yield f"{path}, line {number}", line
+
+
+def read_rows(path: Path, left_out: LeftOut) -> Iterator[tuple[str, str]]:
+    """Yield (place, line) as `read_placed` does; empty lines are left out and counted."""
+    for place, line in read_placed(path, left_out):
+        if line.strip(" "):
+            yield place, line
+        else:
+            left_out.dropped["an empty line"] += 1
 
 
 def read_exact(path: Path) -> Iterator[tuple[str, str]]:

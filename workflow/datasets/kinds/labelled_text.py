@@ -30,7 +30,7 @@ from workflow.datasets.io.files import (
 )
 from workflow.datasets.io.left_out import LeftOut, read_left_out
 from workflow.datasets.kinds.dataset import Dataset, Generable
-from workflow.errors import FETCH_AGAIN, DataError
+from workflow.errors import DataError
 
 SALIENT_WORDS = "salient_words.txt"
 SEED = 0
@@ -74,18 +74,13 @@ class LabelledText(Dataset):
         """Split a raw text into words."""
         return plain_words(text)
 
-    def worded(self, place: str, text: str, label: int, left_out: LeftOut) -> Iterator[Example]:
-        """Yield the example of a text; none, but counted, when it has marks but no words.
-
-        Raises DataError naming the place of an empty text.
-        """
-        if not text.strip():
-            raise DataError(f"{place}: the text is empty; {FETCH_AGAIN}.")
+    def worded(self, text: str, label: int, left_out: LeftOut) -> Iterator[Example]:
+        """Yield the example of a text; none, but counted, when it is empty or has no words."""
         words = self.words(text)
         if words:
             yield Example(words, label)
         else:
-            left_out.dropped["no words"] += 1
+            left_out.dropped["no words" if text.strip() else "empty"] += 1
 
     @abstractmethod
     def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
