@@ -13,6 +13,7 @@ from tests.datasets.folders import decoded, tar
 from workflow.datasets import flickr8k
 from workflow.datasets.fetched import mirrors, origins
 from workflow.datasets.fetched.sources import load as load_sources
+from workflow.datasets.io.files import read_records
 from workflow.datasets.kinds.shape_pictures import COLOURS
 from workflow.errors import DataError
 
@@ -65,6 +66,15 @@ def test_captions_and_pixels_stand_in_the_order_of_the_lists(take, tmp_path):
     assert manifest["splits"]["train"] == {"examples": 2, "tokens": 16, "captions": 3}
     assert manifest["statistics"]["unknown_tokens"] == {"dev": 1, "test": 0}
     assert (folder / "train.pixels.npy").samefile(tmp_path / "data/prepared/train.pixels.npy")
+
+
+def test_captions_are_composed(take, tmp_path):
+    captions = CAPTIONS.replace("A dog\n", "A re\u0301sume\u0301\n")
+    take({**ALL, "threshold": 1}, official() | {TOKENS: captions.encode()})
+    encoded = tmp_path / "data" / "encoded"
+    assert (encoded / "test.references.txt").read_text() == "A r\u00e9sum\u00e9\n"
+    [record] = read_records(tmp_path / "data" / "prepared" / "test.jsonl")
+    assert record["text"] == "a r\u00e9sum\u00e9"
 
 
 def test_an_image_without_a_caption_is_left_out_and_counted(take, tmp_path):

@@ -120,6 +120,13 @@ def test_a_wrong_line_is_named(refuse, text, sentence):
     refuse({"dataset": "sst"}, official({**TEXTS, "train": text}), sentence)
 
 
+def test_words_are_composed(take):
+    composed = take({"dataset": "sst"}, official(TEXTS), "composed")
+    taken = {split: text.replace("\u00e9", "e\u0301") for split, text in TEXTS.items()}
+    assert taken != TEXTS
+    assert take({"dataset": "sst"}, official(taken))["digest"] == composed["digest"]
+
+
 def test_empty_texts_and_lines_are_left_out_and_counted(take):
     whole = take({"dataset": "sst"}, official(TEXTS), "whole")
     texts = {split: f"\n{text}1 \t\n0\n\n" for split, text in TEXTS.items()}

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 from workflow.datasets.io.archives import member
 from workflow.datasets.io.files import SPLITS, by_name, parse_json
@@ -75,8 +76,8 @@ def _image(place: str, one: Mapping[str, Any], left_out: LeftOut) -> tuple[str, 
     """Return an image's split, and what is said of it."""
     try:
         split, name = str(one["split"]), str(one["cocoid"])
-        captions = [left_out.mend(" ".join(sentence["tokens"])) for sentence in one["sentences"]]
-        references = [left_out.mend(str(sentence["raw"])) for sentence in one["sentences"]]
+        captions = [_text(" ".join(sentence["tokens"]), left_out) for sentence in one["sentences"]]
+        references = [_text(str(sentence["raw"]), left_out) for sentence in one["sentences"]]
     except (KeyError, TypeError) as error:
         raise DataError(f"{place} lacks {error}; {CORRECT}.") from None
     if split not in KARPATHY:
@@ -84,3 +85,8 @@ def _image(place: str, one: Mapping[str, Any], left_out: LeftOut) -> tuple[str, 
             f"{place} is of split {split!r}, and Karpathy's are {', '.join(KARPATHY)}; {CORRECT}."
         )
     return KARPATHY[split], Captioned(name, [text for text in captions if text], references)
+
+
+def _text(text: str, left_out: LeftOut) -> str:
+    """Return a caption in Unicode's form NFC, its words separated by single spaces."""
+    return " ".join(normalize("NFC", left_out.mend(text)).split())

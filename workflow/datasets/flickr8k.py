@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+from unicodedata import normalize
 
 from model.batches.caption_words import caption_words
 from workflow.datasets.io.files import SPLITS, by_name
@@ -115,7 +116,7 @@ def _captions(path: Path) -> dict[str, list[str]]:
     for place, line in read_exact(path):
         if not line.strip():
             continue
-        name, caption = cells(place, line)
+        name, caption = cells(place, normalize("NFC", line))
         image, _, number = name.rpartition("#")
         if not image or not number.isdecimal():
             raise DataError(

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+from unicodedata import normalize
 
 from workflow.datasets.grammars.labelled_clauses import SENTIMENT
 from workflow.datasets.io.files import SPLITS, by_name, write_lines
@@ -97,7 +98,7 @@ class Data(GenerableText):
         """Split a text into words: it is in words and marks already."""
         if self.protocol == "attention_learning":
             return super().words(text)
-        return [word for word in text.split(" ") if word.strip()]
+        return [word for word in normalize("NFC", text).split(" ") if word.strip()]
 
 
 def _labelled(place: str, line: str, labels: int) -> tuple[int, str]:
