@@ -60,6 +60,17 @@ def test_rare_pieces_are_split_as_subword_nmt_splits_them(threshold):
         assert found == applied.process_line(line)
 
 
+@given(
+    st.lists(st.text("lowest@", min_size=1, max_size=9), min_size=1), st.sets(st.integers(0, 40))
+)
+def test_pieces_are_split_further_as_subword_nmt_splits_them(words, kept):
+    """With any vocabulary, an empty one too, and words that end in the mark of a piece."""
+    every = sorted({piece for found in pieces(words) for piece in found})
+    allowed = {piece for number, piece in enumerate(every) if number in kept}
+    applied = BPE(io.StringIO(CODES), vocab=allowed)
+    assert pieces(words, CODES, allowed) == [applied.segment_tokens([word]) for word in words]
+
+
 def test_a_word_of_a_thousand_letters_is_split_without_recursion():
     """Each merge adds a letter, so that undoing them goes as deep as the word is long."""
     letters = "".join(chr(0x4E00 + n) for n in range(3000))

@@ -108,7 +108,7 @@ def _split(codes: str, allowed: Set[str] | None, words: list[str]) -> list[tuple
     applied = _applied(codes)
     results = [(word, applied.segment_tokens([word])) for word in words]
     applied.cache.clear()  # it would hold every word that was ever split
-    if allowed is None:
+    if not allowed:  # of an empty vocabulary subword-nmt takes no notice either
         return results
     parts = applied.bpe_codes_reverse
     return [(word, _split_further(pieces, parts, allowed)) for word, pieces in results]
@@ -123,16 +123,17 @@ def _split_further(
     middle of a word of a thousand letters.
     """
     result = []
-    waiting = pieces[::-1]
+    *begun, end = pieces
+    waiting = [(end, True), *((piece.removesuffix("@@"), False) for piece in reversed(begun))]
     while waiting:
-        piece = waiting.pop()
-        last = not piece.endswith("@@")
-        merged = parts.get(f"{piece}</w>" if last else piece.removesuffix("@@"))
+        symbol, last = waiting.pop()
+        piece = symbol if last else f"{symbol}@@"
+        merged = parts.get(f"{symbol}</w>" if last else symbol)
         if piece in allowed or merged is None:
             result.append(piece)
         else:
             left, right = merged
-            waiting += [right.removesuffix("</w>") if last else f"{right}@@", f"{left}@@"]
+            waiting += [(right.removesuffix("</w>") if last else right, last), (left, False)]
     return result
 
 

@@ -9,7 +9,7 @@ from PIL import Image, UnidentifiedImageError
 
 from workflow.datasets.encoded.encoding import write_array
 from workflow.datasets.io.archives import named
-from workflow.errors import FETCH_AGAIN, DataError
+from workflow.errors import CORRECT, FETCH_AGAIN, DataError
 
 
 def write_pixels(archive: Path, splits: Mapping[str, Sequence[str]], side: int, out: Path) -> None:
@@ -41,5 +41,5 @@ def _read_pixels(place: str, content: bytes, side: int) -> np.ndarray:
             fitted = image.convert("RGB").resize((side, side), Image.Resampling.LANCZOS)
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
         reason = "it is no image" if isinstance(error, UnidentifiedImageError) else str(error)
-        raise DataError(f"{place} can't be read ({reason}); {FETCH_AGAIN}.") from None
+        raise DataError(f"{place} can't be read ({reason}); {CORRECT}.") from None
     return np.asarray(fitted).transpose(2, 0, 1)
