@@ -4,6 +4,11 @@ import difflib
 from collections.abc import Iterable
 
 FETCH_AGAIN = "delete the file and fetch it again (one got by hand: replace it under data/manual)"
+CORRECT = (
+    "correct the file where it comes from (data/manual or the mirror), as fetching it again gives "
+    "the same one"
+)
+"""What helps where a whole file has a wrong line."""
 
 MANY = 40
 """Names that one can still read through."""

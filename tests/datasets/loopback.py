@@ -75,7 +75,7 @@ class Handler(BaseHTTPRequestHandler):
             start = int(asked.removeprefix("bytes=").removesuffix("-")) + answer.shift
             status = 206 if start < len(body) else 416
         self.send_response(status)
-        if status == 206:
+        if status == 206 != answer.status:
             self.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
         if answer.length:
             self.send_header("Content-Length", str(len(body) - start))

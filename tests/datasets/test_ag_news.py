@@ -70,6 +70,15 @@ def test_the_other_protocol(take, tmp_path):
     assert texts(folder, "dev") == texts(folder, "test")
 
 
+def test_empty_items_and_lines_are_left_out_and_counted(take):
+    whole = take({"dataset": "ag_news"}, OFFICIAL, "whole")
+    odd = OFFICIAL["train.csv"] + table([(3, " ", ""), (3, "", "...")]) + b"\n"
+    manifest = take({"dataset": "ag_news"}, {**OFFICIAL, "train.csv": odd})
+    assert manifest["digest"] == whole["digest"]
+    dropped = {"empty": 1, "no words": 1, "an empty line": 1}
+    assert manifest["statistics"]["dropped"] == dropped
+
+
 def test_items_that_repeat_stay_and_are_counted(take):
     train, test = items("train"), items("test", 4)
     manifest = take(OTHER, {**OFFICIAL, "train.csv": table([*train, train[0], test[2]])})
@@ -130,8 +139,8 @@ def row(*columns: object) -> bytes:
             "train.csv, line 41: expected one of the labels 1, 2, 3, 4, fo",
         ),
         ("train", row("", "a", "b"), "line 41: expected one of the labels 1, 2, 3, 4, found ''"),
-        ("train", row(1, "only a title"), "line 41: expected 3 columns, found 2; delete the file"),
-        ("train", row(3, " ", "..."), "line 41: the text is empty; delete the file"),
+        ("train", row(1, "only a title"), "line 41: expected 3 columns, found 2; correct the file"),
+        ("train", row(1, "a", "b", "c"), "train.csv, line 41: expected 3 columns, found 4"),
         ("test", OFFICIAL["test.csv"][:-9], r"test.csv, line 16: this row is damaged or cut short"),
         ("train", table(items("train")[::4]), "the split `train` has the label 0 only"),
     ],

@@ -18,6 +18,8 @@ from tests.datasets.folders import zipped
 from tests.datasets.test_scripts import refused
 from workflow.datasets.fetched import origins
 from workflow.datasets.fetched.origins import Origin
+from workflow.datasets.io.files import read_records
+from workflow.datasets.io.left_out import read_left_out
 from workflow.datasets.kinds import feature_files
 from workflow.datasets.kinds.captioned_images import FEATURES
 from workflow.datasets.kinds.image_features import find, open_features, write_index
@@ -108,6 +110,30 @@ def test_captions_and_features_become_arrays(prepare, script, folder, tmp_path):
     assert corpus.vocabulary[4:] == ["a", "dog", "image", "11", "12"]
 
 
+@pytest.mark.parametrize(
+    ("sentences", "captions", "counts"),
+    [
+        (
+            [],
+            ["a dog\timage 11"],
+            {"replaced_bytes": 0, "dropped": {"an image without a caption": 1}},
+        ),
+        (
+            [{"tokens": ["half", "\ud83d"], "raw": "Half \ud83d"}],
+            ["a dog\timage 11", "half \ufffd"],
+            {"replaced_bytes": 2, "dropped": {}},
+        ),
+    ],
+    ids=["no caption", "half a character"],
+)
+def test_a_flaw_in_one_image_is_counted(prepare, folder, tmp_path, sentences, captions, counts):
+    put(folder)
+    assert prepare(karpathy(sentences=sentences)).stderr == ""
+    written = read_records(tmp_path / "prepared" / "train.jsonl")
+    assert [record["text"] for record in written] == captions
+    assert read_left_out(tmp_path / "prepared") == counts
+
+
 def test_bad_input_is_one_sentence_of_the_program(prepare, tmp_path):
     sentence = refused(prepare(karpathy()))
     folder = tmp_path / "manual" / "coco" / "features"
@@ -121,7 +147,6 @@ def test_bad_input_is_one_sentence_of_the_program(prepare, tmp_path):
         "has no features of image 99, which the captions name; add 99.npz or": {"cocoid": 99},
         "image 2 is of split \"['val']\", and Karpathy's": {"split": ["val"]},
         "image 2 lacks 'tokens'": {"sentences": [{"raw": "A dog."}]},
-        "image 12 of split `train` has an empty caption, or none": {"sentences": []},
     }
     for said, changes in wrong.items():
         assert said in refused(prepare(karpathy(**changes)))
@@ -138,6 +163,7 @@ def test_an_archive_without_the_list_is_told(prepare, folder):
     no_list = 'dataset_coco.json is no JSON object with a list "images"; delete the file and fetch'
     wrong = {"": "has no file dataset_coco.json", "[]": no_list}
     wrong |= dict.fromkeys(('{"images": 5}', '{"images": null}', '{"images": {"a": 1}}'), no_list)
+    wrong["[" * 100_000] = no_list
     for content, said in wrong.items():
         name = "dataset_coco.json" if content else "other.json"
         assert said in refused(prepare(zipped({name: content.encode()})))

@@ -13,6 +13,7 @@ from tests.datasets.folders import decoded, tar
 from workflow.datasets import flickr8k
 from workflow.datasets.fetched import mirrors, origins
 from workflow.datasets.fetched.sources import load as load_sources
+from workflow.datasets.io.files import read_records
 from workflow.datasets.kinds.shape_pictures import COLOURS
 from workflow.errors import DataError
 
@@ -67,6 +68,25 @@ def test_captions_and_pixels_stand_in_the_order_of_the_lists(take, tmp_path):
     assert (folder / "train.pixels.npy").samefile(tmp_path / "data/prepared/train.pixels.npy")
 
 
+def test_captions_are_composed(take, tmp_path):
+    captions = CAPTIONS.replace("A dog\n", "A re\u0301sume\u0301\n")
+    take({**ALL, "threshold": 1}, official() | {TOKENS: captions.encode()})
+    encoded = tmp_path / "data" / "encoded"
+    assert (encoded / "test.references.txt").read_text() == "A r\u00e9sum\u00e9\n"
+    [record] = read_records(tmp_path / "data" / "prepared" / "test.jsonl")
+    assert record["text"] == "a r\u00e9sum\u00e9"
+
+
+def test_an_image_without_a_caption_is_left_out_and_counted(take, tmp_path):
+    lists = {name: content + b"\n" for name, content in official().items() if "Images" in name}
+    captions = CAPTIONS.replace("b.jpg#0\tA  dog runs", "b.jpg#0\t!") + "\n"
+    manifest = take(ALL, official() | lists | {TOKENS: captions.encode()})
+    assert manifest["splits"]["train"]["examples"] == 1
+    assert manifest["statistics"]["dropped"] == {"an image without a caption": 1}
+    pixels = Corpus(tmp_path / "data" / "encoded").split("train").columns["pixels"]
+    assert np.abs(pixels[0].astype(int) - np.reshape(COLOUR["a.jpg"], (3, 1, 1))).max() < 8
+
+
 def test_long_captions_are_cut(take, tmp_path):
     take({**ALL, "longest": 2}, official())
     batch = collate_captions(Corpus(tmp_path / "data" / "encoded").split("train"), np.arange(2))
@@ -77,6 +97,7 @@ def test_long_captions_are_cut(take, tmp_path):
 CUT = tar({f"Flicker8k_Dataset/{name}": photo(COLOUR[name]) for name in ("a.jpg", "b.jpg")})
 BROKEN = tar({f"x/{name}": photo(colour)[:-30] for name, colour in COLOUR.items()})
 TEXT = tar({f"x/{name}": b"text" for name in COLOUR})
+TWICE = tar({f"{folder}/a.jpg": photo(COLOUR["a.jpg"]) for folder in "xy"})
 
 
 NO_WORD = CAPTIONS.replace("A cat", "!").encode()
@@ -85,6 +106,7 @@ DEV, TEST = (flickr8k.LISTS[split] for split in ("dev", "test"))
 WRONG = {
     "missing photos": (ZIP, CUT, "2 of the 4 images that the lists name are not in the archive, c"),
     "damaged photo": (ZIP, BROKEN, "x/a.jpg can't be read ("),
+    "twice": (ZIP, TWICE, "both x/a.jpg and y/a.jpg are called a.jpg, and nothing tells which"),
     "no photo": (ZIP, TEXT, "x/a.jpg can't be read (it is no image)"),
     "two splits": (
         TEST,
@@ -97,7 +119,8 @@ WRONG = {
         "names the image z.jpg, which has no caption in Flickr8k.token",
     ),
     "form": (TOKENS, b"a.jpg\tA dog\n", "line 1: expected `<image>#<number>`, a tab and a caption"),
-    "empty": (TOKENS, NO_WORD, "image c.jpg of split `dev` has an empty caption, or none"),
+    "columns": (TOKENS, b"a.jpg#0\tA dog\tmore\n", "line 1: expected two columns with a tab"),
+    "empty": (TOKENS, NO_WORD, "the split `dev` has no image with a caption"),
 }
 
 

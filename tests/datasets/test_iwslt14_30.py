@@ -68,12 +68,14 @@ def test_pairs_that_repeat_or_are_held_out_are_left_out(take, files):
         "vali@@ d eins\tvalid one",
         "test eins\ttest o@@ ne",
         "\t",
+        "",
     )
     files["train_sample_F.train.de"] = files["train_sample_A.train.de"].split(b"<")[0]
     files["train_sample_F.train.en"] = files["train_sample_A.train.en"].split(b"<")[0]
     manifest = take(RECIPE, files)
     assert manifest["splits"]["train"]["examples"] == 15 + 2
     assert manifest["statistics"]["dropped"] == {
+        "an empty line": 1,
         "an empty side": 1,
         "in the dev set too": 1,
         "in the test set too": 1,
@@ -95,7 +97,7 @@ def test_the_standard_codes_or_own_ones(take, files, tmp_path):
     [
         ("train_sample_G.sample.de-en", b"no tab\n", "line 1: expected a sentence, a tab and its"),
         ("train_sample_C.train.en", b"one\n", "C.train.de has 3 lines and .*C.train.en has 1, so"),
-        ("fairseq.valid.en", b"one\n\n", "fairseq.valid, sentence 2: one side is empty"),
+        ("fairseq.valid.en", b"\n\n", "the split `dev` is empty"),
     ],
 )
 def test_wrong_files_are_a_sentence(refuse, files, name, content, sentence):

@@ -47,13 +47,20 @@ def test_the_official_files(take, tmp_path):
     ("name", "text", "sentence"),
     [
         ("val.en", b"One.\n", r"val.de.gz has 2 lines and .*val.en.gz has 1, so they"),
-        ("val.en", b"One.\n" + b"x " * 10_000 + b"\n", "val.de.gz, sentence 2: 10000 words in one"),
         ("val.en", b"", "val.en.gz: this file is empty; delete the file and fetch it again"),
-        ("test_2016_flickr.en", b"One.\n\n", r"2016_flickr.de.gz, sentence 2: one side is empty"),
+        ("test_2016_flickr.en", b"\n\n", "the split `test` is empty"),
     ],
 )
 def test_wrong_files_are_a_sentence(refuse, name, text, sentence):
     refuse(RECIPE, official(**{name: text}), sentence)
+
+
+def test_an_empty_line_in_dev_or_test_costs_one_pair(take):
+    odd = {"val.en": b"One.\n\n", "test_2016_flickr.de": b"\nEin Mann.\n\n"}
+    manifest = take(RECIPE, official(**odd))
+    assert manifest["statistics"]["dropped"] == {"an empty side in dev or test": 2}
+    sizes = examples(manifest)
+    assert (sizes["dev"], sizes["test"], sizes["test_2017"]) == (1, 1, 2)
 
 
 def test_a_file_that_is_cut_is_a_sentence(refuse):

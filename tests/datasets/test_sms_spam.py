@@ -9,9 +9,9 @@ LINES = [f"{label}\tText {label} {n}, OK?" for n in range(20) for label in ("ham
 
 
 def test_a_small_file(take, tmp_path):
-    content = "\n".join([*LINES, "ham\t:-)", "ham\tcaf"]).encode() + b"\xe9"
+    content = "\n".join([*LINES, "ham\t:-)", "spam\t ", "", "ham\tcaf"]).encode() + b"\xe9"
     manifest = take({"dataset": "sms_spam"}, {FILE: content})
-    assert manifest["statistics"]["dropped"] == {"no words": 1}
+    assert manifest["statistics"]["dropped"] == {"no words": 1, "empty": 1, "an empty line": 1}
     assert manifest["statistics"]["replaced_bytes"] == 1
     folder = tmp_path / "data" / "prepared"
     sizes = examples(manifest)
@@ -30,7 +30,7 @@ def test_a_small_file(take, tmp_path):
             "ham text",
             "line 41: expected ham or spam and a tab before the message, found 'ham text'",
         ),
-        ("spam\t ", "line 41, spam: the text is empty"),
+        ("ham\ta text\tmore", "SMSSpamCollection, line 41: expected two columns .* found 3"),
     ],
 )
 def test_a_wrong_line_is_named(refuse, line, sentence):

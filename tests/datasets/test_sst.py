@@ -112,14 +112,27 @@ def test_generated_sentences_come_back_and_their_salient_words_are_marked(build,
     [
         ("1 good\n2 dull\n", "line 2: expected a label from 0 to 1 before the text, found '2'"),
         ("good film\n", "line 1: expected a label from 0 to 1 before the text, found 'good'"),
-        ("1 good\n\n", "line 2: expected a label from 0 to 1 before the text, found ''"),
-        ("1 good\n0 \t\n", "line 2: the text is empty; delete the file"),
-        ("1\n", "line 1: the text is empty"),
+        ("1\n\n0 \t\n", "the split `train` is empty"),
         ("", "this file is empty; delete the file and fetch"),
     ],
 )
 def test_a_wrong_line_is_named(refuse, text, sentence):
-    refuse({"dataset": "sst"}, official({**TEXTS, "train": text}), f"stsa.binary.train.*{sentence}")
+    refuse({"dataset": "sst"}, official({**TEXTS, "train": text}), sentence)
+
+
+def test_words_are_composed(take):
+    composed = take({"dataset": "sst"}, official(TEXTS), "composed")
+    taken = {split: text.replace("\u00e9", "e\u0301") for split, text in TEXTS.items()}
+    assert taken != TEXTS
+    assert take({"dataset": "sst"}, official(taken))["digest"] == composed["digest"]
+
+
+def test_empty_texts_and_lines_are_left_out_and_counted(take):
+    whole = take({"dataset": "sst"}, official(TEXTS), "whole")
+    texts = {split: f"\n{text}1 \t\n0\n\n" for split, text in TEXTS.items()}
+    manifest = take({"dataset": "sst"}, official(texts))
+    assert manifest["digest"] == whole["digest"]
+    assert manifest["statistics"]["dropped"] == {"an empty line": 6, "empty": 6}
 
 
 def test_one_class_is_refused(refuse):

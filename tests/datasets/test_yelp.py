@@ -49,13 +49,26 @@ def test_only_the_first_lines_are_read_and_a_sample_taken(take, monkeypatch):
         ('{"stars": 1}', 'line 51: expected a JSON object with "stars" and "text"'),
         ('{"stars": 6, "text": "a"}', "line 51: expected 1 to 5 stars, found 6"),
         ('{"text": "a"}', "line 51: expected 1 to 5 stars, found None"),
-        ('{"stars": 5, "text": " "}', "line 51: the text is empty"),
+        ("[" * 100_000, 'line 51: expected a JSON object with "stars" and "text"'),
+        (f'{{"stars": {"1" * 5000}}}', 'line 51: expected a JSON object with "stars" and "text"'),
         ('{"stars": true, "text": "a"}', "line 51: expected 1 to 5 stars, found True"),
-        ('{"stars": [1], "text": "a"}', r"line 51: expected 1 to 5 stars, found \[1\]; delete the"),
+        (
+            '{"stars": [1], "text": "a"}',
+            r"line 51: expected 1 to 5 stars, found \[1\]; correct",
+        ),
     ],
 )
 def test_a_wrong_line_is_named(refuse, line, sentence):
     refuse({"dataset": "yelp"}, write([*lines(), line]), sentence)
+
+
+def test_an_empty_review_and_half_a_character_cost_no_other_review(take, tmp_path):
+    half = r'{"stars": 5, "text": "half \ud83d, whole \ud83d\ude00 é"}'
+    odd = ['{"stars": 5, "text": " "}', half, ""]
+    statistics = take({"dataset": "yelp"}, write([*lines(), *odd]))["statistics"]
+    assert statistics["dropped"] == {"3 stars": 10, "empty": 1, "an empty line": 1}
+    assert statistics["replaced_bytes"] == 1
+    assert ("half whole é", 1) in labelled(tmp_path / "data", "train", "dev")
 
 
 def test_one_class_and_wrong_bytes(take, refuse):

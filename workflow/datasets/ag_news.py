@@ -37,7 +37,7 @@ from workflow.datasets.kinds.labelled_text import (
     tokenise,
     without_integers,
 )
-from workflow.errors import FETCH_AGAIN, DataError
+from workflow.errors import CORRECT, FETCH_AGAIN, DataError
 
 WORLD, BUSINESS, OTHER = 0, 1, None
 LETTERS = 60
@@ -150,15 +150,17 @@ def _items(path: Path, written: RowFormat, left_out: LeftOut) -> Iterator[_Item]
     for number, (place, row) in enumerate(_rows(path, left_out)):
         if number == 0 and tuple(row) == written.header:
             continue
-        if len(row) <= max(written.label, *written.texts):
+        if not "".join(row).strip():
+            left_out.dropped["an empty line"] += 1
+            continue
+        if len(row) != 1 + len(written.texts):
             raise DataError(
-                f"{place}: expected {1 + len(written.texts)} columns, found {len(row)}; "
-                f"{FETCH_AGAIN}."
+                f"{place}: expected {1 + len(written.texts)} columns, found {len(row)}; {CORRECT}."
             )
         if row[written.label] not in written.labels:
             raise DataError(
                 f"{place}: expected one of the labels {', '.join(written.labels)}, found "
-                f"{row[written.label]!r}; {FETCH_AGAIN}."
+                f"{row[written.label]!r}; {CORRECT}."
             )
         label = written.labels[row[written.label]]
         if label is OTHER:
@@ -166,13 +168,14 @@ def _items(path: Path, written: RowFormat, left_out: LeftOut) -> Iterator[_Item]
         text = " ".join(row[column] for column in written.texts).replace("\\", " ")
         letters = re.sub(r"[\W_]", "", "".join(tokenise(text)))
         if not letters:
-            raise DataError(f"{place}: the text is empty; {FETCH_AGAIN}.")
+            left_out.dropped["no words" if text.strip() else "empty"] += 1
+            continue
         yield _Item(text, label, letters, written.whole)
 
 
 def _rows(path: Path, left_out: LeftOut) -> Iterator[tuple[str, list[str]]]:
     """Yield (place, columns) for every row of a file."""
-    text = left_out.decode(existing(path).read_bytes(), "utf-8")
+    text = left_out.decode(path, existing(path).read_bytes())
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         for row in reader:

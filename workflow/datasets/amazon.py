@@ -19,9 +19,9 @@ from typing import Literal
 
 from workflow.datasets.io.archives import members
 from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import LeftOut, read_placed
+from workflow.datasets.io.left_out import LeftOut, cells, read_rows
 from workflow.datasets.kinds.labelled_text import Example, LabelledText, hold_out
-from workflow.errors import FETCH_AGAIN, DataError
+from workflow.errors import CORRECT, FETCH_AGAIN, DataError
 
 ARCHIVE = "domain_sentiment_data.tar.gz"
 MEMBER = re.compile(r"sorted_data_acl/[^/]+/(negative|positive)\.review")
@@ -65,7 +65,7 @@ class Data(LabelledText):
         read = _official if self.source == "official" else _tokenized
         seen: set[tuple[str, ...]] = set()
         reviews: list[Example] = []
-        for place, review, label in read(files, left_out):
+        for review, label in read(files, left_out):
             words = tuple(self.words(review))
             if len(words) >= LONGEST:
                 left_out.dropped[f"{LONGEST} words or more"] += 1
@@ -73,34 +73,30 @@ class Data(LabelledText):
                 left_out.dropped["more than once"] += 1
             else:
                 seen.add(words)
-                reviews += self.worded(place, review, label, left_out)
+                reviews += self.worded(review, label, left_out)
         return hold_out(reviews, TRAIN, HELD_OUT, left_out)
 
 
-def _official(files: Sequence[Path], left_out: LeftOut) -> Iterator[tuple[str, str, int]]:
-    """Yield (place, review, label) of the official archive."""
+def _official(files: Sequence[Path], left_out: LeftOut) -> Iterator[tuple[str, int]]:
+    """Yield (review, label) of the official archive."""
     path = by_name(files, ARCHIVE)
     reviews = sorted(members(path, MEMBER.fullmatch))
     if not reviews:
         raise DataError(f"{path}: there are no reviews in this archive; {FETCH_AGAIN}.")
     for name, content in reviews:
         label = int(name.endswith("positive.review"))
-        text = left_out.decode(content, "latin-1")
-        for number, match in enumerate(REVIEW.finditer(text), start=1):
-            yield f"{path}: {name}, review {number}", match[1], label
+        text = left_out.decode(path, content, "latin-1")
+        yield from ((match[1], label) for match in REVIEW.finditer(text))
 
 
-def _tokenized(files: Sequence[Path], left_out: LeftOut) -> Iterator[tuple[str, str, int]]:
-    """Yield (place, review, label) of the tokenized files, empty reviews left out."""
+def _tokenized(files: Sequence[Path], left_out: LeftOut) -> Iterator[tuple[str, int]]:
+    """Yield (review, label) of the tokenized files."""
     for file in TOKENIZED:
-        for place, line in read_placed(by_name(files, file), left_out):
-            label, _, review = line.partition("\t")
+        for place, line in read_rows(by_name(files, file), left_out):
+            label, review = cells(place, line)
             if label not in ("0", "1"):
                 raise DataError(
                     f"{place}: expected 0 or 1 and a tab before the text, found {label!r}; "
-                    f"{FETCH_AGAIN}."
+                    f"{CORRECT}."
                 )
-            if review.strip():
-                yield place, review, int(label)
-            else:
-                left_out.dropped["empty"] += 1
+            yield review, int(label)

@@ -5,21 +5,23 @@ were written, and the split; `restval` is for training too. The images are featu
 network made of them, see `image_features`.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 from workflow.datasets.io.archives import member
-from workflow.datasets.io.files import SPLITS, by_name
+from workflow.datasets.io.files import SPLITS, by_name, parse_json
+from workflow.datasets.io.left_out import LeftOut
 from workflow.datasets.kinds.captioned_images import (
     FEATURES,
     Captioned,
     CaptionedImages,
+    with_captions,
     write_captions,
 )
-from workflow.errors import FETCH_AGAIN, DataError
+from workflow.errors import CORRECT, FETCH_AGAIN, DataError
 
 ARCHIVE, MEMBER = "caption_datasets.zip", "dataset_coco.json"
 KARPATHY: Mapping[str, str] = {"train": "train", "restval": "train", "val": "dev", "test": "test"}
@@ -44,44 +46,47 @@ class Data(CaptionedImages):
         """Write the captions and the features of every split."""
         from workflow.datasets.kinds.image_features import open_features, write_features
 
-        images = _images(by_name(files, ARCHIVE))
+        left_out = LeftOut()
+        images = _images(by_name(files, ARCHIVE), left_out)
         splits: dict[str, list[Captioned]] = {split: [] for split in SPLITS}
         for split, one in images:
             splits[split].append(one)
-        write_captions(out, splits)
+        splits = with_captions(splits, left_out)
+        write_captions(out, splits, left_out)
         with open_features(by_name(files, FEATURES)) as found:
             for split, those in splits.items():
                 names = [one.image for one in those]
                 write_features(found, names, self.regions, out, split)
 
 
-def _images(path: Path) -> list[tuple[str, Captioned]]:
+def _images(path: Path, left_out: LeftOut) -> list[tuple[str, Captioned]]:
     """Return every image with the split that it goes to."""
     content = member(path, MEMBER)
     if content is None:
         raise DataError(f"{path} has no file {MEMBER}; {FETCH_AGAIN}.")
-    try:
-        listed = json.loads(content)["images"]
-    except (ValueError, KeyError, TypeError):
-        listed = None
+    whole = parse_json(content)
+    listed = whole.get("images") if isinstance(whole, dict) else None
     if not isinstance(listed, list):
-        raise DataError(
-            f'{path}: {MEMBER} is no JSON object with a list "images"; {FETCH_AGAIN}.'
-        ) from None
-    return [_image(f"{path}: {MEMBER}, image {n}", one) for n, one in enumerate(listed, start=1)]
+        raise DataError(f'{path}: {MEMBER} is no JSON object with a list "images"; {FETCH_AGAIN}.')
+    place = f"{path}: {MEMBER}, image"
+    return [_image(f"{place} {n}", one, left_out) for n, one in enumerate(listed, start=1)]
 
 
-def _image(place: str, one: Mapping[str, Any]) -> tuple[str, Captioned]:
+def _image(place: str, one: Mapping[str, Any], left_out: LeftOut) -> tuple[str, Captioned]:
     """Return an image's split, and what is said of it."""
     try:
         split, name = str(one["split"]), str(one["cocoid"])
-        captions = [" ".join(sentence["tokens"]) for sentence in one["sentences"]]
-        references = [str(sentence["raw"]) for sentence in one["sentences"]]
+        captions = [_text(" ".join(sentence["tokens"]), left_out) for sentence in one["sentences"]]
+        references = [_text(str(sentence["raw"]), left_out) for sentence in one["sentences"]]
     except (KeyError, TypeError) as error:
-        raise DataError(f"{place} lacks {error}; {FETCH_AGAIN}.") from None
+        raise DataError(f"{place} lacks {error}; {CORRECT}.") from None
     if split not in KARPATHY:
         raise DataError(
-            f"{place} is of split {split!r}, and Karpathy's are {', '.join(KARPATHY)}; "
-            f"{FETCH_AGAIN}."
+            f"{place} is of split {split!r}, and Karpathy's are {', '.join(KARPATHY)}; {CORRECT}."
         )
     return KARPATHY[split], Captioned(name, [text for text in captions if text], references)
+
+
+def _text(text: str, left_out: LeftOut) -> str:
+    """Return a caption in Unicode's form NFC, its words separated by single spaces."""
+    return " ".join(normalize("NFC", left_out.mend(text)).split())

@@ -18,13 +18,13 @@ from workflow.datasets.grammars import translations
 from workflow.datasets.io.files import (
     Record,
     by_name,
-    read_lines,
     read_splits,
     write_lines,
     write_records,
 )
+from workflow.datasets.io.left_out import read_exact
 from workflow.datasets.kinds.dataset import Generable
-from workflow.errors import FETCH_AGAIN, DataError
+from workflow.errors import CORRECT, FETCH_AGAIN, DataError
 
 SPLITS = ("train", "test")
 COLUMNS = ("pos", "chunk")
@@ -94,12 +94,12 @@ def _sentences(path: Path) -> Iterator[Record]:
 
 def _fields(path: Path) -> Iterator[list[str]]:
     """Yield the word, its part of speech and its chunk tag of every line; of an empty one none."""
-    for place, line in read_lines(path):
+    for place, line in read_exact(path):
         fields = line.split()
         if fields and (len(fields) != 3 or not CHUNK.fullmatch(fields[2])):
             raise DataError(
                 f"{place}: expected a word, its part of speech and a chunk tag such as B-NP, "
-                f"found {line!r}; {FETCH_AGAIN}."
+                f"found {line!r}; {CORRECT}."
             )
         yield fields
 

@@ -9,12 +9,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+from unicodedata import normalize
 
 from model.batches.caption_words import caption_words
-from workflow.datasets.io.files import SPLITS, by_name, read_lines
-from workflow.datasets.kinds.captioned_images import Captioned, CaptionedImages, write_captions
+from workflow.datasets.io.files import SPLITS, by_name
+from workflow.datasets.io.left_out import LeftOut, cells, read_exact
+from workflow.datasets.kinds.captioned_images import (
+    Captioned,
+    CaptionedImages,
+    with_captions,
+    write_captions,
+)
 from workflow.datasets.kinds.dataset import Generable
-from workflow.errors import FETCH_AGAIN, DataError, RecipeError
+from workflow.errors import CORRECT, DataError, RecipeError
 
 CAPTIONS = "Flickr8k.token.txt"
 LISTS: Mapping[str, str] = {
@@ -65,6 +72,7 @@ class Data(Generable, CaptionedImages):
         """Write the captions and the pixels of every split."""
         from workflow.datasets.kinds.photos import write_pixels
 
+        left_out = LeftOut()
         captions, splits = _captions(by_name(files, CAPTIONS)), self._splits(files)
         captioned: dict[str, list[Captioned]] = {split: [] for split in splits}
         for split, names in splits.items():
@@ -72,12 +80,14 @@ class Data(Generable, CaptionedImages):
                 if name not in captions:
                     raise DataError(
                         f"{by_name(files, LISTS[split])} names the image {name}, which has no "
-                        f"caption in {CAPTIONS}; {FETCH_AGAIN}."
+                        f"caption in {CAPTIONS}; {CORRECT}."
                     )
                 words = [" ".join(caption_words(text)) for text in captions[name]]
                 captioned[split].append(Captioned(name, words, captions[name]))
-        write_pixels(by_name(files, PHOTOS[self.photos]), splits, self.pixels, out)
-        write_captions(out, captioned)
+        captioned = with_captions(captioned, left_out)
+        write_captions(out, captioned, left_out)
+        names = {split: [one.image for one in images] for split, images in captioned.items()}
+        write_pixels(by_name(files, PHOTOS[self.photos]), names, self.pixels, out)
 
     def _splits(self, files: Sequence[Path]) -> dict[str, list[str]]:
         """Return the names of the images of every split that there are photos of."""
@@ -85,12 +95,14 @@ class Data(Generable, CaptionedImages):
         for split, name in LISTS.items():
             path = by_name(files, name)
             names = []
-            for place, line in read_lines(path):
+            for place, line in read_exact(path):
                 image = line.strip()
+                if not image:
+                    continue
                 if image in seen:
                     raise DataError(
                         f"{place}: {image} is also in {seen[image]}, so it would be in two splits; "
-                        f"{FETCH_AGAIN}."
+                        f"{CORRECT}."
                     )
                 seen[image] = name
                 names.append(image)
@@ -101,12 +113,14 @@ class Data(Generable, CaptionedImages):
 def _captions(path: Path) -> dict[str, list[str]]:
     """Return the captions by image, those without a word left out."""
     captions: dict[str, list[str]] = {}
-    for place, line in read_lines(path):
-        name, _, caption = line.partition("\t")
+    for place, line in read_exact(path):
+        if not line.strip():
+            continue
+        name, caption = cells(place, normalize("NFC", line))
         image, _, number = name.rpartition("#")
         if not image or not number.isdecimal():
             raise DataError(
-                f"{place}: expected `<image>#<number>`, a tab and a caption; {FETCH_AGAIN}."
+                f"{place}: expected `<image>#<number>`, a tab and a caption; {CORRECT}."
             )
         captions.setdefault(image, []).extend([caption] if caption_words(caption) else [])
     return captions

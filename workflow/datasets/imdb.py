@@ -68,11 +68,11 @@ class Data(GenerableText):
         halves: dict[str, list[Example]] = {"train": [], "test": []}
         for name, content in sorted(members(path, MEMBER.fullmatch)):
             _, half, opinion, _ = name.split("/")
-            text = left_out.decode(content, "utf-8")
+            text = left_out.decode(path, content)
             if self.protocol == "jain_wallace" and _length(text) >= LONGEST:
                 left_out.dropped[f"{LONGEST} words or more"] += 1
             else:
-                halves[half] += self.worded(f"{path}: {name}", text, LABELS[opinion], left_out)
+                halves[half] += self.worded(text, LABELS[opinion], left_out)
         for half, examples in halves.items():
             if not examples:
                 raise DataError(f"{path}: there are no reviews in aclImdb/{half}; {FETCH_AGAIN}.")

@@ -57,7 +57,7 @@ class Data(ParallelText):
 
         def pairs(name: str, read: Callable[[str], Iterator[str]]) -> Iterator[Pair]:
             source, target = (
-                (f"{path}: {file}", read(left_out.decode(contents[file], "utf-8")))
+                (f"{path}: {file}", read(left_out.decode(path, contents[file])))
                 for file in map(name.format, self.languages)
             )
             return moses.pairs(aligned(source, target))
@@ -66,7 +66,7 @@ class Data(ParallelText):
         for number, pair in enumerate(train, start=1):
             yield "train" if number % EVERY else "dev", pair
         for talks in TEST:
-            test = whole(pairs(f"{talks}.{{}}.xml", _segments), f"{path}: {talks}")
+            test = whole(pairs(f"{talks}.{{}}.xml", _segments), left_out)
             yield from (("test", pair) for pair in test)
 
 

@@ -14,7 +14,7 @@ from typing import Literal
 from workflow.datasets.encoded.moses import Pair
 from workflow.datasets.encoded.prepared import CODES
 from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import LeftOut, read_placed
+from workflow.datasets.io.left_out import LeftOut, read_rows
 from workflow.datasets.kinds.parallel_text import (
     ParallelText,
     SplitPairs,
@@ -71,7 +71,7 @@ class Data(ParallelText):
     def pairs(self, files: Sequence[Path], left_out: LeftOut, out: Path) -> SplitPairs:
         """Yield every pair and its split."""
         held_out = {
-            split: list(whole(self._sides(files, name, None, left_out), name))
+            split: list(whole(self._sides(files, name, None, left_out), left_out))
             for split, name in HELD_OUT.items()
         }
         known = {pair: split for split in reversed(HELD_OUT) for pair in held_out[split]}
@@ -93,7 +93,7 @@ class Data(ParallelText):
         """Yield the pairs of all samples in words."""
         for name, lines in SAMPLES.items():
             yield from self._sides(files, name, lines, left_out)
-        for pair in tabbed(read_placed(by_name(files, TABLE), left_out)):
+        for pair in tabbed(read_rows(by_name(files, TABLE), left_out)):
             sides = dict(zip(LANGUAGES, pair, strict=True))
             yield _in_words(*(sides[language] for language in self.languages))
 

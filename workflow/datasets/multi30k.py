@@ -23,6 +23,7 @@ from workflow.datasets.io.files import SPLITS, by_name, read_lines, write_lines
 from workflow.datasets.io.left_out import LeftOut
 from workflow.datasets.kinds.dataset import Generable
 from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs, as_written
+from workflow.errors import DataError
 
 NAMES: Mapping[str, str] = {
     "train": "train",
@@ -95,7 +96,15 @@ class Data(Generable, ParallelText):
 
     def _write_lexicon(self, path: Path, out: Path) -> None:
         """Write the lexicon as `source`, `target`, `class`, its words like those of the pairs."""
-        rows = [line.split("\t") for _, line in read_lines(path)]
+        rows = []
+        for place, line in read_lines(path):
+            row = line.split("\t")
+            if len(row) != 3:
+                raise DataError(
+                    f"{place}: expected 3 columns, found {len(row)}; delete the file and generate "
+                    "it again."
+                )
+            rows.append(row)
         places = [rows[0].index(side) for side in self.languages]
         lines = ["source\ttarget\tclass"]
         for row in rows[1:]:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import LeftOut, read_placed
+from workflow.datasets.io.left_out import LeftOut, cells, read_rows
 from workflow.datasets.kinds.labelled_text import Example, LabelledText, hold_out
-from workflow.errors import FETCH_AGAIN, DataError
+from workflow.errors import CORRECT, DataError
 
 FILE = "SMSSpamCollection"
 LABELS = {"ham": 0, "spam": 1}
@@ -27,12 +27,12 @@ class Data(LabelledText):
     def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
         """Return every message that has a word; repeats stay."""
         messages: list[Example] = []
-        for place, line in read_placed(by_name(files, FILE), left_out):
-            label, _, text = line.partition("\t")
+        for place, line in read_rows(by_name(files, FILE), left_out):
+            label, text = cells(place, line)
             if label not in LABELS:
                 raise DataError(
                     f"{place}: expected ham or spam and a tab before the message, found {label!r}; "
-                    f"{FETCH_AGAIN}."
+                    f"{CORRECT}."
                 )
-            messages += self.worded(f"{place}, {label}", text, LABELS[label], left_out)
+            messages += self.worded(text, LABELS[label], left_out)
         return hold_out(messages, TRAIN, HELD_OUT, left_out)

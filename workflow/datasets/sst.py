@@ -14,12 +14,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+from unicodedata import normalize
 
 from workflow.datasets.grammars.labelled_clauses import SENTIMENT
 from workflow.datasets.io.files import SPLITS, by_name, write_lines
-from workflow.datasets.io.left_out import LeftOut, read_placed
+from workflow.datasets.io.left_out import LeftOut, read_rows
 from workflow.datasets.kinds.labelled_text import Example, GenerableText, dev_and_test
-from workflow.errors import FETCH_AGAIN, DataError, RecipeError
+from workflow.errors import CORRECT, DataError, RecipeError
 
 LABELS = {"binary": 2, "fine": 5}
 ATTENTION_LEARNING = {1: 0, 2: 0, 4: 1}
@@ -84,20 +85,20 @@ class Data(GenerableText):
         others = self.protocol == "attention_learning"
         labels = LABELS["fine" if others else self.classes]
         sentences: list[Example] = []
-        for place, line in read_placed(path, left_out):
+        for place, line in read_rows(path, left_out):
             label, text = _labelled(place, line, labels)
             if others and label not in ATTENTION_LEARNING:
                 left_out.dropped[f"label {label}"] += 1
             else:
                 own = ATTENTION_LEARNING[label] if others else label
-                sentences += self.worded(place, text, own, left_out)
+                sentences += self.worded(text, own, left_out)
         return sentences
 
     def words(self, text: str) -> list[str]:
         """Split a text into words: it is in words and marks already."""
         if self.protocol == "attention_learning":
             return super().words(text)
-        return [word for word in text.split(" ") if word.strip()]
+        return [word for word in normalize("NFC", text).split(" ") if word.strip()]
 
 
 def _labelled(place: str, line: str, labels: int) -> tuple[int, str]:
@@ -106,6 +107,6 @@ def _labelled(place: str, line: str, labels: int) -> tuple[int, str]:
     if label not in {str(number) for number in range(labels)}:
         raise DataError(
             f"{place}: expected a label from 0 to {labels - 1} before the text, found {label!r}; "
-            f"{FETCH_AGAIN}."
+            f"{CORRECT}."
         )
     return int(label), text

@@ -6,16 +6,15 @@ say which: here they are drawn from the first 200,000 lines, so that only these 
 memory. The 4,000 are both dev and test.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import LeftOut, read_placed
+from workflow.datasets.io.files import by_name, parse_json
+from workflow.datasets.io.left_out import LeftOut, read_rows
 from workflow.datasets.kinds.labelled_text import Example, LabelledText, hold_out
-from workflow.errors import FETCH_AGAIN, DataError
+from workflow.errors import CORRECT, DataError
 
 FILE = "yelp_academic_dataset_review.json"
 LINES = 200_000
@@ -32,25 +31,22 @@ class Data(LabelledText):
     def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
         """Return a sample of the reviews."""
         reviews: list[Example] = []
-        for place, line in islice(read_placed(by_name(files, FILE), left_out), LINES):
+        for place, line in islice(read_rows(by_name(files, FILE), left_out), LINES):
             stars, text = _review(place, line)
             label = LABELS[stars]
             if label is None:
                 left_out.dropped["3 stars"] += 1
             else:
-                reviews += self.worded(place, text, label, left_out)
+                reviews += self.worded(left_out.mend(text), label, left_out)
         return hold_out(reviews, TRAIN, HELD_OUT, left_out)
 
 
 def _review(place: str, line: str) -> tuple[int, str]:
     """Return the stars and the text of a line."""
-    try:
-        review = json.loads(line)
-    except json.JSONDecodeError:
-        review = None
+    review = parse_json(line)
     if not isinstance(review, dict) or not isinstance(review.get("text"), str):
-        raise DataError(f'{place}: expected a JSON object with "stars" and "text"; {FETCH_AGAIN}.')
+        raise DataError(f'{place}: expected a JSON object with "stars" and "text"; {CORRECT}.')
     stars = review.get("stars")
     if type(stars) not in (int, float) or stars not in LABELS:
-        raise DataError(f"{place}: expected 1 to 5 stars, found {stars!r}; {FETCH_AGAIN}.")
+        raise DataError(f"{place}: expected 1 to 5 stars, found {stars!r}; {CORRECT}.")
     return int(stars), review["text"]

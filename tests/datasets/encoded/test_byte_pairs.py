@@ -60,6 +60,27 @@ def test_rare_pieces_are_split_as_subword_nmt_splits_them(threshold):
         assert found == applied.process_line(line)
 
 
+@given(
+    st.lists(st.text("lowest@", min_size=1, max_size=9), min_size=1), st.sets(st.integers(0, 40))
+)
+def test_pieces_are_split_further_as_subword_nmt_splits_them(words, kept):
+    """With any vocabulary, an empty one too, and words that end in the mark of a piece."""
+    every = sorted({piece for found in pieces(words) for piece in found})
+    allowed = {piece for number, piece in enumerate(every) if number in kept}
+    applied = BPE(io.StringIO(CODES), vocab=allowed)
+    assert pieces(words, CODES, allowed) == [applied.segment_tokens([word]) for word in words]
+
+
+def test_a_word_of_a_thousand_letters_is_split_without_recursion():
+    """Each merge adds a letter, so that undoing them goes as deep as the word is long."""
+    letters = "".join(chr(0x4E00 + n) for n in range(3000))
+    merges = [f"{letters[:n]} {letters[n]}" for n in range(1, 2999)]
+    codes = "\n".join([byte_pairs.HEADER, *merges, f"{letters[:2999]} {letters[2999]}</w>", ""])
+    assert pieces([letters], codes) == [[letters]]
+    single = [*(f"{letter}@@" for letter in letters[:-1]), letters[-1]]
+    assert pieces([letters], codes, {*single}) == [single]
+
+
 @given(st.lists(st.text("lowernstidé", min_size=1, max_size=12), min_size=1, max_size=5))
 def test_pieces_make_up_their_word(words):
     for word, found in byte_pairs.split(words, CODES):
@@ -82,6 +103,12 @@ def test_codes_that_came_with_a_corpus(tmp_path):
     path = tmp_path / "codes.txt"
     path.write_text(CODES)
     assert byte_pairs.read_codes(path, 5) == "\n".join([*CODES.split("\n")[:6], ""])
+    path.write_text(f"\ufeff{CODES}\n")  # a mark at the head, an empty line at the end
+    assert byte_pairs.read_codes(path, 25) == CODES
+    path.write_bytes(CODES.encode().replace(b"l o\n", b"l \xe9\n", 1))
+    with pytest.raises(DataError, match=r"codes.txt, line \d+: this line is not UTF-8"):
+        byte_pairs.read_codes(path, 5)
+    path.write_text(CODES)
     with pytest.raises(DataError, match=r"codes.txt: there are 25 merges, fewer than `merges`: 26"):
         byte_pairs.read_codes(path, 26)
     path.write_text(CODES.replace("l o\n", "lo\n", 1))

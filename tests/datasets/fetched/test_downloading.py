@@ -11,7 +11,7 @@ import pytest
 
 from tests.datasets.loopback import CHECKSUM, CONTENT, NO_PAUSES, WRONG, Answer, Server, source
 from workflow.datasets.fetched import downloading
-from workflow.datasets.fetched.downloading import PartialFile, download
+from workflow.datasets.fetched.downloading import download
 from workflow.errors import DataError
 
 SIZE = len(CONTENT)
@@ -85,7 +85,7 @@ def test_what_has_arrived_outlives_the_program(server, tmp_path):
     url = server.url("a", BROKEN_OFF, MISSING, GOOD)
     with pytest.raises(DataError, match="404 Not Found"):
         download(source(url), tmp_path / "out", NO_PAUSES)
-    assert names(tmp_path) == [".out.part", ".out.part.json"]
+    assert names(tmp_path) == [".out.part"]
     download(source(url), tmp_path / "out", NO_PAUSES)
     assert (tmp_path / "out").read_bytes() == CONTENT
     assert server.requests[-1] == f"/a bytes={CUT}-"
@@ -107,17 +107,50 @@ def test_a_server_that_always_breaks_off_is_given_up(server, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_part_of_another_address_is_not_continued(server, tmp_path):
-    first = server.url("a", Answer(body=WRONG, sent=CUT), MISSING)
+@pytest.mark.parametrize("right", [True, False])
+def test_another_address_continues_what_has_arrived_and_the_checksum_decides(
+    server, tmp_path, right
+):
+    first = server.url("a", Answer(body=CONTENT if right else WRONG, sent=CUT), MISSING)
     second = server.url("b", GOOD)
     download(source(first, second), tmp_path / "out", NO_PAUSES)
     assert (tmp_path / "out").read_bytes() == CONTENT
-    assert server.requests == ["/a", f"/a bytes={CUT}-", "/b"]
+    anew = [] if right else ["/b"]
+    assert server.requests == ["/a", f"/a bytes={CUT}-", f"/b bytes={CUT}-", *anew]
+
+
+WEAK: dict[str, list[dict[str, str]]] = {
+    "no Last-Modified later": [{"Last-Modified": "Mon, 02 Feb 2026 00:00:00 GMT"}, {}],
+    "an ETag later": [{}, {"ETag": '"a"'}],
+    "an ETag of each server": [{"ETag": f'"{n}"'} for n in range(3)],
+}
+
+
+@pytest.mark.parametrize("headers", WEAK.values(), ids=WEAK)
+@pytest.mark.parametrize("length", [True, False])
+def test_what_a_server_says_of_the_version_costs_no_byte(server, tmp_path, headers, length):
+    steps = [
+        Answer(body=CONTENT, sent=CUT * n, headers=said, length=length or n > 1)
+        for n, said in enumerate(headers, start=1)
+    ]
+    url = server.url("a", *steps, GOOD)
+    download(source(url), tmp_path / "out", NO_PAUSES)
+    assert (tmp_path / "out").read_bytes() == CONTENT
+    asked = [f"/a bytes={CUT * n}-" for n in range(1, len(steps) + 1)]
+    assert server.requests == ["/a", *asked]
+
+
+@pytest.mark.parametrize("span", ["bytes {0}-{1}/*", ""], ids=["length unknown", "no range named"])
+def test_a_part_whose_extent_is_not_named_is_taken_as_asked(server, tmp_path, span):
+    rest = Answer(206, CONTENT[CUT:], headers={"Content-Range": span.format(CUT, SIZE - 1)})
+    url = server.url("a", BROKEN_OFF, replace(rest, ranges=False))
+    download(source(url), tmp_path / "out", NO_PAUSES)
+    assert (tmp_path / "out").read_bytes() == CONTENT
+    assert server.requests == AGAIN
 
 
 def test_a_part_that_is_whole_needs_no_request(server, tmp_path):
     url = server.url("a", MISSING)
-    PartialFile(tmp_path / "out").begin({"url": url})
     (tmp_path / ".out.part").write_bytes(CONTENT)
     download(source(url), tmp_path / "out")
     assert (tmp_path / "out").read_bytes() == CONTENT and server.requests == []

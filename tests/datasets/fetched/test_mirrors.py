@@ -31,10 +31,12 @@ def take(folder: Path, item: Source, out: Path) -> origins.Origin:
     ("stored", "row"),
     [
         (CONTENT, {}),
+        (CONTENT, {"sha256": CHECKSUM.upper()}),
         (lzma.compress(CONTENT), {"kind": PACKED}),
         (lzma.compress(CONTENT), {"kind": PACKED, "unpacked_sha256": CHECKSUM}),
+        (lzma.compress(CONTENT), {"kind": PACKED, "unpacked_sha256": CHECKSUM.upper()}),
     ],
-    ids=["plain", "xz", "xz with checksum"],
+    ids=["plain", "capitals", "packed", "packed, its sum listed", "packed, in capitals"],
 )
 def test_a_file_is_found_by_any_of_its_addresses(tmp_path, stored, row):
     folder = mirror(tmp_path / "mirror", stored, url=URL, **row)
@@ -83,6 +85,14 @@ def test_a_file_of_a_bundle_is_found_by_its_address(tmp_path):
     with pytest.raises(DataError, match=r"is not toy/toy.train: expected sha256 .* .0 bytes."):
         mirrors.take(entry, item, tmp_path / "none")
     assert not (tmp_path / "none").exists()
+
+
+def test_a_bundle_with_two_files_for_one_address_is_refused(tmp_path):
+    stored = tar({"old/toy.train": WRONG, "new/toy.train": CONTENT})
+    folder = mirror(tmp_path / "mirror", stored, kind="bundle", url="https://host/toy/{a,b}/*")
+    with pytest.raises(DataError, match=r"old/toy\.train and new/toy\.train in it both end in toy"):
+        take(folder, source("https://host/toy/toy.train"), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_address_comes_before_a_bundle(tmp_path):

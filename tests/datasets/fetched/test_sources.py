@@ -45,6 +45,11 @@ def test_a_row_becomes_a_source(tmp_path):
     assert source.bytes == 12 and not source.by_hand
 
 
+def test_a_checksum_in_capitals_is_the_same(tmp_path):
+    row = [*ROW[:4], "D0B2" * 16, *ROW[5:]]  # as `Get-FileHash` writes it
+    assert load(table(tmp_path / "s.tsv", list(COLUMNS), row))["toy", "a"].sha256 == "d0b2" * 16
+
+
 def test_a_row_without_a_checksum_is_to_be_got_by_hand(tmp_path):
     row = [*ROW[:4], "", "", "a form"]
     source = load(table(tmp_path / "s.tsv", list(COLUMNS), row))["toy", "a"]
@@ -57,8 +62,13 @@ def test_a_row_without_a_checksum_is_to_be_got_by_hand(tmp_path):
         ([list(COLUMNS[:-2])], "lacks the columns bytes, licence; add them"),
         ([list(COLUMNS), ROW, ROW], "line 3: toy/a is listed twice"),
         ([list(COLUMNS), [*ROW[:2], "file:///a", *ROW[3:]]], "line 2: `file:///a` is not a http"),
+        (
+            [list(COLUMNS), [*ROW, ""]],
+            "line 2: there are more columns than the 7 that the first li",
+        ),
         ([list(COLUMNS), [*ROW[:5], "-1", "free"]], "line 2: `bytes` must be a whole number"),
         ([list(COLUMNS), [*ROW[:4], "beef", *ROW[5:]]], "found `12` and `beef`; correct them"),
+        ([list(COLUMNS), [*ROW[:4], "g" * 64, *ROW[5:]]], "found `12` and `ggg"),
         ([list(COLUMNS), [*ROW[:5], "", "free"]], "line 2: `bytes` must be"),
         ([list(COLUMNS), [*ROW[:4], "", "12", "free"]], "or leave both empty for a file to get by"),
     ],
@@ -66,6 +76,12 @@ def test_a_row_without_a_checksum_is_to_be_got_by_hand(tmp_path):
 def test_a_wrong_list_is_named(tmp_path, rows, sentence):
     with pytest.raises(DataError, match=sentence):
         load(table(tmp_path / "s.tsv", *rows))
+
+
+def test_a_mark_at_the_head_and_tabs_that_an_editor_took_are_accepted(tmp_path):
+    path = tmp_path / "s.tsv"
+    path.write_bytes(b"\xef\xbb\xbfa\tb\n1\n")
+    assert [row for _, row in read_table(path, ["a", "b"])] == [{"a": "1", "b": ""}]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """Archives read file by file, whole and damaged."""
 
+import gzip
 import io
+import struct
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -9,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.datasets.folders import tar, zipped
-from workflow.datasets.io.archives import members
+from workflow.datasets.io import archives
+from workflow.datasets.io.archives import member, members, named
 from workflow.errors import DataError
 
 FILES = {"b/two": b"2" * 3000, "a/one": b"1", "a/none": b"", "c/three": bytes(range(256)) * 9}
@@ -122,3 +125,58 @@ def test_a_leading_dot_is_left_out_and_a_second_copy_refused(put):
     assert list(members(put(tar({"./a": b"1"})), everything)) == [("a", b"1")]
     with pytest.raises(DataError, match="a is in the archive twice; replace the archive"):
         list(members(put(tar({"./a": b"1", "a": b"2"})), everything))
+
+
+def test_the_first_bytes_say_what_an_archive_is(put):
+    inner = zipped({"a/one": b"of the zip"})
+    path = put(tar({"a/one": b"of the tar", "last.zip": inner}, "w"))
+    assert zipfile.is_zipfile(path)  # Python's own test looks at the end
+    assert dict(members(path, everything)) == {"a/one": b"of the tar", "last.zip": inner}
+    stream = io.BytesIO()
+    zipfile.ZipFile(stream, "w").close()
+    assert list(members(put(stream.getvalue()), everything)) == []
+
+
+@pytest.mark.parametrize("pack", [tar, zipped])
+def test_two_files_of_one_name_are_refused_with_both_places(put, pack):
+    path = put(pack({"old/train.de": b"1", "a/dev.de": b"2", "new/train.de": b"3"}))
+    sentence = "archive: both old/train.de and new/train.de are called train.de, and nothing tells"
+    for read in (lambda: list(named(path, ["train.de"])), lambda: member(path, "train.de")):
+        with pytest.raises(DataError, match=sentence):
+            read()
+    assert member(path, "dev.de") == b"2" and member(path, "none") is None
+    assert list(named(path, ["dev.de"])) == [("dev.de", "a/dev.de", b"2")]
+    beside = put(pack({"a/train.de": b"1", "__MACOSX/a/._train.de": b"2"}))
+    assert member(beside, "train.de") == b"1"
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+def test_an_archive_that_unpacks_to_too_much_is_refused(put, monkeypatch, kind):
+    path = put(WHOLE[kind])
+    total = sum(map(len, FILES.values()))
+    monkeypatch.setattr(archives, "LARGEST", total)
+    assert dict(members(path, everything)) == FILES
+    monkeypatch.setattr(archives, "LARGEST", total - 1)
+    for wanted in (everything, lambda name: False):  # what is passed over is unpacked too
+        with pytest.raises(DataError, match=rf"unpacks to more than {total - 1} bytes, which no"):
+            list(members(path, wanted))
+
+
+def test_what_follows_the_end_of_a_tar_counts(put, monkeypatch):
+    plain = tar(FILES, "w")
+    monkeypatch.setattr(archives, "LARGEST", len(plain))
+    monkeypatch.setattr(archives, "CHUNK", 512)
+    assert dict(members(put(gzip.compress(plain + bytes(512))), everything)) == FILES
+    with pytest.raises(DataError, match="unpacks to more than"):
+        list(members(put(gzip.compress(plain + bytes(2 * len(plain)))), everything))
+
+
+def test_a_header_that_makes_no_sense_is_a_sentence(put, monkeypatch):
+    for error in (KeyError("linkname"), ValueError("invalid literal"), struct.error("short")):
+
+        def fail(*_: object, error: Exception = error) -> None:
+            raise error
+
+        monkeypatch.setattr(tarfile, "open", fail)
+        with pytest.raises(DataError, match="this archive is damaged or cut short"):
+            list(members(put(WHOLE[""]), everything))

@@ -1,5 +1,7 @@
 """Writing aside, reading with errors that name the line, and counts of what cannot be decoded."""
 
+import gzip
+import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,7 +24,7 @@ from workflow.datasets.io.files import (
     write_lines,
     write_records,
 )
-from workflow.datasets.io.left_out import LeftOut, read_placed
+from workflow.datasets.io.left_out import LeftOut, cells, read_exact, read_placed, read_text
 from workflow.datasets.io.multicore import chunks, in_order
 from workflow.errors import DataError
 
@@ -102,7 +104,7 @@ def test_a_missing_file_is_named(tmp_path):
 @given(st.binary(), st.sampled_from(["utf-8", "ascii"]))
 def test_every_byte_that_cannot_be_decoded_is_counted(content, encoding):
     left_out = LeftOut()
-    text = left_out.decode(content, encoding)
+    text = left_out.decode_line(Path("a"), content, encoding)
     kept = text.replace("\ufffd", "")
     assert left_out.replaced_bytes >= text.count("\ufffd") - content.count("\ufffd".encode())
     if left_out.replaced_bytes == 0:
@@ -113,7 +115,7 @@ def test_every_byte_that_cannot_be_decoded_is_counted(content, encoding):
 
 def test_two_wrong_bytes_by_hand():
     left_out = LeftOut()
-    assert left_out.decode(b"caf\xc3\xa9 d\xe9j\xe0", "utf-8") == "café d\ufffdj\ufffd"
+    assert left_out.decode(Path("a"), b"caf\xc3\xa9 d\xe9j\xe0") == "café d\ufffdj\ufffd"
     assert left_out.replaced_bytes == 2
 
 
@@ -124,6 +126,94 @@ def test_lines_are_decoded_one_by_one(tmp_path):
     lines = list(read_placed(path, left_out))
     assert [line for _, line in lines] == ["a\ufffdb", "c\ufffd", "", "last"]
     assert lines[1][0] == f"{path}, line 2" and left_out.replaced_bytes == 2
+
+
+BOM = b"\xef\xbb\xbf"
+
+
+def test_the_mark_at_the_head_of_a_text_is_no_part_of_it(tmp_path):
+    path = tmp_path / "f"
+    for pack in (bytes, gzip.compress):
+        path.write_bytes(pack(BOM + b"the\n" + BOM + b"b\n"))
+        assert list(read_text(path, LeftOut())) == ["the", "\ufeffb"]  # only the first is a mark
+        assert [line for _, line in read_exact(path)] == ["the", "\ufeffb"]
+    for encoding in ("utf-8", "latin-1"):
+        assert LeftOut().decode(path, BOM + b"the", encoding) == "the"
+
+
+WORDS = "M\xe4nner und Frauen gehen spazieren.\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "wrong"),
+    [
+        (WORDS.encode("latin-1") * 11, 11),
+        ("Men walk.\n".encode("utf-16-le") * 9, 90),
+        (bytes(5000), 5000),
+    ],
+    ids=["Latin-1", "UTF-16 without a mark", "no text"],
+)
+def test_a_file_in_another_encoding_is_refused_with_the_count(tmp_path, content, wrong):
+    path, left_out = tmp_path / "f", LeftOut()
+    path.write_bytes(content)
+    list(read_text(path, left_out))
+    with pytest.raises(DataError, match=rf"f: {wrong} of \d+ bytes are no text in utf-8, so the f"):
+        left_out.check()
+
+
+def test_the_bytes_of_all_texts_of_an_archive_count_together(tmp_path):
+    left_out = LeftOut()
+    for _ in range(11):
+        left_out.decode(tmp_path / "archive", WORDS.encode("latin-1"))
+        left_out.decode(tmp_path / "right", WORDS.encode())
+    with pytest.raises(DataError, match=r"archive: 11 of \d+ bytes are no text"):
+        left_out.check()
+
+
+@pytest.mark.parametrize("content", [WORDS.encode("latin-1") * 10, (b"x" * 999 + b"\xe4") * 99])
+def test_a_few_wrong_bytes_are_only_counted(tmp_path, content):
+    path, left_out = tmp_path / "f", LeftOut()
+    path.write_bytes(content)
+    list(read_text(path, left_out))
+    left_out.check()
+    assert left_out.replaced_bytes == content.count(b"\xe4")
+    left_out.write(tmp_path)
+    assert json.loads((tmp_path / "counts.json").read_text()) == {
+        "dropped": {},
+        "replaced_bytes": left_out.replaced_bytes,
+    }
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_utf_16_is_named(tmp_path, encoding):
+    path = tmp_path / "f"
+    path.write_bytes(f"\ufeff{WORDS}".encode(encoding)[2 * (encoding == "utf-16") :])
+    with pytest.raises(DataError, match=r"f: this text is in UTF-16; save it as UTF-8"):
+        list(read_text(path, LeftOut()))
+
+
+def test_a_line_that_never_ends_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("workflow.datasets.io.left_out.LONGEST_LINE", 100)
+    path = tmp_path / "f"
+    path.write_bytes(b"x" * 98 + b"\n" + b"y" * 99)
+    assert list(read_text(path, LeftOut())) == ["x" * 98, "y" * 99]
+    path.write_bytes(gzip.compress(bytes(10_000)))
+    with pytest.raises(DataError, match="f: a line has 100 bytes or more, so this is no text of s"):
+        list(read_text(path, LeftOut()))
+
+
+def test_where_every_byte_must_be_right_the_line_is_named(tmp_path):
+    path = tmp_path / "f"
+    path.write_bytes(b"one\ntw\xe9\n")
+    with pytest.raises(DataError, match="f, line 2: this line is not UTF-8; save the file as UTF"):
+        list(read_exact(path))
+
+
+def test_a_row_of_two_columns_has_no_third():
+    assert cells("f, line 1", "1\ta text ") == ("1", "a text ")
+    assert cells("f, line 1", "alone") == ("alone", "")
+    with pytest.raises(DataError, match=r"f, line 1: expected two columns .* found 4; correct the"):
+        cells("f, line 1", "1\ta\tb\tc")
 
 
 def test_chunks_have_all_items_in_order():

@@ -79,6 +79,25 @@ def test_plain_words_are_letters_digits_and_underscores():
     assert plain_words("Don't <br /> a_b 1/2 É") == ["don", "t", "br", "a_b", "1", "2", "é"]
 
 
+MARKED = {
+    "NFD": ("Re\u0301sume\u0301 e\u0301te\u0301", ["r\u00e9sum\u00e9", "\u00e9t\u00e9"]),
+    "Hindi": ("\u0939\u093f\u0928\u094d\u0926\u0940 \u092e\u0947\u0902",) * 2,
+    "Turkish": ("\u0130stanbul", ["i\u0307stanbul"]),
+    "Thai": ("\u0e17\u0e35\u0e48",) * 2,
+}
+
+
+@pytest.mark.parametrize(("text", "words"), MARKED.values(), ids=MARKED)
+def test_marks_belong_to_their_word_and_words_are_composed(text, words):
+    expected = words.split() if isinstance(words, str) else words
+    assert tokenise(text) == plain_words(text) == expected
+
+
+def test_a_mark_without_a_letter_is_no_word():
+    assert plain_words("\u0301 a") == ["a"]
+    assert tokenise("! \u0301a don't") == ["!", "\u0301", "a", "do", "n't"]
+
+
 def test_integers_of_more_digits_become_unknown():
     assert without_integers(["7", "42", "a1", "007", "½"]) == ["7", "<unk>", "a1", "<unk>", "½"]
 
@@ -134,13 +153,12 @@ def test_at_most_counts_what_it_leaves_out():
     assert left_out.dropped == {"not in the sample of the test set": 6}
 
 
-def test_an_empty_text_is_named_and_one_of_marks_counted():
+def test_an_empty_text_and_one_of_marks_are_counted():
     left_out = LeftOut()
-    assert list(Toy().worded("f, line 1", "Good.", 1, left_out)) == [(["good"], 1)]
-    assert list(Toy().worded("f, line 2", ":-)", 1, left_out)) == []
-    assert left_out.dropped == {"no words": 1}
-    with pytest.raises(DataError, match="f, line 3: the text is empty; delete the file"):
-        list(Toy().worded("f, line 3", " \t", 1, left_out))
+    assert list(Toy().worded("Good.", 1, left_out)) == [(["good"], 1)]
+    assert list(Toy().worded(":-)", 1, left_out)) == []
+    assert list(Toy().worded(" \t", 1, left_out)) == []
+    assert left_out.dropped == {"no words": 1, "empty": 1}
 
 
 def texts(*lines: str) -> list[Example]:

@@ -12,6 +12,7 @@ from heapq import nsmallest
 from pathlib import Path
 from typing import Any
 
+from workflow.datasets.io.left_out import read_exact
 from workflow.datasets.io.multicore import chunks, in_order
 from workflow.errors import DataError
 
@@ -53,9 +54,12 @@ def learn(counts: Mapping[str, int], merges: int) -> str:
 def read_codes(path: Path, merges: int) -> str:
     """Return the first `merges` merges of a file of codes.
 
-    Raises DataError when it lacks the header, a line is no merge, or there are too few.
+    Raises DataError when it is not UTF-8 or lacks the header, a line is no merge, or there are too
+    few.
     """
-    header, *lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
+    header, *lines = [line for _, line in read_exact(path)]
+    while lines and not lines[-1]:
+        lines.pop()
     if header != HEADER:
         raise DataError(
             f"{path}: the first line is not `{HEADER}`, so this is no file of codes that "
@@ -71,7 +75,7 @@ def read_codes(path: Path, merges: int) -> str:
 
 def check_codes(path: Path, codes: str, pieces: Iterable[str]) -> None:
     """Raise DataError when few of the merges are behind any of the pieces of a corpus."""
-    parts = _applied(codes, None).bpe_codes_reverse
+    parts = _applied(codes).bpe_codes_reverse
     waiting = {piece.removesuffix("@@") + "</w>" * (not piece.endswith("@@")) for piece in pieces}
     used = set()
     while waiting:
@@ -101,14 +105,40 @@ def split(
 
 
 def _split(codes: str, allowed: Set[str] | None, words: list[str]) -> list[tuple[str, list[str]]]:
-    applied = _applied(codes, frozenset(allowed) if allowed is not None else None)
+    applied = _applied(codes)
     results = [(word, applied.segment_tokens([word])) for word in words]
     applied.cache.clear()  # it would hold every word that was ever split
-    return results
+    if not allowed:  # of an empty vocabulary subword-nmt takes no notice either
+        return results
+    parts = applied.bpe_codes_reverse
+    return [(word, _split_further(pieces, parts, allowed)) for word, pieces in results]
+
+
+def _split_further(
+    pieces: list[str], parts: Mapping[str, tuple[str, str]], allowed: Set[str]
+) -> list[str]:
+    """Return the pieces of a word, those that are not allowed split as far as the merges allow.
+
+    subword-nmt does the same by a function that calls itself once a letter: Python ends it in the
+    middle of a word of a thousand letters.
+    """
+    result = []
+    *begun, end = pieces
+    waiting = [(end, True), *((piece.removesuffix("@@"), False) for piece in reversed(begun))]
+    while waiting:
+        symbol, last = waiting.pop()
+        piece = symbol if last else f"{symbol}@@"
+        merged = parts.get(f"{symbol}</w>" if last else symbol)
+        if piece in allowed or merged is None:
+            result.append(piece)
+        else:
+            left, right = merged
+            waiting += [(right.removesuffix("</w>") if last else right, last), (left, False)]
+    return result
 
 
 @lru_cache(maxsize=2)
-def _applied(codes: str, allowed: frozenset[str] | None) -> Any:
+def _applied(codes: str) -> Any:
     from subword_nmt.apply_bpe import BPE
 
-    return BPE(io.StringIO(codes), vocab=allowed)
+    return BPE(io.StringIO(codes))

@@ -18,6 +18,7 @@ from workflow.datasets.encoded.encoding import EncodedSplit, begin, write_manife
 from workflow.datasets.encoded.prepared import CaptionedCorpus
 from workflow.datasets.encoded.subwords import END, RESERVED, UNKNOWN
 from workflow.datasets.io.files import existing, read_splits, write_lines
+from workflow.datasets.io.left_out import read_left_out
 from workflow.errors import DataError
 
 Captions = Sequence[Sequence[str]]
@@ -48,7 +49,11 @@ def encode_captions(corpus: CaptionedCorpus, prepared: Path, out: Path) -> None:
             unknown[split] = sum(word not in numbers for word in chain.from_iterable(captions))
             for name, key in (("references", "references"), ("images", "image")):
                 write_lines(out / f"{split}.{name}.txt", (one[key] for one in records[split]))
-    statistics = {"median_length": lengths, "unknown_tokens": unknown}
+    statistics = {
+        "median_length": lengths,
+        "unknown_tokens": unknown,
+        **read_left_out(prepared),
+    }
     size = len(vocabulary)
     write_manifest(corpus, out, splits=sizes, vocabulary_size=size, statistics=statistics)
 

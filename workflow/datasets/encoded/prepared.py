@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from workflow.datasets.io.files import existing
-from workflow.errors import FETCH_AGAIN, DataError
+from workflow.errors import CORRECT, DataError
 
 CODES = "codes.txt"
 PIECES = "sentencepiece.model"
@@ -52,18 +52,21 @@ def aligned(
 ) -> Iterator[tuple[str, str]]:
     """Yield the pairs of two sides, each its name and its lines.
 
-    Raises DataError when the sides have different numbers of lines.
+    Empty lines that one side has at its end, and the other has not, are no pairs. Raises DataError
+    when the sides have different numbers of other lines.
     """
-    counts = [0, 0]
+    counts, surplus = [0, 0], ""
     for pair in zip_longest(source[1], target[1]):
         for side, line in enumerate(pair):
             counts[side] += line is not None
         if counts[0] == counts[1]:
             yield pair
-    if counts[0] != counts[1]:
+        else:
+            surplus = surplus or (pair[0] or pair[1] or "").strip()
+    if surplus:
         raise DataError(
             f"{source[0]} has {counts[0]} lines and {target[0]} has {counts[1]}, so they are not "
-            f"translations of each other line by line; {FETCH_AGAIN}."
+            f"translations of each other line by line; {CORRECT}."
         )
 
 

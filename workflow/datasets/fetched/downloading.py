@@ -1,13 +1,13 @@
 """Download a source file over HTTP: resumed where it broke off, tried again, always verified.
 
-What has arrived lies in `.<name>.part`, and in `.<name>.part.json` what the server says of its
-version, so that a file that changed meanwhile is not glued together. A whole file with the wrong
-bytes is kept as `<name>.wrong` and never accepted.
+What has arrived lies in `.<name>.part`. Every address continues it, whatever its server says of
+the file's version: two servers of one file name different versions, and the checksum decides in the
+end whether the pieces belong together. A whole file with the wrong bytes is kept as `<name>.wrong`
+and never accepted.
 """
 
 import email.utils
 import http.client
-import json
 import os
 import re
 import ssl
@@ -15,7 +15,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from model.store.checksums import sha256
@@ -42,12 +42,11 @@ class Unavailable(Exception):
 
 
 class PartialFile:
-    """What has arrived of a file, and which version of which address it is the beginning of."""
+    """What has arrived of a file."""
 
     def __init__(self, out: Path) -> None:
         """`out` is where the whole file will be."""
         self.path = out.with_name(f".{out.name}.part")
-        self.record = out.with_name(f".{out.name}.part.json")
         self.wrong = out.with_name(f"{out.name}.wrong")
 
     @property
@@ -55,30 +54,14 @@ class PartialFile:
         """Bytes that have arrived."""
         return self.path.stat().st_size if self.path.is_file() else 0
 
-    @property
-    def version(self) -> Mapping[str, str]:
-        """The version that the bytes are of; empty if unknown."""
-        try:
-            version = json.loads(self.record.read_bytes())
-        except (OSError, ValueError):
-            return {}
-        return version if isinstance(version, dict) else {}
-
-    def begin(self, version: Mapping[str, str]) -> None:
-        """Forget what has arrived; from the first byte on, this version comes."""
-        self.discard()
-        self.record.write_text(json.dumps(version), encoding="utf-8")
-
     def discard(self) -> None:
         """Forget what has arrived."""
         self.path.unlink(missing_ok=True)
-        self.record.unlink(missing_ok=True)
 
     def move(self, to: Path) -> None:
         """Give what has arrived its final name."""
         flush(self.path)
         os.replace(self.path, to)
-        self.discard()
 
 
 def download(source: Source, out: Path, pauses: Sequence[float] = PAUSES) -> Origin:
@@ -120,7 +103,7 @@ def _persist(url: str, source: Source, part: PartialFile, pauses: Sequence[float
 
 def _attempt(url: str, source: Source, part: PartialFile) -> None:
     """Ask once for what is missing and check the whole; raise Unavailable if it is not right."""
-    have = part.size if part.version.get("url") == url else 0
+    have = part.size
     if have < source.bytes:
         have = _receive(url, have, source, part)
     difference = source.mismatch(sha256(part.path), part.size)
@@ -142,14 +125,11 @@ def _receive(url: str, have: int, source: Source, part: PartialFile) -> int:
         request.add_header("Range", f"bytes={have}-")
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
-            start, length = _extent(answer)
-            version = {"url": url, "length": str(length)}
-            version |= {n: answer.headers.get(n, "") for n in ("ETag", "Last-Modified")}
-            if start and (start != have or version != part.version):
+            start, length = _extent(answer, have)
+            if start != have:
                 part.discard()
-                raise Unavailable("the file changed between two attempts", passing=True)
-            if not start:
-                part.begin(version)
+            if start not in (0, have):
+                raise Unavailable(f"it sent bytes from {start} on, not from {have}", passing=True)
             _write(answer, length, source, part)
             return start
     except urllib.error.HTTPError as error:
@@ -160,11 +140,15 @@ def _receive(url: str, have: int, source: Source, part: PartialFile) -> int:
         raise Unavailable(str(error) or type(error).__name__, passing=True) from None
 
 
-def _extent(answer: http.client.HTTPResponse) -> tuple[int, int | None]:
-    """Return the position of an answer's first byte, and the whole file's length if it says so."""
+def _extent(answer: http.client.HTTPResponse, have: int) -> tuple[int, int | None]:
+    """Return the position of an answer's first byte, and the whole file's length if it says so.
+
+    A part of the file begins where it was asked for, after the first `have` bytes, unless the
+    server says otherwise.
+    """
     if answer.status == 206:
-        span = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", answer.headers.get("Content-Range", ""))
-        return (int(span[1]), int(span[2])) if span else (-1, None)
+        span = re.match(r"bytes (\d+)-\d+/(\d*)", answer.headers.get("Content-Range", ""))
+        return (int(span[1]), int(span[2]) if span[2] else None) if span else (have, None)
     length = answer.headers.get("Content-Length", "")
     return 0, int(length) if length.isdecimal() else None
 

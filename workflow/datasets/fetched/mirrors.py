@@ -17,7 +17,7 @@ from typing import IO
 from model.store.checksums import sha256
 from workflow.datasets.fetched.origins import Origin
 from workflow.datasets.fetched.sources import Source, mismatch, read_table
-from workflow.datasets.io.archives import members
+from workflow.datasets.io.archives import LARGEST, members
 from workflow.datasets.io.files import replacing
 from workflow.errors import DataError
 
@@ -137,8 +137,11 @@ def _member(pattern: str, source: Source) -> str:
 def _unpack(entry: MirrorFile, source: Source, target: IO[bytes]) -> tuple[str, int]:
     """Write what an entry holds; return its SHA-256 and size."""
     if entry.member:
-        wanted = members(entry.path, lambda name: f"/{name}".endswith(f"/{entry.member}"))
-        content = b"".join(content for _, content in wanted)
+        inside = dict(members(entry.path, lambda name: f"/{name}".endswith(f"/{entry.member}")))
+        if len(inside) > 1:
+            names = " and ".join(inside)
+            raise _other(entry, source, f"{names} in it both end in {entry.member}")
+        content = b"".join(inside.values())
         target.write(content)
         return hashlib.sha256(content).hexdigest(), len(content)
     opener = lzma.open if entry.row["kind"] == PACKED else open
@@ -148,6 +151,8 @@ def _unpack(entry: MirrorFile, source: Source, target: IO[bytes]) -> tuple[str, 
             while chunk := stream.read(CHUNK):
                 checksum.update(chunk)
                 size += len(chunk)
+                if size > max(source.bytes, LARGEST):
+                    raise _other(entry, source, f"it has more than {size} bytes")
                 target.write(chunk)
     except (lzma.LZMAError, EOFError):
         raise _other(entry, source, "it is not a whole xz file") from None

@@ -7,6 +7,7 @@ of, or that lies behind a form. It is never downloaded: a person gets it from `u
 """
 
 import csv
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,7 +75,7 @@ def load(path: Path = SOURCES) -> dict[tuple[str, str], Source]:
     for place, row in read_table(path, COLUMNS):
         if not row["url"].startswith(("https://", "http://")):
             raise DataError(f"{place}: `{row['url']}` is not a http or https address; correct it.")
-        known = row["bytes"].isdecimal() and len(row["sha256"]) == 64
+        known = row["bytes"].isdecimal() and re.fullmatch("[0-9a-f]{64}", row["sha256"])
         if not known and (row["bytes"] or row["sha256"]):
             raise DataError(
                 f"{place}: `bytes` must be a whole number and `sha256` 64 hexadecimal digits, "
@@ -92,10 +93,12 @@ def load(path: Path = SOURCES) -> dict[tuple[str, str], Source]:
 def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Yield (place, row) for every line of a tab-separated table that has `columns`.
 
-    Raises DataError when it lacks one of them, is not UTF-8 or has a quote that does not end.
+    Checksums may be in capitals; they are yielded in small letters. What a row lacks at its end is
+    empty. Raises DataError when the table lacks a column, a row has more columns than the table, it
+    is not UTF-8 or a quote does not end.
     """
     try:
-        with path.open(encoding="utf-8", newline="") as stream:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
             reader = csv.DictReader(stream, dialect="excel-tab", restval="", strict=True)
             missing = [column for column in columns if column not in (reader.fieldnames or [])]
             if missing:
@@ -104,9 +107,22 @@ def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, Mappin
                     "add them, separated by tabs."
                 )
             for row in reader:
-                yield f"{path}, line {reader.line_num}", row
+                place = f"{path}, line {reader.line_num}"
+                if None in row:
+                    raise DataError(
+                        f"{place}: there are more columns than the {len(row) - 1} that the first "
+                        "line names; take the tabs that are too many away."
+                    )
+                yield place, {name: _plain(name, value) for name, value in row.items()}
+    except DataError:
+        raise
     except (UnicodeDecodeError, csv.Error) as error:
         raise DataError(
             f"{path}: this is not a table in UTF-8, its columns separated by tabs ({error}); "
             "correct it."
         ) from None
+
+
+def _plain(name: str, value: str) -> str:
+    """Return the value of a column, a checksum in small letters as `sha256sum` writes it."""
+    return value.strip().lower() if name.endswith("sha256") else value

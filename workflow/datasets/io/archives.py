@@ -3,10 +3,11 @@
 import gzip
 import io
 import lzma
+import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -15,6 +16,10 @@ from workflow.datasets.io.files import replacing
 from workflow.errors import FETCH_AGAIN, DataError
 
 CHUNK = 1 << 20  # bytes
+LARGEST = 8 << 30
+"""Most bytes that an archive may unpack to: more than that of any corpus's, less than a disk's."""
+ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+"""The first bytes of a zip archive with files, and of one without."""
 DAMAGE = (
     tarfile.TarError,
     zipfile.BadZipFile,
@@ -23,6 +28,9 @@ DAMAGE = (
     zlib.error,
     EOFError,
     OSError,
+    LookupError,  # of tarfile, zipfile and NumPy, where a header names what is not there
+    ValueError,  # theirs for a header with no number where one belongs
+    struct.error,
 )
 
 
@@ -30,20 +38,19 @@ def members(path: Path, wanted: Callable[[str], object]) -> Iterator[tuple[str, 
     """Yield (name, content) of the regular files whose name is `wanted`, in the archive's order.
 
     `path` is a tar archive, compressed by gzip, bzip2, xz or not at all, or a zip archive: its
-    content decides, not its name. Names have no leading `./`. Raises DataError when the archive is
-    missing, damaged or cut short, when a name leads out of it, and when a wanted file is a link or
-    a device, or comes twice.
+    first bytes decide, not its name. Names have no leading `./`. Raises DataError when the archive
+    is missing, damaged or cut short, when it unpacks to more than `LARGEST` bytes, when a name
+    leads out of it, and when a wanted file is a link or a device, or comes twice.
     """
     if not path.is_file():
         raise DataError(f"{path}: this archive does not exist; fetch it again.")
     seen = set()
     try:
-        reader = _zip if zipfile.is_zipfile(path) else _tar
-        for full, regular, read in reader(path):
+        for full, size, read in _files(path):
             name = _safe(path, full)
             if not wanted(name):
                 continue
-            if not regular:
+            if size is None:
                 raise DataError(
                     f"{path}: {name} is a link or a device, not a file; replace the archive."
                 )
@@ -51,6 +58,8 @@ def members(path: Path, wanted: Callable[[str], object]) -> Iterator[tuple[str, 
                 raise DataError(f"{path}: {name} is in the archive twice; replace the archive.")
             seen.add(name)
             yield name, read()
+    except DataError:
+        raise
     except DAMAGE as error:
         reason = str(error).partition("\n")[0].rstrip(":")
         raise DataError(
@@ -58,25 +67,65 @@ def members(path: Path, wanted: Callable[[str], object]) -> Iterator[tuple[str, 
         ) from None
 
 
+def named(path: Path, names: Container[str]) -> Iterator[tuple[str, str, bytes]]:
+    """Yield (last part of the name, name, content) of the files whose last part is in `names`.
+
+    Raises DataError as `members` does, and when the last part of two files' names is the same.
+    """
+    seen: dict[str, str] = {}
+    for full, content in members(path, lambda full: PurePosixPath(full).name in names):
+        name = PurePosixPath(full).name
+        if name in seen:
+            raise DataError(
+                f"{path}: both {seen[name]} and {full} are called {name}, and nothing tells which "
+                "is meant; replace the archive by one with a single file of this name."
+            )
+        seen[name] = full
+        yield name, full, content
+        del content  # before the next is read: each may be hundreds of megabytes
+
+
 def member(path: Path, name: str) -> bytes | None:
     """Return the content of the one file of an archive that is called `name`, None without it."""
-    wanted = members(path, lambda full: PurePosixPath(full).name == name)
-    return next((content for _, content in wanted), None)
+    contents = [content for _, _, content in named(path, (name,))]
+    return contents[0] if contents else None
 
 
-def _tar(path: Path) -> Iterator[tuple[str, bool, Callable[[], bytes]]]:
-    """Yield (name, whether it is a regular file, how to read it) for all but the folders."""
+def _files(path: Path) -> Iterator[tuple[str, int | None, Callable[[], bytes]]]:
+    """Yield (name, size, how to read it) for all but the folders; no size for what is no file."""
+    with path.open("rb") as stream:
+        reader = _zip if stream.read(len(ZIP[0])) in ZIP else _tar
+    total = 0
+    for name, size, read in reader(path):
+        total += size or 0
+        if total > LARGEST:
+            raise _too_large(path)
+        yield name, size, read
+
+
+def _too_large(path: Path) -> DataError:
+    """Return the error for an archive that nobody could unpack."""
+    return DataError(
+        f"{path}: this archive unpacks to more than {LARGEST} bytes, which no corpus has; replace "
+        "the archive."
+    )
+
+
+def _tar(path: Path) -> Iterator[tuple[str, int | None, Callable[[], bytes]]]:
+    """Yield the files of a tar archive, as `_files` does."""
     with tarfile.open(path, "r:*") as archive:
         assert archive.fileobj is not None
         for member in archive:
             if not member.isdir():
-                yield member.name, member.isreg(), partial(_content, archive, member)
+                size = member.size if member.isreg() else None
+                yield member.name, size, partial(_content, archive, member)
         # A tar that is cut between two files reads as a whole one but for the zeros that end it.
         archive.fileobj.seek(archive.offset)
         if archive.fileobj.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
             raise tarfile.ReadError("its end is missing")
         while archive.fileobj.read(CHUNK):  # the checksum of the whole stands at the very end
-            pass
+            if archive.fileobj.tell() > archive.offset + LARGEST:
+                raise _too_large(path)
 
 
 def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
@@ -86,13 +135,14 @@ def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
     return stream.read()
 
 
-def _zip(path: Path) -> Iterator[tuple[str, bool, Callable[[], bytes]]]:
-    """Yield (name, whether it is a regular file, how to read it) for all but the folders."""
+def _zip(path: Path) -> Iterator[tuple[str, int | None, Callable[[], bytes]]]:
+    """Yield the files of a zip archive, as `_files` does."""
     with zipfile.ZipFile(path) as archive:
         for entry in archive.infolist():
             if not entry.is_dir():
                 kind = entry.external_attr >> 28  # the upper half holds the Unix mode, or zero
-                yield entry.filename, kind in (0, 8), partial(archive.read, entry)
+                size = entry.file_size if kind in (0, 8) else None
+                yield entry.filename, size, partial(archive.read, entry)
 
 
 def _safe(path: Path, name: str) -> str:

@@ -75,13 +75,18 @@ def write_records(path: Path, records: Iterable[Mapping[str, object]]) -> None:
     write_lines(path, (json.dumps(record, ensure_ascii=False) for record in records))
 
 
+def parse_json(content: str | bytes) -> Any:
+    """Return the value that a JSON text holds, None for what is no such text."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):  # a number too long, brackets too deep
+        return None
+
+
 def read_records(path: Path) -> Iterator[Record]:
     """Yield the records that `write_records` wrote; raise DataError naming a broken line."""
     for place, line in read_lines(path):
-        try:
-            record = json.loads(line)
-        except json.JSONDecodeError:
-            record = None
+        record = parse_json(line)
         if not isinstance(record, dict) or not isinstance(record.get("text"), str):
             raise DataError(
                 f'{place}: expected a JSON object with a "text"; delete the file and prepare again.'

@@ -1,5 +1,6 @@
 """What could not be taken over from official files: read with it, written down, reported."""
 
+import codecs
 import gzip
 import json
 import re
@@ -10,11 +11,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from workflow.datasets.io.files import write_bytes
-from workflow.errors import FETCH_AGAIN, DataError
+from workflow.errors import CORRECT, FETCH_AGAIN, DataError
 
 GZIP = b"\x1f\x8b"
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 COUNTS = "counts.json"
 """The file of a folder of prepared data that has them."""
+FEW, SHARE = 10, 0.001
+"""A file has another encoding where more than `FEW` of its bytes, and more than `SHARE` of all of
+them, can't be decoded."""
+LONGEST_LINE = 1 << 26  # bytes
+
+
+@dataclass
+class Decoded:
+    """How many bytes of a file were decoded."""
+
+    encoding: str
+    bytes: int = 0
+    wrong: int = 0
+    """Those that could not be decoded, and zeros, which no text has."""
 
 
 @dataclass
@@ -25,17 +41,50 @@ class LeftOut:
     """Bytes that the declared encoding could not decode."""
     dropped: Counter[str] = field(default_factory=Counter)
     """Texts left out, by reason."""
+    decoded: dict[Path, Decoded] = field(default_factory=dict)
+    """What was decoded, by file."""
 
-    def decode(self, content: bytes, encoding: str) -> str:
-        """Decode a text; each byte that can't be decoded becomes U+FFFD and is counted."""
-        text = content.decode(encoding, "surrogateescape")
-        lost = re.findall("[\udc80-\udcff]", text)
-        self.replaced_bytes += len(lost)
-        return re.sub("[\udc80-\udcff]", "\ufffd", text) if lost else text
+    def decode(self, path: Path, content: bytes, encoding: str = "utf-8") -> str:
+        """Return a text of the file `path` without the mark of UTF-8 (BOM) that it may begin with.
+
+        Each byte that can't be decoded becomes U+FFFD and is counted. Raises DataError for UTF-16.
+        """
+        if encoding == "utf-8" and content.startswith(UTF_16):
+            raise DataError(f"{path}: this text is in UTF-16; save it as UTF-8.")
+        return self.decode_line(path, content.removeprefix(codecs.BOM_UTF8), encoding)
+
+    def decode_line(self, path: Path, content: bytes, encoding: str = "utf-8") -> str:
+        """Return a part of a text that is not its beginning, as `decode` does."""
+        before = self.replaced_bytes
+        text = self.mend(content.decode(encoding, "surrogateescape"))
+        decoded = self.decoded.setdefault(path, Decoded(encoding))
+        decoded.bytes += len(content)
+        decoded.wrong += self.replaced_bytes - before + content.count(0)
+        return text
+
+    def mend(self, text: str) -> str:
+        """Return a text in which U+FFFD, counted, stands for each half of a character.
+
+        Such halves (lone surrogates) can be in JSON, and nothing can write them.
+        """
+        mended, lost = re.subn("[\ud800-\udfff]", "\ufffd", text)
+        self.replaced_bytes += lost
+        return mended
+
+    def check(self) -> None:
+        """Raise DataError naming a file of which too much could not be decoded."""
+        for path, decoded in self.decoded.items():
+            if decoded.wrong > max(FEW, SHARE * decoded.bytes):
+                raise DataError(
+                    f"{path}: {decoded.wrong} of {decoded.bytes} bytes are no text in "
+                    f"{decoded.encoding}, so the file has another encoding; save it as "
+                    f"{decoded.encoding} where it comes from (data/manual or the mirror)."
+                )
 
     def write(self, out: Path) -> None:
-        """Write them to a folder of prepared data."""
-        write_bytes(out / COUNTS, json.dumps(vars(self), sort_keys=True).encode() + b"\n")
+        """Write the counts to a folder of prepared data."""
+        counts = {"replaced_bytes": self.replaced_bytes, "dropped": self.dropped}
+        write_bytes(out / COUNTS, json.dumps(counts, sort_keys=True).encode() + b"\n")
 
 
 def read_left_out(prepared: Path) -> dict[str, object]:
@@ -48,22 +97,28 @@ def read_text(path: Path, left_out: LeftOut) -> Iterator[str]:
     """Yield the lines of a UTF-8 file, which may be gzipped; the last may lack its newline.
 
     Bytes that are not UTF-8 become U+FFFD and are counted. Raises DataError when there is no such
-    file, it is damaged, or there is no line.
+    file, it is damaged, there is no line, or one is longer than `LONGEST_LINE`.
     """
     if not path.is_file():
         raise DataError(f"{path}: this dataset file does not exist; fetch it again.")
     with path.open("rb") as stream:
         packed = stream.read(len(GZIP)) == GZIP
-    line = b""
+    decode = left_out.decode
     try:
         with (gzip.open if packed else open)(path, "rb") as lines:
-            for line in lines:
-                yield left_out.decode(line.rstrip(b"\r\n"), "utf-8")
+            while line := lines.readline(LONGEST_LINE):
+                if len(line) == LONGEST_LINE:
+                    raise DataError(
+                        f"{path}: a line has {LONGEST_LINE} bytes or more, so this is no text of "
+                        f"sentences; {CORRECT}."
+                    )
+                yield decode(path, line.rstrip(b"\r\n"))
+                decode = left_out.decode_line
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(
             f"{path}: this file is damaged or cut short ({error}); {FETCH_AGAIN}."
         ) from None
-    if not line:
+    if decode != left_out.decode_line:
         raise DataError(f"{path}: this file is empty; {FETCH_AGAIN}.")
 
 
@@ -71,3 +126,35 @@ def read_placed(path: Path, left_out: LeftOut) -> Iterator[tuple[str, str]]:
     """Yield (place, line) for every line that `read_text` yields."""
     for number, line in enumerate(read_text(path, left_out), start=1):
         yield f"{path}, line {number}", line
+
+
+def read_rows(path: Path, left_out: LeftOut) -> Iterator[tuple[str, str]]:
+    """Yield (place, line) as `read_placed` does; empty lines are left out and counted."""
+    for place, line in read_placed(path, left_out):
+        if line.strip(" "):
+            yield place, line
+        else:
+            left_out.dropped["an empty line"] += 1
+
+
+def read_exact(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield (place, line) as `read_placed` does; raise DataError for a byte that is not UTF-8."""
+    left_out = LeftOut()
+    for place, line in read_placed(path, left_out):
+        if left_out.replaced_bytes:
+            raise DataError(f"{place}: this line is not UTF-8; save the file as UTF-8.")
+        yield place, line
+
+
+def cells(place: str, line: str) -> tuple[str, str]:
+    """Return what is before and after the tab of a line; without a tab all is before it.
+
+    Raises DataError for a line with more tabs.
+    """
+    first, _, second = line.partition("\t")
+    if "\t" in second:
+        raise DataError(
+            f"{place}: expected two columns with a tab between them, found "
+            f"{2 + second.count(chr(9))}; {CORRECT}."
+        )
+    return first, second

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workflow.datasets.io.files import SPLITS, write_records
+from workflow.datasets.io.left_out import COUNTS, LeftOut
 from workflow.datasets.kinds.dataset import Dataset
 from workflow.errors import DataError
 
@@ -58,7 +59,7 @@ class CaptionedImages(Dataset):
     def prepared(self) -> Sequence[str]:
         """Files that `prepare` writes."""
         arrays = [f"{split}.{name}.npy" for split in SPLITS for name in self.columns]
-        return [*super().prepared, *arrays]
+        return [*super().prepared, COUNTS, *arrays]
 
     def encode(self, prepared: Path, out: Path) -> None:
         """Write the captions and images as arrays; see `caption_encoding`."""
@@ -67,18 +68,25 @@ class CaptionedImages(Dataset):
         encode_captions(self, prepared, out)
 
 
-def write_captions(out: Path, splits: Mapping[str, Sequence[Captioned]]) -> None:
-    """Write the records of every split.
+def with_captions(
+    splits: Mapping[str, Sequence[Captioned]], left_out: LeftOut
+) -> dict[str, list[Captioned]]:
+    """Return the images that have a caption with a word; the others are counted as dropped."""
+    kept = {split: [one for one in images if one.captions] for split, images in splits.items()}
+    lost = sum(len(splits[split]) - len(images) for split, images in kept.items())
+    if lost:
+        left_out.dropped["an image without a caption"] += lost
+    return kept
 
-    Raises DataError when a split is empty or an image of it has no caption with a word.
-    """
+
+def write_captions(out: Path, splits: Mapping[str, Sequence[Captioned]], left_out: LeftOut) -> None:
+    """Write the records of every split, and what was lost; raise DataError for an empty split."""
     for split, images in splits.items():
         if not images:
-            raise DataError(f"{out}: the split `{split}` has no image; check the files it is from.")
-        for one in images:
-            if not one.captions or not all(one.captions):
-                raise DataError(
-                    f"{out}: image {one.image} of split `{split}` has an empty caption, or none; "
-                    "correct the file of captions."
-                )
+            raise DataError(
+                f"{out}: the split `{split}` has no image with a caption; check the files it is "
+                "from."
+            )
+    for split, images in splits.items():
         write_records(out / f"{split}.jsonl", (one.record for one in images))
+    left_out.write(out)

@@ -22,7 +22,7 @@ from workflow.datasets.io.files import by_name, replacing
 from workflow.datasets.io.left_out import COUNTS, LeftOut, read_text
 from workflow.datasets.io.multicore import MOST
 from workflow.datasets.kinds.dataset import Dataset
-from workflow.errors import FETCH_AGAIN, DataError, RecipeError
+from workflow.errors import CORRECT, DataError, RecipeError
 
 LONGEST_WORD = 1000  # characters, as in Moses's `clean-corpus-n.perl`
 LONGEST_TEST = 1000  # words of a sentence to choose settings with or to report on
@@ -74,8 +74,7 @@ class ParallelText(Dataset):
     def pairs(self, files: Sequence[Path], left_out: LeftOut, out: Path) -> SplitPairs:
         """Yield every pair, and the split that it goes to; archives may be unpacked in `out`.
 
-        Raises DataError when a file is damaged, two sides do not fit, or a dev or test pair has an
-        empty side.
+        Raises DataError when a file is damaged or two sides do not fit.
         """
 
     def prepare(self, files: Sequence[Path], out: Path) -> None:
@@ -151,7 +150,7 @@ class ParallelText(Dataset):
         for split, name in names.items():
             source, target = self.paths(files, name)
             pairs = words(read_sides(source, target, left_out))
-            kept = self.clean(pairs, left_out) if split == "train" else whole(pairs, str(source))
+            kept = self.clean(pairs, left_out) if split == "train" else whole(pairs, left_out)
             yield from ((split, pair) for pair in kept)
 
     def paths(self, files: Sequence[Path], name: str) -> list[Path]:
@@ -162,7 +161,8 @@ class ParallelText(Dataset):
     def write(self, out: Path, pairs: Iterable[tuple[str, Pair]], left_out: LeftOut) -> None:
         """Write pairs, each with the split that it goes to, and what was lost.
 
-        Raises DataError, and leaves no file, when a split is empty.
+        Raises DataError, and leaves no file, when a split is empty or a file has another encoding
+        than it should have.
         """
         counts = dict.fromkeys(self.splits, 0)
         texts = [name for name in self.prepared if name.endswith(".txt") and name != CODES]
@@ -173,6 +173,7 @@ class ParallelText(Dataset):
                 for kind, text in pair._asdict().items():
                     if f"{split}.{kind}.txt" in files:
                         files[f"{split}.{kind}.txt"].write(f"{text}\n".encode())
+            left_out.check()
             for split, count in counts.items():
                 if not count:
                     raise DataError(
@@ -219,7 +220,7 @@ def tabbed(lines: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         if line.count("\t") != 1:
             raise DataError(
                 f"{place}: expected a sentence, a tab and its translation, found {line!r}; "
-                f"{FETCH_AGAIN}."
+                f"{CORRECT}."
             )
         source, target = line.split("\t")
         yield source, target
@@ -242,18 +243,13 @@ def as_written(sides: Iterable[tuple[str, str]], lowercase: bool = False) -> Ite
         yield Pair(*(text.lower() if lowercase else text for text in texts), target)
 
 
-def whole(pairs: Iterable[Pair], place: str) -> Iterator[Pair]:
-    """Yield the pairs of a dev or test set, none of which may be left out.
-
-    Raises DataError naming the sentence that has an empty side or is far too long.
-    """
-    for number, pair in enumerate(pairs, start=1):
+def whole(pairs: Iterable[Pair], left_out: LeftOut) -> Iterator[Pair]:
+    """Yield the pairs of a dev or test set; what can't be translated is counted as dropped."""
+    for pair in pairs:
         words = [len(side.split()) for side in pair[:2]]
         if not all(words):
-            raise DataError(f"{place}, sentence {number}: one side is empty; {FETCH_AGAIN}.")
-        if max(words) > LONGEST_TEST:
-            raise DataError(
-                f"{place}, sentence {number}: {max(words)} words in one sentence, and no more than "
-                f"{LONGEST_TEST} can be translated; {FETCH_AGAIN}."
-            )
-        yield pair
+            left_out.dropped["an empty side in dev or test"] += 1
+        elif max(words) > LONGEST_TEST:
+            left_out.dropped[f"more than {LONGEST_TEST} words in dev or test"] += 1
+        else:
+            yield pair

@@ -2,26 +2,25 @@
 
 import io
 from collections.abc import Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from workflow.datasets.encoded.encoding import write_array
-from workflow.datasets.io.archives import members
-from workflow.errors import FETCH_AGAIN, DataError
+from workflow.datasets.io.archives import named
+from workflow.errors import CORRECT, FETCH_AGAIN, DataError
 
 
 def write_pixels(archive: Path, splits: Mapping[str, Sequence[str]], side: int, out: Path) -> None:
     """Write the photos of every split, by their names, to `<split>.pixels.npy` (N, 3, side, side).
 
-    Raises DataError when the archive lacks one of them, or one can't be read.
+    Raises DataError when the archive lacks one of them or has it twice, or one can't be read.
     """
     places = {name: (split, n) for split, names in splits.items() for n, name in enumerate(names)}
     arrays = {s: np.zeros((len(names), 3, side, side), np.uint8) for s, names in splits.items()}
     missing = set(places)
-    for path, content in members(archive, lambda path: PurePosixPath(path).name in places):
-        name = PurePosixPath(path).name
+    for name, path, content in named(archive, places):
         split, number = places[name]
         arrays[split][number] = _read_pixels(f"{archive}: {path}", content, side)
         missing.discard(name)
@@ -42,5 +41,5 @@ def _read_pixels(place: str, content: bytes, side: int) -> np.ndarray:
             fitted = image.convert("RGB").resize((side, side), Image.Resampling.LANCZOS)
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
         reason = "it is no image" if isinstance(error, UnidentifiedImageError) else str(error)
-        raise DataError(f"{place} can't be read ({reason}); {FETCH_AGAIN}.") from None
+        raise DataError(f"{place} can't be read ({reason}); {CORRECT}.") from None
     return np.asarray(fitted).transpose(2, 0, 1)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from workflow.datasets.encoded.moses import Moses
-from workflow.datasets.io.archives import members
+from workflow.datasets.io.archives import named
 from workflow.datasets.io.files import by_name
 from workflow.datasets.io.left_out import LeftOut
 from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs, read_sides
@@ -49,8 +49,8 @@ class SharedTask(ParallelText):
 
 def _unpack(path: Path, names: Sequence[str], folder: Path) -> tuple[Path, Path]:
     """Write the two named files of an archive to a folder; return where they are."""
-    for member, content in members(path, lambda member: Path(member).name in names):
-        (folder / Path(member).name).write_bytes(content)
+    for name, _, content in named(path, names):
+        (folder / name).write_bytes(content)
         del content  # before the next is read: each is hundreds of megabytes
     for name in names:
         if not (folder / name).is_file():
