@@ -13,7 +13,7 @@ from workflow.equivalence.changed import Change
 from workflow.equivalence.judging import Finding, worst
 from workflow.equivalence.side import SCALES, Json
 from workflow.equivalence.sides import OF, Failed, Kind, Of, Sides, Use, What
-from workflow.equivalence.specs import JUDGED, UPDATES, different_forms, in_single
+from workflow.equivalence.specs import JUDGED, UPDATES, different_forms, form, in_single
 from workflow.equivalence.statements import Place
 
 Executed = dict[Of, set[tuple[str, int, int]]]
@@ -30,8 +30,8 @@ MACHINES: tuple[Json, ...] = (
 )
 """What is a little different where the old code shows what a machine makes by itself: more threads,
 no oneDNN, weights changed by a rounding."""
-SUBJECTS = 2
-"""Models that a changed evaluator is run on, of different kinds where there are, of one scale."""
+SUBJECTS = 4
+"""Models and arguments that a changed evaluator is run with, of different kinds, of one scale."""
 
 
 @dataclass
@@ -164,11 +164,13 @@ def _findings(
             if sides.after[key]["recorders"]:
                 yield _measure(sides, Use(key), "recorder", longer, of_old, of_new, note)
         return
-    subjects: dict[str, Use] = {}
+    subjects: dict[tuple[str, str], Use] = {}
     scale = uses[0].key.partition("/")[0]
     for use in uses:
         if use.key.startswith(f"{scale}/"):
-            subjects.setdefault(sides.after[use.key]["code"], use)
+            entry = sides.after[use.key]
+            node = entry[f"{proof.kind.what}s"][use.part]["node"]
+            subjects.setdefault((form(node), entry["code"]), use)
     for use in [*subjects.values()][:SUBJECTS]:
         yield _measure(sides, use, proof.kind.what, longer, of_old, of_new, note)
 

@@ -18,6 +18,7 @@ from workflow.equivalence.specs import (
     UPDATES,
     compressed,
     further_recipes,
+    known_words,
     lengthen,
     settings_of,
     shortened,
@@ -263,7 +264,10 @@ class Sides:
             "spec": self.specs(use.key, offset)[at],
             "data": self.data_of(use.key, longer),
             "folder": str(folder),
-            "node": shortened(_part(self.listings[at][use.key], what, use.part)["node"]),
+            "node": known_words(
+                shortened(_part(self.listings[at][use.key], what, use.part)["node"]),
+                self.data_of(use.key, longer),
+            ),
             "statements": watched,
         }
 

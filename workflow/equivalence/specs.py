@@ -33,6 +33,8 @@ TRAIN, TEST = 104, 40
 WARMUP, CLIP = 8, 20
 """Updates of a warm-up, and by what a bound on gradients is divided, so that both have effect."""
 
+RESERVED = 4
+"""Entries of a vocabulary that are no words."""
 SHAPES = ("pixels",)
 """Options of data that a model is built for."""
 SIZES = {
@@ -113,6 +115,14 @@ def shortened(node: Any) -> Any:
     }
 
 
+def known_words(node: Json, encoded: str) -> Json:
+    """Return an evaluator that asks for a word of some data, where it asks for one it has not."""
+    words = (Path(encoded) / "vocabulary.txt").read_bytes().decode().split("\n")
+    if "token" not in node or node["token"] in words:
+        return node
+    return {**node, "token": next(word for word in words[RESERVED:] if not word.endswith("@@"))}
+
+
 def in_single(spec: Json) -> Json:
     """Return a spec of a proof that computes in fp32 in the place of bf16."""
     batch = {
@@ -126,23 +136,36 @@ def small_recipe(key: str, listing: Mapping[str, Json]) -> Json | None:
     """Return the recipe of data that a variant can be proven on, None where there are none.
 
     Where its own data are generated, these, with fewer examples; else those of its experiment at
-    scale `demo`, of the variant whose name is most alike, with what the model's shapes ask for.
+    scale `demo`, of the variant whose name is most alike, with what the model's shapes and the words
+    of evaluators ask for.
     """
     own = listing[key]["spec"]["run"]["data"]
     recipe = own if load(own).generated else _demo(key, listing)
-    return cut(recipe and {**recipe, **{name: own[name] for name in SHAPES if name in own}})
+    if recipe is None:
+        return None
+    fitting = {name: own[name] for name in SHAPES if name in own}
+    if _languages(own) == _languages(recipe) != []:
+        fitting["direction"] = own["direction"]
+    return cut({**recipe, **fitting})
 
 
 def further_recipes(key: str, part: str, listing: Mapping[str, Json]) -> dict[str, Json] | None:
     """Return the recipes of what an evaluator reads beside the data, by argument."""
-    asked = _further(listing[key], part)
-    if all(load(recipe).generated for recipe in asked.values()):
-        return {name: dict(recipe) for name, recipe in asked.items()}
-    experiment = key.split("/")[1]
-    for other, entry in listing.items():
-        if other.startswith(f"demo/{experiment}/") and _further(entry, part).keys() == asked.keys():
-            return {name: dict(recipe) for name, recipe in _further(entry, part).items()}
-    return None
+    generated = {
+        recipe["dataset"]: recipe
+        for entry in listing.values()
+        for recipe in entry["further"].values()
+        if load(recipe).generated
+    }
+    found = {
+        name: recipe if load(recipe).generated else generated.get(recipe["dataset"])
+        for name, recipe in _further(listing[key], part).items()
+    }
+    return None if None in found.values() else found  # type: ignore[return-value]
+
+
+def _languages(recipe: Json) -> list[str]:
+    return sorted(str(recipe.get("direction", "")).split("_")) if "direction" in recipe else []
 
 
 def _further(entry: Json, part: str) -> dict[str, Json]:
