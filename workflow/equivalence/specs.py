@@ -136,8 +136,7 @@ def small_recipe(key: str, listing: Mapping[str, Json]) -> Json | None:
     """Return the recipe of data that a variant can be proven on, None where there are none.
 
     Where its own data are generated, these, with fewer examples; else those of its experiment at
-    scale `demo`, of the variant whose name is most alike, with what the model's shapes and the words
-    of evaluators ask for.
+    scale `demo`, of the variant whose name is most alike, of images and languages as its own.
     """
     own = listing[key]["spec"]["run"]["data"]
     recipe = own if load(own).generated else _demo(key, listing)
