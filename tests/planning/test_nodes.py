@@ -114,10 +114,3 @@ def test_a_module_that_does_not_exist_is_named_with_the_nearest(tmp_path):
     (tmp_path / "module.py").write_text(SOURCE)
     with pytest.raises(InputError, match=r'there is no module "modul"; did you mean "module"\?'):
         signature("modul:Plain", "model", tmp_path)
-
-
-def test_heads_share_a_width_evenly():
-    node = {"path": "model.architectures.transformer:Transformer", "width": 64, "heads": 7}
-    with pytest.raises(InputError, match=r"^here \(.*\): width 64 is not a multiple of 7 "):
-        check_nodes(node, "here", ROOT)
-    check_nodes({**node, "heads": 8}, "here", ROOT)

@@ -32,8 +32,7 @@ _signatures: dict[tuple[str, Path], Signature] = {}
 def check_nodes(value: Any, where: str, root: Path) -> None:
     """Check every node in `value` (a mapping with the key `path`) and everything below it.
 
-    Raises InputError when a path names nothing, a part does not take one of the arguments, or its
-    heads can't share its width.
+    Raises InputError when a path names nothing, or a part does not take one of the arguments.
     """
     if isinstance(value, list):
         for index, item in enumerate(value):
@@ -45,11 +44,6 @@ def check_nodes(value: Any, where: str, root: Path) -> None:
         for name in value:
             if name != "path" and name not in part.names and not part.open:
                 raise unknown(f"{where} ({path})", "argument", name, part.names)
-        width, heads = value.get("width"), value.get("heads")
-        if isinstance(width, int) and isinstance(heads, int) and heads > 0 and width % heads:
-            raise InputError(
-                f"{where} ({path}): width {width} is not a multiple of {heads} heads; change one"
-            )
     for name, item in value.items():
         check_nodes(item, f"{where}.{name}", root)
 
