@@ -40,7 +40,7 @@ def test_the_plain_files(take, tmp_path):
     ("name", "text", "sentence"),
     [
         ("tst2013.vi", "Một .\n", r"tst2013.en has 2 lines and .*tst2013.vi has 1, so"),
-        ("tst2012.vi", "\n", r"tst2012.en, sentence 1: one side is empty"),
+        ("tst2012.vi", "\n", r"the split `dev` is empty"),
         ("train.vi", "", r"train.vi: this file is empty; delete the file"),
     ],
 )
