@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.sealing import flip
+from workflow import locking
 from workflow.scripts import verify
 
 KINDS = {
@@ -115,7 +116,8 @@ class Demo:
         self.random = random.Random(seed)
         self.jobs = jobs_of(results)
         self.checks = [*verify.of_results(results)]
-        every = {path for path in results.rglob("*") if path.is_file()}
+        lock = results / locking.NAME
+        every = {path for path in results.rglob("*") if path.is_file() and path != lock}
         self.files: dict[str, list[Path]] = {}
         for kind, pattern in reversed(KINDS.items()):
             mine = sorted(every & set(results.glob(pattern)))
