@@ -38,6 +38,10 @@ def results(tmp_path: Path) -> Results:
     return Results(tmp_path / "results", "lite")
 
 
+PATIENCE = 300_000
+"""Milliseconds until something counts as not happening, on a machine that others use too."""
+
+
 def chromium_path() -> str | None:
     """Return where a Chromium is, None without one."""
     return next((path for name in PROGRAMS if (path := shutil.which(name))), None)
@@ -68,6 +72,7 @@ def opened(chromium: Browser, file: Path) -> Iterator[Open]:
 
     def open_page(address: str = "", of: Path = file, **options: object) -> Page:
         context = chromium.new_context(**{"viewport": {"width": 1300, "height": 900}, **options})  # type: ignore[arg-type]
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         page = context.new_page()
         page.on("request", lambda it: wrong.append(it.url) if _fetched(it.url, of) else None)

@@ -22,8 +22,8 @@ from tests.slurm.project import LOCAL, Project, planned
 
 TOLD = ("JobId", "JobState", "Reason", "ExitCode", "Restarts", "NodeList", "StartTime", "EndTime")
 """What is told of a job."""
-AT_ONCE = 5
-"""Cases at a time: each keeps one or two of the eight fake GPUs busy."""
+AT_ONCE = 4
+"""Cases at a time: each keeps one or two of the eight fake GPUs and half a core busy."""
 
 
 @dataclass(frozen=True)

@@ -50,9 +50,9 @@ def demo(bench: Bench) -> str:
 def deadline(bench: Bench) -> str:
     """A run that knows its limit leaves in time, and its retry loses nothing."""
     project = bench.project("deadline")
-    limit = "          resources: {runtime: 2m}\n"
+    limit = "          resources: {runtime: 3m}\n"
     project.edit("paced.yaml", "        uniform_soft:\n", f"        uniform_soft:\n{limit}")
-    project.pace(0.3)
+    project.pace(0.5)
     main = project.start()
     project.until_processes(2)
     project.pace(0)

@@ -25,7 +25,7 @@ class Failed(Exception):
     """What a case promises did not happen."""
 
 
-PATIENCE = 900
+PATIENCE = 1800
 """Seconds until something counts as not happening, on a machine that others use too."""
 
 
