@@ -19,6 +19,7 @@ NEEDS = {
     "scancel": "Slurm",
     "scontrol": "Slurm",
     "sbatch": "Slurm; what it wraps is in test_cluster.py",
+    "snakemake --unlock": "a killed snakemake",
     "python -m tests.slurm": "Slurm; make slurm runs it",
     "python -m tests.explored results --scale demo": "a finished demo, and a browser",
     "python -m tests.flips results": "a finished demo; make offline runs it",

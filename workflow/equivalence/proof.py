@@ -44,7 +44,7 @@ class Proof:
         finding: how numbers compare.
         updates: how many were compared.
         lines: changed statements that were executed.
-        drops: scalars and arrays that the new code does not give.
+        drops: of an evaluator, scalars and arrays that the new code does not give.
         gpu: `unchanged` where no line changed that only a GPU runs, else `changed`.
         refusals: sentences, why numbers that are the same are no proof.
     """
@@ -150,7 +150,7 @@ def _findings(
     def note(old: Json, new: Json) -> None:
         executed["old"] |= {(file, first, last) for file, first, last in old["executed"]}
         executed["new"] |= {(file, first, last) for file, first, last in new["executed"]}
-        if "result" in old:
+        if proof.kind.what == "evaluator":
             proof.drops |= judging.gone(new["result"], old["result"])
 
     if proof.kind.what == "training":
