@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from model.batches.corpus import text_lines
 from workflow.datasets.encoded.prepared import SOURCE_VOCABULARY
+from workflow.datasets.encoded.subwords import RESERVED
 from workflow.datasets.kinds.recipe import load
 from workflow.equivalence.side import SCALES, Json
 from workflow.planning.identity import canonical, nameless
@@ -33,8 +35,6 @@ TRAIN, TEST = 104, 40
 WARMUP, CLIP = 8, 20
 """Updates of a warm-up, and by what a bound on gradients is divided, so that both have effect."""
 
-RESERVED = 4
-"""Entries of a vocabulary that are no words."""
 SHAPES = ("pixels",)
 """Options of data that a model is built for."""
 SIZES = {
@@ -117,10 +117,13 @@ def shortened(node: Any) -> Any:
 
 def known_words(node: Json, encoded: str) -> Json:
     """Return an evaluator that asks for a word of some data, where it asks for one it has not."""
-    words = (Path(encoded) / "vocabulary.txt").read_bytes().decode().split("\n")
+    words = text_lines(Path(encoded) / "vocabulary.txt")
     if "token" not in node or node["token"] in words:
         return node
-    return {**node, "token": next(word for word in words[RESERVED:] if not word.endswith("@@"))}
+    return {
+        **node,
+        "token": next(word for word in words[len(RESERVED) :] if not word.endswith("@@")),
+    }
 
 
 def in_single(spec: Json) -> Json:

@@ -185,9 +185,9 @@ class _Reader:
     def _statement(self, node: ast.AST, header: ast.AST, around: _Around) -> Iterator[Statement]:
         """Yield a statement, unless it only imports what is followed where it is used."""
         text = _written(self.writer, header, around.local)
-        running = _Uncompared().visit(copy.deepcopy(header))
         parts = [*ast.walk(header)]
         if text:
+            running = _Uncompared().visit(copy.deepcopy(header))
             yield Statement(
                 node=header,
                 place=self._place(node),
