@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from unicodedata import normalize
 
 import numpy as np
 import pytest
@@ -122,9 +123,21 @@ PLAIN = [
 ]
 
 
+OTHER_SCRIPTS = [
+    ("लड़की कूदती है ।", "लड़की कूदती है"),
+    ("e\u0301t\u00e9 s'en va", "\u00e9t\u00e9 s en va"),
+    ("\u0130stanbul'a", "i\u0307stanbul a"),
+]
+
+
 def test_words_are_those_of_the_penn_treebank():
     for caption, expected in PLAIN:
         assert " ".join(caption_words(caption)) == expected
+
+
+@pytest.mark.parametrize(("caption", "words"), OTHER_SCRIPTS)
+def test_marks_belong_to_the_letter_before_them(caption, words):
+    assert caption_words(caption) == normalize("NFC", words).split()
 
 
 @pytest.mark.skipif(bool(coco_tools.lacking()), reason="pycocoevalcap or Java is missing")

@@ -16,8 +16,9 @@ from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import ClassVar, Literal, NamedTuple
-from unicodedata import category, normalize
+from unicodedata import normalize
 
+from model.batches.caption_words import LETTERS
 from workflow.datasets.grammars.labelled_clauses import Lexicon
 from workflow.datasets.io.files import (
     SPLITS,
@@ -46,10 +47,6 @@ TAG = re.compile(
     r"|ul)\b[^<>]*>",
     re.IGNORECASE,
 )
-MARKS = "".join(chr(c) for c in range(0x300, 0x1F000) if category(chr(c))[0] == "M")
-"""Accents, vowel signs and the like. They are no `\\w`, and belong to the letter before them."""
-# That marks begin at U+0300 is asked first: it spares most letters a look into the long list.
-LETTERS = rf"\w+(?:(?=[^\x00-\u02ff])[{MARKS}]+\w*)*"
 PLAIN_WORD = re.compile(LETTERS)
 WORD = re.compile(rf"\w+?(?=n't\b)|n't\b|'(?:s|m|d|re|ve|ll)\b|{LETTERS}|([^\w\s])\1*")
 
