@@ -1,163 +1,23 @@
-"""Before training: set the process up; try mechanisms, the longest pair, the last checkpoint."""
+"""Before training: set the process up; try the longest text and the last checkpoint."""
 
 from __future__ import annotations
 
 import ctypes
-import math
-from collections.abc import Callable, Iterator, Mapping
-from itertools import product
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
 
-from model.batches.batching import Sampler
+from model.batches.batching import Batch, Sampler, collate
 from model.batches.corpus import Corpus
 from model.batches.pairs import pair_lengths
 from model.build import Node, Spec, accepted, build, locate
+from model.training.loop import build_model
 
 SIDES = ("source", "target")
-
-SHAPES = ((2, 5, 7), (3, 1, 1))
-"""B, T and S of the scores that a mechanism is tried on; H is the model's."""
-OPEN = 4
-"""The keys that the second text of a batch has; the others are masked."""
-CPU = torch.device("cpu")
-
-SUMS = {"one": (1.0, 1.0), "at most one": (-math.inf, 1.0), "free": (-math.inf, math.inf)}
-"""What a mechanism's `sum` may state, with the least and the largest sum of a row."""
-SIGNS = ("positive", "any")
-"""What its `sign` may state."""
-READER = "model.architectures.context_transformer:ContextTransformer"
-
-
-def check_mechanisms(model: Node, device: torch.device = CPU) -> None:
-    """Try every normalizer that a model's node names, as it is in training and afterwards.
-
-    What its rows are, it may state as attributes: `sum`, one of `SUMS` and "one" by default, and
-    `sign`, one of `SIGNS` and "positive" by default. It may have a method `after`, from what is
-    read with its weights, (B, H, T, K), to as much.
-
-    Args:
-        model: the node, with arguments; `heads` and `width` stand beside `normalizer`, or the
-            normalizer of one place, such as `cross_normalizer`. A model without `heads` has one.
-        device: to try them on.
-
-    Raises:
-        ValueError: a normalizer can't be built or returns no attention weights; the sentence names
-            it.
-    """
-    for node, place in _normalizers(model):
-        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-            torch.manual_seed(0)
-            fault = _first_fault(node, place, device)
-        if fault:
-            raise ValueError(
-                f"{node['path']} is no attention mechanism: {fault}. It maps scores "
-                f"(B, H, T, S), masked keys at -inf, to weights (docs/own_mechanism.md)."
-            )
-
-
-def _normalizers(node: Any) -> Iterator[tuple[Node, Node]]:
-    """Yield the normalizers anywhere below a node, each with the node that it stands in."""
-    if isinstance(node, Mapping):
-        for name, value in node.items():
-            if name.endswith("normalizer") and isinstance(value, Mapping):
-                yield value, node
-            yield from _normalizers(value)
-
-
-def _first_fault(node: Node, place: Node, device: torch.device) -> str:
-    """Say what is wrong with a mechanism, and with which scores; empty where nothing is."""
-    given = ""
-    heads = place.get("heads", 1)
-    try:
-        part, mechanism = locate(node["path"]), build(node)
-        stated = [getattr(part, name, None) for name in ("sum", "sign")]
-        for name, one, known in zip(("sum", "sign"), stated, (SUMS, SIGNS), strict=True):
-            if one is not None and one not in known:
-                return f"its {name} is {one!r}; state one of {', '.join(map(repr, known))}"
-        after = getattr(mechanism, "after", None)
-        if after and not getattr(locate(place["path"]), "reads_after", False):
-            return f"it has a step after reading, which {place['path']} leaves out; use {READER}"
-        for (batch, queries, keys), training in product(SHAPES, (True, False)):
-            if isinstance(mechanism, nn.Module):
-                mechanism.to(device).train(training)
-            scores = torch.randn(batch, heads, queries, keys, device=device)
-            given = f"given scores {tuple(scores.shape)} {'in' if training else 'after'} training, "
-            fault = _fault(mechanism, scores, *stated)
-            if fault:
-                return given + fault
-            if after:
-                width = place.get("width", heads) // heads
-                context = torch.randn(batch, heads, queries, width, device=device)
-                context[:, :, -1] = 0  # of a query that attends to nothing
-                fault = _fault_after(mechanism, after, context)
-            if fault:
-                return f"given what is read {tuple(context.shape)}, {fault}"
-    except Exception as error:
-        if str(error).startswith("CUDA"):  # the GPU's fault, which another attempt may not meet
-            raise
-        return f"{given}it fails with {type(error).__name__}: {error}".splitlines()[0].rstrip(".: ")
-    return ""
-
-
-def _fault(
-    mechanism: Callable[[Tensor], Any], scores: Tensor, total: str | None, sign: str | None
-) -> str:
-    """Say what is wrong with a mechanism's weights; empty where nothing is."""
-    masked = torch.zeros_like(scores, dtype=torch.bool)
-    masked[1, ..., OPEN:] = True
-    scores = scores.masked_fill(masked, -torch.inf).requires_grad_()
-    given = scores.clone()
-    weights = mechanism(given)
-    if not torch.equal(given, scores):
-        return "it changes the scores that it is given; compute new ones instead"
-    if not isinstance(weights, Tensor):
-        return f"it returns {type(weights).__name__}, no tensor"
-    if weights.shape != scores.shape:
-        return f"its weights have the shape {tuple(weights.shape)}"
-    if not weights.isfinite().all():
-        return "some weights are not finite; take the -inf of masked keys out before you multiply"
-    if sign != "any" and (weights < 0).any():
-        meant = "" if sign else '; where that is meant, state sign = "any" in its class'
-        return f"some weights are negative{meant}"
-    if (weights[masked] != 0).any():
-        return "masked keys get a weight"
-    sums = weights.detach().sum(dim=-1)
-    least, most = SUMS[total or "one"]
-    if not ((sums >= least - 1e-4) & (sums <= most + 1e-4)).all():
-        what = f"rows sum to {float(sums.min()):.4g} to {float(sums.max()):.4g}, not to "
-        free = "at most one" if sums.max() <= 1 + 1e-4 else "free"
-        meant = "" if total else f'; where that is meant, state sum = "{free}" in its class'
-        return f"{what}{'at most ' if total == 'at most one' else ''}1{meant}"
-    if weights.requires_grad and not _finite_gradients(mechanism, weights, scores, ~masked):
-        return "the gradient of its weights is not finite; mind the -inf of masked keys"
-    return ""
-
-
-def _fault_after(
-    mechanism: Callable[[Tensor], Any], after: Callable[[Tensor], Any], context: Tensor
-) -> str:
-    """Say what is wrong with a mechanism's step after reading; empty where nothing is."""
-    context.requires_grad_()
-    found = after(context.clone())
-    if not isinstance(found, Tensor) or found.shape != context.shape:
-        return f"its `after` returns {tuple(getattr(found, 'shape', ()))}; return as much"
-    everything = torch.ones_like(context, dtype=torch.bool)
-    if not found.isfinite().all() or not _finite_gradients(mechanism, found, context, everything):
-        return "its `after` is not finite, or its gradient is not; mind a query that reads nothing"
-    return ""
-
-
-def _finite_gradients(mechanism: object, found: Tensor, given: Tensor, where: Tensor) -> bool:
-    """Whether the gradients of what was found are finite, in parameters and in what was given."""
-    (found * torch.randn_like(found)).sum().backward()
-    learned = mechanism.parameters() if isinstance(mechanism, nn.Module) else ()
-    gradients = [parameter.grad for parameter in learned]
-    gradients += [given.grad[where] if given.grad is not None else None]
-    return all(one is None or bool(one.isfinite().all()) for one in gradients)
+FRAME = 2
+"""Most tokens that a model reads around a text."""
 
 
 def check_longest_pair(model: Node, corpus: Corpus) -> None:
@@ -186,6 +46,50 @@ def check_longest_pair(model: Node, corpus: Corpus) -> None:
             f"{name}.{which}.txt) has {longest} sub-words, <eos> included, and model.max_length "
             f"is {limit}: set it to {longest} or more."
         )
+
+
+def check_longest_text(spec: Spec, corpus: Corpus) -> None:
+    """Let a model with positions read the longest text of each split, where it may be too long.
+
+    Raises:
+        ValueError: the model can't read it; it names the split, the text and the key.
+    """
+    limits, objective = [*_limits(spec["model"], "model")], build(spec["objective"])
+    if not limits or hasattr(objective, "sampler"):  # of pairs or segments
+        return
+    key, limit = min(limits, key=lambda one: one[1])
+    for name in corpus.manifest["splits"]:
+        split = corpus.split(name)
+        number = int(split.lengths.argmax())
+        longest = int(split.lengths[number]) + FRAME
+        batch = collate(split, np.array([number]))
+        # A single position would stand for all of them.
+        if limit == 1 or (longest > limit and not _reads(spec, objective, corpus, batch)):
+            raise ValueError(
+                f"{corpus.folder}: text {number + 1} of '{name}' has {longest} tokens with those "
+                f"around it, and {key} is {limit}: set it to {longest} or more."
+            )
+
+
+def _reads(spec: Spec, objective: Any, corpus: Corpus, batch: Batch) -> bool:
+    """Whether a run's model reads a batch."""
+    try:
+        with torch.no_grad():
+            objective.loss(build_model(spec, corpus), batch, 0.0)
+    except (RuntimeError, IndexError):
+        return False
+    return True
+
+
+def _limits(node: Any, key: str) -> Iterator[tuple[str, int]]:
+    """Yield each `max_length` below a model's node, given or left out, with its key."""
+    if not isinstance(node, Mapping):
+        return
+    known = accepted(locate(node["path"])) if "path" in node else {}
+    if "max_length" in known:
+        yield f"{key}.max_length", node.get("max_length", known["max_length"].default)
+    for name, value in node.items():
+        yield from _limits(value, f"{key}.{name}")
 
 
 def check_last_checkpoint(spec: Spec, corpus: Corpus) -> None:

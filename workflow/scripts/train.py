@@ -119,10 +119,11 @@ def _train(
 
     from model.batches.corpus import Corpus
     from model.training.loop import Interrupted, TrainingFailed, train
+    from model.training.mechanism_check import check_mechanisms
     from model.training.preflight import (
         check_last_checkpoint,
         check_longest_pair,
-        check_mechanisms,
+        check_longest_text,
         prepare_process,
     )
     from model.training.process_group import join
@@ -145,8 +146,9 @@ def _train(
     segments = _begin_segment(entry, code, device, checkpointer.newest(), group.size)
     try:
         corpus = Corpus(given.data)
-        check_mechanisms(spec["model"], device)
+        check_mechanisms(spec["model"], device, corpus)
         check_longest_pair(spec["model"], corpus)
+        check_longest_text(spec, corpus)
         check_last_checkpoint(spec, corpus)
         trained = train(spec, corpus, checkpointer, device, weights, say, group)
     except Interrupted as error:

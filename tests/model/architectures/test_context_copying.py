@@ -9,7 +9,7 @@ from model.architectures.multihead_copying import MultiheadCopyingModel
 from model.normalizers.differential import Differential
 from model.normalizers.entmax15 import Entmax15
 from model.normalizers.rela import ReLA
-from model.training.preflight import check_mechanisms
+from model.training.mechanism_check import check_mechanisms
 from tests.model.architectures.test_copying import loop_head
 from tests.model.compare import close
 from tests.model.specs import part
