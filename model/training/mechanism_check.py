@@ -103,7 +103,7 @@ def _first_fault(
     given, before = "", {name: read() for name, read in STATES.items()}
     heads = place.get("heads", 1)
     most = math.isqrt(MOST // heads)
-    shapes = [*SHAPES]
+    shapes: list[tuple[int, ...]] = [*SHAPES]
     if max(lengths) > max(SHAPES[-1]):
         shapes.append((2, *(min(length, most) for length in lengths)))
     try:
