@@ -105,7 +105,7 @@ def train(
         Interrupted: the checkpointer was asked to stop.
     """
     training = spec["training"]
-    set_numerics(training)
+    set_numerics(training, device)
     model = build_model(spec, corpus)
     if "start_from" in training:
         load_weights(model, parents[training["start_from"]], f"parent '{training['start_from']}'")

@@ -12,6 +12,10 @@ from typing import Any, NotRequired, TypedDict
 import torch
 from torch import nn
 
+CPU = torch.device("cpu")
+GPUS = ("cuda",)
+"""Types of devices whose products in single precision may be of reduced precision."""
+
 
 class Adam(TypedDict):
     """The options of Adam."""
@@ -84,15 +88,20 @@ def cpu_has(flag: str) -> bool:
     return told.is_file() and flag in told.read_text().split()
 
 
-def set_numerics(training: Mapping[str, Any]) -> str:
+def set_numerics(training: Mapping[str, Any], device: torch.device = CPU) -> str:
     """Set threads and matrix-product mode as the spec says; returns torch's name of the mode.
 
-    `fast` lets a CPU use the library that is fastest for single-precision products. On CPUs with
-    AMX the same setting would mean bf16 products, so there it stays at `highest`. On GPUs it means
-    products of reduced precision (TF32 or less), which `run.json` records.
+    `fast` and `fastest` let a CPU use the library that is fastest for single-precision products. On
+    CPUs with AMX the same setting would mean bf16 products, so there it stays at `highest`. On a
+    GPU `fastest` means products of reduced precision (TF32 or less), and `fast` does so where the
+    CPU beside it has no AMX; `run.json` records what was used.
+
+    Raises:
+        KeyError: the mode is unknown.
     """
     torch.set_num_threads(training["threads"])
-    fast = training["matmul"] == "fast" and not cpu_has("amx_tile")
-    mode = "medium" if fast else "highest"
+    fast = not cpu_has("amx_tile")
+    modes = {"highest": False, "fast": fast, "fastest": fast or device.type in GPUS}
+    mode = "medium" if modes[training["matmul"]] else "highest"
     torch.set_float32_matmul_precision(mode)
     return mode

@@ -28,8 +28,11 @@ Seeds = Annotated[
 ]
 Precision = Literal["fp32", "bf16"]
 Matmul = Annotated[
-    Literal["highest", "fast"],
-    Field(description="`fast`: the fastest products in single precision; TF32 on a GPU"),
+    Literal["highest", "fast", "fastest"],
+    Field(
+        description="`fast`, `fastest`: the fastest products in single precision; on a GPU TF32, "
+        "with `fast` only beside a CPU without AMX"
+    ),
 ]
 Threads = Annotated[Positive, Field(description="of the CPU; resuming is exact with as many")]
 Evaluators = Annotated[

@@ -168,8 +168,8 @@ def load_subject(spec: Spec, given: Any) -> Any:
     from model.training.preflight import prepare_process
 
     prepare_process()
-    set_numerics(spec["training"])
     where = pick_device(given.device)
+    set_numerics(spec["training"], where)
     corpus = Corpus(given.data)
     model = loop.build_model(spec, corpus)
     path = given.run / "weights.safetensors"

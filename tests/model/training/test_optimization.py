@@ -9,7 +9,7 @@ from model.architectures.lstm_classifier import LSTMClassifier
 from model.normalizers.softmax import Softmax
 from model.training import optimization as precision
 from model.training.checkpointer import average
-from model.training.optimization import adam, autocast, uses_bf16
+from model.training.optimization import adam, autocast, set_numerics, uses_bf16
 from tests.model.corpora import CPU, MemoryKeeper, run
 
 
@@ -105,3 +105,21 @@ def test_recurrences_stay_in_single_precision(monkeypatch, name):
     assert not torch.equal(found.float(), expected), "the other products are in bf16"
     found.float().sum().backward()
     assert all(p.grad is not None and p.grad.dtype == torch.float32 for p in model.parameters())
+
+
+@pytest.mark.parametrize(("matmul", "amx", "device", "mode"), [
+    ("highest", False, "cpu", "highest"), ("highest", False, "cuda", "highest"),
+    ("fast", False, "cpu", "medium"), ("fast", True, "cpu", "highest"),
+    ("fast", False, "cuda", "medium"), ("fast", True, "cuda", "highest"),
+    ("fastest", False, "cpu", "medium"), ("fastest", True, "cpu", "highest"),
+    ("fastest", False, "cuda", "medium"), ("fastest", True, "cuda", "medium"),
+])  # fmt: skip
+def test_products_are_as_exact_as_asked(monkeypatch, matmul, amx, device, mode):
+    before = torch.get_float32_matmul_precision()
+    monkeypatch.setattr(precision, "cpu_has", lambda flag: amx and flag == "amx_tile")
+    training = {"threads": torch.get_num_threads(), "matmul": matmul}
+    try:
+        assert set_numerics(training, torch.device(device)) == mode
+        assert torch.get_float32_matmul_precision() == mode
+    finally:
+        torch.set_float32_matmul_precision(before)
