@@ -804,7 +804,7 @@ def test_the_layout_of_the_real_tree_is_no_change(real, copied):
     assert changes(real, roots, new, roots) == Change()
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(100))
 def test_a_value_of_the_real_tree_is_never_exchanged_unseen(real, copied, seed):
     generator = random.Random(seed)
 
