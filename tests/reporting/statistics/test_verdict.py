@@ -21,7 +21,7 @@ from workflow.reporting.statistics.verdict import (
 ACCURACY = Tolerance(seed_std=0.8, sampling="binomial", full=100)
 TAU = Tolerance(seed_std=0.02, sampling="examples")
 PLAIN = Tolerance(seed_std=0.015)
-RANK = {word: place for place, word in enumerate(COMPARED)}
+RANK = {word: place for place, word in enumerate(COMPARED)} | {"wide tolerance": 0}
 
 values = st.floats(0.0, 100.0)
 printed = st.decimals(1, 99, places=1).map(lambda value: Printed(str(value)))
@@ -106,13 +106,30 @@ def test_a_tolerance_that_most_blind_values_meet_is_wide() -> None:
     def word(*blind: tuple[float, float]) -> str:
         return judge(mean, Printed("50.00"), rule, blind=blind).word
 
-    assert word((45.2, 45.2)) == "wide tolerance" and word((45.0, 45.0)) == "reproduced"
+    assert word((45.2, 45.2)) == "wide tolerance" and word((35.0, 35.0)) == "reproduced"
     # Crossings at checkpoints: met where they reach into it; half of them are not most.
     assert word((0, 45), (0, 45.2), (55, 70)) == "reproduced"
     assert word((0, 45), (0, 45.2), (54.8, 70), (55, 70)) == "reproduced"
     assert word((0, 45), (0, 45.2), (40, 70)) == "wide tolerance"
     far = judge(Ours(2, 99.0, 1.0), Printed("50.00"), rule, blind=[(45.2, 45.2)])
     assert far.word == "wide tolerance" and "also met by 1 of 1 blind values" in far.reason
+
+
+def test_a_tolerance_that_confirms_nothing_can_show_a_difference_alone() -> None:
+    def word(mean: float, printed: str, *blind: float, std: float = 1.0) -> str:
+        points = [(one, one) for one in blind]
+        return judge(Ours(2, mean, std), Printed(printed), Tolerance(seed_std=2), (), points).word
+
+    # 4.904 is 10 % of 49.04; chance is 10 away, and 15.
+    assert word(50, "49.00") == "wide tolerance" and word(50, "49.10") == "reproduced"
+    assert word(57, "49.00") == "wide tolerance" and word(57, "49.10") == "near"
+    assert word(60, "49.00") == word(60, "49.10") == "differs"
+    assert word(50, "50.00", 60) == word(50, "50.00", 36) == "wide tolerance"
+    assert word(50, "50.00", 35) == word(50, "50.00", 60, 35) == "reproduced"
+    assert word(65, "50.00", 60) == "differs" and word(65, "50.00", 54) == "wide tolerance"
+    assert word(0.0, "0.00") == "wide tolerance"
+    facts = Tolerance(seed_std=0)
+    assert judge(Ours(1, 0.1), Printed("0.1"), facts).word == "reproduced"
 
 
 def test_a_rule_may_be_wide_by_itself() -> None:

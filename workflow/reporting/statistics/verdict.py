@@ -19,6 +19,10 @@ COMPARED: tuple[Compared, ...] = get_args(Compared)
 WORDS: tuple[Word, ...] = get_args(Word)
 NEAR = 2
 """`near` reaches to this many tolerances."""
+WIDE = 0.1
+"""A tolerance that is a larger part of the printed value confirms nothing."""
+CHANCE = 3
+"""Nor does one that reaches what says nothing of a model in this many steps."""
 RULE = (
     "A number of ours is `reproduced` within one tolerance of the printed one, `near` within "
     f"{NEAR}, else it `differs`. The tolerance is `2 * sqrt(sampling^2 + seed_std^2 * (1 + 1/n))` "
@@ -27,8 +31,9 @@ RULE = (
     "the metric in `tolerances.json`. Where only seeds are missing for `reproduced`, what is "
     "trained is `within, one seed`; where the standard error of our mean over seeds exceeds the "
     "tolerance, `within, seeds apart`. There is no verdict where a random order, or a crossing at "
-    "most checkpoints, would be within the tolerance too (`wide tolerance`), nor on a `second "
-    "reading` of what is compared by another. What is read at a crossing is compared as all that "
+    "most checkpoints, would be within the tolerance too (`wide tolerance`), and only `differs` "
+    f"where the tolerance is wider than {100 * WIDE:.0f} % of the printed value, or than one in {CHANCE} "
+    "of its distance to a random order; nor on a `second reading` of what is compared by another. What is read at a crossing is compared as all that "
     "lies between the checkpoint before and that one. Where a later tolerance changed a verdict, "
     "the earlier one stands behind `was`."
 )
@@ -120,7 +125,9 @@ def judge(
         hindrances: the reasons why the numbers can't be compared (demo scale, overlay, reduced or
             stand-in data, another quantity); any one of them settles it, whatever the numbers are.
         blind: values that say nothing of a model: of a random order, of a crossing at each
-            checkpoint. A tolerance that more than half of them meet is wide.
+            checkpoint. A tolerance that more than half of them meet is wide. One that is more than
+            `WIDE` of the printed value, or that most random orders meet within `CHANCE` tolerances,
+            can show a difference and nothing else.
         second_reading: whether another reading of the same number is the one that counts.
     """
     verdict = _judged(ours, printed, tolerance, hindrances)
@@ -128,11 +135,20 @@ def judge(
         reason = f"another reading is compared; by this one {verdict.word}"
         return replace(verdict, word="second reading", reason=f"{reason}: {verdict.reason}")
     width = verdict.tolerance
-    if width is not None and printed.value is not None:
-        met = sum(abs(_distance(printed.value, one)) <= width for one in blind)
-        if 2 * met > len(blind) or (tolerance and tolerance.wide):
-            reason = f"also met by {met} of {len(blind)} blind values" if blind else "by its rule"
-            return replace(verdict, word="wide tolerance", reason=f"{verdict.reason}; {reason}")
+    if tolerance is None or width is None or printed.value is None:
+        return verdict
+    met = sum(abs(_distance(printed.value, one)) <= width for one in blind)
+    points = [one for one, other in blind if one == other]
+    reason = ""
+    if 2 * met > len(blind) or tolerance.wide:
+        reason = f"also met by {met} of {len(blind)} blind values" if blind else "by its rule"
+    elif verdict.word != "differs" and tolerance.seed_std:
+        if width > WIDE * abs(printed.value):
+            reason = f"wider than {100 * WIDE:.0f} % of the printed value"
+        elif 2 * sum(abs(printed.value - one) <= CHANCE * width for one in points) > len(blind):
+            reason = f"a random order is within {CHANCE} tolerances"
+    if reason:
+        return replace(verdict, word="wide tolerance", reason=f"{verdict.reason}; {reason}")
     return verdict
 
 
