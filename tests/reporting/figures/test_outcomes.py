@@ -42,14 +42,14 @@ def bars(axes: Axes, line: int) -> np.ndarray:
     return np.array([segment[:, 1] for segment in segments.get_segments()])
 
 
-def test_fractions_stand_at_their_settings_with_wilsons_bars() -> None:
+def test_fractions_stand_at_their_settings_with_exact_bars() -> None:
     (axes,) = drawn([SWEEP]).axes
     for line, counts in enumerate([[20, 14, 2], [0, 6, 15]]):
         (points, *_) = axes.containers[line].lines
         assert list(points.get_ydata()) == pytest.approx([count / 20 for count in counts])
         assert points.get_xdata() == pytest.approx([0.1, 0.5, 1], rel=0.1)
         assert points.get_color() == LOOKS[line]["color"]
-        found = [stats.binomtest(count, 20).proportion_ci(method="wilson") for count in counts]
+        found = [stats.binomtest(count, 20).proportion_ci(method="exact") for count in counts]
         assert bars(axes, line) == pytest.approx(np.array([[it.low, it.high] for it in found]))
     assert axes.get_xscale() == "log"
     assert [label.get_text().split("\n")[0] for label in axes.get_xticklabels()] == [
@@ -104,7 +104,7 @@ def test_what_was_not_run_is_left_out_and_named() -> None:
     assert len(first.containers[0].lines[0].get_xdata()) == 3
     assert [text.get_text() for text in second.texts] == ["not run"]
     assert figure.texts[0].get_text() == (
-        "Fractions of n runs with their Wilson 95 % intervals; seeds 0 to 19. "
+        "Fractions of n runs with their exact 95 % intervals; seeds 0 to 19. "
         "Not run: same 40, std 2; mixture."
     )
     (legend,) = figure.legends

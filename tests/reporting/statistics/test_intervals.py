@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from workflow.reporting.statistics.intervals import newcombe, wilson
+from workflow.reporting.statistics.intervals import exact, newcombe, wilson
 
 Z = 1.959963984540054
 counts = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -42,6 +42,32 @@ def test_wilson_is_scipys_and_holds_the_share(count: tuple[int, int]) -> None:
     low, high = wilson(successes, n)
     assert (low, high) == pytest.approx((expected.low, expected.high), abs=1e-12)
     assert 0.0 <= low <= successes / n <= high <= 1.0
+
+
+@given(counts)
+def test_the_exact_interval_is_scipys(count: tuple[int, int]) -> None:
+    successes, n = count
+    expected = stats.binomtest(successes, n).proportion_ci(0.95, method="exact")
+    assert exact(successes, n) == pytest.approx((expected.low, expected.high), abs=1e-9)
+
+
+def test_the_exact_interval_by_hand() -> None:
+    """All of n: p^n = .025 at the lower end; all of 4 can't tell from one half, 6 of 6 can."""
+    assert exact(4, 4) == pytest.approx((0.025 ** (1 / 4), 1.0))
+    assert exact(0, 2) == pytest.approx((0.0, 1 - 0.025**0.5))
+    assert exact(4, 4)[0] < 0.5 < exact(6, 6)[0]
+
+
+@pytest.mark.parametrize("n", range(2, 9))
+@pytest.mark.parametrize("share", [0.05, 0.2, 0.5, 0.8])
+def test_the_exact_interval_misses_in_at_most_one_of_twenty_samples(n: int, share: float) -> None:
+    """Over all samples, weighted with how often each comes: no simulation is needed."""
+    missed = sum(
+        stats.binom.pmf(successes, n, share)
+        for successes in range(n + 1)
+        if not exact(successes, n)[0] <= share <= exact(successes, n)[1]
+    )
+    assert missed <= 0.05
 
 
 def test_wilson_has_exact_ends_where_all_runs_agree() -> None:

@@ -28,7 +28,7 @@ from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.measures import Measures
 from workflow.reporting.statistics.cells import Cell
 from workflow.reporting.statistics.decisions import Asked, decide_proportions
-from workflow.reporting.statistics.intervals import newcombe, wilson
+from workflow.reporting.statistics.intervals import exact, newcombe
 from workflow.reporting.tables import layout
 from workflow.reporting.tables import long_form as tables
 from workflow.reporting.tables.tabulating import tabulate
@@ -48,22 +48,22 @@ def definitions(**more: Any) -> dict[str, Any]:
     return checked(toy_table({"learned": metric | {"proportion": True}}, columns, rows, **more))
 
 
-def test_a_cell_is_the_fraction_with_wilsons_interval() -> None:
+def test_a_cell_is_the_fraction_with_its_exact_interval() -> None:
     made = definitions()
     table = toy(made, outcomes("same", LEARNED))
     for record in lines(table):
         assert tuple(record) == tuple(field.name for field in fields(Cell))
         assert (record["mean"], record["std"], record["n"]) == ("0.1", "", "20")
         assert (record["statistic"], record["spread_over"]) == ("mean", "runs")
-        low, high = wilson(2, 20)
+        low, high = exact(2, 20)
         assert float(record["ci_low"]) == pytest.approx(low, rel=1e-5)
         assert float(record["ci_high"]) == pytest.approx(high, rel=1e-5)
-        assert "Wilson interval" in record["note"]
-    assert shown(made, table) == [["same 40", "0.10", "0.10 [0.03, 0.30]", "0.10"]]
+        assert "exact interval" in record["note"]
+    assert shown(made, table) == [["same 40", "0.10", "0.10 [0.01, 0.32]", "0.10"]]
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(0, "0.00 [0.00, 0.79]"), (1, "1.00 [0.21, 1.00]"), (None, "–")]
+    ("value", "text"), [(0, "0.00 [0.00, 0.97]"), (1, "1.00 [0.03, 1.00]"), (None, "–")]
 )
 def test_one_run_has_an_interval_too(value: int | None, text: str) -> None:
     made = definitions()
@@ -172,7 +172,7 @@ def test_the_printed_example_decides() -> None:
         (ones(1, 1), ones(0, 20), "greater", -0.9, "undecided"),
         (ones(20, 20), [], "greater", 0.0, "not run"),
         ([], ones(20, 20), "greater", 0.0, "not run"),
-        # Wilson's interval of 20 of 20 is [.839, 1], of 2 of 20 [.028, .301]
+        # The exact interval of 20 of 20 is [.832, 1], of 2 of 20 [.012, .317]
         (ones(20, 20), 0.8, "greater", 0.0, "holds"),
         (ones(20, 20), 0.85, "greater", 0.0, "undecided"),
         (ones(2, 20), 0.35, "greater", 0.0, "does not hold"),
@@ -234,7 +234,7 @@ def test_sides_are_groups_and_need_no_common_seed() -> None:
 
 def test_a_fixed_value_stands_for_the_other_side() -> None:
     found = judged(outcomes("same", LEARNED), **FAILS | {"right": {"value": 0.5}})
-    low, high = wilson(2, 20)
+    low, high = exact(2, 20)
     assert (found["ci_low"], found["ci_high"]) == pytest.approx((low - 0.5, high - 0.5))
     assert (found["n"], found["verdict"]) == (20, "holds")
     assert "| same 40: 0.10 (2 of 20 runs) | fixed value: 0.50 | -0.40" in claims_table(

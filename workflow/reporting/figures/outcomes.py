@@ -1,4 +1,4 @@
-"""How often runs reach an outcome, against a setting: fractions with their Wilson intervals."""
+"""How often runs reach an outcome, against a setting: fractions with their exact intervals."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from workflow.errors import ReportingError
 from workflow.reporting.figures.panels import Panel, Series, seeds, series_of
 from workflow.reporting.figures.style import Look, footnote, grid, looks, nothing, say
-from workflow.reporting.statistics.intervals import wilson
+from workflow.reporting.statistics.intervals import exact
 
 
 def draw(panels: Sequence[Panel], axis: str, measures: Mapping[str, str], label: str) -> Figure:
@@ -51,7 +51,7 @@ def draw(panels: Sequence[Panel], axis: str, measures: Mapping[str, str], label:
         axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
         axes.set_xlabel(axis)
         axes.set_ylabel(label)
-    about = f"Fractions of n runs with their Wilson 95 % intervals; {seeds(drawn)}."
+    about = f"Fractions of n runs with their exact 95 % intervals; {seeds(drawn)}."
     handles, names = next(one for one in places if one.lines).get_legend_handles_labels()
     figure.legend(handles, names, loc="outside upper center", ncols=len(names), fontsize=8)
     footnote(figure, panels, about)
@@ -90,7 +90,7 @@ def _line(axes: Axes, look: Look, at: Mapping[float, Series], measure: str, name
     """Draw the fractions of one measure at each place, with their intervals as bars."""
     counts = [_count(series, measure) for series in at.values()]
     shares = np.array([ones / n for ones, n in counts])
-    low, high = np.array([wilson(*count) for count in counts]).T
+    low, high = np.array([exact(*count) for count in counts]).T
     style: Any = {"linewidth": 1.4, "markersize": 4.5, "elinewidth": 0.9, "capsize": 2.5, **look}
     axes.errorbar(list(at), shares, yerr=[shares - low, high - shares], label=name, **style)
 

@@ -137,13 +137,13 @@ def over_runs(ours: Ours) -> Statistics:
 
 
 def over_outcomes(metric: Mapping[str, Any], ours: Ours, behind: Sequence[Measure]) -> Statistics:
-    """Return the statistics of a proportion: no deviation, and Wilson's interval from one run on.
+    """Return the statistics of a proportion: no deviation, and its exact interval from one run on.
 
     Raises ReportingError when the measure of a run is neither 0 nor 1.
     """
     known = [measure.outcome(metric["measure"]) for measure in behind]
     outcomes = [outcome for outcome in known if outcome is not None]
-    bounds = intervals.wilson(sum(outcomes), len(outcomes)) if outcomes else (None, None)
+    bounds = intervals.exact(sum(outcomes), len(outcomes)) if outcomes else (None, None)
     return Statistics(ours.statistic, "runs", ours.mean, None, ours.runs or None, *bounds)
 
 

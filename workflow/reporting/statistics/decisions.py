@@ -146,7 +146,7 @@ def decide_proportions(left: Sequence[int], right: Sequence[int] | float, asked:
     counts = [(sum(group), len(group)) for group in groups]
     estimate = counts[0][0] / counts[0][1]
     if isinstance(right, float):
-        low, high = (end - right for end in intervals.wilson(*counts[0]))
+        low, high = (end - right for end in intervals.exact(*counts[0]))
         estimate -= right
     else:
         low, high = intervals.newcombe(*counts)

@@ -56,6 +56,19 @@ def joined(
     return low, mean + math.hypot(one[1] - mean, other[1] - mean)
 
 
+def exact(successes: int, n: int) -> tuple[float, float]:
+    """Return the exact 95 % interval of a proportion, `successes` out of `n` (at least 1).
+
+    Whatever the proportion is, at most 2.5 % of samples put it beyond either end; with few runs
+    Wilson's interval does so more often (4 of 4 against one half: 6.3 %). Source: Clopper and
+    Pearson (1934), The use of confidence or fiducial limits.
+    """
+    tail = (1 - LEVEL) / 2
+    low = special.betaincinv(successes, n - successes + 1, tail) if successes else 0.0
+    high = special.betaincinv(successes + 1, n - successes, 1 - tail) if successes < n else 1.0
+    return float(low), float(high)
+
+
 def wilson(successes: int, n: int) -> tuple[float, float]:
     """Return Wilson's 95 % score interval of a proportion, `successes` out of `n` (at least 1).
 

@@ -160,7 +160,7 @@ def _cells(
             f"seeds {seeds}" if behind else "",
             number.note,
         ]
-        notes += ["fraction of runs, with its Wilson interval"] if share and scalars else []
+        notes += ["fraction of runs, with its exact interval"] if share and scalars else []
         notes += [*_lacking(metric, behind), left_out]
         notes.append(str(row.get("note", "")))
         cell = Cell(
