@@ -19,6 +19,7 @@ from workflow.planning.equivalents import (
     Verdict,
     worst,
 )
+from workflow.reporting.bounds import beyond
 
 Run = Mapping[str, Any]
 """The content of a `run.json`; empty where it was not given."""
@@ -71,9 +72,9 @@ class Measure:
         return int(self.run["seed"])
 
     def scalar(self, name: str) -> Scalar | None:
-        """Return the value of `evaluator.metric`, or None when it has none."""
+        """Return the value of `evaluator.metric`, or None when it has none that is possible."""
         told = self._told("scalars", name)
-        if told is None or told.get("value") is None:
+        if told is None or told.get("value") is None or self.impossible(name):
             return None
         return Scalar(told["value"], told.get("std"), told.get("n"), told.get("unit", ""))
 
@@ -116,9 +117,18 @@ class Measure:
         return int(scalar.value)
 
     def undefined(self, name: str) -> bool:
-        """Say whether `evaluator.metric` was measured, and has no value (a mean over nothing)."""
+        """Say whether `evaluator.metric` was measured, and has no value.
+
+        It is a mean over nothing, or was an impossible value.
+        """
         told = self._told("scalars", name)
-        return told is not None and told.get("value") is None
+        return told is not None and (told.get("value") is None or bool(self.impossible(name)))
+
+    def impossible(self, name: str) -> str:
+        """Say which run's `evaluator.metric` is beyond which bound; nothing where it is within."""
+        evaluator, _, metric = name.partition(".")
+        fault = beyond(self.evaluators.get(evaluator, {}).get("scalars", {}), metric)
+        return f"{name} of {self.key} {fault}" if fault else ""
 
     def left_out(self, name: str) -> str:
         """Return how `evaluator.metric` was timed, where that is not as others' runs were."""

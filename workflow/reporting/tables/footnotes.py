@@ -56,6 +56,12 @@ def differing(cells: Iterable[Mapping[str, Any]]) -> list[str]:
     ]
 
 
+def refused(cells: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Say which values are left out as they can't be, a line a run; `cells` are the sidecar's."""
+    faults = dict.fromkeys(fault for cell in cells for fault in cell.get("impossible", ()))
+    return [f"Left out, as it is impossible: {fault}." for fault in faults]
+
+
 def trained_on(runs: Mapping[str, Run]) -> str:
     """Say on what and in which precision the runs behind a table were trained."""
     kinds = Counter(

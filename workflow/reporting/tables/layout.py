@@ -12,6 +12,7 @@ from workflow.reporting.tables import marks
 from workflow.reporting.tables.footnotes import (
     differing,
     not_run,
+    refused,
     runs_behind,
     trained_on,
     unequal,
@@ -148,7 +149,7 @@ def grid(
         said = (runs_behind(given), unequal(given), trained_on(sidecar["runs"]))
         below += [formerly] if (formerly := _formerly(sidecar)) else []
         below.append(" ".join(filter(None, said)))
-    below += differing(sidecar["cells"])
+    below += [*refused(sidecar["cells"]), *differing(sidecar["cells"])]
     return Grid(tuple(table["labels"]), tuple(columns), tuple(rows), tuple(filter(None, below)))
 
 
