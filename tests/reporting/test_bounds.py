@@ -77,6 +77,27 @@ def test_what_is_impossible_is_in_no_table() -> None:
 
 
 @pytest.mark.parametrize(
+    ("losses", "marked"),
+    [({"first": 1.61, "last": 1.7e7}, True), ({"first": 1.61, "last": 1.2}, False), ({}, False)],
+)
+def test_a_training_that_diverged_is_marked_in_its_row(
+    losses: dict[str, float], marked: bool
+) -> None:
+    """A rate of 1e9 ends with finite weights."""
+    metrics = {"m": {"measure": "probe.m", "label": "m", "digits": 2}}
+    columns = [{"id": "m", "label": "m", "metrics": ["m"], "format": "{m}"}]
+    made = toy_table(metrics, columns, [{"id": one, "label": one} for one in ("wild", "tame")])
+    runs = [replace(one_run("wild", 0, {"m": 0.2}), losses=losses), one_run("tame", 0, {"m": 0.9})]
+    table = toy(made, runs)
+    grid = laid_out(made, table)
+    texts = [[box.text for box in row] for row in grid.rows]
+    assert texts == [["wild", "0.20 †" if marked else "0.20"], ["tame", "0.90"]]
+    said = "the loss of toy/wild/seed-0 rose in training (1.7e+07 after 1.61 at its first updates)"
+    assert (said in lines(table)[0]["note"]) == marked and said not in lines(table)[1]["note"]
+    assert any(line.startswith(f"† {said}") for line in grid.below) == marked
+
+
+@pytest.mark.parametrize(
     "folder", sorted(PUBLISHED.glob("*/index.json")), ids=lambda it: it.parent.name
 )
 def test_nothing_published_is_impossible(folder: Path) -> None:

@@ -9,6 +9,8 @@ from workflow.reporting.statistics.cells import Cell
 
 NAMED = 8
 """So many cells with fewer runs than their row are named; more are not."""
+MARK = "† "
+"""At values of runs that diverged, and before the sentence about them."""
 UNEQUAL = (
     "Rows over different seeds don't compare directly; the claims compare the seeds that both "
     "sides share."
@@ -57,9 +59,15 @@ def differing(cells: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def refused(cells: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Say which values are left out as they can't be, a line a run; `cells` are the sidecar's."""
-    faults = dict.fromkeys(fault for cell in cells for fault in cell.get("impossible", ()))
-    return [f"Left out, as it is impossible: {fault}." for fault in faults]
+    """Say which values are left out as they can't be, and which trainings diverged, a line a run.
+
+    `cells` are the sidecar's.
+    """
+    return [
+        f"{about}{fault}."
+        for name, about in (("impossible", "Left out, as it is impossible: "), ("diverged", MARK))
+        for fault in dict.fromkeys(fault for cell in cells for fault in cell.get(name, ()))
+    ]
 
 
 def trained_on(runs: Mapping[str, Run]) -> str:

@@ -126,7 +126,7 @@ def _cells(
     """Return a place's cells for one metric: one a source, and one more for the other spread.
 
     With each, where they exist, the verdict `formerly`, what our value lies `between`, `because` of
-    what it differs, and which runs have no value as theirs is `impossible`.
+    what it differs, which runs have no value as theirs is `impossible`, and which `diverged`.
     """
     paper, table = context.paper, context.table
     share = bool(metric.get("proportion"))
@@ -144,6 +144,7 @@ def _cells(
     rule = metric.get("tolerance")
     former = rule.get("formerly") if rule else None
     impossible = [fault for one in behind if (fault := one.impossible(metric["measure"]))]
+    diverged = [one.diverged for one in behind if one.diverged]
     cells: list[tuple[Cell, dict[str, Any]]] = []
     for number in printed:
         misprint = ["the printed number is a misprint"] if number.flag == "misprint" else []
@@ -162,7 +163,7 @@ def _cells(
             number.note,
         ]
         notes += ["fraction of runs, with its Wilson interval"] if share and scalars else []
-        notes += [*_lacking(metric, behind), *impossible, left_out]
+        notes += [*_lacking(metric, behind), *impossible, *diverged, left_out]
         notes.append(str(row.get("note", "")))
         cell = Cell(
             **statistics._asdict(),
@@ -184,6 +185,7 @@ def _cells(
         beside: dict[str, Any] = {"formerly": before.word} if changed else {}
         beside |= {"between": ours.between} if ours.between else {}
         beside |= {"impossible": impossible} if impossible else {}
+        beside |= {"diverged": diverged} if diverged else {}
         beside |= because
         cells.append((replace(cell, note=note), beside))
     if statistics is not by_runs and ours.runs:
