@@ -18,9 +18,8 @@ ROOT = Path(__file__).parents[1]
 UMASK = 0o027
 PROGRAM = """
 import json, os, signal, sys, time
-import workflow
-from workflow.forking import PLACE, hand_over
-hand_over()
+import workflow, workflow.scripts
+from workflow.forking import PLACE
 asked, *more = sys.argv[1:]
 place = [os.getcwd(), os.environ["TOLD"], sys.stdin.read(), os.umask(0), workflow.__file__]
 told = [more, *place, os.getppid()]
@@ -151,3 +150,15 @@ def test_without_what_forks_a_job_says_so_and_others_start_by_themselves(server,
     until(lambda: not there(fork))
     out, _ = start(folder, "0").communicate("")
     assert json.loads(out)[-1] == os.getpid()
+
+
+@pytest.mark.parametrize("forked", [True, False], ids=["a fork", "by itself"])
+def test_ctrl_c_is_a_sentence_however_often_it_comes(folder, request, forked):
+    if forked:
+        request.getfixturevalue("server")
+    job, fork = waiting(folder)
+    assert (fork != job.pid) == forked
+    for _ in range(2):
+        job.send_signal(signal.SIGINT)
+    assert job.communicate()[1] == "error: interrupted; the same command goes on from there.\n"
+    assert job.returncode == (130 if forked else -signal.SIGINT)

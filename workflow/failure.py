@@ -1,6 +1,7 @@
 """How a command line ends when something goes wrong that a person can mend."""
 
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterable, Iterator
@@ -12,6 +13,9 @@ from model.store.files import DISK_FULL
 from workflow import PUBLISHED
 from workflow.errors import Mistake
 
+NO_MEMORY = re.compile("allocate memory|out of memory")
+"""What torch says of a CPU, and of a GPU."""
+
 
 @contextmanager
 def one_sentence(results: Path | None = None) -> Iterator[None]:
@@ -22,20 +26,33 @@ def one_sentence(results: Path | None = None) -> Iterator[None]:
     try:
         yield
     except Mistake as error:
-        sys.exit(f"error: {error}")
+        sys.exit(f"error: {_printable(str(error))}")
     except Damaged as error:
-        sys.exit(f"error: {error}; {_remedy(error.path, results)}.")
+        sys.exit(f"error: {_printable(str(error))}; {_remedy(error.path, results)}.")
     except BrokenPipeError:  # whoever reads the output has enough, as `head` has
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(128 + signal.SIGPIPE)
     except OSError as error:
-        where = f" ({error.filename})" if error.filename else ""
+        where = f" ({_printable(str(error.filename))})" if error.filename else ""
         remedy = ""
         if error.errno in DISK_FULL:
             remedy = "; make room and run again"
         elif isinstance(error, PermissionError):
             remedy = "; make it readable and writable"
         sys.exit(f"error: {error.strerror or error}{where}{remedy}.")
+    except (MemoryError, RuntimeError) as error:
+        reason = str(error).partition("\n")[0].rstrip(". ") or "none is left"
+        if not isinstance(error, MemoryError) and not NO_MEMORY.search(reason):
+            raise
+        sys.exit(
+            f"error: there is not enough memory ({_printable(reason)}); lower what is computed at "
+            "once (training.batch.micro_tokens, an evaluator's tokens), or give the job more."
+        )
+
+
+def _printable(sentence: str) -> str:
+    """Return a sentence that stays one line, whatever a name in it holds."""
+    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in sentence)
 
 
 def _remedy(damaged: Path, results: Path | None) -> str:

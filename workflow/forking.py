@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
+from types import TracebackType
 
 PLACE = "SACCADE_FORKS"
 """The variable that names the socket."""
@@ -149,12 +150,25 @@ def _run(program: str) -> int:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
         if isinstance(end.code, str):
             print(end.code, file=sys.stderr)
+    except KeyboardInterrupt as error:
+        say_interrupted(type(error), error, None)
+        status = 128 + signal.SIGINT
     except BaseException:
         traceback.print_exc()
         status = 1
     sys.stdout.flush()
     sys.stderr.flush()
     return status
+
+
+def say_interrupted(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """Say what ended a program; of Ctrl-C, at whatever place, a sentence alone."""
+    if issubclass(kind, KeyboardInterrupt):
+        print("error: interrupted; the same command goes on from there.", file=sys.stderr)
+    else:
+        sys.__excepthook__(kind, error, trace)
 
 
 def hand_over() -> None:

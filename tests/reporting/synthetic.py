@@ -160,9 +160,15 @@ def one_run(
     scalars: dict[str, float | None] | None = None,
     arrays: dict[str, list[float | None]] | None = None,
 ) -> Measure:
-    """Return a run of an experiment `toy`, with the measures of its one evaluator `probe`."""
+    """Return a run of an experiment `toy`, with the measures of its one evaluator `probe`.
+
+    They are fractions, where they can be.
+    """
     labels = {"experiment": "toy", "variant": variant, "seed": seed, "scale": "lite"}
-    values = {name: {"value": value, "unit": "fraction"} for name, value in (scalars or {}).items()}
+    values = {
+        name: {"value": value, "unit": "fraction" if 0 <= (value or 0) <= 1 else "points"}
+        for name, value in (scalars or {}).items()
+    }
     probe = {"scalars": values, "arrays": arrays or {}}
     path = Path("measures/toy") / variant / f"seed-{seed}.json"
     spec = {"data": {"digest": "d" * 64}}

@@ -4,6 +4,7 @@ The processes are forked from one that has imported torch, which saves seconds e
 *interference* is called in the new process before it begins.
 """
 
+import ctypes
 import importlib
 import itertools
 import multiprocessing
@@ -147,6 +148,27 @@ def paced(seconds: float) -> Interference:
     return partial(_at_slow_update, NEVER, seconds, os.getpid)
 
 
+def begin_with(action: Callable[[], None]) -> Interference:
+    """Let something happen where mechanisms are tried, before the first update."""
+    return partial(_at_the_check, action)
+
+
+def loop() -> None:
+    """Loop for ever, as a mechanism can."""
+    while True:
+        pass
+
+
+def crash() -> None:
+    """Read what is no memory (SIGSEGV)."""
+    ctypes.string_at(0)
+
+
+def leave() -> None:
+    """End the process without a word."""
+    os._exit(3)
+
+
 def new_code(module: str) -> Interference:
     """Let the hash of a module's code be `new`, as if it had been edited."""
     return partial(_rehash, module)
@@ -276,6 +298,12 @@ def _wait_in_loading(path: Path) -> None:
 
 def _signal(number: int) -> None:
     os.kill(os.getpid(), number)
+
+
+def _at_the_check(action: Callable[[], None]) -> None:
+    import model.training.preflight as preflight
+
+    vars(preflight)["check_mechanisms"] = lambda *_: action()
 
 
 def _rehash(module: str) -> None:

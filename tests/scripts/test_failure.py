@@ -9,7 +9,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
 from model.store.checksums import Damaged
 from model.store.files import aside
@@ -102,6 +104,19 @@ def test_an_error_of_what_is_read_meanwhile_does_not_name_the_file_written(tmp_p
 )
 def test_mistakes_of_every_stage_get_their_sentence(error, sentence):
     assert said(raising(error)) == sentence
+
+
+def test_what_is_in_a_name_breaks_no_sentence():
+    assert said(raising(Mistake("a\nb \ufeffc ü"))) == "error: a\\nb \\ufeffc ü"
+
+
+@pytest.mark.parametrize("allocate", [np.empty, torch.empty])
+def test_memory_that_a_cpu_does_not_have_gets_its_sentence(allocate):
+    sentence = str(said(lambda: allocate(10**15)))
+    assert sentence.startswith("error: there is not enough memory (")
+    assert sentence.endswith("or give the job more.") and "\n" not in sentence
+    with pytest.raises(RuntimeError, match="a wrong shape"):
+        said(raising(RuntimeError("a wrong shape")))
 
 
 def test_what_a_program_cannot_write_or_read_gets_its_sentence(tmp_path):

@@ -101,6 +101,14 @@ def test_an_evaluator_that_names_the_history_gets_it(measuring):
     assert len(expected) > 2 and measuring.found["steps"]["arrays"]["step"] == expected
 
 
+def test_measures_tell_how_the_loss_fell(measuring):
+    measuring.measure()
+    losses = [row["loss"] for row in measuring.job.history if row["split"] == "train"]
+    last = losses[-(len(losses) // 10) :]
+    told = {"first": losses[0], "last": pytest.approx(sum(last) / len(last))}
+    assert len(losses) >= 20 and read_sealed(measuring.out)["losses"] == told
+
+
 def test_an_evaluator_that_names_further_data_gets_it(measuring, tmp_path):
     """It is measured again when these data change, and then only."""
     one, other = (further(tmp_path / name, name) for name in ("one", "other"))

@@ -13,8 +13,25 @@ from pathlib import Path
 import pytest
 
 from model.training import watchdog
-from model.training.watchdog import KILLED, KILLED_FOR_MEMORY, patience, runs
-from tests.scripts.processes import ROOT, block_history, kill, paced, stop
+from model.training.watchdog import (
+    CRASHED,
+    ENDED_AGAIN,
+    KILLED,
+    KILLED_FOR_MEMORY,
+    patience,
+    runs,
+)
+from tests.scripts.processes import (
+    ROOT,
+    begin_with,
+    block_history,
+    crash,
+    kill,
+    leave,
+    loop,
+    paced,
+    stop,
+)
 from tests.scripts.test_group import GROUP
 
 pytestmark = pytest.mark.xdist_group("scripts")
@@ -89,11 +106,48 @@ def test_a_write_that_never_returns_is_left(job, whole):
 def test_of_a_killed_process_it_is_told(job):
     running = job.start(before=kill(after=6, save_every=5))
     running.end()
-    until = time.monotonic() + 60
-    while KILLED not in running.said.read_text():
-        assert time.monotonic() < until, running.said.read_text()
-        time.sleep(0.1)
+    last_words(running, KILLED)
     assert "was killed" not in job.train().said
+
+
+def test_a_mechanism_that_never_returns_is_found_before_the_third_update(job):
+    outcome = job.train(*SOON, "--patience-first", "3", before=begin_with(loop))
+    assert outcome.status == 75, outcome.said
+    assert re.search(r"^only 0 updates, and none for \d+ seconds: what each", outcome.said, re.M)
+    assert "in loop" in outcome.said  # of the stack
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_what_stands_still_ends_when_it_is_asked_to(job, number):
+    running = job.start(*SOON, before=begin_with(loop))
+    running.until(job.entry / "segments.json")
+    time.sleep(2)
+    os.kill(running.process.pid, number)
+    outcome = running.end()
+    assert outcome.status == 75 and "asked to end, and no update ended" in outcome.said
+
+
+@pytest.mark.parametrize(
+    ("action", "status", "told"),
+    [(crash, -signal.SIGSEGV, CRASHED), (leave, 3, KILLED)],
+    ids=["SIGSEGV", "os._exit"],
+)
+def test_what_ends_in_the_same_way_again_is_not_to_be_continued(job, action, status, told):
+    for sentence in (told, ENDED_AGAIN.format(2)):
+        running = job.start(before=begin_with(action))
+        assert running.end().status == status
+        said = last_words(running, sentence)
+        assert ("Segmentation fault" in said and "in crash" in said) == (action is crash)
+    assert "the same command" not in said
+
+
+def last_words(running, sentence: str) -> str:
+    """Wait for what the watching process says in the end; return all that was said."""
+    until = time.monotonic() + 60
+    while sentence not in (said := running.said.read_text()):
+        assert time.monotonic() < until, said
+        time.sleep(0.1)
+    return said
 
 
 @pytest.mark.parametrize(("before", "after", "told"), [(2, 3, KILLED_FOR_MEMORY), (2, 2, KILLED)])

@@ -19,10 +19,13 @@ from workflow.planning.equivalents import (
     Verdict,
     worst,
 )
+from workflow.reporting.bounds import beyond
 
 Run = Mapping[str, Any]
 """The content of a `run.json`; empty where it was not given."""
 BY = "by earlier code"
+RISEN = 1.05
+"""A training whose loss ends at more than this times what it began with is marked."""
 EARLIER: Mapping[Verdict, str] = {
     "same to rounding": "same to rounding",
     STATED: "stated to be the same, not proven",
@@ -60,6 +63,9 @@ class Measure:
     """Evaluators left out, as they were timed on another kind of machine than others' runs, or by
     earlier code, with which of both."""
 
+    losses: Mapping[str, float] = field(default_factory=dict)
+    """The training loss of the `first` updates and of the `last`; nothing of older measures."""
+
     @property
     def key(self) -> str:
         """The run as `<experiment>/<variant>/seed-<n>`."""
@@ -71,9 +77,9 @@ class Measure:
         return int(self.run["seed"])
 
     def scalar(self, name: str) -> Scalar | None:
-        """Return the value of `evaluator.metric`, or None when it has none."""
+        """Return the value of `evaluator.metric`, or None when it has none that is possible."""
         told = self._told("scalars", name)
-        if told is None or told.get("value") is None:
+        if told is None or told.get("value") is None or self.impossible(name):
             return None
         return Scalar(told["value"], told.get("std"), told.get("n"), told.get("unit", ""))
 
@@ -116,9 +122,27 @@ class Measure:
         return int(scalar.value)
 
     def undefined(self, name: str) -> bool:
-        """Say whether `evaluator.metric` was measured, and has no value (a mean over nothing)."""
+        """Say whether `evaluator.metric` was measured, and has no value.
+
+        It is a mean over nothing, or was an impossible value.
+        """
         told = self._told("scalars", name)
-        return told is not None and told.get("value") is None
+        return told is not None and (told.get("value") is None or bool(self.impossible(name)))
+
+    def impossible(self, name: str) -> str:
+        """Say which run's `evaluator.metric` is beyond which bound; nothing where it is within."""
+        evaluator, _, metric = name.partition(".")
+        fault = beyond(self.evaluators.get(evaluator, {}).get("scalars", {}), metric)
+        return f"{name} of {self.key} {fault}" if fault else ""
+
+    @property
+    def diverged(self) -> str:
+        """Say that training ended with a higher loss than it began with; nothing where it fell."""
+        first, last = (self.losses.get(name, 0.0) for name in ("first", "last"))
+        if last <= RISEN * first:
+            return ""
+        said = f"{last:.3g} after {first:.3g} at its first updates"
+        return f"the loss of {self.key} rose in training ({said}): it diverged, or learned nothing"
 
     def left_out(self, name: str) -> str:
         """Return how `evaluator.metric` was timed, where that is not as others' runs were."""
@@ -267,7 +291,8 @@ def measure_of(path: Path, content: Mapping[str, Any], run: Run) -> Measure:
         raise ReportingError(f"{path}: {', '.join(sorted(missing))} missing; measure it again.")
     identity, labels, evaluators = (content[name] for name in ("identity", "run", "evaluators"))
     kept = {name: _kept(told) for name, told in evaluators.items()}
-    return Measure(path, identity, labels, kept, run, content.get("records", {}))
+    more = {name: content.get(name, {}) for name in ("records", "losses")}
+    return Measure(path, identity, labels, kept, run, **more)
 
 
 def _kept(told: Mapping[str, Any]) -> Mapping[str, Any]:

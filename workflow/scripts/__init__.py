@@ -3,6 +3,9 @@
 They import everything; nothing imports them.
 """
 
-from workflow.forking import hand_over
+import sys
 
+from workflow.forking import hand_over, say_interrupted
+
+sys.excepthook = say_interrupted
 hand_over()

@@ -47,6 +47,7 @@ def main() -> None:
                 "run": spec["run"],
                 "evaluators": _evaluate(spec, given),
                 "records": _named(given.record),
+                "losses": _losses(spec, given),
             }
             write_atomically(given.out, sealed(measures, sort_keys=True))
         except Mistake:  # a whole sentence already
@@ -139,6 +140,21 @@ def _named(given: Pairs) -> dict[str, list[str]]:
 def _history(run: Path) -> list[Row]:
     """The rows that training recorded."""
     return [json.loads(line) for line in (run / "history.jsonl").read_text().splitlines()]
+
+
+def _losses(spec: Spec, given: argparse.Namespace) -> dict[str, float]:
+    """The training loss of the first updates, and of the last tenth; empty where none is known.
+
+    Where all is in the store, the run need not be anywhere else.
+    """
+    stored = Entry(given.store, spec["identity"]).result
+    folder = given.run if (given.run / "run.json").is_file() else stored
+    told = read_sealed(folder / "run.json")["files"]
+    check_files(folder, {"history.jsonl": told["history.jsonl"]})
+    rows = _history(folder)
+    losses = [row["loss"] for row in rows if row["split"] == "train" and "loss" in row]
+    last = losses[-max(1, len(losses) // 10) :]
+    return {"first": losses[0], "last": sum(last) / len(last)} if losses else {}
 
 
 def _measure(

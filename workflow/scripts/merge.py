@@ -32,6 +32,10 @@ FURTHER = ("records", "measures")
 """What is kept of a run beside its result."""
 
 
+ODD = (AttributeError, LookupError, TypeError, ValueError)
+"""What is raised where a listing is no listing."""
+
+
 def main() -> None:
     """Run from the command line, in the root of the project."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -92,7 +96,7 @@ def checked(archive: Path, folder: Path) -> tuple[list[Path], list[str]]:
         claimed = {path: (it["identity"], identity(it["spec"])) for path, it in records.items()}
     except Mistake:
         raise
-    except (Damaged, lzma.LZMAError, tarfile.TarError, LookupError, TypeError, ValueError) as error:
+    except (Damaged, lzma.LZMAError, tarfile.TarError, *ODD) as error:
         if any(folder.glob(f"*/{LISTING}")):
             raise Mistake(
                 f"{archive} is a bundle; name what was made of it there: make merge "

@@ -11,12 +11,14 @@ import socket
 import sys
 import time
 import traceback
+from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from model.store.files import write_atomically
 from model.store.runs import Entry, Fenced, now
-from model.training.watchdog import CONTINUE, LEAST, Watchdog
+from model.training.watchdog import CONTINUE, LEAST, TIMES_BUSY, Watchdog
 from workflow import ROOT
 from workflow.datasets.io.checksums import read_manifest
 from workflow.errors import Mistake
@@ -139,11 +141,12 @@ def _train(
         return
     claim = entry.claim()
     checkpointer = DiskCheckpointer(claim, given.save_every, say, deadline)
-    _heed_signals(checkpointer)
-    watchdog = Watchdog(lambda: setattr(checkpointer, "asked_to_stop", True), given.patience)
-    checkpointer.beat = watchdog.beat
     checkpointer.load()  # drops damaged states; training resumes from the newest that is left
     segments = _begin_segment(entry, code, device, checkpointer.newest(), group.size)
+    ends = _heed_signals(checkpointer)
+    stop = partial(setattr, checkpointer, "asked_to_stop", True)
+    watchdog = Watchdog(stop, given.patience, given.patience_first, ends, _in_vain(segments))
+    checkpointer.beat = watchdog.beat
     try:
         corpus = Corpus(given.data)
         check_mechanisms(spec["model"], device, corpus)
@@ -190,8 +193,10 @@ def _help(spec: Spec, given: argparse.Namespace, device: Any, weights: Any, grou
         sys.exit(1)
 
 
-def _heed_signals(checkpointer: Any) -> None:
+def _heed_signals(checkpointer: Any) -> list[signal.Signals]:
     """Stop at SIGINT and SIGTERM; Slurm's SIGTERM means that it will kill or requeue the job.
+
+    Returns the signals at which training stops.
 
     There the state is saved, and training goes on until it is killed: a job that left would have
     failed in Slurm's eyes, and not be requeued.
@@ -199,6 +204,13 @@ def _heed_signals(checkpointer: Any) -> None:
     at_sigterm = "asked_to_save" if "SLURM_JOB_ID" in os.environ else "asked_to_stop"
     for number, wish in ((signal.SIGINT, "asked_to_stop"), (signal.SIGTERM, at_sigterm)):
         signal.signal(number, lambda *_, wish=wish: setattr(checkpointer, wish, True))
+    return [signal.SIGINT, *([signal.SIGTERM] if at_sigterm == "asked_to_stop" else [])]
+
+
+def _in_vain(segments: Segments) -> int:
+    """How many attempts before the newest began where that one begins, by the same code."""
+    place = [(segment["update"], segment.get("code")) for segment in segments]
+    return sum(1 for _ in takewhile(place[-1].__eq__, reversed(place[:-1])))
 
 
 def _put_result(
@@ -332,6 +344,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--patience", type=float, default=LEAST, help="seconds that may pass without an update"
     )
+    first = LEAST * TIMES_BUSY
+    parser.add_argument("--patience-first", type=float, default=first, help="before the third")
     parser.add_argument("--time-limit", type=float, default=math.inf, help="seconds of the job")
     return parser.parse_args()
 

@@ -51,9 +51,9 @@ def test_quoted_numbers_stand_there_without_a_verdict() -> None:
 def test_a_unit_is_the_evaluators_and_without_runs_the_papers() -> None:
     runs = [one_run("en_de_soft", seed, {"bleu": 29.0}) for seed in (0, 1)]
     units = [line["unit"] for line in lines(built(definitions(), runs))]
-    assert units == ["%", "%", "fraction", "%"]
+    assert units == ["%", "%", "points", "%"]
     runs[1].evaluators["probe"]["scalars"]["bleu"]["unit"] = "%"
-    with pytest.raises(ReportingError, match=r"probe\.bleu is in % and in fraction in the runs"):
+    with pytest.raises(ReportingError, match=r"probe\.bleu is in % and in points in the runs"):
         built(definitions(), runs)
 
 

@@ -9,6 +9,8 @@ from workflow.reporting.statistics.cells import Cell
 
 NAMED = 8
 """So many cells with fewer runs than their row are named; more are not."""
+MARK = "† "
+"""At values of runs that diverged, and before the sentence about them."""
 UNEQUAL = (
     "Rows over different seeds don't compare directly; the claims compare the seeds that both "
     "sides share."
@@ -53,6 +55,18 @@ def differing(cells: Iterable[Mapping[str, Any]]) -> list[str]:
     return [
         f"Differs ({'; '.join(dict.fromkeys(places))}): {because}"
         for because, places in causes.items()
+    ]
+
+
+def refused(cells: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Say which values are left out as they can't be, and which trainings diverged, a line a run.
+
+    `cells` are the sidecar's.
+    """
+    return [
+        f"{about}{fault}."
+        for name, about in (("impossible", "Left out, as it is impossible: "), ("diverged", MARK))
+        for fault in dict.fromkeys(fault for cell in cells for fault in cell.get(name, ()))
     ]
 
 

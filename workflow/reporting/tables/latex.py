@@ -16,6 +16,7 @@ _TEX = {
     "Δ": r"$\Delta$",
     "−": "$-$",
     "τ": r"$\tau$",
+    "†": r"\textdagger{}",
     "λ": r"$\lambda$",
     "<": r"\textless{}",
     ">": r"\textgreater{}",

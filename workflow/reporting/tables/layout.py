@@ -10,8 +10,10 @@ from workflow.reporting.statistics.cells import IDENTITY, UNDEFINED, Cell, value
 from workflow.reporting.statistics.verdict import Between
 from workflow.reporting.tables import marks
 from workflow.reporting.tables.footnotes import (
+    MARK,
     differing,
     not_run,
+    refused,
     runs_behind,
     trained_on,
     unequal,
@@ -95,6 +97,8 @@ class Beside:
     """What a value that is read at a crossing lies between."""
     formerly: Mapping[tuple[str, ...], str]
     """The verdict by the tolerance before, where it was another."""
+    diverged: Mapping[tuple[str, ...], Sequence[str]]
+    """Of the runs behind a value those whose loss rose in training, each with a sentence."""
 
 
 def grid(
@@ -108,7 +112,9 @@ def grid(
     Rows of which nothing was run are named below the table, and not laid out.
     """
     table = definitions["tables"][name]
-    beside = Beside(*(_told(sidecar, name) for name in ("difference", "between", "formerly")))
+    beside = Beside(
+        *(_told(sidecar, name) for name in ("difference", "between", "formerly", "diverged"))
+    )
     main: dict[tuple[str, str, str], list[Cell]] = {}
     for cell in given:
         if cell.spread_over == definitions["metrics"][cell.metric].get("spread_over", "runs"):
@@ -148,7 +154,7 @@ def grid(
         said = (runs_behind(given), unequal(given), trained_on(sidecar["runs"]))
         below += [formerly] if (formerly := _formerly(sidecar)) else []
         below.append(" ".join(filter(None, said)))
-    below += differing(sidecar["cells"])
+    below += [*refused(sidecar["cells"]), *differing(sidecar["cells"])]
     return Grid(tuple(table["labels"]), tuple(columns), tuple(rows), tuple(filter(None, below)))
 
 
@@ -168,6 +174,8 @@ def _boxes(
         ours = NOT_RUN
     elif all(it.mean == UNDEFINED for it in first.values()):
         ours = MISSING
+    if any(it.key in beside.diverged for it in first.values()):
+        ours += f" {MARK}".rstrip()
     changes = [beside.difference.get(it.key) for it in first.values()]
     if any(changes):
         ours += f" [Δ {', '.join(change for change in changes if change)}]"

@@ -125,8 +125,8 @@ def _cells(
 ) -> list[tuple[Cell, dict[str, Any]]]:
     """Return a place's cells for one metric: one a source, and one more for the other spread.
 
-    With each, where they exist, the verdict `formerly`, what our value lies `between`, and
-    `because` of what it differs.
+    With each, where they exist, the verdict `formerly`, what our value lies `between`, `because` of
+    what it differs, which runs have no value as theirs is `impossible`, and which `diverged`.
     """
     paper, table = context.paper, context.table
     share = bool(metric.get("proportion"))
@@ -143,6 +143,8 @@ def _cells(
     blind = blind or _chance(metric, behind)
     rule = metric.get("tolerance")
     former = rule.get("formerly") if rule else None
+    impossible = [fault for one in behind if (fault := one.impossible(metric["measure"]))]
+    diverged = [one.diverged for one in behind if one.diverged]
     cells: list[tuple[Cell, dict[str, Any]]] = []
     for number in printed:
         misprint = ["the printed number is a misprint"] if number.flag == "misprint" else []
@@ -161,7 +163,7 @@ def _cells(
             number.note,
         ]
         notes += ["fraction of runs, with its exact interval"] if share and scalars else []
-        notes += [*_lacking(metric, behind), left_out]
+        notes += [*_lacking(metric, behind), *impossible, *diverged, left_out]
         notes.append(str(row.get("note", "")))
         cell = Cell(
             **statistics._asdict(),
@@ -182,6 +184,8 @@ def _cells(
         note = "; ".join(note for note in notes if note)
         beside: dict[str, Any] = {"formerly": before.word} if changed else {}
         beside |= {"between": ours.between} if ours.between else {}
+        beside |= {"impossible": impossible} if impossible else {}
+        beside |= {"diverged": diverged} if diverged else {}
         beside |= because
         cells.append((replace(cell, note=note), beside))
     if statistics is not by_runs and ours.runs:
@@ -260,7 +264,7 @@ def _one_star(metric: Metric, number: Expected, behind: Sequence[Measure]) -> li
 
 
 def _lacking(metric: Metric, behind: Sequence[Measure]) -> list[str]:
-    """Say in how many runs the metric is undefined, and in how many it was not measured."""
+    """Say in how many runs the metric has no value, and in how many it was not measured."""
     undefined = sum(measure.undefined(metric["measure"]) for measure in behind)
     known = sum(measure.of_metric(metric) is not None for measure in behind)
     counts = {"is undefined in": undefined, "is missing in": len(behind) - known - undefined}
