@@ -3,9 +3,12 @@
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from workflow.datasets.fetched import sources
+from workflow.datasets.fetched.fetching import put_by_hand
 from workflow.datasets.kinds import recipe as recipes
 from workflow.datasets.kinds.feature_files import state
 from workflow.datasets.kinds.recipe import Recipe
@@ -30,6 +33,7 @@ class Inputs:
     def __init__(self, targets: Targets) -> None:
         self.targets, self.plan = targets, targets.plan
         self.data = f"{self.plan.results}/data"
+        self._sources = cache(sources.load)
 
     @property
     def local(self) -> str:
@@ -140,6 +144,17 @@ class Inputs:
     def dataset_code(self, script: str) -> Asked:
         """Return the code of a script with the dataset that it imports on demand."""
         return lambda wildcards: self.code(script, f"workflow.datasets.{wildcards.dataset}:Data")
+
+    def by_hand(self, wildcards: Wildcards) -> object:
+        """Return what tells a file got by hand from another one put in its place.
+
+        Of a file that is downloaded it is an object of which Snakemake keeps no record.
+        """
+        source = self._sources().get((wildcards.dataset, wildcards.file))
+        if source is None or not source.by_hand:
+            return object()
+        fetched = Path(self.data, "sources", source.name)
+        return put_by_hand(Path(self.data, "manual", source.name), fetched)
 
     def features(self, index: str) -> Asked:
         """Return what tells features got by hand, of that index, from others put in their place."""
