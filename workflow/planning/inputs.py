@@ -14,6 +14,7 @@ from workflow.datasets.kinds.feature_files import state
 from workflow.datasets.kinds.recipe import Recipe
 from workflow.definitions.names import known
 from workflow.planning.identity import canonical, data_folder
+from workflow.planning.overlaid import overlaid
 from workflow.planning.plan import Run
 from workflow.planning.settings import Resources
 from workflow.planning.targets import PaperTargets, Targets
@@ -215,6 +216,11 @@ class Inputs:
         path = f"{self.plan.results}/{base}/tables/{wildcards.paper}/{wildcards.table}.csv"
         return [path] if self.plan.scale != base and os.path.exists(path) else []
 
+    def overlaid(self, wildcards: Wildcards) -> list[str]:
+        """Return what an overlay changes of the runs behind a table, as arguments of `tabulate`."""
+        changed = overlaid(self.plan, self._behind(wildcards, "tables"))
+        return ["--overlaid", canonical(changed)] if changed else []
+
     def of_describe(self, wildcards: Wildcards) -> list[str]:
         """Return the encoded data of a table's corpora, but for what is missing."""
         found = self.paper(wildcards).described(wildcards.table).values()
@@ -223,8 +229,9 @@ class Inputs:
     def corpora_json(self, wildcards: Wildcards) -> str:
         """Return those corpora by the id of their rows, as canonical JSON."""
         found = self.paper(wildcards).described(wildcards.table).items()
-        names = ("recipe", "folder", "missing")
-        return canonical({row: {n: getattr(one, n) for n in names} for row, one in found})
+        names = ("recipe", "folder", "missing", "stated")
+        told = {row: {n: getattr(one, n) for n in names} for row, one in found}
+        return canonical({row: _without(one, "stated") for row, one in told.items()})
 
     def of_explore(self, wildcards: Wildcards) -> dict[str, object]:
         """Return the files of the runs that the explorer shows, their data, and recordings."""
@@ -292,6 +299,11 @@ class Inputs:
 
     def _behind(self, wildcards: Wildcards, kind: str) -> list[Run]:
         return self.paper(wildcards).runs(*self._item(wildcards, kind))
+
+
+def _without(told: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return what is told, without a name of which nothing is."""
+    return {key: value for key, value in told.items() if key != name or value is not None}
 
 
 def _any(expressions: Iterable[str]) -> str:
