@@ -8,7 +8,20 @@ import pytest
 
 from tests.planning.conftest import sentence
 from workflow.errors import InputError
-from workflow.planning.folders import check_home, check_surroundings, results_folder, unwritable
+from workflow.planning.folders import (
+    check_home,
+    check_submittable,
+    check_surroundings,
+    results_folder,
+    unwritable,
+)
+
+
+@pytest.mark.parametrize("sign", ["$", "`", '"', "\\"])
+def test_a_folder_that_slurm_does_not_find_is_refused(sign):
+    check_submittable(Path("/a b/it's"))
+    said = sentence(check_submittable, Path(f"/home/a{sign}b"))
+    assert said.startswith(f"/home/a{sign}b: Slurm's jobs don't find a folder with {sign} in its")
 
 
 @pytest.fixture

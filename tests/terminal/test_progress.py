@@ -1,5 +1,6 @@
 """How far Snakemake is, by what it logs."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -9,7 +10,7 @@ from tests.reporting.synthetic import plan_of
 from workflow.reporting.claims.judged import ClaimSide
 from workflow.terminal import closing
 from workflow.terminal.closing import choose, told
-from workflow.terminal.progress import Progress, duration, named
+from workflow.terminal.progress import STORED, Progress, duration, named
 
 
 class Run:
@@ -136,3 +137,18 @@ def test_a_part_is_followed_by_a_look_at_it(tmp_path, monkeypatch, there):
     plan = plan_of(tmp_path, overlay=overlay)
     *_, last = closing.closing(plan, Progress(), ["stack_language"])
     assert last.endswith("PUBLISHED=1)" if there else "makes a report of what is done")
+
+
+def test_a_run_that_came_from_the_store_is_no_training(tmp_path):
+    progress = Progress(lambda: 0.0)
+    plan = plan_of(tmp_path)
+    logs = Path(plan.folder, "logs/train/toy/soft")
+    logs.mkdir(parents=True)
+    for number, said in enumerate((f"run 12 {STORED}", "update 10", f"run 13 {STORED}")):
+        (logs / f"seed-{number}.log").write_text(f"{said}\n")
+        wildcards = {"experiment": "toy", "variant": "soft", "seed": str(number)}
+        start = {"jobid": number, "rule_name": "train", "wildcards": wildcards}
+        progress.note({"event": LogEvent.JOB_INFO, **start})
+        progress.note({"event": LogEvent.JOB_FINISHED, "job_id": number})
+    first, *_ = closing.closing(plan, progress, ["stack_language"])
+    assert first.endswith("3 jobs, 1 of them trainings (2 more runs came from the store), in 0 s")

@@ -48,6 +48,30 @@ def test_the_mechanisms_of_the_page_become_rows(project):
     assert losses(project) == before
 
 
+def test_one_that_fails_costs_the_others_nothing(project):
+    with_files(project)
+    (project.root / "broken.py").write_text(
+        "import torch\n\n\nclass Broken(torch.nn.Module):\n    def forward(self, scores):\n"
+        "        raise RuntimeError('not today')\n"
+    )
+    (project.root / "mine.yaml").write_text(
+        "mechanisms: {bad: broken:Broken, fine: my_attention:tempered}\n"
+    )
+    asked = ("--scale", "demo", "--results", "results", "--configfile", "mine.yaml")
+    said = project.script("run", "toy_losses", *asked, fails=True)
+    assert "Tables of what did not fail: make so-far SCALE=demo OVERLAY=mine.yaml" in said
+    assert "Report so far:  results/demo/so_far/report.html" in said
+    table = project.root / "results/demo/so_far/tables/toy/losses"
+    with table.with_suffix(".csv").open() as stream:
+        found = {record["row"]: record for record in csv.DictReader(stream)}
+    assert float(found["fine"]["mean"]) > 0 and found["bad"]["mean"] == ""
+    assert (
+        "broken:Broken is no attention" in found["bad"]["note"]
+        and found["bad"]["verdict"] == "not run"
+    )
+    assert "- Failed (bad): " in table.with_suffix(".md").read_text()
+
+
 def test_one_mechanism_on_the_command_line_is_in_the_report(project):
     with_files(project)
     own = ("experiments=toy_language", "mechanisms={mine: my_attention:tempered}")

@@ -131,6 +131,8 @@ def test_downloads_are_what_neither_mirror_nor_person_has(tmp_path):
     # A file that can be downloaded is, wherever a person puts one of its name.
     assert downloads(plan, jobs) == said[:1]
     assert downloads(plan, jobs[1:]) == ["Downloads: none."]
+    features = [Job("index_features", {"dataset": "coco"})]
+    assert "no features of the images of `coco`" in downloads(plan, features)[0]
 
 
 def test_pairs_are_prepared_with_the_cores_that_are_declared(real: Project) -> None:

@@ -136,6 +136,8 @@ def test_an_overlays_table_follows_the_table_that_it_is_compared_with(project):
     asked = ("toy_losses", "--configfile", "mine.yaml")
     project.snakemake(*asked)
     assert project.plan(*asked).jobs == []
+    own = (project.root / "results/demo+mine/tables/toy/losses.md").read_text()
+    assert "- The overlay changes training.clip from nothing to 5" in own
     base = project.root / "results/demo/tables/toy/losses.csv"
     base.write_text(base.read_text().replace("nats", "bits"))
     assert project.plan(*asked).jobs == ["tabulate losses", "toy_losses"]

@@ -1,6 +1,6 @@
 """The corpora that a paper's tables describe: the recipe of each row, or why it is left out."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from workflow.datasets.fetched import sources
@@ -24,6 +24,8 @@ class DescribedCorpus:
     """Every option written out; None where the scale leaves the row out."""
     missing: str = ""
     """Why it can't be described, if it can't."""
+    stated: Recipe | None = None
+    """What an overlay puts other data in the place of, if it does."""
 
     @property
     def folder(self) -> str:
@@ -42,7 +44,8 @@ def corpora(plan: Plan, table: CorpusTable, where: str) -> dict[str, DescribedCo
         recipes = {scale: _recipe(plan, row, scale, f"{where}, {row['id']}") for scale in SCALES}
         made = recipes[plan.config["scale"]]
         missing = missing_file(plan, made) if made else "this scale does not describe it"
-        found[row["id"]] = DescribedCorpus(made, missing)
+        stated = _stated(plan, row) if made else None
+        found[row["id"]] = DescribedCorpus(made, missing, None if stated == made else stated)
     return found
 
 
@@ -63,6 +66,14 @@ def _recipe(plan: Plan, row: CorpusRow, scale: ScaleName, where: str) -> Recipe 
     if changes is None or variant not in experiment.variants(scale):
         return None
     return experiment.resolve(variant, scale).recipe
+
+
+def _stated(plan: Plan, row: CorpusRow) -> Recipe | None:
+    """Return the recipe that a row like a variant has without the user's overlay, if any."""
+    if "like" not in row:
+        return None
+    experiment = replace(plan.experiments[row["like"]["experiment"]], overlay={})
+    return experiment.resolve(row["like"]["variant"], plan.config["scale"]).recipe
 
 
 def missing_file(plan: Plan, made: Recipe) -> str:

@@ -51,6 +51,17 @@ def check_surroundings(root: Path) -> None:
         )
 
 
+def check_submittable(*folders: Path) -> None:
+    """Raise InputError for a folder whose name a shell would change in what is sent to Slurm."""
+    for folder in folders:
+        odd = next((sign for sign in '$`"\\' if sign in str(folder.absolute())), "")
+        if odd:
+            raise InputError(
+                f"{folder.absolute()}: Slurm's jobs don't find a folder with {odd} in its path; "
+                f"rename it, or run without PROFILE= on this machine"
+            )
+
+
 def check_home() -> None:
     """Raise InputError when Snakemake can't write to its cache, which is below HOME."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()

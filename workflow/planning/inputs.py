@@ -3,14 +3,18 @@
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from workflow.datasets.fetched import sources
+from workflow.datasets.fetched.fetching import put_by_hand
 from workflow.datasets.kinds import recipe as recipes
 from workflow.datasets.kinds.feature_files import state
 from workflow.datasets.kinds.recipe import Recipe
 from workflow.definitions.names import known
 from workflow.planning.identity import canonical, data_folder
+from workflow.planning.overlaid import overlaid
 from workflow.planning.plan import Run
 from workflow.planning.settings import Resources
 from workflow.planning.targets import PaperTargets, Targets
@@ -30,6 +34,7 @@ class Inputs:
     def __init__(self, targets: Targets) -> None:
         self.targets, self.plan = targets, targets.plan
         self.data = f"{self.plan.results}/data"
+        self._sources = cache(sources.load)
 
     @property
     def local(self) -> str:
@@ -141,6 +146,17 @@ class Inputs:
         """Return the code of a script with the dataset that it imports on demand."""
         return lambda wildcards: self.code(script, f"workflow.datasets.{wildcards.dataset}:Data")
 
+    def by_hand(self, wildcards: Wildcards) -> object:
+        """Return what tells a file got by hand from another one put in its place.
+
+        Of a file that is downloaded it is an object of which Snakemake keeps no record.
+        """
+        source = self._sources().get((wildcards.dataset, wildcards.file))
+        if source is None or not source.by_hand:
+            return object()
+        fetched = Path(self.data, "sources", source.name)
+        return put_by_hand(Path(self.data, "manual", source.name), fetched)
+
     def features(self, index: str) -> Asked:
         """Return what tells features got by hand, of that index, from others put in their place."""
         manual, found = Path(self.data, "manual"), Path(self.data, "features")
@@ -200,6 +216,11 @@ class Inputs:
         path = f"{self.plan.results}/{base}/tables/{wildcards.paper}/{wildcards.table}.csv"
         return [path] if self.plan.scale != base and os.path.exists(path) else []
 
+    def overlaid(self, wildcards: Wildcards) -> list[str]:
+        """Return what an overlay changes of the runs behind a table, as arguments of `tabulate`."""
+        changed = overlaid(self.plan, self._behind(wildcards, "tables"))
+        return ["--overlaid", canonical(changed)] if changed else []
+
     def of_describe(self, wildcards: Wildcards) -> list[str]:
         """Return the encoded data of a table's corpora, but for what is missing."""
         found = self.paper(wildcards).described(wildcards.table).values()
@@ -208,8 +229,9 @@ class Inputs:
     def corpora_json(self, wildcards: Wildcards) -> str:
         """Return those corpora by the id of their rows, as canonical JSON."""
         found = self.paper(wildcards).described(wildcards.table).items()
-        names = ("recipe", "folder", "missing")
-        return canonical({row: {n: getattr(one, n) for n in names} for row, one in found})
+        names = ("recipe", "folder", "missing", "stated")
+        told = {row: {n: getattr(one, n) for n in names} for row, one in found}
+        return canonical({row: _without(one, "stated") for row, one in told.items()})
 
     def of_explore(self, wildcards: Wildcards) -> dict[str, object]:
         """Return the files of the runs that the explorer shows, their data, and recordings."""
@@ -277,6 +299,11 @@ class Inputs:
 
     def _behind(self, wildcards: Wildcards, kind: str) -> list[Run]:
         return self.paper(wildcards).runs(*self._item(wildcards, kind))
+
+
+def _without(told: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return what is told, without a name of which nothing is."""
+    return {key: value for key, value in told.items() if key != name or value is not None}
 
 
 def _any(expressions: Iterable[str]) -> str:

@@ -15,6 +15,7 @@ from workflow.planning.inputs import Inputs
 from workflow.planning.plan import Plan
 from workflow.planning.targets import FIGURE_FORMATS, TABLE_FORMATS, Targets
 from workflow.failure import failures
+from workflow.planning.folders import check_submittable
 from workflow.forking import PLACE
 from workflow.locking import lock_with
 
@@ -66,7 +67,8 @@ def shell_prefix():
     return f"{path}export PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH; "
 
 
-shell.prefix(shell_prefix())
+# Braces of a folder's name are none of Snakemake's.
+shell.prefix(shell_prefix().replace("{", "{{").replace("}", "}}"))
 
 
 def signed(ask):
@@ -111,6 +113,9 @@ def runtime(wildcards):
     the shell command, trains nothing again.
     """
     submitted = workflow.non_local_exec or workflow.remote_exec
+    if submitted:
+        with one_sentence():
+            check_submittable(ROOT, Path(RESULTS))
     if "SLURM_JOB_ID" in os.environ and not (submitted or workflow.dryrun):
         return 365 * 24 * 60
     return INPUTS.resources(wildcards).runtime

@@ -27,6 +27,7 @@ rule fetch:
         runtime=60,
     params:
         manual=f"{RESULTS}/data/manual",
+        found=sentence(INPUTS.by_hand),
     shell:
         "exec python -m workflow.scripts.fetch --dataset {wildcards.dataset:q}"
         ' --file {wildcards.file:q} --mirror "$SACCADE_MIRROR" --manual {params.manual:q}'

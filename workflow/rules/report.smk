@@ -64,12 +64,14 @@ rule tabulate:
         code=sentence(INPUTS.drawing_code("tables", "tabulate")),
         mechanisms=sentence(INPUTS.mechanisms),
         base=lambda wildcards, input: ["--base", *input.base] if input.base else [],
+        overlaid=sentence(INPUTS.overlaid),
         scale=PLAN.scale,
         prefix=lambda wildcards, output: str(Path(output[0]).with_suffix("")),
     shell:
         "exec python -m workflow.scripts.tabulate --paper {wildcards.paper}"
         " --table {wildcards.table} --measures {input.measures:q} --runs {input.runs:q}"
-        " --mechanisms {params.mechanisms:q} {params.base:q} --scale {params.scale:q}"
+        " --mechanisms {params.mechanisms:q} {params.base:q} {params.overlaid:q}"
+        " --scale {params.scale:q}"
         " --out-prefix {params.prefix:q} > {log:q} 2>&1"
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from workflow.definitions.paper import Paper
 from workflow.failure import one_sentence
-from workflow.reporting.tables.corpora import Facts, describe, facts_of
+from workflow.reporting.tables.corpora import Facts, describe, facts_of, with_stated
 from workflow.terminal import command
 
 
@@ -27,6 +27,7 @@ def main() -> None:
                 fetched = given.data / "sources" / one["recipe"]["dataset"]
                 encoded = given.data / one["folder"] / "encoded"
                 facts[row] = facts_of(one["recipe"], encoded, fetched)
+            facts[row] = with_stated(facts[row], one.get("stated"))
         describe(Paper(given.paper), given.table, given.scale, facts, given.out_prefix)
 
 

@@ -16,6 +16,8 @@ from pathlib import Path
 from workflow import PUBLISHED, ROOT
 from workflow.datasets.fetched import sources
 from workflow.datasets.fetched.fetching import at_hand
+from workflow.datasets.kinds.feature_files import locate
+from workflow.datasets.kinds.image_features import advice
 from workflow.errors import InputError
 from workflow.failure import one_sentence
 from workflow.planning.budget import (
@@ -110,9 +112,11 @@ def table(found: Sequence[Cost], unit: str, parallel: int) -> list[str]:
     ]
     used = {one.source for one in whole.runs.values()}
     sure = "; ".join(f"{name}: within {much}" for name, much in WITHIN.items() if name in used)
+    runs, stored = len(whole.runs), sum(one.source == "store" for one in whole.runs.values())
     notes = [
         f"Hours of training with {parallel} runs at once; measuring and data come on top.",
         "Memory of the largest run, disk for weights; store: trained before, or by an equal run.",
+        *([f"{stored} of {runs} runs come from the store: they train nothing."] if stored else []),
         *([f"Estimates, on like hardware: {sure}."] if sure else []),
     ]
     return [*lines, "", *notes]
@@ -129,16 +133,19 @@ def downloads(plan: Plan, jobs: Sequence[Job]) -> list[str]:
     mirror = Path(plan.mirror) if plan.mirror else None
     manual = Path(plan.results) / "data" / "manual"
     far = [one for one in wanted if not at_hand(one, mirror, manual)]
+    indexed = [job.wildcards["dataset"] for job in jobs if job.rule == "index_features"]
+    missing = [advice(manual, one) for one in indexed if locate(manual, one) is None]
     sizes: Counter[str] = Counter()
     for one in far:
         sizes[one.dataset] += one.bytes
     each = [f"{name} {_size(size / 1e6)}" for name, size in sizes.most_common() if size]
-    if not far:
+    if not far and not missing:
         return ["Downloads: none."]
     count, size = sum(not one.by_hand for one in far), _size(sizes.total() / 1e6)
     return [
         *([f"Downloads: {count} files, {size} ({', '.join(each)})."] if count else []),
         *(f"{one.advice}." for one in far if one.by_hand),
+        *missing,
     ]
 
 

@@ -6,6 +6,7 @@ asked for. The last lines say what ran and what to look at. Without a profile jo
 (`workflow.forking`).
 """
 
+import shlex
 import shutil
 import signal
 import subprocess
@@ -24,8 +25,8 @@ from workflow.definitions.loader import read_yaml
 from workflow.errors import Mistake
 from workflow.failure import one_sentence
 from workflow.forking import forks
-from workflow.planning.configured import configured
-from workflow.planning.folders import check_home
+from workflow.planning.configured import configured, read_files
+from workflow.planning.folders import check_home, check_submittable
 from workflow.terminal import command, logger
 from workflow.terminal.closing import closing
 from workflow.terminal.progress import Progress, duration
@@ -47,8 +48,8 @@ def main() -> None:
         plan.check_scale(given.targets)
         check_home()
         if given.profile:
-            check_slurm(Path(given.profile))
-    where = ["--cores", given.jobs or "all"]
+            check_slurm(Path(given.profile), Path(plan.results))
+    where = ["--cores", given.jobs or "all", "--keep-going"]
     if given.profile:
         where = ["--profile", given.profile, *(["--jobs", given.jobs] if given.jobs else [])]
     options = None if given.targets else _options(settings, given.configfile)
@@ -65,6 +66,8 @@ def main() -> None:
     except SystemExit as end:
         if end.code and progress.total:
             print(f"{stopped(progress)}.", file=sys.stderr)
+        if end.code and progress.failed:
+            print(*without_failed(settings, given.configfile), sep="\n", file=sys.stderr)
         if end.code:
             raise
     with one_sentence():
@@ -73,11 +76,12 @@ def main() -> None:
         shutil.rmtree(Path(plan.folder, "so_far"), ignore_errors=True)
 
 
-def check_slurm(profile: Path) -> None:
-    """Raise Mistake for a profile that submits to Slurm where no Slurm answers."""
+def check_slurm(profile: Path, results: Path) -> None:
+    """Raise Mistake for a profile that submits to Slurm where no Slurm answers, or odd folders."""
     file = profile / "config.yaml"
     if not file.is_file() or read_yaml(file).get("executor") != "slurm":
         return
+    check_submittable(ROOT, results)
     try:
         asked = subprocess.run(["sinfo"], capture_output=True, text=True, check=False)
         fault = asked.stderr.strip().partition("\n")[0] if asked.returncode else ""
@@ -104,10 +108,7 @@ def shown_early(options: Sequence[str] | None, progress: Progress) -> Iterator[N
         while not over.wait(AGAIN):
             measured = any(rule.startswith("measure") for rule in progress.done)
             if measured and progress.elapsed >= EARLY:
-                made = subprocess.run(
-                    [sys.executable, "-m", "workflow.scripts.so_far", *(options or ())],
-                    cwd=ROOT, capture_output=True, text=True, check=False,
-                )  # fmt: skip
+                made = so_far(options or ())
                 if made.returncode == 0:
                     log.warning(made.stdout.splitlines()[-1])
                 return
@@ -121,6 +122,25 @@ def shown_early(options: Sequence[str] | None, progress: Progress) -> Iterator[N
         over.set()
         if showing.ident:
             showing.join()
+
+
+def without_failed(settings: Mapping[str, str], changes: Sequence[Path]) -> list[str]:
+    """Make tables of the runs that did not fail; return lines that say where, and how again."""
+    words = {"SCALE": settings.get("scale", ""), "OVERLAY": str(changes[0]) if changes else ""}
+    if settings.get("results") != read_files(ROOT)[0].get("results"):
+        words["RESULTS"] = settings.get("results", "")
+    named = [f"{name}={shlex.quote(value)}" for name, value in words.items() if value]
+    lines = [f"Tables of what did not fail: {' '.join(('make so-far', *named))}"]
+    made = so_far(_options(settings, changes))
+    return [*lines, *made.stdout.splitlines()[-1:]] if made.returncode == 0 else lines
+
+
+def so_far(options: Iterable[str]) -> subprocess.CompletedProcess[str]:
+    """Make a report of what is done so far, with options of `workflow.scripts.so_far`."""
+    return subprocess.run(
+        [sys.executable, "-m", "workflow.scripts.so_far", *options],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
 
 
 def _options(settings: Mapping[str, str], changes: Iterable[Path]) -> list[str]:

@@ -14,11 +14,18 @@ def main() -> None:
     parser = command.of_measures(__doc__, "table", ".csv, .md, .tex, .json")
     parser.add_argument("--base", type=Path, help="for an overlay: the scale's own CSV, if made")
     parser.add_argument("--mechanisms", nargs="*", default=[], help="names of a user's own")
+    parser.add_argument(
+        "--overlaid",
+        type=command.mappings(),
+        default={},
+        help="for an overlay: before and after by setting, by <experiment>/<variant>, as JSON",
+    )
     given = parser.parse_args()
     with one_sentence():
         measures = Measures.read(given.measures, given.runs)
         paper = Paper(given.paper, mechanisms=given.mechanisms)
-        tabulate(paper, given.table, given.scale, measures, given.out_prefix, given.base)
+        beside = (given.base, given.overlaid)
+        tabulate(paper, given.table, given.scale, measures, given.out_prefix, *beside)
 
 
 if __name__ == "__main__":

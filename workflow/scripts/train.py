@@ -36,6 +36,7 @@ from workflow.scripts.job import (
     say,
 )
 from workflow.terminal import command
+from workflow.terminal.progress import STORED
 
 if TYPE_CHECKING:
     from model.training.checkpointer import Weights
@@ -67,7 +68,7 @@ def main() -> None:
         entry = Entry(given.store, spec["identity"])
         try:
             if entry.whole(say):
-                print(f"run {entry.identity} is in the store: nothing to train")
+                print(f"run {entry.identity} {STORED}")
             else:
                 parents = _parents(spec, given)
                 check_data(spec, given.data)

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -25,6 +26,8 @@ from model.store.checksums import (
 )
 from model.store.runs import read_result
 from workflow import PUBLISHED, ROOT
+from workflow.datasets.fetched import origins
+from workflow.datasets.fetched.fetching import put_by_hand
 from workflow.definitions.loader import read_yaml
 from workflow.errors import Mistake
 from workflow.failure import made_with, one_sentence
@@ -63,6 +66,8 @@ def main() -> None:
         checks = [*of_results(given.results), *of_published(given.published)]
         damaged = verify(checks)
     early = from_the_future(given.results)
+    for path in replaced(given.results):
+        print(f"{path} is another file than the one that was used: the next run takes it")
     for error in damaged:
         print(error)
     for path in early:
@@ -136,6 +141,19 @@ def from_the_future(results: Path) -> list[Path]:
     """Return the files that were written later than now, as after a clock was set back."""
     now = time.time()
     return sorted(path for path in results.rglob("*") if path.lstat().st_mtime > now + SKEW)
+
+
+def replaced(results: Path) -> list[Path]:
+    """Return the files got by hand that are others than those that were used."""
+    manual, fetched = results / "data" / "manual", results / "data" / "sources"
+    found = []
+    for path in sorted(manual.glob("*/*")):
+        out = fetched / path.relative_to(manual)
+        with suppress(Damaged):
+            used = origins.read(out)
+            if used and put_by_hand(path, out) not in ("", used.sha256):
+                found.append(path)
+    return found
 
 
 def mend(damaged: Sequence[Path], results: Path, changes: Sequence[Path]) -> int:

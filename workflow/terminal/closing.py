@@ -7,12 +7,11 @@ from pathlib import Path
 from workflow import PUBLISHED
 from workflow.definitions.paper import Paper
 from workflow.definitions.references import key_of
-from workflow.planning.budget import TRAIN
 from workflow.planning.plan import Plan
 from workflow.planning.targets import Targets
 from workflow.reporting.claims.judged import JudgedClaim, claims_in
 from workflow.reporting.statistics.comparability import base_scale
-from workflow.terminal.progress import Progress, duration
+from workflow.terminal.progress import STORED, Progress, duration
 
 NUMBERS = SHOWN = 3
 """How many numbers are worth a look, and how many files are named."""
@@ -21,7 +20,7 @@ NUMBERS = SHOWN = 3
 def closing(plan: Plan, progress: Progress, asked: Sequence[str]) -> list[str]:
     """Return the last lines of an invocation that succeeded; nothing is asked for: everything."""
     whole = not asked or "report" in asked
-    lines = [f"Ran:      {_ran(progress)}"]
+    lines = [f"Ran:      {_ran(plan, progress)}"]
     if whole:
         lines += [f"Papers:   {', '.join(papers(plan))}", *numbers(plan)]
     made = made_of(plan, asked)
@@ -37,12 +36,16 @@ def closing(plan: Plan, progress: Progress, asked: Sequence[str]) -> list[str]:
     return [*lines, *_next(plan, whole)]
 
 
-def _ran(progress: Progress) -> str:
+def _ran(plan: Plan, progress: Progress) -> str:
     jobs = progress.done.total()
     if not jobs:
         return "nothing; all that was asked for is there"
-    trainings = sum(progress.done[rule] for rule in TRAIN)
-    return f"{jobs} jobs, {trainings} of them trainings, in {duration(progress.elapsed)}"
+    runs = [name.removeprefix("train ") for name in progress.names if name.startswith("train ")]
+    logs = [Path(plan.folder, "logs", "train", f"{run}.log") for run in runs]
+    stored = sum(STORED in log.read_text(encoding="utf-8") for log in logs if log.is_file())
+    copied = f" ({stored} more runs came from the store)" if stored else ""
+    trainings = f"{len(runs) - stored} of them trainings{copied}"
+    return f"{jobs} jobs, {trainings}, in {duration(progress.elapsed)}"
 
 
 def papers(plan: Plan) -> list[str]:

@@ -10,6 +10,8 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 Told = Mapping[str, Any]
 """A record of Snakemake's log."""
+STORED = "is in the store: nothing to train"
+"""What the log of a training says that only copies a result."""
 SETTLED = 10
 """Seconds before a time left is said."""
 
@@ -42,6 +44,8 @@ class Progress:
     total: int = 0
     done: Counter[str] = field(default_factory=Counter)
     """finished jobs by rule"""
+    names: list[str] = field(default_factory=list)
+    """finished jobs"""
     failed: int = 0
     """attempts"""
 
@@ -82,7 +86,9 @@ class Progress:
     def _finish(self, number: int) -> None:
         if number in self._running:
             rule = self._rules.pop(number)
-            seconds = self.clock() - self._running.pop(number)[1]
+            name, begun = self._running.pop(number)
+            self.names.append(name)
+            seconds = self.clock() - begun
             self._spent.setdefault(rule, Spent()).add(seconds, self._planned.pop(number, None))
             self.done[rule] += 1
 

@@ -1,11 +1,16 @@
 """Downloading from a server on this machine: resumed, tried again, and only the right bytes."""
 
+import errno
 import hashlib
+import socket
+import urllib.error
+import urllib.request
 from dataclasses import replace
 from email.utils import formatdate
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -212,6 +217,39 @@ def test_a_server_that_is_gone_gets_a_sentence(tmp_path):
         url = server.url("a", GOOD)
     with pytest.raises(DataError, match=r"Connection refused.*check the network"):
         download(source(url), tmp_path / "out", NO_PAUSES)
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [socket.gaierror(-3, "Temporary failure in name resolution"), OSError(errno.ENETUNREACH, "no")],
+)
+def test_without_a_network_the_sentence_comes_at_once(tmp_path, monkeypatch, reason):
+    pauses: list[float] = []
+    monkeypatch.setattr(downloading.time, "sleep", pauses.append)
+
+    def ask(*_: object, **__: object) -> None:
+        raise urllib.error.URLError(reason)
+
+    monkeypatch.setattr(urllib.request, "urlopen", ask)
+    with pytest.raises(DataError, match="check the network"):
+        download(source("http://a.example"), tmp_path / "out")
+    assert pauses == [1.0]
+
+
+def test_a_network_that_goes_meanwhile_is_waited_for(server, tmp_path, monkeypatch):
+    pauses: list[float] = []
+    monkeypatch.setattr(downloading.time, "sleep", pauses.append)
+    url = server.url("a", BUSY, GOOD)
+    open_url, asked = urllib.request.urlopen, count()
+
+    def ask(*given: Any, **more: Any) -> Any:
+        if next(asked) in (1, 2):
+            raise urllib.error.URLError(socket.gaierror(-3, "Temporary failure"))
+        return open_url(*given, **more)
+
+    monkeypatch.setattr(urllib.request, "urlopen", ask)
+    download(source(url), tmp_path / "out")
+    assert pauses == [1.0, 2.0, 4.0]
 
 
 def test_a_server_that_says_nothing_gets_a_sentence(server, tmp_path, monkeypatch):

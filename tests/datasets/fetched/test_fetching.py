@@ -7,8 +7,9 @@ import os
 import pytest
 
 from tests.datasets.loopback import CONTENT, NO_PAUSES, WRONG, Answer, mirror, source
-from workflow.datasets.fetched import downloading
-from workflow.datasets.fetched.fetching import at_hand, fetch
+from workflow.datasets.fetched import downloading, fetching, origins
+from workflow.datasets.fetched.fetching import at_hand, fetch, put_by_hand
+from workflow.datasets.fetched.origins import Origin
 from workflow.errors import DataError
 
 GOOD = Answer(body=CONTENT)
@@ -58,6 +59,32 @@ def test_a_file_without_a_checksum_is_never_downloaded(server, tmp_path):
     assert (tmp_path / "out").read_bytes() == WRONG
     assert origin.kind == "manual" and origin.bytes == len(WRONG)
     assert origin.sha256 == hashlib.sha256(WRONG).hexdigest() and str(place) in origin.note
+
+
+def test_a_file_got_by_hand_is_told_by_its_bytes_and_read_where_its_time_changed(
+    tmp_path, monkeypatch
+):
+    place, out = tmp_path / "manual" / "toy" / "toy.train", tmp_path / "out"
+    assert put_by_hand(place, out) == ""
+    place.parent.mkdir(parents=True)
+    place.write_bytes(WRONG)
+    checksum = put_by_hand(place, out)
+    assert checksum == hashlib.sha256(WRONG).hexdigest()
+    item = source("http://example.org", checksum="")
+    origins.write(out, fetch(item, None, tmp_path / "manual", out))
+    with monkeypatch.context() as patch:
+        patch.setattr(fetching, "sha256", lambda path: pytest.fail(f"{path} was read"))
+        assert put_by_hand(place, out) == checksum
+    place.write_bytes(WRONG.swapcase())
+    assert put_by_hand(place, out) == hashlib.sha256(WRONG.swapcase()).hexdigest()
+    os.utime(place, ns=(1, 1))
+    place.write_bytes(WRONG)
+    assert put_by_hand(place, out) == checksum
+    place.unlink()
+    assert put_by_hand(place, out) == checksum
+    origins.write(out, Origin("mirror", checksum, len(WRONG), "elsewhere"))
+    place.write_bytes(WRONG.swapcase())
+    assert put_by_hand(place, out) == "", "the mirror comes first"
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])

@@ -2,6 +2,8 @@
 
 import base64
 import io
+import re
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,6 +15,7 @@ from tests.reporting.figures.test_translation_figures import EMPTY, run_of, seri
 from workflow.errors import ReportingError
 from workflow.reporting.figures.captioned_pictures import draw
 from workflow.reporting.figures.panels import Panel, Series
+from workflow.reporting.figures.style import grid, rendered, styled
 from workflow.reporting.measures import Measure
 
 SHADES = (10, 200, 90)
@@ -59,6 +62,32 @@ def test_every_picture_has_the_captions_of_all_models_and_a_reference() -> None:
         text = f"softmax: a dog {n} top-k: a cat {n} reference: Reference {n}."
         assert found[n] == (shade, text)
     assert found[3] == (None, "")
+
+
+@pytest.mark.parametrize(
+    "text", ["a $5 bill and a $1 bill", "$$", "$\\frac{$", "a\x07\x00b\uffff", "<a & b>", "x_1^2"]
+)
+def test_texts_are_shown_as_they_are(text: str) -> None:
+    softmax = with_pictures(captioned(text), [picture(shade) for shade in SHADES])
+    with styled():
+        figure = draw([Panel(text, [series("softmax", softmax)])])
+        figure.axes[0].set_xticks([0], [text])
+        for kind in ("pdf", "png"):
+            assert rendered(figure, kind)
+        svg = ElementTree.fromstring(rendered(figure, "svg"))
+    texts = [one for one in svg.itertext() if one.strip()]
+    plain = re.sub("[\x00\x07\uffff]", "\ufffd", text)
+    assert f"softmax: {plain} 0" in texts and f"{plain}, seed 0" in texts and plain in texts
+
+
+def test_numbers_of_logarithmic_axes_are_powers() -> None:
+    with styled():
+        figure, (axes,) = grid(1, 1, 2)
+        axes.plot([1, 1000], [1, 2])
+        axes.set_xscale("log")
+        svg = ElementTree.fromstring(rendered(figure, "svg"))
+    texts = "".join(svg.itertext())
+    assert "$" not in texts and "10" in texts
 
 
 def test_the_title_names_the_seeds_whose_captions_are_shown() -> None:

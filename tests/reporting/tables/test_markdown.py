@@ -23,7 +23,7 @@ def compared(ours: str, paper: str, word: str) -> tuple[Box, Box, Box]:
 def one_row(*boxes: tuple[Box, ...]) -> Grid:
     kinds = tuple(box.kind for box in boxes[0])
     rows = tuple((Box(f"r{n}", "label"), *it) for n, it in enumerate(boxes))
-    return Grid(("row",), (("c", kinds),), rows, ())
+    return Grid(("row",), (("c", kinds),), rows, (), "C.", ("N.",))
 
 
 def cells(text: str) -> list[list[str]]:
@@ -71,7 +71,7 @@ def wide(rows: int, columns: int, text: str = "1") -> Grid:
         (Box(f"g{n // 2}", "label"), Box(f"r{n}", "label"), *[Box(text, "ours")] * columns)
         for n in range(rows)
     )
-    return Grid(("group", "row"), names, body, ())
+    return Grid(("group", "row"), names, body, (), "C.", ("N.",))
 
 
 @pytest.mark.parametrize(
@@ -102,5 +102,12 @@ def test_a_group_is_named_once_in_every_part() -> None:
 
 def test_pipes_are_escaped() -> None:
     assert "| r0 | a\\|b |" in shown(
-        Grid(("row",), (("c", ("ours",)),), ((Box("r0", "label"), Box("a|b", "ours")),), ())
+        Grid(
+            ("row",),
+            (("c", ("ours",)),),
+            ((Box("r0", "label"), Box("a|b", "ours")),),
+            (),
+            "C.",
+            ("N.",),
+        )
     )

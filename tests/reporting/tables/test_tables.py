@@ -24,14 +24,16 @@ from tests.reporting.synthetic import (
     toy_table,
 )
 from tests.sealing import flip, put
+from workflow.definitions.cells import table_runs
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.files import read_sidecar, write_sidecar
 from workflow.reporting.measures import Measures
 from workflow.reporting.publication.counting import comparisons
-from workflow.reporting.statistics.cells import IDENTITY, text, write_cells
+from workflow.reporting.statistics.cells import IDENTITY, Cell, text, write_cells
 from workflow.reporting.tables.latex import latex, tex_escape
 from workflow.reporting.tables.layout import NO_ROW
+from workflow.reporting.tables.overlaid import on_other_data, overlaid
 from workflow.reporting.tables.tabulating import tabulate
 from workflow.scripts.latex import latex_of
 from workflow.scripts.measure import plain
@@ -351,6 +353,41 @@ def test_an_overlay_shows_the_difference_to_its_scale(
     flip(base, 800)
     with pytest.raises(ReportingError, match=r"base\.csv is damaged; .* make mend makes it anew"):
         tabulate(paper, "table_6_1", "lite+mine", measures, tmp_path / "t", base)
+
+
+def test_an_overlays_table_names_what_it_changes_and_which_data_it_puts_in(
+    paper: Paper, measures: Measures, made: Path, tmp_path: Path
+) -> None:
+    base = made.joinpath("table_6_1.csv")
+    arguments = (paper, "table_6_1", "lite+mine", measures, tmp_path / "t", base)
+    changed = {"training.clip": [1, 5]}
+    tabulate(*arguments, {"text_classification/sst_soft": changed})
+    written = (tmp_path / "t.md").read_text()
+    assert "\n- The overlay changes training.clip from 1 to 5.\n" in written
+    remark = paper.tables["tables"]["table_6_1"]["notes"][0]
+    assert "Δ" in written and remark in written
+    changed = {"data": [{"dataset": "sst"}, {"dataset": "own_texts", "least": 2}]}
+    pairs = table_runs(paper.tables["tables"]["table_6_1"])
+    tabulate(*arguments, {"/".join(pair): changed for pair in pairs if "sst" in pair[1]})
+    written = (tmp_path / "t.md").read_text()
+    lines_of_sst = [line for line in written.splitlines() if "SST (own_texts)" in line]
+    assert lines_of_sst and not any("Δ" in line for line in lines_of_sst)
+    assert 'changes data from {"dataset": "sst"} to {"dataset": "own_texts", "least": 2}' in written
+    assert remark not in written and "The overlay puts other data in the place" in written
+    assert "on other data (own_texts)" in soft(tmp_path / "t", "tau_norm")[0]["note"]
+    assert "SST (own\\_texts)" in (tmp_path / "t.tex").read_text()
+
+
+def test_rows_that_an_overlay_does_not_change_keep_their_names() -> None:
+    mine = {"overlaid": {"data": [{"dataset": "sst"}, {"dataset": "own"}]}}
+    told = [{"row": "a", "runs": ["1"], **mine}, {"row": "b", "runs": ["2"]}, {"row": "c"}]
+    said = 'changes data from {"dataset": "sst"} to {"dataset": "own"} in “a”.'
+    assert overlaid(told) == [f"The overlay {said}"]
+    cells = [Cell(row=row, column="x") for row in ("a", "b")]
+    cells.append(Cell(row="c", column="y", verdict="not run"))
+    assert on_other_data(cells, told) == ({"a": "own"}, {})
+    cells[1] = replace(cells[1], row="a", column="y")
+    assert on_other_data(cells, told) == ({}, {"x": "own"})
 
 
 def damaged(results: Results, *metrics: str, value: object, seeds: tuple[int, ...]) -> Measures:

@@ -7,9 +7,11 @@ and never accepted.
 """
 
 import email.utils
+import errno
 import http.client
 import os
 import re
+import socket
 import ssl
 import sys
 import time
@@ -29,16 +31,22 @@ TIMEOUT = 30.0  # seconds without an answer
 PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)  # seconds before each further attempt
 LONGEST_WAIT = 300.0  # seconds that a server may ask for
 REPORT_EVERY = 10.0  # seconds
+NO_WAY = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN)
+TRIES = 1  # further attempts where no server is reached, and none was since the beginning
 
 
 class Unavailable(Exception):
     """A place that did not give the right file; the message says why."""
 
-    def __init__(self, reason: str, passing: bool, wait: float = 0.0) -> None:
-        """Keep the reason, whether another attempt may succeed, and how many seconds to wait."""
+    def __init__(self, reason: str, passing: bool, wait: float = 0.0, reached: bool = True) -> None:
+        """Keep the reason, whether another attempt may succeed, and how many seconds to wait.
+
+        `reached` is false where its name has no address, or no way leads there.
+        """
         super().__init__(reason)
         self.passing = passing
         self.wait = wait
+        self.reached = reached
 
 
 class PartialFile:
@@ -87,13 +95,16 @@ def download(source: Source, out: Path, pauses: Sequence[float] = PAUSES) -> Ori
 
 def _persist(url: str, source: Source, part: PartialFile, pauses: Sequence[float]) -> None:
     """Get the right file into `part`, in as many attempts as it takes while each brings more."""
-    left, furthest = list(pauses), part.size
+    left, furthest, reached = list(pauses), part.size, False
     while True:
         try:
             return _attempt(url, source, part)
         except Unavailable as failure:
             if part.size > furthest:
                 left, furthest = list(pauses), part.size
+            reached = reached or failure.reached
+            if not reached:
+                left = left[: TRIES - (len(pauses) - len(left))]
             if not failure.passing or not left:
                 raise
             pause = max(left.pop(0), failure.wait)
@@ -135,9 +146,15 @@ def _receive(url: str, have: int, source: Source, part: PartialFile) -> int:
     except urllib.error.HTTPError as error:
         raise _refusal(error, part) from None
     except urllib.error.URLError as error:
-        raise Unavailable(str(error.reason), passing=True) from None
+        reached = not _lost(error.reason)
+        raise Unavailable(str(error.reason), passing=True, reached=reached) from None
     except (http.client.HTTPException, ConnectionError, TimeoutError, ssl.SSLError) as error:
         raise Unavailable(str(error) or type(error).__name__, passing=True) from None
+
+
+def _lost(reason: object) -> bool:
+    """Return whether a name has no address, or no way leads to it."""
+    return isinstance(reason, socket.gaierror) or getattr(reason, "errno", None) in NO_WAY
 
 
 def _extent(answer: http.client.HTTPResponse, have: int) -> tuple[int, int | None]:

@@ -1,12 +1,14 @@
 """Fetch a source file: from a mirror that has it, else by hand or from its address; verified."""
 
+import os
 import shutil
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
-from model.store.checksums import sha256
+from model.store.checksums import Damaged, sha256
 from model.store.files import DISK_FULL
-from workflow.datasets.fetched import mirrors
+from workflow.datasets.fetched import mirrors, origins
 from workflow.datasets.fetched.downloading import PAUSES, download
 from workflow.datasets.fetched.origins import Origin
 from workflow.datasets.fetched.sources import Source
@@ -51,6 +53,32 @@ def at_hand(source: Source, mirror: Path | None, by_hand: Path) -> bool:
     return source.by_hand and (by_hand / source.name).is_file()
 
 
+def put_by_hand(path: Path, out: Path) -> str:
+    """Return the SHA-256 of what a person put at `path`, for `fetch` to write to `out`.
+
+    A file whose size and time are those on record is not read. Of one that is gone it is what the
+    record says: the file is not needed any more. Empty where `fetch` took none.
+    """
+    try:
+        origin = origins.read(out)
+    except Damaged:
+        origin = None
+    if origin and origin.kind != "manual":
+        return ""
+    if not path.is_file():
+        return origin.sha256 if origin else ""
+    state = path.stat()
+    if origin and (origin.bytes, origin.written) == (state.st_size, state.st_mtime_ns):
+        return origin.sha256
+    return _sum(path, state.st_size, state.st_mtime_ns)
+
+
+@cache
+def _sum(path: Path, _size: int, _written: int) -> str:
+    """Return the SHA-256 of a file of this size and time, read once."""
+    return sha256(path)
+
+
 def _take_by_hand(source: Source, path: Path, out: Path) -> Origin:
     """Copy a file that a person got; its checksum is recorded as it is found."""
     if not path.is_file():
@@ -59,5 +87,6 @@ def _take_by_hand(source: Source, path: Path, out: Path) -> Origin:
             f"ask for a form ({source.licence})."
         )
     with path.open("rb") as stream, replacing(out) as target:
+        written = os.fstat(stream.fileno()).st_mtime_ns
         shutil.copyfileobj(stream, target)
-    return Origin("manual", sha256(out), out.stat().st_size, f"put at {path} by hand")
+    return Origin("manual", sha256(out), out.stat().st_size, f"put at {path} by hand", written)

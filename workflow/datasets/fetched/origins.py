@@ -26,6 +26,8 @@ class Origin:
     bytes: int
     note: str
     """The address, or the mirror's file and what it stands for."""
+    written: int | None = None
+    """When a person's file was written, in ns: one of this time and size has these bytes."""
 
 
 def record(path: Path) -> Path:
@@ -37,6 +39,8 @@ def write(path: Path, origin: Origin) -> None:
     """Write the record of the file at `path`."""
     files = {path.name: {"sha256": origin.sha256, "bytes": origin.bytes}}
     content = {"schema": SCHEMA, "from": origin.kind, "note": origin.note, "files": files}
+    if origin.written is not None:
+        content["written"] = origin.written
     write_bytes(record(path), sealed(content, indent=2))
 
 
@@ -46,7 +50,8 @@ def read(path: Path) -> Origin | None:
         return None
     values = read_sealed(record(path))
     file = values["files"][path.name]
-    return Origin(values["from"], file["sha256"], file["bytes"], values["note"])
+    facts = (values["from"], file["sha256"], file["bytes"], values["note"])
+    return Origin(*facts, values.get("written"))
 
 
 def verify(path: Path, source: Source) -> None:

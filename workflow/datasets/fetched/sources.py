@@ -50,8 +50,9 @@ class Source:
     @property
     def advice(self) -> str:
         """What a person does about a file that they have to get, without a full stop."""
+        places = " or ".join(self.urls)
         return (
-            f"{self.name} can't be downloaded; get it from {self.url} and put it into the results "
+            f"{self.name} can't be downloaded; get it from {places} and put it into the results "
             f"folder as data/manual/{self.name}, or into a mirror"
         )
 

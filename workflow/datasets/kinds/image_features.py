@@ -70,19 +70,25 @@ class Features:
         return rows
 
 
+def advice(manual: Path, dataset: str) -> str:
+    """Return what a person does about features that are missing."""
+    folder, file = places(manual, dataset)
+    had = f": {WHERE[dataset]}" if dataset in WHERE else ""
+    return (
+        f"There are no features of the images of `{dataset}`{had}; put a folder with a file "
+        f"`<image>.npz` or `.npy` for each image at {folder}, or one HDF5 file at {file}."
+    )
+
+
 def find(manual: Path, dataset: str) -> dict[str, object]:
     """Return the index of the features that a person put below `manual`.
 
     Raises DataError when there are none, or the first ones can't be read.
     """
-    folder, file = places(manual, dataset)
+    folder, _ = places(manual, dataset)
     path = locate(manual, dataset)
     if path is None:
-        had = f": {WHERE[dataset]}" if dataset in WHERE else ""
-        raise DataError(
-            f"There are no features of the images of `{dataset}`{had}; put a folder with a file "
-            f"`<image>.npz` or `.npy` for each image at {folder}, or one HDF5 file at {file}."
-        )
+        raise DataError(advice(manual, dataset))
     if path == folder:
         some = next((one for one in sorted(path.iterdir()) if one.suffix in KINDS), None)
         if some is None:

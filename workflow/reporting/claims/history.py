@@ -85,6 +85,20 @@ def extended(
     return [*entries, {"date": date, "changes": list(found)}] if found else entries
 
 
+def late(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the claims that were added, reworded or asked otherwise when results were known.
+
+    Each with the first of these that became of it.
+    """
+    found: dict[str, str] = {}
+    for entry in entries:
+        for one in entry["changes"]:
+            kind = KINDS.get(one["part"], ASKED)
+            if one["results"] == AFTER and kind != "removed":
+                found.setdefault(one["claim"], f"{kind} when results were known")
+    return found
+
+
 def after_results(history: Iterable[Change]) -> dict[str, int]:
     """Return how many changes of each kind were made when results were known."""
     parts = [

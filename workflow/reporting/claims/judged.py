@@ -72,6 +72,8 @@ class JudgedClaim:
     ci_high: float | None
     n: int
     by_seed: tuple[float, ...]
+    p: float | None
+    """The least p for which an interval of level 1 - p decides; None where none was tested."""
     left: ClaimSide
     right: ClaimSide
     seeds: list[int]
@@ -98,8 +100,8 @@ class JudgedClaim:
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> "JudgedClaim":
-        """Read a claim that `told` wrote, here or before it told devices."""
-        told = {"devices": {}, **told}
+        """Read a claim that `told` wrote, here or before it told devices and p."""
+        told = {"devices": {}, "p": None, **told}
         sides = {side: ClaimSide(**told[side]) for side in ("left", "right")}
         return cls(**{field.name: told[field.name] for field in fields(cls)} | sides)
 

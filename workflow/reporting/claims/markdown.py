@@ -1,6 +1,6 @@
 """Claims as a Markdown table: claim, paper, ours, verdict, and what decided it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from workflow.files import markdown_cell
 from workflow.planning.equivalents import TIMES
@@ -91,17 +91,20 @@ def _wrong(claim: JudgedClaim, value: float | None) -> bool:
 COLUMNS = ("claim", "ours", "compared with", "difference [95 %]", "from", "the paper's", "verdict")
 
 
-def claims_table(claims: Sequence[JudgedClaim]) -> str:
-    """Return claims as a Markdown table with the columns COLUMNS."""
-    lines = [COLUMNS, ("---",) * len(COLUMNS), *map(_cells, claims)]
+def claims_table(
+    claims: Sequence[JudgedClaim], caveats: Callable[[JudgedClaim], list[str]] = lambda claim: []
+) -> str:
+    """Return claims as a Markdown table with the columns COLUMNS, and their caveats."""
+    rows = [_cells(claim, caveats(claim)) for claim in claims]
+    lines = [COLUMNS, ("---",) * len(COLUMNS), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _cells(claim: JudgedClaim) -> list[str]:
+def _cells(claim: JudgedClaim, caveats: list[str]) -> list[str]:
     """Return the line of a claim."""
     known = claim.estimate is not None
     ours = [*sides(claim), _shown(claim), counted(claim)] if known else ["–"] * 4
-    cells = [f"{claim.claim} ({claim.source})", *ours, claim.paper or "–", _verdict(claim)]
+    cells = [f"{claim.claim} ({claim.source})", *ours, claim.paper or "–", _verdict(claim, caveats)]
     return [markdown_cell(cell) for cell in cells]
 
 
@@ -125,11 +128,12 @@ def _asked(claim: JudgedClaim) -> str:
     return f"asked: {'at most' if allowed else 'more than'} {size} {'above' if above else 'below'}"
 
 
-def _verdict(claim: JudgedClaim) -> str:
+def _verdict(claim: JudgedClaim, caveats: list[str]) -> str:
     remarks = [_doubt(claim)] if claim.verdict == "undecided" else []
     if points_against(claim):
         remarks.append("points against the claim")
     remarks += claim.hindrances or ([claim.kind] if claim.kind != KINDS[0] else [])
+    remarks += caveats
     return f"**{claim.verdict}**" + (f" ({'; '.join(remarks)})" if remarks else "")
 
 

@@ -12,6 +12,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogFormatter
 
 from workflow.errors import ReportingError
 from workflow.reporting.figures.panels import Panel, not_run
@@ -47,6 +48,8 @@ SETTINGS: Any = {
     "pdf.fonttype": 42,
     "svg.fonttype": "none",
     "svg.hashsalt": "saccade",
+    # Words of data may have a $.
+    "text.parse_math": False,
 }
 
 
@@ -139,19 +142,34 @@ def nothing(panels: Sequence[Panel]) -> Figure:
 
 def rendered(figure: Figure, kind: str) -> bytes:
     """Return the figure as `pdf`, `png` or `svg`, equal bytes for an equal figure."""
+    for axes in figure.findobj(Axes):
+        _parse_powers(axes)
     buffer = io.BytesIO()
     undated = {"pdf": "CreationDate", "png": "Software", "svg": "Date"}
     figure.savefig(buffer, format=kind, metadata={undated[kind]: None}, bbox_inches="tight")
     return slim(buffer.getvalue()) if kind == "svg" else buffer.getvalue()
 
 
+def _parse_powers(axes: Any) -> None:
+    """Let the numbers of logarithmic axes be powers, which Matplotlib writes in its markup."""
+    for axis in (axes.xaxis, axes.yaxis):
+        if isinstance(axis.get_major_formatter(), LogFormatter):
+            for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
+                tick.label1.set_parse_math(True)
+
+
 def slim(svg: bytes) -> bytes:
-    """Return an SVG without indents and names of its groups, its places to a tenth of a point."""
+    """Return an SVG without indents and names of its groups, its places to a tenth of a point.
+
+    Characters that XML does not allow are replaced.
+    """
+    svg = _NO_XML.sub("\N{REPLACEMENT CHARACTER}".encode(), svg)
     svg = re.sub(rb"\s*\n\s*", b"\n", svg)
     svg = re.sub(rb' id="[A-Za-z0-9.]+_\d+"', b"", svg)
     return re.sub(rb'(?<= )(d|x|y)="[^"]*"', lambda it: _ROUGH.sub(_rounded, it[0]), svg)
 
 
+_NO_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
 _ROUGH = re.compile(rb"\d+\.\d{2,}")
 
 

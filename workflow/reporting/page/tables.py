@@ -99,13 +99,13 @@ def shown(
         name=name,
         address=address,
         title=table["title"],
-        caption=table["caption"],
+        caption=grid.caption,
         source=table["source"],
         labels=grid.labels,
         columns=[label for label, _ in grid.columns],
         rows=list(_rows(address, definitions, table, grid, told, sidecar.get("runs", {}))),
         lines=list(_lines(address, definitions, table, told)),
-        notes=layout.notes(definitions, name, grid),
+        notes=layout.notes(grid),
         identities=set(sidecar.get("runs", {})),
     )
 
@@ -128,9 +128,9 @@ def _rows(
         labels = [box.text for box in boxes if box.kind == "label"]
         rest = iter(boxes[len(labels) :])
         cells: list[ShownCell | None] = []
-        for column, (label, kinds) in zip(table["columns"], grid.columns, strict=True):
+        for column, (_, kinds) in zip(table["columns"], grid.columns, strict=True):
             texts = {kind: next(rest).text for kind in kinds}
-            behind = here.get((row_name(row), label))
+            behind = here.get((row_name(row), column["label"]))
             if not behind:
                 cells.append(None)
                 continue

@@ -6,12 +6,14 @@ from pathlib import Path
 from workflow.definitions.paper import Paper
 from workflow.files import write_json
 from workflow.planning.corpora import DescribedCorpus, corpora
+from workflow.planning.overlaid import overlaid
 from workflow.planning.plan import Plan
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measures
 from workflow.reporting.publication.results import Result
 from workflow.reporting.statistics.comparability import base_scale
-from workflow.reporting.tables.corpora import Facts, describe
+from workflow.reporting.tables.corpora import Facts, describe, with_stated
+from workflow.reporting.tables.long_form import NOTHING
 from workflow.reporting.tables.tabulating import tabulate
 
 Known = Callable[[Paper, str, Mapping[str, DescribedCorpus]], dict[str, Facts]]
@@ -25,6 +27,7 @@ def make(
     scales: Path,
     to: Path,
     say: Callable[[str], None] = lambda line: None,
+    failed: Mapping[str, str] = NOTHING,
 ) -> None:
     """Make tables, figures and claims of all papers; what has no result is "not run".
 
@@ -35,19 +38,21 @@ def make(
         scales: where the tables of the scale are that an overlay stands on; none need be there.
         to: the folder to make them in.
         say: is told what is being made.
+        failed: why runs failed, by `<experiment>/<variant>`.
     """
     # Matplotlib is slow to import; only what draws figures waits for it.
     from workflow.reporting.figures.drawing import plot
 
     measures = Measures(result.measure for result in results if not result.stale)
     scale, base = plan.scale, base_scale(plan.scale)
+    changed = overlaid(plan, (run for one in plan.experiments for run in plan.runs(one)))
     for paper in Paper.all(plan.mechanisms):
         say(f"tables, figures and claims of {paper.name}")
         tables, figures = to / "tables" / paper.name, to / "figures" / paper.name
         for name in paper.items("tables"):
             before = scales / base / "tables" / paper.name / f"{name}.csv"
-            overlaid = before if base != scale else None
-            tabulate(paper, name, scale, measures, tables / name, overlaid)
+            below = before if base != scale else None
+            tabulate(paper, name, scale, measures, tables / name, below, changed, failed)
         for name in paper.items("figures"):
             plot(paper, name, scale, measures, figures / name)
         if paper.claims["claims"]:
@@ -55,6 +60,7 @@ def make(
         for name, definition in paper.items("corpora").items():
             rows = corpora(plan, definition, f"{paper.name}, {name}")
             facts = {**_missing(rows), **_current(known(paper, name, rows), rows)}
+            facts = {row: with_stated(one, rows[row].stated) for row, one in facts.items()}
             describe(paper, name, scale, facts, tables / name)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from workflow.definitions.paper import Paper
 from workflow.files import read_history, read_sidecar
 from workflow.reporting.claims import history
+from workflow.reporting.claims.caveats import Caveats
 from workflow.reporting.claims.judged import read_claims
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.measures import BY, EARLIER, Run, earlier
@@ -52,7 +53,13 @@ def scale_page(
     parts = [f"# Published results, scale {scale}"]
     if base_scale(scale) != scale:
         parts.append(f"An overlay on `{base_scale(scale)}`: its settings are not the papers'.")
-    parts += [headline_of(folder).markdown, "## Claims", ABOUT_CLAIMS, *_claims(folder, titles)]
+    parts += [
+        headline_of(folder).markdown,
+        "## Claims",
+        ABOUT_CLAIMS,
+        Caveats.read(folder).sentence,
+        *_claims(folder, titles),
+    ]
     parts += _changed(history.after_results(read_history(folder / history.NAME)))
     parts += ["## Numbers that differ", differing.section(folder, titles)]
     parts += ["## Follow one number", following.section(folder, titles), *_by_earlier_code(runs)]
@@ -83,18 +90,19 @@ def _by_earlier_code(runs: Collection[Run]) -> list[str]:
 def _claims(folder: Path, titles: Mapping[str, str]) -> list[str]:
     """Return a table of claims for each paper, below its notation, and the open ones folded."""
     parts, papers = [], {paper.name: paper for paper in Paper.all()}
+    caveats = Caveats.read(folder)
     for path in sorted((folder / "claims").glob("*.json")):
         parts.append(f"### {titles.get(path.stem, path.stem)} ([json](claims/{path.name}))")
         if path.stem in papers and (legend := papers[path.stem].about.legend):
             parts.append(f"Here {legend}")
         claims = read_claims(path)
         decided = [claim for claim in claims if claim.verdict in DECIDED]
-        parts += [claims_table(decided)] if decided else []
+        parts += [claims_table(decided, caveats.of)] if decided else []
         for word in VERDICTS[len(DECIDED) :]:
             ones = [claim for claim in claims if claim.verdict == word]
             if ones:
                 summary = f"<details><summary>{len(ones)} {word}</summary>"
-                parts += [summary, claims_table(ones), "</details>"]
+                parts += [summary, claims_table(ones, caveats.of), "</details>"]
     return parts
 
 

@@ -1,7 +1,7 @@
 """A look at what is done so far: all that can be made of the runs that were measured."""
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from model.store.checksums import Damaged
 from workflow import PUBLISHED
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
+from workflow.failure import last_error
 from workflow.planning.corpora import DescribedCorpus
 from workflow.planning.plan import Plan
 from workflow.reporting.page.page import render, write_page
@@ -66,6 +67,7 @@ def write_so_far(
     whole, broken = _measured(plan)
     own, left_out = _counting(whole, now)
     results, known = own, _facts(Path(plan.results) / "data")
+    failed = _failed(plan, whole)
     if beside_published:
         told = published(PUBLISHED / plan.scale)
         results, other = _counting(told | own, now)
@@ -88,7 +90,7 @@ def write_so_far(
     with tempfile.TemporaryDirectory(dir=folder, prefix=f".{NAME}-") as name:
         aside = Path(name) / "new"
         scales = PUBLISHED if beside_published else Path(plan.results)
-        make(plan, results.values(), known, scales, aside, say)
+        make(plan, results.values(), known, scales, aside, say, _by_variant(failed))
         tables, claims = (sorted(aside.glob(one)) for one in ("tables/*/*.csv", "claims/*.json"))
         page = render(
             plan.scale,
@@ -107,7 +109,8 @@ def write_so_far(
         if made.exists():
             made.rename(Path(name) / "old")
         aside.rename(made)
-    return SoFar(made / "report.html", mine, len(keys), others, [*broken, *left_out])
+    told = [f"{key}: failed: {reason}" for key, reason in failed.items()]
+    return SoFar(made / "report.html", mine, len(keys), others, [*broken, *left_out, *told])
 
 
 def _measured(plan: Plan) -> tuple[dict[str, Result], list[str]]:
@@ -123,6 +126,20 @@ def _measured(plan: Plan) -> tuple[dict[str, Result], list[str]]:
         if result:
             whole[key] = result
     return whole, broken
+
+
+def _failed(plan: Plan, whole: Collection[str]) -> dict[str, str]:
+    """Return why runs that were not measured failed, by what the logs of their jobs end with."""
+    found = {}
+    for key in planned_runs(plan):
+        for rule in ("train", "record", "measure") if key not in whole else ():
+            if reason := last_error(Path(plan.folder, "logs", rule, f"{key}.log")):
+                found[key] = reason
+    return found
+
+
+def _by_variant(failed: Mapping[str, str]) -> dict[str, str]:
+    return {key.rpartition("/")[0]: reason for key, reason in failed.items()}
 
 
 def _counting(whole: Mapping[str, Result], now: Now) -> tuple[dict[str, Result], list[str]]:

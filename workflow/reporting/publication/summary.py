@@ -6,6 +6,7 @@ from pathlib import Path
 from workflow.definitions.paper import PAPERS, Paper
 from workflow.errors import ReportingError
 from workflow.planning.experiments import load_experiments
+from workflow.reporting.claims.caveats import Caveats
 from workflow.reporting.claims.judged import JudgedClaim, claims_in
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.page.headline import Headline
@@ -18,8 +19,9 @@ ABOUT_CLAIMS = (
     "not, where the interval leaves out what is asked, and there is no difference where all of it "
     "is smaller than what the claim calls of interest. The interval is of the seeds and, over "
     "examples or sentences, of the test set too: the half-widths add as squares (Howe 1974). One "
-    "seed decides nothing. No correction is made for testing many claims. Both sides are averaged "
-    "over the seeds that they share; tables average over all seeds, so their numbers may differ."
+    "seed decides nothing. Each verdict is of one claim alone; how many stand after a correction "
+    "for many tests is said beside the counts. Both sides are averaged over the seeds that they "
+    "share; tables average over all seeds, so their numbers may differ."
 )
 """What a reader of claims must know."""
 
@@ -42,7 +44,8 @@ def _shown(published: Path) -> Path:
 
 def _counts(published: Path) -> str:
     folder = _shown(published)
-    return f"Scale `{folder.name}`. {claims_by_paper(published_claims(folder)).markdown}"
+    counts = claims_by_paper(published_claims(folder)).markdown
+    return f"Scale `{folder.name}`. {counts}\n\n{Caveats.read(folder).sentence}"
 
 
 def _papers(published: Path) -> str:
@@ -60,7 +63,9 @@ def _papers(published: Path) -> str:
 
 
 def _main_claims(published: Path) -> str:
-    return claims_table([one for one in published_claims(_shown(published)) if one.headline])
+    folder = _shown(published)
+    shown = [one for one in published_claims(folder) if one.headline]
+    return claims_table(shown, Caveats.read(folder).of)
 
 
 def _targets(_: Path) -> str:

@@ -10,14 +10,16 @@ A claim of a sign may name the smallest difference of interest. An interval that
 it says that there is no such difference, also where it leaves out 0: that is a decision too.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple, get_args
 
 import numpy as np
+from scipy import special
 
 from workflow.definitions.claims import Outcome
 from workflow.reporting.statistics import bootstrap, intervals
+from workflow.reporting.statistics.intervals import LEVEL, Interval
 
 VERDICTS: tuple[Outcome, ...] = get_args(Outcome)
 DECIDED = VERDICTS[:3]
@@ -39,6 +41,8 @@ class Decision:
     """Number of pairs, over corpora of sentences; over proportions, of runs on both sides."""
     by_seed: tuple[float, ...] = ()
     """The difference of each seed; over proportions none."""
+    p: float | None = None
+    """The least p for which an interval of level 1 - p decides; None where none was tested."""
 
 
 class Asked(NamedTuple):
@@ -62,7 +66,7 @@ def decide_runs(differences: Sequence[float], asked: Asked) -> Decision:
     if not differences:
         return NOT_RUN
     mean = float(np.mean(differences))
-    return _decide(mean, (mean, mean), differences, asked, len(differences))
+    return _decide(mean, lambda level: (mean, mean), differences, asked, len(differences))
 
 
 def decide_examples(
@@ -78,8 +82,8 @@ def decide_examples(
     if not differences:
         return NOT_RUN
     mean, n = float(np.mean(differences)), len(differences)
-    bounds = intervals.interval(mean, intervals.spread(differences), n)
-    return _decide(mean, bounds, by_seed, asked, n)
+    std = intervals.spread(differences)
+    return _decide(mean, lambda level: intervals.interval(mean, std, n, level), by_seed, asked, n)
 
 
 def decide_corpora(pairs: Sequence[tuple[np.ndarray, np.ndarray]], asked: Asked) -> Decision:
@@ -87,44 +91,75 @@ def decide_corpora(pairs: Sequence[tuple[np.ndarray, np.ndarray]], asked: Asked)
     if not pairs:
         return NOT_RUN
     drawn = bootstrap.resample(pairs)
-    bounds = (drawn.low, drawn.high)
-    return _decide(drawn.estimate, bounds, drawn.per_seed, asked, drawn.sentences)
+
+    def test_set(level: float) -> Interval:
+        """As far as the bootstrap's at 95 %, and at other levels by the normal distribution."""
+        times = float(special.ndtri(0.5 + level / 2) / special.ndtri(0.5 + LEVEL / 2))
+        ends = ((1 - times) * drawn.estimate + times * end for end in (drawn.low, drawn.high))
+        low, high = ends
+        return low, high
+
+    return _decide(drawn.estimate, test_set, drawn.per_seed, asked, drawn.sentences)
 
 
 def _decide(
     estimate: float,
-    test_set: tuple[float, float] | None,
+    test_set: Callable[[float], Interval | None],
     by_seed: Sequence[float],
     asked: Asked,
     n: int,
 ) -> Decision:
-    """Decide by the interval over seeds and test set; `test_set` is the interval over the latter.
+    """Decide by the interval over seeds and test set.
 
-    With one seed the test set's is shown, and nothing is decided.
+    `test_set` gives that over the latter at a level. With one seed it is shown alone, and nothing
+    is decided.
     """
-    over_seeds = intervals.interval(estimate, intervals.spread(by_seed), len(by_seed))
-    if test_set is None or (over_seeds is None and test_set[0] == test_set[1]):
+    spread, seeds, around = intervals.spread(by_seed), len(by_seed), (estimate, estimate)
+    of_test_set = test_set(LEVEL)
+    if of_test_set is None or (spread is None and of_test_set[0] == of_test_set[1]):
         reason = "one pair has no interval"
         return Decision("undecided", reason, estimate, n=n, by_seed=(*by_seed,))
-    low, high = intervals.joined(estimate, test_set, over_seeds or (estimate, estimate))
-    verdict, reason = _by_interval(low, high, asked)
-    if over_seeds is None:
-        verdict, reason = "undecided", "one seed says nothing about other trainings"
-    elif without_spread(by_seed):
-        verdict, reason = "undecided", "so few seeds without any spread may agree by chance"
-    return Decision(verdict, reason, estimate, low, high, n, (*by_seed,))
+
+    def at(level: float) -> Interval:
+        over_seeds = intervals.interval(estimate, spread, seeds, level)
+        return intervals.joined(estimate, test_set(level) or around, over_seeds or around)
+
+    decision = _by_interval(at, asked, estimate, n, (*by_seed,))
+    if spread is None:
+        reason = "one seed says nothing about other trainings"
+        return replace(decision, verdict="undecided", reason=reason, p=None)
+    if without_spread(by_seed):
+        reason = "so few seeds without any spread may agree by chance"
+        return replace(decision, verdict="undecided", reason=reason, p=None)
+    return decision
 
 
-def _by_interval(low: float, high: float, asked: Asked) -> tuple[str, str]:
-    """Return what an interval of a difference decides, and why."""
+def _by_interval(
+    at: Callable[[float], Interval],
+    asked: Asked,
+    estimate: float,
+    n: int,
+    by_seed: tuple[float, ...] = (),
+) -> Decision:
+    """Decide by the interval of a difference, which `at` gives at a level."""
     direction, margin, interest = asked
-    if interest is not None and -interest < low and high < interest:
-        return "no difference", f"the interval lies within ±{interest:g}"
-    if low <= margin <= high:
-        return "undecided", f"the interval contains the margin {margin:g}"
-    above = low > margin
-    verdict = "holds" if above == (direction == "greater") else "does not hold"
-    return verdict, f"the interval lies {'above' if above else 'below'} {margin:g}"
+
+    def beyond(ends: Interval) -> bool:
+        return not ends[0] <= margin <= ends[1]
+
+    def within(ends: Interval) -> bool:
+        return interest is not None and -interest < ends[0] and ends[1] < interest
+
+    low, high = at(LEVEL)
+    if within((low, high)):
+        verdict, reason = "no difference", f"the interval lies within ±{interest:g}"
+    elif beyond((low, high)):
+        verdict = "holds" if (low > margin) == (direction == "greater") else "does not hold"
+        reason = f"the interval lies {'above' if low > margin else 'below'} {margin:g}"
+    else:
+        verdict, reason = "undecided", f"the interval contains the margin {margin:g}"
+    p = intervals.significance(at, within if verdict == "no difference" else beyond)
+    return Decision(verdict, reason, estimate, low, high, n, by_seed, p)
 
 
 def without_spread(by_seed: Sequence[float]) -> bool:
@@ -146,12 +181,19 @@ def decide_proportions(left: Sequence[int], right: Sequence[int] | float, asked:
     counts = [(sum(group), len(group)) for group in groups]
     estimate = counts[0][0] / counts[0][1]
     if isinstance(right, float):
-        low, high = (end - right for end in intervals.exact(*counts[0]))
         estimate -= right
+
+        def at(level: float) -> Interval:
+            low, high = intervals.exact(*counts[0], level)
+            return low - right, high - right
     else:
-        low, high = intervals.newcombe(*counts)
         estimate -= counts[1][0] / counts[1][1]
-    verdict, reason = _by_interval(low, high, asked)
+
+        def at(level: float) -> Interval:
+            return intervals.newcombe(counts[0], counts[1], level)
+
+    decision = _by_interval(at, asked, estimate, sum(n for _, n in counts))
     if min(n for _, n in counts) < 2:
-        verdict, reason = "undecided", "one run says nothing about how often"
-    return Decision(verdict, reason, estimate, low, high, sum(n for _, n in counts))
+        reason = "one run says nothing about how often"
+        return replace(decision, verdict="undecided", reason=reason, p=None)
+    return decision

@@ -1,7 +1,7 @@
 """Means, spreads and 95 % intervals, over runs or over examples, and of fractions of runs."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy import special
@@ -9,6 +9,7 @@ from scipy import special
 from workflow.errors import ReportingError
 
 LEVEL = 0.95
+Interval = tuple[float, float]
 
 
 def spread(values: Sequence[float]) -> float | None:
@@ -22,11 +23,13 @@ def pooled(deviations: Sequence[float | None]) -> float | None:
     return math.sqrt(sum(variances) / len(variances)) if variances else None
 
 
-def interval(mean: float, std: float | None, n: int) -> tuple[float, float] | None:
-    """Return Student's 95 % interval of a mean of `n` values, or None with fewer than two."""
+def interval(
+    mean: float, std: float | None, n: int, level: float = LEVEL
+) -> tuple[float, float] | None:
+    """Return Student's interval of a mean of `n` values, or None with fewer than two."""
     if std is None or n < 2:
         return None
-    half = float(special.stdtrit(n - 1, 0.5 + LEVEL / 2)) * std / math.sqrt(n)
+    half = float(special.stdtrit(n - 1, 0.5 + level / 2)) * std / math.sqrt(n)
     return mean - half, mean + half
 
 
@@ -56,26 +59,26 @@ def joined(
     return low, mean + math.hypot(one[1] - mean, other[1] - mean)
 
 
-def exact(successes: int, n: int) -> tuple[float, float]:
-    """Return the exact 95 % interval of a proportion, `successes` out of `n` (at least 1).
+def exact(successes: int, n: int, level: float = LEVEL) -> tuple[float, float]:
+    """Return the exact interval of a proportion, `successes` out of `n` (at least 1).
 
-    Whatever the proportion is, at most 2.5 % of samples put it beyond either end; with few runs
-    Wilson's interval does so more often (4 of 4 against one half: 6.3 %). Source: Clopper and
-    Pearson (1934), The use of confidence or fiducial limits.
+    Whatever the proportion is, at most 2.5 % of samples put it beyond either end of that of 95 %;
+    with few runs Wilson's interval does so more often (4 of 4 against one half: 6.3 %). Source:
+    Clopper and Pearson (1934), The use of confidence or fiducial limits.
     """
-    tail = (1 - LEVEL) / 2
+    tail = (1 - level) / 2
     low = special.betaincinv(successes, n - successes + 1, tail) if successes else 0.0
     high = special.betaincinv(successes + 1, n - successes, 1 - tail) if successes < n else 1.0
     return float(low), float(high)
 
 
-def wilson(successes: int, n: int) -> tuple[float, float]:
-    """Return Wilson's 95 % score interval of a proportion, `successes` out of `n` (at least 1).
+def wilson(successes: int, n: int, level: float = LEVEL) -> tuple[float, float]:
+    """Return Wilson's score interval of a proportion, `successes` out of `n` (at least 1).
 
     Its ends are the proportions p with |successes/n - p| = z sqrt(p (1 - p) / n).  Source: Newcombe
     (1998), Two-sided confidence intervals for the single proportion, method 3.
     """
-    z = float(special.ndtri(0.5 + LEVEL / 2))
+    z = float(special.ndtri(0.5 + level / 2))
     share, weight = successes / n, z * z / n
     middle = share + weight / 2
     half = z * math.sqrt(share * (1 - share) / n + weight / (4 * n))
@@ -84,18 +87,36 @@ def wilson(successes: int, n: int) -> tuple[float, float]:
     return low, high
 
 
-def newcombe(left: tuple[int, int], right: tuple[int, int]) -> tuple[float, float]:
-    """Return the 95 % interval of the difference of two independent proportions, left - right.
+def newcombe(
+    left: tuple[int, int], right: tuple[int, int], level: float = LEVEL
+) -> tuple[float, float]:
+    """Return the interval of the difference of two independent proportions, left - right.
 
     Each side is (successes, n).  It is the hybrid score interval, made of both sides' Wilson
     intervals.  Source: Newcombe (1998), Interval estimation for the difference between independent
     proportions, method 10.
     """
     one, other = left[0] / left[1], right[0] / right[1]
-    (one_low, one_high), (other_low, other_high) = wilson(*left), wilson(*right)
+    (one_low, one_high), (other_low, other_high) = (wilson(*side, level) for side in (left, right))
     below = math.hypot(one - one_low, other_high - other)
     above = math.hypot(one_high - one, other - other_low)
     return one - other - below, one - other + above
+
+
+def significance(at: Callable[[float], Interval], decides: Callable[[Interval], bool]) -> float:
+    """Return the smallest p for which the interval of level 1 - p decides; 1 where none does.
+
+    Args:
+        at: the interval of a level; one of a lower level lies within it.
+        decides: whether an interval leaves out what it has to.
+    """
+    least, most = math.log(1e-15), 0.0
+    if not decides(at(0.0)):
+        return 1.0
+    for _ in range(60):
+        middle = (least + most) / 2
+        least, most = (least, middle) if decides(at(-math.expm1(middle))) else (middle, most)
+    return math.exp(most)
 
 
 def numbers(values: Sequence[float | None]) -> np.ndarray:

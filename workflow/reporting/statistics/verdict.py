@@ -32,10 +32,11 @@ RULE = (
     "trained is `within, one seed`; where the standard error of our mean over seeds exceeds the "
     "tolerance, `within, seeds apart`. There is no verdict where a random order, or a crossing at "
     "most checkpoints, would be within the tolerance too (`wide tolerance`), and only `differs` "
-    f"where the tolerance is wider than {100 * WIDE:.0f} % of the printed value, or than one in {CHANCE} "
-    "of its distance to a random order; nor on a `second reading` of what is compared by another. What is read at a crossing is compared as all that "
-    "lies between the checkpoint before and that one. Where a later tolerance changed a verdict, "
-    "the earlier one stands behind `was`."
+    f"where the tolerance is wider than {100 * WIDE:.0f} % of the printed value, or than one in "
+    f"{CHANCE} of its distance to a random order; nor on a `second reading` of what is compared by "
+    "another. What is read at a crossing is compared as all that lies between the checkpoint "
+    "before and that one. Where a later tolerance changed a verdict, the earlier one stands behind "
+    "`was`."
 )
 """The rule as a reader sees it."""
 Between = tuple[float, float]

@@ -150,6 +150,11 @@ def facts_of(recipe: Recipe, encoded: Path, fetched: Path) -> Facts:
     return {"recipe": dict(recipe), "form": form, **kept}
 
 
+def with_stated(facts: Facts, stated: Recipe | None) -> Facts:
+    """Return facts with the recipe in whose place an overlay puts other data, where it does."""
+    return facts if stated is None else {**facts, "stated": dict(stated)}
+
+
 def describe(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts], prefix: Path) -> None:
     """Write a table of corpora as `<prefix>.csv`, `.md`, `.tex` and its sidecar `.json`."""
     made, shown = build(paper, name, scale, facts), as_tables(paper, name, facts)
@@ -170,7 +175,8 @@ def build(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts]) -> Lo
             verdict = judge(value, described.get("missing", ""), number, why)
             why_so = why_different(definition, row["id"], one, verdict.word)
             printed_note = number.note if number else ""
-            noted = (verdict.reason, *why_so.values(), printed_note, row.get("note", ""))
+            own_note = "" if "stated" in described else row.get("note", "")
+            noted = (verdict.reason, *why_so.values(), printed_note, own_note)
             cell = Cell(
                 paper=paper.name,
                 source=number.source if number else definition["source"],
@@ -191,7 +197,7 @@ def build(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts]) -> Lo
             cells.append(cell)
             identity = {name: getattr(cell, name) for name in ("source", "row", "column", "metric")}
             corpus = {"corpus": described.get("digest"), "difference": None}
-            told.append({**identity, **corpus, **why_so})
+            told.append({**identity, **corpus, **why_so, **_overlaid(described)})
     sidecar = {
         "schema": 1,
         "paper": paper.name,
@@ -202,6 +208,11 @@ def build(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts]) -> Lo
         "cells": told,
     }
     return LongForm(cells, sidecar)
+
+
+def _overlaid(facts: Facts) -> dict[str, Any]:
+    """Return what an overlay changes of a corpus, as its entry in the sidecar."""
+    return {"overlaid": {"data": [facts["stated"], facts["recipe"]]}} if "stated" in facts else {}
 
 
 def printed(

@@ -70,6 +70,15 @@ def refused(cells: Iterable[Mapping[str, Any]]) -> list[str]:
     ]
 
 
+def failed(cells: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Say which rows failed and why, a line a cause; `cells` are the sidecar's."""
+    causes: dict[str, list[str]] = {}
+    for cell in cells:
+        if cause := cell.get("failed"):
+            causes.setdefault(cause, []).append(cell["row"])
+    return [f"Failed ({'; '.join(dict.fromkeys(rows))}): {cause}" for cause, rows in causes.items()]
+
+
 def trained_on(runs: Mapping[str, Run]) -> str:
     """Say on what and in which precision the runs behind a table were trained."""
     kinds = Counter(

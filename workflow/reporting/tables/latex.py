@@ -63,9 +63,9 @@ def latex(definitions: Tables, name: str, shown: Grid, scale: str) -> str:
     ]
     if at > WIDE:
         lines = [r"\resizebox{\textwidth}{!}{%", *lines, "}"]
-    if remarks := notes(definitions, name, shown):
+    if remarks := notes(shown):
         lines.append(rf"\par\medskip\parbox{{\textwidth}}{{{tex_escape(' '.join(remarks))}}}")
-    caption = f"{table['title']}. {table['caption']} Scale {scale}."
+    caption = f"{table['title']}. {shown.caption} Scale {scale}."
     lines += [rf"\caption{{{tex_escape(caption)}}}", rf"\label{{tab:{name}}}"]
     text = "\n".join(lines)
     needed = [r"\usepackage{booktabs}"]

@@ -12,12 +12,14 @@ from workflow.reporting.tables import marks
 from workflow.reporting.tables.footnotes import (
     MARK,
     differing,
+    failed,
     not_run,
     refused,
     runs_behind,
     trained_on,
     unequal,
 )
+from workflow.reporting.tables.overlaid import CAPTION, on_other_data, overlaid
 
 Kind = Literal["label", "ours", "paper", "verdict"]
 MISSING, NOT_RUN = "–", "not run"
@@ -47,7 +49,12 @@ class Grid:
     rows: tuple[tuple[Box, ...], ...]
     """Of which anything was run, or that the paper quotes."""
     below: tuple[str, ...]
-    """Which rows were not run, how many runs are behind the cells, and how they were trained."""
+    """What an overlay changes, which rows were not run, how many runs are behind the cells, and how
+    they were trained."""
+    caption: str
+    """The paper's; not that of a table with other data."""
+    remarks: tuple[str, ...]
+    """The notes of the table's definition, which hold for the data that it is about."""
 
 
 @dataclass(frozen=True)
@@ -120,9 +127,10 @@ def grid(
         if cell.spread_over == definitions["metrics"][cell.metric].get("spread_over", "runs"):
             main.setdefault(cell.place, []).append(cell)
     printed = {cell.column for cell in given if cell.expected}
+    by_row, by_column = on_other_data(given, sidecar["cells"])
     columns: list[tuple[str, tuple[Kind, ...]]] = [
         (
-            str(column["label"]),
+            _label(column["label"], by_column.get(column["label"])),
             ("ours", "paper", "verdict") if column["label"] in printed else ("ours",),
         )
         for column in table["columns"]
@@ -134,8 +142,10 @@ def grid(
     for row in table["rows"]:
         if row_name(row) in absent:
             continue
-        line = [Box(str(row[part]), "label") for part in ("group", "label") if part in row]
-        for column, (label, kinds) in zip(table["columns"], columns, strict=True):
+        line = [Box(str(row["group"]), "label")] if "group" in row else []
+        line.append(Box(_label(row["label"], by_row.get(row_name(row))), "label"))
+        for column, (_, kinds) in zip(table["columns"], columns, strict=True):
+            label = column["label"]
             if (row_name(row), label) not in existing:
                 line += [Box("", kind) for kind in kinds]
                 continue
@@ -144,7 +154,7 @@ def grid(
             }
             line += _boxes(definitions["metrics"], format_of(row, column), here, kinds, beside)
         rows.append(tuple(line))
-    below: list[str] = []
+    below = overlaid(sidecar["cells"])
     if "corpora" not in sidecar:  # whose notes say of each what is missing
         if rows:
             missing = (row for row in table["rows"] if row_name(row) in absent)
@@ -154,8 +164,22 @@ def grid(
         said = (runs_behind(given), unequal(given), trained_on(sidecar["runs"]))
         below += [formerly] if (formerly := _formerly(sidecar)) else []
         below.append(" ".join(filter(None, said)))
-    below += [*refused(sidecar["cells"]), *differing(sidecar["cells"])]
-    return Grid(tuple(table["labels"]), tuple(columns), tuple(rows), tuple(filter(None, below)))
+    made = sidecar["cells"]
+    below += [*refused(made), *differing(made), *failed(made)]
+    other = by_row or by_column
+    return Grid(
+        labels=tuple(table["labels"]),
+        columns=tuple(columns),
+        rows=tuple(rows),
+        below=tuple(filter(None, below)),
+        caption=CAPTION if other else str(table["caption"]),
+        remarks=() if other else tuple(map(str, table.get("notes", []))),
+    )
+
+
+def _label(label: object, data: str | None) -> str:
+    """Return the label of a row or column with the other data that it is on."""
+    return f"{label} ({data})" if data else str(label)
 
 
 def _boxes(
@@ -246,6 +270,6 @@ def _printed(cells: Sequence[Cell]) -> Shown:
     return Shown(value_of(number), cells[0].expected_std, len(number.partition(".")[2]))
 
 
-def notes(definitions: Tables, name: str, shown: Grid) -> list[str]:
+def notes(shown: Grid) -> list[str]:
     """Return what stands below a table: what was not run, its runs, spreads and readings."""
-    return [*shown.below, *map(str, definitions["tables"][name].get("notes", []))]
+    return [*shown.below, *shown.remarks]

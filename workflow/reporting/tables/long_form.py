@@ -7,6 +7,7 @@ shows.  The variant behind a cell is a template of the row's and the column's id
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from workflow.definitions import cells as needs
@@ -34,9 +35,15 @@ from workflow.reporting.statistics.cells import (
 from workflow.reporting.statistics.comparability import base_scale, hindrances
 from workflow.reporting.statistics.crossing import Crossing, crossing
 from workflow.reporting.statistics.verdict import Between, Ours, Tolerance, Verdict, judge
+from workflow.reporting.tables.overlaid import other_data
 
 QUOTED = "quoted"
 """In the place of a verdict, for what the paper itself quotes from others and nobody runs."""
+
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+Overlaid = Mapping[str, Mapping[str, Sequence[Any]]]
+"""Before and after by setting, of runs as `<experiment>/<variant>`."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,10 @@ class Context:
     scale: str
     base: Mapping[tuple[str, ...], Cell]
     """For an overlay: the cells of the scale it stands on, by `key`."""
+    overlaid: Overlaid
+    """What an overlay changes."""
+    failed: Mapping[str, str]
+    """Why runs failed, by `<experiment>/<variant>`."""
 
     @property
     def table(self) -> Mapping[str, Any]:
@@ -64,16 +75,23 @@ class Context:
 
 
 def build(
-    paper: Paper, name: str, scale: str, measures: Measures, base: Sequence[Cell] = ()
+    paper: Paper,
+    name: str,
+    scale: str,
+    measures: Measures,
+    base: Sequence[Cell] = (),
+    overlaid: Overlaid = NOTHING,
+    failed: Mapping[str, str] = NOTHING,
 ) -> LongForm:
     """Return a table over the given measures; cells without a measure are `not run`.
 
-    For an overlay, `base` are the cells of the scale it stands on.
+    For an overlay, `base` are the cells of the scale it stands on, and `overlaid` what it changes.
+    `failed` says why runs failed, by `<experiment>/<variant>`.
 
     Raises ReportingError when there is no such table, or its definition points to a number that
     the paper does not print.
     """
-    context = Context(paper, name, scale, {cell.key: cell for cell in base})
+    context = Context(paper, name, scale, {cell.key: cell for cell in base}, overlaid, failed)
     table, metrics, runs = context.table, paper.tables["metrics"], {}
     cells: list[Cell] = []
     told: list[dict[str, Any]] = []
@@ -83,9 +101,10 @@ def build(
             shown = _shown(metric, behind)
             runs.update({measure.identity: provenance(measure) for measure in shown})
             left_out = _left_out(metric, behind)
+            changed = _overlaid(context, shown)
             for cell, beside in _cells(context, row, column, called, metric, shown, left_out):
                 cells.append(cell)
-                told.append({**_told(context, cell, metric, shown), **beside})
+                told.append({**_told(context, cell, metric, shown), **beside, **changed})
     sidecar = {
         "schema": 1,
         "paper": paper.name,
@@ -164,7 +183,10 @@ def _cells(
         ]
         notes += ["fraction of runs, with its exact interval"] if share and scalars else []
         notes += [*_lacking(metric, behind), *impossible, *diverged, left_out]
-        notes.append(str(row.get("note", "")))
+        failed = "" if behind else _failed(context, row, column)
+        notes.append(f"failed: {failed}" if failed else "")
+        if not (exchanged := other_data(_overlaid(context, behind).get("overlaid", {}))):
+            notes.append(str(row.get("note", "")))
         cell = Cell(
             **statistics._asdict(),
             paper=paper.name,
@@ -179,7 +201,9 @@ def _cells(
             flag=number.flag or str(row.get("flag", "")),
             verdict=QUOTED if row.get("quoted") else verdict.word,
         )
-        if difference := _difference(context, cell):
+        if exchanged:
+            notes.append(f"on other data ({exchanged})")
+        elif difference := _difference(context, cell):
             notes.append(f"{base_scale(context.scale)}: difference {difference}")
         note = "; ".join(note for note in notes if note)
         beside: dict[str, Any] = {"formerly": before.word} if changed else {}
@@ -187,6 +211,7 @@ def _cells(
         beside |= {"impossible": impossible} if impossible else {}
         beside |= {"diverged": diverged} if diverged else {}
         beside |= because
+        beside |= {"failed": failed} if failed else {}
         cells.append((replace(cell, note=note), beside))
     if statistics is not by_runs and ours.runs:
         other = replace(
@@ -284,6 +309,18 @@ def _left_out(metric: Metric, behind: Sequence[Measure]) -> str:
     return f"timed on {here}; {', '.join(runs)} left out" if counts else ""
 
 
+def _failed(context: Context, row: Row, column: Column) -> str:
+    """Return why the runs behind a cell failed, nothing where they did not."""
+    return context.failed.get("/".join(needs.behind_cell(context.table, row, column)), "")
+
+
+def _overlaid(context: Context, behind: Sequence[Measure]) -> dict[str, Any]:
+    """Return what an overlay changes of the runs behind a cell, as its entry in the sidecar."""
+    runs = dict.fromkeys(f"{one.run.get('experiment')}/{one.run.get('variant')}" for one in behind)
+    changed = {key: pair for run in runs for key, pair in context.overlaid.get(run, {}).items()}
+    return {"overlaid": changed} if changed else {}
+
+
 def _difference(context: Context, cell: Cell) -> str:
     """Return an overlay's difference to the scale it stands on, or nothing."""
     base = context.base.get(cell.key, Cell()).mean
@@ -296,10 +333,11 @@ def _told(
     context: Context, cell: Cell, metric: Metric, behind: Sequence[Measure]
 ) -> dict[str, Any]:
     """Return a cell's entry in the sidecar: what was measured, and on which runs."""
+    exchanged = other_data(_overlaid(context, behind).get("overlaid", {}))
     return {
         **dict(zip(IDENTITY, cell.key, strict=True)),
         "measure": metric["measure"],
-        "difference": _difference(context, cell) or None,
+        "difference": None if exchanged else _difference(context, cell) or None,
         "seeds": [measure.seed for measure in behind],
         "runs": [measure.identity for measure in behind],
         "measures": [measure.path.as_posix() for measure in behind],

@@ -21,11 +21,11 @@ Lines = Sequence[Sequence[str]]
 def markdown(definitions: Tables, name: str, shown: Grid, scale: str) -> str:
     """Return the table as GitHub Markdown with its title, caption, legend and notes."""
     table = definitions["tables"][name]
-    parts = [f"## {table['title']} (scale {scale})", str(table["caption"])]
+    parts = [f"## {table['title']} (scale {scale})", shown.caption]
     parts += _tables(shown) if shown.rows else [NO_ROW]
     if legend := _legend(shown):
         parts.append(legend)
-    parts.append("\n".join(f"- {note}" for note in notes(definitions, name, shown)))
+    parts.append("\n".join(f"- {note}" for note in notes(shown)))
     return "\n\n".join(filter(None, parts))
 
 

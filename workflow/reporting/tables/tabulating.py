@@ -18,17 +18,25 @@ from workflow.reporting.tables.markdown import markdown
 
 
 def tabulate(
-    paper: Paper, name: str, scale: str, measures: Measures, prefix: Path, base: Path | None = None
+    paper: Paper,
+    name: str,
+    scale: str,
+    measures: Measures,
+    prefix: Path,
+    base: Path | None = None,
+    overlaid: tables.Overlaid = tables.NOTHING,
+    failed: Mapping[str, str] = tables.NOTHING,
 ) -> None:
     """Write a table as `<prefix>.csv`, `.md`, `.tex` and its sidecar `.json`.
 
     `base` is the same table's CSV of the scale that an overlay stands on; it need not exist.
+    `overlaid` is what the overlay changes of runs, and `failed` why they failed.
     """
     before: list[Cell] = []
     if base and base.is_file():
         _check(base)
         before = read_cells(base)
-    table = tables.build(paper, name, scale, measures, before)
+    table = tables.build(paper, name, scale, measures, before, overlaid, failed)
     write_table(table, paper.tables, name, prefix)
 
 

@@ -1,0 +1,46 @@
+"""What a reader holds against claims: when they were asked, and that they are many."""
+
+from tests.reporting.claims.test_claims_table import claim
+from workflow.reporting.claims.caveats import Caveats
+from workflow.reporting.claims.history import extended, late
+from workflow.reporting.claims.markdown import claims_table
+
+
+def entry(name: str, part: str, results: str = "after") -> dict[str, str]:
+    return {"claim": name, "part": part, "old": "", "new": "", "results": results}
+
+
+HISTORY = extended(
+    extended([], [entry("a", "added"), entry("b", "added", "before")], "2026-01-02"),
+    [entry("a", "claim"), entry("c", "claim"), entry("d", "margin"), entry("e", "removed")],
+    "2026-01-03",
+)
+
+
+def test_a_claim_is_late_from_the_first_change_when_results_were_known() -> None:
+    assert late(HISTORY) == {
+        "a": "added when results were known",
+        "c": "reworded when results were known",
+        "d": "asked otherwise when results were known",
+    }
+
+
+def test_caveats_are_counted_and_stand_beside_the_verdict() -> None:
+    ps = {"a": 0.001, "b": 0.04, "c": 0.02, "d": 0.3}
+    claims = [
+        claim(id=name, p=p, verdict="holds" if p < 0.05 else "undecided") for name, p in ps.items()
+    ]
+    others = [claim(id="check", p=1e-9, check=True), claim(id="f", p=None, verdict="not run")]
+    caveats = Caveats([*claims, *others], HISTORY)
+    # of four: .001 < .0125, .02 > .0167 (Holm); .02 < .025, .04 > .0375 (Benjamini-Hochberg)
+    assert caveats.sentence == (
+        "Of 3 decided claims 1 were added when results of their runs were known. After "
+        "Benjamini-Hochberg's correction for the 4 that were tested 2 stand, after Holm's 1."
+    )
+    lines = claims_table(claims, caveats.of).splitlines()[2:]
+    added, second, reworded, undecided = (line.rpartition("**")[2] for line in lines)
+    assert "added when results were known" in added and "Hochberg" not in added
+    assert "not after Benjamini-Hochberg" in second and "known" not in second
+    assert "reworded when results were known" in reworded and "Hochberg" not in reworded
+    assert "Hochberg" not in undecided
+    assert Caveats([], HISTORY).sentence == ""

@@ -1,0 +1,58 @@
+"""What a reader holds against claims: asked when results were known, or one of many tests."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from workflow.files import read_history
+from workflow.reporting.claims import history
+from workflow.reporting.claims.judged import JudgedClaim, claims_in
+from workflow.reporting.statistics.decisions import DECIDED
+from workflow.reporting.statistics.multiple import after_benjamini_hochberg, after_holm
+
+LATE = "added when results were known"
+ONE_OF_MANY = "not after Benjamini-Hochberg"
+
+
+class Caveats:
+    """The caveats of some claims.
+
+    Args:
+        claims: those that are published together. Checks are tests, too, but none of the papers'.
+        entries: of the history of claims.
+    """
+
+    def __init__(self, claims: Iterable[JudgedClaim], entries: Iterable[Mapping[str, Any]]) -> None:
+        self._made = [one for one in claims if not one.check]
+        self._tested = [one for one in self._made if one.p is not None]
+        self.late = history.late(entries)
+        ps = [one.p for one in self._tested if one.p is not None]
+        names = [one.id for one in self._tested]
+        self.holm = {name for name, stands in zip(names, after_holm(ps), strict=True) if stands}
+        after = zip(names, after_benjamini_hochberg(ps), strict=True)
+        self.benjamini_hochberg = {name for name, stands in after if stands}
+
+    @classmethod
+    def read(cls, folder: Path) -> "Caveats":
+        """Read those of the claims published below a scale's folder."""
+        claims = claims_in((folder / "claims").glob("*.json"))
+        return cls(claims, read_history(folder / history.NAME))
+
+    def of(self, claim: JudgedClaim) -> list[str]:
+        """Return the caveats of a claim in words."""
+        words = [self.late[claim.id]] if claim.id in self.late else []
+        many = claim.verdict in DECIDED and claim.p is not None and not claim.check
+        return words + [ONE_OF_MANY] * (many and claim.id not in self.benjamini_hochberg)
+
+    @property
+    def sentence(self) -> str:
+        """Say how many of the decided claims have none."""
+        decided: Sequence[str] = [one.id for one in self._made if one.verdict in DECIDED]
+        if not decided:
+            return ""
+        asked = sum(self.late.get(name) == LATE for name in decided)
+        return (
+            f"Of {len(decided)} decided claims {asked} were added when results of their runs were "
+            f"known. After Benjamini-Hochberg's correction for the {len(self._tested)} that were "
+            f"tested {len(self.benjamini_hochberg)} stand, after Holm's {len(self.holm)}."
+        )
