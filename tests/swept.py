@@ -9,6 +9,7 @@ status 1 and one sentence. A traceback, a hang or a wrong value fails.
 
 import argparse
 import contextlib
+import gzip
 import io
 import os
 import random
@@ -28,9 +29,11 @@ from model.store.checksums import sealed, write_archive
 from tests.datasets.folders import tar, zipped
 from tests.reporting.synthetic import Results
 from workflow import ROOT
+from workflow.datasets.encoded.prepared import prepared_lines
 from workflow.datasets.io.archives import members
 from workflow.datasets.io.files import read_records
 from workflow.datasets.kinds.recipe import load
+from workflow.datasets.multi30k import NAMES
 from workflow.definitions.loader import read_yaml
 from workflow.definitions.paper import Paper
 from workflow.failure import one_sentence
@@ -51,12 +54,17 @@ ODD = (
 BYTES = (b"\0", b"\xff", b"\xef\xbb\xbf", b"\r\n", b"\r", b"\t", b"\n\n", b'"', "\u2028".encode())
 """What gets into a file by chance."""
 OVERLAY = """
+experiments: all
+seeds: 1
+device: cpu
+budget: {gpu_hours: 3}
 overlay:
   name: swept
   experiments:
     stack_language:
       training: {epochs: 2, optimizer: {lr: 5e-4, betas: [0.9, 0.98]}, batch: {examples: 64}}
-      model: {decoder: {width: 32, heads: 2, layers: 1}}
+      model: {decoder: {width: 32, hidden: 64, heads: 2, layers: 1, dropout: 0.1}}
+      resources: {memory: 2GB, runtime: 1h}
       seeds: 2
     copying_mechanisms:
       training: {optimizer: {lr: 2e-3}}
@@ -79,9 +87,7 @@ def edited(draw: random.Random, content: bytes) -> tuple[str, bytes]:
     at = draw.randrange(len(content))
     lines = content.split(b"\n")
     line = draw.randrange(len(lines))
-    other = draw.choice(ODD).encode()
     values = [*re.finditer(rb"[\w.-]+(?=[,}\]\n])", content)]
-    value = draw.choice(values) if values else None
     words = [*re.finditer(rb"[a-z_]{3,}", content)]
     word = draw.choice(words) if words else None
     choices = {
@@ -92,7 +98,8 @@ def edited(draw: random.Random, content: bytes) -> tuple[str, bytes]:
         f"line {line + 1} twice": b"\n".join([*lines[: line + 1], *lines[line:]]),
         f"odd bytes at {at}": content[:at] + draw.choice(BYTES) + content[at:],
     }  # fmt: skip
-    if value:
+    for value in draw.choices(values, k=4) if values else ():  # so often as all else together
+        other = draw.choice(ODD).encode()
         told = f"{value[0].decode(errors='replace')} -> {other.decode()[:20]}"
         choices[told] = content[: value.start()] + other + content[value.end() :]
     if word:
@@ -122,6 +129,7 @@ class Sweep:
         self.kinds: Mapping[str, Callable[[Path], tuple[str, Callable[[], None]]]] = {
             "overlay": self.overlay,
             "dataset": self.dataset,
+            "pairs": self.pairs,
             "archive": self.archive,
             "bundle": self.bundle,
             "result": self.result,
@@ -186,6 +194,35 @@ class Sweep:
                 raise Wrong(f"{labels} in the file, {Counter(label for _, label in found)} taken")
 
         return what, call
+
+    def pairs(self, folder: Path) -> tuple[str, Callable[[], None]]:
+        """Change a side of a parallel corpus: but for the lines in question, both sides agree."""
+        texts = {
+            f"{name}.{language}": "".join(f"{word} {n}, {n}.\n" for n in range(10, 30)).encode()
+            for name in NAMES.values()
+            for language, word in (("de", "Männer"), ("en", "men"))
+        }
+        name = self.draw.choice(sorted(texts))
+        what, texts[name] = edited(self.draw, texts[name])
+        (folder / "raw").mkdir()
+        for file, content in texts.items():
+            (folder / "raw" / f"{file}.gz").write_bytes(gzip.compress(content))
+
+        def call() -> None:
+            dataset = load({"dataset": "multi30k", "merges": 5})
+            dataset.prepare([*(folder / "raw").iterdir()], folder / "prepared")
+            dataset.encode(folder / "prepared", folder / "encoded")
+            for split in NAMES:
+                sides = [
+                    prepared_lines(folder / "prepared" / f"{split}.{side}.txt")
+                    for side in ("source", "target")
+                ]
+                found = [[re.findall(r"\d+", line) for line in side] for side in sides]
+                apart = sum(one != other for one, other in zip(*found, strict=True))
+                if apart > 1:
+                    raise Wrong(f"{apart} pairs of {split} are of different lines")
+
+        return f"{name}, {what}", call
 
     def archive(self, folder: Path) -> tuple[str, Callable[[], None]]:
         """Change an archive: where it has checksums of its own, its files are the same."""

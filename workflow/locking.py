@@ -53,9 +53,9 @@ def held(results: Path) -> Iterator[bool]:
 def _owner(content: str) -> str:
     try:
         owner = json.loads(content)
-    except ValueError:  # it has not written yet
+        return f"process {owner['pid']} on {owner['host']}, in the folder {owner['folder']},"
+    except (ValueError, LookupError, TypeError):  # it has not written yet, or somebody else has
         return "another process"
-    return f"process {owner['pid']} on {owner['host']}, in the folder {owner['folder']},"
 
 
 def lock_with(results: str) -> None:

@@ -204,6 +204,12 @@ def test_nothing_is_added_to_changes_that_are_laid_over_others(tmp_path):
     assert training(tmp_path, "{clip: 1}") == {"clip": 1}
 
 
+@pytest.mark.parametrize("key", ["clip", "epochs"])
+def test_a_number_that_no_float_holds_is_none(tmp_path, key):
+    with pytest.raises(InputError, match=f"{key}: expected a .*number.*, found 9999"):
+        training(tmp_path, f"{{{key}: {'9' * 400}}}")
+
+
 BOMB = "a0: &a0 [x, x]\n" + "".join(
     f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 10)
 )

@@ -36,6 +36,7 @@ from tests.scripts.processes import (
 from tests.sealing import put, relist
 from workflow.planning.code import Project
 from workflow.planning.identity import run_roots
+from workflow.scripts import train
 from workflow.scripts.train import margin
 
 pytestmark = pytest.mark.xdist_group("scripts")
@@ -470,3 +471,18 @@ def test_code_of_a_run_that_calls_exit_is_named(job):
     outcome = job.train(before=raising(SystemExit(0), "model.training.preflight:build"))
     reason = f"error: run {job.spec['identity']} fails in its own code: SystemExit: 0"
     assert outcome.status == 1 and outcome.said.endswith(reason + "\n"), outcome.said
+
+
+@pytest.mark.parametrize("content", ["", "{", "7", "[1]", '[{"update": 1}]', "[" * 100_000])
+def test_what_the_store_says_of_attempts_may_be_damaged(tmp_path, capfd, content):
+    (tmp_path / "segments.json").write_text(content)
+    assert train._segments(tmp_path / "segments.json", ("update", "cpu")) == []
+    assert "nobody knows any more where and when the run began" in capfd.readouterr().err
+
+
+def test_a_failure_that_nobody_can_read_is_not_heeded(tmp_path, capfd):
+    entry = Entry(tmp_path, "a")
+    entry.folder.mkdir()
+    (entry.folder / "failed.json").write_text("{")
+    train._check_failure(entry)
+    assert "failed.json is damaged" in capfd.readouterr().err

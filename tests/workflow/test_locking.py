@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.workflow.conftest import Project
+from workflow import locking
 
 SPEC = "results/demo/runs/toy_language/soft/seed-0/spec.json"
 
@@ -50,6 +51,11 @@ def end(process: subprocess.Popen) -> None:
     """Kill a process and what it has started."""
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", "7"])
+def test_a_lock_that_names_nobody_is_anothers(content):
+    assert locking._owner(content) == "another process"
 
 
 @pytest.mark.parametrize("how", [signal.SIGHUP, signal.SIGKILL])

@@ -8,7 +8,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
@@ -261,8 +261,14 @@ def _written(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _is_number(checker: jsonschema.TypeChecker, value: Any) -> bool:
-    return _Standard.TYPE_CHECKER.is_type(value, "number") and math.isfinite(value)
+def _finite(kind: str) -> Callable[[jsonschema.TypeChecker, Any], bool]:
+    def fits(checker: jsonschema.TypeChecker, value: Any) -> bool:
+        try:
+            return _Standard.TYPE_CHECKER.is_type(value, kind) and math.isfinite(value)
+        except OverflowError:  # a whole number that is larger than any float
+            return False
+
+    return fits
 
 
 def _fits(validator: Any, pattern: str, value: Any, schema: Any) -> Iterator[Exception]:
@@ -271,11 +277,13 @@ def _fits(validator: Any, pattern: str, value: Any, schema: Any) -> Iterator[Exc
 
 
 _Standard = jsonschema.Draft202012Validator
-# NaN and infinities, which JSON can't write, are no numbers, and `$` in a pattern is the very end.
+# NaN, infinities and what overflows a float are no numbers, and `$` in a pattern is the very end.
 _Validator: Any = jsonschema.validators.extend(
     _Standard,
     {"pattern": _fits},
-    type_checker=_Standard.TYPE_CHECKER.redefine("number", _is_number),
+    type_checker=_Standard.TYPE_CHECKER.redefine_many(
+        {kind: _finite(kind) for kind in ("number", "integer")}
+    ),
 )
 
 # Ten times as fast where PyYAML was built with libyaml, as its wheels are.

@@ -32,7 +32,7 @@ FURTHER = ("records", "measures")
 """What is kept of a run beside its result."""
 
 
-ODD = (AttributeError, LookupError, TypeError, ValueError)
+ODD = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What is raised where a listing is no listing."""
 
 

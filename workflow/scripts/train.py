@@ -11,6 +11,7 @@ import socket
 import sys
 import time
 import traceback
+from collections.abc import Iterable
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
@@ -21,6 +22,7 @@ from model.store.runs import Entry, Fenced, now
 from model.training.watchdog import CONTINUE, LEAST, TIMES_BUSY, Watchdog
 from workflow import ROOT
 from workflow.datasets.io.checksums import read_manifest
+from workflow.datasets.io.files import parse_json
 from workflow.errors import Mistake
 from workflow.failure import one_sentence
 from workflow.planning.identity import Spec
@@ -274,8 +276,8 @@ def _begin_segment(entry: Entry, code: str, device: Any, update: int, processes:
     from model.store.provenance import commit, cpu_name
 
     path = entry.folder / "segments.json"
-    segments = json.loads(path.read_text()) if path.is_file() else []
     place = {"cpu": cpu_name(), "device": device.type, "torch": torch.__version__}
+    segments = _segments(path, ("update", "time", *place))
     same = all(segment[name] == place[name] for segment in segments for name in place)
     same = same and all(segment.get("code", code) == code for segment in segments)
     exact = same and device.type == "cpu" and processes == 1
@@ -291,6 +293,19 @@ def _begin_segment(entry: Entry, code: str, device: Any, update: int, processes:
     segments.append({**began, **place, "exact": exact})
     write_atomically(path, json.dumps(segments).encode())
     return segments
+
+
+def _segments(path: Path, keys: Iterable[str]) -> Segments:
+    """The segments so far, each with these keys; none where nothing says so any more."""
+    segments = parse_json(path.read_bytes()) if path.is_file() else []
+    try:
+        whole = all({*keys} <= {*segment} for segment in segments)
+    except TypeError:
+        whole = False
+    if whole:
+        return list(segments)
+    say(f"{path} is damaged: nobody knows any more where and when the run began.")
+    return []
 
 
 def _parents(spec: Spec, given: argparse.Namespace) -> dict[str, Path]:
@@ -322,7 +337,11 @@ def _check_vocabulary(spec: Spec, parents: dict[str, Weights], data: Path) -> No
 
 def _check_failure(entry: Entry) -> None:
     """Don't try again, in the same invocation, what is known to fail."""
-    failure = entry.failure()
+    try:
+        failure = entry.failure()
+    except ValueError as error:
+        say(f"{entry.folder / 'failed.json'} is damaged ({error}), and not heeded.")
+        return
     if failure is not None and failure["invocation"] == _invocation():
         said, _, reason = failure["reason"].rpartition("\n")
         if said:
