@@ -24,6 +24,11 @@ def test_a_folder_that_slurm_does_not_find_is_refused(sign):
     assert said.startswith(f"/home/a{sign}b: Slurm's jobs don't find a folder with {sign} in its")
 
 
+def test_braces_in_the_path_of_the_project_are_refused():
+    said = sentence(check_surroundings, Path("/home/a{b}"))
+    assert said == "/home/a{b}: Snakemake reads braces in the project's path; rename the folder"
+
+
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     """A project's folder, in which one works."""

@@ -45,6 +45,12 @@ def test_a_results_folder_with_spaces_works(project):
     assert (project.root / target).is_file()
 
 
+def test_a_projects_path_may_have_signs_that_a_shell_reads(fresh):
+    odd = Project(fresh.root.rename(fresh.root.with_name("a $HOME `b` 'c'")))
+    odd.snakemake("toy_language", "--until", "synthesise")
+    assert list((odd.root / "results/data").glob("*/*/raw/train.txt"))
+
+
 def test_every_scale_and_the_slurm_profile_can_be_planned(fresh):
     for scale in ("demo", "lite", "paper"):
         assert fresh.plan(config=(f"scale={scale}",)).trained

@@ -35,7 +35,12 @@ def results_folder(given: str, root: Path) -> str:
 
 
 def check_surroundings(root: Path) -> None:
-    """Raise InputError when Snakemake can't write to the working folder or to temporary files."""
+    """Raise InputError when Snakemake can't write to the working folder or to temporary files.
+
+    Or where it takes a part of the project's path for a name of its own.
+    """
+    if set("{}") & set(str(root)):
+        raise InputError(f"{root}: Snakemake reads braces in the project's path; rename the folder")
     reason = unwritable(Path(".snakemake"))
     if reason:
         raise InputError(

@@ -67,8 +67,7 @@ def shell_prefix():
     return f"{path}export PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH; "
 
 
-# Braces of a folder's name are none of Snakemake's.
-shell.prefix(shell_prefix().replace("{", "{{").replace("}", "}}"))
+shell.prefix(shell_prefix())
 
 
 def signed(ask):

@@ -52,6 +52,8 @@ One variant, and fewer seeds:
         uniform_soft: {seeds: [0], training: {optimizer: {lr: 5e-4}}}
 ```
 
+- Each table of an overlay says below itself what the overlay changes. Where it puts in other data,
+  the label has the dataset's name in brackets, and the paper's caption and notes and the Δ go.
 - Later wins: experiment, its variant, scale, the scale's variant, overlay, the overlay's variant.
 - Mappings are merged, other values replaced. `null` removes a key.
 - A different `path` drops the arguments of the old part too.
