@@ -18,6 +18,10 @@ MOSES = Moses(("de", "en"), lowercase=True)
         ("en", "and so on ...", "and so on ..."),
         ("en", "Wait...", "wait ..."),
         ("de", "ungefähr 120\xa0cm  hoch ", "ungefähr 120 cm hoch"),
+        ("fi", "SAK:n ja 20:een: EU:ssa (USA:s):", "sak:n ja 20:een : eu:ssa ( usa:s ) :"),
+        ("fi", "EU:N ::n", "eu : n : :n"),
+        ("sv", "S:t Eriks 'kyrka' 10:30", "s:t eriks &apos; kyrka &apos; 10 : 30"),
+        ("de", "SAK:n", "sak : n"),
         ("en", " ", ""),
     ],
 )

@@ -10,6 +10,8 @@ from workflow.datasets.io.multicore import chunks, in_order
 
 CHUNK = 2000  # pairs
 LAST_STOP = re.compile(r"([^\s.])\.$")
+COLON_IN_WORDS = ("fi", "sv")
+"""Languages where `tokenizer.perl` leaves a colon before a small letter in its word (SAK:n)."""
 
 
 class Pair(NamedTuple):
@@ -61,7 +63,13 @@ def _split(moses: Moses, raw: list[tuple[str, str]]) -> list[Pair]:
 def _tokeniser(language: str) -> Any:
     from sacremoses import MosesTokenizer
 
-    return MosesTokenizer(lang=language)
+    tokeniser = MosesTokenizer(lang=language)
+    if language in COLON_IN_WORDS:
+        pad = tokeniser.PAD_NOT_ISALNUM[0].pattern
+        known = pad.removeprefix("([^").removesuffix("])")
+        colon = rf"([^{known}:]|:(?=$|[^{tokeniser.IsLower}]))"
+        tokeniser.PAD_NOT_ISALNUM = re.compile(colon), r" \1 "
+    return tokeniser
 
 
 @cache
