@@ -18,7 +18,6 @@ from workflow.datasets.fetched import sources
 from workflow.datasets.fetched.fetching import at_hand
 from workflow.datasets.kinds.feature_files import locate
 from workflow.datasets.kinds.image_features import advice
-from workflow.errors import InputError
 from workflow.failure import one_sentence
 from workflow.planning.budget import (
     Cost,
@@ -43,8 +42,6 @@ def main() -> None:
     given = _arguments()
     settings = command.settings(given)
     with one_sentence():
-        if given.parallel < 1:
-            raise InputError(f"--parallel: {given.parallel} must be at least 1")
         plan = configured(ROOT, given.configfile, **settings)
         plan.check_scale(given.targets)
         check_home()
@@ -166,7 +163,9 @@ def _arguments() -> argparse.Namespace:
     summary = (__doc__ or "").partition("\n")[0]
     parser = command.planner(summary, "scale", "results", "device", "mirror")
     parser.add_argument("targets", nargs="*", help="what to ask Snakemake for; else everything")
-    parser.add_argument("--parallel", type=int, default=os.cpu_count(), help="runs at once")
+    parser.add_argument(
+        "--parallel", type=command.whole(1), default=os.cpu_count(), help="runs at once"
+    )
     parser.add_argument("--jobs", action="store_true", help="list the jobs instead")
     return parser.parse_args()
 
