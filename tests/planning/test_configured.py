@@ -53,6 +53,33 @@ def test_it_is_the_configuration_that_snakemake_would_have(changes):
     assert config == before
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("overlay: {name: o, experiments: {tow: {}}}", "f.yaml: overlay: experiments: unknown exp"),
+        ("overlay: {name: o, experiments: {one: {seed: 1}}}", "f.yaml: overlay: experiments.one: "),
+        ("overlay: {name: o, experiments: {one: {model: {w: 1}}}}", "f.yaml: overlay: experiments"),
+        ("overlay: {name: o}", "f.yaml: overlay: the key"),
+        ("mechanisms: {odd: nothing}", "f.yaml: mechanisms.odd: "),
+        ("mechanisms: {base: {wdth: 1}}", "f.yaml: mechanisms.base"),
+        ("sceal: lite", 'f.yaml: top level: unknown key "sceal"'),
+        ("scale: lit", "config: scale: "),
+    ],
+)
+def test_a_mistake_names_its_file(root, project, text, says):
+    project.write("f.yaml", text)
+    given = {"scale": "lit"} if text.startswith("scale") else {}
+    files = [root / "first.yaml", root / "f.yaml"]
+    said = sentence(configured, root, files, **given)
+    assert said.removeprefix(f"{root}/").startswith(says), said
+
+
+def test_a_mistake_in_the_configuration_itself_names_it(root, project):
+    project.write("config.yaml", yaml.safe_dump(project.config | {"experiments": "tow"}))
+    said = sentence(configured, root, [root / "first.yaml"])
+    assert said.startswith('config.yaml: experiments: unknown name "tow"')
+
+
 def test_settings_count_whatever_the_files_say(root):
     plan = configured(root, [root / "second.yaml"], seeds=1, scale="lite+mine")
     assert (plan.scale, plan.config["seeds"]) == ("lite+mine", 1)

@@ -1,6 +1,8 @@
 """The plan that `config.yaml`, a user's own files of changes and a command line ask for."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +25,42 @@ def configured(root: Path, files: Iterable[Path] = (), **settings: Any) -> Plan:
         InputError: a file can't be used, or the plan can't be made.
     """
     config: dict[str, object] = {}
+    files = list(files)
     for found in read_files(root, files):
         config = laid_over(config, found)
     if "scale" in settings:
         settings["scale"] = settings["scale"].partition("+")[0]
-    return Plan({**config, **settings}, root)
+    with file_named(root, files, settings):
+        return Plan({**config, **settings}, root)
+
+
+@contextmanager
+def file_named(root: Path, changes: Iterable[Path], given: Iterable[str]) -> Iterator[None]:
+    """Have a mistake in the configuration name the file that sets the key, of several the last.
+
+    Args:
+        root: the project's folder.
+        changes: files of changes to `config.yaml`.
+        given: keys that count whatever the files say; a mistake in them names no file.
+    """
+    try:
+        yield
+    except InputError as error:
+        where, _, said = str(error).partition(": ")
+        text = str(error) if where == "overlay" else said
+        keys = re.findall(r"\w+", text.removeprefix("top level: unknown key "))
+        files = [*reversed([*changes]), root / "config.yaml"]
+        depths = [_depth(read_yaml(file), keys) for file in files]
+        if where not in ("config", "overlay") or keys[0] in {*given} or not max(depths):
+            raise
+        file = files[depths.index(max(depths))]
+        raise InputError(f"{file.name if file == files[-1] else file}: {text}") from None
+
+
+def _depth(said: Any, keys: Sequence[str]) -> int:
+    """Return how many of the keys, one inside the other, a file says."""
+    inside = isinstance(said, Mapping) and bool(keys) and keys[0] in said
+    return 1 + _depth(said[keys[0]], keys[1:]) if inside else 0
 
 
 def read_files(root: Path, changes: Iterable[Path] = ()) -> list[dict[str, object]]:
