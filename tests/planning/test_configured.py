@@ -1,6 +1,8 @@
 """The plan of `config.yaml` with a user's files of changes and a command line's settings."""
 
+import re
 from copy import deepcopy
+from pathlib import Path
 
 import pytest
 import yaml
@@ -8,7 +10,7 @@ from snakemake.utils import update_config
 
 from tests.planning.conftest import sentence
 from workflow.errors import InputError
-from workflow.planning.configured import configured, laid_over
+from workflow.planning.configured import VARIABLES, configured, laid_over
 
 
 @pytest.fixture
@@ -78,6 +80,25 @@ def test_a_mistake_in_the_configuration_itself_names_it(root, project):
     project.write("config.yaml", yaml.safe_dump(project.config | {"experiments": "tow"}))
     said = sentence(configured, root, [root / "first.yaml"])
     assert said.startswith('config.yaml: experiments: unknown name "tow"')
+
+
+def test_a_variable_of_the_environment_that_nothing_reads_is_refused(root, monkeypatch):
+    monkeypatch.setenv("SACCADE_STORE", "results/store")
+    assert configured(root).scale == "demo"
+    monkeypatch.setenv("SACCADE_SCALE", "lite")
+    said = sentence(configured, root)
+    assert said.startswith("environment: nothing reads SACCADE_SCALE; ")
+    assert said.endswith('; did you mean "SCALE"?')
+
+
+def test_every_variable_that_the_project_reads_is_known():
+    project = Path(__file__).resolve().parents[2]
+    files = [
+        file for name in ("model", "workflow", "tests") for file in (project / name).rglob("*")
+    ]
+    texts = [file.read_text() for file in files if file.suffix in (".py", ".smk")]
+    read = {name for text in texts for name in re.findall(r"SACCADE_([A-Z_]+)", text)}
+    assert read - {"SCALE"} == VARIABLES
 
 
 def test_settings_count_whatever_the_files_say(root):

@@ -1,5 +1,6 @@
 """The plan that `config.yaml`, a user's own files of changes and a command line ask for."""
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -8,8 +9,17 @@ from typing import Any
 
 from workflow.definitions.configuration import Configuration
 from workflow.definitions.loader import load_yaml, read_yaml
-from workflow.errors import InputError
+from workflow.errors import InputError, nearest
 from workflow.planning.plan import Plan
+
+PREFIX = "SACCADE_"
+VARIABLES = {
+    *("COMMIT", "DEVICE", "FORKS", "INVOCATION", "KEEP_CHECKPOINTS", "MIRROR", "STORE"),
+    *("BENCH", "ENDURANCE", "PACE"),  # of the tests
+}
+"""What the project reads from the environment after the prefix, and sets there itself."""
+MADE = ("SCALE", "RESULTS", "DEVICE", "MIRROR", "ONLY", "OVERLAY", "PARALLEL", "JOBS", "PROFILE")
+"""Variables of `make` that a person may mean."""
 
 
 def configured(root: Path, files: Iterable[Path] = (), **settings: Any) -> Plan:
@@ -66,9 +76,11 @@ def _depth(said: Any, keys: Sequence[str]) -> int:
 def read_files(root: Path, changes: Iterable[Path] = ()) -> list[dict[str, object]]:
     """Return what `config.yaml` says, and each file of changes to it.
 
-    Raises InputError when one can't be read, or when two have overlays of different names: what
-    both change would stand under the last name.
+    Raises InputError when one can't be read, when two have overlays of different names (what both
+    change would stand under the last name), or for a variable of the environment like the
+    project's own that it does not read.
     """
+    check_environment(os.environ)
     files = [root / "config.yaml", *changes]
     found = [dict(load_yaml(files[0], Configuration)), *map(read_yaml, files[1:])]
     named: dict[str, Path] = {}
@@ -83,6 +95,17 @@ def read_files(root: Path, changes: Iterable[Path] = ()) -> list[dict[str, objec
             f"both into one file, or give both one name"
         )
     return found
+
+
+def check_environment(variables: Iterable[str]) -> None:
+    """Raise InputError for a variable that begins as those of the project, and is none."""
+    for name in sorted(name for name in variables if name.startswith(PREFIX)):
+        own = name.removeprefix(PREFIX)
+        if own not in VARIABLES:
+            raise InputError(
+                f"environment: nothing reads {name}; settings are variables of make, such as "
+                f"SCALE=lite, or keys of config.yaml{nearest(own, MADE)}"
+            )
 
 
 def laid_over(config: Any, changes: Mapping[str, object]) -> dict[str, object]:
