@@ -65,15 +65,15 @@ demo: $(READY)  ## Run everything at scale demo (minutes), and say what to look 
 plan: $(READY)  ## Tell jobs and cost: make plan SCALE=lite [ONLY= OVERLAY= PARALLEL=n DEVICE= LIST=1]
 	@$(VENV)/bin/python -m workflow.scripts.plan $(ONLY) \
 		$(call given,SCALE,--scale) --results "$(RESULTS)" \
-		$(if $(DEVICE),--device $(DEVICE)) $(if $(PARALLEL),--parallel $(PARALLEL)) \
+		$(if $(DEVICE),--device "$(DEVICE)") $(if $(PARALLEL),--parallel "$(PARALLEL)") \
 		$(if $(MIRROR),--mirror "$(MIRROR)") $(if $(OVERLAY),--configfile "$(OVERLAY)") \
 		$(if $(LIST),--jobs)
 
 run: $(READY)  ## Run it: make run SCALE=lite ONLY="target target" [OVERLAY= PROFILE= JOBS= DEVICE=]
 	@$(VENV)/bin/python -m workflow.scripts.run $(ONLY) \
 		$(call given,SCALE,--scale) --results "$(RESULTS)" \
-		$(if $(DEVICE),--device $(DEVICE)) $(if $(MIRROR),--mirror "$(MIRROR)") \
-		$(if $(JOBS),--jobs $(JOBS)) $(if $(PROFILE),--profile "$(PROFILE)") $(if $(OVERLAY),--configfile "$(OVERLAY)")
+		$(if $(DEVICE),--device "$(DEVICE)") $(if $(MIRROR),--mirror "$(MIRROR)") \
+		$(if $(JOBS),--jobs "$(JOBS)") $(if $(PROFILE),--profile "$(PROFILE)") $(if $(OVERLAY),--configfile "$(OVERLAY)")
 
 mirror: $(READY)  ## Gather what a scale downloads: make mirror TO=DIR SCALE=lite [OVERLAY=file]
 	@$(VENV)/bin/python -m workflow.scripts.mirror --to "$(TO)" \
@@ -82,7 +82,7 @@ mirror: $(READY)  ## Gather what a scale downloads: make mirror TO=DIR SCALE=lit
 
 bundle: $(READY)  ## Pack runs for a lent GPU: make bundle RUNS="experiment/*" TO=FILE [SCALE= MINUTES=]
 	@$(VENV)/bin/python -m workflow.scripts.bundle --runs "$(RUNS)" --to "$(TO)" \
-		$(call given,SCALE,--scale) --results "$(RESULTS)" $(if $(MINUTES),--minutes $(MINUTES)) \
+		$(call given,SCALE,--scale) --results "$(RESULTS)" $(if $(MINUTES),--minutes "$(MINUTES)") \
 		$(if $(MIRROR),--mirror "$(MIRROR)") $(if $(OVERLAY),--configfile "$(OVERLAY)")
 
 merge: $(READY)  ## Take what a bundle trained into the store: make merge FROM=results.tar
@@ -102,11 +102,11 @@ explore: $(READY)  ## Make a page of models to try: make explore SCALE=lite [OVE
 
 equivalent: $(READY)  ## Prove that new code computes what old code did: make equivalent SINCE=COMMIT
 	@$(VENV)/bin/python -m workflow.scripts.equivalent --since "$(SINCE)" \
-		$(call given,ONLY,--only) $(if $(DEVICE),--device $(DEVICE))
+		$(call given,ONLY,--only) $(if $(DEVICE),--device "$(DEVICE)")
 
 reproduce: $(READY)  ## Train a published row anew, and log it: make reproduce ROW=paper/table/row [SEED=n]
 	@$(VENV)/bin/python -m workflow.scripts.reproduce --row "$(ROW)" --results "$(RESULTS)" \
-		$(call given,SCALE,--scale) $(if $(SEED),--seed $(SEED)) $(if $(MIRROR),--mirror "$(MIRROR)")
+		$(call given,SCALE,--scale) $(if $(SEED),--seed "$(SEED)") $(if $(MIRROR),--mirror "$(MIRROR)")
 
 publish: $(READY)  ## Copy results into docs/reproduction: make publish SCALE=lite [OVERLAY=file]
 	$(VENV)/bin/python -m workflow.scripts.publish \

@@ -24,8 +24,17 @@ class InputError(Mistake):
 
 def nearest(name: str, allowed: Iterable[str]) -> str:
     """Return `; did you mean "x"?` for the allowed name nearest to `name`, else the empty text."""
-    close = difflib.get_close_matches(str(name), [str(a) for a in allowed], n=1, cutoff=0.55)
+    names = [str(one) for one in allowed]
+    close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.55)
+    close = close or sorted((one for one in names if _short(str(name), one)), key=len)[-1:]
     return f'; did you mean "{close[0]}"?' if close else ""
+
+
+def _short(one: str, other: str) -> bool:
+    """Whether one of two names has the letters of the other in order, from the first, as lr has."""
+    short, long = sorted((one.lower(), other.lower()), key=len)
+    letters = iter(long)
+    return len(short) > 1 and short[0] == long[0] and all(letter in letters for letter in short)
 
 
 def unknown(where: str, kind: str, name: str, allowed: Iterable[str]) -> InputError:

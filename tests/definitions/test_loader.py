@@ -120,6 +120,7 @@ def test_a_mistake_in_the_configuration(change, says):
         ("{optimizer: {lr: 0}}", "training.optimizer.lr: 0 must be more than 0"),
         ("{optimizer: {betas: [1, 2, 3]}}", "training.optimizer.betas"),
         ("{optimizer: {betas: [.9, 1]}}", "training.optimizer.betas.1: 1 must be less than 1"),
+        ("{optimizer: {learning_rate: 1e-3}}", 'did you mean "lr"?'),
         ("{select: {metric: lss, mode: min}}", 'did you mean "loss"?'),
         ("{schedule: {name: cosin}}", 'did you mean "cosine"?'),
         ("{optimizer: {lr: .nan}}", "training.optimizer.lr: expected a number, found .nan"),

@@ -1,6 +1,8 @@
 """The plan of `config.yaml` with a user's files of changes and a command line's settings."""
 
+import re
 from copy import deepcopy
+from pathlib import Path
 
 import pytest
 import yaml
@@ -8,7 +10,7 @@ from snakemake.utils import update_config
 
 from tests.planning.conftest import sentence
 from workflow.errors import InputError
-from workflow.planning.configured import configured, laid_over
+from workflow.planning.configured import VARIABLES, configured, laid_over
 
 
 @pytest.fixture
@@ -51,6 +53,52 @@ def test_it_is_the_configuration_that_snakemake_would_have(changes):
     update_config(theirs, changes)
     assert laid_over(config, changes) == theirs
     assert config == before
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("overlay: {name: o, experiments: {tow: {}}}", "f.yaml: overlay: experiments: unknown exp"),
+        ("overlay: {name: o, experiments: {one: {seed: 1}}}", "f.yaml: overlay: experiments.one: "),
+        ("overlay: {name: o, experiments: {one: {model: {w: 1}}}}", "f.yaml: overlay: experiments"),
+        ("overlay: {name: o}", "f.yaml: overlay: the key"),
+        ("mechanisms: {odd: nothing}", "f.yaml: mechanisms.odd: "),
+        ("mechanisms: {base: {wdth: 1}}", "f.yaml: mechanisms.base"),
+        ("sceal: lite", 'f.yaml: top level: unknown key "sceal"'),
+        ("scale: lit", "config: scale: "),
+    ],
+)
+def test_a_mistake_names_its_file(root, project, text, says):
+    project.write("f.yaml", text)
+    given = {"scale": "lit"} if text.startswith("scale") else {}
+    files = [root / "first.yaml", root / "f.yaml"]
+    said = sentence(configured, root, files, **given)
+    assert said.removeprefix(f"{root}/").startswith(says), said
+
+
+def test_a_mistake_in_the_configuration_itself_names_it(root, project):
+    project.write("config.yaml", yaml.safe_dump(project.config | {"experiments": "tow"}))
+    said = sentence(configured, root, [root / "first.yaml"])
+    assert said.startswith('config.yaml: experiments: unknown name "tow"')
+
+
+def test_a_variable_of_the_environment_that_nothing_reads_is_refused(root, monkeypatch):
+    monkeypatch.setenv("SACCADE_STORE", "results/store")
+    assert configured(root).scale == "demo"
+    monkeypatch.setenv("SACCADE_SCALE", "lite")
+    said = sentence(configured, root)
+    assert said.startswith("environment: nothing reads SACCADE_SCALE; ")
+    assert said.endswith('; did you mean "SCALE"?')
+
+
+def test_every_variable_that_the_project_reads_is_known():
+    project = Path(__file__).resolve().parents[2]
+    files = [
+        file for name in ("model", "workflow", "tests") for file in (project / name).rglob("*")
+    ]
+    texts = [file.read_text() for file in files if file.suffix in (".py", ".smk")]
+    read = {name for text in texts for name in re.findall(r"SACCADE_([A-Z_]+)", text)}
+    assert read - {"SCALE"} == VARIABLES
 
 
 def test_settings_count_whatever_the_files_say(root):

@@ -122,6 +122,10 @@ def test_rows_are_only_for_tables_that_ask_for_them(own):
         ({"mine": "my_part:sharp"}, 'mechanisms.mine.path: unknown name in my_part "sharp"'),
         ({"mine": "my_pert:sharper"}, 'mechanisms.mine.path: there is no module "my_pert"'),
         ({"mine": "sharper"}, 'mechanisms.mine: "sharper" is not a dotted path "my_module:func'),
+        (
+            {"mine": "my_attention.tempered"},
+            'not a dotted path "my_module:function"; did you mean "my_attention:tempered"?',
+        ),
         ({"Mine": "my_part:sharper"}, 'mechanisms: "Mine" is not a name of lower-case letters'),
         ({"mine": {"by": 3}}, 'mechanisms.mine: the key "path" is missing'),
         ({"mine": {"path": "my_part:sharper", "byy": 3}}, 'unknown argument "byy"'),

@@ -210,6 +210,23 @@ def test_the_recipe_of_a_folder(project):
         made.recipe("stack_language/000000000000")
 
 
+@pytest.mark.parametrize(
+    ("overlay", "folder", "says"),
+    [
+        ("lr", "demo", "demo, not demo+lr; leave out OVERLAY=, or ask for {0}/demo+lr/a/b.json"),
+        ("lr", "lite", "lite, not demo+lr; say SCALE=lite and leave out OVERLAY="),
+        ("lr", "demo+other", "demo+other, not demo+lr; say OVERLAY=<the file of other>"),
+        ("", "demo+lr", "demo+lr, not demo; say OVERLAY=<the file of lr>"),
+        ("", "lite+lr", "lite+lr, not demo; say SCALE=lite OVERLAY=<the file of lr>"),
+    ],
+)
+def test_a_file_of_another_scale_or_overlay_is_told_what_to_say(project, overlay, folder, says):
+    changes = {"name": overlay, "experiments": {"one": {"seeds": 2}}} if overlay else None
+    made = plan(project, scale="demo", overlay=changes)
+    said = sentence(made.check_scale, [f"{made.results}/{folder}/a/b.json"])
+    assert said.endswith(f"this file is of scale {says.format(made.results)}")
+
+
 def test_an_overlay_is_checked_at_its_own_scale(project):
     overlay = {"name": "mine", "experiments": {"one": {"training": {"updates": 4}}}}
     assert plan(project, overlay=overlay)

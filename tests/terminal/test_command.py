@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.scripts.processes import command
-from workflow.terminal.command import asked, mapping, mappings
+from workflow.terminal.command import asked, mapping, mappings, minutes, whole
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,39 @@ def test_corpora_that_are_none_are_refused_by_the_program(tmp_path, text):
     assert done.status == 2 and "Traceback" not in done.said
     assert "--corpora: expected mappings by name, each with recipe, folder, missing, as" in last
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("script", "given", "says"),
+    [
+        ("plan", ("--device", "gpu"), 'DEVICE= (--device): "gpu" is none of auto, cpu, cuda'),
+        ("run", ("--device", "cpu x"), 'DEVICE= (--device): "cpu x" is none of auto, cpu, cuda'),
+        ("plan", ("--parallel", "two"), 'PARALLEL= (--parallel): "two" is not a whole number of 1'),
+        ("plan", ("--parallel", "0"), 'PARALLEL= (--parallel): "0" is not a whole number of 1 or'),
+        (
+            "run",
+            ("--jobs", "two"),
+            'JOBS= (--jobs): "two" is not a whole number of 1 or more or all',
+        ),
+        (
+            "bundle",
+            ("--minutes", "x"),
+            'MINUTES= (--minutes): "x" is not a number of minutes above',
+        ),
+        ("bundle", ("--minutes", "nan"), 'MINUTES= (--minutes): "nan" is not a number of minutes'),
+        ("reproduce", ("--seed", "x"), 'SEED= (--seed): "x" is not a whole number of 0 or more'),
+        ("equivalent", ("--device", "gpu"), 'DEVICE= (--device): "gpu" is none of cpu, cuda'),
+    ],
+)
+def test_a_wrong_value_names_the_variable_of_make(script, given, says):
+    done = command(script, given, torch=script == "bundle")
+    (line,) = done.said.splitlines()
+    assert done.status == 2 and line.startswith(f"error: {says}"), line
+
+
+def test_values_that_are_right():
+    assert [whole(1, "all")(text) for text in ("all", "1", "07")] == ["all", 1, 7]
+    assert minutes("0.5") == 0.5
 
 
 def test_targets_stand_before_files():

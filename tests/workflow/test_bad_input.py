@@ -80,7 +80,7 @@ def test_overlay(fresh, changes, says):
     (fresh.root / "mine.yaml").write_text(
         f"overlay: {{name: mine, experiments: {{{changes}}}}}\nexperiments: toy_tuning\n"
     )
-    refuses(fresh, "overlay: experiments", *says, asked=("--configfile", "mine.yaml"))
+    refuses(fresh, "/mine.yaml: overlay: experiments", *says, asked=("--configfile", "mine.yaml"))
 
 
 @pytest.mark.parametrize(

@@ -450,7 +450,7 @@ def test_a_mistake_ends_in_a_sentence(home, runs, more, said):
         (("--to", "config.yaml/b.tar"), "config.yaml is a file; name another file, such as TO="),
         (("--to", "b.tgz"), "TO=b.tgz: must end in .tar or .tar.gz"),
         *(
-            (("--minutes", it), f"MINUTES={it}: must be more than 0; leave it out")
+            (("--minutes", it), f'"{it}" is not a number of minutes above 0; leave it out')
             for it in ("0", "-1", "nan")
         ),
     ],

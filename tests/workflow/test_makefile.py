@@ -172,7 +172,7 @@ def test_run_asks_for_targets_before_the_file_of_changes(fresh, venv):
     assert re.fullmatch(r"Ran:      \d+ jobs, 1 of them trainings, in .* s", said[-2])
     assert said[-1].startswith("Next:     make so-far")
     said = venv.make("-n", "run", "ONLY=toy", "PROFILE=slurm", "JOBS=7")
-    assert "workflow.scripts.run toy " in said and '--jobs 7 --profile "slurm"' in said
+    assert "workflow.scripts.run toy " in said and '--jobs "7" --profile "slurm"' in said
 
 
 def test_a_run_that_fails_says_the_sentence_and_what_is_done(fresh, venv):
@@ -191,7 +191,8 @@ def test_a_run_that_fails_says_the_sentence_and_what_is_done(fresh, venv):
 @pytest.mark.parametrize("parallel", ["0", "-3"])
 def test_a_plan_is_of_one_run_at_once_or_more(venv, parallel):
     said = venv.make("plan", f"PARALLEL={parallel}", fails=True).splitlines()[0]
-    assert said == f"error: --parallel: {parallel} must be at least 1"
+    wanted = f'"{parallel}" is not a whole number of 1 or more'
+    assert said == f"error: PARALLEL= (--parallel): {wanted}"
 
 
 def test_the_scale_is_the_configured_one_but_nothing_is_published_unnamed(fresh, venv):

@@ -68,6 +68,9 @@ def test_what_is_done_is_not_planned_and_what_was_measured_is_said(project):
     assert "toy_language" not in planned()
     (project.root / RUNS / "soft/seed-0/weights.safetensors").unlink()
     assert planned()["toy_language"][-1] == "1 store"
+    listed = project.script("plan", "--scale", "demo", "--jobs", "toy_language").splitlines()
+    assert "train       toy_language/soft/seed-0  (from the store)" in listed
+    assert "toy_language" not in listed and listed[-1] == f"{len(listed) - 1} jobs would run"
     mine = project.root / "mine.yaml"
     changes = {"training": {"updates": 8}, "seeds": 2}
     overlay = {"name": "longer", "experiments": {"toy_language": changes}}

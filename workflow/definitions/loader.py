@@ -236,7 +236,9 @@ def _sentence(error: jsonschema.ValidationError) -> str:
             return f"{at}{_written(value)} names one twice"
         case "pattern":
             wanted = rules.get("description", f"a text like {expected}")
-            return f"{at}{_written(value)} is not {wanted}"
+            colon = ":".join(value.rsplit(".", 1))
+            near = nearest(value, [colon]) if re.fullmatch(expected, colon) else ""
+            return f"{at}{_written(value)} is not {wanted}{near}"
     return f"{at}{error.message}"
 
 

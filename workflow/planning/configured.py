@@ -1,13 +1,25 @@
 """The plan that `config.yaml`, a user's own files of changes and a command line ask for."""
 
-from collections.abc import Iterable, Mapping
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from workflow.definitions.configuration import Configuration
 from workflow.definitions.loader import load_yaml, read_yaml
-from workflow.errors import InputError
+from workflow.errors import InputError, nearest
 from workflow.planning.plan import Plan
+
+PREFIX = "SACCADE_"
+VARIABLES = {
+    *("COMMIT", "DEVICE", "FORKS", "INVOCATION", "KEEP_CHECKPOINTS", "MIRROR", "STORE"),
+    *("BENCH", "ENDURANCE", "PACE"),  # of the tests
+}
+"""What the project reads from the environment after the prefix, and sets there itself."""
+MADE = ("SCALE", "RESULTS", "DEVICE", "MIRROR", "ONLY", "OVERLAY", "PARALLEL", "JOBS", "PROFILE")
+"""Variables of `make` that a person may mean."""
 
 
 def configured(root: Path, files: Iterable[Path] = (), **settings: Any) -> Plan:
@@ -23,19 +35,52 @@ def configured(root: Path, files: Iterable[Path] = (), **settings: Any) -> Plan:
         InputError: a file can't be used, or the plan can't be made.
     """
     config: dict[str, object] = {}
+    files = list(files)
     for found in read_files(root, files):
         config = laid_over(config, found)
     if "scale" in settings:
         settings["scale"] = settings["scale"].partition("+")[0]
-    return Plan({**config, **settings}, root)
+    with file_named(root, files, settings):
+        return Plan({**config, **settings}, root)
+
+
+@contextmanager
+def file_named(root: Path, changes: Iterable[Path], given: Iterable[str]) -> Iterator[None]:
+    """Have a mistake in the configuration name the file that sets the key, of several the last.
+
+    Args:
+        root: the project's folder.
+        changes: files of changes to `config.yaml`.
+        given: keys that count whatever the files say; a mistake in them names no file.
+    """
+    try:
+        yield
+    except InputError as error:
+        where, _, said = str(error).partition(": ")
+        text = str(error) if where == "overlay" else said
+        keys = re.findall(r"\w+", text.removeprefix("top level: unknown key "))
+        files = [*reversed([*changes]), root / "config.yaml"]
+        depths = [_depth(read_yaml(file), keys) for file in files]
+        if where not in ("config", "overlay") or keys[0] in {*given} or not max(depths):
+            raise
+        file = files[depths.index(max(depths))]
+        raise InputError(f"{file.name if file == files[-1] else file}: {text}") from None
+
+
+def _depth(said: Any, keys: Sequence[str]) -> int:
+    """Return how many of the keys, one inside the other, a file says."""
+    inside = isinstance(said, Mapping) and bool(keys) and keys[0] in said
+    return 1 + _depth(said[keys[0]], keys[1:]) if inside else 0
 
 
 def read_files(root: Path, changes: Iterable[Path] = ()) -> list[dict[str, object]]:
     """Return what `config.yaml` says, and each file of changes to it.
 
-    Raises InputError when one can't be read, or when two have overlays of different names: what
-    both change would stand under the last name.
+    Raises InputError when one can't be read, when two have overlays of different names (what both
+    change would stand under the last name), or for a variable of the environment like the
+    project's own that it does not read.
     """
+    check_environment(os.environ)
     files = [root / "config.yaml", *changes]
     found = [dict(load_yaml(files[0], Configuration)), *map(read_yaml, files[1:])]
     named: dict[str, Path] = {}
@@ -50,6 +95,17 @@ def read_files(root: Path, changes: Iterable[Path] = ()) -> list[dict[str, objec
             f"both into one file, or give both one name"
         )
     return found
+
+
+def check_environment(variables: Iterable[str]) -> None:
+    """Raise InputError for a variable that begins as those of the project, and is none."""
+    for name in sorted(name for name in variables if name.startswith(PREFIX)):
+        own = name.removeprefix(PREFIX)
+        if own not in VARIABLES:
+            raise InputError(
+                f"environment: nothing reads {name}; settings are variables of make, such as "
+                f"SCALE=lite, or keys of config.yaml{nearest(own, MADE)}"
+            )
 
 
 def laid_over(config: Any, changes: Mapping[str, object]) -> dict[str, object]:

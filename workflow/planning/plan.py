@@ -155,14 +155,19 @@ class Plan:
     def check_scale(self, files: Iterable[str]) -> None:
         """Raise InputError for the first file that another scale has in this folder of results."""
         for file in (file for file in files if file.startswith(f"{self.results}/")):
-            folder = file.removeprefix(f"{self.results}/").partition("/")[0]
+            folder, _, rest = file.removeprefix(f"{self.results}/").partition("/")
             scale, _, overlay = folder.partition("+")
-            if folder != self.scale and scale in SCALES:
-                also = f" OVERLAY=<the file of {overlay}>" if overlay else ""
-                raise InputError(
-                    f"{file}: this file is of scale {folder}, not {self.scale}; "
-                    f"say SCALE={scale}{also}"
-                )
+            if folder == self.scale or scale not in SCALES:
+                continue
+            say = [f"SCALE={scale}"] if scale != self.config["scale"] else []
+            say += [f"OVERLAY=<the file of {overlay}>"] if overlay else []
+            ways = [f"say {' '.join(say)}"] if say else []
+            if not overlay and "+" in self.scale:
+                ways += ["leave out OVERLAY="]
+            way = " and ".join(ways)
+            if scale == self.config["scale"] and not overlay:
+                way += f", or ask for {self.folder}/{rest}"
+            raise InputError(f"{file}: this file is of scale {folder}, not {self.scale}; {way}")
 
     def code(self, *roots: str) -> str:
         """Return the hash of the code that `module:Name` roots reach."""

@@ -11,6 +11,7 @@ import uuid
 from snakemake.settings.types import DeploymentMethod
 
 from workflow.datasets.kinds.captioned_images import FEATURES
+from workflow.planning.configured import file_named
 from workflow.planning.inputs import Inputs
 from workflow.planning.plan import Plan
 from workflow.planning.targets import FIGURE_FORMATS, TABLE_FORMATS, Targets
@@ -25,7 +26,7 @@ gc.set_threshold(100_000)
 STARTED = time.time()
 ENVIRONMENT = str(ROOT / "envs" / "conda.yaml")
 
-with one_sentence():
+with one_sentence(), file_named(ROOT, OWN_FILES, workflow.config_settings.config or {}):
     PLAN = Plan(config, ROOT)
     TARGETS = Targets(PLAN)
     INPUTS = Inputs(TARGETS)

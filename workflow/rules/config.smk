@@ -4,6 +4,7 @@
 
 import sys
 from pathlib import Path
+from pathlib import Path
 
 sys.path.insert(0, workflow.basedir)
 
@@ -12,6 +13,8 @@ from workflow.planning.configured import read_files
 from workflow.planning.folders import check_surroundings
 from workflow.failure import one_sentence
 
+OWN_FILES = [Path(file) for file in workflow.configfiles]
+
 with one_sentence():
     check_surroundings(ROOT)
-    read_files(ROOT, workflow.configfiles)
+    read_files(ROOT, OWN_FILES)

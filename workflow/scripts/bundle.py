@@ -67,11 +67,12 @@ def main() -> None:
     parser = command.planner((__doc__ or "").partition("\n")[0], "scale", "results", "mirror")
     parser.add_argument("--runs", nargs="*", default=[], help="EXPERIMENT/VARIANT[/seed-N], with *")
     parser.add_argument("--to", default="", help="file to write, such as bundle.tar")
-    parser.add_argument("--minutes", type=float, default=math.inf, help="leave out what takes more")
+    most = "leave out what takes more"
+    parser.add_argument("--minutes", type=command.minutes, default=math.inf, help=most)
     given = parser.parse_args()
     settings = command.settings(given)
     with one_sentence():
-        check(given.to, given.minutes)
+        check(given.to)
         plan = configured(ROOT, given.configfile, **settings)
         runs = chosen(plan, [pattern for text in given.runs for pattern in text.split()])
         targets = data(plan, runs)
@@ -86,16 +87,14 @@ def main() -> None:
     print("\n".join(bundle.told(Path(given.to))))
 
 
-def check(to: str, minutes: float) -> None:
-    """Raise InputError where a file can't hold a bundle, or minutes no run."""
+def check(to: str) -> None:
+    """Raise InputError where a file can't hold a bundle."""
     if not to:
         raise InputError("no file for the bundle; name one: make bundle RUNS=... TO=bundle.tar")
     if why := unwritable(Path(to)):
         raise InputError(f"TO={to}: {why}; name another file, such as TO=bundle.tar")
     if not to.endswith((".tar", ".tar.gz")):
         raise InputError(f"TO={to}: must end in .tar or .tar.gz, such as TO=bundle.tar")
-    if not minutes > 0:
-        raise InputError(f"MINUTES={minutes:g}: must be more than 0; leave it out to pack all")
 
 
 def data(plan: Plan, runs: Iterable[Run]) -> list[str]:

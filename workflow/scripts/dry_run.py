@@ -21,7 +21,8 @@ class Jobs(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         """Note a job; what the logger wants."""
         told = record.__dict__
-        if told.get("event") == LogEvent.JOB_INFO:
+        # A target's name alone makes nothing.
+        if told.get("event") == LogEvent.JOB_INFO and told["output"]:
             self.found.append(Job(told["rule_name"], told["wildcards"] or {}))
         if sentence := no_rule(record):
             record.msg, record.args = sentence, ()

@@ -1,6 +1,5 @@
 """Prove that a change of code changed no number, and note it, so that what was trained stays."""
 
-import argparse
 import json
 import math
 import random
@@ -19,6 +18,7 @@ from workflow.equivalence.sides import Kind, Sides
 from workflow.errors import InputError
 from workflow.failure import one_sentence
 from workflow.planning.equivalents import FILE, STATED, Equivalents, Line
+from workflow.terminal import command
 
 CHAIN = 3
 """From so many proofs one after the other on, the first code is compared with the last."""
@@ -26,7 +26,7 @@ CHAIN = 3
 
 def main() -> None:
     """Run from the command line, in the root of the project."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = command.Parser(description=__doc__)
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--since", help="commit of the code before the change")
     which.add_argument(
@@ -36,7 +36,8 @@ def main() -> None:
         help="prove the newest lines again, while time lasts, and an older one",
     )
     parser.add_argument("--only", default="", help="part of the name of what is to be proven")
-    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="to compute on")
+    device = command.one_of("cpu", "cuda")
+    parser.add_argument("--device", default="cpu", type=device, help="to compute on")
     given = parser.parse_args()
     with one_sentence():
         if given.since is not None:

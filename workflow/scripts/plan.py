@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from workflow import PUBLISHED, ROOT
@@ -18,7 +18,6 @@ from workflow.datasets.fetched import sources
 from workflow.datasets.fetched.fetching import at_hand
 from workflow.datasets.kinds.feature_files import locate
 from workflow.datasets.kinds.image_features import advice
-from workflow.errors import InputError
 from workflow.failure import one_sentence
 from workflow.planning.budget import (
     Cost,
@@ -28,6 +27,7 @@ from workflow.planning.budget import (
     remember,
     too_large,
     too_long,
+    trained,
     uses_gpu,
 )
 from workflow.planning.configured import configured
@@ -42,20 +42,17 @@ def main() -> None:
     given = _arguments()
     settings = command.settings(given)
     with one_sentence():
-        if given.parallel < 1:
-            raise InputError(f"--parallel: {given.parallel} must be at least 1")
         plan = configured(ROOT, given.configfile, **settings)
         plan.check_scale(given.targets)
         check_home()
     jobs = dry_run(command.asked(given.targets, settings, given.configfile))
-    if given.jobs:
-        for job in jobs:
-            print(f"{job.rule:11} {'/'.join(_named(job))}".rstrip())
-        print(f"{len(jobs)} jobs would run")
-        return
     with one_sentence():
         gpu = uses_gpu(plan.config["device"])
-        found = costs(plan, jobs, Estimator(plan, gpu, PUBLISHED))
+        estimator = Estimator(plan, gpu, PUBLISHED)
+        if given.jobs:
+            print("\n".join([*listed(plan, jobs, estimator), f"{len(jobs)} jobs would run"]))
+            return
+        found = costs(plan, jobs, estimator)
         unit = "GPU-hours" if gpu else "core-hours"
         warnings = [*too_long(plan, found), *too_large(plan, found)]
         print("\n".join([*table(found, unit, given.parallel), *warnings, *downloads(plan, jobs)]))
@@ -64,7 +61,7 @@ def main() -> None:
 
 
 def dry_run(arguments: Sequence[str]) -> list[Job]:
-    """Return the jobs that Snakemake would run now, in its order; `all` is none.
+    """Return the jobs that Snakemake would run now, in its order; a target's name is none.
 
     Where it finds a mistake, this program ends with what it said.
     """
@@ -73,7 +70,16 @@ def dry_run(arguments: Sequence[str]) -> list[Job]:
     if done.returncode:
         sys.exit(f"{done.stderr}{done.stdout}".strip())
     jobs = json.loads(done.stdout.splitlines()[-1])
-    return [Job(rule, wildcards) for rule, wildcards in jobs if rule != "all"]
+    return [Job(rule, wildcards) for rule, wildcards in jobs]
+
+
+def listed(plan: Plan, jobs: Iterable[Job], estimator: Estimator) -> Iterator[str]:
+    """Yield a line for each job; that of a run which trains nothing says so."""
+    for job in jobs:
+        run = trained(plan, job)
+        stored = run is not None and estimator.estimate(run).source == "store"
+        line = f"{job.rule:11} {'/'.join(_named(job))}".rstrip()
+        yield f"{line}  (from the store)" if stored else line
 
 
 def _named(job: Job) -> list[str]:
@@ -157,7 +163,9 @@ def _arguments() -> argparse.Namespace:
     summary = (__doc__ or "").partition("\n")[0]
     parser = command.planner(summary, "scale", "results", "device", "mirror")
     parser.add_argument("targets", nargs="*", help="what to ask Snakemake for; else everything")
-    parser.add_argument("--parallel", type=int, default=os.cpu_count(), help="runs at once")
+    parser.add_argument(
+        "--parallel", type=command.whole(1), default=os.cpu_count(), help="runs at once"
+    )
     parser.add_argument("--jobs", action="store_true", help="list the jobs instead")
     return parser.parse_args()
 

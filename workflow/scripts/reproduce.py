@@ -1,6 +1,5 @@
 """Train a published row once more, compare it with what is published, and log the verdicts."""
 
-import argparse
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from workflow.planning.plan import Plan, Run
 from workflow.reporting.measures import Measures
 from workflow.reporting.publication.reproduction import LOG, Row, append, compare, line
 from workflow.reporting.publication.results import measured, measures_of, published
+from workflow.terminal import command
 
 FOLDER = "reproduced"
 """Below the results: a folder of results of its own, where nothing else is found or trained."""
@@ -23,9 +23,9 @@ FOLDER = "reproduced"
 
 def main() -> None:
     """Run from the command line, in the root of the project."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = command.Parser(description=__doc__)
     parser.add_argument("--row", required=True, help="<paper>/<table>/<row>, as in the report")
-    parser.add_argument("--seed", type=int, help="one that is not published; else the next")
+    parser.add_argument("--seed", type=command.whole(0), help="one not published; else the next")
     parser.add_argument("--scale", default="lite", help="the scale that is published")
     parser.add_argument("--results", type=Path, default=Path("results"), help="results folder")
     parser.add_argument("--mirror", help="mirror to take files from, else as configured")

@@ -40,7 +40,8 @@ def main() -> None:
     parser = command.planner((__doc__ or "").partition("\n")[0], *command.SETTINGS)
     parser.add_argument("targets", nargs="*", help="what to ask Snakemake for; else everything")
     parser.add_argument("--profile", help="of Snakemake; without one jobs run on this machine")
-    parser.add_argument("--jobs", help="at once, with a profile; else cores (all)")
+    number = command.whole(1, "all")
+    parser.add_argument("--jobs", type=number, help="at once, with a profile; else cores (all)")
     given = parser.parse_args()
     settings = command.settings(given)
     with one_sentence():
@@ -49,9 +50,10 @@ def main() -> None:
         check_home()
         if given.profile:
             check_slurm(Path(given.profile), Path(plan.results))
-    where = ["--cores", given.jobs or "all", "--keep-going"]
+    where = ["--cores", str(given.jobs or "all"), "--keep-going"]
     if given.profile:
-        where = ["--profile", given.profile, *(["--jobs", given.jobs] if given.jobs else [])]
+        jobs = "unlimited" if given.jobs == "all" else str(given.jobs)
+        where = ["--profile", given.profile, *(["--jobs", jobs] if given.jobs else [])]
     options = None if given.targets else _options(settings, given.configfile)
     asked = command.asked(given.targets, settings, given.configfile)
     registry = LoggerPluginRegistry()

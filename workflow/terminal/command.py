@@ -2,9 +2,10 @@
 
 import argparse
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from model.build import Node
 
@@ -14,7 +15,17 @@ SETTINGS = {
     "device": "else as configured",
     "mirror": "mirror to take files from, else as configured",
 }
-CHOICES = {"device": ("auto", "cpu", "cuda")}
+CHOICES: dict[str, tuple[str, ...]] = {"device": ("auto", "cpu", "cuda")}
+
+
+class Parser(argparse.ArgumentParser):
+    """Of a program that `make` calls: of a wrong value it names the variable too, and no usage."""
+
+    def error(self, message: str) -> NoReturn:
+        """End with a sentence and status 2."""
+        if found := re.fullmatch(r"argument --(\w+): (.*)", message):
+            self.exit(2, f"error: {found[1].upper()}= (--{found[1]}): {found[2]}\n")
+        super().error(message)
 
 
 def of_paper(
@@ -49,9 +60,10 @@ def of_measures(
 
 def planner(description: str | None, *settings: str) -> argparse.ArgumentParser:
     """Return a parser of some of SETTINGS and of files of changes, with a script's description."""
-    made = argparse.ArgumentParser(description=description)
+    made = Parser(description=description)
     for name in settings:
-        made.add_argument(f"--{name}", choices=CHOICES.get(name), help=SETTINGS[name])
+        read = one_of(*CHOICES[name]) if name in CHOICES else str
+        made.add_argument(f"--{name}", type=read, help=SETTINGS[name])
     made.add_argument("--configfile", type=Path, nargs="*", default=[], help="your own changes")
     return made
 
@@ -95,6 +107,43 @@ def named(text: str) -> tuple[str, Path]:
     """Return name and path of a text `name=path`; the type of an argument."""
     name, _, path = text.partition("=")
     return name, Path(path)
+
+
+def one_of(*names: str) -> Callable[[str], str]:
+    """Return the type of an argument that is one of some names."""
+
+    def read(text: str) -> str:
+        if text not in names:
+            raise argparse.ArgumentTypeError(f"{json.dumps(text)} is none of {', '.join(names)}")
+        return text
+
+    return read
+
+
+def whole(least: int, *words: str) -> Callable[[str], int | str]:
+    """Return the type of an argument that is a whole number, at least so large, or a word."""
+
+    def read(text: str) -> int | str:
+        if text in words:
+            return text
+        if not re.fullmatch("[0-9]{1,18}", text) or int(text) < least:
+            wanted = " or ".join((f"a whole number of {least} or more", *words))
+            raise argparse.ArgumentTypeError(f"{json.dumps(text)} is not {wanted}")
+        return int(text)
+
+    return read
+
+
+def minutes(text: str) -> float:
+    """Return a number of minutes; the type of an argument."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0
+    if not number > 0:
+        said = f"{json.dumps(text)} is not a number of minutes above 0; leave it out for all"
+        raise argparse.ArgumentTypeError(said)
+    return number
 
 
 def mapping(*keys: str) -> Callable[[str], Node]:

@@ -40,28 +40,36 @@ def lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.startswith("|")]
 
 
+def cell(*asked: str) -> subprocess.CompletedProcess[str]:
+    """Run the script of the guide."""
+    script = [sys.executable, "-c", files(DOCS.parent / "results.md")["cell.py"], *asked]
+    folder = DOCS.parents[1]
+    return subprocess.run(script, cwd=folder, capture_output=True, text=True, check=False)
+
+
 def test_the_script_of_the_guide_finds_the_runs_behind_a_row() -> None:
-    script = files(DOCS.parent / "results.md")["cell.py"]
-    asked = ["explicit_sparse/table_4", "Multi30k: Transformer"]
-    said = subprocess.run(
-        [sys.executable, "-c", script, *asked],
-        cwd=DOCS.parents[1],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
+    said = cell("explicit_sparse/table_4", "Multi30k: Transformer").stdout
     (bleu,) = (line for line in said.splitlines() if " scores.bleu " in line)
     file, _, key = bleu.split()[-1].partition("#")
     assert Path(file).name == "sparse_translation.jsonl" and "softmax/seed-" in key
     assert f'"key":"{key}"' in (DOCS.parents[1] / file).read_text(encoding="utf-8")
-    odd = subprocess.run(
-        [sys.executable, "-c", script, asked[0], "Multi30k: Transfromer"],
-        cwd=DOCS.parents[1],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    odd = cell("explicit_sparse/table_4", "Multi30k: Transfromer")
     assert odd.returncode == 1 and "Multi30k: Transformer" in odd.stderr
+
+
+def test_a_row_may_be_named_to_the_script_without_its_group() -> None:
+    table = "discrete_transformer/mechanism_stack"
+    whole = cell(table, "stack language: softmax").stdout
+    assert whole and cell(table, "softmax").stdout == whole
+    two = cell("discrete_transformer/table_6_1", "SST")
+    assert two.returncode == 1 and not two.stdout
+    assert "more than one row is named" in two.stderr and "gradient norm: SST" in two.stderr
+
+
+@pytest.mark.parametrize("asked", [(), ("explicit_sparse/table_4",)])
+def test_the_script_says_what_to_name(asked: tuple[str, ...]) -> None:
+    (line,) = cell(*asked).stderr.splitlines()
+    assert line.startswith("error: name a table and a row: ")
 
 
 @pytest.mark.parametrize("folder", SCALES, ids=lambda folder: folder.name)
