@@ -156,6 +156,7 @@ def _parse_powers(axes: Any) -> None:
         if isinstance(axis.get_major_formatter(), LogFormatter):
             for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
                 tick.label1.set_parse_math(True)
+                tick.label2.set_parse_math(True)  # right of a bar of colours
 
 
 def slim(svg: bytes) -> bytes:
