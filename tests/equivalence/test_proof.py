@@ -76,7 +76,10 @@ def test_a_constant_alone_refuses_and_the_wording_of_an_error_does_not_count(tmp
 
 def test_code_that_fails_is_refused(tmp_path: Path):
     made = of_change(
-        tmp_path, "    set_numerics(training)\n", "    set_numerics(training.missing)\n", LOOP
+        tmp_path,
+        "    set_numerics(training, device)\n",
+        "    set_numerics(training.missing, device)\n",
+        LOOP,
     )
     assert any("can't be run" in why for why in made["training"].refusals)
 
