@@ -18,7 +18,6 @@ from torch import Tensor, nn
 from model.batches.corpus import Corpus
 from model.batches.pairs import pair_lengths
 from model.build import Node, build, locate
-from model.layers.attention import causal_mask
 
 SHAPES = ((2, 5, 7), (3, 1, 1), (2, 40, 40))
 """B, T and S of the scores that a mechanism is tried on; H is the model's."""
@@ -127,7 +126,7 @@ def _first_fault(
             if fault:
                 return given + fault
             if causal and queries == keys:
-                scores += causal_mask(queries, device)
+                scores.masked_fill_(torch.ones_like(scores, dtype=torch.bool).triu(1), -torch.inf)
             fault = _Repeated(node, mechanism, "__call__", training).fault(scores, causal)
             if fault:
                 return given + fault

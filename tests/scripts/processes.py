@@ -301,9 +301,9 @@ def _signal(number: int) -> None:
 
 
 def _at_the_check(action: Callable[[], None]) -> None:
-    import model.training.preflight as preflight
+    import model.training.mechanism_check as checked
 
-    vars(preflight)["check_mechanisms"] = lambda *_: action()
+    vars(checked)["check_mechanisms"] = lambda *_: action()
 
 
 def _rehash(module: str) -> None:
