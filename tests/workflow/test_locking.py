@@ -25,6 +25,8 @@ def start(project: Project, results: str, *more: str) -> subprocess.Popen:
         cwd=project.root,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
+        # nohup, which these tests may run under, would have it ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
     )
     folder = project.root / results
     while not list(folder.glob("**/prepare/**/*.log")) and process.poll() is None:
