@@ -62,7 +62,10 @@ def start(
     environment |= {"TOLD": "yes", "PYTHONPATH": str(project)}
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     command = [sys.executable, "-m", "program", *arguments]
-    return subprocess.Popen(command, cwd=folder, env=environment, umask=UMASK, text=True, **pipes)
+    heard = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}  # in a background
+    return subprocess.Popen(
+        command, cwd=folder, env=environment, umask=UMASK, text=True, **pipes, **heard
+    )
 
 
 def waiting(folder: Path) -> tuple[subprocess.Popen[str], int]:

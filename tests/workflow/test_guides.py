@@ -22,6 +22,7 @@ NEEDS = {
     "snakemake --unlock": "a killed snakemake",
     "python -m tests.slurm": "Slurm; make slurm runs it",
     "python -m tests.explored results --scale demo": "a finished demo, and a browser",
+    "python -m tests.swept --edits 1000": "minutes; make test makes a tenth",
     "python -m tests.flips results": "a finished demo; make offline runs it",
     "python -m tests.endurance --kills 1000 --seed 2": "minutes; make offline makes a tenth",
     "tar xf bundle.tar.gz": "a bundle; test_bundle.py unpacks and runs one",

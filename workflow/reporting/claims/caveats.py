@@ -52,7 +52,7 @@ class Caveats:
             return ""
         asked = sum(self.late.get(name) == LATE for name in decided)
         return (
-            f"Of {len(decided)} decided claims {asked} were added when results of their runs were "
-            f"known. After Benjamini-Hochberg's correction for the {len(self._tested)} that were "
-            f"tested {len(self.benjamini_hochberg)} stand, after Holm's {len(self.holm)}."
+            f"Of {len(decided)} decided claims {asked} were added after results; "
+            f"{len(self.benjamini_hochberg)} stand after Benjamini-Hochberg's correction "
+            f"({len(self._tested)} tests), {len(self.holm)} after Holm's."
         )
