@@ -53,12 +53,13 @@ def scale_page(
     parts = [f"# Published results, scale {scale}"]
     if base_scale(scale) != scale:
         parts.append(f"An overlay on `{base_scale(scale)}`: its settings are not the papers'.")
+    caveats = Caveats.read(folder)
     parts += [
         headline_of(folder).markdown,
         "## Claims",
         ABOUT_CLAIMS,
-        Caveats.read(folder).sentence,
-        *_claims(folder, titles),
+        caveats.sentence,
+        *_claims(folder, titles, caveats),
     ]
     parts += _changed(history.after_results(read_history(folder / history.NAME)))
     parts += ["## Numbers that differ", differing.section(folder, titles)]
@@ -87,10 +88,9 @@ def _by_earlier_code(runs: Collection[Run]) -> list[str]:
     return [f"{sum(kinds.values())} of {len(runs)} runs were trained {BY}: {told}."]
 
 
-def _claims(folder: Path, titles: Mapping[str, str]) -> list[str]:
+def _claims(folder: Path, titles: Mapping[str, str], caveats: Caveats) -> list[str]:
     """Return a table of claims for each paper, below its notation, and the open ones folded."""
     parts, papers = [], {paper.name: paper for paper in Paper.all()}
-    caveats = Caveats.read(folder)
     for path in sorted((folder / "claims").glob("*.json")):
         parts.append(f"### {titles.get(path.stem, path.stem)} ([json](claims/{path.name}))")
         if path.stem in papers and (legend := papers[path.stem].about.legend):
