@@ -165,8 +165,9 @@ offline: $(TEST_READY)  ## Run the demo without a network, check it in every way
 	folder=$$(mktemp -d); \
 	$$alone $(MAKE) --no-print-directory demo RESULTS="$$folder/fresh results"; \
 	test -s "$$folder/fresh results/demo/report.html"; \
-	$(VENV)/bin/python -m tests.endurance --kills 100 & disturbed=$$!; \
-	$(VENV)/bin/python -m tests.flips "$$folder/fresh results" --flips 500; wait $$disturbed; \
+	$(VENV)/bin/python -m tests.endurance --kills 100 > "$$folder/said.txt" 2>&1 & disturbed=$$!; \
+	$(VENV)/bin/python -m tests.flips "$$folder/fresh results" --flips 500; \
+	wait $$disturbed || { cat "$$folder/said.txt"; exit 1; }; cat "$$folder/said.txt"; \
 	$(VENV)/bin/python -m tests.executed "$$folder/fresh results"; \
 	$(VENV)/bin/python -m tests.explored "$$folder/fresh results" --examples 50 --triples 1000; \
 	rm -r "$$folder"

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -77,3 +78,14 @@ def test_a_run_that_fails_is_told_by_the_first_process(soft):
     assert done.status == 1 and not soft.out.exists()
     assert done.said.count("error: the loss or its gradient is not a finite number") == 1
     assert "finite" in json.loads((soft.entry / "failed.json").read_text())["reason"]
+
+
+def test_a_process_does_not_wait_for_a_torchrun_that_was_killed(soft):
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = free.getsockname()[1]
+    of_torchrun = {"MASTER_ADDR": "localhost", "MASTER_PORT": port, "RANK": 0, "WORLD_SIZE": 2}
+    given = {name: str(value) for name, value in of_torchrun.items()}
+    given["TORCHELASTIC_USE_AGENT_STORE"] = "True"
+    ended = command("train", soft.arguments("--patience", "1"), **given)
+    assert ended.status == -signal.SIGALRM and not soft.out.exists()

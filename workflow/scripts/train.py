@@ -138,7 +138,10 @@ def _train(
     device = pick_device(given.device)
     weights = {name: load_weights(path) for name, path in parents.items()}
     _check_vocabulary(spec, weights, given.data)
+    # SIGALRM ends a process that can't join: torch waits half an hour for a torchrun that is gone.
+    signal.alarm(math.ceil(given.patience) if "RANK" in os.environ else 0)
     group = join(device, spec["seed"])
+    signal.alarm(0)
     if group.rank:
         _help(spec, given, device, weights, group)
         return
