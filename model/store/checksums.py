@@ -8,6 +8,7 @@ Such JSON in a tar lists all else there. Only the standard library is used.
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import io
@@ -155,6 +156,10 @@ def unpack_archive(path: Path, listing: str, folder: Path) -> dict[str, Any]:
     try:
         with tarfile.open(path) as tar:
             members = tar.getmembers()
+            size, free = sum(one.size for one in members), shutil.disk_usage(folder).free
+            if size > free:
+                reason = f"unpacked it takes {size} bytes, and {free} are free"
+                raise OSError(errno.ENOSPC, reason, str(path))
             # As if they were made here: modes are those of the umask, and times of now.
             plain = [
                 one.replace(mtime=time.time(), mode=None, deep=False)  # type: ignore[arg-type]

@@ -222,11 +222,13 @@ class Measures:
     @classmethod
     def read(cls, measures: Iterable[Path], runs: Iterable[Path] = ()) -> "Measures":
         """Read measures files, and the run.json files that say where they come from."""
-        provenance = {}
-        for path in runs:
-            run = read_json(path)
-            provenance[run.get("identity")] = run
-        return cls(read_measure(path, provenance) for path in measures)
+        return cls(read_measures(measures, runs))
+
+
+def read_measures(measures: Iterable[Path], runs: Iterable[Path] = ()) -> list[Measure]:
+    """Read measures files, with the run.json files of their runs."""
+    provenance = {run.get("identity"): run for run in map(read_json, runs)}
+    return [read_measure(path, provenance) for path in measures]
 
 
 def timed_alike(group: list[Measure]) -> list[Measure]:

@@ -128,6 +128,10 @@ def _again(lines: Sequence[Line], commit: str, end: float) -> tuple[bool, int]:
             proof = prove(sides, kind, kinds[kind])
             _say(proof, time.monotonic() - started)
             same = sorted(proof.drops) == line.get("drops", [])
+            if not same:
+                print(
+                    f"  but the line in {FILE} says: {', '.join(line.get('drops', [])) or 'none'}"
+                )
             count, fine = count + 1, fine and proof.accepted and same
     return fine, count
 

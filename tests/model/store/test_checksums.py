@@ -1,9 +1,12 @@
 """Sealed files: what was written is what is read, and no bit can be another one unseen."""
 
+import errno
 import hashlib
 import json
 import math
+import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -19,6 +22,8 @@ from model.store.checksums import (
     set_aside,
     sha256,
     stamped,
+    unpack_archive,
+    write_archive,
 )
 from tests.sealing import flip
 
@@ -116,3 +121,19 @@ def test_what_is_set_aside_replaces_what_was_before(tmp_path):
     assert set_aside(file).read_text() == "a file in its place"
     assert set_aside(file) == aside
     assert aside.read_text() == "a file in its place", "set aside by another process: kept"
+
+
+def test_an_archive_that_unpacks_to_more_than_is_free_is_refused_before_it_is_unpacked(
+    tmp_path, monkeypatch
+):
+    archive, folder = tmp_path / "results.tar.gz", tmp_path / "here"
+    folder.mkdir()
+    write_archive(archive, {"zeros": bytes(1 << 20)}, "listing.json", {"schema": 1})
+    assert archive.stat().st_size < 1 << 12
+    free = {"free": 1 << 20}  # enough for the zeros, and not for the listing
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: SimpleNamespace(**free))
+    with pytest.raises(OSError, match=r"unpacked it takes 10\d+ bytes") as error:
+        unpack_archive(archive, "listing.json", folder)
+    assert error.value.errno == errno.ENOSPC and not [*folder.iterdir()]
+    free["free"] *= 2
+    assert unpack_archive(archive, "listing.json", folder)["schema"] == 1

@@ -3,17 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from workflow.definitions.paper import Paper
 from workflow.definitions.references import key_of
 from workflow.files import csv_text, write_sidecar, write_text
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measures
-from workflow.reporting.publication.counting import (
-    Comparison,
-    comparisons,
-    measurement,
-    once,
-)
+from workflow.reporting.publication.counting import comparisons, counts, measurement, once
 from workflow.reporting.statistics.cells import Cell, read_cells
 from workflow.reporting.tables.tabulating import tabulate
 
@@ -44,11 +41,14 @@ def test_comparisons_are_with_printed_numbers_and_count_once(tmp_path: Path) -> 
     write(tmp_path, "c", [("accuracy", "1", "near")], repeats="a")
     write(tmp_path, "d", [("train #", "9", "differs")], corpora={}, cells=[{}])
     write(tmp_path, "e", [("speed", "3", "not run")], repeats=None)
-    assert comparisons(sorted(tmp_path.glob("tables/*/*.csv"))) == [
-        Comparison("kinley2020", True, "near", measurement=("run", "accuracy", "1")),
-        Comparison("kinley2020", False, "reproduced", measurement=("run", "size", "2")),
-        Comparison("kinley2020", False, "differs"),
-        Comparison("kinley2020", True, "not run"),
+    compared = comparisons(sorted(tmp_path.glob("tables/*/*.csv")))
+    assert set(compared["source"]) == {"kinley2020"}
+    found = compared[["trained", "verdict", "measurement"]]
+    assert list(found.itertuples(index=False, name=None)) == [
+        (True, "near", ("run", "accuracy", "1")),
+        (False, "reproduced", ("run", "size", "2")),
+        (False, "differs", None),
+        (True, "not run", None),
     ]
 
 
@@ -66,24 +66,30 @@ def test_a_second_reading_counts_as_such_and_not_at_all_where_it_was_not_run(
     again = [one for one in cells if one.flag == "reading"]
     assert len(again) == 3 and len(found) == len(cells) - len(again) > 3
     write(tmp_path, "a", [("accuracy", "1", "second reading")])
-    (one,) = comparisons([tmp_path / "tables/paper/a.csv"])
-    assert one.verdict == "second reading"
+    assert [*comparisons([tmp_path / "tables/paper/a.csv"])["verdict"]] == ["second reading"]
 
 
 def test_a_measurement_counts_once_by_its_worst_verdict() -> None:
     one, other = (("run", "accuracy", mean) for mean in ("1", "2"))
     found = [
-        Comparison("kinley2020", True, "differs", measurement=one),
-        Comparison("discrete2020", True, "near", measurement=one),
-        Comparison("kinley2020", True, "reproduced", measurement=one),
-        Comparison("kinley2020", True, "not comparable", measurement=one),
-        Comparison("kinley2020", True, "wide tolerance", measurement=other),
-        Comparison("kinley2020", True, "within, one seed", measurement=other),
-        Comparison("kinley2020", True, "not run"),
-        Comparison("kinley2020", True, "not run"),
+        ("differs", one),
+        ("near", one),
+        ("reproduced", one),
+        ("not comparable", one),
+        ("wide tolerance", other),
+        ("within, one seed", other),
+        ("not run", None),
+        ("not run", None),
     ]
-    kept = [one.verdict for one in once(found)]
-    assert sorted(kept) == ["differs", "not run", "not run", "within, one seed"]
+    for order in (found, found[::-1]):
+        kept = once(pd.DataFrame(order, columns=["verdict", "measurement"], dtype=object))
+        assert sorted(kept["verdict"]) == ["differs", "not run", "not run", "within, one seed"]
+
+
+def test_words_are_counted_in_the_order_asked_for() -> None:
+    words = pd.Series(["near", "differs", "near", "quoted"])
+    assert counts(words, ("reproduced", "near", "differs")) == ("4", "0", "2", "1")
+    assert counts(words[:0], ("near",)) == ("0", "0")
 
 
 def test_one_quantity_counts_once_whoever_measured_it_and_in_whatever_unit() -> None:
@@ -105,11 +111,11 @@ def test_one_quantity_counts_once_whoever_measured_it_and_in_whatever_unit() -> 
 def test_table_1_of_snell2021_repeats_its_table_4(tmp_path: Path) -> None:
     paper = Paper("attention_learning")
     tabulate(paper, "table_1", "lite", Measures([]), tmp_path / "tables/p/table_1")
-    assert comparisons(sorted(tmp_path.glob("tables/*/*.csv"))) == []
+    assert comparisons(sorted(tmp_path.glob("tables/*/*.csv"))).empty
     tabulate(paper, "table_4", "lite", Measures([]), tmp_path / "tables/p/table_4")
     found = comparisons(sorted(tmp_path.glob("tables/*/*.csv")))
-    assert {one.verdict for one in found} == {"not run"}
-    assert {one.trained for one in found} == {True, False}  # with the agreement of a random order
+    assert {*found["verdict"]} == {"not run"}
+    assert {*found["trained"]} == {True, False}  # with the agreement of a random order
 
 
 def test_eight_claims_are_headlines() -> None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from tests.reporting.claims.test_claims_table import claim
@@ -10,7 +11,7 @@ from workflow.definitions.paper import Paper
 from workflow.errors import InputError
 from workflow.reporting.claims.judged import KINDS
 from workflow.reporting.measures import Measures
-from workflow.reporting.publication.counting import Comparison, comparisons
+from workflow.reporting.publication.counting import comparisons
 from workflow.reporting.publication.headline import (
     claims_by_kind,
     findings,
@@ -98,15 +99,20 @@ def test_claims_by_what_they_were_tried_on() -> None:
 
 
 def test_numbers_by_length_of_training() -> None:
-    found = [
-        *[Comparison("kinley2020", True, "reproduced")] * 2,
-        Comparison("kinley2020", True, "differs", shorter=True),
-        Comparison("snell2021", False, "reproduced"),
-        Comparison("snell2021", True, "not comparable"),
-        Comparison("snell2021", True, "not run", lacking=GPU),
-        Comparison("snell2021", True, "not run", lacking=UNDONE),
-        Comparison("snell2021", True, "not run", lacking=GPU),
-    ]
+    columns = ["trained", "verdict", "shorter", "lacking"]
+    found = pd.DataFrame(
+        [
+            *[(True, "reproduced", False, "")] * 2,
+            (True, "differs", True, ""),
+            (False, "reproduced", False, ""),
+            (True, "not comparable", False, ""),
+            (True, "not run", False, GPU),
+            (True, "not run", False, UNDONE),
+            (True, "not run", False, GPU),
+        ],
+        columns=columns,
+        dtype=object,
+    ).assign(measurement=None)
     counts = numbers_by_training(found)
     right, wrong = (counts.columns.index(word) for word in ("reproduced", "differs"))
     shown = [(row[0], row[1], row[right], row[wrong]) for row in counts.rows]
@@ -141,4 +147,4 @@ def test_why_numbers_were_not_run(
     tabulate(Paper(paper), table, "lite", Measures([]), prefix)
     tables = [prefix.with_suffix(".csv")]
     found = comparisons(tables, CellSettings("lite", tables))
-    assert {one.lacking for one in found if one.verdict == "not run"} == reasons
+    assert {*found.loc[found["verdict"] == "not run", "lacking"]} == reasons

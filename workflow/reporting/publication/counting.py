@@ -4,10 +4,12 @@ Comparisons of trained models are counted apart from those of data and baselines
 show one measurement: it counts once, by its worst verdict.
 """
 
-from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from workflow.files import read_sidecar
 from workflow.reporting.publication.settings import CellSettings
@@ -15,53 +17,50 @@ from workflow.reporting.statistics.cells import Cell, read_cells
 from workflow.reporting.statistics.verdict import COMPARED, WORDS
 
 RANKED = ("not run", "not comparable", "second reading", "wide tolerance", *COMPARED)
+COLUMNS = (
+    *("source", "trained", "verdict", "measurement", "shorter", "lacking", "because", "path"),
+    *("row", "column", "metric", "expected", "mean", "std", "n"),
+)
+"""Of `comparisons`: the last line is of the cell.
+
+source: which number of which paper.
+trained: whether it depends on a training; sizes and untrained baselines do not.
+measurement: what was measured, see `measurement`; of data and what was not run None.
+shorter: whether it was trained for less than the paper's.
+lacking: why it was not run, one of `settings.REASONS`.
+because: why it differs.
+path: of the table.
+"""
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """A number of ours beside a printed one."""
-
-    source: str
-    trained: bool
-    """Whether it depends on a training; sizes and untrained baselines do not."""
-    verdict: str
-    measurement: Hashable = None
-    """What was measured, see `measurement`; of data and what was not run None."""
-    shorter: bool = False
-    """Whether it was trained for less than the paper's."""
-    lacking: str = ""
-    """Why it was not run, one of `settings.REASONS`."""
-    because: str = field(default="", compare=False)
-    """Why it differs."""
-    table: Path = field(default=Path(), compare=False)
-    cell: Cell = field(default=Cell(), compare=False)
-
-
-def comparisons(tables: Iterable[Path], settings: CellSettings | None = None) -> list[Comparison]:
+def comparisons(tables: Iterable[Path], settings: CellSettings | None = None) -> pd.DataFrame:
     """Return the comparisons in some tables (`.csv`), without tables that repeat another.
 
     `settings` tells of each how it was trained, or why it was not.
+
+    Returns:
+        A row a number of ours beside a printed one, with the columns `COLUMNS`.
     """
-    counted: list[Comparison] = []
+    compared: list[dict[str, Any]] = []
     for path in tables:
         sidecar = read_sidecar(path)
         if sidecar.get("repeats"):
             continue
-        counted += [
-            Comparison(
-                source=cell.source,
-                trained=trained(sidecar, cell.metric),
-                verdict=cell.verdict,
-                measurement=measurement(sidecar, told, cell),
-                because=told.get("because", ""),
-                table=path,
-                cell=cell,
+        compared += [
+            {
+                **asdict(cell),
+                "trained": trained(sidecar, cell.metric),
+                "measurement": measurement(sidecar, behind, cell),
+                "shorter": False,
+                "lacking": "",
+                "because": behind.get("because", ""),
+                "path": path,
                 **(_setting(settings, sidecar, cell) if settings else {}),
-            )
-            for cell, told in zip(read_cells(path), sidecar["cells"], strict=True)
+            }
+            for cell, behind in zip(read_cells(path), sidecar["cells"], strict=True)
             if cell.expected and cell.verdict in WORDS and not _repeated(cell)
         ]
-    return counted
+    return pd.DataFrame(compared, columns=[*COLUMNS], dtype=object)
 
 
 def _repeated(cell: Cell) -> bool:
@@ -75,26 +74,32 @@ def _setting(settings: CellSettings, sidecar: Mapping[str, Any], cell: Cell) -> 
     return {"shorter": settings.shorter(sidecar, cell)}
 
 
-def measurement(sidecar: Mapping[str, Any], told: Mapping[str, Any], cell: Cell) -> Hashable:
+def measurement(sidecar: Mapping[str, Any], behind: Mapping[str, Any], cell: Cell) -> Hashable:
     """Return what tells a cell's measurement from others: runs, quantity and value; None of data.
 
     One quantity may be measured by several evaluators, in one table as a fraction and in percent in
     another.
     """
-    if not told.get("runs"):
+    if not behind.get("runs"):
         return None
     full, value = sidecar["tolerances"].get(cell.metric, {}).get("full", 1), cell.mean
     shown = f"{value / full:.5g}" if isinstance(value, float) else value
-    return (*told["runs"], told["measure"].partition(".")[2], shown)
+    return (*behind["runs"], behind["measure"].partition(".")[2], shown)
 
 
-def once(found: Iterable[Comparison]) -> list[Comparison]:
+def once(compared: pd.DataFrame) -> pd.DataFrame:
     """Return every measurement once, the first of its worst verdict, and all else."""
-    kept: dict[Hashable, Comparison] = {}
-    worst_first = sorted(found, key=lambda one: -RANKED.index(one.verdict))
-    for place, one in enumerate(worst_first):
-        kept.setdefault(one.measurement or place, one)
-    return list(kept.values())
+    worst_first = compared.sort_values(
+        "verdict", key=lambda words: -words.map(RANKED.index), kind="stable"
+    )
+    measured = worst_first["measurement"].notna()
+    return worst_first[~(measured & worst_first["measurement"].duplicated())]
+
+
+def counts(words: pd.Series, columns: Sequence[str]) -> tuple[str, ...]:
+    """Return how many words there are, and how many of each of `columns`, as texts."""
+    each = words.value_counts().reindex(columns, fill_value=0)
+    return tuple(map(str, (len(words), *each)))
 
 
 def trained(sidecar: Mapping[str, Any], metric: str) -> bool:

@@ -1,15 +1,16 @@
 """The first thing that a reader sees: what came out in words, then claims and numbers counted."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+
+import pandas as pd
 
 from workflow.definitions.paper import Paper
 from workflow.definitions.references import key_of
 from workflow.reporting.claims.judged import KINDS, JudgedClaim, claims_in
 from workflow.reporting.page.headline import Counts, Headline, PaperFinding
-from workflow.reporting.publication.counting import Comparison, comparisons, once
+from workflow.reporting.publication.counting import comparisons, counts, once
 from workflow.reporting.publication.settings import REASONS, CellSettings
 from workflow.reporting.statistics.decisions import VERDICTS
 from workflow.reporting.statistics.verdict import COMPARED
@@ -22,21 +23,18 @@ JUDGED = (*COMPARED, "wide tolerance")
 def headline(scale: str, tables: Iterable[Path], claims: Iterable[Path]) -> Headline:
     """Return what came out at a scale, from its tables (`.csv`) and judged claims (`.json`)."""
     shown, judged = sorted(tables), claims_in(claims)
-    found = comparisons(shown, CellSettings(scale, shown))
-    compared = [one for one in once(found) if one.verdict in COMPARED]
+    compared = comparisons(shown, CellSettings(scale, shown))
+    marked = once(compared)
+    marked = marked[marked["verdict"].isin(COMPARED)]
+    by_paper = marked.groupby(marked["source"].map(key_of))["verdict"].agg(tuple)
     return Headline(
         tuple(
-            replace(one, numbers=_of(one.reference.key, compared))
+            replace(one, numbers=by_paper.get(one.reference.key, ()))
             for paper in Paper.all()
             for one in findings(paper, judged)
         ),
-        (claims_by_kind(judged), numbers_by_training(found), numbers_not_run(found)),
+        (claims_by_kind(judged), numbers_by_training(compared), numbers_not_run(compared)),
     )
-
-
-def _of(key: str, compared: Iterable[Comparison]) -> tuple[str, ...]:
-    """Return the verdicts on the numbers that a paper prints."""
-    return tuple(one.verdict for one in compared if key_of(one.source) == key)
 
 
 def findings(paper: Paper, judged: Sequence[JudgedClaim]) -> list[PaperFinding]:
@@ -62,78 +60,78 @@ def sentence(paper: Paper, key: str, judged: Iterable[JudgedClaim]) -> str:
 
 def _decided(claims: Sequence[JudgedClaim]) -> str:
     """Return how many claims of a paper were decided, and how."""
-    counted = Counter(claim.verdict for claim in claims)
+    total, *each = counts(pd.Series([claim.verdict for claim in claims]), VERDICTS)
     said = {"holds": ("holds", "hold"), "does not hold": ("does not", "do not")}
     shown = [
-        f"{count} {said.get(word, (word, word))[count > 1]}"
-        for word in VERDICTS
-        if (count := counted[word])
+        f"{count} {said.get(word, (word, word))[int(count) > 1]}"
+        for word, count in zip(VERDICTS, each, strict=True)
+        if int(count)
     ]
-    return f"({len(claims)} claims: {', '.join(shown)})"
+    return f"({total} claims: {', '.join(shown)})"
 
 
 def claims_by_kind(judged: Iterable[JudgedClaim]) -> Counts:
     """Return the papers' claims by what they were tried on, and verdict."""
-    made = [claim for claim in judged if not claim.check]
-    rows = [
-        (name, *_counted((one.verdict for one in made if name in (EVERY, one.kind)), VERDICTS))
-        for name in (EVERY, *KINDS)
-    ]
     about = (
         "What the papers claim, by what it was tried on here. While a claim is undecided, chance "
         "among trainings or among test examples can explain what was found. What does not hold on "
         "smaller or other data may hold on the paper's."
     )
-    return Counts(about, ("tried on", "claims", *VERDICTS), tuple(rows))
+    claims = _of_papers(judged)
+    rows = [(EVERY, claims), *((kind, claims[claims["kind"] == kind]) for kind in KINDS)]
+    return _counted(about, ("tried on", "claims"), VERDICTS, rows)
 
 
 def claims_by_paper(judged: Iterable[JudgedClaim]) -> Counts:
     """Return the claims of each paper by verdict."""
-    made = [(key_of(claim.source), claim.verdict) for claim in judged if not claim.check]
-    keys = [reference.key for paper in Paper.all() for reference in paper.about.references]
-    rows = [
-        (name, *_counted((verdict for key, verdict in made if name in (EVERY, key)), VERDICTS))
-        for name in (*keys, EVERY)
-    ]
     about = (
         "The papers' claims, as decided here. *Undecided*: one training alone, or chance among "
         "trainings or test examples can explain it. *Not run*: in most cases the data is not here."
     )
-    return Counts(about, ("paper", "claims", *VERDICTS), tuple(rows))
+    claims = _of_papers(judged)
+    keys = [reference.key for paper in Paper.all() for reference in paper.about.references]
+    rows = [*((key, claims[claims["paper"] == key]) for key in keys), (EVERY, claims)]
+    return _counted(about, ("paper", "claims"), VERDICTS, rows)
 
 
-def numbers_by_training(found: Iterable[Comparison]) -> Counts:
+def _of_papers(judged: Iterable[JudgedClaim]) -> pd.DataFrame:
+    """Return paper, kind and verdict of the claims that are the papers' own."""
+    claims = [(key_of(one.source), one.kind, one.verdict) for one in judged if not one.check]
+    return pd.DataFrame(claims, columns=["paper", "kind", "verdict"])
+
+
+def numbers_by_training(compared: pd.DataFrame) -> Counts:
     """Return the printed numbers that ours stand beside, by length of training and verdict."""
-    counted = [one for one in once(found) if one.verdict in JUDGED]
-    rows = {
-        EVERY: counted,
-        "trained as long as the paper's": [
-            one for one in counted if one.trained and not one.shorter
-        ],
-        "trained for less": [one for one in counted if one.trained and one.shorter],
-        "not trained: data and baselines": [one for one in counted if not one.trained],
-    }
-    return Counts(
+    about = (
         "Numbers that the papers print, with ours beside them: reproduced is within a tolerance "
         "fixed for each quantity, near within two. Within it, but of one seed, or of seeds further "
-        "apart than the tolerance, is less; a wide tolerance confirms nothing.",
-        ("ours are", "numbers", *JUDGED),
-        tuple(
-            (name, *_counted((one.verdict for one in ones), JUDGED)) for name, ones in rows.items()
-        ),
+        "apart than the tolerance, is less; a wide tolerance confirms nothing."
     )
+    numbers = once(compared)
+    numbers = numbers[numbers["verdict"].isin(JUDGED)].astype({"trained": bool, "shorter": bool})
+    rows = [
+        (EVERY, numbers),
+        ("trained as long as the paper's", numbers.query("trained and not shorter")),
+        ("trained for less", numbers.query("trained and shorter")),
+        ("not trained: data and baselines", numbers.query("not trained")),
+    ]
+    return _counted(about, ("ours are", "numbers"), JUDGED, rows)
 
 
-def numbers_not_run(found: Iterable[Comparison]) -> Counts:
+def numbers_not_run(compared: pd.DataFrame) -> Counts:
     """Return the printed numbers that were not run, by the reason."""
-    reasons = [one.lacking for one in found if one.verdict == "not run"]
-    total, *counts = _counted(reasons, REASONS)
-    rows = zip((EVERY, *REASONS), (total, *counts), strict=True)
+    reasons = compared.loc[compared["verdict"] == "not run", "lacking"]
+    rows = tuple(zip((EVERY, *REASONS), counts(reasons, REASONS), strict=True))
     about = "Numbers that the papers print, without ours, and why."
-    return Counts(about, ("why", "numbers"), tuple(rows))
+    return Counts(about, ("why", "numbers"), rows)
 
 
-def _counted(words: Iterable[str], columns: Sequence[str]) -> tuple[str, ...]:
-    """Return the sum of some words and the count of each, as text."""
-    counted = Counter(words)
-    return tuple(map(str, (counted.total(), *(counted[word] for word in columns))))
+def _counted(
+    about: str,
+    first: tuple[str, str],
+    verdicts: Sequence[str],
+    rows: Iterable[tuple[str, pd.DataFrame]],
+) -> Counts:
+    """Return a table that counts the verdicts in some frames."""
+    lines = tuple((name, *counts(frame["verdict"], verdicts)) for name, frame in rows)
+    return Counts(about, (*first, *verdicts), lines)
