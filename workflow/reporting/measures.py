@@ -24,6 +24,7 @@ from workflow.reporting.bounds import beyond
 Run = Mapping[str, Any]
 """The content of a `run.json`; empty where it was not given."""
 BY = "by earlier code"
+CPU = "cpu"
 RISEN = 1.05
 """A training whose loss ends at more than this times what it began with is marked."""
 EARLIER: Mapping[Verdict, str] = {
@@ -250,6 +251,22 @@ def timed_alike(group: list[Measure]) -> list[Measure]:
             elif newest and one.timed(name) and not comparable([(one, name), (newest, name)]):
                 group[at] = _without(one, name, BY)
     return group
+
+
+def usual_device(runs: Iterable[Sequence[Measure]]) -> str:
+    """Return what most runs, or groups of runs, were trained on; of as many, a CPU.
+
+    A CPU and a GPU add up in other orders, from which training makes other models: no number mixes
+    them. A group that does counts for neither.
+    """
+    devices = [{device_of(run) for run in group} for group in runs]
+    counts = Counter(one.pop() for one in devices if len(one) == 1)
+    return max(counts, key=lambda device: (counts[device], device == CPU), default=CPU)
+
+
+def device_of(run: Measure) -> str:
+    """Return what a run was trained on: `cpu`, or the name of a GPU."""
+    return str(run.provenance.get("device", CPU))
 
 
 def comparable(timings: Iterable[tuple[Measure, str]]) -> bool:

@@ -1,10 +1,11 @@
 """Claims of a paper as directions, each decided by its test on the runs that it compares.
 
-Most tests are paired: the pairs are the runs of two variants with the same seed, and the examples
-that both measured, each averaged over those seeds. The sides of a claim over proportions count as
-independent groups of runs: single seeds differ by nature there. (What the two sides have in common,
-initial values of one seed or their data, makes the interval too wide rather than too narrow. The
-data that all runs of one side share are drawn once; what varies by them is not in the interval.)
+Most tests are paired: the pairs are the runs of two variants with the same seed, on the device that
+most pairs were trained on, and the examples that both measured, each averaged over those seeds. The
+sides of a claim over proportions count as independent groups of runs of one device: single seeds
+differ by nature there. (What the two sides have in common, initial values of one seed or their
+data, makes the interval too wide rather than too narrow. The data that all runs of one side share
+are drawn once; what varies by them is not in the interval.)
 """
 
 from collections import Counter
@@ -25,9 +26,11 @@ from workflow.reporting.measures import (
     Measure,
     Measures,
     comparable,
+    device_of,
     numbers_of,
     partners,
     provenance,
+    usual_device,
 )
 from workflow.reporting.statistics import bootstrap, intervals
 from workflow.reporting.statistics.comparability import base_scale, hindrances
@@ -139,6 +142,8 @@ def _of_pairs(
         for pair in paired
         if all(_measured(claim, name, one) for name, one in zip(sides, pair, strict=True))
     ]
+    device = usual_device(pairs)
+    pairs = [pair for pair in pairs if {device_of(run) for run in pair} == {device}]
     asked = _asked(claim)
     if claim["over"] == "corpora":
         counts = [(_counts(sides[0], one), _counts(sides[1], other)) for one, other in pairs]
@@ -166,6 +171,10 @@ def _of_groups(
     known = [
         [(run, outcome) for run in runs if (outcome := run.outcome(name)) is not None]
         for name, runs in sides
+    ]
+    device = usual_device([run] for side in known for run, _ in side)
+    known = [
+        [(run, outcome) for run, outcome in side if device_of(run) == device] for side in known
     ]
     ones, others = ([outcome for _, outcome in side] for side in known)
     fixed = claim["right"].get("value")

@@ -79,6 +79,22 @@ def failed(cells: Iterable[Mapping[str, Any]]) -> list[str]:
     return [f"Failed ({'; '.join(dict.fromkeys(rows))}): {cause}" for cause, rows in causes.items()]
 
 
+def on_device(other: Mapping[str, Any]) -> str:
+    """Say what runs of another device than a cell's have; `other` is of the cell's sidecar."""
+    runs = f"{other['n']} run{'s' * (other['n'] != 1)}"
+    return f"{other['mean']:.4g} ({other['difference']:+.2g}) over {runs} on {other['device']}"
+
+
+def other_devices(cells: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Say which cells have runs of other devices, which are in no mean, and what these have."""
+    beside = dict.fromkeys(
+        f"{cell['row']}, {cell['column']} ({cell['metric']}): {on_device(other)}"
+        for cell in cells
+        for other in cell.get("other_devices", ())
+    )
+    return [f"No mean is over two devices. Other devices: {'; '.join(beside)}."] if beside else []
+
+
 def trained_on(runs: Mapping[str, Run]) -> str:
     """Say on what and in which precision the runs behind a table were trained."""
     kinds = Counter(

@@ -14,6 +14,7 @@ from workflow.reporting.tables.footnotes import (
     differing,
     failed,
     not_run,
+    other_devices,
     refused,
     runs_behind,
     trained_on,
@@ -165,7 +166,7 @@ def grid(
         below += [formerly] if (formerly := _formerly(sidecar)) else []
         below.append(" ".join(filter(None, said)))
     made = sidecar["cells"]
-    below += [*refused(made), *differing(made), *failed(made)]
+    below += [*other_devices(made), *refused(made), *differing(made), *failed(made)]
     other = by_row or by_column
     return Grid(
         labels=tuple(table["labels"]),

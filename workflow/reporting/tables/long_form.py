@@ -19,9 +19,11 @@ from workflow.reporting.measures import (
     Measure,
     Measures,
     Scalar,
+    device_of,
     numbers_of,
     partners,
     provenance,
+    usual_device,
 )
 from workflow.reporting.statistics.cells import (
     IDENTITY,
@@ -35,6 +37,7 @@ from workflow.reporting.statistics.cells import (
 from workflow.reporting.statistics.comparability import base_scale, hindrances
 from workflow.reporting.statistics.crossing import Crossing, crossing
 from workflow.reporting.statistics.verdict import Between, Ours, Tolerance, Verdict, judge
+from workflow.reporting.tables.footnotes import on_device
 from workflow.reporting.tables.overlaid import other_data
 
 QUOTED = "quoted"
@@ -102,9 +105,12 @@ def build(
             runs.update({measure.identity: provenance(measure) for measure in shown})
             left_out = _left_out(metric, behind)
             changed = _overlaid(context, shown)
-            for cell, beside in _cells(context, row, column, called, metric, shown, left_out):
+            other = _on_other_devices(metric, behind, shown)
+            for cell, beside in _cells(
+                context, row, column, called, metric, shown, left_out, other
+            ):
                 cells.append(cell)
-                told.append({**_told(context, cell, metric, shown), **beside, **changed})
+                told.append({**_told(context, cell, metric, shown), **beside, **changed, **other})
     sidecar = {
         "schema": 1,
         "paper": paper.name,
@@ -122,15 +128,46 @@ def build(
 
 
 def _shown(metric: Metric, behind: Sequence[Measure]) -> Sequence[Measure]:
-    """Return the runs that a cell shows: of a number all of them, of a text the first that has it.
+    """Return the runs that a cell shows: of a number those of one device, of a text the first.
 
     Texts have no mean. Timings are those of one kind of machine, by one code.
     """
     behind = [measure for measure in behind if not measure.left_out(metric["measure"])]
-    for measure in behind:
-        if scalar := measure.of_metric(metric):
-            return [measure] if isinstance(scalar.value, str) else behind
-    return behind
+    known = [measure for measure in behind if measure.of_metric(metric)]
+    if known and isinstance(known[0].of_metric(metric).value, str):
+        return known[:1]
+    device = usual_device([one] for one in known)
+    return [one for one in behind if device_of(one) == device] if known else behind
+
+
+def _on_other_devices(
+    metric: Metric, behind: Sequence[Measure], shown: Sequence[Measure]
+) -> dict[str, Any]:
+    """Return what runs of other devices than the cell's have, as its entry in the sidecar."""
+    found = []
+    values = _numbers(metric, shown)
+    for device in dict.fromkeys(map(device_of, behind)):
+        others = [one for one in behind if device_of(one) == device and one not in shown]
+        others = [one for one in others if not one.left_out(metric["measure"])]
+        if values and (theirs := _numbers(metric, others)):
+            mean = sum(theirs) / len(theirs)
+            found.append(
+                {
+                    "device": device,
+                    "mean": mean,
+                    "n": len(theirs),
+                    "difference": mean - sum(values) / len(values),
+                    "runs": [one.identity for one in others],
+                    "measures": [one.path.as_posix() for one in others],
+                }
+            )
+    return {"other_devices": found} if found else {}
+
+
+def _numbers(metric: Metric, runs: Sequence[Measure]) -> list[float]:
+    """Return the numbers that runs have for a metric."""
+    scalars = (run.of_metric(metric) for run in runs)
+    return [one.value for one in scalars if one and isinstance(one.value, float | int)]
 
 
 def _cells(
@@ -141,6 +178,7 @@ def _cells(
     metric: Metric,
     behind: Sequence[Measure],
     left_out: str,
+    other: Mapping[str, Any],
 ) -> list[tuple[Cell, dict[str, Any]]]:
     """Return a place's cells for one metric: one a source, and one more for the other spread.
 
@@ -183,6 +221,7 @@ def _cells(
         ]
         notes += ["fraction of runs, with its exact interval"] if share and scalars else []
         notes += [*_lacking(metric, behind), *impossible, *diverged, left_out]
+        notes += map(on_device, other.get("other_devices", ()))
         failed = "" if behind else _failed(context, row, column)
         notes.append(f"failed: {failed}" if failed else "")
         if not (exchanged := other_data(_overlaid(context, behind).get("overlaid", {}))):

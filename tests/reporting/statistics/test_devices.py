@@ -1,0 +1,92 @@
+"""No cell and no claim is over runs of two devices; those of the other stand beside it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.reporting.synthetic import judged, laid_out, lines, one_run, toy, toy_table
+from workflow import ROOT
+from workflow.files import read_json, read_sidecar
+from workflow.reporting.measures import Measure, usual_device
+
+PUBLISHED = ROOT / "docs/reproduction"
+SCALES = [path.parent for path in sorted(PUBLISHED.glob("*/index.json"))]
+
+
+def on(device: str, variant: str, seed: int, value: float) -> Measure:
+    """Return a run of a device, with a value of `probe.m`."""
+    run = one_run(variant, seed, {"m": value})
+    return replace(run, provenance={**run.provenance, "device": device})
+
+
+@pytest.mark.parametrize(
+    ("groups", "usual"),
+    [
+        ([["cpu"], ["H200"], ["H200"]], "H200"),
+        ([["H200"], ["cpu"]], "cpu"),
+        ([["H200"], ["H100"], ["H200"]], "H200"),
+        ([["cpu", "H200"], ["cpu", "H200"], ["H200", "H200"]], "H200"),
+        ([["cpu", "H200"]], "cpu"),
+        ([], "cpu"),
+    ],
+)
+def test_the_usual_device_is_that_of_most_groups(groups: list[list[str]], usual: str) -> None:
+    runs = [[on(device, "one", seed, 0.5) for device in group] for seed, group in enumerate(groups)]
+    assert usual_device(runs) == usual
+
+
+def table(*devices: str) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the line of a cell over runs of some devices, the n-th with .n, and what is below."""
+    metrics = {"m": {"measure": "probe.m", "label": "m", "digits": 2}}
+    columns = [{"id": "m", "label": "m", "metrics": ["m"], "format": "{m}"}]
+    made = toy_table(metrics, columns, [{"id": "one", "label": "one"}])
+    built = toy(made, [on(it, "one", seed, (seed + 1) / 10) for seed, it in enumerate(devices)])
+    (line,) = lines(built)
+    return line, laid_out(made, built).below
+
+
+def test_a_cell_is_over_the_runs_of_one_device() -> None:
+    cell, below = table("cpu", "H200", "cpu", "H200", "H200")
+    assert (cell["mean"], cell["n"]) == ("0.366667", "3")
+    beside = "0.2 (-0.17) over 2 runs on cpu"
+    assert beside in cell["note"] and "seeds 1, 3, 4" in cell["note"]
+    assert f"No mean is over two devices. Other devices: one, m (m): {beside}." in below
+    cell, below = table("cpu", "cpu")
+    assert (cell["mean"], cell["n"]) == ("0.15", "2")
+    assert not any("two devices" in line for line in below)
+
+
+def decided(left: Sequence[str], right: Sequence[str], over: str = "runs") -> dict[str, object]:
+    """Return what is decided on runs of some devices, seed by seed, all with 1 at the left."""
+    sides = {"good": (left, 1.0), "bad": (right, 0.0)}
+    runs = [
+        on(device, side, seed, value)
+        for side, (devices, value) in sides.items()
+        for seed, device in enumerate(devices)
+    ]
+    return judged(runs, measure="probe.m", over=over, unit="fraction", label="m", digits=2)
+
+
+def test_a_claim_is_over_pairs_of_one_device() -> None:
+    found = decided(["cpu", "H200", "H200", "cpu"], ["cpu", "H200", "H200", "H200"])
+    assert found["seeds"] == [1, 2] and found["devices"] == {"H200": 4}
+    assert decided(["cpu"], ["H200"])["verdict"] == "not run"
+
+
+def test_a_claim_over_proportions_is_over_groups_of_one_device() -> None:
+    found = decided(["cpu"] * 3 + ["H200"], ["cpu"] * 2 + ["H200"] * 2, "proportions")
+    assert found["devices"] == {"cpu": 5} and found["n"] == 5
+
+
+@pytest.mark.parametrize("folder", SCALES, ids=lambda it: it.name)
+def test_nothing_published_is_over_two_devices(folder: Path) -> None:
+    for path in sorted(folder.glob("tables/*/*.csv")):
+        sidecar = read_sidecar(path)
+        for cell in sidecar["cells"]:
+            devices = {sidecar["runs"][run]["device"] for run in cell.get("runs", ())}
+            assert len(devices) <= 1, (path, cell["row"], cell["column"])
+    for path in sorted(folder.glob("claims/*.json")):
+        for claim in read_json(path)["claims"]:
+            assert len(claim["devices"]) <= 1, claim["id"]
