@@ -490,7 +490,7 @@ def test_both_sides_of_a_cheap_claim_come_first():
 
 def test_a_published_run_that_counts_in_nothing_is_still_worth_something(tmp_path, monkeypatch):
     runs = {"e/v/seed-0": {"identity": "a", "stale": None}}
-    runs["e/v/seed-1"] = {"identity": "b", "stale": "withheld: in doubt"}
+    runs["e/v/seed-1"] = {"identity": "b", "stale": "of other code"}
     write_json(tmp_path / "lite/index.json", {"runs": runs})
     monkeypatch.setattr(worth, "PUBLISHED", tmp_path)
     assert worth.published(SimpleNamespace(scale="lite")) == {"a"}

@@ -1,12 +1,10 @@
 """Publication: merging over days, stale seeds, a clean tree, and the README's summary."""
 
-import csv
 import json
 import re
 import shutil
 import subprocess
 import sys
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,7 @@ from workflow.errors import ReportingError
 from workflow.files import SIDECARS, read_csv, read_sidecar
 from workflow.lines import read_lines, write_lines
 from workflow.reporting.figures import drawing
-from workflow.reporting.publication import publishing, withheld
+from workflow.reporting.publication import publishing
 from workflow.reporting.publication.crate import NAME, crate_text, dated
 from workflow.reporting.publication.current import GONE, planned
 from workflow.reporting.publication.published_page import FIGURE
@@ -32,7 +30,6 @@ from workflow.reporting.publication.results import (
     given,
     judged,
     merge,
-    planned_runs,
     published,
 )
 from workflow.reporting.publication.summary import PAGES, summarised
@@ -228,40 +225,6 @@ def test_another_training_of_an_identity_tells_what_it_replaces(
     page = (docs / "lite" / "README.md").read_text(encoding="utf-8")
     day = first.trained["finished"][:10]
     assert f"`{key}`: a GPU, 2026-12-02, in the place of cpu, {day}; a GPU, 2026-12-01" in page
-
-
-def test_a_withheld_run_is_published_and_counts_in_nothing(
-    results: Results, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rules = tmp_path / "withheld.tsv"
-    rules.write_text("runs\tdevice\twhy\ntext_classification/sst_s*/*\ta GPU\tin doubt\n")
-    monkeypatch.setattr(withheld, "RULES", rules)
-    accept(monkeypatch)
-    add(results, 0, 1)
-    key = "text_classification/sst_soft/seed-0"
-    (run,) = (path for path in results.runs if "sst_soft/seed-0" in str(path))
-    sealing.change(run, lambda it: it.update(device="a GPU"))
-    assert results.publish(docs) == {key: "withheld: in doubt"}
-    assert soft(docs) == [1] and line(docs, 0)["device"] == "a GPU"
-    page = (docs / "lite" / "README.md").read_text(encoding="utf-8")
-    assert f"- `{key}`: withheld: in doubt" in page
-    sealing.change(run, lambda it: it.update(device="cpu"))
-    assert results.publish(docs) == {} and soft(docs) == [0, 1], (
-        "a training that counts comes first"
-    )
-    assert [one["device"] for one in line(docs, 0)["replaces"]] == ["a GPU"]
-    sealing.change(run, lambda it: it.update(device="a GPU"))
-    assert results.publish(docs) == {} and line(docs, 0)["device"] == "cpu"
-
-
-def test_what_is_withheld_is_of_runs_that_there_are() -> None:
-    keys = planned_runs(plan_of(Path("results"), "lite"))
-    with withheld.RULES.open(encoding="utf-8") as lines:
-        for rule in csv.DictReader(lines, delimiter="\t"):
-            matched = [key for key in keys if fnmatch(key, rule["runs"])]
-            assert matched and rule["why"]
-            assert withheld.withheld(matched[0], rule["device"]) == f"withheld: {rule['why']}"
-            assert withheld.withheld(matched[0], "cpu") is None
 
 
 def test_a_run_that_reads_records_of_more_runs_is_published_anew(

@@ -23,8 +23,7 @@ FIGURE = "svg"
 """The kind of file of a figure that is published."""
 ABOUT_AGAIN = """\
 These runs were trained anew, with the same settings and seeds, and stand in the place of those \
-published before, which git keeps: evaluators that came later need weights, which were gone, or \
-the other training is withheld."""
+published before, which git keeps: evaluators that came later need weights, which were gone."""
 LATEX = """\
 `.venv/bin/python -m workflow.scripts.latex docs/reproduction/{scale}/tables/<paper>/<table>.csv` \
 prints a table as LaTeX."""

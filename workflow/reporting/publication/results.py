@@ -19,7 +19,6 @@ from workflow.reporting.publication.current import (
     outdated,
     traits,
 )
-from workflow.reporting.publication.withheld import withheld
 from workflow.reporting.texts import FOLDER, put_back
 
 INDEX = "index.json"
@@ -70,11 +69,6 @@ class Result:
         """Return which runs' records its evaluators read, each with its argument."""
         records = self.measures.get("records", {})
         return {(argument, key) for argument, keys in records.items() for key in keys}
-
-    @property
-    def withheld(self) -> str | None:
-        """Why the run counts in nothing though it is of today's code, None where it counts."""
-        return withheld(self.measure.key, self.run.get("device"))
 
     @property
     def trained(self) -> dict[str, str]:
@@ -221,8 +215,8 @@ def merge(old: Mapping[str, Result], new: Mapping[str, Result]) -> dict[str, Res
     """Return what is published once `new` has joined `old`; neither is changed.
 
     A run that is published already with the same identity and measuring code is kept as it is,
-    unless its evaluators have read records of more runs now, it is withheld, and `new` is not, or
-    it is stale since it is of other code on a GPU.
+    unless its evaluators have read records of more runs now, or it is stale since it is of other
+    code on a GPU.
     """
     merged = dict(old)
     for key, result in new.items():
@@ -231,7 +225,6 @@ def merge(old: Mapping[str, Result], new: Mapping[str, Result]) -> dict[str, Res
             before.identity == result.identity
             and before.traits["measuring code"] == result.traits["measuring code"]
             and result.read() <= before.read()
-            and not (before.withheld and not result.withheld)
             and before.stale != OTHER_ON_GPU
         )
         if not same:
@@ -242,13 +235,10 @@ def merge(old: Mapping[str, Result], new: Mapping[str, Result]) -> dict[str, Res
 def judged(results: Mapping[str, Result], now: Now) -> dict[str, Result]:
     """Return the results with `stale` as it is today.
 
-    A run is stale when its variant is gone or made of something else today, when it is withheld, or
-    when the data of a later run of the variant have other contents.
+    A run is stale when its variant is gone or made of something else today, or when the data of a
+    later run of the variant have other contents.
     """
-    today = {
-        key: replace(it, stale=outdated(it.traits, now(key)) or it.withheld)
-        for key, it in results.items()
-    }
+    today = {key: replace(it, stale=outdated(it.traits, now(key))) for key, it in results.items()}
     latest: dict[str, tuple[str, str]] = {}
     for key, result in today.items():
         if not result.stale:
