@@ -86,13 +86,18 @@ def on_device(other: Mapping[str, Any]) -> str:
 
 
 def other_devices(cells: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Say which cells have runs of other devices, which are in no mean, and what these have."""
-    beside = dict.fromkeys(
-        f"{cell['row']}, {cell['column']} ({cell['metric']}): {on_device(other)}"
-        for cell in cells
-        for other in cell.get("other_devices", ())
-    )
-    return [f"No mean is over two devices. Other devices: {'; '.join(beside)}."] if beside else []
+    """Say which rows have runs of other devices, which are in no mean, and what these have.
+
+    Of a row and a device it is the first number; notes in the CSV have the others.
+    """
+    beside: dict[tuple[str, str], str] = {}
+    for cell in cells:
+        for other in cell.get("other_devices", ()):
+            place = f"{cell['row']}, {cell['column']}: {on_device(other)}"
+            beside.setdefault((cell["row"], other["device"]), place)
+    if not beside:
+        return []
+    return [f"No mean is over two devices. Other devices: {'; '.join(beside.values())}."]
 
 
 def trained_on(runs: Mapping[str, Run]) -> str:
