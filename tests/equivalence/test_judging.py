@@ -122,6 +122,21 @@ def test_choices_differ_only_as_often_as_the_machine_makes_them_differ():
     assert results(other, old, [other]).verdict == "same to rounding"
 
 
+def ratios(step: float, relative: float, lengths: float) -> dict[str, object]:
+    """What an evaluator gives that times two models beside each other."""
+    scalars = {
+        "step": {"value": step, "unit": "ms"},
+        "step_ratio": {"value": relative, "unit": "1"},
+        "length_ratio": {"value": lengths, "unit": "1"},
+    }
+    return {"scalars": scalars, "arrays": {}}
+
+
+def test_a_ratio_of_times_is_a_time_and_another_ratio_is_none():
+    assert results(ratios(3.0, 1.5, 0.9), ratios(4.0, 1.6, 0.9), []).verdict == "same bits"
+    assert results(ratios(3.0, 1.5, 0.8), ratios(3.0, 1.5, 0.9), []).verdict == "different"
+
+
 def test_times_are_left_out_and_nothing_else_is():
     assert results(result(3.0, "ms"), result(5.0, "ms"), []).verdict == "same bits"
     assert results(result(math.nan), result(1.0), []).verdict == "different"

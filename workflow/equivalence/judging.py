@@ -168,14 +168,21 @@ def without(result: Json, names: Collection[str]) -> Json:
 
 def _values(result: Json) -> dict[str, list[Any]]:
     found = {}
-    for name, scalar in result["scalars"].items():
-        if scalar.get("unit") not in TIMES:
+    scalars = result["scalars"]
+    for name, scalar in scalars.items():
+        if not _timed(name, scalars):
             for key, value in scalar.items():
                 found[f"{name}.{key}"] = [value]
     for name, array in result["arrays"].items():
         if name not in CLOCKS:
             found[name] = [leaf for _, leaf in leaves(array)]
     return found
+
+
+def _timed(name: str, scalars: Mapping[str, Json]) -> bool:
+    """Whether a scalar was timed, by its unit, or is a ratio of such (`step_ratio` of `step`)."""
+    names = (name, name.removesuffix("_ratio"))
+    return any(scalars.get(one, {}).get("unit") in TIMES for one in names)
 
 
 def _lists(
