@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tests.planning.test_records import compared
-from tests.planning.test_targets import FIGURE, targets
+from tests.planning.test_targets import targets
 from workflow.errors import InputError
 from workflow.planning.inputs import Inputs
 
@@ -79,7 +79,7 @@ def test_a_run_on_a_cpu_asks_for_no_gpu_and_one_process(project):
 
 def test_expressions_find_the_paths_of_what_runs_here_and_of_no_other(project):
     none = Inputs(targets(project))
-    assert not re.match(none.local, "one/small/") and not re.match(none.described, "paper/x.")
+    assert not re.match(none.local, "one/small/")
     project.experiments["one"]["variants"]["large"]["resources"] = {"where": "local"}
     inputs = Inputs(targets(project))
     found = ("one/large/", "one/larger/", "one/small/", "two/tuned/")
@@ -99,18 +99,6 @@ def test_data_are_made_of_what_their_recipe_says(project):
         inputs.recipe(Wildcards(dataset=dataset, recipe="0" * 12))
 
 
-def test_a_table_reads_the_runs_behind_it(project):
-    inputs = Inputs(targets(project, figures={"curve": FIGURE}))
-    table = Wildcards(paper="paper", table="losses")
-    figure = Wildcards(paper="paper", figure="curve")
-    assert inputs.measures("tables")(table) == ["out/demo/measures/one/small/seed-0.json"]
-    assert inputs.run_files("figures")(figure) == ["out/demo/runs/one/small/seed-0/run.json"]
-    assert inputs.measures("claims")(Wildcards(paper="paper")) == []
-    assert "Losses" in inputs.definition("tables")(table)
-    assert "Losses" not in inputs.definition("figures")(figure)
+def test_the_report_takes_those_of_its_inputs_that_are_of_a_kind(project):
     given = ["out/demo/runs/a/run.json", "out/demo/tables/a.csv", "out/demo/tables/a.md"]
-    assert inputs.results("tables", ".csv")(table, given) == given[1:2]
-    with pytest.raises(InputError, match=r'unknown table "lossy".*"losses"'):
-        inputs.measures("tables")(Wildcards(paper="paper", table="lossy"))
-    with pytest.raises(InputError, match=r'unknown paper "papper".*"paper"'):
-        inputs.definition("claims")(Wildcards(paper="papper"))
+    assert Inputs(targets(project)).results("tables", ".csv")(Wildcards(), given) == given[1:2]

@@ -27,14 +27,13 @@ def test_all_scripts_after_one_another(results: Results) -> None:
     given = ("--measures", *results.measures)
     runs = ("--runs", *results.runs)
     folder = results.folder
-    table = folder / "tables/discrete_transformer/table_6_1"
-    figure = folder / "figures/discrete_transformer/figure_6_1"
-    claims = folder / "claims/discrete_transformer.json"
-    shown = ("--tables", f"{table}.csv", "--figures", f"{figure}.svg", "--claims", claims)
+    paper = "discrete_transformer"
+    table, figure = folder / f"tables/{paper}/table_6_1", folder / f"figures/{paper}/figure_6_1"
+    items = ("--tables", "table_6_1", "--figures", "figure_6_1", "--claims")
+    shown = ("--tables", f"{table}.csv", "--figures", f"{figure}.svg")
+    shown = (*shown, "--claims", folder / f"claims/{paper}.json")
     for done in (
-        script("tabulate", *PAPER, "--table", "table_6_1", *given, *runs, "--out-prefix", table),
-        script("plot", *PAPER, "--figure", "figure_6_1", *given, *runs, "--out-prefix", figure),
-        script("claim", *PAPER, *given, *runs, "--out", claims),
+        script("results", *PAPER, *items, *given, *runs, "--out", folder),
         script("report", "--scale", "lite", *runs, *shown, "--out", folder / "report.html"),
     ):
         assert done.returncode == 0, done.stderr
@@ -50,10 +49,10 @@ def test_all_scripts_after_one_another(results: Results) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("tabulate", *PAPER, "--table", "table_61", "--out-prefix", "x"), "did you mean"),
-        (("plot", *PAPER, "--figure", "figure_3", "--out-prefix", "x"), "did you mean"),
+        (("results", *PAPER, "--tables", "table_61", "--out", "x"), "did you mean"),
+        (("results", *PAPER, "--figures", "figure_3", "--out", "x"), "did you mean"),
         (
-            ("claim", *PAPER, "--measures", "none.json", "--out", "x"),
+            ("results", *PAPER, "--measures", "none.json", "--out", "x"),
             "none.json: this file does not exist",
         ),
         (("publish",), "--scale is missing"),
@@ -74,8 +73,8 @@ def test_planning_imports_nothing_heavy() -> None:
     assert done.stdout == "[]\n", done.stderr
 
 
-@pytest.mark.parametrize("name", ["tabulate", "claim", "report", "publish"])
-def test_only_plot_imports_matplotlib(name: str) -> None:
+@pytest.mark.parametrize("name", ["results", "report", "publish"])
+def test_only_drawing_imports_matplotlib(name: str) -> None:
     code = f"import sys, workflow.scripts.{name}; assert 'matplotlib' not in sys.modules"
     code += "; assert 'torch' not in sys.modules and 'snakemake' not in sys.modules"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)

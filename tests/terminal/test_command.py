@@ -29,12 +29,11 @@ def test_the_expected_value_is_read():
 
 @pytest.mark.parametrize("text", ["[]", '{"a": 1}', '{"a": {"recipe": {}}}'])
 def test_corpora_that_are_none_are_refused_by_the_program(tmp_path, text):
-    given = ["--paper", "p", "--table", "t", "--scale", "demo", "--data", str(tmp_path)]
-    given += ["--corpora", text, "--out-prefix", str(tmp_path / "out")]
-    done = command("describe", given, torch=False)
+    given = ["--paper", "p", "--scale", "demo", "--corpora", text, "--out", str(tmp_path / "out")]
+    done = command("results", given, torch=False)
     *_, last = done.said.splitlines()
     assert done.status == 2 and "Traceback" not in done.said
-    assert "--corpora: expected mappings by name, each with recipe, folder, missing, as" in last
+    assert "--corpora: expected mappings by name, each with recipe, missing, stated, as" in last
     assert not list(tmp_path.iterdir())
 
 

@@ -98,7 +98,7 @@ rule measure:
         "echo measures > {{output}} 2> {{log}}"
 
 
-rule tabulate:
+rule results:
     input:
         expand(MEASURES, **ALL),
         expand(f"{{RUN}}/run.json", **ALL),

@@ -164,8 +164,8 @@ def test_a_damaged_measure_in_the_store_is_measured_again(project):
 
 @pytest.mark.parametrize(
     ("name", "forced"),
-    [(f"runs/{SOFT}/spec.json", "measure"), (f"runs/{SOFT}/run.json", "tabulate"),
-     (f"measures/{SOFT}.json", "tabulate")],
+    [(f"runs/{SOFT}/spec.json", "measure"), (f"runs/{SOFT}/run.json", "results toy/losses"),
+     (f"measures/{SOFT}.json", "results toy/losses")],
 )  # fmt: skip
 def test_a_damaged_file_that_a_table_or_measure_reads_is_made_anew(project, name, forced):
     path = project.root / "results/demo" / name

@@ -98,7 +98,7 @@ def check_snakemakes_report(project: Project) -> None:
     assert len(data) == len(tables) + 2
     labels = {"paper": "sixth", "figure": "figure_1", "scale": "demo"}
     figure = shown["results"][files["figures"][0]]
-    assert figure["labels"] == labels and "at scale\ndemo" in figure["caption"]
+    assert figure["labels"] == labels and "has its data" in figure["caption"]
     assert shown["results"][files["claims"][0]]["labels"] == {"paper": "sixth", "scale": "demo"}
     assert "Saccade reproduces papers" in page
     assert not re.search(r'<(?:script|link|img)[^>]+(?:src|href)="?https?:', page)

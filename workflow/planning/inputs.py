@@ -1,6 +1,5 @@
 """What a rule asks of the plan: what a job reads, is told and asks for, by its wildcards."""
 
-import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
@@ -12,12 +11,10 @@ from workflow.datasets.fetched.fetching import put_by_hand
 from workflow.datasets.kinds import recipe as recipes
 from workflow.datasets.kinds.feature_files import state
 from workflow.datasets.kinds.recipe import Recipe
-from workflow.definitions.names import known
 from workflow.planning.identity import canonical, data_folder
-from workflow.planning.overlaid import overlaid
 from workflow.planning.plan import Run
 from workflow.planning.settings import Resources
-from workflow.planning.targets import PaperTargets, Targets
+from workflow.planning.targets import Targets
 
 Wildcards = Any
 """Those of a job as Snakemake has them: attributes that are texts, and `get`."""
@@ -25,7 +22,7 @@ Asked = Callable[[Wildcards], Any]
 
 
 class Inputs:
-    """The inputs, parameters and resources of the jobs of a plan.
+    """The inputs, parameters and resources of the jobs of a plan, but for those of results.
 
     Its methods raise InputError for a path of which the plan knows nothing. Those that are told a
     script, a kind or a target return a function of the wildcards.
@@ -45,12 +42,6 @@ class Inputs:
             for variant in experiment.definition["variants"]
             if self.plan.run(name, variant, 0).settings.resources.where == "local"
         )
-
-    @property
-    def described(self) -> str:
-        """An expression for `<paper>/<table>.` of tables that are made of the data alone."""
-        papers = self.targets.papers.items()
-        return _any(f"{n}/{table}[.]" for n, paper in papers for table in paper.items("corpora"))
 
     def code(self, script: str, *parts: str) -> str:
         """Return the hash of the code of a script and of parts that it finds by their names."""
@@ -178,61 +169,6 @@ class Inputs:
         files, given = recipes.files(self.recipe(wildcards)), list(input)
         return given if files["sources"] else [f"{given[0]}/{name}" for name in files["raw"]]
 
-    def paper(self, wildcards: Wildcards) -> PaperTargets:
-        """Return the paper that a path belongs to."""
-        papers = self.targets.papers
-        known(str(self.plan.papers), "paper", [wildcards.paper], papers)
-        return papers[wildcards.paper]
-
-    def definition(self, kind: str) -> Asked:
-        """Return what the YAML says about a table, a figure or the claims, and no other."""
-        return lambda wildcards: self.paper(wildcards).definition(*self._item(wildcards, kind))
-
-    def drawing_code(self, kind: str, script: str) -> Asked:
-        """Return the code of a script with what a table, a figure or the claims name."""
-        return lambda wildcards: self.code(
-            script, *self.paper(wildcards).code(*self._item(wildcards, kind))
-        )
-
-    def measures(self, kind: str) -> Asked:
-        """Return the measures of the runs behind a table, a figure or the claims."""
-        return lambda wildcards: self.targets.measures(self._behind(wildcards, kind))
-
-    def run_files(self, kind: str) -> Asked:
-        """Return the `run.json` of those runs."""
-        return lambda wildcards: self.targets.run_files(self._behind(wildcards, kind))
-
-    def expected(self, wildcards: Wildcards) -> str:
-        """Return the file of the numbers that a paper prints."""
-        return os.path.relpath(self.paper(wildcards).folder / "expected.csv")
-
-    def mechanisms(self, wildcards: Wildcards) -> list[str]:
-        """Return the names of the user's own mechanisms that a table has rows for."""
-        return self.paper(wildcards).mechanisms(wildcards.table)
-
-    def base_table(self, wildcards: Wildcards) -> list[str]:
-        """Return the table of the scale that an overlay stands on, where it was made."""
-        base = self.plan.config["scale"]
-        path = f"{self.plan.results}/{base}/tables/{wildcards.paper}/{wildcards.table}.csv"
-        return [path] if self.plan.scale != base and os.path.exists(path) else []
-
-    def overlaid(self, wildcards: Wildcards) -> list[str]:
-        """Return what an overlay changes of the runs behind a table, as arguments of `tabulate`."""
-        changed = overlaid(self.plan, self._behind(wildcards, "tables"))
-        return ["--overlaid", canonical(changed)] if changed else []
-
-    def of_describe(self, wildcards: Wildcards) -> list[str]:
-        """Return the encoded data of a table's corpora, but for what is missing."""
-        found = self.paper(wildcards).described(wildcards.table).values()
-        return [self._encoded(one.folder) for one in found if not one.missing]
-
-    def corpora_json(self, wildcards: Wildcards) -> str:
-        """Return those corpora by the id of their rows, as canonical JSON."""
-        found = self.paper(wildcards).described(wildcards.table).items()
-        names = ("recipe", "folder", "missing", "stated")
-        told = {row: {n: getattr(one, n) for n in names} for row, one in found}
-        return canonical({row: _without(one, "stated") for row, one in told.items()})
-
     def of_explore(self, wildcards: Wildcards) -> dict[str, object]:
         """Return the files of the runs that the explorer shows, their data, and recordings."""
         runs = self.targets.explored
@@ -287,23 +223,6 @@ class Inputs:
             for name, runs in self.plan.records(run).items()
             for one in runs
         ]
-
-    def _item(self, wildcards: Wildcards, kind: str) -> tuple[str, str]:
-        """Return kind and name of the table or figure that a path belongs to; claims have none."""
-        if kind == "claims":
-            return kind, ""
-        what = "figure" if kind == "figures" else "table"
-        paper, name = self.paper(wildcards), wildcards.get(what)
-        known(f"{paper.folder / kind}.yaml", what, [name], paper.items(kind))
-        return kind, name
-
-    def _behind(self, wildcards: Wildcards, kind: str) -> list[Run]:
-        return self.paper(wildcards).runs(*self._item(wildcards, kind))
-
-
-def _without(told: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return what is told, without a name of which nothing is."""
-    return {key: value for key, value in told.items() if key != name or value is not None}
 
 
 def _any(expressions: Iterable[str]) -> str:

@@ -96,6 +96,18 @@ class PaperTargets:
             for run in self._plan.runs(experiment, [v for e, v in pairs if e == experiment])
         ]
 
+    def variants(self, kind: str, name: str) -> frozenset[tuple[str, str]]:
+        """Return those (experiment, variant) pairs behind a table, figure or claims that are run.
+
+        Two that have the same are made of the same runs.
+        """
+        scale = self._plan.config["scale"]
+        return frozenset(
+            (experiment, variant)
+            for experiment, variant in self.pairs(kind, name)
+            if variant in self._plan.experiments[experiment].variants(scale)
+        )
+
     @property
     def explored(self) -> list[Run]:
         """The runs that the explorer shows, of each variant that the scale has the first seed."""

@@ -11,10 +11,11 @@ import uuid
 from snakemake.settings.types import DeploymentMethod
 
 from workflow.datasets.kinds.captioned_images import FEATURES
+from workflow.planning.batches import batches
 from workflow.planning.configured import file_named
 from workflow.planning.inputs import Inputs
 from workflow.planning.plan import Plan
-from workflow.planning.targets import FIGURE_FORMATS, TABLE_FORMATS, Targets
+from workflow.planning.targets import FOLDERS, Targets
 from workflow.failure import failures
 from workflow.planning.folders import check_submittable
 from workflow.forking import PLACE
@@ -30,7 +31,7 @@ with one_sentence(), file_named(ROOT, OWN_FILES, workflow.config_settings.config
     PLAN = Plan(config, ROOT)
     TARGETS = Targets(PLAN)
     INPUTS = Inputs(TARGETS)
-    LOCAL, DESCRIBED = INPUTS.local, INPUTS.described
+    LOCAL, BATCHES = INPUTS.local, list(batches(TARGETS))
 
 # A run that failed for good is not tried again by the same invocation, on whatever node.
 os.environ.setdefault("SACCADE_INVOCATION", uuid.uuid4().hex)
@@ -121,16 +122,20 @@ def runtime(wildcards):
     return INPUTS.resources(wildcards).runtime
 
 
-def flagged(prefix, formats, shown, kind):
-    """Return the files of a kind of result; one of them is for `snakemake --report`."""
-    names = {"paper": "{paper}", kind: f"{{{kind}}}", "scale": PLAN.scale}
-    files = [f"{prefix}.{suffix}" for suffix in formats]
-    place = formats.index(shown)
-    files[place] = report(
-        files[place],
-        caption="../report/captions/result.rst",
-        category=lambda wildcards: TARGETS.papers[wildcards.paper].title,
-        subcategory=f"{kind}s",
-        labels={name: value for name, value in names.items() if value != "{claim}"},
-    )
-    return files
+SHOWN = {"tables": ".csv", "figures": ".png", "corpora": ".csv", "claims": ".json"}
+
+
+def results_of(batch):
+    """The files of a batch; one of each table, figure and claims is for `snakemake --report`."""
+    for item in batch.items:
+        folder = FOLDERS.get(item.kind, item.kind)
+        named = {folder.removesuffix("s"): item.name} if item.name else {}
+        for file in batch.files(item):
+            told = report(
+                file,
+                caption=f"../report/captions/{item.kind}.rst",
+                category=batch.paper.title,
+                subcategory=folder,
+                labels={"paper": batch.paper.name, **named, "scale": PLAN.scale},
+            )
+            yield told if file.endswith(SHOWN[item.kind]) else file

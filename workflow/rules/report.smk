@@ -5,123 +5,41 @@ report: "../report/captions/workflow.rst"
 
 
 localrules:
-    describe,
-    tabulate,
-    plot,
-    claim,
     report,
     explore,
 
 
-rule describe:
-    input:
-        encoded=sentence(INPUTS.of_describe),
-        expected=sentence(INPUTS.expected),
-    output:
-        flagged(f"{SCALE}/tables/{{paper}}/{{table}}", TABLE_FORMATS, "csv", "table"),
-    log:
-        f"{SCALE}/logs/describe/{{paper}}/{{table}}.log",
-    wildcard_constraints:
-        paper=rf"(?={DESCRIBED})[a-z][a-z0-9_]*",
-    conda:
-        ENVIRONMENT
-    resources:
-        mem_mb=500,
-        runtime=10,
-    params:
-        definition=sentence(INPUTS.definition("corpora")),
-        code=INPUTS.code("describe"),
-        corpora=sentence(INPUTS.corpora_json),
-        # Naming `output` keeps a parameter out of what runs a job again: a moved folder is none.
-        data=lambda wildcards, output: f"{RESULTS}/data",
-        scale=PLAN.scale,
-        prefix=lambda wildcards, output: str(Path(output[0]).with_suffix("")),
-    shell:
-        "exec python -m workflow.scripts.describe --paper {wildcards.paper}"
-        " --table {wildcards.table} --scale {params.scale:q} --data {params.data:q}"
-        " --corpora {params.corpora:q} --out-prefix {params.prefix:q} > {log:q} 2>&1"
+for batch in BATCHES:
 
-
-rule tabulate:
-    input:
-        measures=sentence(INPUTS.measures("tables")),
-        runs=sentence(INPUTS.run_files("tables")),
-        expected=sentence(INPUTS.expected),
-        base=INPUTS.base_table,
-    output:
-        flagged(f"{SCALE}/tables/{{paper}}/{{table}}", TABLE_FORMATS, "csv", "table"),
-    log:
-        f"{SCALE}/logs/tabulate/{{paper}}/{{table}}.log",
-    wildcard_constraints:
-        paper=rf"(?!{DESCRIBED})[a-z][a-z0-9_]*",
-    conda:
-        ENVIRONMENT
-    resources:
-        mem_mb=500,
-        runtime=10,
-    params:
-        definition=sentence(INPUTS.definition("tables")),
-        code=sentence(INPUTS.drawing_code("tables", "tabulate")),
-        mechanisms=sentence(INPUTS.mechanisms),
-        base=lambda wildcards, input: ["--base", *input.base] if input.base else [],
-        overlaid=sentence(INPUTS.overlaid),
-        scale=PLAN.scale,
-        prefix=lambda wildcards, output: str(Path(output[0]).with_suffix("")),
-    shell:
-        "exec python -m workflow.scripts.tabulate --paper {wildcards.paper}"
-        " --table {wildcards.table} --measures {input.measures:q} --runs {input.runs:q}"
-        " --mechanisms {params.mechanisms:q} {params.base:q} {params.overlaid:q}"
-        " --scale {params.scale:q}"
-        " --out-prefix {params.prefix:q} > {log:q} 2>&1"
-
-
-rule plot:
-    input:
-        measures=sentence(INPUTS.measures("figures")),
-        runs=sentence(INPUTS.run_files("figures")),
-        expected=sentence(INPUTS.expected),
-    output:
-        flagged(f"{SCALE}/figures/{{paper}}/{{figure}}", FIGURE_FORMATS, "png", "figure"),
-    log:
-        f"{SCALE}/logs/plot/{{paper}}/{{figure}}.log",
-    conda:
-        ENVIRONMENT
-    resources:
-        mem_mb=1000,
-        runtime=10,
-    params:
-        definition=sentence(INPUTS.definition("figures")),
-        code=sentence(INPUTS.drawing_code("figures", "plot")),
-        scale=PLAN.scale,
-        prefix=lambda wildcards, output: str(Path(output[0]).with_suffix("")),
-    shell:
-        "exec python -m workflow.scripts.plot --paper {wildcards.paper}"
-        " --figure {wildcards.figure} --measures {input.measures:q} --runs {input.runs:q}"
-        " --scale {params.scale:q} --out-prefix {params.prefix:q} > {log:q} 2>&1"
-
-
-rule claim:
-    input:
-        measures=sentence(INPUTS.measures("claims")),
-        runs=sentence(INPUTS.run_files("claims")),
-        expected=sentence(INPUTS.expected),
-    output:
-        flagged(f"{SCALE}/claims/{{paper}}", ["json"], "json", "claim"),
-    log:
-        f"{SCALE}/logs/claim/{{paper}}.log",
-    conda:
-        ENVIRONMENT
-    resources:
-        mem_mb=500,
-        runtime=10,
-    params:
-        definition=sentence(INPUTS.definition("claims")),
-        code=sentence(INPUTS.drawing_code("claims", "claim")),
-        scale=PLAN.scale,
-    shell:
-        "exec python -m workflow.scripts.claim --paper {wildcards.paper}"
-        " --measures {input.measures:q} --runs {input.runs:q} --scale {params.scale:q}"
-        " --out {output:q} > {log:q} 2>&1"
+    rule:
+        name:
+            f"results {batch.name}"
+        input:
+            measures=sentence(batch.measures),
+            runs=sentence(batch.run_files),
+            encoded=sentence(batch.encoded),
+            expected=sentence(batch.expected),
+            before=sentence(batch.tables_before),
+        output:
+            *results_of(batch),
+        log:
+            f"{SCALE}/logs/results/{batch.name}.log",
+        localrule: True
+        conda:
+            ENVIRONMENT
+        resources:
+            mem_mb=1000,
+            runtime=10,
+        params:
+            definitions=sentence(batch.definitions),
+            code=sentence(batch.code),
+            arguments=sentence(batch.arguments),
+            # Naming `output` keeps a parameter out of what runs a job again: a moved folder is none.
+            out=lambda wildcards, output: SCALE,
+        shell:
+            "exec python -m workflow.scripts.results {params.arguments:q}"
+            " --measures {input.measures:q} --runs {input.runs:q} --out {params.out:q}"
+            " > {log:q} 2>&1"
 
 
 rule report:
@@ -163,7 +81,7 @@ rule explore:
     output:
         page=report(
             f"{SCALE}/explorer.html",
-            caption="../report/captions/result.rst",
+            caption="../report/captions/explorer.rst",
             category="Explorer",
             labels={"scale": PLAN.scale},
         ),

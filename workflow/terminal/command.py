@@ -28,36 +28,6 @@ class Parser(argparse.ArgumentParser):
         super().error(message)
 
 
-def of_paper(
-    description: str | None, kind: str = "", suffixes: str = ""
-) -> argparse.ArgumentParser:
-    """Return a parser of paper and scale, with a script's description.
-
-    Args:
-        description: of the script.
-        kind: `table` or `figure`, where the script makes one.
-        suffixes: of the files that it writes.
-    """
-    made = argparse.ArgumentParser(description=description)
-    made.add_argument("--paper", required=True, help="folder below workflow/papers")
-    made.add_argument("--scale", required=True, help="the scale, or <scale>+<overlay>")
-    if kind:
-        made.add_argument(f"--{kind}", required=True, help="its name in the paper's YAML")
-        made.add_argument("--out-prefix", type=Path, required=True, help=f"path without {suffixes}")
-    return made
-
-
-def of_measures(
-    description: str | None, kind: str = "", suffixes: str = ""
-) -> argparse.ArgumentParser:
-    """Return a parser like that of `of_paper`, of measures and runs too."""
-    made = of_paper(description, kind, suffixes)
-    files = {"--measures": "measures; missing: not run", "--runs": "their run.json files"}
-    for name, what in files.items():
-        made.add_argument(name, type=Path, nargs="*", default=[], help=what)
-    return made
-
-
 def planner(description: str | None, *settings: str) -> argparse.ArgumentParser:
     """Return a parser of some of SETTINGS and of files of changes, with a script's description."""
     made = Parser(description=description)

@@ -64,7 +64,7 @@ class Progress:
     def expect(self, jobs: Iterable[tuple[int, str, float | None]]) -> None:
         """Take the jobs that will run: number, rule, and planned seconds where there is a plan."""
         for number, rule, planned in jobs:
-            self._rules[number], self._planned[number] = rule, planned
+            self._rules[number], self._planned[number] = _kind(rule), planned
         self.total = len(self._rules)
 
     def note(self, told: Told) -> None:
@@ -72,7 +72,7 @@ class Progress:
         event = told.get("event")
         if event == LogEvent.JOB_INFO:
             number = told["jobid"]
-            self._rules.setdefault(number, told["rule_name"])
+            self._rules.setdefault(number, _kind(told["rule_name"]))
             self._running[number] = (named(told["rule_name"], told["wildcards"]), self.clock())
         elif event == LogEvent.JOB_ERROR:
             self.failed += self._running.pop(told["jobid"], None) is not None
@@ -132,6 +132,11 @@ class Progress:
             return planned * spent.of_planned / spent.planned if spent.planned else planned
         alike = [spent] if spent.jobs else list(self._spent.values())
         return sum(one.seconds for one in alike) / sum(one.jobs for one in alike)
+
+
+def _kind(rule: str) -> str:
+    """Return the kind of a job: that of `results toy/losses` is `results`."""
+    return rule.partition(" ")[0]
 
 
 def named(rule: str, wildcards: Mapping[str, str] | None) -> str:

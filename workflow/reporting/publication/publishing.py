@@ -26,7 +26,7 @@ from workflow.reporting.publication.costs import Costs, rows_list
 from workflow.reporting.publication.crate import NAME as CRATE
 from workflow.reporting.publication.crate import WORKFLOW, write_crate
 from workflow.reporting.publication.current import Now
-from workflow.reporting.publication.outputs import Known, make
+from workflow.reporting.publication.outputs import Known, make_all
 from workflow.reporting.publication.published_page import FIGURE, has_values, scale_page
 from workflow.reporting.publication.results import (
     INDEX,
@@ -97,7 +97,7 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
         aside = Path(name) / scale
         _write_runs(aside, results)
         write_weights(plan, folder, aside, results)
-        make(plan, results.values(), facts_told((folder, Path(plan.folder))), to, aside)
+        make_all(plan, results.values(), facts_told((folder, Path(plan.folder))), to, aside)
         papers = list(Paper.all(plan.mechanisms))
         costs = _write_pages(aside, papers, Costs(plan, aside.parent))
         for kind, kept_of_it in KEPT.items():

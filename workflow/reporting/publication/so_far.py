@@ -16,7 +16,7 @@ from workflow.reporting.page.page import render, write_page
 from workflow.reporting.page.runs import Recorded
 from workflow.reporting.publication.current import Now
 from workflow.reporting.publication.headline import headline
-from workflow.reporting.publication.outputs import Known, make
+from workflow.reporting.publication.outputs import Known, facts_at, make_all
 from workflow.reporting.publication.publishing import facts_told
 from workflow.reporting.publication.results import (
     Result,
@@ -26,7 +26,7 @@ from workflow.reporting.publication.results import (
     published,
 )
 from workflow.reporting.statistics.comparability import base_scale
-from workflow.reporting.tables.corpora import Facts, facts_of
+from workflow.reporting.tables.corpora import Facts
 
 NAME = "so_far"
 """The folder below the scale's; no rule of the workflow reads or writes it."""
@@ -66,7 +66,7 @@ def write_so_far(
     folder, keys = Path(plan.folder), planned_runs(plan)
     whole, broken = _measured(plan)
     own, left_out = _counting(whole, now)
-    results, known = own, _facts(Path(plan.results) / "data")
+    results, known = own, facts_at(Path(plan.results) / "data")
     failed = _failed(plan, whole)
     if beside_published:
         told = published(PUBLISHED / plan.scale)
@@ -90,7 +90,7 @@ def write_so_far(
     with tempfile.TemporaryDirectory(dir=folder, prefix=f".{NAME}-") as name:
         aside = Path(name) / "new"
         scales = PUBLISHED if beside_published else Path(plan.results)
-        make(plan, results.values(), known, scales, aside, say, _by_variant(failed))
+        make_all(plan, results.values(), known, scales, aside, say, _by_variant(failed))
         tables, claims = (sorted(aside.glob(one)) for one in ("tables/*/*.csv", "claims/*.json"))
         page = render(
             plan.scale,
@@ -154,20 +154,5 @@ def _either(one: Known, other: Known) -> Known:
 
     def known(paper: Paper, name: str, rows: Mapping[str, DescribedCorpus]) -> dict[str, Facts]:
         return one(paper, name, rows) | other(paper, name, rows)
-
-    return known
-
-
-def _facts(data: Path) -> Known:
-    """Return what knows the facts of the corpora whose data are there."""
-
-    def known(paper: Paper, name: str, rows: Mapping[str, DescribedCorpus]) -> dict[str, Facts]:
-        facts = {}
-        for row, corpus in rows.items():
-            encoded = data / corpus.folder / "encoded"
-            if corpus.recipe and (encoded / "manifest.json").is_file():
-                fetched = data / "sources" / corpus.recipe["dataset"]
-                facts[row] = facts_of(corpus.recipe, encoded, fetched)
-        return facts
 
     return known

@@ -1,0 +1,59 @@
+"""Make tables, figures and claims of a paper from what was measured."""
+
+import argparse
+from pathlib import Path
+
+from workflow.definitions.paper import Paper
+from workflow.failure import one_sentence
+from workflow.planning.corpora import DescribedCorpus
+from workflow.reporting.measures import Measures
+from workflow.reporting.publication.outputs import Items, facts_at, make
+from workflow.terminal import command
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--paper", required=True, help="folder below workflow/papers")
+    parser.add_argument("--scale", required=True, help="the scale, or <scale>+<overlay>")
+    names = {"tables": "tables.yaml", "figures": "figures.yaml"}
+    for kind, file in names.items():
+        parser.add_argument(f"--{kind}", nargs="*", default=[], help=f"names in {file}")
+    parser.add_argument("--claims", action="store_true", help="decide the claims, too")
+    parser.add_argument(
+        "--corpora",
+        type=command.mappings("recipe", "missing", "stated"),
+        default={},
+        help="by <table>/<row> of corpora.yaml: its recipe, or why it is missing, as JSON",
+    )
+    files = {"measures": "measures; missing: not run", "runs": "their run.json files"}
+    for name, what in files.items():
+        parser.add_argument(f"--{name}", type=Path, nargs="*", default=[], help=what)
+    parser.add_argument("--mechanisms", nargs="*", default=[], help="names of a user's own")
+    parser.add_argument(
+        "--overlaid",
+        type=command.mappings(),
+        default={},
+        help="for an overlay: before and after by setting, by <experiment>/<variant>, as JSON",
+    )
+    parser.add_argument("--out", type=Path, required=True, help="folder of the scale's results")
+    given = parser.parse_args()
+    with one_sentence():
+        corpora: dict[str, dict[str, DescribedCorpus]] = {}
+        for key, one in given.corpora.items():
+            table, _, row = key.partition("/")
+            corpora.setdefault(table, {})[row] = DescribedCorpus(**one)
+        make(
+            Paper(given.paper, mechanisms=given.mechanisms),
+            Items(given.tables, given.figures, given.claims, corpora),
+            given.scale,
+            Measures.read(given.measures, given.runs),
+            facts_at(given.out.parent / "data"),
+            given.out.parent,
+            given.out,
+            given.overlaid,
+        )
+
+
+if __name__ == "__main__":
+    main()
