@@ -1,5 +1,6 @@
 """What one job makes: the tables, figures and claims of a paper that are made of the same runs."""
 
+import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -97,7 +98,7 @@ class Batch:
             rows = {
                 f"{t}/{row}": vars(one) for t, rows in tables.items() for row, one in rows.items()
             }
-            told += ["--corpora", canonical(rows)]
+            told += ["--corpora", json.dumps(rows)]
         return told
 
     @cached_property
