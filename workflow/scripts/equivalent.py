@@ -129,8 +129,10 @@ def _again(lines: Sequence[Line], commit: str, end: float) -> tuple[bool, int]:
             _say(proof, time.monotonic() - started)
             same = sorted(proof.drops) == line.get("drops", [])
             if not same:
+                said = ", ".join(line.get("drops", [])) or "none"
                 print(
-                    f"  but the line in {FILE} says: {', '.join(line.get('drops', [])) or 'none'}"
+                    f"  but the line in {FILE} says: {said}; remove the line, and prove it again: "
+                    f"make equivalent SINCE={line['since'][:12]}"
                 )
             count, fine = count + 1, fine and proof.accepted and same
     return fine, count
