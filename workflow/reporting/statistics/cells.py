@@ -13,6 +13,7 @@ from workflow.reporting.statistics.verdict import Ours
 UNDEFINED = "undefined"
 IDENTITY = ("source", "row", "column", "metric", "spread_over")
 """What tells a cell from all others of its table."""
+NUMBERS = ("expected_std", "std", "ci_low", "ci_high")
 
 
 class Statistics(NamedTuple):
@@ -29,7 +30,11 @@ class Statistics(NamedTuple):
 
 @dataclass(frozen=True)
 class Cell:
-    """One line of a table's long form; the fields are the columns of its CSV."""
+    """One line of a table's long form; the fields are the columns of its CSV.
+
+    Numbers are rounded where a cell is made, as `text` writes them: it is equal to what is read of
+    its CSV.
+    """
 
     paper: str = ""
     source: str = ""
@@ -52,6 +57,11 @@ class Cell:
     ci_high: float | None = None
     verdict: str = ""
     note: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mean", value_of(text(self.mean)))
+        for name in NUMBERS:
+            object.__setattr__(self, name, _number(text(getattr(self, name))))
 
     @property
     def place(self) -> tuple[str, str, str]:
@@ -98,7 +108,7 @@ def _number(written: str) -> float | None:
 _READ: Mapping[str, Any] = {
     "mean": value_of,
     "n": lambda written: int(written) if written else None,
-    **dict.fromkeys(("expected_std", "std", "ci_low", "ci_high"), _number),
+    **dict.fromkeys(NUMBERS, _number),
 }
 
 

@@ -59,11 +59,9 @@ def write_table(
         name: of the table.
         prefix: path of the files without their suffix.
     """
-    csv = prefix.with_suffix(".csv")
-    write_text(csv, write_cells(table.cells))
-    # Read back, for the page that is made of the CSV to round as the table does.
+    write_text(prefix.with_suffix(".csv"), write_cells(table.cells))
     scale = scale_of(table.sidecar)
-    grid = layout.grid(definitions, name, read_cells(csv), table.sidecar)
+    grid = layout.grid(definitions, name, table.cells, table.sidecar)
     write_text(prefix.with_suffix(".md"), markdown(definitions, name, grid, scale))
     write_text(prefix.with_suffix(".tex"), latex(definitions, name, grid, scale))
     write_sidecar(prefix, table.sidecar, ("csv", "md", "tex"))
