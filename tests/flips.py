@@ -92,7 +92,7 @@ def jobs_of(results: Path) -> list[Job]:
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     found = []
-    block = r"^(?:local)?rule (\w+):\n((?:    .*\n)+)Shell command: (.*)$"
+    block = r"^(?:local)?rule (\w+(?: [\w/]+)?):\n((?:    .*\n)+)Shell command: (.*)$"
     for rule, lines, shell in re.findall(block, said.stdout + said.stderr, re.M):
         told = dict(re.findall(r"^    (input|output): (.*)$", lines, re.M))
         reads, makes = (
@@ -165,10 +165,8 @@ class Demo:
             aside = Path(name)
             out = aside / "out"
             command = list(job.command)
-            for option in ("--out", "--out-prefix"):
-                if option in command:
-                    old = Path(job.option(option))
-                    command[command.index(option) + 1] = str(out / old.name)
+            old = Path(job.option("--out"))
+            command[command.index("--out") + 1] = str(out / old.name)
             if "--store" in command:
                 command[command.index("--store") + 1] = str(aside / "store")
                 if path.is_relative_to(self.results / "store"):
@@ -180,7 +178,7 @@ class Demo:
             if "and measured again" in said:  # a speed is another one each time
                 return "made the same"
             weights = [made for made in job.makes if made.name == "weights.safetensors"]
-            whole = all(_same(made, out / made.name, out) for made in weights or job.makes)
+            whole = all(_same(made, _remade(made, old, out)) for made in weights or job.makes)
             return "made the same" if whole else "REACHED WHAT IT MAKES"
 
 
@@ -249,14 +247,18 @@ def forked(
     return status, text, returned
 
 
-def _same(old: Path, new: Path, out: Path) -> bool:
+def _remade(made: Path, old: Path, out: Path) -> Path:
+    """Where a program that wrote `made` to the file or folder `old` writes it in another folder."""
+    inside = made != old and made.is_relative_to(old)
+    return out / old.name / made.relative_to(old) if inside else out / made.name
+
+
+def _same(old: Path, new: Path) -> bool:
     """Whether a file or folder was made again with the same contents, but for what tells time."""
-    if not new.exists():
-        new = out / old.parent.name / old.name
     if old.is_dir():
         names = [path.relative_to(old) for path in old.rglob("*") if path.is_file()]
         names = [name for name in names if name.name != ".snakemake_timestamp"]
-        return all(_same(old / name, new / name, out) for name in names)
+        return all(_same(old / name, new / name) for name in names)
     if not new.is_file():
         return False
     if old.suffix == ".json":

@@ -9,6 +9,7 @@ import pytest
 from tests.reporting.synthetic import Results
 
 ROOT = Path(__file__).resolve().parents[2]
+OUT = ("--results", "x", "--out", "x/lite")
 PAPER = ("--paper", "discrete_transformer", "--scale", "lite")
 
 
@@ -33,7 +34,7 @@ def test_all_scripts_after_one_another(results: Results) -> None:
     shown = ("--tables", f"{table}.csv", "--figures", f"{figure}.svg")
     shown = (*shown, "--claims", folder / f"claims/{paper}.json")
     for done in (
-        script("results", *PAPER, *items, *given, *runs, "--out", folder),
+        script("results", *PAPER, *items, *given, *runs, "--results", folder, "--out", folder),
         script("report", "--scale", "lite", *runs, *shown, "--out", folder / "report.html"),
     ):
         assert done.returncode == 0, done.stderr
@@ -49,10 +50,10 @@ def test_all_scripts_after_one_another(results: Results) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("results", *PAPER, "--tables", "table_61", "--out", "x"), "did you mean"),
-        (("results", *PAPER, "--figures", "figure_3", "--out", "x"), "did you mean"),
+        (("results", *PAPER, "--tables", "table_61", *OUT), "did you mean"),
+        (("results", *PAPER, "--figures", "figure_3", *OUT), "did you mean"),
         (
-            ("results", *PAPER, "--measures", "none.json", "--out", "x"),
+            ("results", *PAPER, "--measures", "none.json", *OUT),
             "none.json: this file does not exist",
         ),
         (("publish",), "--scale is missing"),

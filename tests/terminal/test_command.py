@@ -29,7 +29,8 @@ def test_the_expected_value_is_read():
 
 @pytest.mark.parametrize("text", ["[]", '{"a": 1}', '{"a": {"recipe": {}}}'])
 def test_corpora_that_are_none_are_refused_by_the_program(tmp_path, text):
-    given = ["--paper", "p", "--scale", "demo", "--corpora", text, "--out", str(tmp_path / "out")]
+    given = ["--paper", "p", "--scale", "demo", "--corpora", text]
+    given += ["--results", str(tmp_path), "--out", str(tmp_path / "out")]
     done = command("results", given, torch=False)
     *_, last = done.said.splitlines()
     assert done.status == 2 and "Traceback" not in done.said

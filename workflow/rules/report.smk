@@ -35,10 +35,10 @@ for batch in BATCHES:
             code=sentence(batch.code),
             arguments=sentence(batch.arguments),
             # Naming `output` keeps a parameter out of what runs a job again: a moved folder is none.
-            out=lambda wildcards, output: SCALE,
+            folders=lambda wildcards, output: ["--results", RESULTS, "--out", SCALE],
         shell:
             "exec python -m workflow.scripts.results {params.arguments:q}"
-            " --measures {input.measures:q} --runs {input.runs:q} --out {params.out:q}"
+            " --measures {input.measures:q} --runs {input.runs:q} {params.folders:q}"
             " > {log:q} 2>&1"
 
 

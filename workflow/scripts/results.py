@@ -36,7 +36,9 @@ def main() -> None:
         default={},
         help="for an overlay: before and after by setting, by <experiment>/<variant>, as JSON",
     )
-    parser.add_argument("--out", type=Path, required=True, help="folder of the scale's results")
+    whole = "folder of results: data, and the tables that an overlay stands on"
+    parser.add_argument("--results", type=Path, required=True, help=whole)
+    parser.add_argument("--out", type=Path, required=True, help="folder of the scale in it")
     given = parser.parse_args()
     with one_sentence():
         corpora: dict[str, dict[str, DescribedCorpus]] = {}
@@ -48,8 +50,8 @@ def main() -> None:
             Items(given.tables, given.figures, given.claims, corpora),
             given.scale,
             Measures.read(given.measures, given.runs),
-            facts_at(given.out.parent / "data"),
-            given.out.parent,
+            facts_at(given.results / "data"),
+            given.results,
             given.out,
             given.overlaid,
         )
