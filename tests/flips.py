@@ -136,7 +136,10 @@ class Demo:
                 if job.rule.removesuffix("_locally") == rule and self.identity(job) == parts[1]
             ]
         above = {path, *path.parents}
-        return [job for job in self.jobs if above & set(job.reads) and job.rule != "all"]
+        found = [job for job in self.jobs if above & set(job.reads) and job.rule != "all"]
+        # A training only waits for the run.json of an equal run, and reads the store.
+        trains = ("train", "train_locally") if path.name == "run.json" else ()
+        return [job for job in found if job.rule not in trains]
 
     def identity(self, job: Job) -> str:
         """The identity of a job's run."""
