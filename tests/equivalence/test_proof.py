@@ -15,10 +15,10 @@ KIND = "copying_proxy/"
 LOOP = "model/training/loop.py"
 
 
-def proofs(tree: Path, work: Path) -> Iterator[Proof]:
+def proofs(tree: Path, work: Path, of: str = KIND) -> Iterator[Proof]:
     with Sides(ROOT, tree, work, scales=["lite"]) as sides:
         for kind, uses in sides.kinds().items():
-            if any(f"/{KIND}" in use.key for use in uses):
+            if any(f"/{of}" in use.key for use in uses):
                 yield prove(sides, kind, uses)
 
 
@@ -49,6 +49,22 @@ def test_another_seed_is_different(tmp_path: Path):
     )
     assert made["training"].finding.verdict == "different"
     assert not made["training"].accepted
+
+
+def test_a_sum_that_a_resume_loses_is_different(tmp_path: Path):
+    """A row of the history is the mean of several updates, half of them before the resume."""
+    made = of_change(tmp_path, '        self.window |= state["window"]\n', "        pass\n", LOOP)
+    assert made["training"].finding.verdict == "different"
+    assert "loss" in made["training"].finding.place
+
+
+def test_another_choice_among_equals_is_different(tmp_path: Path):
+    """Neither data nor trained weights have a tie."""
+    before = "(prediction.logits.argmax(dim=-1) == source)"
+    after = "(39 - prediction.logits.flip(-1).argmax(dim=-1) == source)"
+    with changed(of_loop(before, after, "model/objectives/copying.py")) as tree:
+        made = [*proofs(tree, tmp_path, "permutation_copying/same_40")]
+    assert made and {one.finding.verdict for one in made} == {"different"}
 
 
 def test_lines_that_did_not_run_and_constants_without_effect_refuse(tmp_path: Path):

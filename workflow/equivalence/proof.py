@@ -13,7 +13,7 @@ from workflow.equivalence.changed import Change
 from workflow.equivalence.judging import Finding, worst
 from workflow.equivalence.side import SCALES, Json
 from workflow.equivalence.sides import OF, Failed, Kind, Of, Sides, Use, What
-from workflow.equivalence.specs import JUDGED, UPDATES, different_forms, form, in_single
+from workflow.equivalence.specs import JUDGED, UPDATES, different_forms, form, in_single, with_rows_apart
 from workflow.equivalence.statements import Place
 
 Executed = dict[Of, set[tuple[str, int, int]]]
@@ -192,11 +192,47 @@ def _train(
             after["history"], before["history"]
         )
         yield Finding("same bits") if same else _by_update(sides, one, two)
+    yield _between_rows(sides, key, longer)
+
+
+def _between_rows(sides: Sides, key: str, longer: int) -> Finding:
+    """Judge an update from a state that holds what no row of the history tells yet.
+
+    A run of 40 updates has a row for each: nothing is left to tell where it is stopped.
+    """
+    one, two = (
+        sides.training(of, key, spec, longer, {})
+        for of, spec in zip(OF, map(with_rows_apart, sides.specs(key)), strict=True)
+    )
+    old, new = (
+        {name: request[name] for name in ("spec", "data", "parents")} for request in (one, two)
+    )
+    start, expected, ours = (f"{two['to']}-{name}.pt" for name in ("start", "old", "new"))
+    Path(start).parent.mkdir(parents=True, exist_ok=True)
+    sides.old.ask("step", **old, start=None, to=start)
+    sides.both(
+        "step", {**old, "start": start, "to": expected}, {**new, "start": start, "to": ours}
+    )
+    return _step(sides, old, start, expected, ours)
+
+
+def _step(sides: Sides, old: Json, start: str | None, expected: str, ours: str) -> Finding:
+    """Judge a state that one update made, asking the old code for its noise where it has to."""
+    import torch
+
+    precision = str(old["spec"]["training"]["precision"])
+    made, made_by_old, before = (
+        torch.load(path, weights_only=True) if path else None for path in (ours, expected, start)
+    )
+    found = judging.updates(made, made_by_old, before, [], precision)
+    if found.verdict != "different":
+        return found
+    noisy = _noise(sides, old, start, Path(expected).parent)
+    return judging.updates(made, made_by_old, before, noisy, precision)
 
 
 def _by_update(sides: Sides, old: Json, new: Json) -> Finding:
     """Judge single updates and the end of training, both from the states of the old side."""
-    import torch
     from safetensors.torch import load_file
 
     after = [update + 1 for update in JUDGED]
@@ -210,14 +246,7 @@ def _by_update(sides: Sides, old: Json, new: Json) -> Finding:
     for update in JUDGED:
         start = str(folder / f"state-{update}.pt") if update else None
         sides.new.ask("step", **two, start=start, to=ours)
-        made, expected, before = (
-            torch.load(path, weights_only=True) if path else None
-            for path in (ours, folder / f"state-{update + 1}.pt", start)
-        )
-        found = judging.updates(made, expected, before, [], precision)
-        if found.verdict == "different":
-            noisy = _noise(sides, one, start, folder)
-            found = judging.updates(made, expected, before, noisy, precision)
+        found = _step(sides, one, start, str(folder / f"state-{update + 1}.pt"), ours)
         findings.append(replace(found, place=f"update {update + 1}: {found.place}"))
         if found.verdict == "different":
             break
@@ -269,4 +298,21 @@ def _measure(
         found = judging.results(
             new["result"], expected, [judging.without(one, gone) for one in noisy]
         )
+    elif found.verdict == "same bits":
+        found = _tied(sides, do, *requests)
     return replace(found, place=f"{use.part or 'record'}: {found.place}")
+
+
+def _tied(sides: Sides, do: str, old: Json, new: Json) -> Finding:
+    """Judge what both sides measure where all weights are 0, so that every choice is a tie.
+
+    Data and weights alone never show which of equals is taken.
+    """
+    tied: Json = {"statements": {}, "tied": True}
+    apart = [{"to": f"{request['to']}.tied"} if "to" in request else {} for request in (old, new)]
+    try:
+        expected = sides.old.ask(do, **{**old, **tied, **apart[0]})["result"]
+    except Failed:  # what has no meaning without weights shows nothing
+        return Finding("same bits")
+    made = sides.new.ask(do, **{**new, **tied, **apart[1]})["result"]
+    return judging.results(made, judging.without(expected, judging.gone(made, expected)), [])

@@ -286,14 +286,14 @@ class Side:
         with self._numerics(spec, machine.get("library", True), machine.get("threads", 1)), watch:
             subject = self._subject(spec, data, f"{folder}/weights.safetensors", machine)
             build_model = self._loop().build_model
+            read = (lambda path: zeroed(load_file(path))) if machine.get("tied") else load_file
             checkpoints: dict[int, Callable[[], Any]] = {
-                step: functools.partial(load_file, f"{folder}/step-{step}.safetensors")
-                for step in steps
+                step: functools.partial(read, f"{folder}/step-{step}.safetensors") for step in steps
             }
             if steps and not spec["training"].get("start_from"):
                 checkpoints[0] = lambda: build_model(spec, subject.corpus).state_dict()
             if not steps:
-                checkpoints[1] = lambda: load_file(f"{folder}/weights.safetensors")
+                checkpoints[1] = lambda: read(f"{folder}/weights.safetensors")
             torch.manual_seed(0)
             record = build(node)(subject, checkpoints)
             content = record.content()
@@ -350,6 +350,8 @@ class Side:
         values = load_file(weights)
         if machine.get("shake"):
             shaken(values, machine["shake"])
+        if machine.get("tied"):
+            values = zeroed(values)
         model.load_state_dict(values)
         device = torch.device(self.device)
         return self._of("Subject")(model.to(device).eval(), corpus, device, spec["seed"])
@@ -501,6 +503,14 @@ def shaken(weights: Any, seed: int) -> None:
         if value.is_floating_point():
             signs = torch.randint(0, 2, value.shape, generator=generator).to(value) * 2 - 1
             value.mul_(1 + ULP * signs)
+
+
+def zeroed(weights: Mapping[str, Any]) -> dict[str, Any]:
+    """Weights of 0, of the same shapes; what is not floating stays."""
+    return {
+        name: value.new_zeros(value.shape) if value.is_floating_point() else value
+        for name, value in weights.items()
+    }
 
 
 def digest_of(value: Any) -> str:

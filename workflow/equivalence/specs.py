@@ -22,6 +22,8 @@ STOP = 20
 """The update after which a training is left, and goes on from what was saved."""
 JUDGED = (0, 1, 2, 4, 7, 8, 12, 13, 19, 20, 26, 32, 38, 39)
 """The updates from whose states both sides make one more, where their trainings differ."""
+ROWS = 200
+"""Of training in a history at most; a run of fewer updates has one for each."""
 KEPT = (20, 40)
 """The updates whose weights are kept, of a run that keeps any."""
 SEED = 0x5A3C96E1
@@ -133,6 +135,12 @@ def in_single(spec: Json) -> Json:
         for name, size in spec["training"]["batch"].items()
     }
     return {**spec, "training": {**spec["training"], "precision": "fp32", "batch": batch}}
+
+
+def with_rows_apart(spec: Json) -> Json:
+    """Return a spec of a proof whose history has a row for every second update."""
+    updates = 2 * ROWS
+    return {**spec, "training": {**spec["training"], "updates": updates}}
 
 
 def small_recipe(key: str, listing: Mapping[str, Json]) -> Json | None:
