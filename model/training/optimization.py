@@ -93,14 +93,14 @@ def set_numerics(training: Mapping[str, Any], device: torch.device = CPU) -> str
 
     `fast` and `fastest` let a CPU use the library that is fastest for single-precision products. On
     CPUs with AMX the same setting would mean bf16 products, so there it stays at `highest`. On a
-    GPU `fastest` means products of reduced precision (TF32 or less), and `fast` does so where the
-    CPU beside it has no AMX; `run.json` records what was used.
+    GPU `fastest` means products of reduced precision (TF32 or less), and `fast` does not;
+    `run.json` records what was used.
 
     Raises:
         KeyError: the mode is unknown.
     """
     torch.set_num_threads(training["threads"])
-    fast = not cpu_has("amx_tile")
+    fast = device.type not in GPUS and not cpu_has("amx_tile")
     modes = {"highest": False, "fast": fast, "fastest": fast or device.type in GPUS}
     mode = "medium" if modes[training["matmul"]] else "highest"
     torch.set_float32_matmul_precision(mode)

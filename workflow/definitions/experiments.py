@@ -30,8 +30,8 @@ Precision = Literal["fp32", "bf16"]
 Matmul = Annotated[
     Literal["highest", "fast", "fastest"],
     Field(
-        description="`fast`, `fastest`: the fastest products in single precision; on a GPU TF32, "
-        "with `fast` only beside a CPU without AMX"
+        description="`fast`, `fastest`: the fastest products in single precision; on a GPU "
+        "`fastest` is TF32, `fast` is `highest`"
     ),
 ]
 Threads = Annotated[Positive, Field(description="of the CPU; resuming is exact with as many")]

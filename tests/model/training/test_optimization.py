@@ -110,7 +110,7 @@ def test_recurrences_stay_in_single_precision(monkeypatch, name):
 @pytest.mark.parametrize(("matmul", "amx", "device", "mode"), [
     ("highest", False, "cpu", "highest"), ("highest", False, "cuda", "highest"),
     ("fast", False, "cpu", "medium"), ("fast", True, "cpu", "highest"),
-    ("fast", False, "cuda", "medium"), ("fast", True, "cuda", "highest"),
+    ("fast", False, "cuda", "highest"), ("fast", True, "cuda", "highest"),
     ("fastest", False, "cpu", "medium"), ("fastest", True, "cpu", "highest"),
     ("fastest", False, "cuda", "medium"), ("fastest", True, "cuda", "medium"),
 ])  # fmt: skip
