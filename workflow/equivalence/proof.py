@@ -13,7 +13,14 @@ from workflow.equivalence.changed import Change
 from workflow.equivalence.judging import Finding, worst
 from workflow.equivalence.side import SCALES, Json
 from workflow.equivalence.sides import OF, Failed, Kind, Of, Sides, Use, What
-from workflow.equivalence.specs import JUDGED, UPDATES, different_forms, form, in_single, with_rows_apart
+from workflow.equivalence.specs import (
+    JUDGED,
+    UPDATES,
+    different_forms,
+    form,
+    in_single,
+    with_rows_apart,
+)
 from workflow.equivalence.statements import Place
 
 Executed = dict[Of, set[tuple[str, int, int]]]
@@ -210,9 +217,7 @@ def _between_rows(sides: Sides, key: str, longer: int) -> Finding:
     start, expected, ours = (f"{two['to']}-{name}.pt" for name in ("start", "old", "new"))
     Path(start).parent.mkdir(parents=True, exist_ok=True)
     sides.old.ask("step", **old, start=None, to=start)
-    sides.both(
-        "step", {**old, "start": start, "to": expected}, {**new, "start": start, "to": ours}
-    )
+    sides.both("step", {**old, "start": start, "to": expected}, {**new, "start": start, "to": ours})
     return _step(sides, old, start, expected, ours)
 
 
