@@ -8,9 +8,12 @@ import pytest
 
 from tests.reporting.synthetic import laid_out, lines, one_run, scalar, toy, toy_table
 from workflow import PUBLISHED
-from workflow.reporting.bounds import beyond
+from workflow.reporting.bounds import beyond, bounds_of
+from workflow.reporting.claims.judging import _within
 from workflow.reporting.measures import Measure
 from workflow.reporting.publication.results import published
+from workflow.reporting.statistics.cells import Statistics
+from workflow.reporting.statistics.decisions import Decision
 
 FLOOR = 0.884
 SENTENCE = "0.379 below the entropy of the text (0.884), more than 4 standard errors"
@@ -58,6 +61,27 @@ def test_a_loss_below_the_entropy_is_refused() -> None:
 def test_units_have_bounds(value: Any, unit: str, metric: str, refused: bool) -> None:
     told = {metric: {"value": value, "unit": unit}}
     assert bool(beyond(told, metric)) == refused
+
+
+def test_an_interval_ends_where_its_value_has_to() -> None:
+    wide = Statistics("mean", "runs", 96.0, 9.0, 3, 73.6, 118.4)
+    assert wide.within(*bounds_of("%", "accuracy"))[-2:] == (73.6, 100)
+    assert wide.within(*bounds_of("ms", "step")) == wide
+    assert wide._replace(ci_low=None, ci_high=None).within(0, 1).ci_high is None
+
+
+@pytest.mark.parametrize(
+    ("right", "ends"),
+    [({"variant": "other"}, (-0.09, 1)), ({"value": 0.25}, (-0.09, 0.75))],
+)
+def test_the_interval_of_a_difference_ends_where_both_sides_have_to(
+    right: dict[str, Any], ends: tuple[float, float]
+) -> None:
+    decision = Decision("undecided", "", 0.7, -0.09, 1.5, 2)
+    claim = {"unit": "fraction", "measure": "agreement.share", "left": {}, "right": right}
+    found = _within(claim, decision)  # type: ignore[arg-type]
+    assert (found.ci_low, found.ci_high) == ends
+    assert _within({**claim, "unit": "nats"}, decision) == decision  # type: ignore[arg-type, typeddict-item]
 
 
 def test_what_is_impossible_is_in_no_table() -> None:

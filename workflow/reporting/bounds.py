@@ -21,6 +21,12 @@ ERRORS = 4
 """Standard errors of the test sample that a loss may be below its floor."""
 
 
+def bounds_of(unit: str | None, metric: str) -> tuple[float, float]:
+    """Return the least and the largest value of a metric of a unit, infinite where it has none."""
+    free = unit not in BOUNDS or metric in WEIGHTS
+    return (-math.inf, math.inf) if free else BOUNDS[str(unit)]
+
+
 def beyond(scalars: Mapping[str, Mapping[str, Any]], metric: str) -> str:
     """Say which bound a metric of an evaluator is beyond; empty where it is within, or has none.
 
@@ -36,11 +42,10 @@ def beyond(scalars: Mapping[str, Mapping[str, Any]], metric: str) -> str:
     value, unit = told.get("value"), told.get("unit")
     if isinstance(value, str) or value is None:
         return ""
-    if unit in BOUNDS and metric not in WEIGHTS:
-        low, high = BOUNDS[unit]
-        slack = ROUNDING * (high - low)
-        if not low - slack <= value <= high + slack:
-            return f"is {value:.6g}, and can only be between {low} and {high}"
+    low, high = bounds_of(unit, metric)
+    slack = ROUNDING * (high - low)
+    if high < math.inf and not low - slack <= value <= high + slack:
+        return f"is {value:.6g}, and can only be between {low} and {high}"
     floor = scalars.get("floor", {}).get("value")
     if floor is None or "excess" not in scalars or unit != scalars["floor"].get("unit"):
         return ""

@@ -1,5 +1,6 @@
 """Claims: the paired test against scipy, and when a claim is decided."""
 
+import math
 import re
 from dataclasses import replace
 
@@ -389,3 +390,21 @@ def test_each_sentence_stands_alone(paper: Paper) -> None:
     assert [one for one in sentences if LEANING.match(one)] == []
     assert [one for one in sentences if not one.endswith(".") or "{" in one] == []
     assert len(set(sentences)) == len(sentences)
+
+
+def test_a_test_set_too_small_for_the_papers_difference_says_the_size_that_could_decide() -> None:
+    """Of so many examples the interval over them alone is as narrow as the difference."""
+    random = np.random.default_rng(0)
+    examples = random.normal(0.0, 1.0, 500)
+    half = stats.t.ppf(0.975, 499) * examples.std(ddof=1) / math.sqrt(500)
+
+    def needed(effect: float, by_seed: list[float]) -> int | None:
+        return decide_examples(examples.tolist(), by_seed, tie(effect / 2)).needed
+
+    seeds = [examples.mean() + shift for shift in (-0.01, 0.0, 0.01)]
+    assert needed(half / 3, seeds) == needed(half / 3, seeds[:1]) == 4500
+    assert needed(1.01 * half, seeds) is None
+    assert decide_examples(examples.tolist(), seeds, ABOVE).needed is None
+    far = (examples + 2 * half).tolist()
+    assert decide_examples(far, seeds, tie(half / 6)).needed is None  # it shows a larger one
+    assert decide_runs([0.1, -0.1, 0.2], tie(0.001)).needed is None

@@ -172,3 +172,10 @@ def test_numbers_never_round_to_what_they_are_compared_with() -> None:
     assert difference(claim(margin=-2, ci_low=-1.96)) == "+1.0 [-1.96, +4.0]"
     assert difference(claim(estimate=0.0004, digits=2)) == "+0.0004 [-2.00, +4.00]"
     assert difference(claim(estimate=1e-15)) == "+0.000000000 [-2.0, +4.0]"
+
+
+def test_a_test_set_that_is_too_small_is_said_of_undecided_claims_alone() -> None:
+    small = {"over": "corpora", "needed": 14230}
+    why = "too few sentences to show the paper's difference with any number of seeds; 14,000 could"
+    assert line(**small)[-1] == f"**undecided** (interval contains 0; {why})"
+    assert line(**small, verdict="holds")[-1] == "**holds**"

@@ -74,6 +74,8 @@ class JudgedClaim:
     by_seed: tuple[float, ...]
     p: float | None
     """The least p for which an interval of level 1 - p decides; None where none was tested."""
+    needed: int | None
+    """The size of a test set that could show the paper's difference, see `decisions.Decision`."""
     left: ClaimSide
     right: ClaimSide
     seeds: list[int]
@@ -100,8 +102,8 @@ class JudgedClaim:
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> "JudgedClaim":
-        """Read a claim that `told` wrote, here or before it told devices and p."""
-        told = {"devices": {}, "p": None, **told}
+        """Read a claim that `told` wrote, here or before it told devices, p and what is needed."""
+        told = {"devices": {}, "p": None, "needed": None, **told}
         sides = {side: ClaimSide(**told[side]) for side in ("left", "right")}
         return cls(**{field.name: told[field.name] for field in fields(cls)} | sides)
 

@@ -10,7 +10,7 @@ are drawn once; what varies by them is not in the interval.)
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import zip_longest
 from typing import Any
 
@@ -21,6 +21,7 @@ from workflow.definitions.expected import Expected, ExpectedValues
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.planning.departures import Departures
+from workflow.reporting.bounds import bounds_of
 from workflow.reporting.claims.judged import ClaimSide, JudgedClaim, kind_of
 from workflow.reporting.measures import (
     Measure,
@@ -76,6 +77,7 @@ def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
         ]
         if not comparable((it, name) for it, name in named if it.timed(name.partition(".")[0])):
             decision = OTHER_TIMES
+        decision = _within(claim, decision)
         compared = [one for both in zip_longest(ones, others) for one in both if one is not None]
         behind = list({id(measure): measure for measure in compared}.values())
         runs.update({measure.identity: provenance(measure) for measure in behind})
@@ -100,6 +102,19 @@ def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
         )
         claims.append(judged.told())
     return {"schema": 1, "paper": paper.name, "scale": scale, "claims": claims, "runs": runs}
+
+
+def _within(claim: Claim, decision: Decision) -> Decision:
+    """Return a decision whose interval ends where the difference of two bounded values has to."""
+    if decision.ci_low is None or decision.ci_high is None:
+        return decision
+    low, high = bounds_of(claim["unit"], _measure(claim, "left").rpartition(".")[2])
+    least, most = (claim["right"]["value"],) * 2 if "value" in claim["right"] else (low, high)
+    return replace(
+        decision,
+        ci_low=max(decision.ci_low, low - most),
+        ci_high=min(decision.ci_high, high - least),
+    )
 
 
 def printed(claim: Claim, expected: ExpectedValues) -> str:

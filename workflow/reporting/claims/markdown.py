@@ -129,12 +129,21 @@ def _asked(claim: JudgedClaim) -> str:
 
 
 def _verdict(claim: JudgedClaim, caveats: list[str]) -> str:
-    remarks = [_doubt(claim)] if claim.verdict == "undecided" else []
+    remarks = []
+    if claim.verdict == "undecided":
+        remarks.append(_doubt(claim))
+        remarks += [_too_small(claim)] if claim.needed else []
     if points_against(claim):
         remarks.append("points against the claim")
     remarks += claim.hindrances or ([claim.kind] if claim.kind != KINDS[0] else [])
     remarks += caveats
     return f"**{claim.verdict}**" + (f" ({'; '.join(remarks)})" if remarks else "")
+
+
+def _too_small(claim: JudgedClaim) -> str:
+    """Say that the test set is too small for the paper's difference, and how large it has to be."""
+    needed, one = f"{float(f'{claim.needed:.2g}'):,.0f}", COUNTED[claim.over]
+    return f"too few {one}s to show the paper's difference with any number of seeds; {needed} could"
 
 
 def _doubt(claim: JudgedClaim) -> str:

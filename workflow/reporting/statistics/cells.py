@@ -27,6 +27,12 @@ class Statistics(NamedTuple):
     ci_low: float | None = None
     ci_high: float | None = None
 
+    def within(self, low: float, high: float) -> "Statistics":
+        """Return the same with an interval that ends where the value's bounds are."""
+        if self.ci_low is None or self.ci_high is None:
+            return self
+        return self._replace(ci_low=max(self.ci_low, low), ci_high=min(self.ci_high, high))
+
 
 @dataclass(frozen=True)
 class Cell:

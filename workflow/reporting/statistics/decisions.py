@@ -10,6 +10,7 @@ A claim of a sign may name the smallest difference of interest. An interval that
 it says that there is no such difference, also where it leaves out 0: that is a decision too.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, get_args
@@ -43,6 +44,9 @@ class Decision:
     """The difference of each seed; over proportions none."""
     p: float | None = None
     """The least p for which an interval of level 1 - p decides; None where none was tested."""
+    needed: int | None = None
+    """The examples or sentences of a test set that could show the paper's difference, where those
+    of today can't with any number of seeds."""
 
 
 class Asked(NamedTuple):
@@ -53,7 +57,7 @@ class Asked(NamedTuple):
     margin: float
     """The difference to exceed."""
     interest: float | None = None
-    """The smallest difference of interest, where it names one."""
+    """The smallest difference of interest, where it names one: half of the paper's difference."""
 
 
 UNDEFINED = Decision("undecided", "the measure is undefined in these runs")
@@ -125,6 +129,7 @@ def _decide(
         return intervals.joined(estimate, test_set(level) or around, over_seeds or around)
 
     decision = _by_interval(at, asked, estimate, n, (*by_seed,))
+    decision = replace(decision, needed=_needed(of_test_set, asked, n))
     if spread is None:
         reason = "one seed says nothing about other trainings"
         return replace(decision, verdict="undecided", reason=reason, p=None)
@@ -132,6 +137,18 @@ def _decide(
         reason = "so few seeds without any spread may agree by chance"
         return replace(decision, verdict="undecided", reason=reason, p=None)
     return decision
+
+
+def _needed(test_set: Interval, asked: Asked, n: int) -> int | None:
+    """Return how many examples the interval of a test set is as narrow with as the paper's effect.
+
+    None where it is already, or leaves out the margin. The effect is twice the difference of
+    interest, and the width falls with the root of `n`.
+    """
+    low, high = test_set
+    half, effect = (high - low) / 2, 2 * (asked.interest or math.inf)
+    small = half > effect and low <= asked.margin <= high
+    return math.ceil(n * (half / effect) ** 2) if small else None
 
 
 def _by_interval(

@@ -15,6 +15,7 @@ from workflow.definitions.expected import Expected, Printed
 from workflow.definitions.paper import Paper
 from workflow.definitions.tables import Column, Metric, Row, Rule
 from workflow.errors import ReportingError
+from workflow.reporting.bounds import bounds_of
 from workflow.reporting.measures import (
     Measure,
     Measures,
@@ -195,7 +196,11 @@ def _cells(
     why = hindrances(context.scale, paper.tables.get("not_comparable", []), behind)
     why += ["our value is undefined"] if ours.mean == UNDEFINED else []
     by_runs = over_outcomes(metric, ours, behind) if share else over_runs(ours)
-    statistics = over_examples(metric, ours, scalars, behind) or by_runs
+    unit = _unit(metric, scalars)
+    bounds = bounds_of(unit, metric["measure"].rpartition(".")[2])
+    by_runs = by_runs.within(*bounds)
+    by_examples = over_examples(metric, ours, scalars, behind)
+    statistics = by_examples.within(*bounds) if by_examples else by_runs
     ours, blind, unknown = _crossed(metric, ours, behind)
     blind = blind or _chance(metric, behind)
     rule = metric.get("tolerance")
@@ -234,7 +239,7 @@ def _cells(
             row=needs.row_name(row),
             column=str(column["label"]),
             metric=called,
-            unit=_unit(metric, scalars) or number.unit,
+            unit=unit or number.unit,
             expected=number.printed.text,
             expected_std=number.printed.std,
             flag=number.flag or str(row.get("flag", "")),
