@@ -36,7 +36,7 @@ def _rate(a: torch.Tensor) -> float:
 
 def device_rates(device: torch.device) -> dict[str, float]:
     """TFLOP/s of a device in single precision, in the mode that is set, and in bf16."""
-    size = 8192 if device.type == "cuda" else 256
+    size = 8192 if device.type == "cuda" else 64
     found = {}
     for name, kind in (("fp32", torch.float32), ("bf16", torch.bfloat16)):
         a, seconds = torch.randn(size, size, dtype=kind, device=device), []
