@@ -96,7 +96,11 @@ class Side:
     # Planning
 
     def listing(self, scales: list[str]) -> Json:
-        """Every variant of some scales, with its spec and the raw hashes of its code."""
+        """Every variant of some scales, with its spec and the raw hashes of its code.
+
+        Both trees are asked by these names of planning: who changes one of them keeps the old one
+        here, for trees of before.
+        """
         configured = self._of("workflow.planning.configured:configured")
         identity = importlib.import_module("workflow.planning.identity")
         project = self._of("workflow.planning.code:Project")(self.root)
