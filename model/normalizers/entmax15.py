@@ -54,14 +54,9 @@ class _Entmax15(torch.autograd.Function):
 
 def is_rounding(excess: Tensor) -> bool:
     """Whether norms exceed 1 by rounding alone; on a GPU this is not asked, and False."""
-    return excess.device.type == "cpu" and bool(excess.max() <= rounding(excess))
+    return excess.device.type == "cpu" and bool(excess.max() <= 8 * torch.finfo(excess.dtype).eps)
 
 
 def without_rounding(excess: Tensor) -> Tensor:
     """The same, 0 where it is rounding alone: such a row takes no step that another one needs."""
-    return excess.masked_fill(excess <= rounding(excess), 0)
-
-
-def rounding(excess: Tensor) -> float:
-    """How far a norm may exceed 1 by rounding alone: 8 roundings of its precision."""
-    return 8 * torch.finfo(excess.dtype).eps
+    return excess.masked_fill(excess <= 8 * torch.finfo(excess.dtype).eps, 0)
