@@ -3,7 +3,16 @@ import math
 import pytest
 import torch
 
-from workflow.equivalence.judging import Finding, gone, results, rows, updates, without, worst
+from workflow.equivalence.judging import (
+    Finding,
+    compared,
+    gone,
+    results,
+    rows,
+    updates,
+    without,
+    worst,
+)
 
 
 def state(seed: int = 0, moved: float = 0.0, **others: object) -> dict[str, object]:
@@ -135,6 +144,13 @@ def ratios(step: float, relative: float, lengths: float) -> dict[str, object]:
 def test_a_ratio_of_times_is_a_time_and_another_ratio_is_none():
     assert results(ratios(3.0, 1.5, 0.9), ratios(4.0, 1.6, 0.9), []).verdict == "same bits"
     assert results(ratios(3.0, 1.5, 0.8), ratios(3.0, 1.5, 0.9), []).verdict == "different"
+
+
+def test_of_what_is_all_timed_nothing_is_compared():
+    timed = ratios(3.0, 1.5, 0.9)
+    assert compared(timed)
+    del timed["scalars"]["length_ratio"]
+    assert not compared(timed)
 
 
 def test_times_are_left_out_and_nothing_else_is():

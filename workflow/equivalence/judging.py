@@ -153,6 +153,11 @@ def results(new: Json, old: Json, noisy: Sequence[Json]) -> Finding:
     )
 
 
+def compared(result: Json) -> bool:
+    """Return whether anything of a result is compared: not where all of it was timed."""
+    return bool(_values(result))
+
+
 def gone(new: Json, old: Json) -> set[str]:
     """Return the scalars and arrays that the old code alone gives."""
     return {name for kind in RESULTS for name in old[kind].keys() - new[kind].keys()}

@@ -303,7 +303,7 @@ def _measure(
         found = judging.results(
             new["result"], expected, [judging.without(one, gone) for one in noisy]
         )
-    elif found.verdict == "same bits":
+    elif found.verdict == "same bits" and judging.compared(expected):
         found = _tied(sides, do, *requests)
     return replace(found, place=f"{use.part or 'record'}: {found.place}")
 
