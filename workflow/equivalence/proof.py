@@ -37,6 +37,8 @@ MACHINES: tuple[Json, ...] = (
 )
 """What is a little different where the old code shows what a machine makes by itself: more threads,
 no oneDNN, weights changed by a rounding."""
+TIED = ("key", "")
+"""What the names of weights contain that are 0 where choices are to be ties: of keys, then all."""
 SUBJECTS = 4
 """Models and arguments that a changed evaluator is run with, of different kinds, of one scale."""
 
@@ -309,15 +311,22 @@ def _measure(
 
 
 def _tied(sides: Sides, do: str, old: Json, new: Json) -> Finding:
-    """Judge what both sides measure where all weights are 0, so that every choice is a tie.
+    """Judge what both sides measure where choices are ties, as weights are 0: of keys, then all.
 
     Data and weights alone never show which of equals is taken.
     """
-    tied: Json = {"statements": {}, "tied": True}
-    apart = [{"to": f"{request['to']}.tied"} if "to" in request else {} for request in (old, new)]
-    try:
-        expected = sides.old.ask(do, **{**old, **tied, **apart[0]})["result"]
-    except Failed:  # what has no meaning without weights shows nothing
-        return Finding("same bits")
-    made = sides.new.ask(do, **{**new, **tied, **apart[1]})["result"]
-    return judging.results(made, judging.without(expected, judging.gone(made, expected)), [])
+    found = []
+    for named in TIED:
+        tied: Json = {"statements": {}, "tied": named}
+        one, other = (
+            {**request, **tied, **({"to": f"{request['to']}.tied"} if "to" in request else {})}
+            for request in (old, new)
+        )
+        try:
+            expected = sides.old.ask(do, **one)["result"]
+        except Failed:  # what has no meaning without weights shows nothing
+            continue
+        made = sides.new.ask(do, **other)["result"]
+        kept = judging.without(expected, judging.gone(made, expected))
+        found.append(judging.results(made, kept, []))
+    return worst(found)

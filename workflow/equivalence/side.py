@@ -290,7 +290,11 @@ class Side:
         with self._numerics(spec, machine.get("library", True), machine.get("threads", 1)), watch:
             subject = self._subject(spec, data, f"{folder}/weights.safetensors", machine)
             build_model = self._loop().build_model
-            read = (lambda path: zeroed(load_file(path))) if machine.get("tied") else load_file
+
+            def read(path: str) -> Any:
+                weights = load_file(path)
+                return zeroed(weights, machine["tied"]) if "tied" in machine else weights
+
             checkpoints: dict[int, Callable[[], Any]] = {
                 step: functools.partial(read, f"{folder}/step-{step}.safetensors") for step in steps
             }
@@ -354,8 +358,8 @@ class Side:
         values = load_file(weights)
         if machine.get("shake"):
             shaken(values, machine["shake"])
-        if machine.get("tied"):
-            values = zeroed(values)
+        if "tied" in machine:
+            values = zeroed(values, machine["tied"])
         model.load_state_dict(values)
         device = torch.device(self.device)
         return self._of("Subject")(model.to(device).eval(), corpus, device, spec["seed"])
@@ -509,10 +513,10 @@ def shaken(weights: Any, seed: int) -> None:
             value.mul_(1 + ULP * signs)
 
 
-def zeroed(weights: Mapping[str, Any]) -> dict[str, Any]:
-    """Weights of 0, of the same shapes; what is not floating stays."""
+def zeroed(weights: Mapping[str, Any], named: str) -> dict[str, Any]:
+    """Weights of which those are 0 whose name contains a text; what is not floating stays."""
     return {
-        name: value.new_zeros(value.shape) if value.is_floating_point() else value
+        name: value.new_zeros(value.shape) if named in name and value.is_floating_point() else value
         for name, value in weights.items()
     }
 
