@@ -37,8 +37,9 @@ MACHINES: tuple[Json, ...] = (
 )
 """What is a little different where the old code shows what a machine makes by itself: more threads,
 no oneDNN, weights changed by a rounding."""
-TIED = ("key", "")
-"""What the names of weights contain that are 0 where choices are to be ties: of keys, then all."""
+TIED = ("position", "key", "")
+"""What the names of weights contain that are 0 where choices are to be ties: among equal words,
+among all positions, among all outputs."""
 SUBJECTS = 4
 """Models and arguments that a changed evaluator is run with, of different kinds, of one scale."""
 
@@ -311,12 +312,16 @@ def _measure(
 
 
 def _tied(sides: Sides, do: str, old: Json, new: Json) -> Finding:
-    """Judge what both sides measure where choices are ties, as weights are 0: of keys, then all.
+    """Judge what both sides measure where choices are ties, as some weights are 0.
 
-    Data and weights alone never show which of equals is taken.
+    Data and trained weights alone never show which of equals is taken.
     """
+    from safetensors import safe_open
+
+    with safe_open(Path(old["folder"]) / "weights.safetensors", "pt") as weights:
+        names = [*weights.keys()]
     found = []
-    for named in TIED:
+    for named in (one for one in TIED if any(one in name for name in names)):
         tied: Json = {"statements": {}, "tied": named}
         one, other = (
             {**request, **tied, **({"to": f"{request['to']}.tied"} if "to" in request else {})}
