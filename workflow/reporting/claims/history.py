@@ -37,7 +37,7 @@ def changes(
     published are no change.
     """
     old, new = ({str(one["id"]): one for one in claims} for claims in (before, after))
-    found = []
+    found: list[Change] = []
     for name in dict.fromkeys([*old, *new]) if old else ():
         one, other = old.get(name), new.get(name)
         here = one or other or {}

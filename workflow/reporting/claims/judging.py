@@ -9,10 +9,10 @@ are drawn once; what varies by them is not in the interval.)
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -48,6 +48,8 @@ from workflow.reporting.statistics.decisions import (
 
 CHECK = "A check, no claim of the paper: "
 """What a claim of ours begins with."""
+SideName = Literal["left", "right"]
+SIDES: tuple[SideName, ...] = ("left", "right")
 STATED = ("id", "source", "label", "unit", "digits", "over", "direction", "margin")
 """What a judged claim has of its definition as it stands there."""
 
@@ -63,12 +65,11 @@ def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
     departures = Departures(paper.folder.parent, base_scale(scale))
     for claim in (_with_printed(one, paper.expected) for one in paper.claims["claims"]):
         left, right = (
-            measures.of(claim["experiment"], claim[side].get("variant", ""))
-            for side in ("left", "right")
+            measures.of(claim["experiment"], str(claim[side].get("variant", ""))) for side in SIDES
         )
         test = _of_groups if claim["over"] == "proportions" else _of_pairs
         decision, ones, others = test(claim, left, right)
-        sides = (("left", ones), ("right", others))
+        sides = zip(SIDES, (ones, others), strict=True)
         named = [
             (measure, _measure(claim, side))
             for side, used in sides
@@ -84,10 +85,10 @@ def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
         conditions = paper.tables.get("not_comparable", [])
         judged = JudgedClaim(
             **asdict(decision),
-            **{name: claim[name] for name in STATED},
+            **_stated(claim),
             claim=CHECK + claim["claim"] if claim.get("check") else claim["claim"],
             headline=bool(claim.get("headline")),
-            interest=claim.get("interest"),
+            interest=_interest(claim),
             kind=kind_of(claim, departures),
             check=bool(claim.get("check")),
             paper=printed(claim, paper.expected),
@@ -109,7 +110,8 @@ def _within(claim: Claim, decision: Decision) -> Decision:
     if decision.ci_low is None or decision.ci_high is None:
         return decision
     low, high = bounds_of(claim["unit"], _measure(claim, "left").rpartition(".")[2])
-    least, most = (claim["right"]["value"],) * 2 if "value" in claim["right"] else (low, high)
+    fixed = _fixed(claim)
+    least, most = (low, high) if fixed is None else (fixed, fixed)
     return replace(
         decision,
         ci_low=max(decision.ci_low, low - most),
@@ -124,34 +126,37 @@ def printed(claim: Claim, expected: ExpectedValues) -> str:
 
 def _numbers(claim: Claim, expected: ExpectedValues) -> list[Expected]:
     """Return the paper's numbers of the sides for which it prints them, left first."""
-    told = claim.get("printed", {})
-    places = [told[side] for side in ("left", "right") if side in told]
+    if "printed" not in claim:
+        return []
+    told = claim["printed"]
+    places = [told[side] for side in SIDES if side in told]
     return [expected.at(place, place.get("metric", told["metric"])) for place in places]
 
 
 def _with_printed(claim: Claim, expected: ExpectedValues) -> Claim:
     """Return a claim with printed numbers where its right side or its interest asks for them."""
     values = [number.printed.value for number in _numbers(claim, expected)]
+    numbers = [value for value in values if value is not None]
     filled = dict(claim)
     if "printed" in claim["right"]:
-        filled["right"] = {"label": "the paper's", "value": values[0]}
+        filled["right"] = {"label": "the paper's", "value": numbers[0]}
     if claim.get("interest") == "half":
-        filled["interest"] = abs(values[0] - values[1]) / 2
-    return filled
+        filled["interest"] = abs(numbers[0] - numbers[1]) / 2
+    return cast(Claim, filled)
 
 
 def _of_pairs(
     claim: Claim, left: Sequence[Measure], right: Sequence[Measure]
 ) -> tuple[Decision, list[Measure], list[Measure]]:
     """Return the decision over pairs, and the runs that were paired, of either side."""
-    fixed = claim["right"].get("value")
+    fixed = _fixed(claim)
     paired = [
         (one, other)
         for one in left
         for other in ([one] if fixed is not None else right)
         if one.seed == other.seed
     ]
-    sides = [_measure(claim, side) for side in ("left", "right")]
+    sides = [_measure(claim, side) for side in SIDES]
     pairs = [
         pair
         for pair in paired
@@ -182,7 +187,8 @@ def _of_groups(
 
     Raises ReportingError when the measure of a run is neither 0 nor 1.
     """
-    sides = [(_measure(claim, side), runs) for side, runs in (("left", left), ("right", right))]
+    behind = zip(SIDES, (left, right), strict=True)
+    sides = [(_measure(claim, side), runs) for side, runs in behind]
     known = [
         [(run, outcome) for run in runs if (outcome := run.outcome(name)) is not None]
         for name, runs in sides
@@ -192,8 +198,8 @@ def _of_groups(
         [(run, outcome) for run, outcome in side if device_of(run) == device] for side in known
     ]
     ones, others = ([outcome for _, outcome in side] for side in known)
-    fixed = claim["right"].get("value")
-    against = others if fixed is None else float(fixed)
+    fixed = _fixed(claim)
+    against = others if fixed is None else fixed
     decision = decide_proportions(ones, against, _asked(claim))
     undefined = any(one.undefined(name) for name, runs in sides for one in runs)
     if decision.verdict == "not run" and undefined:
@@ -202,10 +208,27 @@ def _of_groups(
 
 
 def _asked(claim: Claim) -> Asked:
-    return Asked(claim["direction"], claim["margin"], claim.get("interest"))
+    return Asked(claim["direction"], claim["margin"], _interest(claim))
 
 
-def _measure(claim: Claim, side: str) -> str:
+def _stated(claim: Claim) -> dict[str, Any]:
+    """Return what a judged claim has of its definition."""
+    return {name: value for name, value in claim.items() if name in STATED}
+
+
+def _interest(claim: Claim) -> float | None:
+    """Return the smallest difference of interest, of a claim that has its printed numbers."""
+    interest = claim.get("interest")
+    return None if isinstance(interest, str) else interest
+
+
+def _fixed(claim: Claim) -> float | None:
+    """Return the fixed value that the left side is compared with, None where it is runs."""
+    value = claim["right"].get("value")
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _measure(claim: Claim, side: SideName) -> str:
     """Return the measure of a side: its own, else the claim's."""
     return str(claim[side].get("measure", claim["measure"]))
 
@@ -230,8 +253,8 @@ def _counts(name: str, measure: Measure) -> np.ndarray:
 
 def _of_runs(claim: Claim, pairs: Sequence[tuple[Measure, Measure]]) -> list[float]:
     """Return left - right of each pair of runs."""
-    fixed = claim["right"].get("value")
-    left, right = (_measure(claim, side) for side in ("left", "right"))
+    fixed = _fixed(claim)
+    left, right = (_measure(claim, side) for side in SIDES)
     of_left = intervals.numbers([one.number(left) for one, _ in pairs])
     of_right = intervals.numbers([other.number(right) for _, other in pairs])
     differences: list[float] = (of_left - (of_right if fixed is None else fixed)).tolist()
@@ -242,13 +265,16 @@ def _of_examples(
     claim: Claim, pairs: Sequence[tuple[Measure, Measure]]
 ) -> tuple[list[float], list[float]]:
     """Return left - right of each example, averaged over seeds, and its mean in each seed."""
-    fixed = claim["right"].get("value")
-    left_name, right_name = (_measure(claim, side) for side in ("left", "right"))
+    fixed = _fixed(claim)
+    left_name, right_name = (_measure(claim, side) for side in SIDES)
     by_seed = []
     for one, other in pairs:
         left = intervals.numbers(one.array(left_name))
-        right = intervals.numbers(other.array(right_name)) if fixed is None else fixed
-        if fixed is None and len(left) != len(right):
+        if fixed is not None:
+            by_seed.append(left - fixed)
+            continue
+        right = intervals.numbers(other.array(right_name))
+        if len(left) != len(right):
             raise ReportingError(
                 f"{one.path} and {other.path} measured {len(left)} and {len(right)} examples; "
                 "measure both runs on the same data."
@@ -261,11 +287,12 @@ def _of_examples(
     return averaged.tolist(), [float(one.mean()) for one in known if len(one)]
 
 
-def _side(claim: Claim, side: str, behind: Sequence[Measure]) -> ClaimSide:
+def _side(claim: Claim, side: SideName, behind: Sequence[Measure]) -> ClaimSide:
     """Return a side's label, variant, mean over the runs compared and, of proportions, counts."""
-    if "value" in claim[side]:
-        return ClaimSide(claim[side].get("label", "fixed value"), None, claim[side]["value"])
+    told = cast(Mapping[str, Any], claim[side])
+    if "value" in told:
+        return ClaimSide(told.get("label", "fixed value"), None, told["value"])
     values = numbers_of(behind, _measure(claim, side))
     mean = sum(values) / len(values) if values else None
     counts = (int(sum(values)), len(values)) if claim["over"] == "proportions" else ()
-    return ClaimSide(claim[side]["label"], claim[side]["variant"], mean, *counts)
+    return ClaimSide(told["label"], told["variant"], mean, *counts)

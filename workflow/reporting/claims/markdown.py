@@ -143,7 +143,7 @@ def _verdict(claim: JudgedClaim, caveats: list[str]) -> str:
 def _too_small(claim: JudgedClaim) -> str:
     """Say that the test set is too small for the paper's difference, and how large it has to be."""
     needed, one = f"{float(f'{claim.needed:.2g}'):,.0f}", COUNTED[claim.over]
-    return f"too few {one}s to show the paper's difference with any number of seeds; {needed} could"
+    return f"too few {one}s for the paper's difference, whatever the seeds ({needed} could show it)"
 
 
 def _doubt(claim: JudgedClaim) -> str:

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
+from matplotlib.patches import Polygon
 
 Drawn = tuple[str, str, str, str]
 """Panel, series, and their x and y, numbers with blanks between them."""
@@ -30,14 +31,15 @@ def _of(axes: Axes) -> Iterator[Drawn]:
     lines = [(line, _named(barred.get(line, line.get_label()))) for line in axes.lines]
     for line, label in lines:
         if label or not any(label for _, label in lines):
-            yield panel, label, _text(line.get_xdata()), _text(line.get_ydata())
+            x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+            yield panel, label, _text(x), _text(y)
     for bars in axes.containers:
         if boxes := getattr(bars, "patches", ()):
             places = [box.get_x() + box.get_width() / 2 for box in boxes]
             heights = [box.get_height() for box in boxes]
             yield panel, _named(bars.get_label()), _text(places), _text(heights)
     for outline in axes.patches:
-        if hasattr(outline, "get_closed"):
+        if isinstance(outline, Polygon):
             x, y = np.asarray(outline.get_xy()).T
             yield panel, _named(outline.get_label()), _text(x), _text(y)
     for points in axes.collections:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
 from workflow.errors import ReportingError
@@ -51,7 +52,8 @@ def draw(panels: Sequence[Panel], legend: Sequence[str]) -> Figure:
     drawn = [marks[tag] for tag in tags]
     beside = figure.legend(drawn, tags, loc="outside right center", fontsize=7)
     for mark in beside.legend_handles:
-        mark.set_sizes([27])
+        if isinstance(mark, PathCollection):
+            mark.set_sizes([27])
     footnote(figure, panels, of_first(shown))
     return figure
 

@@ -40,7 +40,7 @@ class Share(NamedTuple):
     """One part of a bar of verdicts."""
 
     mark: Mark
-    count: int
+    number: int
 
 
 def shares(words: Iterable[str], order: Sequence[str]) -> list[Share]:

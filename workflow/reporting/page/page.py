@@ -126,7 +126,8 @@ def _by_name(files: Iterable[Path]) -> dict[tuple[str, str], Path]:
 
 def _paper(paper: Paper, given: Given) -> dict[str, Any]:
     """Return what was given of a paper, in the order of its definitions."""
-    shown, recipes, missing = [], [], []
+    shown, recipes = [], []
+    missing: list[tuple[str, Sequence[str]]] = []
     rules: dict[str, Any] = {}
     for kind in ("tables", "corpora"):
         for name in paper.items(kind):

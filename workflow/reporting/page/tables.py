@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from workflow.definitions.cells import row_name
+from workflow.definitions.tables import Tables
 from workflow.reporting.page.marks import Mark
 from workflow.reporting.page.runs import addresses
 from workflow.reporting.statistics.cells import Cell, text
@@ -86,7 +87,7 @@ class ShownTable:
 
 def shown(
     paper: str,
-    definitions: Mapping[str, Any],
+    definitions: Tables,
     name: str,
     given: Sequence[Cell],
     sidecar: Mapping[str, Any],

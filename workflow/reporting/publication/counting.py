@@ -98,7 +98,7 @@ def once(compared: pd.DataFrame) -> pd.DataFrame:
 
 def counts(words: pd.Series, columns: Sequence[str]) -> tuple[str, ...]:
     """Return how many words there are, and how many of each of `columns`, as texts."""
-    each = words.value_counts().reindex(columns, fill_value=0)
+    each = words.value_counts().reindex(list(columns), fill_value=0)
     return tuple(map(str, (len(words), *each)))
 
 

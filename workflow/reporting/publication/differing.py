@@ -25,20 +25,20 @@ def differing(folder: Path) -> pd.DataFrame:
 def section(folder: Path, titles: Mapping[str, str]) -> str:
     """Return the section of a scale's page; `titles` are by `<paper>/<table>`."""
     lines = [COLUMNS, ("---",) * len(COLUMNS)]
-    for number in differing(folder).itertuples():
-        table = number.path
+    for number in differing(folder).to_dict("records"):
+        table = number["path"]
         title = titles.get(f"{table.parent.name}/{table.stem}", table.stem).partition(":")[0]
         link = page_of(table.relative_to(folder))
-        metric = f" (`{number.metric}`)" if number.trained else ""
-        length = "for less than the paper's" if number.shorter else "as long as the paper's"
+        metric = f" (`{number['metric']}`)" if number["trained"] else ""
+        length = "for less than the paper's" if number["shorter"] else "as long as the paper's"
         lines.append(
             (
-                f"[{title}]({link}): {number.row}, {number.column}{metric}",
-                _ours(number.mean, number.std, number.expected),
-                number.expected,
-                str(number.n) if number.trained else "–",
-                length if number.trained else "–",
-                number.because or "No cause is known.",
+                f"[{title}]({link}): {number['row']}, {number['column']}{metric}",
+                _ours(number["mean"], number["std"], number["expected"]),
+                number["expected"],
+                str(number["n"]) if number["trained"] else "–",
+                length if number["trained"] else "–",
+                number["because"] or "No cause is known.",
             )
         )
     shown = "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -49,7 +49,8 @@ class CellSettings:
 
     def _of_corpus(self, row: Mapping[str, Any]) -> AtHand:
         if "like" in row:
-            return self.departures.at_hand(*row["like"].values(), self.described)
+            like = row["like"]
+            return self.departures.at_hand(like["experiment"], like["variant"], self.described)
         known = {one["dataset"] for one in self.described}
         return "whole" if row["data"]["dataset"] in known else "absent"
 

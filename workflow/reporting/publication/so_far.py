@@ -109,8 +109,8 @@ def write_so_far(
         if made.exists():
             made.rename(Path(name) / "old")
         aside.rename(made)
-    told = [f"{key}: failed: {reason}" for key, reason in failed.items()]
-    return SoFar(made / "report.html", mine, len(keys), others, [*broken, *left_out, *told])
+    reasons = [f"{key}: failed: {reason}" for key, reason in failed.items()]
+    return SoFar(made / "report.html", mine, len(keys), others, [*broken, *left_out, *reasons])
 
 
 def _measured(plan: Plan) -> tuple[dict[str, Result], list[str]]:

@@ -35,7 +35,7 @@ def weights_of(folder: Path, experiment: str) -> Path:
 
 def published_weights(folder: Path) -> dict[str, str]:
     """Return the identity of each run whose weights are published, by its key."""
-    found = {}
+    found: dict[str, str] = {}
     for path in sorted((folder / FOLDER).glob("*.safetensors")):
         with safe_open(path, "numpy") as file:
             told = json.loads(file.metadata()[IDENTITIES])

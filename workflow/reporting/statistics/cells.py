@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from workflow.definitions.tables import Metric
 from workflow.files import csv_text, read_csv
 from workflow.reporting.measures import Measure, Scalar
 from workflow.reporting.statistics import intervals
@@ -118,9 +119,7 @@ _READ: Mapping[str, Any] = {
 }
 
 
-def ours_of(
-    metric: Mapping[str, Any], statistic: str, behind: Sequence[Measure]
-) -> tuple[Ours, list[Scalar]]:
+def ours_of(metric: Metric, statistic: str, behind: Sequence[Measure]) -> tuple[Ours, list[Scalar]]:
     """Return our value over the runs that have the metric, and their scalars.
 
     The value is `UNDEFINED` where the metric was measured, but has a value in no run.  That of a

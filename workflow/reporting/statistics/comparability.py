@@ -1,14 +1,15 @@
 """Why runs of ours can't stand beside a paper's number: demo scale, overlay, other data."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
+from workflow.definitions.experiments import ScaleName
 from workflow.reporting.measures import Measure
 
 
-def base_scale(scale: str) -> str:
+def base_scale(scale: str) -> ScaleName:
     """Return the scale that an overlay's scale `<scale>+<name>` stands on, or the scale itself."""
-    return scale.partition("+")[0]
+    return cast(ScaleName, scale.partition("+")[0])
 
 
 def hindrances_of_scale(scale: str) -> list[str]:

@@ -45,15 +45,16 @@ def crossing(name: str, behind: Sequence[Measure]) -> Crossing | str:
     """
     having = [measure for measure in behind if measure.number(name) is not None]
     curves = [_performance(name, measure, behind) for measure in having]
-    if not having or any(curve is None for curve in curves):
+    known = [curve for curve in curves if curve is not None]
+    if not having or len(known) < len(curves):
         return UNKNOWN
     ends = []
-    for measure, curve in zip(having, curves, strict=True):
+    for measure, curve in zip(having, known, strict=True):
         found = _between(name, measure, curve)
         if found is None:
             return NO_BEFORE
         ends.append(found)
-    mean = np.mean(np.array(curves, dtype=float), axis=0)
+    mean = np.mean(np.array(known, dtype=float), axis=0)
     before, at = np.mean(np.array(ends), axis=0)
     course = [(float(one), float(other)) for one, other in pairwise(mean)]
     sizes = [agreed.n for it in having if (agreed := it.scalar(_agreement(name))) and agreed.n]

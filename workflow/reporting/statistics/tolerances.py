@@ -5,14 +5,13 @@ from itertools import pairwise
 from typing import Any
 
 from workflow.definitions.paper import Paper
-from workflow.definitions.tables import Rule
 
 NAME = "tolerances.json"
-Rules = Mapping[str, Rule]
+Rules = Mapping[str, Mapping[str, Any]]
 """By `<paper> <metric>`, the rule of `tables.yaml`."""
 
 
-def current() -> dict[str, Rule]:
+def current() -> dict[str, dict[str, Any]]:
     """Return the rules that stand in the papers' `tables.yaml` now, without those before them."""
     return {
         f"{paper.name} {name}": {
@@ -46,7 +45,7 @@ def changes(history: Sequence[Mapping[str, Any]], rules: Rules) -> list[str]:
     return said
 
 
-def _written(rule: Rule) -> str:
+def _written(rule: Mapping[str, Any]) -> str:
     parts = dict(rule)
     rows = ", ".join(f"{row} {std}" for row, std in parts.pop("by_row", {}).items())
     parts |= {"by row": f"({rows})"} if rows else {}

@@ -7,7 +7,7 @@ Facts stand in the table's sidecar, so that a published table can be made anew w
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from workflow.datasets.fetched import origins
 from workflow.datasets.io.checksums import read_manifest
@@ -16,6 +16,7 @@ from workflow.definitions.cells import why_different
 from workflow.definitions.corpora import CorpusRow, CorpusTable
 from workflow.definitions.expected import Expected
 from workflow.definitions.paper import Paper
+from workflow.definitions.tables import Tables
 from workflow.reporting.statistics.cells import Cell
 from workflow.reporting.statistics.comparability import hindrances_of_scale
 from workflow.reporting.statistics.verdict import Verdict
@@ -139,7 +140,7 @@ def facts_of(recipe: Recipe, encoded: Path, fetched: Path) -> Facts:
         encoded: folder of its encoded data.
         fetched: folder of its dataset's fetched files, each with a record of its origin.
     """
-    manifest = read_manifest(encoded)
+    manifest: Mapping[str, Any] = read_manifest(encoded)
     names = files(recipe)["sources"]
     form = str(recipe.get("source", "official")) if names else "generated"
     read = [origins.read(fetched / name) for name in names]
@@ -246,7 +247,7 @@ def judge(
     return Verdict("differs", f"difference {value - theirs:+.6g}")
 
 
-def as_tables(paper: Paper, name: str, facts: Mapping[str, Facts]) -> dict[str, Any]:
+def as_tables(paper: Paper, name: str, facts: Mapping[str, Facts]) -> Tables:
     """Return the table as a definition like those of `tables.yaml`, which the layout reads."""
     definition = paper.definition("corpora", name)
     columns = {one: COLUMNS[one] for one in definition["columns"]}
@@ -273,7 +274,7 @@ def as_tables(paper: Paper, name: str, facts: Mapping[str, Facts]) -> dict[str, 
         ],
         "notes": [*definition.get("notes", []), *about],
     }
-    return {"metrics": metrics, "tables": {name: shown}}
+    return cast(Tables, {"metrics": metrics, "tables": {name: shown}})
 
 
 def _hindrances(paper: Paper, scale: str, facts: Facts) -> list[str]:

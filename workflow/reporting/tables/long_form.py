@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from workflow.definitions import cells as needs
 from workflow.definitions.expected import Expected, Printed
 from workflow.definitions.paper import Paper
-from workflow.definitions.tables import Column, Metric, Row, Rule
+from workflow.definitions.tables import Column, Metric, Row, Rule, Table
 from workflow.errors import ReportingError
 from workflow.reporting.bounds import bounds_of
 from workflow.reporting.measures import (
@@ -73,9 +73,9 @@ class Context:
     """Why runs failed, by `<experiment>/<variant>`."""
 
     @property
-    def table(self) -> Mapping[str, Any]:
+    def table(self) -> Table:
         """The table's own definition."""
-        return self.paper.definition("tables", self.name)
+        return cast(Table, self.paper.definition("tables", self.name))
 
 
 def build(
@@ -135,7 +135,8 @@ def _shown(metric: Metric, behind: Sequence[Measure]) -> Sequence[Measure]:
     """
     behind = [measure for measure in behind if not measure.left_out(metric["measure"])]
     known = [measure for measure in behind if measure.of_metric(metric)]
-    if known and isinstance(known[0].of_metric(metric).value, str):
+    first = known[0].of_metric(metric) if known else None
+    if first and isinstance(first.value, str):
         return known[:1]
     device = usual_device([one] for one in known)
     return [one for one in behind if device_of(one) == device] if known else behind
@@ -220,7 +221,7 @@ def _cells(
         notes = [
             "" if row.get("quoted") else verdict.reason,
             *because.values(),
-            f"{before.word} until {former['until']}: {before.reason}" if changed else "",
+            f"{before.word} until {former['until']}: {before.reason}" if former and changed else "",
             f"seeds {seeds}" if behind else "",
             number.note,
         ]
@@ -258,7 +259,7 @@ def _cells(
         beside |= {"failed": failed} if failed else {}
         cells.append((replace(cell, note=note), beside))
     if statistics is not by_runs and ours.runs:
-        other = replace(
+        over_seeds = replace(
             cells[0][0],
             **by_runs._asdict(),
             source=table["source"],
@@ -268,7 +269,7 @@ def _cells(
             verdict="not comparable",
             note="spread over runs; the paper's is over examples",
         )
-        cells.append((other, {}))
+        cells.append((over_seeds, {}))
     return cells
 
 

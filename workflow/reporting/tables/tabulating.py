@@ -6,6 +6,7 @@ from typing import Any
 
 from model.store.checksums import Damaged
 from workflow.definitions.paper import Paper
+from workflow.definitions.tables import Tables
 from workflow.errors import ReportingError
 from workflow.files import read_sidecar, write_sidecar, write_text
 from workflow.reporting.measures import Measures
@@ -48,9 +49,7 @@ def scale_of(sidecar: Mapping[str, Any]) -> str:
     return scale
 
 
-def write_table(
-    table: tables.LongForm, definitions: Mapping[str, Any], name: str, prefix: Path
-) -> None:
+def write_table(table: tables.LongForm, definitions: Tables, name: str, prefix: Path) -> None:
     """Write a table's four files.
 
     Args:
