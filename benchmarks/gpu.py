@@ -263,7 +263,7 @@ def at_once(programs: int) -> Row:
 def share(begin: Any, rates: Any) -> None:
     """Train at once with others; tokens per second."""
     prepare_process()
-    set_numerics({"threads": 1, "matmul": "fast"})
+    set_numerics({"threads": 1, "matmul": "fast"}, DEVICE)
     update = updates(make_ours(SHAPES["small"]).to(DEVICE), our_loss, pairs(SHARED))
     for _ in range(WARM):
         update()
@@ -325,7 +325,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if odd := set(given.parts) - PARTS.keys():
         parser.error(f"'{min(odd)}' is none of {', '.join(PARTS)}")
     prepare_process()
-    set_numerics({"threads": 1, "matmul": "fast"})
+    set_numerics({"threads": 1, "matmul": "fast"}, DEVICE)
     file = given.out / MEASURED
     file.parent.mkdir(parents=True, exist_ok=True)
     known = json.loads(file.read_text()) if file.is_file() else {"rows": {}}

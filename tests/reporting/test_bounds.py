@@ -78,10 +78,10 @@ def test_the_interval_of_a_difference_ends_where_both_sides_have_to(
     right: dict[str, Any], ends: tuple[float, float]
 ) -> None:
     decision = Decision("undecided", "", 0.7, -0.09, 1.5, 2)
-    claim = {"unit": "fraction", "measure": "agreement.share", "left": {}, "right": right}
-    found = _within(claim, decision)  # type: ignore[arg-type]
+    claim = {"measure": "agreement.share", "left": {}, "right": right}
+    found = _within(claim, decision, "fraction")  # type: ignore[arg-type]
     assert (found.ci_low, found.ci_high) == ends
-    assert _within({**claim, "unit": "nats"}, decision) == decision  # type: ignore[arg-type, typeddict-item]
+    assert _within(claim, decision, "nats") == decision  # type: ignore[arg-type]
 
 
 def test_what_is_impossible_is_in_no_table() -> None:

@@ -393,7 +393,8 @@ class Side:
         random.seed(0)
         before, lstm = engine.enabled, functions.lstm
         try:
-            optimization.set_numerics({**spec["training"], "threads": threads})
+            on_gpu = [torch.device(self.device)] if self.device != "cpu" else []
+            optimization.set_numerics({**spec["training"], "threads": threads}, *on_gpu)
             engine.enabled = library
             if half and not native:
                 functions.lstm = single_lstm(lstm)

@@ -175,7 +175,7 @@ def test_numbers_never_round_to_what_they_are_compared_with() -> None:
 
 
 def test_a_test_set_that_is_too_small_is_said_of_undecided_claims_alone() -> None:
-    small = {"over": "corpora", "needed": 14230}
-    why = "too few sentences for the paper's difference, whatever the seeds (14,000 could show it)"
+    small = {"over": "corpora", "needed": 14230, "interest": 0.15}
+    why = "too few sentences to show a difference of 0.3 with these seeds (14,000 could)"
     assert line(**small)[-1] == f"**undecided** (interval contains 0; {why})"
     assert line(**small, verdict="holds")[-1] == "**holds**"

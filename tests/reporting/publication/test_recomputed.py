@@ -251,7 +251,7 @@ def test_every_claim_that_was_run(paper: str) -> None:
             ends = (claim["ci_low"], claim["ci_high"])
             definition = definitions[claim["id"]]
             measure = definition["left"].get("measure", definition.get("measure", ""))
-            least, most = possible(claim["unit"], measure)
+            least, most = possible(claim["unit"].replace("points", "%"), measure)
             other = (least, most) if claim["right"]["variant"] else (fixed, fixed)
             low, high = max(low, least - other[1]), min(high, most - other[0])
             assert ends == pytest.approx((low, high), abs=1e-6), place

@@ -75,7 +75,7 @@ class JudgedClaim:
     p: float | None
     """The least p for which an interval of level 1 - p decides; None where none was tested."""
     needed: int | None
-    """The size of a test set that could show the paper's difference, see `decisions.Decision`."""
+    """The size of a test set that could show a difference, see `decisions.Decision`."""
     left: ClaimSide
     right: ClaimSide
     seeds: list[int]

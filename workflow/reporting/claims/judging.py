@@ -78,7 +78,7 @@ def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
         ]
         if not comparable((it, name) for it, name in named if it.timed(name.partition(".")[0])):
             decision = OTHER_TIMES
-        decision = _within(claim, decision)
+        decision = _within(claim, decision, _unit(claim, named))
         compared = [one for both in zip_longest(ones, others) for one in both if one is not None]
         behind = list({id(measure): measure for measure in compared}.values())
         runs.update({measure.identity: provenance(measure) for measure in behind})
@@ -105,11 +105,17 @@ def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
     return {"schema": 1, "paper": paper.name, "scale": scale, "claims": claims, "runs": runs}
 
 
-def _within(claim: Claim, decision: Decision) -> Decision:
+def _unit(claim: Claim, named: Sequence[tuple[Measure, str]]) -> str:
+    """Return the unit of what was compared: points of a claim may be percentages."""
+    units = {told.unit for measure, name in named if (told := measure.scalar(name))}
+    return units.pop() if len(units) == 1 else claim["unit"]
+
+
+def _within(claim: Claim, decision: Decision, unit: str) -> Decision:
     """Return a decision whose interval ends where the difference of two bounded values has to."""
     if decision.ci_low is None or decision.ci_high is None:
         return decision
-    low, high = bounds_of(claim["unit"], _measure(claim, "left").rpartition(".")[2])
+    low, high = bounds_of(unit, _measure(claim, "left").rpartition(".")[2])
     fixed = _fixed(claim)
     least, most = (low, high) if fixed is None else (fixed, fixed)
     return replace(

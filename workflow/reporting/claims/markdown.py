@@ -141,9 +141,10 @@ def _verdict(claim: JudgedClaim, caveats: list[str]) -> str:
 
 
 def _too_small(claim: JudgedClaim) -> str:
-    """Say that the test set is too small for the paper's difference, and how large it has to be."""
+    """Say which difference a test set is too small to show, and how large it has to be."""
     needed, one = f"{float(f'{claim.needed:.2g}'):,.0f}", COUNTED[claim.over]
-    return f"too few {one}s for the paper's difference, whatever the seeds ({needed} could show it)"
+    shown = f"a difference of {2 * (claim.interest or 0):g}"
+    return f"too few {one}s to show {shown} with these seeds ({needed} could)"
 
 
 def _doubt(claim: JudgedClaim) -> str:

@@ -28,7 +28,7 @@ def draw(panels: Sequence[Panel]) -> Figure:
     for axes, panel in zip(all_axes, shown, strict=True):
         images.append(_map(axes, panel.drawn[0]))
         axes.set_title(panel.label)
-    highest = max(float(np.asarray(image.get_array()).max()) for image in images)
+    highest = max(float(np.ma.asarray(image.get_array()).max()) for image in images)
     for image in images:
         image.set_clim(0, highest)
     bar = figure.colorbar(images[0], ax=all_axes, shrink=0.8, pad=0.02)

@@ -45,8 +45,8 @@ class Decision:
     p: float | None = None
     """The least p for which an interval of level 1 - p decides; None where none was tested."""
     needed: int | None = None
-    """The examples or sentences of a test set that could show the paper's difference, where those
-    of today can't with any number of seeds."""
+    """The examples or sentences of a test set that could show twice the difference of interest with
+    as many seeds, where those of today can't."""
 
 
 class Asked(NamedTuple):
@@ -140,10 +140,10 @@ def _decide(
 
 
 def _needed(test_set: Interval, asked: Asked, n: int) -> int | None:
-    """Return how many examples the interval of a test set is as narrow with as the paper's effect.
+    """Return with how many examples half the interval of a test set is twice the interest.
 
-    None where it is already, or leaves out the margin. The effect is twice the difference of
-    interest, and the width falls with the root of `n`.
+    None where it is smaller already, or where the interval leaves out the margin. It falls with the
+    root of `n`; seeds narrow it too, as far as examples differ by seed.
     """
     low, high = test_set
     half, effect = (high - low) / 2, 2 * (asked.interest or math.inf)
