@@ -392,7 +392,7 @@ def test_each_sentence_stands_alone(paper: Paper) -> None:
     assert len(set(sentences)) == len(sentences)
 
 
-def test_a_test_set_too_small_for_the_papers_difference_says_the_size_that_could_decide() -> None:
+def test_a_test_set_too_small_for_twice_the_interest_says_the_size_that_could_show_it() -> None:
     """Of so many examples the interval over them alone is as narrow as the difference."""
     random = np.random.default_rng(0)
     examples = random.normal(0.0, 1.0, 500)

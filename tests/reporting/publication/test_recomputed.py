@@ -126,6 +126,7 @@ def test_means_spreads_and_intervals_of_every_cell() -> None:
             assert float(row["std"]) == pytest.approx(within, rel=1e-4), place
             counts["over examples"] += 1
     assert counts["means"] > 800 and counts["intervals"] > 300 and counts["over examples"] > 10
+    assert counts["cut"] > 20
 
 
 def lines(node: Mapping[str, str], file: str) -> list[str]:
