@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 
 from workflow.equivalence.specs import (
+    BRIEF,
     SEED,
     UPDATES,
+    brief,
     compressed,
     different_forms,
     form,
     in_single,
     lengthen,
+    of_further_form,
     shortened,
     small_recipe,
 )
@@ -46,6 +49,10 @@ def test_a_training_is_compressed_and_its_model_and_precision_stay():
     single = in_single(spec)["training"]
     assert (single["precision"], single["batch"]) == ("fp32", {"tokens": 768})
     assert training["batch"] == {"tokens": 192}
+    twin, further = brief(in_single(spec)), of_further_form(in_single(spec))
+    assert twin["training"] == single | {"updates": BRIEF}
+    assert further["training"] == single | {"updates": BRIEF, "batch": {"tokens": 192}}
+    assert twin["checkpoints"] == further["checkpoints"] == [8, 16]
 
 
 def test_what_a_training_does_not_have_it_does_not_get():

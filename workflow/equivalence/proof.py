@@ -17,9 +17,11 @@ from workflow.equivalence.sides import OF, Failed, Kind, Of, Sides, Use, What
 from workflow.equivalence.specs import (
     JUDGED,
     UPDATES,
+    brief,
     different_forms,
     form,
     in_single,
+    of_further_form,
     with_rows_apart,
 )
 from workflow.equivalence.statements import Place
@@ -166,8 +168,8 @@ def _findings(
 
     if proof.kind.what == "training":
         measured: set[str] = set()
-        for key in different_forms([use.key for use in uses], sides.after):
-            yield from _train(sides, key, longer, of_old, of_new, note)
+        for place, key in enumerate(different_forms([use.key for use in uses], sides.after)):
+            yield from _train(sides, key, place == 0, longer, of_old, of_new, note)
             for name, part in sides.after[key]["evaluators"].items():
                 if part["code"] not in measured:
                     measured.add(part["code"])
@@ -187,12 +189,15 @@ def _findings(
 
 
 def _train(
-    sides: Sides, key: str, longer: int, of_old: Json, of_new: Json, note: Note
+    sides: Sides, key: str, whole: bool, longer: int, of_old: Json, of_new: Json, note: Note
 ) -> Iterator[Finding]:
+    """Yield how trainings of a variant compare; a kind's first form is trained `whole`."""
     old, new = sides.specs(key)
     pairs = [(old, new)]
     if old["training"]["precision"] != "fp32":
-        pairs.append((in_single(old), in_single(new)))
+        pairs.append((brief(in_single(old)), brief(in_single(new))))
+    if not whole:
+        pairs = [(of_further_form(one), of_further_form(other)) for one, other in pairs]
     for spec, other in pairs:
         one = sides.training("old", key, spec, longer, of_old)
         two = sides.training("new", key, other, longer, of_new)
@@ -248,15 +253,18 @@ def _by_update(sides: Sides, old: Json, new: Json) -> Finding:
     """Judge single updates and the end of training, both from the states of the old side."""
     from safetensors.torch import load_file
 
-    after = [update + 1 for update in JUDGED]
-    watch: Json = {"statements": {}, "digests": [], "states": sorted({*JUDGED, *after} - {0})}
+    updates = old["spec"]["training"]["updates"]
+    judged = [update for update in JUDGED if update < updates]
+    after = [update + 1 for update in judged]
+    states = sorted({*judged, *after, updates} - {0})
+    watch: Json = {"statements": {}, "digests": [], "states": states}
     sides.old.ask("train", **{**old, **watch})
     precision = str(old["spec"]["training"]["precision"])
     shared = ("spec", "data", "parents")
     one, two = ({name: request[name] for name in shared} for request in (old, new))
     folder, ours = Path(old["to"]), str(Path(new["to"]) / "state.pt")
     findings = []
-    for update in JUDGED:
+    for update in judged:
         start = str(folder / f"state-{update}.pt") if update else None
         sides.new.ask("step", **two, start=start, to=ours)
         found = _step(sides, one, start, str(folder / f"state-{update + 1}.pt"), ours)
@@ -264,7 +272,7 @@ def _by_update(sides: Sides, old: Json, new: Json) -> Finding:
         if found.verdict == "different":
             break
     if worst(findings).verdict != "different":
-        begun = {"state": str(folder / f"state-{UPDATES}.pt"), "kept": str(folder)}
+        begun = {"state": str(folder / f"state-{updates}.pt"), "kept": str(folder)}
         sides.new.ask("train", **{**new, **watch, "states": [], "stops": [], "begun": begun})
         made, expected = (
             {"model": load_file(Path(request["to"]) / "weights.safetensors")}
@@ -333,13 +341,11 @@ def _tied(sides: Sides, do: str, old: Json, new: Json, gone: set[str]) -> Findin
             {**request, **tied, **({"to": f"{request['to']}.tied"} if "to" in request else {})}
             for request in (old, new)
         )
-        try:
-            expected = sides.old.ask(do, **one)["result"]
-        except Failed:  # what has no meaning without weights shows nothing
+        expected, made = sides.at_once(do, one, other)
+        if expected.exception():  # what has no meaning without weights shows nothing
             continue
-        try:
-            made = sides.new.ask(do, **other)["result"]
-        except Failed as error:
+        if error := made.exception():
             return Finding("different", inf, 0, f"where choices are ties it fails: {error}")
-        found.append(judging.results(made, judging.without(expected, gone), []))
+        result = judging.without(expected.result()["result"], gone)
+        found.append(judging.results(made.result()["result"], result, []))
     return worst(found)

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -14,12 +14,11 @@ from workflow.equivalence import side
 from workflow.equivalence.changed import Change, changes
 from workflow.equivalence.side import Json
 from workflow.equivalence.specs import (
-    STOP,
-    UPDATES,
     compressed,
     further_recipes,
     known_words,
     lengthen,
+    of_further_form,
     settings_of,
     shortened,
     small_recipe,
@@ -131,10 +130,15 @@ class Sides:
 
     def both(self, do: str, old: Json, new: Json) -> tuple[Any, Any]:
         """Return the answers of both sides, which compute at once."""
+        first, second = self.at_once(do, old, new)
+        return first.result(), second.result()
+
+    def at_once(self, do: str, old: Json, new: Json) -> tuple[Future[Any], Future[Any]]:
+        """Have both sides compute at once, and return how each ended."""
         first = self._threads.submit(self.old.ask, do, **old)
         second = self._threads.submit(self.new.ask, do, **new)
         wait([first, second])
-        return first.result(), second.result()
+        return first, second
 
     def kinds(self) -> dict[Kind, list[Use]]:
         """Return every kind whose code differs, with its uses; settings must be the same."""
@@ -201,9 +205,14 @@ class Sides:
         """Return folder and answer of a training by the old code, at first use."""
         spec, _ = self.specs(key, offset)
         request = self.training("old", key, spec, longer, {})
+        self._weights(request)
+        return Path(request["to"]), self._trained[request["to"]]
+
+    def _weights(self, request: Json) -> str:
+        """Return the file of the weights of a training by the old code, at first use."""
         if request["to"] not in self._trained:
             self.keep(request, self.old.ask("train", **request))
-        return Path(request["to"]), self._trained[request["to"]]
+        return str(Path(request["to"]) / "weights.safetensors")
 
     def keep(self, request: Json, answer: Json) -> None:
         """Keep what the old code answered to a training for those who ask for it later."""
@@ -211,26 +220,31 @@ class Sides:
 
     def training(self, of: Of, key: str, spec: Json, longer: int, watched: Json) -> Json:
         """Return the request to train a spec of a variant, `of` the old or the new side."""
-        name = f"{key}/{longer}/{spec['seed']}/{spec['training']['precision']}".replace("/", "-")
+        precision, updates = (spec["training"][name] for name in ("precision", "updates"))
+        name = f"{key}/{longer}/{spec['seed']}/{precision}/{updates}".replace("/", "-")
         return {
             "spec": spec,
             "data": self.data_of(key, longer),
-            "stops": [STOP],
+            "stops": [updates // 2],
             "parents": self.parents(key, longer),
             "to": str(self.work / of / "trained" / name),
             "statements": watched,
-            "digests": [1, STOP, UPDATES],
+            "digests": [1, updates // 2, updates],
             "states": [],
         }
 
     def parents(self, key: str, longer: int) -> dict[str, str]:
-        """Return the files of the weights that a variant starts from or reads, by name."""
+        """Return the files of the weights that a variant starts from or reads, by name.
+
+        They are of short trainings by the old code.
+        """
         scale = key.partition("/")[0]
         named = self.before[key]["parents"].items()
         keys = {name: f"{scale}/{run.rpartition('/')[0]}" for name, run in named}
         return {
-            name: str(self.trained(parent, longer)[0] / "weights.safetensors")
+            name: self._weights(self.training("old", parent, of_further_form(spec), longer, {}))
             for name, parent in keys.items()
+            for spec, _ in [self.specs(parent)]
         }
 
     def record(self, key: str, longer: int, offset: int) -> str:

@@ -18,8 +18,10 @@ from workflow.equivalence.side import SCALES, Json
 from workflow.planning.identity import canonical, nameless
 
 UPDATES = 40
-STOP = 20
-"""The update after which a training is left, and goes on from what was saved."""
+"""A training is left halfway, and goes on from what was saved."""
+BRIEF = 16
+"""Updates of a twin in fp32 and of a kind's further forms: with a warm-up, a decay, an epoch's end,
+an average and a stop, too."""
 JUDGED = (0, 1, 2, 4, 7, 8, 12, 13, 19, 20, 26, 32, 38, 39)
 """The updates from whose states both sides make one more, where their trainings differ."""
 ROWS = 200
@@ -135,6 +137,20 @@ def in_single(spec: Json) -> Json:
         for name, size in spec["training"]["batch"].items()
     }
     return {**spec, "training": {**spec["training"], "precision": "fp32", "batch": batch}}
+
+
+def brief(spec: Json) -> Json:
+    """Return a spec of a proof with fewer updates."""
+    kept = [BRIEF // 2, BRIEF] if spec["checkpoints"] else []
+    return {**spec, "checkpoints": kept, "training": {**spec["training"], "updates": BRIEF}}
+
+
+def of_further_form(spec: Json) -> Json:
+    """Return a spec of a proof with fewer updates, on batches that are as small as in bf16."""
+    most = {"tokens": TOKENS // HALF, "micro_tokens": TOKENS // HALF // 2}
+    batch = spec["training"]["batch"]
+    small = {name: min(size, most.get(name, size)) for name, size in batch.items()}
+    return brief({**spec, "training": {**spec["training"], "batch": small}})
 
 
 def with_rows_apart(spec: Json) -> Json:
