@@ -288,6 +288,9 @@ def test_what_cannot_be_compared_is_said(paper: Paper, results: Results) -> None
     reasons = claim(found, "tau_sst")["hindrances"]
     assert len(reasons) == 2
     assert any("generated corpus" in reason for reason in reasons)
+    changed = {"text_classification/sst_soft": {"data": [{"dataset": "sst"}, {"dataset": "own"}]}}
+    overlaid = claim(judge(paper, "demo", results.read(), changed), "tau_sst")["hindrances"]
+    assert overlaid == [*reasons, "the overlay puts other data (own) in the place of the claim's"]
 
 
 @pytest.mark.parametrize("name", ["accuracy_sst", "tau_sst"])

@@ -29,11 +29,11 @@ from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.files import read_sidecar, write_sidecar
 from workflow.reporting.measures import Measures
+from workflow.reporting.overlaid import on_other_data, overlaid
 from workflow.reporting.publication.counting import comparisons
 from workflow.reporting.statistics.cells import IDENTITY, Cell, text, write_cells
 from workflow.reporting.tables.latex import latex, tex_escape
 from workflow.reporting.tables.layout import NO_ROW
-from workflow.reporting.tables.overlaid import on_other_data, overlaid
 from workflow.reporting.tables.tabulating import tabulate
 from workflow.scripts.latex import latex_of
 from workflow.scripts.measure import plain

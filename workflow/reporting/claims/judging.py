@@ -33,6 +33,7 @@ from workflow.reporting.measures import (
     provenance,
     usual_device,
 )
+from workflow.reporting.overlaid import NOTHING, Overlaid, exchanged
 from workflow.reporting.statistics import bootstrap, intervals
 from workflow.reporting.statistics.comparability import base_scale, hindrances
 from workflow.reporting.statistics.decisions import (
@@ -54,12 +55,20 @@ STATED = ("id", "source", "label", "unit", "digits", "over", "direction", "margi
 """What a judged claim has of its definition as it stands there."""
 
 
-def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
+def judge(
+    paper: Paper, scale: str, measures: Measures, changed: Overlaid = NOTHING
+) -> dict[str, Any]:
     """Return the decisions on all claims of a paper, with the runs behind them.
 
     A claim decided on runs that can't be compared with the paper's (demo scale, overlay, reduced
     or stand-in data) keeps its decision, and says so in `hindrances`. Timings by code before a
     change of it and after decide nothing.
+
+    Args:
+        paper: whose claims are decided.
+        scale: the scale, or `<scale>+<overlay>`.
+        measures: of the runs that there are.
+        changed: what an overlay changes of runs.
     """
     claims, runs = [], {}
     departures = Departures(paper.folder.parent, base_scale(scale))
@@ -96,13 +105,19 @@ def judge(paper: Paper, scale: str, measures: Measures) -> dict[str, Any]:
             right=_side(claim, "right", others),
             seeds=sorted({measure.seed for measure in behind}),
             devices=dict(Counter(str(one.provenance.get("device")) for one in behind)),
-            hindrances=hindrances(scale, conditions, behind),
+            hindrances=[*hindrances(scale, conditions, behind), *_other_data(changed, behind)],
             measures=[measure.path.as_posix() for measure in behind],
             runs=[measure.identity for measure in behind],
             partners=partners(named),
         )
         claims.append(judged.told())
     return {"schema": 1, "paper": paper.name, "scale": scale, "claims": claims, "runs": runs}
+
+
+def _other_data(changed: Overlaid, behind: Sequence[Measure]) -> list[str]:
+    """Return the sentence that an overlay's data are not those of the claim, if they are not."""
+    data = exchanged(changed, behind)
+    return [f"the overlay puts other data ({data}) in the place of the claim's"] if data else []
 
 
 def _unit(claim: Claim, named: Sequence[tuple[Measure, str]]) -> str:

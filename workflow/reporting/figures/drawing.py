@@ -12,13 +12,23 @@ from workflow.files import write_sidecar
 from workflow.reporting.figures.drawn import drawn
 from workflow.reporting.figures.panels import Panel, missing, panels
 from workflow.reporting.figures.style import rendered, styled
-from workflow.reporting.measures import Measures, provenance
+from workflow.reporting.measures import Measure, Measures, provenance
+from workflow.reporting.overlaid import NOTHING, Overlaid, caption_of_figure
 
 KINDS = ("pdf", "png", "svg")
 
 
-def plot(paper: Paper, name: str, scale: str, measures: Measures, prefix: Path) -> None:
+def plot(
+    paper: Paper,
+    name: str,
+    scale: str,
+    measures: Measures,
+    prefix: Path,
+    changed: Overlaid = NOTHING,
+) -> None:
     """Write a figure as `<prefix>.pdf`, `.png`, `.svg` and its sidecar `.json`.
+
+    `changed` is what an overlay changes of runs.
 
     Raises ReportingError when the definition names a function or an argument that does not exist,
     or asks for what can't be drawn.
@@ -33,7 +43,7 @@ def plot(paper: Paper, name: str, scale: str, measures: Measures, prefix: Path) 
             raise ReportingError(f"{_where(paper, name)}: {error}") from None
         for kind in KINDS:
             write_atomically(prefix.with_suffix(f".{kind}"), rendered(figure, kind))
-        sidecar = {**_sidecar(paper, name, scale, given), "data": drawn(figure)}
+        sidecar = {**_sidecar(paper, name, scale, given, changed), "data": drawn(figure)}
     write_sidecar(prefix, sidecar, KINDS)
 
 
@@ -58,7 +68,9 @@ def _where(paper: Paper, name: str) -> str:
     return f"{paper.folder / 'figures.yaml'}: figures.{name}"
 
 
-def _sidecar(paper: Paper, name: str, scale: str, given: list[Panel]) -> dict[str, Any]:
+def _sidecar(
+    paper: Paper, name: str, scale: str, given: list[Panel], changed: Overlaid
+) -> dict[str, Any]:
     definition = paper.figures["figures"][name]
     series = [one for panel in given for one in panel.series]
     behind = {measure.identity: measure for one in series for measure in one.behind}
@@ -68,7 +80,7 @@ def _sidecar(paper: Paper, name: str, scale: str, given: list[Panel]) -> dict[st
         "figure": name,
         "scale": scale,
         "title": definition["title"],
-        "caption": definition["caption"],
+        "caption": caption_of_figure(definition["caption"], _labelled(given), changed),
         "not_run": missing(given),
         "runs": {identity: provenance(measure) for identity, measure in behind.items()},
         "panels": [
@@ -88,3 +100,13 @@ def _sidecar(paper: Paper, name: str, scale: str, given: list[Panel]) -> dict[st
             for panel in given
         ],
     }
+
+
+def _labelled(given: list[Panel]) -> dict[str, list[Measure]]:
+    """Return the measures behind each series, by its label, behind its panel's if not alone."""
+    found: dict[str, list[Measure]] = {}
+    for panel in given:
+        for one in panel.series:
+            label = ": ".join(filter(None, (panel.label * (len(given) > 1), one.label)))
+            found.setdefault(label, []).extend(one.behind)
+    return found

@@ -11,10 +11,10 @@ from workflow.planning.overlaid import overlaid
 from workflow.planning.plan import Plan
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measures
+from workflow.reporting.overlaid import NOTHING, Overlaid
 from workflow.reporting.publication.results import Result
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.tables.corpora import Facts, describe, facts_of, with_stated
-from workflow.reporting.tables.long_form import NOTHING, Overlaid
 from workflow.reporting.tables.tabulating import tabulate
 
 Known = Callable[[Paper, str, Mapping[str, DescribedCorpus]], dict[str, Facts]]
@@ -102,9 +102,9 @@ def make(
         # Matplotlib is slow to import; only what draws figures waits for it.
         from workflow.reporting.figures.drawing import plot
 
-        plot(paper, name, scale, measures, to / "figures" / paper.name / name)
+        plot(paper, name, scale, measures, to / "figures" / paper.name / name, changed)
     if items.claims:
-        write_json(to / "claims" / f"{paper.name}.json", judge(paper, scale, measures))
+        write_json(to / "claims" / f"{paper.name}.json", judge(paper, scale, measures, changed))
     for name, rows in items.corpora.items():
         facts = {**_missing(rows), **_current(known(paper, name, rows), rows)}
         facts = {row: with_stated(one, rows[row].stated) for row, one in facts.items()}

@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from workflow.definitions.cells import cells, format_of, metrics_of, row_name
 from workflow.definitions.tables import Metric, Tables
+from workflow.reporting.overlaid import CAPTION, on_other_data, overlaid
 from workflow.reporting.statistics.cells import IDENTITY, UNDEFINED, Cell, value_of
 from workflow.reporting.statistics.verdict import Between
 from workflow.reporting.tables import marks
@@ -20,7 +21,6 @@ from workflow.reporting.tables.footnotes import (
     trained_on,
     unequal,
 )
-from workflow.reporting.tables.overlaid import CAPTION, on_other_data, overlaid
 
 Kind = Literal["label", "ours", "paper", "verdict"]
 MISSING, NOT_RUN = "–", "not run"

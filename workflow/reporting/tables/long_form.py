@@ -7,7 +7,6 @@ shows.  The variant behind a cell is a template of the row's and the column's id
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any, cast
 
 from workflow.definitions import cells as needs
@@ -26,6 +25,7 @@ from workflow.reporting.measures import (
     provenance,
     usual_device,
 )
+from workflow.reporting.overlaid import NOTHING, Overlaid, changes_behind, exchanged
 from workflow.reporting.statistics.cells import (
     IDENTITY,
     UNDEFINED,
@@ -39,15 +39,9 @@ from workflow.reporting.statistics.comparability import base_scale, hindrances
 from workflow.reporting.statistics.crossing import Crossing, crossing
 from workflow.reporting.statistics.verdict import Between, Ours, Tolerance, Verdict, judge
 from workflow.reporting.tables.footnotes import on_device
-from workflow.reporting.tables.overlaid import other_data
 
 QUOTED = "quoted"
 """In the place of a verdict, for what the paper itself quotes from others and nobody runs."""
-
-
-NOTHING: Mapping[str, Any] = MappingProxyType({})
-Overlaid = Mapping[str, Mapping[str, Sequence[Any]]]
-"""Before and after by setting, of runs as `<experiment>/<variant>`."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +99,7 @@ def build(
             shown = _shown(metric, behind)
             runs.update({measure.identity: provenance(measure) for measure in shown})
             left_out = _left_out(metric, behind)
-            changed = _overlaid(context, shown)
+            changed = changes_behind(context.overlaid, shown)
             other = _on_other_devices(metric, behind, shown)
             for cell, beside in _cells(
                 context, row, column, called, metric, shown, left_out, other
@@ -230,7 +224,7 @@ def _cells(
         notes += map(on_device, other.get("other_devices", ()))
         failed = "" if behind else _failed(context, row, column)
         notes.append(f"failed: {failed}" if failed else "")
-        if not (exchanged := other_data(_overlaid(context, behind).get("overlaid", {}))):
+        if not (data := exchanged(context.overlaid, behind)):
             notes.append(str(row.get("note", "")))
         cell = Cell(
             **statistics._asdict(),
@@ -246,8 +240,8 @@ def _cells(
             flag=number.flag or str(row.get("flag", "")),
             verdict=QUOTED if row.get("quoted") else verdict.word,
         )
-        if exchanged:
-            notes.append(f"on other data ({exchanged})")
+        if data:
+            notes.append(f"on other data ({data})")
         elif difference := _difference(context, cell):
             notes.append(f"{base_scale(context.scale)}: difference {difference}")
         note = "; ".join(note for note in notes if note)
@@ -359,13 +353,6 @@ def _failed(context: Context, row: Row, column: Column) -> str:
     return context.failed.get("/".join(needs.behind_cell(context.table, row, column)), "")
 
 
-def _overlaid(context: Context, behind: Sequence[Measure]) -> dict[str, Any]:
-    """Return what an overlay changes of the runs behind a cell, as its entry in the sidecar."""
-    runs = dict.fromkeys(f"{one.run.get('experiment')}/{one.run.get('variant')}" for one in behind)
-    changed = {key: pair for run in runs for key, pair in context.overlaid.get(run, {}).items()}
-    return {"overlaid": changed} if changed else {}
-
-
 def _difference(context: Context, cell: Cell) -> str:
     """Return an overlay's difference to the scale it stands on, or nothing."""
     base = context.base.get(cell.key, Cell()).mean
@@ -378,11 +365,11 @@ def _told(
     context: Context, cell: Cell, metric: Metric, behind: Sequence[Measure]
 ) -> dict[str, Any]:
     """Return a cell's entry in the sidecar: what was measured, and on which runs."""
-    exchanged = other_data(_overlaid(context, behind).get("overlaid", {}))
+    own = not exchanged(context.overlaid, behind)
     return {
         **dict(zip(IDENTITY, cell.key, strict=True)),
         "measure": metric["measure"],
-        "difference": None if exchanged else _difference(context, cell) or None,
+        "difference": (_difference(context, cell) or None) if own else None,
         "seeds": [measure.seed for measure in behind],
         "runs": [measure.identity for measure in behind],
         "measures": [measure.path.as_posix() for measure in behind],

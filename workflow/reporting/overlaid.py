@@ -1,21 +1,36 @@
-"""What a table of an overlay says of itself: what the overlay changes, and which data it puts in.
+"""What results of an overlay say of it: what it changes, and which data it puts in.
 
-An entry of the table's sidecar tells it of a cell as `overlaid`: before and after by setting.
+What is told of a cell, or of a figure's series, has the changes as `overlaid`: before and after by
+setting.
 """
 
 import json
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
+from workflow.reporting.measures import Measure
 from workflow.reporting.statistics.cells import Cell
 
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+Overlaid = Mapping[str, Mapping[str, Sequence[Any]]]
+"""Before and after by setting, of runs as `<experiment>/<variant>`."""
 Told = Mapping[str, Any]
 """A cell's entry in its table's sidecar."""
 SAME = "other data"
-CAPTION = (
-    "The overlay puts other data in the place of those that this table is about in its paper. "
-    "Title and labels are the paper's; what is on other data has their name in brackets."
+EXCHANGED = (
+    "The overlay puts other data in the place of those that this is about in its paper. "
+    "Title and labels are the paper's"
 )
+CAPTION = f"{EXCHANGED}; what is on other data has their name in brackets."
+"""Of a table."""
+
+
+def changes_behind(changed: Overlaid, behind: Sequence[Measure]) -> dict[str, Any]:
+    """Return what an overlay changes of the runs of measures, as their entry `overlaid`."""
+    runs = dict.fromkeys(f"{one.run.get('experiment')}/{one.run.get('variant')}" for one in behind)
+    found = {key: pair for run in runs for key, pair in changed.get(run, {}).items()}
+    return {"overlaid": found} if found else {}
 
 
 def other_data(overlaid: Mapping[str, Sequence[Any]]) -> str:
@@ -46,6 +61,26 @@ def on_other_data(cells: Sequence[Cell], told: Sequence[Told]) -> tuple[dict[str
     return by_row, {
         column: " and ".join(sorted(names)) for column, names in columns.items() if "" not in names
     }
+
+
+def exchanged(changed: Overlaid, behind: Sequence[Measure]) -> str:
+    """Return the name of the dataset that measures are on in the place of the paper's, if any."""
+    return other_data(changes_behind(changed, behind).get("overlaid", {}))
+
+
+def caption_of_figure(
+    caption: str, series: Mapping[str, Sequence[Measure]], changed: Overlaid
+) -> str:
+    """Return the caption of a figure, with what an overlay changes of its series, by label."""
+    other = {label: exchanged(changed, behind) for label, behind in series.items()}
+    if named := [f"“{label}” ({data})" for label, data in other.items() if data]:
+        caption = f"{EXCHANGED}; on other data: {', '.join(named)}."
+    told = [
+        {"row": label, "runs": True, **changes_behind(changed, behind)}
+        for label, behind in series.items()
+        if behind
+    ]
+    return " ".join([caption, *overlaid(told)])
 
 
 def overlaid(told: Sequence[Told]) -> list[str]:
