@@ -3,8 +3,8 @@
     alpha_t^(k) = normalizer((W^(k) s_t + b^(k))^T h)     c_t = sum_k sum_j alpha_tj^(k) h_j
     p(o_t)      = N([c_t, s_t]) = softmax(V tanh(U [s_t; P c_t]))
 
-With one head and softmax this is a `CopyingModel`. Heads are summed as in the text (the authors'
-code averages them).
+With one head and softmax this is a `CopyingModel`. Contexts are summed as in the text; those of
+`AveragedCopyingModel` are averaged as in the authors' code.
 """
 
 from __future__ import annotations
@@ -124,3 +124,11 @@ class MultiheadCopyingModel(CopyingModel):
         right = source[:, :, None, None].expand(*logits.shape[:3], 1)
         others = logits.scatter(3, right, float("-inf")).logsumexp(dim=3)
         return logits.gather(3, right).squeeze(3) - others
+
+
+class AveragedCopyingModel(MultiheadCopyingModel):
+    """A copying model whose context is the mean of K heads' contexts, as in the authors' code."""
+
+    def predict(self, context: Tensor, s: Tensor) -> Tensor:
+        """Logits (.., V), of K times the context and of states (.., H) that broadcast."""
+        return super().predict(context / self.heads, s)
