@@ -13,6 +13,8 @@ from workflow.errors import InputError
 Outcome = Literal["holds", "does not hold", "no difference", "undecided", "not run"]
 """What comes of a claim; the first three decide it."""
 
+PAIRED = ("runs", "examples")
+
 
 @closed
 class Side(TypedDict):
@@ -22,6 +24,9 @@ class Side(TypedDict):
     label: str
     measure: NotRequired[Measure]
     """in place of the claim's"""
+    beyond: NotRequired[str]
+    """a variant, such as an untrained one, whose measure of the same seed (of examples: of the same
+    example) is taken off"""
 
 
 @closed
@@ -125,6 +130,11 @@ def check_claims(claims: Claims, where: str) -> None:
                 f"{where}: claim {claim['id']}: corpora are compared with corpora; name a variant "
                 "on the right, or compare runs"
             )
+        if "beyond" in {**claim["left"], **claim["right"]} and claim["over"] not in PAIRED:
+            raise InputError(
+                f"{where}: claim {claim['id']}: `beyond` takes a control off runs or examples; "
+                "drop it, or compare these"
+            )
         if "interest" in claim and claim["margin"]:
             raise InputError(
                 f"{where}: claim {claim['id']}: a difference of interest is one from 0; drop "
@@ -140,10 +150,11 @@ def check_claims(claims: Claims, where: str) -> None:
 def claim_runs(claims: Claims) -> Runs:
     """Return the runs behind all claims."""
     pairs = [
-        (claim["experiment"], side["variant"])
+        (claim["experiment"], variant)
         for claim in claims["claims"]
         for side in (claim["left"], cast(Side, claim["right"]))
-        if "variant" in side
+        for variant in (side.get("variant"), side.get("beyond"))
+        if variant
     ]
     return list(dict.fromkeys(pairs))
 

@@ -178,6 +178,28 @@ class Measure:
         """Return the array `evaluator.name` (a list, or a mapping of lists), or None."""
         return self._told("arrays", name)
 
+    def beyond(self, control: "Measure", name: str) -> "Measure":
+        """Return this measure with `evaluator.name`, a number or an array, less a control's."""
+        evaluator, _, metric = name.partition(".")
+        told: dict[str, Any] = dict(self.evaluators.get(evaluator, {}))
+        value, other = self.number(name), control.number(name)
+        if value is not None and other is not None:
+            scalar = {**told["scalars"][metric], "value": value - other}
+            told["scalars"] = {**told["scalars"], metric: scalar}
+        ours, theirs = self.array(name), control.array(name)
+        if ours is not None and theirs is not None:
+            if len(ours) != len(theirs):
+                raise ReportingError(
+                    f"{self.path} and {control.path} measured {len(ours)} and {len(theirs)} "
+                    "examples; measure both runs on the same data."
+                )
+            apart = [
+                None if None in pair else pair[0] - pair[1]
+                for pair in zip(ours, theirs, strict=True)
+            ]
+            told["arrays"] = {**told["arrays"], metric: apart}
+        return replace(self, evaluators={**self.evaluators, evaluator: told})
+
     def _told(self, kind: str, name: str) -> Any:
         evaluator, _, metric = name.partition(".")
         return self.evaluators.get(evaluator, {}).get(kind, {}).get(metric)

@@ -76,7 +76,8 @@ def loop_copy(model: nn.Module, source: Tensor, before: Tensor) -> tuple[Tensor,
 @settings(max_examples=30)
 @given(
     st.integers(0, 2**31), st.integers(0, 3),
-    st.sampled_from([MultiheadCopyingModel, AveragedCopyingModel]), st.integers(1, 3), st.integers(1, 5), st.integers(4, 9), st.integers(1, 4), st.integers(1, 4),
+    st.sampled_from([MultiheadCopyingModel, AveragedCopyingModel]),
+    st.integers(1, 3), st.integers(1, 5), st.integers(4, 9), st.integers(1, 4), st.integers(1, 4),
 )  # fmt: skip
 def test_the_models_equal_their_equations(seed, heads, kind, batch, length, symbols, width, hidden):
     """Without and with a number of heads, and gradients (snell2021 eq. 1, 2, 3, 17, 18)."""

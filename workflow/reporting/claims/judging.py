@@ -73,9 +73,7 @@ def judge(
     claims, runs = [], {}
     departures = Departures(paper.folder.parent, base_scale(scale))
     for claim in (_with_printed(one, paper.expected) for one in paper.claims["claims"]):
-        left, right = (
-            measures.of(claim["experiment"], str(claim[side].get("variant", ""))) for side in SIDES
-        )
+        (left, off_left), (right, off_right) = (_runs(claim, side, measures) for side in SIDES)
         test = _of_groups if claim["over"] == "proportions" else _of_pairs
         decision, ones, others = test(claim, left, right)
         sides = zip(SIDES, (ones, others), strict=True)
@@ -89,7 +87,13 @@ def judge(
             decision = OTHER_TIMES
         decision = _within(claim, decision, _unit(claim, named))
         compared = [one for both in zip_longest(ones, others) for one in both if one is not None]
-        behind = list({id(measure): measure for measure in compared}.values())
+        compared += [
+            off[one.seed]
+            for used, off in ((ones, off_left), (others, off_right))
+            for one in used
+            if off
+        ]
+        behind = list({one.path: one for one in compared}.values())
         runs.update({measure.identity: provenance(measure) for measure in behind})
         conditions = paper.tables.get("not_comparable", [])
         judged = JudgedClaim(
@@ -114,6 +118,26 @@ def judge(
     return {"schema": 1, "paper": paper.name, "scale": scale, "claims": claims, "runs": runs}
 
 
+def _runs(
+    claim: Claim, side: SideName, measures: Measures
+) -> tuple[list[Measure], dict[int, Measure]]:
+    """Return a side's measures, and by seed the controls that are taken off them, where it has any.
+
+    A run counts where there is a control of its seed, trained on the same kind of device.
+    """
+    told = cast(Mapping[str, Any], claim[side])
+    runs = measures.of(claim["experiment"], str(told.get("variant", "")))
+    if "beyond" not in told:
+        return runs, {}
+    controls = {one.seed: one for one in measures.of(claim["experiment"], told["beyond"])}
+    found = [
+        run.beyond(controls[run.seed], _measure(claim, side))
+        for run in runs
+        if run.seed in controls and device_of(run) == device_of(controls[run.seed])
+    ]
+    return found, controls
+
+
 def _other_data(changed: Overlaid, behind: Sequence[Measure]) -> list[str]:
     """Return the sentence that an overlay's data are not those of the claim, if they are not."""
     data = exchanged(changed, behind)
@@ -131,6 +155,8 @@ def _within(claim: Claim, decision: Decision, unit: str) -> Decision:
     if decision.ci_low is None or decision.ci_high is None:
         return decision
     low, high = bounds_of(unit, _measure(claim, "left").rpartition(".")[2])
+    if "beyond" in claim["left"]:
+        low, high = low - high, high - low
     fixed = _fixed(claim)
     least, most = (low, high) if fixed is None else (fixed, fixed)
     return replace(
