@@ -118,7 +118,8 @@ def test_table_6_1_uses_all_numbers_of_its_table(paper: Paper) -> None:
 
 def test_needs_name_each_run_once_and_nothing_that_is_quoted(paper: Paper) -> None:
     assert table_runs(paper.tables["tables"]["table_6_1"]) == [
-        ("text_classification", f"{corpus}_{name}")
+        ("text_classification", f"{corpus}_{name}{untrained}")
+        for untrained in ("", "_untrained")
         for corpus in ("sst", "imdb", "newsgroups", "ag_news")
         for name in ("soft", "discrete", "two_stream")
     ]
@@ -130,7 +131,12 @@ def test_needs_name_each_run_once_and_nothing_that_is_quoted(paper: Paper) -> No
     assert len(figure_runs(paper.figures["figures"]["figure_6_1"])) == 12
     claims = claim_runs(paper.claims)
     sides = [(one["experiment"], one[side]) for one in paper.claims["claims"] for side in SIDES]
-    named = [(experiment, side["variant"]) for experiment, side in sides if "variant" in side]
+    named = [
+        (experiment, side[key])
+        for experiment, side in sides
+        for key in ("variant", "beyond")
+        if key in side
+    ]
     assert len(claims) == len(set(claims)) < len(named)
     assert set(claims) == set(named)
 
