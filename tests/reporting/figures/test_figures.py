@@ -16,7 +16,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from model.store.checksums import read_sealed
-from tests.reporting.synthetic import Results, lines, outcomes
+from tests.reporting.synthetic import Results, lines, one_run, outcomes
 from tests.sealing import put
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
@@ -28,6 +28,7 @@ from workflow.reporting.figures.panels import (
     Series,
     missing,
     not_run,
+    other_devices,
     panels,
     seeds,
 )
@@ -308,3 +309,20 @@ def test_a_wrong_definition_is_named(tmp_path: Path, change: dict, sentence: str
     paper.figures["figures"]["figure_2"] |= change
     with pytest.raises(ReportingError, match=rf"figures\.figure_2: .*{sentence}"):
         plot(paper, "figure_2", "lite", Measures([]), tmp_path / "f")
+
+
+def test_a_series_is_of_one_device_and_the_caption_counts_what_is_left_out() -> None:
+    runs = [
+        replace(run, provenance={**run.provenance, "device": device})
+        for seed, device in enumerate(["cpu", "NVIDIA H200", "cpu"])
+        for run in [one_run("a", seed, {"m": 0.5})]
+    ]
+    definition = {
+        "experiment": "toy",
+        "panels": [{"label": "p", "series": [{"label": "a", "variant": "a"}]}],
+    }
+    (panel,) = panels(definition, Paper("discrete_transformer").expected, Measures(runs))
+    assert [run.seed for run in panel.series[0].behind] == [0, 2]
+    assert "another device: 1 on NVIDIA H200." in other_devices([panel])
+    alike = panels(definition, Paper("discrete_transformer").expected, Measures(runs[::2]))
+    assert other_devices(alike) == ""

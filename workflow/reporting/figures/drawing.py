@@ -10,7 +10,7 @@ from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.files import write_sidecar
 from workflow.reporting.figures.drawn import drawn
-from workflow.reporting.figures.panels import Panel, missing, panels
+from workflow.reporting.figures.panels import Panel, missing, other_devices, panels
 from workflow.reporting.figures.style import rendered, styled
 from workflow.reporting.measures import Measure, Measures, provenance
 from workflow.reporting.overlaid import NOTHING, Overlaid, caption_of_figure
@@ -74,13 +74,14 @@ def _sidecar(
     definition = paper.figures["figures"][name]
     series = [one for panel in given for one in panel.series]
     behind = {measure.identity: measure for one in series for measure in one.behind}
+    caption = caption_of_figure(definition["caption"], _labelled(given), changed)
     return {
         "schema": 1,
         "paper": paper.name,
         "figure": name,
         "scale": scale,
         "title": definition["title"],
-        "caption": caption_of_figure(definition["caption"], _labelled(given), changed),
+        "caption": f"{caption} {other_devices(given)}".strip(),
         "not_run": missing(given),
         "runs": {identity: provenance(measure) for identity, measure in behind.items()},
         "panels": [

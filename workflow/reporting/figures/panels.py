@@ -1,5 +1,6 @@
 """What a figure is drawn from: its panels, their series, and the runs behind each."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -8,7 +9,7 @@ import numpy as np
 
 from workflow.definitions.expected import Expected, ExpectedValues
 from workflow.errors import ReportingError
-from workflow.reporting.measures import Measure, Measures
+from workflow.reporting.measures import Measure, Measures, device_of, usual_device
 
 MANY = 5
 """More seeds in a row than this are written by the first and the last."""
@@ -25,6 +26,8 @@ class Series:
     behind: Sequence[Measure]
     printed: Expected | None
     """The paper's number to mark, if any."""
+    left_out: Sequence[Measure] = ()
+    """Runs of another device than most."""
 
     @property
     def seeds(self) -> str:
@@ -55,21 +58,29 @@ class Panel:
 def panels(
     definition: Mapping[str, Any], expected: ExpectedValues, measures: Measures
 ) -> list[Panel]:
-    """Return a figure's panels with the runs behind each series."""
-    drawn = []
-    for panel in definition["panels"]:
-        series = [
-            Series(
-                str(one["label"]),
-                str(one["variant"]),
-                {k: v for k, v in one.items() if k in ("x", "array")},
-                measures.of(definition["experiment"], one["variant"]),
-                expected.at(one["printed"], one["printed"]["metric"]) if "printed" in one else None,
-            )
-            for one in panel["series"]
-        ]
-        drawn.append(Panel(str(panel["label"]), series))
-    return drawn
+    """Return a figure's panels with the runs behind each series, which are of one device."""
+    return [
+        Panel(
+            str(panel["label"]),
+            [_series(definition["experiment"], one, expected, measures) for one in panel["series"]],
+        )
+        for panel in definition["panels"]
+    ]
+
+
+def _series(
+    experiment: str, told: Mapping[str, Any], expected: ExpectedValues, measures: Measures
+) -> Series:
+    runs = measures.of(experiment, told["variant"])
+    device = usual_device([run] for run in runs)
+    return Series(
+        str(told["label"]),
+        str(told["variant"]),
+        {name: value for name, value in told.items() if name in ("x", "array")},
+        [run for run in runs if device_of(run) == device],
+        expected.at(told["printed"], told["printed"]["metric"]) if "printed" in told else None,
+        [run for run in runs if device_of(run) != device],
+    )
 
 
 def series_of(shown: Sequence[Panel]) -> list[Series]:
@@ -122,6 +133,14 @@ def arrays(measure: Measure, *names: str) -> list[Any]:
             "the run again."
         )
     return values
+
+
+def other_devices(found: Sequence[Panel]) -> str:
+    """Return the sentence that names the runs of other devices, which a figure leaves out."""
+    left_out = [run for panel in found for one in panel.series for run in one.left_out]
+    counts = Counter({run.key: device_of(run) for run in left_out}.values())
+    named = ", ".join(f"{count} on {device}" for device, count in counts.items())
+    return f"Left out, as most runs of a series are of another device: {named}." if named else ""
 
 
 def missing(found: Sequence[Panel]) -> list[str]:
