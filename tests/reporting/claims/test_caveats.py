@@ -34,8 +34,8 @@ def test_caveats_are_counted_and_stand_beside_the_verdict() -> None:
     caveats = Caveats([*claims, *others], HISTORY)
     # of four: .001 < .0125, .02 > .0167 (Holm); .02 < .025, .04 > .0375 (Benjamini-Hochberg)
     assert caveats.sentence == (
-        "Of 3 decided claims 1 were added after results; 2 stand after Benjamini-Hochberg's "
-        "correction (4 tests), 1 after Holm's."
+        "Of 3 decided claims 1 were added and 1 reworded after results; 2 stand after "
+        "Benjamini-Hochberg's correction (4 tests), 1 after Holm's."
     )
     lines = claims_table(claims, caveats.of).splitlines()[2:]
     added, second, reworded, undecided = (line.rpartition("**")[2] for line in lines)

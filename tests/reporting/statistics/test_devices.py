@@ -53,7 +53,10 @@ def test_a_cell_is_over_the_runs_of_one_device() -> None:
     assert (cell["mean"], cell["n"]) == ("0.366667", "3")
     beside = "0.2 (-0.17) over 2 runs on cpu"
     assert beside in cell["note"] and "seeds 1, 3, 4" in cell["note"]
-    assert f"No mean is over two devices. Other devices: one, m: {beside}." in below
+    assert (
+        f"No mean is over two devices, nor do rows of two compare. Other devices: one, m: {beside}."
+        in below
+    )
     cell, below = table("cpu", "cpu")
     assert (cell["mean"], cell["n"]) == ("0.15", "2")
     assert not any("two devices" in line for line in below)

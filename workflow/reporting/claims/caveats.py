@@ -1,5 +1,6 @@
 """What a reader holds against claims: asked when results were known, or one of many tests."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from workflow.reporting.claims.judged import JudgedClaim, claims_in
 from workflow.reporting.statistics.decisions import DECIDED
 from workflow.reporting.statistics.multiple import after_benjamini_hochberg, after_holm
 
-LATE = "added when results were known"
+LATE = "{} when results were known"
 ONE_OF_MANY = "not after Benjamini-Hochberg"
 
 
@@ -50,9 +51,10 @@ class Caveats:
         decided: Sequence[str] = [one.id for one in self._made if one.verdict in DECIDED]
         if not decided:
             return ""
-        asked = sum(self.late.get(name) == LATE for name in decided)
+        late = Counter(self.late.get(name) for name in decided)
+        added, reworded = (late[LATE.format(kind)] for kind in ("added", "reworded"))
         return (
-            f"Of {len(decided)} decided claims {asked} were added after results; "
-            f"{len(self.benjamini_hochberg)} stand after Benjamini-Hochberg's correction "
+            f"Of {len(decided)} decided claims {added} were added and {reworded} reworded after "
+            f"results; {len(self.benjamini_hochberg)} stand after Benjamini-Hochberg's correction "
             f"({len(self._tested)} tests), {len(self.holm)} after Holm's."
         )

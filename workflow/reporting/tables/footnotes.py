@@ -97,7 +97,8 @@ def other_devices(cells: Iterable[Mapping[str, Any]]) -> list[str]:
             beside.setdefault((cell["row"], other["device"]), place)
     if not beside:
         return []
-    return [f"No mean is over two devices. Other devices: {'; '.join(beside.values())}."]
+    named = "; ".join(beside.values())
+    return [f"No mean is over two devices, nor do rows of two compare. Other devices: {named}."]
 
 
 def trained_on(runs: Mapping[str, Run]) -> str:
