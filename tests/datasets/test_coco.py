@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from model.batches.corpus import Corpus
-from tests.datasets.folders import zipped
+from tests.datasets.folders import decoded, zipped
 from tests.datasets.test_scripts import refused
 from workflow.datasets.fetched import origins
 from workflow.datasets.fetched.origins import Origin
@@ -330,3 +330,14 @@ def test_where_features_of_other_datasets_go_is_told(script, tmp_path):
     folder = tmp_path / "manual" / "flickr8k" / "features"
     assert "no features of the images of `flickr8k`; put a folder" in sentence
     assert f"for each image at {folder}" in sentence
+
+
+def test_a_word_that_is_spelt_as_a_reserved_one_is_unknown(prepare, script, folder, tmp_path):
+    put(folder)
+    tokens = ["<pad>", "a", "<eos>", "<bos>", "<unk>", "<a>"]
+    assert prepare(karpathy(sentences=[{"tokens": tokens, "raw": "A."}])).stderr == ""
+    out = ["--prepared", tmp_path / "prepared", "--out", tmp_path / "encoded"]
+    assert script("encode", "--recipe", json.dumps(RECIPE), *out).stderr == ""
+    unknown = ["<unk>"] * 3
+    caption = ["<unk>", "a", *unknown, "<a>", "<eos>"]
+    assert decoded(tmp_path / "encoded", "train")[1] == caption
