@@ -45,6 +45,14 @@ def test_a_hand_worked_corpus(take, tmp_path):
     assert sorted(path.name for path in prepared.iterdir()) == sorted(stages["prepared"])
 
 
+def test_a_word_that_is_spelt_as_a_reserved_one_is_unknown(take, tmp_path):
+    train = b"<pad> NN B-NP\n<unk> NN I-NP\n<a> NN I-NP\n"
+    take({"dataset": "conll2000"}, {"train.txt": train, "test.txt": TEST})
+    encoded = tmp_path / "data" / "encoded"
+    assert names(encoded) == ["<pad>", "<bos>", "<unk>", "<a>", "The", "cat"]
+    assert decoded(encoded, "train") == [["<unk>", "<unk>", "<a>"]]
+
+
 @pytest.mark.parametrize("line", ["dog NN", "dog NN I-NP x", "dog NN NP", "dog NN E-NP"])
 def test_a_wrong_line_is_named(refuse, line, tmp_path):
     wrong = TRAIN + line.encode() + b"\n\n"

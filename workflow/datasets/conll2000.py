@@ -67,11 +67,17 @@ class Data(Generable):
         """
         import numpy as np
 
-        from workflow.datasets.encoded.encoding import EncodedSplit, numbered, write_encoded
+        from workflow.datasets.encoded.encoding import (
+            RESERVED,
+            EncodedSplit,
+            numbered,
+            write_encoded,
+        )
 
         records = read_splits(prepared, SPLITS)
         texts = {split: [one["text"].split(" ") for one in records[split]] for split in SPLITS}
-        vocabulary = sorted({word for split in SPLITS for text in texts[split] for word in text})
+        words = {word for split in SPLITS for text in texts[split] for word in text}
+        vocabulary = sorted(words.difference(RESERVED))
         numbers = numbered(vocabulary)
         names, columns = {}, {split: {} for split in SPLITS}
         for column in COLUMNS:
