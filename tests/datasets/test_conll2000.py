@@ -64,6 +64,19 @@ def test_a_wrong_line_is_named(refuse, line, tmp_path):
     assert not (tmp_path / "data" / "prepared").exists()
 
 
+def test_tags_that_a_byte_cannot_number_are_refused(take, refuse, tmp_path):
+    lines = [f"dog P{n} B-NP\n".encode() for n in range(300)]
+    some = {"train.txt": b"".join(lines[:200]), "test.txt": b"".join(lines[100:256])}
+    take({"dataset": "conll2000"}, some)
+    [line] = read(tmp_path / "data" / "encoded", "train")
+    assert line[199] == "dog P199 B-NP"
+    refuse(
+        {"dataset": "conll2000"},
+        {**some, "test.txt": b"".join(lines[200:257])},
+        r"train\.txt and test\.txt have 257 parts of speech, of which 256 can be numbered; take",
+    )
+
+
 def test_an_empty_file_is_named(refuse):
     refuse(
         {"dataset": "conll2000"},
