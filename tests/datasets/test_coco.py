@@ -16,12 +16,13 @@ import pytest
 from model.batches.corpus import Corpus
 from tests.datasets.folders import decoded, zipped
 from tests.datasets.test_scripts import refused
+from workflow.datasets import coco
 from workflow.datasets.fetched import origins
 from workflow.datasets.fetched.origins import Origin
 from workflow.datasets.io.files import read_records
-from workflow.datasets.io.left_out import read_left_out
+from workflow.datasets.io.left_out import LeftOut, read_left_out
 from workflow.datasets.kinds import feature_files
-from workflow.datasets.kinds.captioned_images import FEATURES
+from workflow.datasets.kinds.captioned_images import FEATURES, Captioned
 from workflow.datasets.kinds.image_features import find, open_features, write_index
 from workflow.errors import DataError
 
@@ -156,6 +157,37 @@ def test_bad_input_is_one_sentence_of_the_program(prepare, tmp_path):
     assert "13.npy can't be read" in refused(prepare(karpathy()))
     np.save(folder / "13.npy", np.zeros(4))
     assert "found float64 of shape (4,); replace it" in refused(prepare(karpathy()))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"cocoid": None},
+        {"cocoid": True},
+        {"sentences": None},
+        {"sentences": {}},
+        {"sentences": ["A dog."]},
+        *({"sentences": [{"tokens": t, "raw": "A dog."}]} for t in ("a dog", [5], None)),
+        *({"sentences": [{"tokens": ["a"], "raw": raw}]} for raw in (None, ["x"], 5)),
+    ],
+    ids=str,
+)
+def test_an_image_of_another_form_is_told(changes):
+    image = {"cocoid": 7, "split": "val", "sentences": [{"tokens": ["a"], "raw": "A."}]}
+    with pytest.raises(
+        DataError, match=r'list, image 2: expected an object with a number "cocoid"'
+    ):
+        coco._image("list, image 2", {**image, **changes}, LeftOut())
+
+
+def test_an_image_that_is_no_object_is_told_and_an_odd_one_taken():
+    for image in (None, 5, [], "text"):
+        with pytest.raises(DataError, match="list, image 2: expected an object with a number"):
+            coco._image("list, image 2", image, LeftOut())
+    sentences = [{"tokens": [], "raw": ""}, {"tokens": ["two words", "5"], "raw": " Odd\n"}]
+    odd = {"cocoid": "7", "split": "val", "sentences": sentences}
+    found = coco._image("list, image 2", odd, LeftOut())
+    assert found == ("dev", Captioned("7", ["two words 5"], ["", "Odd"]))
 
 
 def test_an_archive_without_the_list_is_told(prepare, folder):
