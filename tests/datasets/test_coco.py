@@ -147,6 +147,8 @@ def test_bad_input_is_one_sentence_of_the_program(prepare, tmp_path):
         "of split 'valid', and Karpathy's are train": {"split": "valid"},
         "has no features of image 99, which the captions name; add 99.npz or": {"cocoid": 99},
         "image 2 is of split \"['val']\", and Karpathy's": {"split": ["val"]},
+        "image 2 has the cocoid 11, as image 1 has": {"cocoid": 11},
+        "image 3 has the cocoid 13, as image 2 has": {"cocoid": "13"},
         "image 2 lacks 'tokens'": {"sentences": [{"raw": "A dog."}]},
     }
     for said, changes in wrong.items():

@@ -70,7 +70,17 @@ def _images(path: Path, left_out: LeftOut) -> list[tuple[str, Captioned]]:
     if not isinstance(listed, list):
         raise DataError(f'{path}: {MEMBER} is no JSON object with a list "images"; {FETCH_AGAIN}.')
     place = f"{path}: {MEMBER}, image"
-    return [_image(f"{place} {n}", one, left_out) for n, one in enumerate(listed, start=1)]
+    images, seen = [], dict[str, int]()
+    for n, one in enumerate(listed, start=1):
+        split, captioned = _image(f"{place} {n}", one, left_out)
+        first = seen.setdefault(captioned.image, n)
+        if first != n:
+            raise DataError(
+                f"{place} {n} has the cocoid {captioned.image}, as image {first} has, so it would "
+                f"be learned twice or be in two splits; {CORRECT}."
+            )
+        images.append((split, captioned))
+    return images
 
 
 def _image(place: str, one: Mapping[str, Any], left_out: LeftOut) -> tuple[str, Captioned]:
