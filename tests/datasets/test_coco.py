@@ -23,7 +23,12 @@ from workflow.datasets.io.files import read_records
 from workflow.datasets.io.left_out import LeftOut, read_left_out
 from workflow.datasets.kinds import feature_files
 from workflow.datasets.kinds.captioned_images import FEATURES, Captioned
-from workflow.datasets.kinds.image_features import find, open_features, write_index
+from workflow.datasets.kinds.image_features import (
+    find,
+    open_features,
+    write_features,
+    write_index,
+)
 from workflow.errors import DataError
 
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -318,6 +323,33 @@ def test_a_file_of_features_is_what_it_holds_whatever_it_is_called(folder, readi
         }.items():
             with pytest.raises(DataError, match=sentence):
                 found.read(image)
+
+
+def test_features_that_float16_cannot_hold_are_refused(folder, reading, tmp_path):
+    values = np.array([[1e-9, -65504.0, 0.0, 65504.0]])
+    np.save(folder / "11.npy", values)
+    for image, wrong in (("12", np.nan), ("13", 65520.0), ("14", -1e300), ("15", np.inf)):
+        np.save(folder / f"{image}.npy", np.where(values == 0, wrong, values))
+    with reading() as found:
+        write_features(found, ["11"], 1, tmp_path, "train")
+        for image in ("12", "13", "14", "15"):
+            with pytest.raises(DataError, match=rf"features: .* image {image} .* beyond 65504.0, "):
+                write_features(found, ["11", image], 1, tmp_path, "dev")
+    assert np.load(tmp_path / "train.features.npy")[0, 0, 3] == 65504
+    assert not (tmp_path / "dev.features.npy").exists()
+
+
+def test_hidden_files_and_folders_are_no_features(folder, reading, tmp_path):
+    (folder / "._1.npy").write_bytes(b"of macOS")
+    (folder / "0.npy").mkdir()
+    with pytest.raises(DataError, match=r"has no file `<image>\.npz` or `\.npy`"):
+        reading()
+    np.savez(folder / "0.npz", feat=rows(0, 2))
+    (folder / "1_.npy").symlink_to(folder / "0.npz")
+    assert find(tmp_path / "manual", "coco")["contents"]["files"] == 2
+    with reading() as found:
+        assert np.array_equal(found.read("0"), rows(0, 2))
+        assert np.array_equal(found.read("1_"), rows(0, 2))
 
 
 def test_the_index_changes_with_the_features_and_not_with_what_is_beside_them(folder, tmp_path):
