@@ -1,5 +1,6 @@
 """Amazon reviews from the official archive, or the tokenized files, to arrays."""
 
+import re
 from typing import Any
 
 import pytest
@@ -92,6 +93,29 @@ def only(word: str) -> dict[str, bytes]:
 )
 def test_a_wrong_archive_is_named(refuse, content, sentence):
     refuse({"dataset": "amazon"}, {ARCHIVE: content}, sentence)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "<review_text>A <review_text>B</review_text>",
+        "<review_text>the last is cut",
+        "A</review_text>",
+        "<review_text>A <review_text>B</review_text> C</review_text>",
+    ],
+)
+def test_reviews_that_are_not_told_apart_are_refused(take, refuse, lines):
+    name = "sorted_data_acl/books/positive.review"
+    odd = b"<review_text><b>A</b> & <review>B</review_text><review_text></review_text>"
+    files = archive()
+    files[name] += odd
+    manifest = take({"dataset": "amazon"}, {ARCHIVE: tar(files)})
+    assert everything(manifest) == 38 and manifest["statistics"]["dropped"] == {"empty": 1}
+    files[name] += lines.encode()
+    sentence = (
+        "gz: sorted_data_acl/books/positive.review: a review does not begin with <review_text"
+    )
+    refuse({"dataset": "amazon"}, {ARCHIVE: tar(files)}, re.escape(sentence))
 
 
 @pytest.mark.parametrize("line", [b"2\tgood", b"good", b"-1\tgood"])

@@ -14,15 +14,21 @@ import numpy as np
 import pytest
 
 from model.batches.corpus import Corpus
-from tests.datasets.folders import zipped
+from tests.datasets.folders import decoded, zipped
 from tests.datasets.test_scripts import refused
+from workflow.datasets import coco
 from workflow.datasets.fetched import origins
 from workflow.datasets.fetched.origins import Origin
 from workflow.datasets.io.files import read_records
-from workflow.datasets.io.left_out import read_left_out
+from workflow.datasets.io.left_out import LeftOut, read_left_out
 from workflow.datasets.kinds import feature_files
-from workflow.datasets.kinds.captioned_images import FEATURES
-from workflow.datasets.kinds.image_features import find, open_features, write_index
+from workflow.datasets.kinds.captioned_images import FEATURES, Captioned
+from workflow.datasets.kinds.image_features import (
+    find,
+    open_features,
+    write_features,
+    write_index,
+)
 from workflow.errors import DataError
 
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -146,6 +152,8 @@ def test_bad_input_is_one_sentence_of_the_program(prepare, tmp_path):
         "of split 'valid', and Karpathy's are train": {"split": "valid"},
         "has no features of image 99, which the captions name; add 99.npz or": {"cocoid": 99},
         "image 2 is of split \"['val']\", and Karpathy's": {"split": ["val"]},
+        "image 2 has the cocoid 11, as image 1 has": {"cocoid": 11},
+        "image 3 has the cocoid 13, as image 2 has": {"cocoid": "13"},
         "image 2 lacks 'tokens'": {"sentences": [{"raw": "A dog."}]},
     }
     for said, changes in wrong.items():
@@ -156,6 +164,37 @@ def test_bad_input_is_one_sentence_of_the_program(prepare, tmp_path):
     assert "13.npy can't be read" in refused(prepare(karpathy()))
     np.save(folder / "13.npy", np.zeros(4))
     assert "found float64 of shape (4,); replace it" in refused(prepare(karpathy()))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"cocoid": None},
+        {"cocoid": True},
+        {"sentences": None},
+        {"sentences": {}},
+        {"sentences": ["A dog."]},
+        *({"sentences": [{"tokens": t, "raw": "A dog."}]} for t in ("a dog", [5], None)),
+        *({"sentences": [{"tokens": ["a"], "raw": raw}]} for raw in (None, ["x"], 5)),
+    ],
+    ids=str,
+)
+def test_an_image_of_another_form_is_told(changes):
+    image = {"cocoid": 7, "split": "val", "sentences": [{"tokens": ["a"], "raw": "A."}]}
+    with pytest.raises(
+        DataError, match=r'list, image 2: expected an object with a number "cocoid"'
+    ):
+        coco._image("list, image 2", {**image, **changes}, LeftOut())
+
+
+def test_an_image_that_is_no_object_is_told_and_an_odd_one_taken():
+    for image in (None, 5, [], "text"):
+        with pytest.raises(DataError, match="list, image 2: expected an object with a number"):
+            coco._image("list, image 2", image, LeftOut())
+    sentences = [{"tokens": [], "raw": ""}, {"tokens": ["two words", "5"], "raw": " Odd\n"}]
+    odd = {"cocoid": "7", "split": "val", "sentences": sentences}
+    found = coco._image("list, image 2", odd, LeftOut())
+    assert found == ("dev", Captioned("7", ["two words 5"], ["", "Odd"]))
 
 
 def test_an_archive_without_the_list_is_told(prepare, folder):
@@ -286,6 +325,33 @@ def test_a_file_of_features_is_what_it_holds_whatever_it_is_called(folder, readi
                 found.read(image)
 
 
+def test_features_that_float16_cannot_hold_are_refused(folder, reading, tmp_path):
+    values = np.array([[1e-9, -65504.0, 0.0, 65504.0]])
+    np.save(folder / "11.npy", values)
+    for image, wrong in (("12", np.nan), ("13", 65520.0), ("14", -1e300), ("15", np.inf)):
+        np.save(folder / f"{image}.npy", np.where(values == 0, wrong, values))
+    with reading() as found:
+        write_features(found, ["11"], 1, tmp_path, "train")
+        for image in ("12", "13", "14", "15"):
+            with pytest.raises(DataError, match=rf"features: .* image {image} .* beyond 65504.0, "):
+                write_features(found, ["11", image], 1, tmp_path, "dev")
+    assert np.load(tmp_path / "train.features.npy")[0, 0, 3] == 65504
+    assert not (tmp_path / "dev.features.npy").exists()
+
+
+def test_hidden_files_and_folders_are_no_features(folder, reading, tmp_path):
+    (folder / "._1.npy").write_bytes(b"of macOS")
+    (folder / "0.npy").mkdir()
+    with pytest.raises(DataError, match=r"has no file `<image>\.npz` or `\.npy`"):
+        reading()
+    np.savez(folder / "0.npz", feat=rows(0, 2))
+    (folder / "1_.npy").symlink_to(folder / "0.npz")
+    assert find(tmp_path / "manual", "coco")["contents"]["files"] == 2
+    with reading() as found:
+        assert np.array_equal(found.read("0"), rows(0, 2))
+        assert np.array_equal(found.read("1_"), rows(0, 2))
+
+
 def test_the_index_changes_with_the_features_and_not_with_what_is_beside_them(folder, tmp_path):
     manual, written = tmp_path / "manual", tmp_path / "i.json"
     put(folder)
@@ -330,3 +396,14 @@ def test_where_features_of_other_datasets_go_is_told(script, tmp_path):
     folder = tmp_path / "manual" / "flickr8k" / "features"
     assert "no features of the images of `flickr8k`; put a folder" in sentence
     assert f"for each image at {folder}" in sentence
+
+
+def test_a_word_that_is_spelt_as_a_reserved_one_is_unknown(prepare, script, folder, tmp_path):
+    put(folder)
+    tokens = ["<pad>", "a", "<eos>", "<bos>", "<unk>", "<a>"]
+    assert prepare(karpathy(sentences=[{"tokens": tokens, "raw": "A."}])).stderr == ""
+    out = ["--prepared", tmp_path / "prepared", "--out", tmp_path / "encoded"]
+    assert script("encode", "--recipe", json.dumps(RECIPE), *out).stderr == ""
+    unknown = ["<unk>"] * 3
+    caption = ["<unk>", "a", *unknown, "<a>", "<eos>"]
+    assert decoded(tmp_path / "encoded", "train")[1] == caption

@@ -45,6 +45,14 @@ def test_a_hand_worked_corpus(take, tmp_path):
     assert sorted(path.name for path in prepared.iterdir()) == sorted(stages["prepared"])
 
 
+def test_a_word_that_is_spelt_as_a_reserved_one_is_unknown(take, tmp_path):
+    train = b"<pad> NN B-NP\n<unk> NN I-NP\n<a> NN I-NP\n"
+    take({"dataset": "conll2000"}, {"train.txt": train, "test.txt": TEST})
+    encoded = tmp_path / "data" / "encoded"
+    assert names(encoded) == ["<pad>", "<bos>", "<unk>", "<a>", "The", "cat"]
+    assert decoded(encoded, "train") == [["<unk>", "<unk>", "<a>"]]
+
+
 @pytest.mark.parametrize("line", ["dog NN", "dog NN I-NP x", "dog NN NP", "dog NN E-NP"])
 def test_a_wrong_line_is_named(refuse, line, tmp_path):
     wrong = TRAIN + line.encode() + b"\n\n"
@@ -54,6 +62,19 @@ def test_a_wrong_line_is_named(refuse, line, tmp_path):
         r"train\.txt, line 8: expected a word, its part of speech",
     )
     assert not (tmp_path / "data" / "prepared").exists()
+
+
+def test_tags_that_a_byte_cannot_number_are_refused(take, refuse, tmp_path):
+    lines = [f"dog P{n} B-NP\n".encode() for n in range(300)]
+    some = {"train.txt": b"".join(lines[:200]), "test.txt": b"".join(lines[100:256])}
+    take({"dataset": "conll2000"}, some)
+    [line] = read(tmp_path / "data" / "encoded", "train")
+    assert line[199] == "dog P199 B-NP"
+    refuse(
+        {"dataset": "conll2000"},
+        {**some, "test.txt": b"".join(lines[200:257])},
+        r"train\.txt and test\.txt have 257 parts of speech, of which 256 can be numbered; take",
+    )
 
 
 def test_an_empty_file_is_named(refuse):

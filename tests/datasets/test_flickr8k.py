@@ -2,6 +2,7 @@
 
 import io
 import re
+from itertools import product
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from PIL import Image
 
 from model.batches.captions import collate_captions
 from model.batches.corpus import Corpus
-from tests.datasets.folders import decoded, tar
+from tests.datasets.folders import decoded, tar, zipped
 from workflow.datasets import flickr8k
 from workflow.datasets.fetched import mirrors, origins
 from workflow.datasets.fetched.sources import load as load_sources
@@ -75,6 +76,20 @@ def test_captions_are_composed(take, tmp_path):
     assert (encoded / "test.references.txt").read_text() == "A r\u00e9sum\u00e9\n"
     [record] = read_records(tmp_path / "data" / "prepared" / "test.jsonl")
     assert record["text"] == "a r\u00e9sum\u00e9"
+
+
+@pytest.mark.parametrize("pack", [tar, zipped])
+def test_names_of_images_are_one_in_every_form_of_unicode(take, tmp_path, pack):
+    whole, parts = "caf\u00e9.jpg", "cafe\u0301.jpg"
+    for number, (listed, told, packed) in enumerate(product((whole, parts), repeat=3)):
+        captions = CAPTIONS.replace("d.jpg", told).encode()
+        photos = {f"x/{name}": photo(colour) for name, colour in COLOUR.items()}
+        photos[f"x/{packed}"] = photos.pop("x/d.jpg")
+        changes = {TEST: f"{listed}\n".encode(), TOKENS: captions, ZIP: pack(photos)}
+        take(ALL, official() | changes, str(number))
+        assert (tmp_path / f"{number}/encoded/test.images.txt").read_text() == f"{whole}\n"
+    with pytest.raises(DataError, match=r"line 2: café\.jpg is also in Flickr_8k.testImages"):
+        take(ALL, official() | {TEST: f"{whole}\n{parts}\n".encode()})
 
 
 def test_an_image_without_a_caption_is_left_out_and_counted(take, tmp_path):

@@ -42,7 +42,9 @@ CATEGORIES = (
     "video",
 )
 TOKENIZED = [f"{name}.task.{split}" for name in CATEGORIES for split in ("test", "train")]
-REVIEW = re.compile(r"<review_text>(.*?)</review_text>", re.DOTALL)
+BEGIN_END = ("<review_text>", "</review_text>")
+TAG = re.compile("|".join(BEGIN_END))
+REVIEW = re.compile("(.*?)".join(BEGIN_END), re.DOTALL)
 TRAIN, HELD_OUT = 32514, 4000
 LONGEST = 400
 """Attention Learning keeps reviews of fewer words than this."""
@@ -86,6 +88,13 @@ def _official(files: Sequence[Path], left_out: LeftOut) -> Iterator[tuple[str, i
     for name, content in reviews:
         label = int(name.endswith("positive.review"))
         text = left_out.decode(path, content, "latin-1")
+        tags = TAG.findall(text)
+        if any(tag != BEGIN_END[n % 2] for n, tag in enumerate(tags)) or len(tags) % 2:
+            raise DataError(
+                f"{path}: {name}: a review does not begin with {BEGIN_END[0]} and end with "
+                f"{BEGIN_END[1]} before the next begins, so reviews would be joined or lost; "
+                f"{CORRECT}."
+            )
         yield from ((match[1], label) for match in REVIEW.finditer(text))
 
 

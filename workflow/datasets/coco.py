@@ -7,6 +7,7 @@ network made of them, see `image_features`.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
@@ -69,22 +70,47 @@ def _images(path: Path, left_out: LeftOut) -> list[tuple[str, Captioned]]:
     if not isinstance(listed, list):
         raise DataError(f'{path}: {MEMBER} is no JSON object with a list "images"; {FETCH_AGAIN}.')
     place = f"{path}: {MEMBER}, image"
-    return [_image(f"{place} {n}", one, left_out) for n, one in enumerate(listed, start=1)]
+    images, seen = [], dict[str, int]()
+    for n, one in enumerate(listed, start=1):
+        split, captioned = _image(f"{place} {n}", one, left_out)
+        first = seen.setdefault(captioned.image, n)
+        if first != n:
+            raise DataError(
+                f"{place} {n} has the cocoid {captioned.image}, as image {first} has, so it would "
+                f"be learned twice or be in two splits; {CORRECT}."
+            )
+        images.append((split, captioned))
+    return images
 
 
 def _image(place: str, one: Mapping[str, Any], left_out: LeftOut) -> tuple[str, Captioned]:
     """Return an image's split, and what is said of it."""
     try:
-        split, name = str(one["split"]), str(one["cocoid"])
-        captions = [_text(" ".join(sentence["tokens"]), left_out) for sentence in one["sentences"]]
-        references = [_text(str(sentence["raw"]), left_out) for sentence in one["sentences"]]
-    except (KeyError, TypeError) as error:
+        split, name, sentences = str(one["split"]), one["cocoid"], one["sentences"]
+        said = [(sentence["tokens"], sentence["raw"]) for sentence in sentences]
+        sound = type(name) in (int, str) and isinstance(sentences, list)
+        if not sound or not all(starmap(_is_said, said)):
+            raise TypeError
+    except KeyError as error:
         raise DataError(f"{place} lacks {error}; {CORRECT}.") from None
+    except TypeError:
+        raise DataError(
+            f'{place}: expected an object with a number "cocoid" and a list "sentences" of objects '
+            f'with a list of texts "tokens" and a text "raw"; {CORRECT}.'
+        ) from None
+    captions = [_text(" ".join(tokens), left_out) for tokens, _ in said]
+    references = [_text(raw, left_out) for _, raw in said]
     if split not in KARPATHY:
         raise DataError(
             f"{place} is of split {split!r}, and Karpathy's are {', '.join(KARPATHY)}; {CORRECT}."
         )
-    return KARPATHY[split], Captioned(name, [text for text in captions if text], references)
+    return KARPATHY[split], Captioned(str(name), [text for text in captions if text], references)
+
+
+def _is_said(tokens: object, raw: object) -> bool:
+    """Whether a sentence is a list of texts, and a text."""
+    listed = tokens if isinstance(tokens, list) else [None]
+    return all(isinstance(text, str) for text in (*listed, raw))
 
 
 def _text(text: str, left_out: LeftOut) -> str:

@@ -27,7 +27,9 @@ from workflow.datasets.kinds.dataset import Generable
 from workflow.errors import CORRECT, FETCH_AGAIN, DataError
 
 SPLITS = ("train", "test")
-COLUMNS = ("pos", "chunk")
+COLUMNS = {"pos": "parts of speech", "chunk": "chunk tags"}
+MOST_TAGS = 256
+"""Each column's numbers are bytes."""
 CHUNK = re.compile(r"O|[BI]-[A-Z]+")
 
 
@@ -37,7 +39,7 @@ class Data(Generable):
 
     splits = SPLITS
     files = tuple(f"{split}.txt" for split in SPLITS)
-    columns = COLUMNS
+    columns = tuple(COLUMNS)
 
     source: Literal["official", "generated"] = "official"
     dev: ClassVar[None] = None
@@ -57,6 +59,14 @@ class Data(Generable):
         for split in SPLITS:
             if not records[split]:
                 raise DataError(f"{paths[split]} has no sentence; {FETCH_AGAIN}.")
+        for column, what in COLUMNS.items():
+            tags = {tag for split in SPLITS for one in records[split] for tag in one[column]}
+            if len(tags) > MOST_TAGS:
+                raise DataError(
+                    f"{paths['train']} and {paths['test'].name} have {len(tags)} {what}, of which "
+                    f"{MOST_TAGS} can be numbered; take a coarser set, or put the columns in the "
+                    "order word, part of speech, chunk tag."
+                )
         for split in SPLITS:
             write_records(out / f"{split}.jsonl", records[split])
 
@@ -67,11 +77,17 @@ class Data(Generable):
         """
         import numpy as np
 
-        from workflow.datasets.encoded.encoding import EncodedSplit, numbered, write_encoded
+        from workflow.datasets.encoded.encoding import (
+            RESERVED,
+            EncodedSplit,
+            numbered,
+            write_encoded,
+        )
 
         records = read_splits(prepared, SPLITS)
         texts = {split: [one["text"].split(" ") for one in records[split]] for split in SPLITS}
-        vocabulary = sorted({word for split in SPLITS for text in texts[split] for word in text})
+        words = {word for split in SPLITS for text in texts[split] for word in text}
+        vocabulary = sorted(words.difference(RESERVED))
         numbers = numbered(vocabulary)
         names, columns = {}, {split: {} for split in SPLITS}
         for column in COLUMNS:

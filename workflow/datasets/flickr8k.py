@@ -96,7 +96,7 @@ class Data(Generable, CaptionedImages):
             path = by_name(files, name)
             names = []
             for place, line in read_exact(path):
-                image = line.strip()
+                image = normalize("NFC", line.strip())  # as the captions and the archive have it
                 if not image:
                     continue
                 if image in seen:

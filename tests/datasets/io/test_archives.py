@@ -100,15 +100,42 @@ def test_a_wanted_link_or_device_is_refused(put, kind):
     assert list(members(path, lambda name: name != "a/link")) == []
 
 
-def test_a_zip_with_a_password_is_refused(put):
-    content = bytearray(zipped({"a/one": b"1"}))
-    for start, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # in each file's two headers
-        at = content.find(start)
-        while at >= 0:
-            content[at + flags] |= 1
-            at = content.find(start, at + 1)
-    with pytest.raises(DataError, match="password"):
-        list(members(put(bytes(content)), everything))
+def in_headers(content: bytes, offset: int, value: int) -> bytes:
+    """Return a zip archive with a number changed in both headers of each file of it."""
+    changed = bytearray(content)
+    for start, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        place = changed.find(start)
+        while place >= 0:
+            changed[place + at + offset] = value
+            place = changed.find(start, place + 1)
+    return bytes(changed)
+
+
+def test_a_zip_that_python_cannot_unpack_is_told_for_what_it_is(put):
+    content = zipped({"a/one": b"1", "b": b"2"})
+    wrong = {
+        r"archive: a/one has a password; replace the archive by one without\.": (0, 1),
+        r"archive: a/one is .* can't read \(number 9\); pack the archive as deflate\.": (2, 9),
+    }
+    for sentence, change in wrong.items():
+        path = put(in_headers(content, *change))
+        with pytest.raises(DataError, match=sentence):
+            list(members(path, everything))
+        assert list(members(path, lambda name: name == "c")) == []
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for method in (zipfile.ZIP_STORED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+            archive.writestr(f"{method}", b"1", method)
+    assert len(list(members(put(stream.getvalue()), everything))) == 3
+
+
+def test_names_of_a_zip_with_backslashes_have_slashes(put):
+    path = put(zipped({"a\\": b"", "a\\b\\train.de": b"1", "c/dev.de": b"2"}))
+    assert dict(members(path, everything)) == {"a/b/train.de": b"1", "c/dev.de": b"2"}
+    assert member(path, "train.de") == b"1"
+    assert member(put(tar({"a\\train.de": b"1"})), "train.de") is None
+    with pytest.raises(DataError, match="leads out of the archive"):
+        member(put(zipped({"..\\evil": b""})), "evil")
 
 
 def test_a_link_in_a_zip_is_refused(put):

@@ -35,7 +35,8 @@ def encode_captions(corpus: CaptionedCorpus, prepared: Path, out: Path) -> None:
     }
     vocabulary = _vocabulary(corpus, splits["train"])
     write_lines(out / "vocabulary.txt", vocabulary)
-    numbers = {word: number for number, word in enumerate(vocabulary)}
+    known = enumerate(vocabulary[len(RESERVED) :], start=len(RESERVED))
+    numbers = {word: number for number, word in known}
     sizes, lengths, unknown = {}, {}, {}
     for split, images in splits.items():
         captions = list(chain.from_iterable(images))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path, PurePosixPath
+from unicodedata import normalize
 
 from workflow.datasets.io.files import replacing
 from workflow.errors import FETCH_AGAIN, DataError
@@ -23,7 +24,7 @@ ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 DAMAGE = (
     tarfile.TarError,
     zipfile.BadZipFile,
-    RuntimeError,  # zipfile's for a password, and for a compression that it does not know
+    RuntimeError,  # zipfile's for a version or a part of a file that it does not know
     lzma.LZMAError,
     zlib.error,
     EOFError,
@@ -139,15 +140,34 @@ def _zip(path: Path) -> Iterator[tuple[str, int | None, Callable[[], bytes]]]:
     """Yield the files of a zip archive, as `_files` does."""
     with zipfile.ZipFile(path) as archive:
         for entry in archive.infolist():
-            if not entry.is_dir():
+            name = entry.filename.replace("\\", "/")  # as old packers of Windows write it
+            if not name.endswith("/"):
                 kind = entry.external_attr >> 28  # the upper half holds the Unix mode, or zero
                 size = entry.file_size if kind in (0, 8) else None
-                yield entry.filename, size, partial(archive.read, entry)
+                yield name, size, partial(_unpacked, path, archive, entry)
+
+
+def _unpacked(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    """Return the bytes of a file of a zip archive; raise DataError for what zipfile can't do."""
+    if entry.flag_bits & 1:
+        raise DataError(
+            f"{path}: {entry.filename} has a password; replace the archive by one without."
+        )
+    try:
+        return archive.read(entry)
+    except NotImplementedError:
+        raise DataError(
+            f"{path}: {entry.filename} is compressed by a method that Python can't read "
+            f"(number {entry.compress_type}); pack the archive as deflate."
+        ) from None
 
 
 def _safe(path: Path, name: str) -> str:
-    """Return the name without `./`, or raise DataError when it leads out of the archive."""
-    pure = PurePosixPath(name)
+    """Return the name without `./`, in Unicode's form NFC whatever system packed it.
+
+    Raises DataError when it leads out of the archive.
+    """
+    pure = PurePosixPath(normalize("NFC", name))
     if pure.is_absolute() or ".." in pure.parts:
         raise DataError(f"{path}: the name {name!r} leads out of the archive; replace the archive.")
     return str(pure)

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 KINDS = (".npz", ".npy")
@@ -18,16 +19,20 @@ def places(manual: Path, dataset: str) -> tuple[Path, Path]:
     return manual / dataset / "features", manual / dataset / "features.hdf5"
 
 
+def entries(folder: Path) -> Iterator[os.DirEntry[str]]:
+    """Yield the files of features in a folder; hidden ones, such as macOS's `._1.npy`, are none."""
+    with os.scandir(folder) as listed:
+        for one in listed:
+            if one.name.endswith(KINDS) and not one.name.startswith(".") and one.is_file():
+                yield one
+
+
 def known(path: Path) -> dict[str, object]:
     """Return where features are, and what tells them from others.
 
     That is how many files there are, their bytes, and when the newest was written (in ns).
     """
-    if path.is_dir():
-        with os.scandir(path) as entries:
-            files = [one.stat() for one in entries if one.name.endswith(KINDS) and one.is_file()]
-    else:
-        files = [path.stat()]
+    files = [one.stat() for one in entries(path)] if path.is_dir() else [path.stat()]
     newest = max((one.st_mtime_ns for one in files), default=0)
     size = sum(one.st_size for one in files)
     contents = {"files": len(files), "bytes": size, "newest": newest}

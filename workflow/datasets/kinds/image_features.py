@@ -22,7 +22,7 @@ import numpy as np
 from workflow.datasets.encoded.encoding import array_file, write_array
 from workflow.datasets.io.archives import DAMAGE
 from workflow.datasets.io.files import write_bytes
-from workflow.datasets.kinds.feature_files import KINDS, known, locate, places
+from workflow.datasets.kinds.feature_files import KINDS, entries, known, locate, places
 from workflow.errors import DataError
 
 NAMES = ("feat", "features", "x")
@@ -90,7 +90,7 @@ def find(manual: Path, dataset: str) -> dict[str, object]:
     if path is None:
         raise DataError(advice(manual, dataset))
     if path == folder:
-        some = next((one for one in sorted(path.iterdir()) if one.suffix in KINDS), None)
+        some = min((Path(one.path) for one in entries(path)), default=None)
         if some is None:
             raise DataError(
                 f"{path} has no file `<image>.npz` or `.npy`; put the features there, one file an "
@@ -138,7 +138,8 @@ def write_features(
 ) -> None:
     """Write images' features (N, R, F), R regions each, and how many of them are real (N,).
 
-    Raises DataError when an image has no features, or they can't be read or are of another width.
+    Raises DataError when an image has no features, they can't be read, are of another width, or are
+    no finite numbers as float16.
     """
     shape = (regions, features.width)
     counts = np.zeros(len(images), np.int32)
@@ -147,7 +148,14 @@ def write_features(
             read = features.read(name)[:regions]
             counts[number] = len(read)
             filled = np.zeros(shape, np.float16)
-            filled[: len(read)] = read
+            with np.errstate(over="ignore"):  # what becomes infinite is refused below
+                filled[: len(read)] = read
+            if not np.isfinite(filled).all():
+                raise DataError(
+                    f"{features.path}: the features of image {name} have a value that is no number "
+                    f"or is beyond {np.finfo(np.float16).max}, the largest of float16; replace "
+                    "them, or scale those of all images."
+                )
             stream.write(filled.tobytes())
     write_array(out / f"{split}.regions.npy", counts)
 

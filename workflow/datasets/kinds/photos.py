@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from workflow.datasets.encoded.encoding import write_array
-from workflow.datasets.io.archives import named
+from workflow.datasets.io.archives import DAMAGE, named
 from workflow.errors import CORRECT, FETCH_AGAIN, DataError
 
 
@@ -38,8 +38,22 @@ def _read_pixels(place: str, content: bytes, side: int) -> np.ndarray:
     """Return an image as a square of colours (3, side, side), its sides stretched to fit."""
     try:
         with Image.open(io.BytesIO(content)) as image:
-            fitted = image.convert("RGB").resize((side, side), Image.Resampling.LANCZOS)
-    except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
-        reason = "it is no image" if isinstance(error, UnidentifiedImageError) else str(error)
+            fitted = _colours(image).resize((side, side), Image.Resampling.LANCZOS)
+    except (*DAMAGE, SyntaxError, Image.DecompressionBombError) as error:
+        reason = str(error).rstrip(".")
+        if isinstance(error, UnidentifiedImageError):
+            reason = "it is no image"
         raise DataError(f"{place} can't be read ({reason}); {CORRECT}.") from None
     return np.asarray(fitted).transpose(2, 0, 1)
+
+
+def _colours(image: Image.Image) -> Image.Image:
+    """Return an image with 8 bits a colour; of grey with 16 bits the upper 8, as of colours.
+
+    Pillow's `convert` makes all above 255 white. Raises ValueError for values of no known range.
+    """
+    if image.mode.startswith("I;16"):
+        image = Image.fromarray((np.asarray(image) >> 8).astype(np.uint8))
+    elif image.mode in ("I", "F"):
+        raise ValueError("its values have 32 bits and no known range; save it with 8 bits")
+    return image.convert("RGB")
