@@ -12,8 +12,8 @@ SHELL := /bin/bash
 VENV ?= .venv
 # As config.yaml has it; read where a recipe uses it, when there is a Python that can. What is wrong
 # with that file, the programs say.
-RESULTS ?= $(shell $(VENV)/bin/python -c \
-	'import yaml; print(yaml.safe_load(open("config.yaml"))["results"])' 2> /dev/null)
+RESULTS ?= $(call readable,results of config.yaml,$(shell $(VENV)/bin/python -c \
+	'import yaml; print(yaml.safe_load(open("config.yaml"))["results"])' 2> /dev/null))
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null && echo $$p && break; \
 	done)
@@ -46,6 +46,23 @@ $(error error: $(odd)= is no variable of this Makefile$(shell "$(PYTHON)" -c \
 	'import sys; from workflow.errors import nearest; print(nearest(sys.argv[1].upper(), sys.argv[2:]))' \
 	"$(odd)" $(KNOWN)))
 endif
+
+# The shell reads these signs even between quotation marks, and the others where there are none.
+READ := " \ ` $$
+READ_UNQUOTED := $(READ) ; & | < > ( )
+UNQUOTED := PYTHON VENV TORCH LOCK TEST_LOCK CRATES_LOCK BENCH_LOCK ONLY
+define newline
+
+
+endef
+# $(2), or an error where it holds such a sign.
+readable = $(if $(strip $(foreach sign,$(if $(filter $(1),$(UNQUOTED)),$(READ_UNQUOTED),$(READ)),$(if \
+	$(findstring $(sign),$(2)),$(error error: $(1): the shell would read the $(sign) in it; give \
+	a name without that)))$(if $(findstring $(newline),$(2)),$(error error: $(1): it has more than \
+	one line; give one))),)$(2)
+$(foreach name,$(filter-out SHELL MAKEFLAGS,$(KNOWN)),$(if \
+	$(filter command environment,$(origin $(name))),$(eval seen := \
+	$$(call readable,$(name),$$(value $(name))))))
 
 # An option for a variable that was given; without it config.yaml counts.
 given = $(if $(filter command environment,$(origin $(1))),$(2) "$($(1))")

@@ -10,6 +10,16 @@ CORRECT = (
 )
 """What helps where a whole file has a wrong line."""
 
+CODE_ERRORS = (
+    *(ArithmeticError, AssertionError, AttributeError, LookupError, NameError),
+    *(NotImplementedError, SystemExit, TypeError),
+)
+"""What only the code of a run raises, so that another attempt ends in the same way.
+
+Other RuntimeErrors are not among them: torch has them for wrong shapes, and also for a GPU that is
+lost and for processes that no longer hear each other.
+"""
+
 MANY = 40
 """Names that one can still read through."""
 

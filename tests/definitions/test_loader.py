@@ -1,5 +1,7 @@
 """Reading YAML by its schema, and what is said about mistakes."""
 
+import math
+
 import pytest
 
 from workflow.definitions.claims import Claims
@@ -28,6 +30,20 @@ def test_a_number_may_be_written_in_any_way(tmp_path, number):
     found = training(tmp_path, f"{{optimizer: {{lr: {number}}}}}")["optimizer"]["lr"]
     assert isinstance(found, float)
     assert found == 0.001
+
+
+def test_decimal_numbers_stay_accepted(tmp_path):
+    path = tmp_path / "numbers.yaml"
+    path.write_text("a: [0, -7, +12, 1_000, 0.5, 007.5, .5, 1.5e+3, '010', '1:30', .inf]\n")
+    expected = [0, -7, 12, 1000, 0.5, 7.5, 0.5, 1500.0, "010", "1:30", math.inf]
+    assert read_yaml(path) == {"a": expected}
+
+
+@pytest.mark.parametrize("key", ["epochs", "clip"])
+def test_digits_of_other_scripts_are_no_number(tmp_path, key):
+    with pytest.raises(InputError, match=f'training.{key}: expected a .*number .*found "٣"'):
+        training(tmp_path, f"{{{key}: '٣'}}")
+    assert training(tmp_path, f"{{{key}: '3'}}") == {key: 3}
 
 
 def test_numbers_are_found_in_lists_and_where_null_is_allowed(tmp_path):
@@ -160,6 +176,25 @@ def test_a_mistake_in_training_or_beside_it(tmp_path, text, says):
         (b"a: 1\nyes: 2\n", ", line 2: not valid YAML: the key true is no text; put it in quotes"),
         (b"[a]: 2\n", ", line 1: not valid YAML: the key [a] is no text; put it in quotes"),
         (b"a: 2026-13-13\n", ", line 1: not valid YAML: 2026-13-13 is no such value; put it in q"),
+        (
+            b"a: 1\nb: !!timestamp 'x'\n",
+            ", line 2: not valid YAML: x is no such value; put it in q",
+        ),
+        (b"a: !!map [1]\n", ", line 1: not valid YAML: what has the tag !!map is none; take it a"),
+        *(
+            (
+                f"a: 1\nb: [{number}]\n".encode(),
+                f", line 2: not valid YAML: {said} would be read as {value}; write a dec",
+            )
+            for number, said, value in (
+                ("010", "010", 8),
+                ("0x10", "0x10", 16),
+                ("-0b11", "-0b11", -3),
+                ("1:30", "1:30", 90),
+                ("1:30.5", "1:30.5", 90.5),
+                ("!!float '٣'", "٣", 3.0),
+            )
+        ),
         (b"{a: " * 999 + b"1" + b"}" * 999, ", line 1: not valid YAML: nested too deeply"),
         (b"", ": expected a mapping, found nothing"),
         (b"# nothing\n", ": expected a mapping, found nothing"),

@@ -13,7 +13,7 @@ from tests.sealing import flip, put
 from workflow.errors import InputError
 from workflow.lines import read_lines, write_lines
 from workflow.planning import estimate
-from workflow.planning.estimate import RATES, Data, Estimator, parameters, tokens_read
+from workflow.planning.estimate import RATES, Data, Estimate, Estimator, parameters, tokens_read
 from workflow.planning.plan import Plan, Run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,6 +55,20 @@ def estimator(plan: Plan, tmp_path: Path) -> Callable[..., Estimator]:
         lines = {f"variant/seed-{number}": one for number, one in enumerate(records)}
         write_lines(tmp_path / "published/lite/runs/any.jsonl", lines)
         return Estimator(plan, gpu, tmp_path / "published")
+
+    return of
+
+
+@pytest.fixture
+def changed(tmp_path: Path) -> Callable[[dict[str, Any]], Estimate]:
+    """Gives the estimate of a run whose encoder an overlay changes."""
+
+    def of(encoder: dict[str, Any]) -> Estimate:
+        changes = {"variants": {"sst_topk": {"model": {"encoder": encoder}}}}
+        overlay = {"name": "x", "experiments": {"mechanism_matrix": changes}}
+        plan = Plan({**CONFIG, "results": str(tmp_path / "results"), "overlay": overlay}, ROOT)
+        run = plan.run("mechanism_matrix", "sst_topk", 0)
+        return Estimator(plan, False, tmp_path / "none").estimate(run)
 
     return of
 
@@ -119,6 +133,29 @@ def test_another_normaliser_is_scaled_and_another_architecture_is_not(plan, run,
     made = estimator(record(run, "a", 100.0))
     assert made.estimate(plan.run("stack_language", "uniform_discrete", 0)).source == "scaled"
     assert made.estimate(plan.run("permutation_copying", "same_40", 0)).source == "FLOPs"
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"heads": 3}, r"can't be built \(width 64 is not a multiple of 3 heads\)"),
+        ({"norm": "Pre"}, r"can't be built \(norm must be 'pre' or 'post'"),
+        ({"positions": True}, r"can't be built \(positions must be"),
+        ({"width": 1e11}, "can't be built|no machine trains"),
+        ({"width": 64_000_000}, "no machine trains; lower its layers"),
+        ({"layers": 1_000_000_000}, "no machine trains; lower its layers"),
+        ({"normalizer": {"k": 0}}, r"can't be built \(k must be at least 1"),
+        ({"normalizer": {"k": "8"}}, r"can't be built \(TypeError: .* 'str' and 'int'"),
+    ],
+)
+def test_a_model_that_cannot_be_built_is_a_sentence(changed, change, says):
+    where = "overlay: experiments.mechanism_matrix, variant sst_topk, scale demo: model: it "
+    with pytest.raises(InputError, match=f"^{where}.*({says}).*[^.]$"):
+        changed(change)
+
+
+def test_a_deep_model_of_an_overlay_is_estimated(changed):
+    assert changed({"layers": 200, "normalizer": {"k": 4}}).seconds > 0
 
 
 @pytest.mark.parametrize(

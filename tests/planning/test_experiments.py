@@ -122,6 +122,16 @@ def test_checkpoints_are_a_list_or_multiples_after_the_first(written, updates):
     assert resolved({"checkpoints": written, "variants": {"a": {}}}, "a").checkpoints == updates
 
 
+@pytest.mark.parametrize("last", [10**12, 10**30])
+def test_more_checkpoints_than_a_run_keeps_are_refused(last):
+    every = {"first": [], "every": 1, "last": last}
+    says = rf"checkpoints: every 1 up to {last} are {last} updates, more than the 100000 .* lower"
+    with pytest.raises(InputError, match=says):
+        resolved({"checkpoints": every, "variants": {"a": {}}}, "a")
+    kept = {"first": [], "every": last // 100_000, "last": last}
+    assert len(resolved({"checkpoints": kept, "variants": {"a": {}}}, "a").checkpoints) == 100_000
+
+
 def test_a_variant_is_labelled_by_its_name_unless_it_says_otherwise():
     definition = {"variants": {"v": {}, "w": {"label": "with"}}}
     assert resolved(definition, "v").label == "v"

@@ -45,6 +45,7 @@ def here(tmp_path, monkeypatch):
         ("results/../other", "other"),
         ("../other", "../other"),
         ("it's a tëst {x}", "it's a tëst {x}"),
+        ("ü" * 127, "ü" * 127),
     ],
 )
 def test_results_have_one_path_whoever_writes_it(here, given, path):
@@ -64,6 +65,8 @@ def test_results_have_one_path_whoever_writes_it(here, given, path):
         ("loop", 'nothing can be written to "loop" (Too many levels of symbolic links)'),
         ("loop/x", 'nothing can be written to "loop/x" (Too many levels of symbolic links)'),
         ("gone", 'nothing can be written to "gone" (No such file or directory)'),
+        (f"a/{'b' * 256}/c", "(a name in it is longer than 255 bytes); name another folder"),
+        ("ü" * 128, "(a name in it is longer than 255 bytes); name another folder"),
         ("file", 'nothing can be written to "file" (Not a directory)'),
         ("~nobody-of-this-name/../..", "holds the project itself"),
     ],

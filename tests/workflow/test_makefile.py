@@ -121,6 +121,46 @@ def test_a_variable_that_nothing_reads_is_refused(venv, given, near):
 
 
 @pytest.mark.parametrize(
+    ("name", "value", "sign"),
+    [
+        *(
+            ("RESULTS", value, value[1])
+            for value in ('a"b', "a`touch X`", "a$(shell touch X)", "a\\b")
+        ),
+        ("SCALE", 'demo"; touch X; "', '"'),
+        ("ONLY", "toy; touch X", ";"),
+        ("VENV", ".venv; touch X; #", ";"),
+    ],
+)
+def test_a_variable_that_the_shell_would_read_is_refused(
+    fresh, venv, monkeypatch, name, value, sign
+):
+    says = f"error: {name}: the shell would read the {sign} in it; give a name without that"
+    assert says in venv.make("plan", f"{name}={value}", fails=True)
+    if name != "VENV":
+        monkeypatch.setenv(name, value)
+        assert says in venv.make("plan", fails=True)
+    assert not (fresh.root / "X").exists()
+
+
+def test_a_variable_of_two_lines_is_refused(fresh, venv):
+    assert "ONLY: it has more than one line" in venv.make("plan", "ONLY=toy\ntouch X", fails=True)
+    assert not (fresh.root / "X").exists()
+
+
+def test_a_configured_folder_that_the_shell_would_read_is_refused(fresh, venv):
+    fresh.edit("config.yaml", "\nresults: results", "\nresults: 'my \"best\" run'")
+    says = 'error: results of config.yaml: the shell would read the " in it'
+    assert says in venv.make("verify", fails=True)
+
+
+def test_spaces_and_letters_of_other_languages_stay_accepted(venv):
+    results = "mein (bester) Lauf, übung & it's 1 von 2; *"
+    assert f'--results "{results}"' in venv.make("-n", "gc", f"RESULTS={results}")
+    assert " 'a b' c " in venv.make("-n", "plan", "ONLY='a b' c")
+
+
+@pytest.mark.parametrize(
     ("target", "says"),
     [
         ("toy,toy_language", 'nothing makes the target "toy,toy_language"; put a space between'),

@@ -24,9 +24,14 @@ from workflow.errors import InputError, nearest, unknown
 Kind = TypeVar("Kind")
 LARGEST, DEEPEST, MOST = 4_000_000, 100, 200_000
 """Bytes of a YAML file, its nesting, and its values with each alias as what it repeats."""
-_FLOAT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
-_EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")
-_INTEGER = re.compile(r"[-+]?\d+")
+_FLOAT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+_EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+", re.ASCII)
+_INTEGER = re.compile(r"[-+]?\d+", re.ASCII)
+_NUMBERS = {
+    "tag:yaml.org,2002:int": re.compile(r"[-+]?(0|[1-9][0-9_]*)"),
+    "tag:yaml.org,2002:float": re.compile(r"[-+.0-9_a-zA-Z]+"),
+}
+"""Decimal numbers: YAML reads 010 as 8, 0x10 as 16 and 1:30 as 90."""
 _TYPES = {
     "object": "a mapping",
     "array": "a list",
@@ -299,9 +304,17 @@ class _Loader(_Fastest):
         if node in self.recursive_objects:
             raise _fault(node, "it holds itself; take the alias away")
         try:
-            return super().construct_object(node, deep=True)
-        except (ValueError, LookupError):
-            raise _fault(node, f"{node.value} is no such value; put it in quotes") from None
+            value = super().construct_object(node, deep=True)
+        except (AttributeError, LookupError, TypeError, ValueError):
+            if isinstance(node, yaml.ScalarNode):
+                fault = f"{node.value} is no such value; put it in quotes, without a tag"
+            else:
+                fault = f"what has the tag !!{node.tag.rpartition(':')[2]} is none; take it away"
+            raise _fault(node, fault) from None
+        if node.tag in _NUMBERS and not _NUMBERS[node.tag].fullmatch(node.value):
+            fault = f"{node.value} would be read as {value}"
+            raise _fault(node, f"{fault}; write a decimal number, or a text in quotes")
+        return value
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()

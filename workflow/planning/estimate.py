@@ -25,7 +25,7 @@ from workflow.datasets.fetched.sources import SOURCES
 from workflow.datasets.fetched.sources import load as load_sources
 from workflow.datasets.kinds.recipe import Recipe, files
 from workflow.definitions.experiments import Training
-from workflow.errors import InputError
+from workflow.errors import CODE_ERRORS, InputError
 from workflow.lines import whole_lines
 from workflow.planning.identity import Draft, canonical, complete, data_folder, paths
 from workflow.planning.nodes import check_nodes
@@ -38,6 +38,8 @@ RATES = {"cpu": 3e10, "gpu": 1e12}
 """Operations per second that training is assumed to reach: small models leave a GPU mostly idle."""
 BYTES_PER_TOKEN, LENGTH, VOCABULARY = 5, 30, 10_000
 """Of data that are not made yet and whose recipe does not tell."""
+MOST_TENSORS, MOST_PARAMETERS = 20_000, 10**12
+"""Of a model: building more takes hours, and no machine holds more (4 TB)."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,10 @@ class Estimator:
 
     def _estimate(self, run: Run) -> Estimate:
         spec, asked = run.draft(self.plan.root), run.settings.resources
+        try:
+            count, _ = parameters(spec["model"], self.data(run.recipe).vocabulary)
+        except Refused as error:
+            raise InputError(f"{run.settings.where}: model: {error}") from None
         alike, source = self._alike(spec)
         devices = max(1, asked.gpu) if self.gpu else 1
         if source == "measured":
@@ -133,8 +139,7 @@ class Estimator:
         else:
             seconds = self._operations(spec) / self._rate(alike) / devices
         memory = max((float(one.record["peak_memory_mb"]) for one in alike), default=asked.memory)
-        weights = 4 * parameters(spec["model"], self.data(run.recipe).vocabulary)[0]
-        kept = 2 * weights * (1 + len(spec["checkpoints"]))
+        kept = 2 * 4 * count * (1 + len(spec["checkpoints"]))
         each = devices if self.gpu else spec["training"]["threads"]
         return Estimate(seconds, seconds * each, memory, kept / 1e6, source)
 
@@ -230,8 +235,15 @@ def tokens_read(training: Training, data: Data) -> float:
     return float(updates * each)
 
 
+class Refused(InputError):
+    """A model can't be built; the message says why, and not which model."""
+
+
 def parameters(model: Node, vocabulary: int) -> tuple[int, int]:
-    """Return how many parameters a model has, and how many without its token embeddings."""
+    """Return how many parameters a model has, and how many without its token embeddings.
+
+    Raises Refused when a constructor refuses its arguments, or no machine holds the model.
+    """
     return _count(canonical(model), vocabulary)
 
 
@@ -242,8 +254,29 @@ def _count(model: str, vocabulary: int) -> tuple[int, int]:
 
     from model.build import build
 
-    with torch.device("meta"):
-        built = build(json.loads(model), vocabulary_size=vocabulary)
+    tensors = numbers = 0
+
+    def add(module: torch.nn.Module, name: str, parameter: torch.nn.Parameter) -> None:
+        nonlocal tensors, numbers
+        tensors, numbers = tensors + 1, numbers + parameter.numel()
+        if tensors > MOST_TENSORS or numbers > MOST_PARAMETERS:
+            raise Refused(
+                f"it has more than {MOST_TENSORS} tensors or {MOST_PARAMETERS} numbers to learn, "
+                f"which no machine trains; lower its layers, heads or width"
+            )
+
+    hook = torch.nn.modules.module.register_module_parameter_registration_hook(add)
+    try:
+        with torch.device("meta"):
+            built = build(json.loads(model), vocabulary_size=vocabulary)
+    except Refused:
+        raise
+    except (*CODE_ERRORS, MemoryError, RuntimeError, ValueError) as error:
+        reason = " ".join(str(error).split()).rstrip(".") or "no reason given"
+        kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+        raise Refused(f"it can't be built ({kind}{reason}); correct its arguments") from None
+    finally:
+        hook.remove()
     looked_up = {
         id(part.weight) for part in built.modules() if isinstance(part, torch.nn.Embedding)
     }

@@ -81,6 +81,9 @@ def unwritable(folder: Path) -> str:
     """Return why nothing can be written below a folder, be it there or not; empty if it can."""
     there = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
     try:
+        longest = os.pathconf(there, "PC_NAME_MAX")
+        if any(len(os.fsencode(name)) > longest for name in folder.parts):
+            return f"a name in it is longer than {longest} bytes"
         with tempfile.TemporaryFile(dir=there) as file:
             file.write(bytes(ENOUGH))
     except OSError as error:

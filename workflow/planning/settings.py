@@ -30,6 +30,7 @@ SETTINGS = (
     "resources",
 )
 NAMING = ("path", "dataset")
+MOST_CHECKPOINTS = 100_000
 MEGABYTES = {"MB": 1, "GB": 1000}
 MINUTES = {"m": 1, "h": 60, "d": 24 * 60}
 REQUIRED = {
@@ -128,7 +129,7 @@ class Settings:
             name: VariantKey(parent.get("experiment", variant.experiment), parent["variant"])
             for name, parent in laid["parents"].items()
         }
-        laid["checkpoints"] = _updates(laid["checkpoints"])
+        laid["checkpoints"] = _updates(laid["checkpoints"], where)
         laid["resources"] = Resources.of(**laid["resources"])
         laid["evaluators"] = {
             name: _named(node, variant.name) for name, node in laid["evaluators"].items()
@@ -307,12 +308,20 @@ def _has(value: object, key: str) -> bool:
     return isinstance(value, Mapping) and key in value
 
 
-def _updates(checkpoints: Sequence[int] | Every) -> list[int]:
-    """Return the updates of checkpoints, where they may be `first` ones and the multiples after."""
+def _updates(checkpoints: Sequence[int] | Every, where: str) -> list[int]:
+    """Return the updates of checkpoints, where they may be `first` ones and the multiples after.
+
+    Raises InputError for more of them than MOST_CHECKPOINTS.
+    """
     if not isinstance(checkpoints, dict):
         return list(checkpoints)
     first, every, last = checkpoints["first"], checkpoints["every"], checkpoints["last"]
     start = max(first, default=0) // every + 1
+    if (count := last // every - start + 1) > MOST_CHECKPOINTS:
+        raise InputError(
+            f"{where}: checkpoints: every {every} up to {last} are {count} updates, more than the "
+            f"{MOST_CHECKPOINTS} that a run may keep; raise every, or lower last"
+        )
     return [*first, *range(every * start, last + 1, every)]
 
 

@@ -12,7 +12,7 @@ def allow(needed):
         return
     gpu = uses_gpu(PLAN.config["device"])
     estimator = Estimator(PLAN, gpu, PUBLISHED)
-    with one_sentence():
+    with one_sentence(), file_named(ROOT, OWN_FILES, workflow.config_settings.config or {}):
         found = costs(PLAN, [Job(one.rule.name, one.wildcards_dict) for one in needed], estimator)
         check_budget(PLAN, found, "GPU-hours" if gpu else "core-hours")
         remember(PLAN, found)

@@ -26,7 +26,7 @@ from workflow.errors import InputError
 from workflow.failure import one_sentence
 from workflow.planning import imports
 from workflow.planning.code import Project, module_file
-from workflow.planning.configured import configured
+from workflow.planning.configured import configured, file_named
 from workflow.planning.corpora import missing_file
 from workflow.planning.equivalents import FILE
 from workflow.planning.estimate import Estimator
@@ -80,7 +80,7 @@ def main() -> None:
     make = [sys.executable, "-m", "snakemake", *asked, "--cores", "all", "--quiet", "all"]
     if subprocess.run(make, check=False).returncode:
         sys.exit("error: the data can't be made, as said above; the same command tries again.")
-    with one_sentence(Path(plan.results)):
+    with one_sentence(Path(plan.results)), file_named(ROOT, given.configfile, settings):
         there = configured(ROOT, given.configfile, **settings | {"results": THERE})
         bundle = Bundle(plan, Inputs(Targets(there)), runs, given.minutes)
         bundle.write(Path(given.to))

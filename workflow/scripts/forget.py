@@ -106,10 +106,22 @@ def _unpacked(store: Path) -> list[Path]:
 def forget(run: str, results: Path) -> None:
     """Remove a run from the store, and its outputs.
 
-    Raises Mistake when there is no such run.
+    Raises Mistake when there is no such run, or this project did not make what has its name.
     """
-    store, copies = results / "store", folders(results).get(run, [])
+    store = results / "store"
+    if not _RUN.fullmatch(run):
+        raise Mistake(
+            f"{store} holds no run '{run}'; name one by its identity, the 16 hex digits in its "
+            f"run.json"
+        )
     entry = next((path for path in store.glob("*") if path.name == run), None)
+    if entry is not None and not _of_this_project(entry):
+        raise Mistake(
+            f"{entry} is no run of this project, so nothing was removed; take it away yourself"
+        )
+    copies = folders(results).get(run, [])
+    if link := next((folder for folder in copies if folder.is_symlink()), None):
+        raise Mistake(f"{link} is a link, so nothing was removed; take it away yourself")
     if not copies and entry is None:
         raise Mistake(f"{store} holds no run '{run}'; a run's identity stands in its run.json.")
     # The copies first: forgetting that is cut short can be repeated.
@@ -122,18 +134,31 @@ def forget(run: str, results: Path) -> None:
     print(f"forgot {run}; the next snakemake that needs it trains it again")
 
 
+def _of_this_project(entry: Path) -> bool:
+    """Whether an entry of the store is a folder, no link to one, that a process has claimed."""
+    return not entry.is_symlink() and any(entry.glob("generation-*"))
+
+
 def folders(results: Path) -> dict[str, list[Path]]:
     """The run folders of all scales by the identity that their spec, or their run.json, names."""
     found: dict[str, list[Path]] = {}
     for folder in sorted(results.glob("*/runs/*/*/seed-*")):
         files = [path for name in ("spec.json", "run.json") if (path := folder / name).is_file()]
         try:
-            named = {str(read_sealed(path)["identity"]) for path in files}
+            named = {named_by(path) for path in files}
         except Damaged as error:
             raise Mistake(f"{error}; nothing was forgotten: mend it first (make mend).") from None
         for identity in named:
             found.setdefault(identity, []).append(folder)
     return found
+
+
+def named_by(path: Path) -> str:
+    """Return the identity that a spec.json or run.json names; raises Mistake where it has none."""
+    identity = read_sealed(path).get("identity")
+    if not isinstance(identity, str):
+        raise Mistake(f"{path} names no run; delete it, and the next snakemake makes it anew")
+    return identity
 
 
 def _empty(entry: Path) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from model.bundle import LISTING, RESULTS, SCHEMA
-from model.store.checksums import Damaged, read_sealed, sha256, unpack_archive
+from model.store.checksums import Damaged, sha256, unpack_archive
 from model.store.files import flush
 from model.store.runs import Entry, read_result
 from workflow import ROOT
@@ -25,7 +25,7 @@ from workflow.errors import Mistake
 from workflow.failure import one_sentence
 from workflow.planning.code import Project
 from workflow.planning.identity import identity, run_roots
-from workflow.scripts.forget import UNPACKED, remove
+from workflow.scripts.forget import UNPACKED, named_by, remove
 from workflow.scripts.job import MERGED, load_weights, say
 
 FURTHER = ("records", "measures")
@@ -76,7 +76,9 @@ def unreadable(archive: Path) -> str:
     """Return why a path can't be an archive; empty where it can."""
     if archive.is_dir():
         return f"{archive} is a folder"
-    return "" if archive.exists() else f"{archive} does not exist"
+    if not archive.exists():
+        return f"{archive} does not exist"
+    return "" if archive.is_file() else f"{archive} is no file, but a pipe or a device"
 
 
 def checked(archive: Path, folder: Path) -> tuple[list[Path], list[str]]:
@@ -144,7 +146,7 @@ def used_runs(results: Path) -> set[str]:
     found = set()
     for path in results.glob("*/runs/*/*/seed-*/run.json"):
         with suppress(Damaged):
-            found.add(str(read_sealed(path)["identity"]))
+            found.add(named_by(path))
     return found
 
 

@@ -30,7 +30,7 @@ from workflow.planning.budget import (
     trained,
     uses_gpu,
 )
-from workflow.planning.configured import configured
+from workflow.planning.configured import configured, file_named
 from workflow.planning.estimate import WITHIN, Estimator
 from workflow.planning.folders import check_home
 from workflow.planning.plan import Plan
@@ -46,7 +46,7 @@ def main() -> None:
         plan.check_scale(given.targets)
         check_home()
     jobs = dry_run(command.asked(given.targets, settings, given.configfile))
-    with one_sentence():
+    with one_sentence(), file_named(ROOT, given.configfile, settings):
         gpu = uses_gpu(plan.config["device"])
         estimator = Estimator(plan, gpu, PUBLISHED)
         if given.jobs:

@@ -23,7 +23,7 @@ from model.training.watchdog import CONTINUE, LEAST, TIMES_BUSY, Watchdog
 from workflow import ROOT
 from workflow.datasets.io.checksums import read_manifest
 from workflow.datasets.io.files import parse_json
-from workflow.errors import Mistake
+from workflow.errors import CODE_ERRORS, Mistake
 from workflow.failure import one_sentence
 from workflow.planning.identity import Spec
 from workflow.scripts.job import (
@@ -42,16 +42,6 @@ from workflow.terminal.progress import STORED
 
 if TYPE_CHECKING:
     from model.training.checkpointer import Weights
-
-MISTAKES = (
-    *(ArithmeticError, AssertionError, AttributeError, LookupError, NameError),
-    *(NotImplementedError, SystemExit, TypeError),
-)
-"""What only the code of a run raises, so that another attempt ends in the same way.
-
-Other RuntimeErrors are not among them: torch has them for wrong shapes, and also for a GPU that is
-lost and for processes that no longer hear each other.
-"""
 
 Segments = list[dict[str, Any]]
 """Where, when and by which code processes worked on a run, one after the other."""
@@ -172,7 +162,7 @@ def _train(
         reason = f"{reason.splitlines()[0]} Lower training.batch.micro_tokens of its experiment."
         claim.fail(reason, _invocation())
         sys.exit(f"error: {reason}")
-    except MISTAKES as error:
+    except CODE_ERRORS as error:
         said = "".join(traceback.format_exception(error)).rstrip()
         reason = f"run {spec['identity']} fails in its own code: {said.splitlines()[-1]}"
         claim.fail(f"{said}\n{reason}", _invocation())
