@@ -129,10 +129,10 @@ def test_words_are_composed(take):
 
 def test_empty_texts_and_lines_are_left_out_and_counted(take):
     whole = take({"dataset": "sst"}, official(TEXTS), "whole")
-    texts = {split: f"\n{text}1 \t\n0\n\n" for split, text in TEXTS.items()}
+    texts = {split: f"\n{text}1 \t\n0\n\n1 \u200b\n" for split, text in TEXTS.items()}
     manifest = take({"dataset": "sst"}, official(texts))
     assert manifest["digest"] == whole["digest"]
-    assert manifest["statistics"]["dropped"] == {"an empty line": 6, "empty": 6}
+    assert manifest["statistics"]["dropped"] == {"an empty line": 6, "empty": 6, "no words": 3}
 
 
 def test_one_class_is_refused(refuse):

@@ -13,7 +13,7 @@ from unicodedata import normalize
 
 from workflow.datasets.io.archives import member
 from workflow.datasets.io.files import SPLITS, by_name, parse_json
-from workflow.datasets.io.left_out import LeftOut
+from workflow.datasets.io.left_out import LeftOut, invisible
 from workflow.datasets.kinds.captioned_images import (
     FEATURES,
     Captioned,
@@ -84,7 +84,7 @@ def _image(place: str, one: Mapping[str, Any], left_out: LeftOut) -> tuple[str, 
         raise DataError(
             f"{place} is of split {split!r}, and Karpathy's are {', '.join(KARPATHY)}; {CORRECT}."
         )
-    return KARPATHY[split], Captioned(name, [text for text in captions if text], references)
+    return KARPATHY[split], Captioned(name, [text for text in captions if not invisible(text)], references)
 
 
 def _text(text: str, left_out: LeftOut) -> str:

@@ -161,6 +161,17 @@ def test_an_empty_text_and_one_of_marks_are_counted():
     assert left_out.dropped == {"no words": 1, "empty": 1}
 
 
+def test_a_text_that_nobody_can_see_has_no_words():
+    sizes = {"train": 3, "dev": 2, "test": 2, "seed": 0}
+    corpus, left_out = Generated(source="generated", **sizes), LeftOut()
+    assert [
+        *corpus.worded("\u200b \xad", 1, left_out),
+        *corpus.worded("&#8203;", 1, left_out),
+    ] == []
+    assert left_out.dropped == {"no words": 2}
+    assert list(corpus.worded("\u200b :", 1, left_out)) == [(["\u200b", ":"], 1)]
+
+
 def texts(*lines: str) -> list[Example]:
     """Return examples from `label word word ...`."""
     return [Example(line.split()[1:], int(line[0])) for line in lines]

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from unicodedata import category
 
 from workflow.datasets.io.files import write_bytes
 from workflow.errors import CORRECT, FETCH_AGAIN, DataError
@@ -150,6 +151,11 @@ def read_exact(path: Path) -> Iterator[tuple[str, str]]:
                 f"{place}: this line is not UTF-8 or has a zero byte; save the file as UTF-8."
             )
         yield place, line
+
+
+def invisible(text: str) -> bool:
+    """Whether a text has nothing but white space and characters without width, such as U+200B."""
+    return all(letter.isspace() or category(letter) in ("Cc", "Cf") for letter in text)
 
 
 def cells(place: str, line: str) -> tuple[str, str]:

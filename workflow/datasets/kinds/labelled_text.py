@@ -30,7 +30,7 @@ from workflow.datasets.io.files import (
     write_lines,
     write_records,
 )
-from workflow.datasets.io.left_out import LeftOut, read_left_out
+from workflow.datasets.io.left_out import LeftOut, invisible, read_left_out
 from workflow.datasets.kinds.dataset import Dataset, Generable
 from workflow.errors import DataError
 
@@ -78,9 +78,12 @@ class LabelledText(Dataset):
         return plain_words(text)
 
     def worded(self, text: str, label: int, left_out: LeftOut) -> Iterator[Example]:
-        """Yield the example of a text; none, but counted, when it is empty or has no words."""
+        """Yield the example of a text; none, but counted, when it is empty or has no words.
+
+        A word has a character that can be seen.
+        """
         words = self.words(text)
-        if words:
+        if not invisible("".join(words)):
             yield Example(words, label)
         else:
             left_out.dropped["no words" if text.strip() else "empty"] += 1
