@@ -113,6 +113,7 @@ def test_generated_sentences_come_back_and_their_salient_words_are_marked(build,
         ("1 good\n2 dull\n", "line 2: expected a label from 0 to 1 before the text, found '2'"),
         ("good film\n", "line 1: expected a label from 0 to 1 before the text, found 'good'"),
         ("1\n\n0 \t\n", "the split `train` is empty"),
+        ("1 good\r0 bad\r1 fine", "line 1: a carriage return is inside this row, so rows may run"),
         ("", "this file is empty; delete the file and fetch"),
     ],
 )
@@ -125,6 +126,16 @@ def test_words_are_composed(take):
     taken = {split: text.replace("\u00e9", "e\u0301") for split, text in TEXTS.items()}
     assert taken != TEXTS
     assert take({"dataset": "sst"}, official(taken))["digest"] == composed["digest"]
+
+
+def test_white_space_is_between_words_but_for_the_one_that_holds_them_together(take):
+    taken = {split: text.replace(" fine", "\tfine\f") for split, text in TEXTS.items()}
+    taken = {split: text.replace("1\tfine", "1 fine") for split, text in taken.items()}
+    digests = [
+        take({"dataset": "sst"}, official(texts), name)["digest"]
+        for name, texts in (("spaces", TEXTS), ("tabs", taken))
+    ]
+    assert digests[0] == digests[1]
 
 
 def test_empty_texts_and_lines_are_left_out_and_counted(take):

@@ -134,8 +134,16 @@ def read_placed(path: Path, left_out: LeftOut) -> Iterator[tuple[str, str]]:
 
 
 def read_rows(path: Path, left_out: LeftOut) -> Iterator[tuple[str, str]]:
-    """Yield (place, line) as `read_placed` does; empty lines are left out and counted."""
+    """Yield (place, line) as `read_placed` does; empty lines are left out and counted.
+
+    Raises DataError where rows end in carriage returns, which would make one of many.
+    """
     for place, line in read_placed(path, left_out):
+        if "\r" in line:
+            raise DataError(
+                f"{place}: a carriage return is inside this row, so rows may run into each other; "
+                f"end each row with a newline: {CORRECT}."
+            )
         if line.strip(" "):
             yield place, line
         else:
