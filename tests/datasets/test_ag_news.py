@@ -141,12 +141,28 @@ def row(*columns: object) -> bytes:
         ("train", row("", "a", "b"), "line 41: expected one of the labels 1, 2, 3, 4, found ''"),
         ("train", row(1, "only a title"), "line 41: expected 3 columns, found 2; correct the file"),
         ("train", row(1, "a", "b", "c"), "train.csv, line 41: expected 3 columns, found 4"),
-        ("test", OFFICIAL["test.csv"][:-9], r"test.csv, line 16: this row is damaged or cut short"),
+        (
+            "test",
+            OFFICIAL["test.csv"][:-9],
+            r"test.csv, line 16: this row is cut short, or .* has no end \(.*\); delete the",
+        ),
+        (
+            "test",
+            OFFICIAL["test.csv"] + b'1,"a "b" c",d\n',
+            r"test.csv, line 17: this row has a wrong quote \(.*\); correct the file",
+        ),
         ("train", table(items("train")[::4]), "the split `train` has the label 0 only"),
     ],
 )
 def test_a_wrong_file_is_named(refuse, file, content, sentence):
     refuse({"dataset": "ag_news"}, {**OFFICIAL, f"{file}.csv": content}, sentence)
+
+
+def test_a_long_text_and_quotes_are_read(take, tmp_path):
+    long = b'1,"a ""b"" c","' + b"word " * 30_000 + b'"\n1,a "b" c,d\n'
+    manifest = take({"dataset": "ag_news"}, {**OFFICIAL, "test.csv": OFFICIAL["test.csv"] + long})
+    assert manifest["splits"]["test"]["examples"] == 10
+    assert max(map(len, texts(tmp_path / "data", "test"))) > 149_000
 
 
 def test_no_file_and_wrong_bytes(take, refuse):

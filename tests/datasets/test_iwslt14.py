@@ -118,6 +118,25 @@ def archive(tags: Mapping[str, str] | None = None, **changes: bytes | None) -> b
     return tar({name: content for name, content in files.items() if content is not None})
 
 
+def test_ends_of_lines_are_no_part_of_a_sentence(take, tmp_path):
+    crlf = {name: content.replace(b"\n", b"\r\n") for name, content in members().items()}
+    taken = [
+        take({"dataset": "iwslt14", "merges": 50}, {"de-en.tgz": tar(files)}, name)["digest"]
+        for name, files in (("lf", members()), ("crlf", crlf))
+    ]
+    assert taken[0] == taken[1]
+    for name in ("dev.raw", "test.raw"):
+        assert texts(tmp_path / "crlf", name) == texts(tmp_path / "lf", name)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_segment_may_have_several_lines_and_share_one(take, tmp_path, end):
+    lines = ["<seg id='1'>", "Ja,  gut ", " so. ", '</seg> <seg id="2"> Nein. </seg>']
+    archived = archive(**{GERMAN: end.join(lines).encode()})
+    take({"dataset": "iwslt14", "merges": 50}, {"de-en.tgz": archived})
+    assert texts(tmp_path / "data", "test.raw")[2:4] == ["Ja,  gut so.", "Nein."]
+
+
 UNEVEN = {"de": train_tags("de", 40), "en": train_tags("en", 41)}
 GERMAN = f"{TEST[1]}.de.xml"
 EMPTY = b'<seg id="1"> </seg>\n<seg id="2"> Ja. </seg>\n'
@@ -132,9 +151,13 @@ LONG = b'<seg id="1">' + b"a " * 10_000 + b'</seg>\n<seg id="2">b</seg>\n'
             r"tags.de-en.en has 43 lines and .*tags.de-en.de has 42, so they are not",
         ),
         (archive(**{f"{TEST[2]}.en.xml": None}), r"there is no .*TED.tst2010.de-en.en.xml; del"),
+        (
+            archive(**{GERMAN: b'<seg id="1"> Ja.\n<seg id="2"> Nein. </seg>'}),
+            r"TEDX.dev2012.de-en.de.xml: no </seg> ends the sentence ' Ja.\\n'; correct",
+        ),
         (archive()[:-99], "de-en.tgz: this archive is damaged or cut short"),
     ],
-    ids=["uneven", "missing", "cut"],
+    ids=["uneven", "missing", "endless", "cut"],
 )
 def test_a_wrong_archive_is_a_sentence(refuse, content, sentence):
     refuse({"dataset": "iwslt14", "merges": 50}, {"de-en.tgz": content}, sentence)

@@ -113,6 +113,7 @@ def test_generated_sentences_come_back_and_their_salient_words_are_marked(build,
         ("1 good\n2 dull\n", "line 2: expected a label from 0 to 1 before the text, found '2'"),
         ("good film\n", "line 1: expected a label from 0 to 1 before the text, found 'good'"),
         ("1\n\n0 \t\n", "the split `train` is empty"),
+        ("1 good\r0 bad\r1 fine", "line 1: a carriage return is inside this row, so rows may run"),
         ("", "this file is empty; delete the file and fetch"),
     ],
 )
@@ -127,12 +128,22 @@ def test_words_are_composed(take):
     assert take({"dataset": "sst"}, official(taken))["digest"] == composed["digest"]
 
 
+def test_white_space_is_between_words_but_for_the_one_that_holds_them_together(take):
+    taken = {split: text.replace(" fine", "\tfine\f") for split, text in TEXTS.items()}
+    taken = {split: text.replace("1\tfine", "1 fine") for split, text in taken.items()}
+    digests = [
+        take({"dataset": "sst"}, official(texts), name)["digest"]
+        for name, texts in (("spaces", TEXTS), ("tabs", taken))
+    ]
+    assert digests[0] == digests[1]
+
+
 def test_empty_texts_and_lines_are_left_out_and_counted(take):
     whole = take({"dataset": "sst"}, official(TEXTS), "whole")
-    texts = {split: f"\n{text}1 \t\n0\n\n" for split, text in TEXTS.items()}
+    texts = {split: f"\n{text}1 \t\n0\n\n1 \u200b\n" for split, text in TEXTS.items()}
     manifest = take({"dataset": "sst"}, official(texts))
     assert manifest["digest"] == whole["digest"]
-    assert manifest["statistics"]["dropped"] == {"an empty line": 6, "empty": 6}
+    assert manifest["statistics"]["dropped"] == {"an empty line": 6, "empty": 6, "no words": 3}
 
 
 def test_one_class_is_refused(refuse):

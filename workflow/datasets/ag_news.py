@@ -29,7 +29,7 @@ from workflow.datasets.grammars.labelled_clauses import (
     typeset,
 )
 from workflow.datasets.io.files import by_name, existing, write_bytes
-from workflow.datasets.io.left_out import LeftOut
+from workflow.datasets.io.left_out import LONGEST_LINE, LeftOut
 from workflow.datasets.kinds.labelled_text import (
     Example,
     GenerableText,
@@ -176,14 +176,18 @@ def _items(path: Path, written: RowFormat, left_out: LeftOut) -> Iterator[_Item]
 def _rows(path: Path, left_out: LeftOut) -> Iterator[tuple[str, list[str]]]:
     """Yield (place, columns) for every row of a file."""
     text = left_out.decode(path, existing(path).read_bytes())
+    csv.field_size_limit(LONGEST_LINE)
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         for row in reader:
             yield f"{path}, line {reader.line_num}", row
     except csv.Error as error:
+        fault, remedy = "has a wrong quote", CORRECT
+        if "unexpected end" in str(error):
+            fault = "is cut short, or a quote in it has no end"
+            remedy = f"{FETCH_AGAIN}, or end the quote there if that gives the same file"
         raise DataError(
-            f"{path}, line {reader.line_num}: this row is damaged or cut short ({error}); "
-            f"{FETCH_AGAIN}."
+            f"{path}, line {reader.line_num}: this row {fault} ({error}); {remedy}."
         ) from None
 
 

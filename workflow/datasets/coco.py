@@ -14,7 +14,7 @@ from unicodedata import normalize
 
 from workflow.datasets.io.archives import member
 from workflow.datasets.io.files import SPLITS, by_name, parse_json
-from workflow.datasets.io.left_out import LeftOut
+from workflow.datasets.io.left_out import LeftOut, invisible
 from workflow.datasets.kinds.captioned_images import (
     FEATURES,
     Captioned,
@@ -104,7 +104,8 @@ def _image(place: str, one: Mapping[str, Any], left_out: LeftOut) -> tuple[str, 
         raise DataError(
             f"{place} is of split {split!r}, and Karpathy's are {', '.join(KARPATHY)}; {CORRECT}."
         )
-    return KARPATHY[split], Captioned(str(name), [text for text in captions if text], references)
+    captions = [text for text in captions if not invisible(text)]
+    return KARPATHY[split], Captioned(str(name), captions, references)
 
 
 def _is_said(tokens: object, raw: object) -> bool:

@@ -18,7 +18,7 @@ from workflow.datasets.io.archives import members
 from workflow.datasets.io.files import by_name
 from workflow.datasets.io.left_out import LeftOut
 from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs, whole
-from workflow.errors import FETCH_AGAIN, DataError
+from workflow.errors import CORRECT, FETCH_AGAIN, DataError
 
 ARCHIVE = "de-en.tgz"
 LANGUAGES = ("de", "en")
@@ -32,7 +32,7 @@ EVERY = 23
 ABOUT = re.compile("<url>|<talkid>|<keywords>")
 """What marks a line that says something about a talk and is none of its sentences."""
 TITLE = re.compile("</?(?:title|description)>")
-SENTENCE = re.compile(r'<seg id="[0-9]*">\s*|\s*</seg>\s*')
+SEGMENT = re.compile(r"<seg\b[^<>]*>")
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,11 @@ class Data(ParallelText):
             raise DataError(f"{path}: there is no {name}; {FETCH_AGAIN}.")
         moses = Moses(self.languages, self.lowercase)
 
-        def pairs(name: str, read: Callable[[str], Iterator[str]]) -> Iterator[Pair]:
+        def pairs(name: str, read: Callable[[str, str], Iterator[str]]) -> Iterator[Pair]:
             source, target = (
-                (f"{path}: {file}", read(left_out.decode(path, contents[file])))
+                (place, read(place, left_out.decode(path, contents[file])))
                 for file in map(name.format, self.languages)
+                for place in [f"{path}: {file}"]
             )
             return moses.pairs(aligned(source, target))
 
@@ -70,15 +71,20 @@ class Data(ParallelText):
             yield from (("test", pair) for pair in test)
 
 
-def _talks(text: str) -> Iterator[str]:
+def _talks(place: str, text: str) -> Iterator[str]:
     """Yield the sentences to train on, titles and descriptions among them."""
     for line in text.removesuffix("\n").split("\n"):
         if not ABOUT.search(line):
-            yield TITLE.sub("", line)
+            yield TITLE.sub("", line.rstrip("\r"))
 
 
-def _segments(text: str) -> Iterator[str]:
-    """Yield the sentences of an XML file; the typographic apostrophe becomes the plain one."""
-    for line in text.split("\n"):
-        if "<seg id" in line:
-            yield SENTENCE.sub("", line).replace("’", "'")
+def _segments(place: str, text: str) -> Iterator[str]:
+    """Yield the sentences of an XML file, each on one line or on more.
+
+    The typographic apostrophe becomes the plain one. Raises DataError for a sentence without end.
+    """
+    for segment in SEGMENT.split(text)[1:]:
+        sentence, end, _ = segment.partition("</seg>")
+        if not end:
+            raise DataError(f"{place}: no </seg> ends the sentence {sentence[:60]!r}; {CORRECT}.")
+        yield " ".join(map(str.strip, sentence.strip().split("\n"))).replace("’", "'")

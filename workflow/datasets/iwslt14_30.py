@@ -14,7 +14,7 @@ from typing import Literal
 from workflow.datasets.encoded.moses import Pair
 from workflow.datasets.encoded.prepared import CODES
 from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import LeftOut, read_rows
+from workflow.datasets.io.left_out import LeftOut, invisible, read_rows
 from workflow.datasets.kinds.parallel_text import (
     ParallelText,
     SplitPairs,
@@ -77,7 +77,7 @@ class Data(ParallelText):
         known = {pair: split for split in reversed(HELD_OUT) for pair in held_out[split]}
         seen: set[Pair] = set()
         for pair in self._samples(files, left_out):
-            if not all(pair[:2]):
+            if any(map(invisible, pair[:2])):
                 left_out.dropped["an empty side"] += 1
             elif pair in known:
                 left_out.dropped[f"in the {known[pair]} set too"] += 1

@@ -23,7 +23,7 @@ from workflow.datasets.grammars.labelled_clauses import (
 )
 from workflow.datasets.io.archives import members, write_archive
 from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import LeftOut
+from workflow.datasets.io.left_out import LeftOut, invisible
 from workflow.datasets.kinds.labelled_text import (
     Example,
     GenerableText,
@@ -86,7 +86,7 @@ class Data(GenerableText):
                 words = without_integers(plain_words(text.replace("_", " ")))
             else:
                 words = tokenise(own_words(text))
-            if words:
+            if not invisible("".join(words)):
                 halves[half.removeprefix("20news-bydate-")].append(Example(words, LABELS[group]))
             else:
                 left_out.dropped["nothing but headers, footers and quotes"] += 1

@@ -10,6 +10,7 @@ label 0 holds negative and neutral sentences, label 1 very positive ones.
 """
 
 import random
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,8 @@ from workflow.datasets.kinds.labelled_text import Example, GenerableText, dev_an
 from workflow.errors import CORRECT, DataError, RecipeError
 
 LABELS = {"binary": 2, "fine": 5}
+SPACES = re.compile(r"[ \t\v\f]")
+"""What is between words: a space that does not break a line (U+00A0) is inside of them."""
 ATTENTION_LEARNING = {1: 0, 2: 0, 4: 1}
 
 
@@ -98,7 +101,7 @@ class Data(GenerableText):
         """Split a text into words: it is in words and marks already."""
         if self.protocol == "attention_learning":
             return super().words(text)
-        return [word for word in normalize("NFC", text).split(" ") if word.strip()]
+        return [word for word in SPACES.split(normalize("NFC", text)) if word.strip()]
 
 
 def _labelled(place: str, line: str, labels: int) -> tuple[int, str]:

@@ -58,6 +58,8 @@ class Generated(Toy, GenerableText):
         ("SPLS&lt;/A&gt; &amp; co", "spls & co"),
         ("inc. &lt;A HREF=\"http://x/y?z=A\"&gt;A. &lt;/A&gt; &amp; co", "inc . a . & co"),
         ("costs #36;10 #151; now", "costs $ 10 — now"),
+        (f"a &#{'9' * 5000}; #{'1' * 5000}; &#100000000;", "a \ufffd \ufffd \ufffd"),
+        (f"&#{'0' * 5000}65; &#00066;c &#8364;", "a bc €"),
         ("item#39; is kept", "item # 39 ; is kept"),
         ("café naïve 1\xa01/2", "café naïve 1 1 / 2"),
         ("-----\n......", "- ."),
@@ -161,6 +163,17 @@ def test_an_empty_text_and_one_of_marks_are_counted():
     assert left_out.dropped == {"no words": 1, "empty": 1}
 
 
+def test_a_text_that_nobody_can_see_has_no_words():
+    sizes = {"train": 3, "dev": 2, "test": 2, "seed": 0}
+    corpus, left_out = Generated(source="generated", **sizes), LeftOut()
+    assert [
+        *corpus.worded("\u200b \xad", 1, left_out),
+        *corpus.worded("&#8203;", 1, left_out),
+    ] == []
+    assert left_out.dropped == {"no words": 2}
+    assert list(corpus.worded("\u200b :", 1, left_out)) == [(["\u200b", ":"], 1)]
+
+
 def texts(*lines: str) -> list[Example]:
     """Return examples from `label word word ...`."""
     return [Example(line.split()[1:], int(line[0])) for line in lines]
@@ -199,6 +212,16 @@ def test_rare_words_are_unknown(tmp_path):
     write_prepared(tmp_path, SPLITTED, LeftOut())
     Toy(min_count=3).encode(tmp_path, tmp_path)
     assert names(tmp_path)[3:] == ["a"]
+
+
+def test_a_vocabulary_without_a_word_is_refused(tmp_path):
+    write_prepared(tmp_path, SPLITTED, LeftOut())
+    sentence = r"No word of dataset `\w+` comes 1000 times in the texts .* lower `min_count`"
+    with pytest.raises(DataError, match=sentence):
+        Toy(min_count=1000).encode(tmp_path, tmp_path / "encoded")
+    assert not (tmp_path / "encoded").exists()
+    Toy(min_count=4).encode(tmp_path, tmp_path / "encoded")  # "a" comes four times
+    assert names(tmp_path / "encoded")[3:] == ["a"]
 
 
 def test_salient_words_are_marked_and_cut_with_their_text(tmp_path):

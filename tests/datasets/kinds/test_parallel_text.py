@@ -61,10 +61,16 @@ def test_empty_lines_at_the_end_of_one_side_are_no_pairs(tmp_path):
 
 def test_unfit_pairs_are_dropped_and_counted():
     words = " ".join
-    fit = [Pair(words("a" * 175), words("b" * 117)), Pair("a b", "c d e"), Pair("x" * 1000, "y")]
+    fit = [
+        Pair("a \u200b", "\u3042 ?"),
+        Pair(words("a" * 175), words("b" * 117)),
+        Pair("a b", "c d e"),
+        Pair("x" * 1000, "y"),
+    ]
     unfit = [
         Pair("", "a"),
         Pair("a", " "),
+        Pair("\u200b \ufeff", "a b"),
         Pair(words("a" * 176), words("b" * 176)),
         Pair(words(["a"] * 10_000), words(["b"] * 10_000)),
         Pair("a b", "c d e f"),
@@ -73,7 +79,7 @@ def test_unfit_pairs_are_dropped_and_counted():
     left_out = LeftOut()
     assert list(CORPUS.clean([*unfit, *fit], left_out)) == fit
     assert left_out.dropped == {
-        "an empty side": 2,
+        "an empty side": 3,
         "more than 175 words": 2,
         "more than 1.5 times as long as the other side": 1,
         "a word of more than 1000 characters": 1,
@@ -83,10 +89,13 @@ def test_unfit_pairs_are_dropped_and_counted():
 def test_dev_and_test_pairs_that_can_not_be_translated_are_counted():
     good, left_out = Pair("a", "b"), LeftOut()
     odd = [Pair("a", ""), Pair(" ", "a"), Pair("", ""), Pair("a", "b " * 10_000)]
-    assert list(whole([good, *odd, good], left_out)) == [good, good]
+    odd += [Pair("\u200b", "a"), Pair("a", "b" * 60_000)]
+    fit = [Pair("a \u200b", "."), Pair("x" * 1000, "b " * 1000)]
+    assert list(whole([good, *odd, *fit], left_out)) == [good, *fit]
     assert left_out.dropped == {
-        "an empty side in dev or test": 3,
+        "an empty side in dev or test": 4,
         "more than 1000 words in dev or test": 1,
+        "a word of more than 1000 characters in dev or test": 1,
     }
 
 

@@ -249,6 +249,23 @@ def test_an_option_below_its_bound_gets_its_sentence(dataset, option, least):
     )
 
 
+@pytest.mark.parametrize("value", [2**31, 10**30, 1e30])
+@pytest.mark.parametrize(
+    ("dataset", "option"),
+    [
+        ("iwslt15", "vocabulary"),
+        ("iwslt15", "merges"),
+        ("sst", "max_tokens"),
+        ("yelp", "min_count"),
+    ],
+)
+def test_a_number_that_no_id_can_be_gets_its_sentence(dataset, option, value):
+    with pytest.raises(RecipeError, match=rf"Option `{option}` of .* must be 2147483647 or less\."):
+        load({"dataset": dataset, option: value})
+    assert getattr(load({"dataset": dataset, option: 2**31 - 1}), option) == 2**31 - 1
+    assert load({**GENERATED, "seed": 10**30}).seed == 10**30
+
+
 def test_planning_loads_no_numpy():
     check = (
         "import sys; from workflow.datasets.kinds.recipe import datasets, files; "

@@ -9,12 +9,15 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from unicodedata import category
 
 from workflow.datasets.io.files import write_bytes
 from workflow.errors import CORRECT, FETCH_AGAIN, DataError
 
 GZIP = b"\x1f\x8b"
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+MARKS = re.compile(rb"^(?:%b)+" % codecs.BOM_UTF8, re.MULTILINE)
+"""Marks of UTF-8 at the beginning of a line: files that were put together have them there too."""
 COUNTS = "counts.json"
 """The file of a folder of prepared data that has them."""
 FEW, SHARE = 10, 0.001
@@ -38,16 +41,17 @@ class LeftOut:
     """What could not be taken over from the files; ends up in the manifest's statistics."""
 
     replaced_bytes: int = 0
-    """Bytes that the declared encoding could not decode."""
+    """Bytes that the declared encoding could not decode, and zeros."""
     dropped: Counter[str] = field(default_factory=Counter)
     """Texts left out, by reason."""
     decoded: dict[Path, Decoded] = field(default_factory=dict)
     """What was decoded, by file."""
 
     def decode(self, path: Path, content: bytes, encoding: str = "utf-8") -> str:
-        """Return a text of the file `path` without the mark of UTF-8 (BOM) that it may begin with.
+        """Return a text of the file `path` without the marks of UTF-8 (BOM) that it may begin with.
 
-        Each byte that can't be decoded becomes U+FFFD and is counted. Raises DataError for UTF-16.
+        Lines of UTF-8 may begin with them too. Each byte that can't be decoded, and each zero,
+        becomes U+FFFD and is counted. Raises DataError for UTF-16.
         """
         if encoding == "utf-8" and content.startswith(UTF_16):
             raise DataError(f"{path}: this text is in UTF-16; save it as UTF-8.")
@@ -56,18 +60,19 @@ class LeftOut:
     def decode_line(self, path: Path, content: bytes, encoding: str = "utf-8") -> str:
         """Return a part of a text that is not its beginning, as `decode` does."""
         before = self.replaced_bytes
-        text = self.mend(content.decode(encoding, "surrogateescape"))
+        unmarked = MARKS.sub(b"", content) if encoding == "utf-8" else content
+        text = self.mend(unmarked.decode(encoding, "surrogateescape"))
         decoded = self.decoded.setdefault(path, Decoded(encoding))
         decoded.bytes += len(content)
-        decoded.wrong += self.replaced_bytes - before + content.count(0)
+        decoded.wrong += self.replaced_bytes - before
         return text
 
     def mend(self, text: str) -> str:
-        """Return a text in which U+FFFD, counted, stands for each half of a character.
+        """Return a text in which U+FFFD, counted, stands for each half of a character and each NUL.
 
-        Such halves (lone surrogates) can be in JSON, and nothing can write them.
+        Such halves (lone surrogates) can be in JSON, and nothing can write them; no text has NUL.
         """
-        mended, lost = re.subn("[\ud800-\udfff]", "\ufffd", text)
+        mended, lost = re.subn("[\0\ud800-\udfff]", "\ufffd", text)
         self.replaced_bytes += lost
         return mended
 
@@ -129,8 +134,16 @@ def read_placed(path: Path, left_out: LeftOut) -> Iterator[tuple[str, str]]:
 
 
 def read_rows(path: Path, left_out: LeftOut) -> Iterator[tuple[str, str]]:
-    """Yield (place, line) as `read_placed` does; empty lines are left out and counted."""
+    """Yield (place, line) as `read_placed` does; empty lines are left out and counted.
+
+    Raises DataError where rows end in carriage returns, which would make one of many.
+    """
     for place, line in read_placed(path, left_out):
+        if "\r" in line:
+            raise DataError(
+                f"{place}: a carriage return is inside this row, so rows may run into each other; "
+                f"end each row with a newline: {CORRECT}."
+            )
         if line.strip(" "):
             yield place, line
         else:
@@ -138,12 +151,19 @@ def read_rows(path: Path, left_out: LeftOut) -> Iterator[tuple[str, str]]:
 
 
 def read_exact(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield (place, line) as `read_placed` does; raise DataError for a byte that is not UTF-8."""
+    """Yield (place, line) as `read_placed` does; raise DataError for a byte that is no text."""
     left_out = LeftOut()
     for place, line in read_placed(path, left_out):
         if left_out.replaced_bytes:
-            raise DataError(f"{place}: this line is not UTF-8; save the file as UTF-8.")
+            raise DataError(
+                f"{place}: this line is not UTF-8 or has a zero byte; save the file as UTF-8."
+            )
         yield place, line
+
+
+def invisible(text: str) -> bool:
+    """Whether a text has nothing but white space and characters without width, such as U+200B."""
+    return all(letter.isspace() or category(letter) in ("Cc", "Cf") for letter in text)
 
 
 def cells(place: str, line: str) -> tuple[str, str]:

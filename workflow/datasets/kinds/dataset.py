@@ -17,6 +17,9 @@ from workflow.errors import RecipeError
 if TYPE_CHECKING:  # numpy is loaded by the stages only
     import numpy as np
 
+LARGEST = 2**31 - 1
+"""The largest number of an option, as ids have 32 bits."""
+
 
 @dataclass(frozen=True)
 class Dataset(ABC):
@@ -104,8 +107,14 @@ class Dataset(ABC):
                     "more."
                 )
 
-    def __post_init__(self) -> None:  # noqa: B027 (kinds and datasets have bounds to add)
-        """Raise RecipeError for an option that is out of bounds."""
+    def __post_init__(self) -> None:
+        """Raise RecipeError for an option that is out of bounds; a seed may be of any size."""
+        for name, value in asdict(self).items():
+            if isinstance(value, int) and value > LARGEST and name != "seed":
+                raise RecipeError(
+                    f"Option `{name}` of dataset `{self.name}` is {value}; it must be {LARGEST} or "
+                    "less."
+                )
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from workflow.datasets.io.files import (
     write_lines,
     write_records,
 )
-from workflow.datasets.io.left_out import LeftOut, read_left_out
+from workflow.datasets.io.left_out import LeftOut, invisible, read_left_out
 from workflow.datasets.kinds.dataset import Dataset, Generable
 from workflow.errors import DataError
 
@@ -41,6 +41,8 @@ HELD_OUT = 4000
 """Most test texts that Attention Learning evaluates on (snell2021 appendix A.8)."""
 
 ENTITY = re.compile(r"(?<![\w&])(#\d+|amp|apos|gt|hellip|lt|nbsp|quot);")
+LONG_NUMBER = re.compile(r"&#0*([0-9]{1,8})[0-9]*")
+"""An entity's number. Eight digits are more than Unicode has; Python reads no more than 4,300."""
 APOSTROPHE = re.compile(r" ?(?<![\w&])#39;")
 TAG = re.compile(
     r"</?(?:a|b|br|center|cite|div|em|font|h[1-6]|hr|i|img|li|nobr|ol|p|span|strong|table|td|tr|u"
@@ -78,9 +80,12 @@ class LabelledText(Dataset):
         return plain_words(text)
 
     def worded(self, text: str, label: int, left_out: LeftOut) -> Iterator[Example]:
-        """Yield the example of a text; none, but counted, when it is empty or has no words."""
+        """Yield the example of a text; none, but counted, when it is empty or has no words.
+
+        A word has a character that can be seen.
+        """
         words = self.words(text)
-        if words:
+        if not invisible("".join(words)):
             yield Example(words, label)
         else:
             left_out.dropped["no words" if text.strip() else "empty"] += 1
@@ -111,7 +116,7 @@ class LabelledText(Dataset):
 
         The vocabulary is the words that the training set has at least `min_count` times. All others
         become `<unk>` and are counted in dev and test, as are the texts there that are nothing
-        else.
+        else. Raises DataError when no word is frequent enough.
         """
         import numpy as np
 
@@ -130,6 +135,11 @@ class LabelledText(Dataset):
         counts = Counter(chain.from_iterable(texts["train"]))
         kept = {word for word, count in counts.items() if count >= self.min_count}
         vocabulary = sorted(kept.difference(RESERVED))
+        if not vocabulary:
+            raise DataError(
+                f"No word of dataset `{self.name}` comes {self.min_count} times in the texts to "
+                "train on; lower `min_count`."
+            )
         numbers = numbered(vocabulary)
         splits = {}
         for split in SPLITS:
@@ -209,7 +219,7 @@ def tokenise(text: str) -> list[str]:
     `film 's`); a mark that is repeated counts once.
     """
     text = APOSTROPHE.sub("'", text.replace("\u2019", "'"))
-    text = html.unescape(ENTITY.sub(r"&\1;", text))
+    text = html.unescape(LONG_NUMBER.sub(r"&#\1", ENTITY.sub(r"&\1;", text)))
     text = TAG.sub(" ", text.replace("\u2019", "'"))
     return [match[1] or match[0] for match in WORD.finditer(normalize("NFC", text.lower()))]
 

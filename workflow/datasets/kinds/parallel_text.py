@@ -19,7 +19,7 @@ from typing import ClassVar
 from workflow.datasets.encoded.moses import Pair
 from workflow.datasets.encoded.prepared import CODES, LEXICON, PIECES, SOURCE_VOCABULARY, aligned
 from workflow.datasets.io.files import by_name, replacing
-from workflow.datasets.io.left_out import COUNTS, LeftOut, read_text
+from workflow.datasets.io.left_out import COUNTS, LeftOut, invisible, read_text
 from workflow.datasets.io.multicore import MOST
 from workflow.datasets.kinds.dataset import Dataset
 from workflow.errors import CORRECT, DataError, RecipeError
@@ -186,13 +186,13 @@ class ParallelText(Dataset):
         """Say why a pair is not fit to train on; empty if it is."""
         sides = [side.split() for side in pair[:2]]
         shorter, longer = sorted(map(len, sides))
-        if not shorter:
+        if any(map(invisible, pair[:2])):
             return "an empty side"
         if longer > self.longest:
             return f"more than {self.longest} words"
         if longer / shorter > self.ratio:
             return f"more than {self.ratio} times as long as the other side"
-        if any(len(word) > LONGEST_WORD for side in sides for word in side):
+        if _has_long_word(sides):
             return f"a word of more than {LONGEST_WORD} characters"
         return ""
 
@@ -246,10 +246,17 @@ def as_written(sides: Iterable[tuple[str, str]], lowercase: bool = False) -> Ite
 def whole(pairs: Iterable[Pair], left_out: LeftOut) -> Iterator[Pair]:
     """Yield the pairs of a dev or test set; what can't be translated is counted as dropped."""
     for pair in pairs:
-        words = [len(side.split()) for side in pair[:2]]
-        if not all(words):
+        sides = [side.split() for side in pair[:2]]
+        if any(map(invisible, pair[:2])):
             left_out.dropped["an empty side in dev or test"] += 1
-        elif max(words) > LONGEST_TEST:
+        elif max(map(len, sides)) > LONGEST_TEST:
             left_out.dropped[f"more than {LONGEST_TEST} words in dev or test"] += 1
+        elif _has_long_word(sides):
+            left_out.dropped[f"a word of more than {LONGEST_WORD} characters in dev or test"] += 1
         else:
             yield pair
+
+
+def _has_long_word(sides: Iterable[Iterable[str]]) -> bool:
+    """Whether a word of the two sides is longer than `LONGEST_WORD`."""
+    return any(len(word) > LONGEST_WORD for side in sides for word in side)
