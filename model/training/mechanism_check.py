@@ -25,6 +25,10 @@ MOST = 2**20
 """Most scores of a text that it is tried on in the lengths of its run."""
 OPEN = 4
 """The keys that the second text of a batch has; the others are masked."""
+LARGE = 100.0
+"""The size of scores that no threshold of a mechanism is beyond."""
+FUTURES = ((0.1, 10.0), (LARGE, 1.0))
+"""Sizes of what later queries change to, in the two texts of a batch; one call tries a pair."""
 CPU = torch.device("cpu")
 
 SUMS = {"one": (1.0, 1.0), "at most one": (-math.inf, 1.0), "free": (-math.inf, math.inf)}
@@ -250,8 +254,9 @@ class _Repeated:
             other[text] = given[text]
             if not torch.equal(self._of_copy(other)[text], answer[text]):
                 return "what a text gets changes with another text of its batch"
-        for seen in {1, given.shape[2] // 2 + 1} if causal else ():
-            other = _others(given, 1)
+        beginnings = {1, given.shape[2] // 2 + 1} if causal and given.shape[2] > 1 else ()
+        for seen, sizes in product(beginnings, FUTURES):
+            other = _others(given, given.new_tensor(sizes).view(-1, 1, 1, 1))
             other[:, :, :seen] = given[:, :, :seen]
             if not torch.equal(self._of_copy(other)[:, :, :seen], answer[:, :, :seen]):
                 return "what a query gets changes with later ones: it sees the future"
@@ -263,9 +268,10 @@ class _Repeated:
         """Say whether a text gets other weights where padding makes it longer."""
         real = scores.shape[3] // 2
         padded = scores.clone()
+        padded[1, :, real:] *= LARGE
         padded[..., real:] = -torch.inf
-        answer, alone = self._of_copy(padded), self._of_copy(scores[:1, :, :real, :real])
-        if not torch.allclose(answer[:1, :, :real, :real], alone, rtol=1e-3, atol=1e-4):
+        answer, alone = self._of_copy(padded), self._of_copy(scores[..., :real, :real])
+        if not torch.allclose(answer[..., :real, :real], alone, rtol=1e-3, atol=1e-4):
             return "what a text gets changes with the padding behind it"
         return ""
 
@@ -285,8 +291,8 @@ class _Repeated:
         return answer
 
 
-def _others(given: Tensor, size: float) -> Tensor:
-    """Other numbers of a size in the place of those given; what is masked stays so."""
+def _others(given: Tensor, size: float | Tensor) -> Tensor:
+    """Other numbers of a size, or a size a text, in the place of those given, and masked alike."""
     return torch.randn_like(given).mul_(size).masked_fill_(given == -torch.inf, -torch.inf)
 
 

@@ -298,6 +298,40 @@ def test_one_that_sees_the_future_is_refused_where_nobody_may(own, unlabelled, t
     assert said.endswith("what a text gets changes with the padding behind it")
 
 
+def scaled_by_the_text(scores):
+    """Softmax of scores that are divided where the largest of their text is above 6."""
+    hidden = scores == -torch.inf
+    known = scores.masked_fill(hidden, 0)
+    largest = known.amax((2, 3), keepdim=True).clamp(min=6) / 6
+    return (known / largest).masked_fill(hidden, -torch.inf).softmax(-1)
+
+
+def doubled_by_a_query(scores):
+    """Softmax of scores that are doubled where the scores of one query are above 3 in the mean."""
+    hidden = scores == -torch.inf
+    known = scores.masked_fill(hidden, 0)
+    high = (known.mean(-1, keepdim=True) > 3).to(scores.dtype).amax(2, keepdim=True)
+    return (known * (1 + high)).masked_fill(hidden, -torch.inf).softmax(-1)
+
+
+@pytest.mark.parametrize("mechanism", [scaled_by_the_text, doubled_by_a_query])
+def test_one_that_looks_at_large_scores_alone_sees_the_future_or_padding(
+    own, unlabelled, mechanism
+):
+    said = said_of(own(mechanism), corpus=unlabelled)[1]
+    assert said.endswith("what a query gets changes with later ones: it sees the future")
+    said = said_of(own(mechanism))[1]
+    assert said.endswith("what a text gets changes with the padding behind it")
+
+
+def test_one_that_looks_at_the_large_scores_of_a_query_passes(own, unlabelled):
+    def capped(scores):
+        largest = scores.detach().amax(-1, keepdim=True).clamp(min=6) / 6
+        return (scores / largest).softmax(-1)
+
+    check_mechanisms(own(capped), corpus=unlabelled)
+
+
 def test_where_targets_are_predicted_the_encoder_alone_may_look_ahead(own, tmp_path):
     splits = {name: [("a b c", "a b")] for name in ("train", "dev", "test")}
     corpus = write_parallel(tmp_path / "pairs", splits)
