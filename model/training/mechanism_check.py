@@ -35,6 +35,10 @@ SUMS = {"one": (1.0, 1.0), "at most one": (-math.inf, 1.0), "free": (-math.inf, 
 """What a mechanism's `sum` may state, with the least and the largest sum of a row."""
 SIGNS = ("positive", "any")
 """What its `sign` may state."""
+CHANGES = (
+    "it changes what it keeps, such as a buffer, so what a text gets depends on the texts before; "
+    "change that in training alone (self.training)"
+)
 READER = "model.architectures.context_transformer:ContextTransformer"
 STATES: dict[str, Callable[[], Any]] = {
     "default type": torch.get_default_dtype,
@@ -121,6 +125,7 @@ def _first_fault(
         for (batch, queries, keys), training in product(shapes, (True, False)):
             if isinstance(mechanism, nn.Module):
                 mechanism.to(device).train(training)
+            saved = _saved(mechanism)
             scores = torch.randn(batch, heads, queries, keys, device=device)
             given = f"given scores {tuple(scores.shape)} {'in' if training else 'after'} training, "
             fault = _fault(mechanism, scores, *stated)
@@ -143,6 +148,8 @@ def _first_fault(
                 ).fault(context, causal)
             if fault:
                 return f"given what is read {tuple(context.shape)}, {fault}"
+            if not training and not _same(saved, _saved(mechanism)):
+                return given + CHANGES
     except Exception as error:
         if str(error).startswith("CUDA"):  # the GPU's fault, which another attempt may not meet
             raise
@@ -235,16 +242,19 @@ class _Repeated:
             given: scores, or what is read; masked keys may be at -inf.
             causal: whether no query may know of later ones.
         """
-        if isinstance(self.mechanism, nn.Module):
-            self.saved = copy.deepcopy(self.mechanism.state_dict())
+        self.saved = _saved(self.mechanism)
         answer, after_one = self._of_copy(given), _random_state(given.device)
         torch.manual_seed(1)
         if not self.training and not torch.equal(after_one, _random_state(given.device)):
             return "it draws random numbers; do so in training alone (self.training)"
-        self._of_copy(given, seed=2)
+        # After training a second call has to give the same; in training a buffer may change it.
+        first = self._of_copy(given, 2) if self.training else self._of(self.mechanism, given, 2)
         if torch.equal(after_one, _random_state(given.device)):
             return "it sets the seed of torch's random numbers"
-        if not torch.equal(self._of(self.mechanism, given), answer):
+        second = self._of(self.mechanism, given)
+        if not self.training and not torch.equal(first, second):
+            return CHANGES
+        if not torch.equal(second, answer):
             return (
                 "what it returns depends on earlier calls by something that is not saved; keep "
                 "that in a buffer (register_buffer), or do without"
@@ -289,6 +299,22 @@ class _Repeated:
         with torch.no_grad():
             answer: Tensor = getattr(mechanism, self.method)(given.clone())
         return answer
+
+
+def _saved(mechanism: object) -> dict[str, Any]:
+    """A copy of what is saved of a mechanism."""
+    return copy.deepcopy(mechanism.state_dict()) if isinstance(mechanism, nn.Module) else {}
+
+
+def _same(before: dict[str, Any], after: dict[str, Any]) -> bool:
+    """Whether the tensors that are saved are the same; those that are no numbers stay so."""
+    pairs = [(one, after.get(name)) for name, one in before.items() if isinstance(one, Tensor)]
+    return before.keys() == after.keys() and all(
+        isinstance(other, Tensor)
+        and one.shape == other.shape
+        and bool(((one == other) | ((one != one) & (other != other))).all())
+        for one, other in pairs
+    )
 
 
 def _others(given: Tensor, size: float | Tensor) -> Tensor:

@@ -428,8 +428,77 @@ def test_rows_depend_on_their_scores_alone(own, mechanism, fault):
     assert fault in said_of(own(mechanism))[1]
 
 
-def test_what_is_saved_may_change_along_training(own):
-    check_mechanisms(own(Persistent))
+class Averaging(nn.Module):
+    """Softmax of scores less a mean of earlier ones, a buffer that begins as no number."""
+
+    def __init__(self, always, used=True):
+        super().__init__()
+        self.always, self.used = always, used
+        self.register_buffer("mean", torch.tensor(torch.nan))
+
+    def forward(self, scores):
+        weights = (scores / (1 + self.used * self.mean.nan_to_num())).softmax(-1)
+        if self.training or self.always:
+            size = scores.detach().nan_to_num(neginf=0).abs().mean()
+            self.mean = 0.9 * self.mean.nan_to_num() + 0.1 * size
+        return weights
+
+
+class Extra(nn.Module):
+    """Softmax that is sharper at each call, by a count that is saved as an extra state."""
+
+    calls = 0
+
+    def get_extra_state(self):
+        return self.calls
+
+    def set_extra_state(self, state):
+        self.calls = state
+
+    def forward(self, scores):
+        self.calls += 1
+        return (scores / self.calls).softmax(-1)
+
+
+@pytest.mark.parametrize(
+    "mechanism", [lambda: Averaging(True), lambda: Averaging(True, used=False), Extra]
+)
+def test_what_is_saved_stays_after_training(own, mechanism):
+    assert said_of(own(type("Mine", (Wrapped,), {"of": staticmethod(mechanism)})))[1] == (
+        "given scores (2, 4, 5, 7) after training, it changes what it keeps, such as a buffer, so "
+        "what a text gets depends on the texts before; change that in training alone "
+        "(self.training)"
+    )
+
+
+class Wrapped(nn.Module):
+    """A mechanism that makes its part, `of`, itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.part = self.of()
+
+    def forward(self, scores):
+        return self.part(scores)
+
+
+class Cached(nn.Module):
+    """Softmax less a distance, which is kept per length and not saved."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("distance", None, persistent=False)
+
+    def forward(self, scores):
+        if self.distance is None or self.distance.shape != scores.shape[2:]:
+            queries, keys = (torch.arange(length) for length in scores.shape[2:])
+            self.distance = (queries[:, None] - keys).abs()
+        return (scores - self.distance).softmax(-1)
+
+
+@pytest.mark.parametrize("mechanism", [Persistent, lambda: Averaging(False), Cached])
+def test_what_is_saved_may_change_along_training(own, mechanism):
+    check_mechanisms(own(type("Mine", (Wrapped,), {"of": staticmethod(mechanism)})))
 
 
 @pytest.mark.parametrize(("change", "back", "what"), [
