@@ -39,6 +39,7 @@ CHANGES = (
     "it changes what it keeps, such as a buffer, so what a text gets depends on the texts before; "
     "change that in training alone (self.training)"
 )
+INFERENCE = "it computes in torch.inference_mode, which training can't go through; leave that out"
 READER = "model.architectures.context_transformer:ContextTransformer"
 STATES: dict[str, Callable[[], Any]] = {
     "default type": torch.get_default_dtype,
@@ -128,7 +129,7 @@ def _first_fault(
             saved = _saved(mechanism)
             scores = torch.randn(batch, heads, queries, keys, device=device)
             given = f"given scores {tuple(scores.shape)} {'in' if training else 'after'} training, "
-            fault = _fault(mechanism, scores, *stated)
+            fault = _fault(mechanism, scores, *stated, training)
             for name, read in STATES.items():
                 if read() != before[name]:
                     return f"{given}it changes torch's {name} for the whole process"
@@ -158,7 +159,11 @@ def _first_fault(
 
 
 def _fault(
-    mechanism: Callable[[Tensor], Any], scores: Tensor, total: str | None, sign: str | None
+    mechanism: Callable[[Tensor], Any],
+    scores: Tensor,
+    total: str | None,
+    sign: str | None,
+    training: bool,
 ) -> str:
     """Say what is wrong with a mechanism's weights; empty where nothing is."""
     masked = torch.zeros_like(scores, dtype=torch.bool)
@@ -194,8 +199,16 @@ def _fault(
         free = "at most one" if sums.max() <= 1 + 1e-4 else "free"
         meant = "" if total else f'; where that is meant, state sum = "{free}" in its class'
         return f"{what}{'at most ' if total == 'at most one' else ''}1{meant}"
+    if weights.is_inference():
+        return INFERENCE
     if weights.requires_grad and not _finite_gradients(mechanism, weights, scores, ~masked):
         return "the gradient of its weights is not finite; mind the -inf of masked keys"
+    if training and not weights.requires_grad and _depends(mechanism, scores.detach()):
+        return (
+            "its weights change with the scores and pass no gradient to them, so what makes the "
+            "scores is not trained; leave out no_grad and detach, or add a soft form whose "
+            "gradient passes: hard + soft - soft.detach()"
+        )
     return ""
 
 
@@ -207,10 +220,21 @@ def _fault_after(
     found = after(context.clone())
     if not isinstance(found, Tensor) or found.shape != context.shape:
         return f"its `after` returns {tuple(getattr(found, 'shape', ()))}; return as much"
+    if found.is_inference():
+        return f"its `after`: {INFERENCE}"
     everything = torch.ones_like(context, dtype=torch.bool)
     if not found.isfinite().all() or not _finite_gradients(mechanism, found, context, everything):
         return "its `after` is not finite, or its gradient is not; mind a query that reads nothing"
     return ""
+
+
+def _depends(mechanism: Callable[[Tensor], Tensor], scores: Tensor) -> bool:
+    """Whether other scores (B, H, T, S) get other weights, with the same random numbers."""
+    other, answers = _others(scores, 1), []
+    for tried in (scores, other):
+        torch.manual_seed(1)
+        answers.append(mechanism(tried.clone()))
+    return not torch.equal(*answers)
 
 
 def _finite_gradients(mechanism: object, found: Tensor, given: Tensor, where: Tensor) -> bool:

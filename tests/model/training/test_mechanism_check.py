@@ -259,8 +259,74 @@ def test_what_is_the_gpus_fault_is_not_the_mechanisms(own):
         check_mechanisms(own(failing(RuntimeError("CUDA error: unspecified launch failure"))))
 
 
-def test_weights_without_a_gradient_pass(own):
-    check_mechanisms(own(Constant))
+def by_chance(scores):
+    """Weights that are drawn, whatever the scores are."""
+    drawn = torch.rand_like(scores).masked_fill(scores == -torch.inf, -torch.inf)
+    return drawn.softmax(-1).detach()
+
+
+class Learned(nn.Module):
+    """Softmax of a learned factor times scores, to which no gradient passes."""
+
+    def __init__(self):
+        super().__init__()
+        self.factor = nn.Parameter(torch.ones(()))
+
+    def forward(self, scores):
+        hidden = scores == -torch.inf
+        known = scores.detach().masked_fill(hidden, 0) * self.factor
+        return known.masked_fill(hidden, -torch.inf).softmax(-1)
+
+
+class DrawnInTraining(Constant):
+    """Weights without a gradient that no score changes, drawn in training."""
+
+    def forward(self, scores):
+        return by_chance(scores) if self.training else super().forward(scores)
+
+
+@pytest.mark.parametrize("mechanism", [Constant, DrawnInTraining, Learned])
+def test_weights_without_a_gradient_pass_where_the_scores_do_not_change_them(own, mechanism):
+    check_mechanisms(own(mechanism))
+
+
+def hard(scores):
+    """The key of the largest score."""
+    return nn.functional.one_hot(scores.argmax(-1), scores.shape[-1]).to(scores.dtype)
+
+
+def passing(scores):
+    """The key of the largest score, with the gradient of softmax."""
+    soft = scores.softmax(-1)
+    return hard(scores) + soft - soft.detach()
+
+
+@pytest.mark.parametrize("mechanism", [
+    hard, torch.no_grad()(lambda scores: scores.softmax(-1)), lambda s: s.detach().softmax(-1),
+])  # fmt: skip
+def test_scores_that_no_gradient_reaches_are_refused(own, mechanism):
+    said = said_of(own(lambda scores: mechanism(scores)))[1]
+    assert said.startswith(f"{TRAINING}its weights change with the scores and pass no gradient")
+
+
+def test_a_hard_choice_passes_with_a_gradient_or_after_training(own):
+    check_mechanisms(own(passing))
+    check_mechanisms(own(type("Later", (nn.Module,), {
+        "forward": lambda self, s: s.softmax(-1) if self.training else hard(s),
+    })))  # fmt: skip
+
+
+def test_inference_mode_is_refused(own):
+    @torch.inference_mode()
+    def inferring(scores):
+        return scores.softmax(-1)
+
+    told = "it computes in torch.inference_mode, which training can't go through; leave that out"
+    assert said_of(own(lambda scores: inferring(scores)))[1] == TRAINING + told
+    after = torch.inference_mode()(lambda self, context: 2 * context)
+    node = own(stating(lambda weights, scores: weights, after=after))["encoder"]["normalizer"]
+    said = said_of(around(node))[1]
+    assert said == f"given what is read (2, 4, 5, 4), its `after`: {told}"
 
 
 def test_another_number_of_heads_is_refused():
