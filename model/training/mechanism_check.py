@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from model.batches.corpus import Corpus
 from model.batches.pairs import pair_lengths
 from model.build import Node, build, locate
+from model.training.process_state import changed_state, read_states, restore_states
 
 SHAPES = ((2, 5, 7), (3, 1, 1), (2, 40, 40))
 """B, T and S of the scores that a mechanism is tried on; H is the model's."""
@@ -41,15 +42,6 @@ CHANGES = (
 )
 INFERENCE = "it computes in torch.inference_mode, which training can't go through; leave that out"
 READER = "model.architectures.context_transformer:ContextTransformer"
-STATES: dict[str, Callable[[], Any]] = {
-    "default type": torch.get_default_dtype,
-    "default device": torch.get_default_device,
-    "gradient mode": torch.is_grad_enabled,
-    "number of threads": torch.get_num_threads,
-    "precision of products": torch.get_float32_matmul_precision,
-    "deterministic mode": torch.are_deterministic_algorithms_enabled,
-}
-"""What a process has once, and a mechanism leaves alone."""
 
 
 def check_mechanisms(model: Node, device: torch.device = CPU, corpus: Corpus | None = None) -> None:
@@ -108,7 +100,23 @@ def _first_fault(
     node: Node, place: Node, causal: bool, lengths: tuple[int, int], device: torch.device
 ) -> str:
     """Say what is wrong with a mechanism, and with which scores; empty where nothing is."""
-    given, before = "", {name: read() for name, read in STATES.items()}
+    before = read_states()
+    try:
+        return _tried(node, place, causal, lengths, device, before)
+    finally:
+        restore_states(before)
+
+
+def _tried(
+    node: Node,
+    place: Node,
+    causal: bool,
+    lengths: tuple[int, int],
+    device: torch.device,
+    before: dict[str, Any],
+) -> str:
+    """Say what is wrong, as `_first_fault`; `before` is what the process's states have to be."""
+    given = ""
     heads = place.get("heads", 1)
     most = math.isqrt(MOST // heads)
     shapes: list[tuple[int, ...]] = [*SHAPES]
@@ -129,15 +137,14 @@ def _first_fault(
             saved = _saved(mechanism)
             scores = torch.randn(batch, heads, queries, keys, device=device)
             given = f"given scores {tuple(scores.shape)} {'in' if training else 'after'} training, "
-            fault = _fault(mechanism, scores, *stated, training)
-            for name, read in STATES.items():
-                if read() != before[name]:
-                    return f"{given}it changes torch's {name} for the whole process"
+            fault = _fault(mechanism, scores, training, *stated)
+            fault = changed_state(before) or fault
             if fault:
                 return given + fault
             if causal and queries == keys:
                 scores.masked_fill_(torch.ones_like(scores, dtype=torch.bool).triu(1), -torch.inf)
             fault = _Repeated(node, mechanism, "__call__", training).fault(scores, causal)
+            fault = changed_state(before) or fault
             if fault:
                 return given + fault
             if after:
@@ -147,6 +154,7 @@ def _first_fault(
                 fault = _fault_after(mechanism, after, context.clone()) or _Repeated(
                     node, mechanism, "after", training
                 ).fault(context, causal)
+                fault = changed_state(before) or fault
             if fault:
                 return f"given what is read {tuple(context.shape)}, {fault}"
             if not training and not _same(saved, _saved(mechanism)):
@@ -161,9 +169,9 @@ def _first_fault(
 def _fault(
     mechanism: Callable[[Tensor], Any],
     scores: Tensor,
+    training: bool,
     total: str | None,
     sign: str | None,
-    training: bool,
 ) -> str:
     """Say what is wrong with a mechanism's weights; empty where nothing is."""
     masked = torch.zeros_like(scores, dtype=torch.bool)

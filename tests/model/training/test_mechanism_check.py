@@ -1,13 +1,20 @@
 """What is no attention mechanism is refused before training, with the reason."""
 
+import random
 import sys
 import types
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.nn.modules.module import (
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+)
 
 from model.training.mechanism_check import check_mechanisms
+from model.training.process_state import read_states
 from tests.model.corpora import write_corpus
 from tests.model.parallel import write_parallel
 from tests.model.specs import SOFTMAX, part
@@ -29,7 +36,6 @@ NORMALIZERS = [
 CONTEXT = "architectures.context_transformer:ContextTransformer"
 
 
-THREADS = torch.get_num_threads()
 TRAINING = "given scores (2, 4, 5, 7) in training, "
 OF_ONE = "given scores (3, 4, 1, 1) in training, "
 
@@ -461,17 +467,6 @@ def double_precision(scores):
     return scores.double().softmax(-1)
 
 
-def changing(change, back):
-    """A mechanism that changes torch's state, for the whole process."""
-
-    def mine(scores):
-        change()
-        return scores.float().softmax(-1)
-
-    mine.back = back
-    return mine
-
-
 def windowed(scores):
     """Softmax over the five keys around a query, which are all padding far behind a text."""
     queries, keys = (torch.arange(length) for length in scores.shape[2:])
@@ -567,21 +562,65 @@ def test_what_is_saved_may_change_along_training(own, mechanism):
     check_mechanisms(own(type("Mine", (Wrapped,), {"of": staticmethod(mechanism)})))
 
 
-@pytest.mark.parametrize(("change", "back", "what"), [
-    (lambda: torch.set_default_dtype(torch.float64),
-     lambda: torch.set_default_dtype(torch.float32), "default type"),
-    (lambda: torch.set_grad_enabled(False), lambda: torch.set_grad_enabled(True), "gradient mode"),
-    (lambda: torch.set_num_threads(7), lambda: torch.set_num_threads(THREADS), "number of threads"),
-    (lambda: torch.set_float32_matmul_precision("medium"),
-     lambda: torch.set_float32_matmul_precision("highest"), "precision of products"),
-])  # fmt: skip
-def test_torchs_state_stays(own, change, back, what):
-    torch.set_float32_matmul_precision("highest")
-    try:
-        said = said_of(own(changing(change, back)))[1]
-    finally:
-        back()
-    assert said == f"{TRAINING}it changes torch's {what} for the whole process"
+def hook(*arguments):
+    """A hook of all modules, which does nothing."""
+
+
+SWITCHES = [
+    (lambda: torch.set_default_dtype(torch.float64), "torch's default type"),
+    (lambda: torch.set_default_device("meta"), "torch's default device"),
+    (lambda: torch.set_grad_enabled(False), "torch's gradient mode"),
+    (lambda: torch.set_num_threads(7), "torch's number of threads"),
+    (lambda: torch.set_float32_matmul_precision("medium"), "torch's precision of products"),
+    (lambda: setattr(torch.backends.cuda.matmul, "fp32_precision", "tf32"),
+     "torch's precision of products"),
+    (lambda: torch.use_deterministic_algorithms(True, warn_only=True),
+     "torch's deterministic mode"),
+    (lambda: torch.set_autocast_enabled("cpu", True), "torch's autocast"),
+    (lambda: torch.set_flush_denormal(True), "torch's flushing of small numbers to 0"),
+    (lambda: torch.autograd.set_detect_anomaly(True), "torch's detection of anomalies"),
+    (lambda: register_module_forward_pre_hook(hook), "torch's hooks of all modules"),
+    (lambda: register_module_forward_hook(hook), "torch's hooks of all modules"),
+    (lambda: torch.backends.cuda.enable_math_sdp(False),
+     "torch's choice of attention (backends.cuda)"),
+    (lambda: setattr(torch.backends.cudnn, "benchmark", True), "torch's backends.cudnn"),
+    (lambda: setattr(torch.backends.mkldnn, "enabled", False), "torch's backends.mkldnn"),
+    (lambda: random.seed(0), "Python's random numbers"),
+    (lambda: np.random.seed(0), "numpy's random numbers"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "what"), SWITCHES, ids=map(str, range(len(SWITCHES))))
+def test_what_the_process_has_once_stays_and_is_put_back(own, change, what):
+    before = read_states()
+
+    def mine(scores):
+        change()
+        return scores.float().softmax(-1)
+
+    said = said_of(own(mine))[1]
+    remedy = "draw with torch (torch.rand_like)" if "random" in what else "leave that as it is"
+    assert said == f"{TRAINING}it changes {what} for the whole process; {remedy}"
+    assert read_states() == before
+
+
+def test_a_change_at_the_very_last_call_is_seen(own):
+    class Late(nn.Module):
+        def forward(self, scores):
+            if not self.training and not torch.is_grad_enabled():
+                random.seed(0)
+            return scores.softmax(-1)
+
+    said = said_of(own(Late))[1]
+    assert said.startswith("given scores (2, 4, 5, 7) after training, it changes Python's random")
+
+
+def test_a_state_that_is_changed_and_put_back_passes(own):
+    def careful(scores):
+        with torch.autograd.set_detect_anomaly(False), torch.backends.cudnn.flags(enabled=False):
+            return scores.softmax(-1)
+
+    check_mechanisms(own(careful))
 
 
 def test_the_lengths_of_the_run_are_tried(own, unlabelled):
