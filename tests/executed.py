@@ -27,7 +27,8 @@ from workflow.planning.identity import identity, measuring_roots, run_roots
 
 EXEMPT = {
     *(f"model.store.{name}" for name in ("checksums", "files", "provenance", "runs")),
-    *(f"model.training.{name}" for name in ("mechanism_check", "preflight", "state", "watchdog")),
+    *(f"model.training.{name}" for name in ("mechanism_check", "preflight", "process_state")),
+    *(f"model.training.{name}" for name in ("state", "watchdog")),
 }
 """What keeps, and what refuses."""
 OPTIMIZED = 1

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from model.batches.corpus import Corpus
 from model.batches.pairs import pair_lengths
 from model.build import Node, build, locate
+from model.training.process_state import changed_state, read_states, restore_states
 
 SHAPES = ((2, 5, 7), (3, 1, 1), (2, 40, 40))
 """B, T and S of the scores that a mechanism is tried on; H is the model's."""
@@ -25,22 +26,22 @@ MOST = 2**20
 """Most scores of a text that it is tried on in the lengths of its run."""
 OPEN = 4
 """The keys that the second text of a batch has; the others are masked."""
+LARGE = 100.0
+"""The size of scores that no threshold of a mechanism is beyond."""
+FUTURES = ((0.1, 10.0), (LARGE, 1.0))
+"""Sizes of what later queries change to, in the two texts of a batch; one call tries a pair."""
 CPU = torch.device("cpu")
 
 SUMS = {"one": (1.0, 1.0), "at most one": (-math.inf, 1.0), "free": (-math.inf, math.inf)}
 """What a mechanism's `sum` may state, with the least and the largest sum of a row."""
 SIGNS = ("positive", "any")
 """What its `sign` may state."""
+CHANGES = (
+    "it changes what it keeps, such as a buffer, so what a text gets depends on the texts before; "
+    "change that in training alone (self.training)"
+)
+INFERENCE = "it computes in torch.inference_mode, which training can't go through; leave that out"
 READER = "model.architectures.context_transformer:ContextTransformer"
-STATES: dict[str, Callable[[], Any]] = {
-    "default type": torch.get_default_dtype,
-    "default device": torch.get_default_device,
-    "gradient mode": torch.is_grad_enabled,
-    "number of threads": torch.get_num_threads,
-    "precision of products": torch.get_float32_matmul_precision,
-    "deterministic mode": torch.are_deterministic_algorithms_enabled,
-}
-"""What a process has once, and a mechanism leaves alone."""
 
 
 def check_mechanisms(model: Node, device: torch.device = CPU, corpus: Corpus | None = None) -> None:
@@ -99,7 +100,23 @@ def _first_fault(
     node: Node, place: Node, causal: bool, lengths: tuple[int, int], device: torch.device
 ) -> str:
     """Say what is wrong with a mechanism, and with which scores; empty where nothing is."""
-    given, before = "", {name: read() for name, read in STATES.items()}
+    before = read_states()
+    try:
+        return _tried(node, place, causal, lengths, device, before)
+    finally:
+        restore_states(before)
+
+
+def _tried(
+    node: Node,
+    place: Node,
+    causal: bool,
+    lengths: tuple[int, int],
+    device: torch.device,
+    before: dict[str, Any],
+) -> str:
+    """Say what is wrong, as `_first_fault`; `before` is what the process's states have to be."""
+    given = ""
     heads = place.get("heads", 1)
     most = math.isqrt(MOST // heads)
     shapes: list[tuple[int, ...]] = [*SHAPES]
@@ -117,17 +134,17 @@ def _first_fault(
         for (batch, queries, keys), training in product(shapes, (True, False)):
             if isinstance(mechanism, nn.Module):
                 mechanism.to(device).train(training)
+            saved = _saved(mechanism)
             scores = torch.randn(batch, heads, queries, keys, device=device)
             given = f"given scores {tuple(scores.shape)} {'in' if training else 'after'} training, "
-            fault = _fault(mechanism, scores, *stated)
-            for name, read in STATES.items():
-                if read() != before[name]:
-                    return f"{given}it changes torch's {name} for the whole process"
+            fault = _fault(mechanism, scores, training, *stated)
+            fault = changed_state(before) or fault
             if fault:
                 return given + fault
             if causal and queries == keys:
                 scores.masked_fill_(torch.ones_like(scores, dtype=torch.bool).triu(1), -torch.inf)
             fault = _Repeated(node, mechanism, "__call__", training).fault(scores, causal)
+            fault = changed_state(before) or fault
             if fault:
                 return given + fault
             if after:
@@ -137,8 +154,11 @@ def _first_fault(
                 fault = _fault_after(mechanism, after, context.clone()) or _Repeated(
                     node, mechanism, "after", training
                 ).fault(context, causal)
+                fault = changed_state(before) or fault
             if fault:
                 return f"given what is read {tuple(context.shape)}, {fault}"
+            if not training and not _same(saved, _saved(mechanism)):
+                return given + CHANGES
     except Exception as error:
         if str(error).startswith("CUDA"):  # the GPU's fault, which another attempt may not meet
             raise
@@ -147,7 +167,11 @@ def _first_fault(
 
 
 def _fault(
-    mechanism: Callable[[Tensor], Any], scores: Tensor, total: str | None, sign: str | None
+    mechanism: Callable[[Tensor], Any],
+    scores: Tensor,
+    training: bool,
+    total: str | None,
+    sign: str | None,
 ) -> str:
     """Say what is wrong with a mechanism's weights; empty where nothing is."""
     masked = torch.zeros_like(scores, dtype=torch.bool)
@@ -183,8 +207,16 @@ def _fault(
         free = "at most one" if sums.max() <= 1 + 1e-4 else "free"
         meant = "" if total else f'; where that is meant, state sum = "{free}" in its class'
         return f"{what}{'at most ' if total == 'at most one' else ''}1{meant}"
+    if weights.is_inference():
+        return INFERENCE
     if weights.requires_grad and not _finite_gradients(mechanism, weights, scores, ~masked):
         return "the gradient of its weights is not finite; mind the -inf of masked keys"
+    if training and not weights.requires_grad and _depends(mechanism, scores.detach()):
+        return (
+            "its weights change with the scores and pass no gradient to them, so what makes the "
+            "scores is not trained; leave out no_grad and detach, or add a soft form whose "
+            "gradient passes: hard + soft - soft.detach()"
+        )
     return ""
 
 
@@ -196,10 +228,21 @@ def _fault_after(
     found = after(context.clone())
     if not isinstance(found, Tensor) or found.shape != context.shape:
         return f"its `after` returns {tuple(getattr(found, 'shape', ()))}; return as much"
+    if found.is_inference():
+        return f"its `after`: {INFERENCE}"
     everything = torch.ones_like(context, dtype=torch.bool)
     if not found.isfinite().all() or not _finite_gradients(mechanism, found, context, everything):
         return "its `after` is not finite, or its gradient is not; mind a query that reads nothing"
     return ""
+
+
+def _depends(mechanism: Callable[[Tensor], Tensor], scores: Tensor) -> bool:
+    """Whether other scores (B, H, T, S) get other weights, with the same random numbers."""
+    other, answers = _others(scores, 1), []
+    for tried in (scores, other):
+        torch.manual_seed(1)
+        answers.append(mechanism(tried.clone()))
+    return not torch.equal(*answers)
 
 
 def _finite_gradients(mechanism: object, found: Tensor, given: Tensor, where: Tensor) -> bool:
@@ -231,16 +274,19 @@ class _Repeated:
             given: scores, or what is read; masked keys may be at -inf.
             causal: whether no query may know of later ones.
         """
-        if isinstance(self.mechanism, nn.Module):
-            self.saved = copy.deepcopy(self.mechanism.state_dict())
+        self.saved = _saved(self.mechanism)
         answer, after_one = self._of_copy(given), _random_state(given.device)
         torch.manual_seed(1)
         if not self.training and not torch.equal(after_one, _random_state(given.device)):
             return "it draws random numbers; do so in training alone (self.training)"
-        self._of_copy(given, seed=2)
+        # After training a second call has to give the same; in training a buffer may change it.
+        first = self._of_copy(given, 2) if self.training else self._of(self.mechanism, given, 2)
         if torch.equal(after_one, _random_state(given.device)):
             return "it sets the seed of torch's random numbers"
-        if not torch.equal(self._of(self.mechanism, given), answer):
+        second = self._of(self.mechanism, given)
+        if not self.training and not torch.equal(first, second):
+            return CHANGES
+        if not torch.equal(second, answer):
             return (
                 "what it returns depends on earlier calls by something that is not saved; keep "
                 "that in a buffer (register_buffer), or do without"
@@ -250,8 +296,9 @@ class _Repeated:
             other[text] = given[text]
             if not torch.equal(self._of_copy(other)[text], answer[text]):
                 return "what a text gets changes with another text of its batch"
-        for seen in {1, given.shape[2] // 2 + 1} if causal else ():
-            other = _others(given, 1)
+        beginnings = {1, given.shape[2] // 2 + 1} if causal and given.shape[2] > 1 else ()
+        for seen, sizes in product(beginnings, FUTURES):
+            other = _others(given, given.new_tensor(sizes).view(-1, 1, 1, 1))
             other[:, :, :seen] = given[:, :, :seen]
             if not torch.equal(self._of_copy(other)[:, :, :seen], answer[:, :, :seen]):
                 return "what a query gets changes with later ones: it sees the future"
@@ -263,9 +310,10 @@ class _Repeated:
         """Say whether a text gets other weights where padding makes it longer."""
         real = scores.shape[3] // 2
         padded = scores.clone()
+        padded[1, :, real:] *= LARGE
         padded[..., real:] = -torch.inf
-        answer, alone = self._of_copy(padded), self._of_copy(scores[:1, :, :real, :real])
-        if not torch.allclose(answer[:1, :, :real, :real], alone, rtol=1e-3, atol=1e-4):
+        answer, alone = self._of_copy(padded), self._of_copy(scores[..., :real, :real])
+        if not torch.allclose(answer[..., :real, :real], alone, rtol=1e-3, atol=1e-4):
             return "what a text gets changes with the padding behind it"
         return ""
 
@@ -285,8 +333,24 @@ class _Repeated:
         return answer
 
 
-def _others(given: Tensor, size: float) -> Tensor:
-    """Other numbers of a size in the place of those given; what is masked stays so."""
+def _saved(mechanism: object) -> dict[str, Any]:
+    """A copy of what is saved of a mechanism."""
+    return copy.deepcopy(mechanism.state_dict()) if isinstance(mechanism, nn.Module) else {}
+
+
+def _same(before: dict[str, Any], after: dict[str, Any]) -> bool:
+    """Whether the tensors that are saved are the same; those that are no numbers stay so."""
+    pairs = [(one, after.get(name)) for name, one in before.items() if isinstance(one, Tensor)]
+    return before.keys() == after.keys() and all(
+        isinstance(other, Tensor)
+        and one.shape == other.shape
+        and bool(((one == other) | ((one != one) & (other != other))).all())
+        for one, other in pairs
+    )
+
+
+def _others(given: Tensor, size: float | Tensor) -> Tensor:
+    """Other numbers of a size, or a size a text, in the place of those given, and masked alike."""
     return torch.randn_like(given).mul_(size).masked_fill_(given == -torch.inf, -torch.inf)
 
 

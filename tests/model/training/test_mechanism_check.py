@@ -1,13 +1,20 @@
 """What is no attention mechanism is refused before training, with the reason."""
 
+import random
 import sys
 import types
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.nn.modules.module import (
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+)
 
 from model.training.mechanism_check import check_mechanisms
+from model.training.process_state import read_states
 from tests.model.corpora import write_corpus
 from tests.model.parallel import write_parallel
 from tests.model.specs import SOFTMAX, part
@@ -29,7 +36,6 @@ NORMALIZERS = [
 CONTEXT = "architectures.context_transformer:ContextTransformer"
 
 
-THREADS = torch.get_num_threads()
 TRAINING = "given scores (2, 4, 5, 7) in training, "
 OF_ONE = "given scores (3, 4, 1, 1) in training, "
 
@@ -259,8 +265,74 @@ def test_what_is_the_gpus_fault_is_not_the_mechanisms(own):
         check_mechanisms(own(failing(RuntimeError("CUDA error: unspecified launch failure"))))
 
 
-def test_weights_without_a_gradient_pass(own):
-    check_mechanisms(own(Constant))
+def by_chance(scores):
+    """Weights that are drawn, whatever the scores are."""
+    drawn = torch.rand_like(scores).masked_fill(scores == -torch.inf, -torch.inf)
+    return drawn.softmax(-1).detach()
+
+
+class Learned(nn.Module):
+    """Softmax of a learned factor times scores, to which no gradient passes."""
+
+    def __init__(self):
+        super().__init__()
+        self.factor = nn.Parameter(torch.ones(()))
+
+    def forward(self, scores):
+        hidden = scores == -torch.inf
+        known = scores.detach().masked_fill(hidden, 0) * self.factor
+        return known.masked_fill(hidden, -torch.inf).softmax(-1)
+
+
+class DrawnInTraining(Constant):
+    """Weights without a gradient that no score changes, drawn in training."""
+
+    def forward(self, scores):
+        return by_chance(scores) if self.training else super().forward(scores)
+
+
+@pytest.mark.parametrize("mechanism", [Constant, DrawnInTraining, Learned])
+def test_weights_without_a_gradient_pass_where_the_scores_do_not_change_them(own, mechanism):
+    check_mechanisms(own(mechanism))
+
+
+def hard(scores):
+    """The key of the largest score."""
+    return nn.functional.one_hot(scores.argmax(-1), scores.shape[-1]).to(scores.dtype)
+
+
+def passing(scores):
+    """The key of the largest score, with the gradient of softmax."""
+    soft = scores.softmax(-1)
+    return hard(scores) + soft - soft.detach()
+
+
+@pytest.mark.parametrize("mechanism", [
+    hard, torch.no_grad()(lambda scores: scores.softmax(-1)), lambda s: s.detach().softmax(-1),
+])  # fmt: skip
+def test_scores_that_no_gradient_reaches_are_refused(own, mechanism):
+    said = said_of(own(lambda scores: mechanism(scores)))[1]
+    assert said.startswith(f"{TRAINING}its weights change with the scores and pass no gradient")
+
+
+def test_a_hard_choice_passes_with_a_gradient_or_after_training(own):
+    check_mechanisms(own(passing))
+    check_mechanisms(own(type("Later", (nn.Module,), {
+        "forward": lambda self, s: s.softmax(-1) if self.training else hard(s),
+    })))  # fmt: skip
+
+
+def test_inference_mode_is_refused(own):
+    @torch.inference_mode()
+    def inferring(scores):
+        return scores.softmax(-1)
+
+    told = "it computes in torch.inference_mode, which training can't go through; leave that out"
+    assert said_of(own(lambda scores: inferring(scores)))[1] == TRAINING + told
+    after = torch.inference_mode()(lambda self, context: 2 * context)
+    node = own(stating(lambda weights, scores: weights, after=after))["encoder"]["normalizer"]
+    said = said_of(around(node))[1]
+    assert said == f"given what is read (2, 4, 5, 4), its `after`: {told}"
 
 
 def test_another_number_of_heads_is_refused():
@@ -296,6 +368,40 @@ def test_one_that_sees_the_future_is_refused_where_nobody_may(own, unlabelled, t
     labelled = write_corpus(tmp_path / "labelled", texts, 9, {}, labels)
     said = said_of(node, corpus=labelled)[1]
     assert said.endswith("what a text gets changes with the padding behind it")
+
+
+def scaled_by_the_text(scores):
+    """Softmax of scores that are divided where the largest of their text is above 6."""
+    hidden = scores == -torch.inf
+    known = scores.masked_fill(hidden, 0)
+    largest = known.amax((2, 3), keepdim=True).clamp(min=6) / 6
+    return (known / largest).masked_fill(hidden, -torch.inf).softmax(-1)
+
+
+def doubled_by_a_query(scores):
+    """Softmax of scores that are doubled where the scores of one query are above 3 in the mean."""
+    hidden = scores == -torch.inf
+    known = scores.masked_fill(hidden, 0)
+    high = (known.mean(-1, keepdim=True) > 3).to(scores.dtype).amax(2, keepdim=True)
+    return (known * (1 + high)).masked_fill(hidden, -torch.inf).softmax(-1)
+
+
+@pytest.mark.parametrize("mechanism", [scaled_by_the_text, doubled_by_a_query])
+def test_one_that_looks_at_large_scores_alone_sees_the_future_or_padding(
+    own, unlabelled, mechanism
+):
+    said = said_of(own(mechanism), corpus=unlabelled)[1]
+    assert said.endswith("what a query gets changes with later ones: it sees the future")
+    said = said_of(own(mechanism))[1]
+    assert said.endswith("what a text gets changes with the padding behind it")
+
+
+def test_one_that_looks_at_the_large_scores_of_a_query_passes(own, unlabelled):
+    def capped(scores):
+        largest = scores.detach().amax(-1, keepdim=True).clamp(min=6) / 6
+        return (scores / largest).softmax(-1)
+
+    check_mechanisms(own(capped), corpus=unlabelled)
 
 
 def test_where_targets_are_predicted_the_encoder_alone_may_look_ahead(own, tmp_path):
@@ -361,17 +467,6 @@ def double_precision(scores):
     return scores.double().softmax(-1)
 
 
-def changing(change, back):
-    """A mechanism that changes torch's state, for the whole process."""
-
-    def mine(scores):
-        change()
-        return scores.float().softmax(-1)
-
-    mine.back = back
-    return mine
-
-
 def windowed(scores):
     """Softmax over the five keys around a query, which are all padding far behind a text."""
     queries, keys = (torch.arange(length) for length in scores.shape[2:])
@@ -394,25 +489,138 @@ def test_rows_depend_on_their_scores_alone(own, mechanism, fault):
     assert fault in said_of(own(mechanism))[1]
 
 
-def test_what_is_saved_may_change_along_training(own):
-    check_mechanisms(own(Persistent))
+class Averaging(nn.Module):
+    """Softmax of scores less a mean of earlier ones, a buffer that begins as no number."""
+
+    def __init__(self, always, used=True):
+        super().__init__()
+        self.always, self.used = always, used
+        self.register_buffer("mean", torch.tensor(torch.nan))
+
+    def forward(self, scores):
+        weights = (scores / (1 + self.used * self.mean.nan_to_num())).softmax(-1)
+        if self.training or self.always:
+            size = scores.detach().nan_to_num(neginf=0).abs().mean()
+            self.mean = 0.9 * self.mean.nan_to_num() + 0.1 * size
+        return weights
 
 
-@pytest.mark.parametrize(("change", "back", "what"), [
-    (lambda: torch.set_default_dtype(torch.float64),
-     lambda: torch.set_default_dtype(torch.float32), "default type"),
-    (lambda: torch.set_grad_enabled(False), lambda: torch.set_grad_enabled(True), "gradient mode"),
-    (lambda: torch.set_num_threads(7), lambda: torch.set_num_threads(THREADS), "number of threads"),
-    (lambda: torch.set_float32_matmul_precision("medium"),
-     lambda: torch.set_float32_matmul_precision("highest"), "precision of products"),
-])  # fmt: skip
-def test_torchs_state_stays(own, change, back, what):
-    torch.set_float32_matmul_precision("highest")
-    try:
-        said = said_of(own(changing(change, back)))[1]
-    finally:
-        back()
-    assert said == f"{TRAINING}it changes torch's {what} for the whole process"
+class Extra(nn.Module):
+    """Softmax that is sharper at each call, by a count that is saved as an extra state."""
+
+    calls = 0
+
+    def get_extra_state(self):
+        return self.calls
+
+    def set_extra_state(self, state):
+        self.calls = state
+
+    def forward(self, scores):
+        self.calls += 1
+        return (scores / self.calls).softmax(-1)
+
+
+@pytest.mark.parametrize(
+    "mechanism", [lambda: Averaging(True), lambda: Averaging(True, used=False), Extra]
+)
+def test_what_is_saved_stays_after_training(own, mechanism):
+    assert said_of(own(type("Mine", (Wrapped,), {"of": staticmethod(mechanism)})))[1] == (
+        "given scores (2, 4, 5, 7) after training, it changes what it keeps, such as a buffer, so "
+        "what a text gets depends on the texts before; change that in training alone "
+        "(self.training)"
+    )
+
+
+class Wrapped(nn.Module):
+    """A mechanism that makes its part, `of`, itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.part = self.of()
+
+    def forward(self, scores):
+        return self.part(scores)
+
+
+class Cached(nn.Module):
+    """Softmax less a distance, which is kept per length and not saved."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("distance", None, persistent=False)
+
+    def forward(self, scores):
+        if self.distance is None or self.distance.shape != scores.shape[2:]:
+            queries, keys = (torch.arange(length) for length in scores.shape[2:])
+            self.distance = (queries[:, None] - keys).abs()
+        return (scores - self.distance).softmax(-1)
+
+
+@pytest.mark.parametrize("mechanism", [Persistent, lambda: Averaging(False), Cached])
+def test_what_is_saved_may_change_along_training(own, mechanism):
+    check_mechanisms(own(type("Mine", (Wrapped,), {"of": staticmethod(mechanism)})))
+
+
+def hook(*arguments):
+    """A hook of all modules, which does nothing."""
+
+
+SWITCHES = [
+    (lambda: torch.set_default_dtype(torch.float64), "torch's default type"),
+    (lambda: torch.set_default_device("meta"), "torch's default device"),
+    (lambda: torch.set_grad_enabled(False), "torch's gradient mode"),
+    (lambda: torch.set_num_threads(7), "torch's number of threads"),
+    (lambda: torch.set_float32_matmul_precision("medium"), "torch's precision of products"),
+    (lambda: setattr(torch.backends.cuda.matmul, "fp32_precision", "tf32"),
+     "torch's precision of products"),
+    (lambda: torch.use_deterministic_algorithms(True, warn_only=True),
+     "torch's deterministic mode"),
+    (lambda: torch.set_autocast_enabled("cpu", True), "torch's autocast"),
+    (lambda: torch.set_flush_denormal(True), "torch's flushing of small numbers to 0"),
+    (lambda: torch.autograd.set_detect_anomaly(True), "torch's detection of anomalies"),
+    (lambda: register_module_forward_pre_hook(hook), "torch's hooks of all modules"),
+    (lambda: register_module_forward_hook(hook), "torch's hooks of all modules"),
+    (lambda: torch.backends.cuda.enable_math_sdp(False),
+     "torch's choice of attention (backends.cuda)"),
+    (lambda: setattr(torch.backends.cudnn, "benchmark", True), "torch's backends.cudnn"),
+    (lambda: setattr(torch.backends.mkldnn, "enabled", False), "torch's backends.mkldnn"),
+    (lambda: random.seed(0), "Python's random numbers"),
+    (lambda: np.random.seed(0), "numpy's random numbers"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "what"), SWITCHES, ids=map(str, range(len(SWITCHES))))
+def test_what_the_process_has_once_stays_and_is_put_back(own, change, what):
+    before = read_states()
+
+    def mine(scores):
+        change()
+        return scores.float().softmax(-1)
+
+    said = said_of(own(mine))[1]
+    remedy = "draw with torch (torch.rand_like)" if "random" in what else "leave that as it is"
+    assert said == f"{TRAINING}it changes {what} for the whole process; {remedy}"
+    assert read_states() == before
+
+
+def test_a_change_at_the_very_last_call_is_seen(own):
+    class Late(nn.Module):
+        def forward(self, scores):
+            if not self.training and not torch.is_grad_enabled():
+                random.seed(0)
+            return scores.softmax(-1)
+
+    said = said_of(own(Late))[1]
+    assert said.startswith("given scores (2, 4, 5, 7) after training, it changes Python's random")
+
+
+def test_a_state_that_is_changed_and_put_back_passes(own):
+    def careful(scores):
+        with torch.autograd.set_detect_anomaly(False), torch.backends.cudnn.flags(enabled=False):
+            return scores.softmax(-1)
+
+    check_mechanisms(own(careful))
 
 
 def test_the_lengths_of_the_run_are_tried(own, unlabelled):
