@@ -174,19 +174,28 @@ def number(place: str, measure: str, over: str) -> float | np.ndarray:
 
 
 def sides(claim: Mapping[str, Any], definition: Mapping[str, Any]) -> list[list[Any]]:
-    """Return what each run of the left side has, and of the right one; a constant has none."""
+    """Return what each run of the left side has, and of the right one; a constant has none.
+
+    What a control of the same seed has is taken off.
+    """
+
+    def places(variant: str | None) -> dict[int, str]:
+        keys = {place: place.partition("#")[2].split("/") for place in claim["measures"]}
+        of_variant = {place: seed for place, (one, seed) in keys.items() if one == variant}
+        return {int(seed.removeprefix("seed-")): place for place, seed in of_variant.items()}
+
     found: list[list[Any]] = []
     for side in (definition["left"], definition["right"]):
-        keys = {place: place.partition("#")[2].split("/") for place in claim["measures"]}
-        places = {
-            int(seed.removeprefix("seed-")): place
-            for place, (variant, seed) in keys.items()
-            if variant == side.get("variant")
-        }
+        runs, controls = places(side.get("variant")), places(side.get("beyond"))
         # Groups of runs are independent, other sides are paired by seed.
-        seeds = places if claim["over"] == "proportions" else claim["seeds"] if places else []
-        measure = side.get("measure", definition["measure"])
-        found.append([number(places[seed], measure, claim["over"]) for seed in seeds])
+        seeds = runs if claim["over"] == "proportions" else claim["seeds"] if runs else []
+        measure, over = side.get("measure", definition["measure"]), claim["over"]
+        found.append([number(runs[seed], measure, over) for seed in seeds])
+        if controls:
+            found[-1] = [
+                value - number(controls[seed], measure, over)
+                for seed, value in zip(seeds, found[-1], strict=True)
+            ]
     return found
 
 
@@ -253,6 +262,8 @@ def test_every_claim_that_was_run(paper: str) -> None:
             definition = definitions[claim["id"]]
             measure = definition["left"].get("measure", definition.get("measure", ""))
             least, most = possible(claim["unit"].replace("points", "%"), measure)
+            if "beyond" in definition["left"]:
+                least, most = least - most, most - least
             other = (least, most) if claim["right"]["variant"] else (fixed, fixed)
             low, high = max(low, least - other[1]), min(high, most - other[0])
             assert ends == pytest.approx((low, high), abs=1e-6), place
