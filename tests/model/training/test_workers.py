@@ -33,6 +33,7 @@ def work(rank, port, function, arguments, answers):
     os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     group = DistributedGroup(CPU, seed=3)
     answers.put((rank, function(group, *arguments)))
+    torch.distributed.barrier()  # else one may leave while the other still connects
     torch.distributed.destroy_process_group()
 
 
