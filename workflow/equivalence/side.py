@@ -26,7 +26,7 @@ Json = dict[str, Any]
 Lines = Mapping[str, list[list[int]]]
 """By file, relative to the tree: first and last line of each statement that is watched."""
 SCALES = ("lite", "demo", "paper")
-TIMED = {"updates": 3}
+TIMED = {"updates": 4}
 """How often is done at most what an evaluator times, by its argument."""
 CLOCKS = ("seconds", "tokens_per_second", "began", "spoken")
 """What a state holds of the clock."""
