@@ -49,9 +49,9 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.name)
-def test_a_guide_begins_with_what_its_reader_can_do_then(page: Path) -> None:
+def test_a_guide_begins_with_what_it_is_for(page: Path) -> None:
     heading, paragraph, *_ = page.read_text("utf-8").split("\n\n")
-    assert heading.startswith("# ") and paragraph.startswith("After this page ")
+    assert heading.startswith("# ") and re.match(r"[A-Z][^#|`]+\w", paragraph)
 
 
 def test_the_readme_has_a_line_for_each_guide() -> None:

@@ -12,8 +12,7 @@ from workflow.failure import one_sentence
 PAGE = ROOT / "docs" / "equations.md"
 HEAD = """# Equations
 
-After this page you can find the code of an equation that a paper numbers, and the test that checks
-it: {papers}.
+Each numbered equation of the papers, with its code and the test that checks it: {papers}.
 
 Every numbered equation is listed. One without code has the reason in its place. The page is made of
 docstrings, which cite as in `snell2021 section 3.1, eq. 7, 8`, and of each paper's `equations.tsv`,

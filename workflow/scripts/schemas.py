@@ -14,8 +14,7 @@ FOLDER = ROOT / "workflow" / "schemas"
 PAGE = ROOT / "docs" / "configuration.md"
 HEAD = """# Configuration
 
-After this page you can change any setting, for one call or in a file of your own, and look up
-every key.
+Change any setting, for one call or in a file of your own. The second half lists every key.
 
 ## Change something
 
