@@ -18,12 +18,12 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from model.store.checksums import read_sealed, sealed
+from model.store.checksums import read_sealed
 from tests.flips import Job, forked, jobs_of
 from tests.sealing import change, put
 from workflow import ROOT
 from workflow.planning.code import Key, Project
-from workflow.planning.identity import identity, measuring_roots, run_roots
+from workflow.planning.identity import canonical, identity, measuring_roots, run_roots
 
 EXEMPT = {
     *(f"model.store.{name}" for name in ("checksums", "files", "provenance", "runs")),
@@ -70,26 +70,25 @@ def unseen(called: Iterable[Key], roots: Iterable[str]) -> set[Key]:
 
 
 def short(spec: dict[str, Any]) -> dict[str, Any]:
-    """The spec of a run of four updates that is otherwise like a demo's."""
+    """The draft of a run of four updates that is otherwise like a demo's."""
     training = {name: value for name, value in spec["training"].items() if name != "epochs"}
     training["updates"] = 4
     if training.get("average"):
         training["average"] = {"last": 2, "updates": 1}
-    made = spec | {"training": training, "checkpoints": [2] if spec["checkpoints"] else []}
-    return made | {"identity": identity(made)}
+    return spec | {"training": training, "checkpoints": [2] if spec["checkpoints"] else []}
 
 
 def train(job: Job) -> set[Key]:
     """What is called when a short run like that of a job is trained, stopped and resumed."""
-    spec = short(read_sealed(Path(job.option("--spec"))))
     with tempfile.TemporaryDirectory() as name:
         aside = Path(name)
-        (aside / "spec.json").write_bytes(sealed(spec))
         command = [*job.command, "--save-every", "0"]
-        for option, value in (("--spec", "spec.json"), ("--store", "store"), ("--out", "out")):
-            command[command.index(option) + 1] = str(aside / value)
+        draft = canonical(short(json.loads(job.option("--draft"))))
+        told = {"--draft": draft, "--store": str(aside / "store"), "--out": str(aside / "out")}
+        for option, value in told.items():
+            command[command.index(option) + 1] = value
         found = called(command, stopped=True) | called(command)
-        assert (aside / "out" / "run.json").is_file(), f"{job.option('--spec')}: not trained"
+        assert (aside / "out" / "run.json").is_file(), f"{job.spec}: not trained"
     return found
 
 
@@ -134,7 +133,7 @@ def called(command: list[str], stopped: bool = False) -> set[Key]:
 
 def kind(job: Job) -> str:
     """What tells jobs apart whose code may differ: the parts of the run and what measures it."""
-    spec = read_sealed(Path(job.option("--spec")))
+    spec = read_sealed(job.spec)
     nodes = job.option("--evaluators") or job.option("--recorder")
     training = {key: spec["training"].get(key) for key in ("average", "select", "start_from")}
     batch = sorted(spec["training"]["batch"])
@@ -154,7 +153,7 @@ def main() -> None:
     kinds = {(job.rule, kind(job)): job for job in jobs}
     missing = 0
     for job in kinds.values():
-        spec = read_sealed(Path(job.option("--spec")))
+        spec = read_sealed(job.spec)
         rule = job.rule.removesuffix("_locally")
         nodes = json.loads(job.option("--evaluators") or "{}")
         nodes = [*nodes.values(), *filter(None, [json.loads(job.option("--recorder") or "null")])]

@@ -42,6 +42,7 @@ KINDS = {
     "stored records": "store/*/records/*",
     "stored measures": "store/*/measures/*",
     "claims on a run in the store": "store/*/generation-*",
+    "askers for a run in the store": "store/*/asked",
     "specs": "*/runs/*/*/*/spec.json",
     "weights": "*/runs/*/*/*/weights.safetensors",
     "weights along training": "*/runs/*/*/*/checkpoints/*",
@@ -59,8 +60,8 @@ KINDS = {
     "the folder's README": "README.md",
 }
 UNREAD = (
-    *("claims on a run in the store", "logs", "times of Snakemake"),
-    "the folder's README",
+    *("claims on a run in the store", "askers for a run in the store", "logs"),
+    *("times of Snakemake", "the folder's README"),
 )
 """Kinds of which nothing is made, and that need no checksum."""
 SHORT = 0.75
@@ -77,6 +78,11 @@ class Job:
     reads: tuple[Path, ...]
     makes: tuple[Path, ...]
     command: tuple[str, ...]
+
+    @property
+    def spec(self) -> Path:
+        """The spec of the job's run, which a training makes."""
+        return Path(self.option("--spec") or Path(self.option("--out"), "spec.json"))
 
     def option(self, name: str) -> str:
         """The value of an option of the program, empty without it."""
@@ -143,7 +149,7 @@ class Demo:
 
     def identity(self, job: Job) -> str:
         """The identity of a job's run."""
-        return str(json.loads(Path(job.option("--spec")).read_bytes())["identity"])
+        return str(json.loads(job.spec.read_bytes())["identity"])
 
     @contextlib.contextmanager
     def damaged(self, path: Path) -> Iterator[None]:

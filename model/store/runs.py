@@ -9,6 +9,7 @@ declared to the workflow; what the workflow declares is copied out of it.
                        history.jsonl      the history so far
                        segments.json      where and when processes worked on the run
                        failed.json        why the run can't be trained
+                       asked              the folder that asked for the run last
                        result/            the finished run, complete or absent
                        result.damaged/    the same, where it was found damaged, till the run is done
                        records/           what is kept of checkpoints, by the code that made it
@@ -97,7 +98,7 @@ class Entry:
         return json.loads(path.read_text()) if path.is_file() else None
 
     def copy_result(self, out: Path, spec: Mapping[str, object]) -> None:
-        """Copy the result's files into a folder, each whole or not at all.
+        """Copy the result's files and the spec into a folder, each whole or not at all.
 
         `run.json` goes first and comes last: where it is, the folder is whole. It holds `spec`,
         the asker's: a run of equal identity may bear another name there than where it was trained.
@@ -113,6 +114,7 @@ class Entry:
             elif source.is_file() and source.name != "run.json":
                 with aside(out / source.relative_to(self.result)) as target:
                     shutil.copyfile(source, target)
+        write_atomically(out / "spec.json", sealed(spec, indent=2, sort_keys=True))
         record = read_sealed(self.result / "run.json") | {"spec": spec}
         write_atomically(out / "run.json", sealed(record, indent=2, sort_keys=True))
 
@@ -184,7 +186,7 @@ class Claim:
     def _clear(self) -> None:
         """Drop what only an unfinished run needs."""
         for path in self.entry.folder.iterdir():
-            kept = path.name in ("result", "records", "measures")
+            kept = path.name in ("result", "records", "measures", "asked")
             if kept or path.name.startswith("generation-"):
                 continue
             if path.is_dir():

@@ -26,11 +26,9 @@ def test_a_child_reads_its_parent_and_waits_for_nobody(project):
     inputs, run = Inputs(targets(project)), of("two/tuned/0")
     parent, data = "out/demo/runs/one/small/seed-0", f"out/data/{inputs.run(run).data}/encoded"
     assert inputs.encoded(run) == data
-    assert inputs.of_resolve(run) == {"data": data, "parents": [f"{parent}/spec.json"]}
-    read = {"data": data, "parents": [f"{parent}/weights.safetensors"], "twin": []}
-    assert inputs.of_train(run) == read
+    parents = [f"{parent}/spec.json", f"{parent}/weights.safetensors"]
+    assert inputs.of_train(run) == {"data": data, "parents": parents, "twin": []}
     assert inputs.parents(run) == ["--parent", f"first={parent}"]
-    assert inputs.parents(run, "a", "b") == ["--parent", f"first={parent}/a/b"]
 
 
 def test_an_equal_run_is_waited_for(project):

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from model.batches.corpus import Corpus
-from model.store.checksums import read_sealed, sealed, sha256
-from model.store.files import write_atomically
+from model.store.checksums import read_sealed, sha256
 from tests.model.corpora import keyword_texts
 from tests.model.specs import CLASSIFIER, tiny
 from tests.scripts.processes import ROOT, Interference, Outcome, Running, coded, command
@@ -73,21 +72,19 @@ class Job:
         return [{name: row[name] for name in row if name not in timed} for row in rows]
 
     def arguments(self, *more: str) -> list[str]:
-        """The command line of `train`."""
-        given = self._given({"out": self.out})
+        """The command line of `train`; what it completes in the draft does not count."""
+        given = [*self._given({"out": self.out}), "--draft", canonical(self.spec)]
         for name, path in self.parents.items():
             given += ["--parent", f"{name}={path}"]
         return [*given, *more]
 
     def reading(self, out: Path, *more: str) -> list[str]:
         """The command line of a program that reads the finished run and writes to `out`."""
-        return [*self._given({"run": self.out, "out": out}), *more]
+        spec = put(self.folder / "spec.json", self.spec)
+        return [*self._given({"spec": spec, "run": self.out, "out": out}), *more]
 
     def _given(self, paths: dict[str, Path]) -> list[str]:
-        spec = self.folder / "spec.json"
-        spec.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(spec, sealed(self.spec, indent=1))  # another process may be reading it
-        paths |= {"spec": spec, "data": self.data, "store": self.store}
+        paths |= {"data": self.data, "store": self.store}
         return [text for name, path in paths.items() for text in (f"--{name}", str(path))]
 
     def measure(self, out: Path, **nodes: Any) -> Outcome:
@@ -130,7 +127,7 @@ def seal(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def planned(spec: dict[str, Any], data: Path, checkpoints: Sequence[int] = ()) -> dict[str, Any]:
-    """A tiny run's spec, as the workflow would resolve it for these data."""
+    """A tiny run's spec, as the workflow would complete it for these data."""
     digest = read_manifest(data)["digest"]
     spec |= {
         "schema": 1,

@@ -1,7 +1,6 @@
 """The sentences that command lines end with."""
 
 import errno
-import json
 import os
 import signal
 import subprocess
@@ -15,7 +14,6 @@ import torch
 
 from model.store.checksums import Damaged
 from model.store.files import aside
-from tests.scripts.processes import command
 from tests.sealing import flip, put
 from workflow import PUBLISHED
 from workflow.datasets.io.files import write_lines
@@ -117,18 +115,6 @@ def test_memory_that_a_cpu_does_not_have_gets_its_sentence(allocate):
     assert sentence.endswith("or give the job more.") and "\n" not in sentence
     with pytest.raises(RuntimeError, match="a wrong shape"):
         said(raising(RuntimeError("a wrong shape")))
-
-
-def test_what_a_program_cannot_write_or_read_gets_its_sentence(tmp_path):
-    manifest, file = tmp_path / "manifest.json", tmp_path / "file"
-    put(manifest, {"digest": "d"})
-    file.touch()
-    draft = json.dumps({"data": {}, "run": {}})
-    given = ("--spec", draft, "--manifest", str(manifest), "--out", str(file / "spec.json"))
-    assert f"({file})" in command("resolve", [*given], torch=False).error
-    given = ("--spec", draft, "--manifest", str(tmp_path / "absent/manifest.json"), *given[4:])
-    error = command("resolve", [*given], torch=False).error
-    assert error.startswith(f"{tmp_path}/absent/manifest.json is missing; ")
 
 
 def test_a_library_raises_and_leaves_the_end_to_the_program(tmp_path):

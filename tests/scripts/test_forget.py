@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from model.store.runs import Entry
 from tests.sealing import put
 from workflow.errors import Mistake
 from workflow.scripts.forget import forget, forget_unused
+from workflow.scripts.job import note_asker
 from workflow.scripts.merge import unreadable
 
 RUN = "0123456789abcdef"
@@ -66,6 +68,24 @@ def test_a_spec_without_an_identity_stops_with_a_sentence(tmp_path, spec):
     put(path, {"identity": "f" * 16})
     forget_unused(tmp_path)
     assert not unused.exists()
+
+
+def test_a_run_whose_training_was_cut_short_is_used_until_its_folder_names_another(tmp_path):
+    entry, folder = claimed(tmp_path / "store" / RUN), tmp_path / "demo/runs/one/soft/seed-0"
+    folder.mkdir(parents=True)
+    note_asker(Entry(tmp_path / "store", RUN), folder)
+    forget_unused(tmp_path)
+    assert entry.is_dir()
+    put(folder / "spec.json", {"identity": "f" * 16})
+    forget_unused(tmp_path)
+    assert not entry.exists()
+
+
+def test_a_run_whose_training_was_cut_short_is_unused_where_nothing_is_left_of_its_folder(tmp_path):
+    entry = claimed(tmp_path / "store" / RUN)
+    note_asker(Entry(tmp_path / "store", RUN), tmp_path / "demo/runs/one/soft/seed-0")
+    forget_unused(tmp_path)
+    assert not entry.exists()
 
 
 def test_a_pipe_or_a_device_is_no_file_to_merge(tmp_path):

@@ -13,7 +13,7 @@ from model.store.record import Record
 from tests.model.specs import part
 from tests.scripts.conftest import Job
 from tests.scripts.processes import Interference, Outcome, Running, coded, command, new_code
-from tests.sealing import flip, put, relist
+from tests.sealing import change, flip, put, relist
 from workflow.planning.identity import canonical
 from workflow.scripts.job import write_record
 
@@ -179,7 +179,6 @@ def further(folder: Path, name: str) -> Path:
 @pytest.mark.parametrize("name", ["history.jsonl", "weights.safetensors", "run.json"])
 def test_a_damaged_result_is_restored_from_the_store(measuring, whole, name):
     job, path = measuring.job, measuring.job.out / name
-    put(job.out / "spec.json", job.spec)
     flip(path, 2000)
     outcome = measuring.measure()
     assert outcome.status == 0 and "it is restored from the store" in outcome.said
@@ -247,6 +246,10 @@ def test_what_was_planned_otherwise_or_is_not_there_is_refused(measuring):
     absent = job.folder / "absent"
     error = refused(job=replace(job, data=absent))
     assert error.startswith(f"{absent / 'manifest.json'} is missing")
+    other = shutil.copytree(job.data, job.folder / "other")
+    change(other / "manifest.json", lambda manifest: manifest.update(digest="0" * 64))
+    error = Measuring(replace(job, data=other), nodes).measure().error
+    assert f"is not what run {job.spec['identity']} was planned with" in error
     shutil.rmtree(job.out)
     assert "the trained run does not exist" in refused()
 

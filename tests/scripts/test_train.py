@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import torch
 
+from model.store.checksums import read_sealed
 from model.store.files import ABANDONED, abandoned
 from model.store.runs import Entry
 from tests import sealing
@@ -54,13 +55,16 @@ def stopped(tmp_path_factory, spec, data):
 
 def test_an_undisturbed_run_leaves_all_its_files(whole):
     assert sorted(path.name for path in whole.out.iterdir()) == [
-        "checkpoints", "history.jsonl", "run.json", "weights.safetensors"
+        "checkpoints", "history.jsonl", "run.json", "spec.json", "weights.safetensors"
     ]  # fmt: skip
     assert sorted(whole.checkpoints) == ["step-13.safetensors", "step-4.safetensors"]
     assert len({*whole.checkpoints.values()}) == 2
-    assert whole.record["continuations"] == [] and whole.record["spec"] == whole.spec
+    assert whole.record["continuations"] == []
+    assert whole.record["spec"] == whole.spec == read_sealed(whole.out / "spec.json")
     assert {row["split"] for row in whole.history} == {"train", "dev"}
-    assert sorted(path.name for path in whole.entry.iterdir()) == ["generation-1", "result"]
+    assert sorted(path.name for path in whole.entry.iterdir()) == [
+        "asked", "generation-1", "result"
+    ]  # fmt: skip
 
 
 def test_killed_at_random_steps_it_ends_bit_for_bit_as_undisturbed(job, whole):
@@ -76,7 +80,7 @@ def test_killed_at_random_steps_it_ends_bit_for_bit_as_undisturbed(job, whole):
     assert [segment["exact"] for segment in continuations] == [True] * 4
     assert continuations[-1]["update"] > 0
     assert sorted(path.name for path in job.entry.iterdir()) == [
-        *(f"generation-{n}" for n in range(1, 6)), "result"
+        "asked", *(f"generation-{n}" for n in range(1, 6)), "result"
     ]  # fmt: skip
 
 
@@ -223,10 +227,13 @@ def test_what_a_retry_can_cure_is_tried_again(job):
     assert command("train", job.arguments(), SACCADE_INVOCATION="first").status == 0
 
 
-def test_a_finished_run_is_restored_without_torch_or_data(whole, copied):
+def test_a_finished_run_is_restored_without_torch_or_more_of_the_data_than_its_manifest(
+    whole, copied
+):
     job = copied(whole)
     shutil.rmtree(job.out)
-    job = replace(job, data=job.folder / "gone")
+    manifest = put(job.folder / "data/manifest.json", read_sealed(job.data / "manifest.json"))
+    job = replace(job, data=manifest.parent)
     outcome = command("train", job.arguments(), torch=False)
     assert (outcome.status, outcome.said) == (
         0, f"run {job.spec['identity']} is in the store: nothing to train\n"
@@ -236,6 +243,7 @@ def test_a_finished_run_is_restored_without_torch_or_data(whole, copied):
 
 def test_a_restored_run_bears_the_name_under_which_it_was_asked_for(whole, copied):
     job = copied(whole)
+    assert (job.entry / "asked").read_text() == "out"
     job = replace(job, spec=job.spec | {"run": {"experiment": "another", "variant": "name"}})
     assert command("train", job.arguments(), torch=False).status == 0
     assert job.record["spec"]["run"] == {"experiment": "another", "variant": "name"}
@@ -323,7 +331,6 @@ def test_damaged_data_is_set_aside_as_a_whole(own_data, damage, name):
 @pytest.mark.parametrize(
     ("section", "change", "says"),
     [
-        ("data", {"digest": "0" * 64}, "is not what run {} was planned with"),
         ("model", {"path": "model.gone:Classifier"}, 'module "model.gone" has no file'),
         ("code", "0" * 16, "the code of run {} has changed since it was planned"),
     ],
@@ -332,25 +339,6 @@ def test_what_was_planned_otherwise_is_refused(job, section, change, says):
     changed = job.spec[section] | change if isinstance(change, dict) else change
     job = job.sealed(**{section: changed})
     assert says.format(job.spec["identity"]) in job.refused()
-
-
-def test_a_spec_that_was_edited_is_refused(job):
-    job.spec["training"]["optimizer"]["lr"] = 1e-4
-    path = job.folder / "spec.json"
-    assert job.refused() == (
-        f"{path} is not the spec of a run; {path}.damaged is what was set aside: "
-        f"run the same command again to make it anew."
-    )
-    assert not path.exists()
-
-
-@pytest.mark.parametrize("content", ["", "[]", '{"identity": "x"}'])
-def test_a_file_that_is_no_spec_is_refused(job, content):
-    arguments = job.arguments()
-    (job.folder / "spec.json").write_text(content)
-    error = command("train", arguments, torch=False).error
-    assert f"{job.folder}/spec.json is damaged, or was changed by hand" in error
-    assert (job.folder / "spec.json.damaged").read_text() == content
 
 
 def child(job: Job, parent: Job, **changes: object) -> Job:
@@ -373,19 +361,32 @@ def test_a_child_starts_from_its_parents_weights(job, whole):
     assert not tuned.like(whole)
 
 
-def test_a_parent_that_does_not_exist_is_told(job, whole):
+def test_a_parent_that_does_not_exist_is_told(job, whole, tmp_path):
     tuned = child(job, whole)
-    absent = replace(tuned, parents={"base": job.folder / "absent"})
-    assert "parent 'base' of run" in absent.refused()
-    assert f"does not exist: {job.folder / 'absent'} holds no run.json" in absent.refused()
+    absent = replace(tuned, parents={"base": tmp_path / "absent"})
+    said = f"parent 'base' does not exist: {tmp_path}/absent holds no spec.json; train it first."
+    assert absent.refused() == said
+    put(tmp_path / "absent/spec.json", whole.spec)
+    assert f"does not exist: {tmp_path}/absent holds no run.json" in absent.refused()
     assert "is not given; add --parent base=" in replace(tuned, parents={}).refused()
     assert absent.untouched()
 
 
-def test_a_parent_with_another_identity_is_told(job, whole):
-    tuned = child(job, whole)
-    tuned = tuned.sealed(parents={"base": "0123456789abcdef"})
-    assert f"is run {whole.spec['identity']}, not run 0123456789abcdef" in tuned.refused()
+def test_a_parent_with_another_identity_than_its_spec_is_told(job, whole, copied):
+    parent = copied(whole)
+    other = job.sealed(seed=1).spec
+    put(parent.out / "spec.json", other)
+    assert f"is run {whole.spec['identity']}, not run {other['identity']}" in (
+        child(job, parent).refused()
+    )
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"identity": "x"}'])
+def test_a_parent_whose_spec_is_damaged_is_told(job, whole, copied, content):
+    parent = copied(whole)
+    path = parent.out / "spec.json"
+    path.write_text(content)
+    assert f"{path} is damaged, or was changed by hand" in child(job, parent).refused()
 
 
 def test_a_parent_of_another_architecture_is_told(job, whole):
@@ -408,7 +409,6 @@ def test_a_parent_whose_weights_are_cut_short_is_told(job, whole, copied):
 
 def test_a_damaged_parent_is_restored_from_the_store(whole, copied):
     parent = copied(whole)
-    put(parent.out / "spec.json", parent.spec)
     truncate(parent.out / "weights.safetensors")
     outcome = child(parent, parent).train()
     assert outcome.status == 0

@@ -18,6 +18,8 @@ from tests.slurm.bench import Bench, Plant
 from tests.slurm.cluster import GRACE, KILL_WAIT, NODES
 from tests.slurm.processes import Failed, wait
 from tests.slurm.project import LOCAL, RUN, SAVE_EVERY, SAVING, SLURM, Project
+from workflow.planning.configured import configured
+from workflow.planning.identity import canonical
 
 Case = Callable[[Bench], str]
 SLOW = 3.0
@@ -168,7 +170,9 @@ def two_jobs(bench: Bench) -> str:
     project = bench.project("two_jobs")
     project.pace(0.3)
     data = next((project.folder / "results" / "data" / "stack_language").glob("*/encoded"))
-    command = [sys.executable, "-m", "workflow.scripts.train", "--spec", f"{RUN}/spec.json"]
+    plan = configured(project.folder, [project.folder / "paced.yaml"])
+    draft = plan.run("stack_language", "uniform_soft", 0).draft(project.folder)
+    command = [sys.executable, "-m", "workflow.scripts.train", "--draft", canonical(draft)]
     command += ["--data", str(data), "--store", "results/store", "--out", RUN]
     command += ["--save-every", str(SAVE_EVERY)]
     older = bench.submit(project, "older.log", f"exec {shlex.join(command)}")

@@ -80,8 +80,8 @@ def test_targets_stand_before_files():
 @pytest.mark.parametrize(
     ("script", "name", "text"),
     [
-        ("resolve", "--spec", "[]"),
-        ("resolve", "--spec", "{}"),
+        ("train", "--draft", "[]"),
+        ("train", "--draft", '{"data": {}, "run": {}}'),
         ("measure", "--evaluators", "[1]"),
         ("measure", "--evaluators", '{"a": {}}'),
         ("record", "--recorder", "{}"),

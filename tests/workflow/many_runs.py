@@ -61,33 +61,21 @@ rule encode:
         "mkdir {{output}}"
 
 
-rule resolve:
+rule train:
     input:
         rules.encode.output,
     output:
-        f"{{RUN}}/spec.json",
-    log:
-        "results/demo/logs/resolve/{{experiment}}/{{variant}}/seed-{{seed}}.log",
-    shell:
-        "echo spec > {{output}} 2> {{log}}"
-
-
-rule train:
-    input:
         spec=f"{{RUN}}/spec.json",
-        data=rules.encode.output,
-    output:
         files=[f"{{RUN}}/{{name}}" for name in PIECES],
         checkpoints=directory(f"{{RUN}}/checkpoints"),
     log:
         "results/demo/logs/train/{{experiment}}/{{variant}}/seed-{{seed}}.log",
     shell:
-        "mkdir -p {{output.checkpoints}}; touch {{output.files}} 2> {{log}}"
+        "mkdir -p {{output.checkpoints}}; touch {{output.spec}} {{output.files}} 2> {{log}}"
 
 
 rule measure:
     input:
-        f"{{RUN}}/spec.json",
         rules.train.output,
         rules.encode.output,
     output:

@@ -92,12 +92,12 @@ def test_what_jobs_ask_for_is_no_reason_to_rerun(project):
 
 
 def test_a_job_that_starts_after_the_code_was_edited_refuses(project):
-    spec = f"results/demo/runs/{SOFT}/spec.json"
-    data = json.loads((project.root / spec).read_text())["data"]
+    draft = (project.root / f"results/demo/runs/{SOFT}/spec.json").read_text()
+    data = json.loads(draft)["data"]
     project.edit("model/training/loop.py", "EVALUATED = ", "EVALUATED = 0 + ")
     paths = ("--data", f"results/data/{data['dataset']}/{data['recipe']}/encoded")
     paths += ("--store", "results/store", "--out", "out")
-    said = project.script("train", "--spec", spec, *paths, fails=True)
+    said = project.script("train", "--draft", draft, *paths, fails=True)
     assert said.startswith("error: the code of run") and said.count("\n") == 1
     assert "has changed since it was planned" in said and "start snakemake again" in said
     assert not (project.root / "out").exists()
@@ -152,12 +152,12 @@ def test_only_a_job_that_snakemake_submitted_has_a_limit(fresh, monkeypatch, job
         monkeypatch.delenv("SLURM_JOB_ID", raising=False)
     ask(fresh, "{runtime: 1m}")
     run = f"results/demo/runs/{SOFT}"
-    fresh.snakemake(f"{run}/spec.json")
+    fresh.snakemake("--until", "encode", "--", f"{run}/run.json")
     (fresh.root / "workflow/scripts/train.py").write_text("import sys\nsys.exit(str(sys.argv))\n")
     fresh.snakemake(*options, f"{run}/run.json", fails=True)
     arguments = fresh.log("train", SOFT)
     if limit is None:
-        assert "--time-limit" not in arguments and "--spec" in arguments
+        assert "--time-limit" not in arguments and "--draft" in arguments
     else:
         assert f"'--time-limit', '{limit}'" in arguments
 

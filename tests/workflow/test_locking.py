@@ -14,12 +14,12 @@ import pytest
 from tests.workflow.conftest import Project
 from workflow import locking
 
-SPEC = "results/demo/runs/toy_language/soft/seed-0/spec.json"
+TABLE = "results/demo/tables/toy/corpora.csv"
 
 
 def start(project: Project, results: str, *more: str) -> subprocess.Popen:
     """Start `make run` in a project, with a job that does not end; return it once it works."""
-    command = ["workflow.scripts.run", SPEC.replace("results", results, 1)]
+    command = ["workflow.scripts.run", TABLE.replace("results", results, 1)]
     process = subprocess.Popen(
         [sys.executable, "-m", *command, "--results", results, *more],
         cwd=project.root,
@@ -68,9 +68,9 @@ def test_the_lock_of_a_call_that_is_gone_is_removed_by_the_next(slow, how):
     end(process)
     assert list(slow.root.glob(".snakemake/locks/*"))
     slow.edit("workflow/scripts/prepare.py", "time.sleep(60)", "time.sleep(0)")
-    said = slow.script("run", SPEC, "--results", "results")
+    said = slow.script("run", TABLE, "--results", "results")
     assert "the snakemake that made it was killed" in said
-    assert (slow.root / SPEC).is_file() and not list(slow.root.glob(".snakemake/locks/*"))
+    assert (slow.root / TABLE).is_file() and not list(slow.root.glob(".snakemake/locks/*"))
 
 
 def test_a_second_checkout_is_told_who_works_on_the_results(slow, tmp_path):
@@ -78,7 +78,7 @@ def test_a_second_checkout_is_told_who_works_on_the_results(slow, tmp_path):
     shared = str(tmp_path / "shared")
     process = start(slow, shared)
     try:
-        target = f"{shared}/{SPEC.removeprefix('results/')}"
+        target = f"{shared}/{TABLE.removeprefix('results/')}"
         said = other.script("run", target, "--results", shared, fails=True)
         assert (
             f"error: process {process.pid} on {socket.gethostname()}, in the folder {slow.root}, "

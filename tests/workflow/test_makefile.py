@@ -66,7 +66,7 @@ def test_help_has_a_line_for_every_target(fresh, venv):
 def test_plan_names_each_job(venv):
     lines = venv.make("plan", "LIST=1").splitlines()
     jobs = [line.split() for line in lines[:-1]]
-    for rule in ("resolve", "train", "measure"):
+    for rule in ("train", "measure"):
         assert [rule, "toy_language/soft/seed-0"] in jobs
     assert ["results", "toy/tuned_losses"] in jobs
     assert ["report"] in jobs
@@ -206,7 +206,7 @@ def test_a_profile_of_slurm_without_slurm_is_a_sentence(fresh, venv, tmp_path, m
 def test_run_asks_for_targets_before_the_file_of_changes(fresh, venv):
     (fresh.root / "mine.yaml").write_text("seeds: [3]\n")
     run = "results/lite/runs/toy_language/soft/seed-3"
-    only = f"ONLY={run}/spec.json {run}/run.json"
+    only = f"ONLY={run}/history.jsonl {run}/run.json"
     said = venv.make("run", "SCALE=lite", only, "OVERLAY=mine.yaml", "JOBS=1").splitlines()
     assert (fresh.root / run / "run.json").is_file()
     assert re.fullmatch(r"Ran:      \d+ jobs, 1 of them trainings, in .* s", said[-2])
@@ -217,9 +217,7 @@ def test_run_asks_for_targets_before_the_file_of_changes(fresh, venv):
 
 def test_a_run_that_fails_says_the_sentence_and_what_is_done(fresh, venv):
     run = "results/demo/runs/toy_language/soft/seed-0"
-    venv.make("run", f"ONLY={run}/spec.json")
-    with (fresh.root / run / "spec.json").open("a") as spec:
-        spec.write("damaged")
+    (fresh.root / "workflow/scripts/train.py").write_text('raise SystemExit("error: it is ill.")')
     said = venv.make("run", f"ONLY={run}/run.json", fails=True)
     log = "results/demo/logs/train/toy_language/soft/seed-0.log"
     assert re.search(rf"^train toy_language/soft/seed-0 failed: .* \({log}\)$", said, re.M)

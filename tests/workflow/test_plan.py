@@ -92,8 +92,8 @@ def test_a_budget_stops_training_before_any_job_and_nothing_else(fresh):
         assert made == [NAME]  # the lock alone
     assert fresh.plan("toy", config=tight).trained
     # Not locked, and what trains nothing may run.
-    fresh.snakemake(f"{RUNS}/soft/seed-0/spec.json", config=tight)
     run = f"{RUNS}/soft/seed-0/run.json"
+    fresh.snakemake(run, "--until", "encode", config=tight)
     fresh.snakemake(run, config=("budget={gpu_hours: 10}", "device=cpu"))
     assert (fresh.root / run).is_file()
     planned = json.loads((fresh.root / "results/demo/plan.json").read_text())["runs"]

@@ -41,7 +41,7 @@ def test_a_results_folder_with_spaces_works(project):
     folder = project.root / "my results"
     (project.root / "results").rename(folder)
     target = "my results/demo/measures/toy_language/soft/seed-0.json"
-    project.snakemake(target, "--forcerun", "resolve", config=("results=my results",))
+    project.snakemake(target, "--forcerun", "train", config=("results=my results",))
     assert (project.root / target).is_file()
 
 

@@ -64,18 +64,17 @@ class Inputs:
         """Return the processes of a training: one a GPU, whichever way the site asks for these."""
         return max(1, self.resources(wildcards).gpu)
 
-    def of_resolve(self, wildcards: Wildcards) -> dict[str, object]:
-        """Return the data of a run and the specs of its parents."""
-        run = self.run(wildcards)
-        return {"data": self._encoded(run.data), "parents": self._of_parents(run, "spec.json")}
-
     def of_train(self, wildcards: Wildcards) -> dict[str, object]:
         """Return a run's data, its parents, and an equal run to wait for: one of two is trained."""
         run = self.run(wildcards)
         twin = self.plan.twin(run)
         return {
             "data": self._encoded(run.data),
-            "parents": self._of_parents(run, "weights.safetensors"),
+            "parents": [
+                f"{self._folder(parent)}/{name}"
+                for parent in self.plan.parents(run).values()
+                for name in ("spec.json", "weights.safetensors")
+            ],
             "twin": self.targets.run_files([twin] if twin else []),
         }
 
@@ -101,12 +100,12 @@ class Inputs:
         given += [("--record", *pair) for pair in self._records(run)]
         return [text for option, name, path in given for text in (option, f"{name}={path}")]
 
-    def parents(self, wildcards: Wildcards, *file: str) -> list[str]:
-        """Return a run's parents as `--parent name=path`, that of its folder or a file in it."""
+    def parents(self, wildcards: Wildcards) -> list[str]:
+        """Return a run's parents as arguments of `train`, each with its folder."""
         return [
             text
             for name, parent in self.plan.parents(self.run(wildcards)).items()
-            for text in ("--parent", f"{name}={'/'.join([self._folder(parent), *file])}")
+            for text in ("--parent", f"{name}={self._folder(parent)}")
         ]
 
     def draft(self, wildcards: Wildcards) -> str:
@@ -207,9 +206,6 @@ class Inputs:
 
     def _folder(self, run: Run) -> str:
         return f"{self.plan.folder}/runs/{run.key}"
-
-    def _of_parents(self, run: Run, file: str) -> list[str]:
-        return [f"{self._folder(parent)}/{file}" for parent in self.plan.parents(run).values()]
 
     def _further(self, run: Run) -> list[tuple[str, str]]:
         """Return `<evaluator>.<argument>` and folder of each further corpus."""

@@ -1,4 +1,4 @@
-# resolve writes a run's spec; train makes its weights, or takes them from the store. A job that
+# train writes a run's spec and makes its weights, or takes them from the store. A job that
 # Snakemake submits to Slurm knows how long it may take, and leaves in time to be continued by a
 # retry. A run that asks for several GPUs is trained by as many processes.
 
@@ -7,36 +7,14 @@ RUN_NAME = "{experiment}/{variant}/seed-{seed}"
 
 
 localrules:
-    resolve,
     train_locally,
-
-
-rule resolve:
-    input:
-        unpack(sentence(INPUTS.of_resolve)),
-    output:
-        f"{RUN}/spec.json",
-    log:
-        f"{SCALE}/logs/resolve/{RUN_NAME}.log",
-    conda:
-        ENVIRONMENT
-    resources:
-        mem_mb=200,
-        runtime=10,
-    params:
-        draft=sentence(INPUTS.draft),
-        parents=lambda wildcards: INPUTS.parents(wildcards, "spec.json"),
-    shell:
-        "exec python -m workflow.scripts.resolve --spec {params.draft:q}"
-        " --manifest {input.data:q}/manifest.json {params.parents:q} --out {output:q}"
-        " > {log:q} 2>&1"
 
 
 rule train:
     input:
         unpack(sentence(INPUTS.of_train)),
-        spec=f"{RUN}/spec.json",
     output:
+        spec=f"{RUN}/spec.json",
         weights=f"{RUN}/weights.safetensors",
         history=f"{RUN}/history.jsonl",
         run=f"{RUN}/run.json",
@@ -54,12 +32,13 @@ rule train:
         gpu=resource("gpu"),
         nodes=1,
     params:
+        draft=sentence(INPUTS.draft),
         folder=lambda wildcards, output: str(Path(output.run).parent),
         parents=lambda wildcards: INPUTS.parents(wildcards),
         # Naming `output` keeps a parameter out of what runs a job again: fewer GPUs, the same run.
         processes=lambda wildcards, output: INPUTS.processes(wildcards),
     shell:
-        "exec python -m workflow.scripts.train --spec {input.spec:q} --data {input.data:q}"
+        "exec python -m workflow.scripts.train --draft {params.draft:q} --data {input.data:q}"
         ' --store "$SACCADE_STORE" --out {params.folder:q} --device "$SACCADE_DEVICE"'
         " --processes {params.processes:q}"
         " ${{SLURM_JOB_ID:+--time-limit $(({resources.runtime} * 60))}}"

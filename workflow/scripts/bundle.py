@@ -172,23 +172,22 @@ class Bundle:
 
     def _fill(self, one: Packed) -> None:
         """Say how a run is trained, recorded and measured, and pack what that reads."""
-        run, spec = one.run, one.spec
+        run = one.run
         asked = SimpleNamespace(
             experiment=run.experiment.name, variant=run.variant, seed=str(run.seed)
         )
         scale = f"{THERE}/{self.plan.scale}"
         folder, own = f"{scale}/runs/{run.key}", f"{scale}/runs/{run.key}/run.json"
-        self.files[f"{folder}/spec.json"] = sealed(spec, indent=2, sort_keys=True)
         self._folder(self.inputs.encoded(asked))
-        given = ["--spec", f"{folder}/spec.json", "--data", self.inputs.encoded(asked)]
-        given += ["--store", f"{THERE}/store"]
+        given = ["--data", self.inputs.encoded(asked), "--store", f"{THERE}/store"]
         before = []
         for parent in self.plan.parents(run).values():
             self._finished(parent, f"{scale}/runs/{parent.key}")
             before.append(f"{scale}/runs/{parent.key}/run.json")
-        told = [*self.inputs.parents(asked), "--save-every", str(SAVE_EVERY)]
+        told = ["--draft", self.inputs.draft(asked), *self.inputs.parents(asked)]
+        told += ["--save-every", str(SAVE_EVERY)]
         one.jobs.append(job("train", own, [*given, "--out", folder, *told], before))
-        given += ["--run", folder]
+        given += ["--spec", f"{folder}/spec.json", "--run", folder]
         if run.settings.record is not None:
             out, recorder = f"{scale}/records/{run.key}", self.inputs.recorder(asked)
             told = ["--out", f"{out}.npz", "--recorder", recorder]
@@ -252,9 +251,11 @@ class Bundle:
             self.files[path.replace(".npz", ".json")] = here.with_suffix(".json")
 
     def _finished(self, parent: Run, folder: str) -> None:
-        """Pack the weights of a run that is finished."""
-        entry = Entry(self.store, self.spec(parent)["identity"])
+        """Pack the spec and the weights of a run that is finished."""
+        spec = self.spec(parent)
+        entry = Entry(self.store, spec["identity"])
         if entry.finished():
+            self.files[f"{folder}/spec.json"] = sealed(spec)
             for name in ("run.json", *read_result(entry.result)["files"]):
                 self.files[f"{folder}/{name}"] = entry.result / name
 

@@ -13,10 +13,10 @@ from workflow.errors import Mistake
 from workflow.failure import one_sentence
 from workflow.locking import held
 from workflow.planning.experiments import SCALES
-from workflow.scripts.job import MERGED
+from workflow.scripts.job import ASKED, MERGED
 
-OUTPUTS = ("weights.safetensors", "history.jsonl", "run.json", "checkpoints")
-"""What `train` copies out of the store into a run's folder."""
+OUTPUTS = ("weights.safetensors", "history.jsonl", "run.json", "checkpoints", "spec.json")
+"""What `train` writes into a run's folder."""
 UNPACKED = ".merge-"
 """How the folder in the store begins in which `merge` unpacks an archive."""
 MARKS = (
@@ -63,7 +63,8 @@ def forget_unused(results: Path) -> None:
     """Remove the runs from the store that nothing names, and files that are of no use.
 
     These are what was found damaged and set aside, and what was half-written by a process that was
-    killed more than a day ago. A run that was merged stays until a result has used it.
+    killed more than a day ago. A run that was merged stays until a result has used it, and one that
+    is awaited until its folder has a spec.
 
     Raises Mistake when a spec was set aside and not yet made anew: it may name a run.
     """
@@ -76,7 +77,7 @@ def forget_unused(results: Path) -> None:
     named = folders(results)
     runs = [one for one in sorted((results / "store").glob("*")) if _RUN.fullmatch(one.name)]
     unused = [one for one in runs if one.name not in named]
-    entries = [one for one in unused if not (one / MERGED).exists()]
+    entries = [one for one in unused if not (one / MERGED).exists() and not awaited(one, results)]
     for entry in entries:
         remove(entry)
         print(f"forgot {entry.name}")
@@ -94,7 +95,21 @@ def forget_unused(results: Path) -> None:
         f"half-written ones"
     )
     if kept := len(unused) - len(entries):
-        print(f"{kept} merged runs stay that no result has used yet; make forget RUN= removes one")
+        print(
+            f"{kept} runs stay that were merged or are not finished, and that no result has used "
+            f"yet; make forget RUN= removes one"
+        )
+
+
+def awaited(entry: Path, results: Path) -> bool:
+    """Whether the folder that asked for a run last is there and has no spec.
+
+    Then its training was cut short: before it begins, Snakemake removes what was there.
+    """
+    if not (asked := entry / ASKED).is_file():
+        return False
+    folder = results / asked.read_text()
+    return folder.is_dir() and not (folder / "spec.json").is_file()
 
 
 def _unpacked(store: Path) -> list[Path]:

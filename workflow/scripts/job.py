@@ -26,10 +26,12 @@ if TYPE_CHECKING:
 
 MERGED = "merged"
 """A file in the store beside a run that was merged and that no result has used yet."""
+ASKED = "asked"
+"""A file in the store beside a run: the folder, below that of results, that asked for it last."""
 
 
 def read_spec(path: Path) -> Spec:
-    """Read a run's spec; one that was changed after it was resolved is refused."""
+    """Read a run's spec; one that was changed after it was written is refused."""
     spec = read_sealed(path)
     if "data" not in spec or spec.get("identity") != identity(spec):
         raise Damaged(path, f"{path} is not the spec of a run")
@@ -108,6 +110,12 @@ def check_run(of: str, folder: Path, planned: str, store: Path) -> None:
             raise Mistake(
                 f"{of} does not exist: {folder} holds no run.json; train it first."
             ) from None
+
+
+def note_asker(entry: Entry, out: Path) -> None:
+    """Note which folder a run is trained for: until it is there, no spec in the folder names it."""
+    folder = os.path.relpath(out, entry.folder.parent.parent)
+    write_atomically(entry.folder / ASKED, folder.encode())
 
 
 def write_record(path: Path, content: bytes) -> None:

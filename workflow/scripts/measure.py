@@ -187,9 +187,8 @@ def _measure(
 
 
 def _arguments() -> argparse.Namespace:
-    parser = command.of_run(__doc__)
+    parser = command.of_trained_run(__doc__)
     nodes = command.mappings("path", "code")
-    parser.add_argument("--run", type=Path, required=True, help="folder of the trained run")
     parser.add_argument("--evaluators", type=nodes, required=True, help="by name")
     read = {
         "further": ("FOLDER", "an encoded corpus that an evaluator reads beside the run's data"),

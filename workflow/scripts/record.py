@@ -153,9 +153,8 @@ def _initial(spec: Spec, subject: Any) -> Callable[[], Any]:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = command.of_run(__doc__)
+    parser = command.of_trained_run(__doc__)
     node = command.mapping("path", "code")
-    parser.add_argument("--run", type=Path, required=True, help="folder of the trained run")
     parser.add_argument("--recorder", type=node, required=True, help="its node")
     return parser.parse_args()
 

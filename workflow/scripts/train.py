@@ -1,4 +1,7 @@
-"""Train a run: take it from the store, else resume it, else begin; then copy its result out."""
+"""Train a run: take it from the store, else resume it, else begin; then copy its result out.
+
+Its spec is the draft, completed by the digest of its data and the identities of its parents.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ from workflow.datasets.io.checksums import read_manifest
 from workflow.datasets.io.files import parse_json
 from workflow.errors import CODE_ERRORS, Mistake
 from workflow.failure import one_sentence
-from workflow.planning.identity import Spec
+from workflow.planning.identity import Draft, Spec, complete
 from workflow.scripts.job import (
     MERGED,
     check_data,
@@ -33,6 +36,7 @@ from workflow.scripts.job import (
     check_run_code,
     is_first,
     load_weights,
+    note_asker,
     pick_device,
     read_spec,
     say,
@@ -55,7 +59,7 @@ def main() -> None:
         _start_group(given.processes, given.device)
     deadline = begun + given.time_limit - margin(given.time_limit)
     with one_sentence():
-        spec = read_spec(given.spec)
+        spec = _spec(given)
         code = check_run_code(spec)
         entry = Entry(given.store, spec["identity"])
         try:
@@ -67,6 +71,7 @@ def main() -> None:
                 _check_failure(entry)
                 _train(spec, code, entry, parents, given, deadline)
             if is_first():
+                note_asker(entry, given.out)
                 entry.copy_result(given.out, spec)
                 (entry.folder / MERGED).unlink(missing_ok=True)
         except Fenced as error:
@@ -76,6 +81,26 @@ def main() -> None:
                 f"error: {error.strerror or error} ({error.filename or given.store}); what was "
                 f"saved before is whole: mend the cause and run the same command again to continue."
             )
+
+
+def _spec(given: argparse.Namespace) -> Spec:
+    """The spec of the run."""
+    parents = {}
+    for name, folder in given.parent:
+        try:
+            parents[name] = read_spec(folder / "spec.json")["identity"]
+        except FileNotFoundError:
+            raise Mistake(
+                f"parent '{name}' does not exist: {folder} holds no spec.json; train it first."
+            ) from None
+    spec = complete(given.draft, read_manifest(given.data)["digest"], parents)
+    start = spec["training"].get("start_from")
+    if start not in (None, *parents):
+        raise Mistake(
+            f"parent '{start}' of run {spec['identity']} is not given; "
+            f"add --parent {start}=FOLDER of its run."
+        )
+    return spec
 
 
 def _start_group(processes: int, device: str) -> None:
@@ -136,6 +161,7 @@ def _train(
         _help(spec, given, device, weights, group)
         return
     claim = entry.claim()
+    note_asker(entry, given.out)
     checkpointer = DiskCheckpointer(claim, given.save_every, say, deadline)
     checkpointer.load()  # drops damaged states; training resumes from the newest that is left
     segments = _begin_segment(entry, code, device, checkpointer.newest(), group.size)
@@ -302,14 +328,11 @@ def _segments(path: Path, keys: Iterable[str]) -> Segments:
 
 
 def _parents(spec: Spec, given: argparse.Namespace) -> dict[str, Path]:
-    """The weights files of the parent runs, each checked to be of the run that the spec names."""
-    folders = dict(given.parent)
-    for name, identity in spec["parents"].items():
+    """The weights files of the parent runs, each checked to be of the run that its spec names."""
+    for name, folder in given.parent:
         parent = f"parent '{name}' of run {spec['identity']}"
-        if name not in folders:
-            raise Mistake(f"{parent} is not given; add --parent {name}=FOLDER of run {identity}.")
-        check_run(parent, folders[name], identity, given.store)
-    return {name: folders[name] / "weights.safetensors" for name in spec["parents"]}
+        check_run(parent, folder, spec["parents"][name], given.store)
+    return {name: folder / "weights.safetensors" for name, folder in given.parent}
 
 
 def _check_vocabulary(spec: Spec, parents: dict[str, Weights], data: Path) -> None:
@@ -349,6 +372,8 @@ def _invocation() -> str:
 
 def _arguments() -> argparse.Namespace:
     parser = command.of_run(__doc__)
+    draft = command.mapping(*Draft.__annotations__)
+    parser.add_argument("--draft", type=draft, required=True, help="the spec as it is planned")
     parser.add_argument("--processes", type=int, default=1, help="one for each GPU of the job")
     parser.add_argument(
         "--parent", type=command.named, action="append", default=[], help="NAME=folder of its run"
