@@ -8,6 +8,7 @@ so that the same weights give the same loss and the same translations.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -32,6 +33,8 @@ class TorchTransformer(nn.Module):
         heads: h.
         dropout: probability.
     """
+
+    position: Tensor
 
     def __init__(
         self, vocabulary_size: int, width: int, hidden: int, layers: int, heads: int, dropout: float
@@ -93,6 +96,8 @@ class TorchTransformer(nn.Module):
 
 def same_weights(model: EncoderDecoder, baseline: TorchTransformer) -> None:
     """Copy a soft post-norm model's weights into the baseline."""
+    ours: Any
+    theirs: Any
     with torch.no_grad():
         baseline.embedding.weight.copy_(model.output_weight)
         for ours, theirs in zip(model.encoder, baseline.stacks.encoder.layers, strict=True):
@@ -120,7 +125,7 @@ def _copy_attention(project: nn.Linear, output: nn.Linear, theirs: nn.MultiheadA
     theirs.out_proj.load_state_dict(output.state_dict())
 
 
-def _copy_feed_forward(ours: nn.Module, theirs: nn.Module) -> None:
+def _copy_feed_forward(ours: Any, theirs: Any) -> None:
     theirs.linear1.load_state_dict(ours.feed_forward[0].state_dict())
     theirs.linear2.load_state_dict(ours.feed_forward[3].state_dict())
 

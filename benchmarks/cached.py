@@ -86,7 +86,7 @@ def _layer(
     k, v = new if cache is None else (torch.cat(pair, 2) for pair in zip(cache, new, strict=True))
     h = layer.norm1(h + _read(own, q, k, v))
     (q,) = _project(cross, h, slice(h.shape[-1]))
-    h = layer.norm2(h + _read(cross, q, *memory, mask))
+    h = layer.norm2(h + _read(cross, q, memory[0], memory[1], mask))
     return layer.norm3(h + layer.linear2(layer.linear1(h).relu())), (k, v)
 
 

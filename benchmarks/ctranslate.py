@@ -8,6 +8,7 @@ where ours ends with EOS and counts it; and any word may be written, PAD and BOS
 from __future__ import annotations
 
 import tempfile
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -65,7 +66,8 @@ class CTranslate2:
 
 def variables(model: EncoderDecoder) -> dict[str, Tensor]:
     """The weights by CTranslate2's names."""
-    table, positions = model.output_weight, model.target.position
+    target: Any = model.target
+    table, positions = model.output_weight, target.position
     named = {"encoder/embeddings_0/weight": table}
     named |= {f"decoder/{part}/weight": table for part in ("embeddings", "projection")}
     named |= {f"{side}/position_encodings/encodings": positions for side in ("encoder", "decoder")}
@@ -79,7 +81,7 @@ def variables(model: EncoderDecoder) -> dict[str, Tensor]:
     return named
 
 
-def _modules(layer: nn.Module) -> dict[str, nn.Module]:
+def _modules(layer: Any) -> dict[str, Any]:
     """What a layer is made of, by CTranslate2's names."""
     made = {
         "self_attention/linear_0": layer.read.project,

@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from benchmarks.made_up import WORDS, made_up_texts
 from benchmarks.models import MECHANISMS, SHAPES
 from benchmarks.race import Job, Work, race, summary
 from benchmarks.record import FOLDER, record
 from benchmarks.training import training, updates
+from model.architectures.classifier import Classifier
 from model.batches.batching import Batch, Sampler, collate
 from model.build import build
 from model.objectives.classification import Classification
@@ -55,13 +56,13 @@ def classifying(job: Job) -> Work:
     return updates(model, loss, text_batches(job["rounds"]))
 
 
-def make_classifier(mechanism: str) -> nn.Module:
+def make_classifier(mechanism: str) -> Classifier:
     """The classifier from seed 0."""
     streams, normalizer = MECHANISMS[mechanism]
     torch.manual_seed(0)
     encoder = {"path": STREAMS[streams - 1], "normalizer": normalizer, **ENCODER}
     node = {"path": "model.architectures.classifier:Classifier", "classes": 2, "encoder": encoder}
-    made: nn.Module = build(node, vocabulary_size=WORDS)
+    made: Classifier = build(node, vocabulary_size=WORDS)
     return made
 
 

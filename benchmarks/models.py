@@ -63,5 +63,6 @@ def enliven(model: EncoderDecoder) -> EncoderDecoder:
     PAD, BOS and EOS are 0, so that they are never among the best and all searches are as long.
     """
     model.output_weight[[PAD, BOS, EOS]] = 0
-    nn.init.normal_(model.decoder[-1].transform.norm.weight)
+    last: Any = model.decoder[-1]
+    nn.init.normal_(last.transform.norm.weight)
     return model

@@ -9,9 +9,11 @@ import torch
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
+from benchmarks.baseline import TorchTransformer
 from benchmarks.made_up import made_up_pairs
 from benchmarks.models import make_ours, make_theirs
 from benchmarks.race import Job, Turn, Work
+from model.architectures.translation.translator import Translator
 from model.batches.pairs import PairBatch, PairSampler, collate_pairs
 from model.objectives.translation import Translation
 from model.training.optimization import autocast
@@ -64,7 +66,7 @@ def training(job: Job) -> Work:
     return updates(model, loss, rounds)
 
 
-def our_loss(model: nn.Module, precision: str) -> Loss:
+def our_loss(model: Translator, precision: str) -> Loss:
     """The loss as the training loop takes it."""
     objective = Translation()
 
@@ -76,7 +78,7 @@ def our_loss(model: nn.Module, precision: str) -> Loss:
     return loss
 
 
-def their_loss(model: nn.Module, job: Job) -> Loss:
+def their_loss(model: TorchTransformer, job: Job) -> Loss:
     """The baseline's loss; compiled, it is so where dropout is on, which takes minutes."""
     compiled = torch.compile(model.loss, dynamic=True) if job.get("compiled") else model.loss
 

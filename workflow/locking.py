@@ -72,7 +72,7 @@ def lock_with(results: str) -> None:
             stack.enter_context(inner)
             yield
 
-    PersistenceBase.lock = both  # type: ignore[method-assign]
+    PersistenceBase.lock = both
 
 
 def remove_stale(locks: Path, results: str) -> None:

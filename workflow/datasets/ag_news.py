@@ -99,7 +99,7 @@ class Data(GenerableText):
 
     lexicon = NEWS
 
-    source: Literal["official", "subset", "generated"] = "official"
+    source: Literal["official", "subset", "generated"] = "official"  # type: ignore[assignment]
     """The official files, the reduced train set, or a generated corpus in the official format."""
 
     @property
@@ -114,7 +114,7 @@ class Data(GenerableText):
 
     def generate(self, out: Path) -> None:
         """Write items of World and Business, and some of the other two classes."""
-        for split, count in (("train", self.train + self.dev), ("test", self.test)):
+        for split, count in (("train", self.size("train", "dev")), ("test", self.size("test"))):
             generator = random.Random(f"{self.seed} ag_news {split}")
             items = [((1, 3)[label], label) for label in balanced(count, generator)]
             items += [

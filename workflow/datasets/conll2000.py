@@ -42,7 +42,7 @@ class Data(Generable):
     columns = tuple(COLUMNS)
 
     source: Literal["official", "generated"] = "official"
-    dev: ClassVar[None] = None
+    dev: ClassVar[None] = None  # type: ignore[misc]
     """There is none, so it is no option."""
 
     def synthesise(self, out: Path) -> None:
@@ -89,7 +89,8 @@ class Data(Generable):
         words = {word for split in SPLITS for text in texts[split] for word in text}
         vocabulary = sorted(words.difference(RESERVED))
         numbers = numbered(vocabulary)
-        names, columns = {}, {split: {} for split in SPLITS}
+        names: dict[str, list[str]] = {}
+        columns: dict[str, dict[str, np.ndarray]] = {split: {} for split in SPLITS}
         for column in COLUMNS:
             tags = {s: [*chain(*(one[column] for one in records[s]))] for s in SPLITS}
             names[column] = sorted({*chain(*tags.values())})

@@ -86,12 +86,13 @@ class Data(Generable, CaptionedImages):
                 captioned[split].append(Captioned(name, words, captions[name]))
         captioned = with_captions(captioned, left_out)
         write_captions(out, captioned, left_out)
-        names = {split: [one.image for one in images] for split, images in captioned.items()}
-        write_pixels(by_name(files, PHOTOS[self.photos]), names, self.pixels, out)
+        images = {split: [one.image for one in those] for split, those in captioned.items()}
+        write_pixels(by_name(files, PHOTOS[self.photos]), images, self.pixels, out)
 
     def _splits(self, files: Sequence[Path]) -> dict[str, list[str]]:
         """Return the names of the images of every split that there are photos of."""
-        splits, seen = {}, {}
+        splits: dict[str, list[str]] = {}
+        seen: dict[str, str] = {}
         for split, name in LISTS.items():
             path = by_name(files, name)
             names = []

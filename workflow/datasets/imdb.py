@@ -51,13 +51,13 @@ class Data(GenerableText):
     def generate(self, out: Path) -> None:
         """Write an archive of reviews, half of each half positive, and unlabelled ones."""
         contents: dict[str, bytes] = {}
-        for half, count in (("train", self.train + self.dev), ("test", self.test)):
+        for half, count in (("train", self.size("train", "dev")), ("test", self.size("test"))):
             generator = random.Random(f"{self.seed} imdb {half}")
             for number, label in enumerate(balanced(count, generator)):
                 opinion = [*LABELS][label]
                 name = f"{half}/{opinion}/{number}_{generator.choice(STARS[opinion])}"
                 contents[f"aclImdb/{name}.txt"] = _review(label, generator)
-        for number in range(1 + (self.train + self.dev) // OTHERS):
+        for number in range(1 + self.size("train", "dev") // OTHERS):
             review = _review(generator.randrange(2), generator)
             contents[f"aclImdb/train/unsup/{number}_0.txt"] = review
         write_archive(out / ARCHIVE, contents)

@@ -17,7 +17,7 @@ from workflow.datasets.encoded.prepared import aligned
 from workflow.datasets.io.archives import members
 from workflow.datasets.io.files import by_name
 from workflow.datasets.io.left_out import LeftOut
-from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs, whole
+from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs
 from workflow.errors import CORRECT, FETCH_AGAIN, DataError
 
 ARCHIVE = "de-en.tgz"
@@ -67,7 +67,7 @@ class Data(ParallelText):
         for number, pair in enumerate(train, start=1):
             yield "train" if number % EVERY else "dev", pair
         for talks in TEST:
-            test = whole(pairs(f"{talks}.{{}}.xml", _segments), left_out)
+            test = self.clean(pairs(f"{talks}.{{}}.xml", _segments), left_out, "test")
             yield from (("test", pair) for pair in test)
 
 

@@ -20,7 +20,6 @@ from workflow.datasets.kinds.parallel_text import (
     SplitPairs,
     read_sides,
     tabbed,
-    whole,
 )
 
 REAL = 9_999
@@ -71,7 +70,7 @@ class Data(ParallelText):
     def pairs(self, files: Sequence[Path], left_out: LeftOut, out: Path) -> SplitPairs:
         """Yield every pair and its split."""
         held_out = {
-            split: list(whole(self._sides(files, name, None, left_out), left_out))
+            split: list(self.clean(self._sides(files, name, None, left_out), left_out, split))
             for split, name in HELD_OUT.items()
         }
         known = {pair: split for split in reversed(HELD_OUT) for pair in held_out[split]}

@@ -22,7 +22,7 @@ from workflow.datasets.grammars.labelled_clauses import (
     typeset,
 )
 from workflow.datasets.io.archives import members, write_archive
-from workflow.datasets.io.files import by_name
+from workflow.datasets.io.files import SPLITS, by_name
 from workflow.datasets.io.left_out import LeftOut, invisible
 from workflow.datasets.kinds.labelled_text import (
     Example,
@@ -65,7 +65,7 @@ class Data(GenerableText):
         Headers, quotes and signatures speak of the wrong sport.
         """
         generator = random.Random(f"{self.seed} newsgroups")
-        total = self.train + self.dev + self.test
+        total = self.size(*SPLITS)
         messages = [([*LABELS][label], label) for label in balanced(total, generator)]
         messages += [(OTHER_GROUP, generator.randrange(2)) for _ in range(1 + total // OTHERS)]
         contents = {}

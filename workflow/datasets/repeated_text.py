@@ -10,7 +10,7 @@ word's first writing pays for it twice.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 from pathlib import Path
@@ -50,7 +50,7 @@ class Data(Synthetic, ByteText):
         return 2 * self.length + 2
 
     @property
-    def statistics(self) -> dict[str, float]:
+    def statistics(self) -> Mapping[str, object]:
         """What the best possible predictor pays, in nats per character.
 
         In every block it pays for the letters of the first word alone; as they are equally likely,

@@ -104,7 +104,7 @@ def without_compounds(texts: Sequence[str]) -> list[str]:
 
 def detokenised(corpus: Corpus, texts: Sequence[str]) -> list[str]:
     """Texts of the target language put together from words."""
-    from sacremoses import MosesDetokenizer  # type: ignore[import-untyped]
+    from sacremoses import MosesDetokenizer
 
     moses = MosesDetokenizer(lang=corpus.manifest["languages"]["target"])
     return [moses.detokenize(text.split()) for text in texts]

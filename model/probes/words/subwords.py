@@ -101,7 +101,7 @@ class SubWords:
     """
 
     def __init__(self, corpus: Corpus, side: str) -> None:
-        from subword_nmt.apply_bpe import BPE  # type: ignore[import-untyped]
+        from subword_nmt.apply_bpe import BPE
 
         symbols = vocabulary(corpus, side)
         self.lowercase = is_lowercase(corpus)

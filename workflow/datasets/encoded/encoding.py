@@ -76,7 +76,7 @@ def write_encoded(
 
 def write_split(out: Path, split: str, content: EncodedSplit) -> dict[str, int]:
     """Write the arrays of a split; return how many examples and tokens it has."""
-    arrays = {
+    arrays: dict[str, NDArray[Any]] = {
         "tokens": content.tokens.astype(np.int32),
         "offsets": np.concatenate([[0], content.lengths.cumsum()]).astype(np.int64),
         **content.columns,

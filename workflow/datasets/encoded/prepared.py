@@ -28,23 +28,35 @@ class EncodableCorpus(Protocol):
 class ParallelCorpus(EncodableCorpus, Protocol):
     """What it is told of a parallel text; `kinds.parallel_text` says what each means."""
 
-    merges: int
-    joint: bool
-    threshold: int
-    vocabulary: int | None
-    given_codes: bool
-    lowercase: bool
-    splits: Sequence[str]
-    languages: tuple[str, str]
-    copies: Mapping[str, str]
+    @property
+    def merges(self) -> int: ...
+    @property
+    def joint(self) -> bool: ...
+    @property
+    def threshold(self) -> int: ...
+    @property
+    def vocabulary(self) -> int | None: ...
+    @property
+    def given_codes(self) -> bool: ...
+    @property
+    def lowercase(self) -> bool: ...
+    @property
+    def splits(self) -> Sequence[str]: ...
+    @property
+    def languages(self) -> tuple[str, str]: ...
+    @property
+    def copies(self) -> Mapping[str, str]: ...
 
 
 class CaptionedCorpus(EncodableCorpus, Protocol):
     """What it is told of captioned images; `kinds.captioned_images` says what each means."""
 
-    threshold: int
-    longest: int
-    columns: Sequence[str]
+    @property
+    def threshold(self) -> int: ...
+    @property
+    def longest(self) -> int: ...
+    @property
+    def columns(self) -> Sequence[str]: ...
 
 
 def aligned(

@@ -83,7 +83,8 @@ def lemmas(kind: str, text: str) -> list[Lemma]:
         gender = words.pop() if len(words) % 2 else ""
         half = len(words) // 2
         rows = zip(words[:half], words[half:], FORMS[kind], strict=True)
-        read.append(Lemma(tuple(TranslatedPair(*pair, *known) for *pair, known in rows), gender))
+        forms = (TranslatedPair(english, german, *known) for english, german, known in rows)
+        read.append(Lemma(tuple(forms), gender))
     return read
 
 

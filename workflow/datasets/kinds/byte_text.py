@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 from workflow.datasets.io.files import SPLITS, write_bytes
 from workflow.datasets.kinds.dataset import Dataset
@@ -15,8 +14,11 @@ class ByteText(Dataset):
     """A text a split."""
 
     form = "bin"
-    statistics: ClassVar[Mapping[str, object]] = {}
-    """What the manifest says beside the number of symbols."""
+
+    @property
+    def statistics(self) -> Mapping[str, object]:
+        """What the manifest says beside the number of symbols."""
+        return {}
 
     def encode(self, prepared: Path, out: Path) -> None:
         """Write the text of every split as one example.

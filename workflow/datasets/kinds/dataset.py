@@ -29,21 +29,12 @@ class Dataset(ABC):
     the stages.
     """
 
-    splits: ClassVar[Sequence[str]] = SPLITS
-    files: ClassVar[Sequence[str]]
-    """Names of the official files; generated ones have the same."""
     features: ClassVar[Sequence[str]] = ()
     """The index of features of images, where `prepare` reads these."""
     beside: ClassVar[Sequence[str]] = ()
     """What `synthesise` writes beside the files in the official format."""
     form: ClassVar[str] = "jsonl"
     """How the name of a split's prepared file ends."""
-    columns: ClassVar[Sequence[str]] = ()
-    """Columns that `encode` writes beside the tokens."""
-    texts: ClassVar[Sequence[str]] = ()
-    """Texts that `encode` writes beside `vocabulary.txt`."""
-    threads: ClassVar[int] = 1
-    """Cores that `prepare` and `encode` make use of."""
 
     @property
     def name(self) -> str:
@@ -54,6 +45,31 @@ class Dataset(ABC):
     def generated(self) -> bool:
         """Whether the files are generated and not fetched."""
         return False
+
+    @property
+    @abstractmethod
+    def files(self) -> Sequence[str]:
+        """Names of the official files; generated ones have the same."""
+
+    @property
+    def splits(self) -> Sequence[str]:
+        """Names of the splits."""
+        return SPLITS
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """Columns that `encode` writes beside the tokens."""
+        return ()
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """Texts that `encode` writes beside `vocabulary.txt`."""
+        return ()
+
+    @property
+    def threads(self) -> int:
+        """Cores that `prepare` and `encode` make use of."""
+        return 1
 
     @property
     def options(self) -> dict[str, object]:
@@ -156,6 +172,10 @@ class Generable(Dataset):
     @property
     def generated(self) -> bool:
         return self.source not in ("official", "subset")
+
+    def size(self, *splits: str) -> int:
+        """Return the examples of generated splits."""
+        return sum(getattr(self, split) for split in splits)
 
 
 @dataclass(frozen=True)

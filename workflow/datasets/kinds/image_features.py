@@ -55,17 +55,17 @@ class Features:
             keys = (key for key in (image, f"{image}_features") if key in self.opened)
             found = ((f"{self.path}: {key}", _dataset(self.path, self.opened, key)) for key in keys)
             wanted = f"a dataset `{image}`"
-        place, rows = next(found, (None, None))
-        if place is None:
+        first = next(found, None)
+        if first is None:
             raise DataError(
                 f"{self.path} has no features of image {image}, which the captions name; add "
                 f"{wanted}."
             )
-        width = self.width
-        if rows.shape[1] != width:
+        place, rows = first
+        if rows.shape[1] != self.width:
             raise DataError(
-                f"{place}: these features are {rows.shape[1]} wide, and others are {width}; take "
-                "features of one network for all images."
+                f"{place}: these features are {rows.shape[1]} wide, and others are {self.width}; "
+                "take features of one network for all images."
             )
         return rows
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
+from math import inf
 from pathlib import Path
 from typing import ClassVar
 
@@ -48,8 +49,6 @@ class ParallelText(Dataset):
     """Whether the official files have the texts as they were written."""
     endings: ClassVar[Mapping[str, str]] = {}
     """How the names of a language's files end, where that is not as in `direction`."""
-    given_codes: ClassVar[bool] = False
-    """Whether the merges come with the corpus and are not learned from it."""
 
     direction: str = "de_en"
     """Source and target language."""
@@ -87,6 +86,16 @@ class ParallelText(Dataset):
         from workflow.datasets.encoded.parallel_encoding import encode_pairs
 
         encode_pairs(self, prepared, out)
+
+    @property
+    @abstractmethod
+    def lowercase(self) -> bool:
+        """Whether all words are in lower case."""
+
+    @property
+    def given_codes(self) -> bool:
+        """Whether the merges come with the corpus and are not learned from it."""
+        return False
 
     @property
     def languages(self) -> tuple[str, str]:
@@ -127,15 +136,19 @@ class ParallelText(Dataset):
         }
         return texts | ({LEXICON: LEXICON} if self.generated else {})
 
-    def clean(self, pairs: Iterable[Pair], left_out: LeftOut) -> Iterator[Pair]:
-        """Yield the pairs to train on; others are counted as dropped.
+    def clean(
+        self, pairs: Iterable[Pair], left_out: LeftOut, split: str = "train"
+    ) -> Iterator[Pair]:
+        """Yield the pairs that are fit for a split; others are counted as dropped.
 
-        Which these are is the rule of `clean-corpus-n.perl`.
+        To train on these are those of `clean-corpus-n.perl`, else what can be translated.
         """
+        training = split == "train"
+        longest, ratio = (self.longest, self.ratio) if training else (LONGEST_TEST, inf)
+        where = "" if training else " in dev or test"
         for pair in pairs:
-            reason = self._fault(pair)
-            if reason:
-                left_out.dropped[reason] += 1
+            if fault := _fault(pair, longest, ratio):
+                left_out.dropped[f"{fault}{where}"] += 1
             else:
                 yield pair
 
@@ -150,8 +163,7 @@ class ParallelText(Dataset):
         for split, name in names.items():
             source, target = self.paths(files, name)
             pairs = words(read_sides(source, target, left_out))
-            kept = self.clean(pairs, left_out) if split == "train" else whole(pairs, left_out)
-            yield from ((split, pair) for pair in kept)
+            yield from ((split, pair) for pair in self.clean(pairs, left_out, split))
 
     def paths(self, files: Sequence[Path], name: str) -> list[Path]:
         """Return the files of both sides; `name` has `{}` for the language's ending."""
@@ -181,20 +193,6 @@ class ParallelText(Dataset):
                         "from."
                     )
         left_out.write(out)
-
-    def _fault(self, pair: Pair) -> str:
-        """Say why a pair is not fit to train on; empty if it is."""
-        sides = [side.split() for side in pair[:2]]
-        shorter, longer = sorted(map(len, sides))
-        if any(map(invisible, pair[:2])):
-            return "an empty side"
-        if longer > self.longest:
-            return f"more than {self.longest} words"
-        if longer / shorter > self.ratio:
-            return f"more than {self.ratio} times as long as the other side"
-        if _has_long_word(sides):
-            return f"a word of more than {LONGEST_WORD} characters"
-        return ""
 
     def _check_no_byte_pairs(self) -> None:
         """Raise RecipeError where byte-pair encoding and SentencePiece are both asked for."""
@@ -239,24 +237,22 @@ def read_sides(
 def as_written(sides: Iterable[tuple[str, str]], lowercase: bool = False) -> Iterator[Pair]:
     """Yield the pairs of a stream as they are, for what makes sub-words of written text."""
     for source, target in sides:
-        texts = (" ".join(side.split()) for side in (source, target))
-        yield Pair(*(text.lower() if lowercase else text for text in texts), target)
+        words, translated = (" ".join(side.split()) for side in (source, target))
+        if lowercase:
+            words, translated = words.lower(), translated.lower()
+        yield Pair(words, translated, target)
 
 
-def whole(pairs: Iterable[Pair], left_out: LeftOut) -> Iterator[Pair]:
-    """Yield the pairs of a dev or test set; what can't be translated is counted as dropped."""
-    for pair in pairs:
-        sides = [side.split() for side in pair[:2]]
-        if any(map(invisible, pair[:2])):
-            left_out.dropped["an empty side in dev or test"] += 1
-        elif max(map(len, sides)) > LONGEST_TEST:
-            left_out.dropped[f"more than {LONGEST_TEST} words in dev or test"] += 1
-        elif _has_long_word(sides):
-            left_out.dropped[f"a word of more than {LONGEST_WORD} characters in dev or test"] += 1
-        else:
-            yield pair
-
-
-def _has_long_word(sides: Iterable[Iterable[str]]) -> bool:
-    """Whether a word of the two sides is longer than `LONGEST_WORD`."""
-    return any(len(word) > LONGEST_WORD for side in sides for word in side)
+def _fault(pair: Pair, longest: int, ratio: float) -> str:
+    """Say why a pair is not fit, its sides having so many words at most; empty if it is."""
+    sides = [side.split() for side in pair[:2]]
+    shorter, longer = sorted(map(len, sides))
+    if any(map(invisible, pair[:2])):
+        return "an empty side"
+    if longer > longest:
+        return f"more than {longest} words"
+    if longer / shorter > ratio:
+        return f"more than {ratio} times as long as the other side"
+    if any(len(word) > LONGEST_WORD for side in sides for word in side):
+        return f"a word of more than {LONGEST_WORD} characters"
+    return ""

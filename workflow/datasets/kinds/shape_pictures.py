@@ -29,7 +29,7 @@ WHEN = (1980, 1, 1, 0, 0, 0)
 
 
 def write_flickr8k(
-    out: Path, sizes: Mapping[str, int], seed: int, captions: str, photos: str
+    out: Path, sizes: Mapping[str, int], seed: int | None, captions: str, photos: str
 ) -> None:
     """Write a list for each of `sizes`, the file of `captions` and the archive of `photos`."""
     lines: list[str] = []
