@@ -84,6 +84,7 @@ class Job:
         return [*self._given({"spec": spec, "run": self.out, "out": out}), *more]
 
     def _given(self, paths: dict[str, Path]) -> list[str]:
+        self.folder.mkdir(parents=True, exist_ok=True)
         paths |= {"data": self.data, "store": self.store}
         return [text for name, path in paths.items() for text in (f"--{name}", str(path))]
 

@@ -138,7 +138,8 @@ def test_a_checkpoint_beyond_the_last_update_is_told(recording):
 
 
 def test_a_run_that_has_not_finished_is_told(recording):
-    (recording.job.out / "run.json").unlink()
+    for name in ("run.json", "spec.json"):
+        (recording.job.out / name).unlink()
     error = recording.record(torch=False).error
     assert "the run to record does not exist" in error
     assert "train it first" in error
