@@ -21,14 +21,14 @@ from workflow.definitions.loader import check, load_yaml
 from workflow.definitions.paper import Paper
 from workflow.definitions.tables import Tables
 from workflow.planning.plan import Plan
+from workflow.reporting.cells import LongForm, csv_of
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measure, Measures
 from workflow.reporting.publication.costs import Costs
 from workflow.reporting.publication.current import Now, Traits, planned
 from workflow.reporting.publication.publishing import publish
-from workflow.reporting.statistics.cells import write_cells
 from workflow.reporting.tables.layout import Grid, grid
-from workflow.reporting.tables.long_form import LongForm, build
+from workflow.reporting.tables.long_form import build
 
 ROOT = Path(__file__).resolve().parents[2]
 STACK = {
@@ -213,12 +213,17 @@ def toy(
 
 def laid_out(made: dict[str, Any], table: LongForm) -> Grid:
     """Return the table `toy` as a reader sees it."""
-    return grid(made, "toy", table.cells, table.sidecar)
+    return grid(made, "toy", table)
 
 
 def shown(made: dict[str, Any], table: LongForm) -> list[list[str]]:
     """Return the texts of the rows that a reader sees."""
-    return [[cell.text for cell in row] for row in laid_out(made, table).rows]
+    grid = laid_out(made, table)
+    kinds = [("ours", "paper", "verdict") if one else ("ours",) for one in grid.compared]
+    return [
+        [*labels, *(cell[kind] for cell, of_it in zip(cells, kinds, strict=True) for kind in of_it)]
+        for labels, cells in grid.lines
+    ]
 
 
 def judged(runs: Iterable[Measure], **claim: Any) -> dict[str, Any]:
@@ -240,7 +245,7 @@ def toy_claim(**more: Any) -> dict[str, Any]:
 
 def lines(table: LongForm) -> list[dict[str, str]]:
     """Return the lines of a table's CSV."""
-    return list(csv.DictReader(io.StringIO(write_cells(table.cells))))
+    return list(csv.DictReader(io.StringIO(csv_of(table.cells))))
 
 
 def plan_of(results: Path, scale: str = "lite", **config: Any) -> Plan:

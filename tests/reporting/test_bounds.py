@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
-from tests.reporting.synthetic import laid_out, lines, one_run, scalar, toy, toy_table
+from tests.reporting.synthetic import laid_out, lines, one_run, scalar, shown, toy, toy_table
 from workflow import PUBLISHED
 from workflow.reporting.bounds import beyond, bounds_of
 from workflow.reporting.claims.judging import _within
 from workflow.reporting.measures import Measure
 from workflow.reporting.publication.results import published
-from workflow.reporting.statistics.cells import Statistics
+from workflow.reporting.statistics.aggregates import over_runs, within
 from workflow.reporting.statistics.decisions import Decision
+from workflow.reporting.statistics.verdict import Ours
 
 FLOOR = 0.884
 SENTENCE = "0.379 below the entropy of the text (0.884), more than 4 standard errors"
@@ -64,10 +65,11 @@ def test_units_have_bounds(value: Any, unit: str, metric: str, refused: bool) ->
 
 
 def test_an_interval_ends_where_its_value_has_to() -> None:
-    wide = Statistics("mean", "runs", 96.0, 9.0, 3, 73.6, 118.4)
-    assert wide.within(*bounds_of("%", "accuracy"))[-2:] == (73.6, 100)
-    assert wide.within(*bounds_of("ms", "step")) == wide
-    assert wide._replace(ci_low=None, ci_high=None).within(0, 1).ci_high is None
+    wide = over_runs(Ours(3, 96.0, 9.0))
+    assert (wide["ci_low"], wide["ci_high"]) == pytest.approx((73.643, 118.357), abs=1e-3)
+    assert within(wide, *bounds_of("%", "accuracy")) == {**wide, "ci_high": 100}
+    assert within(wide, *bounds_of("ms", "step")) == wide
+    assert within(over_runs(Ours(1, 96.0)), 0, 1)["ci_high"] is None
 
 
 @pytest.mark.parametrize(
@@ -94,7 +96,7 @@ def test_what_is_impossible_is_in_no_table() -> None:
     said = f"language_modelling.nll of toy/future/seed-0 is 0.505, so that the loss is {SENTENCE}"
     assert said in cell["note"]
     grid = laid_out(made, table)
-    assert [[box.text for box in row] for row in grid.rows] == [["future", "–"]]
+    assert shown(made, table) == [["future", "–"]]
     assert any(line.startswith(f"Left out, as it is impossible: {said}") for line in grid.below)
     (cell,) = lines(toy(made, [seen(0, 0.505), seen(1, 0.9)]))
     assert (cell["mean"], cell["n"]) == ("0.9", "1") and said in cell["note"]
@@ -114,8 +116,7 @@ def test_a_training_that_diverged_is_marked_in_its_row(
     runs = [replace(one_run("wild", 0, {"m": 0.2}), losses=losses), one_run("tame", 0, {"m": 0.9})]
     table = toy(made, runs)
     grid = laid_out(made, table)
-    texts = [[box.text for box in row] for row in grid.rows]
-    assert texts == [["wild", "0.20 †" if marked else "0.20"], ["tame", "0.90"]]
+    assert shown(made, table) == [["wild", "0.20 †" if marked else "0.20"], ["tame", "0.90"]]
     said = "the loss of toy/wild/seed-0 rose in training (1.7e+07 after 1.61 at its first updates)"
     assert (said in lines(table)[0]["note"]) == marked and said not in lines(table)[1]["note"]
     assert any(line.startswith(f"† {said}") for line in grid.below) == marked

@@ -1,5 +1,5 @@
 """From measures to tables, figures, claims and pages.
 
-From the ground up: `texts` and `measures`, `statistics`, `tables` and `claims`, `figures`, `page`,
-`explorer`, `publication`.
+From the ground up: `texts`, `cells` and `measures`, `statistics`, `tables` and `claims`, `figures`,
+`page`, `explorer`, `publication`.
 """

@@ -286,6 +286,16 @@ def usual_device(runs: Iterable[Sequence[Measure]]) -> str:
     return max(counts, key=lambda device: (counts[device], device == CPU), default=CPU)
 
 
+def by_usual_device(
+    runs: Iterable[Measure], among: Iterable[Measure] | None = None
+) -> tuple[list[Measure], list[Measure]]:
+    """Return the runs of the device that most of `among` (else of them) are of, and the others."""
+    runs = list(runs)
+    device = usual_device([run] for run in (runs if among is None else among))
+    own = [run for run in runs if device_of(run) == device]
+    return own, [run for run in runs if device_of(run) != device]
+
+
 def device_of(run: Measure) -> str:
     """Return what a run was trained on: `cpu`, or the name of a GPU."""
     return str(run.provenance.get("device", CPU))

@@ -9,14 +9,15 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+import pandas as pd
+
 from workflow.reporting.measures import Measure
-from workflow.reporting.statistics.cells import Cell
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 Overlaid = Mapping[str, Mapping[str, Sequence[Any]]]
 """Before and after by setting, of runs as `<experiment>/<variant>`."""
 Told = Mapping[str, Any]
-"""A cell's entry in its table's sidecar."""
+"""A cell of a table's frame, or a series of a figure."""
 SAME = "other data"
 EXCHANGED = (
     "The overlay puts other data in the place of those that this is about in its paper. "
@@ -43,24 +44,22 @@ def other_data(overlaid: Mapping[str, Sequence[Any]]) -> str:
     return found
 
 
-def on_other_data(cells: Sequence[Cell], told: Sequence[Told]) -> tuple[dict[str, str], ...]:
+def on_other_data(cells: pd.DataFrame) -> tuple[dict[str, str], ...]:
     """Return the other data of rows, and of columns, of which every cell that was run has them.
 
     Columns are named only where their rows don't say so.
     """
-    rows: dict[str, set[str]] = {}
-    columns: dict[str, set[str]] = {}
-    for cell, entry in zip(cells, told, strict=True):
-        if cell.verdict != "not run":
-            name = other_data(entry.get("overlaid", {}))
-            rows.setdefault(cell.row, set()).add(name)
-            columns.setdefault(cell.column, set()).add(name)
-    by_row = {row: " and ".join(sorted(names)) for row, names in rows.items() if "" not in names}
-    if len(by_row) == len(rows):
-        return by_row, {}
-    return by_row, {
-        column: " and ".join(sorted(names)) for column, names in columns.items() if "" not in names
-    }
+    run = cells[cells["verdict"] != "not run"]
+    names = run["overlaid"].map(other_data)
+    rows, columns = (
+        {
+            str(label): " and ".join(sorted({*data}))
+            for label, data in names.groupby(run[side], sort=False)
+            if all(data)
+        }
+        for side in ("row", "column")
+    )
+    return rows, {} if len(rows) == run["row"].nunique() else columns
 
 
 def exchanged(changed: Overlaid, behind: Sequence[Measure]) -> str:
@@ -85,7 +84,7 @@ def caption_of_figure(
 
 def overlaid(told: Sequence[Told]) -> list[str]:
     """Say what an overlay changes, a line a setting, with the rows where it is not all of them."""
-    rows = {entry["row"] for entry in told if entry.get("runs") or "overlaid" in entry}
+    rows = {entry["row"] for entry in told if entry.get("runs") or entry.get("overlaid")}
     changed: dict[tuple[str, str, str], list[str]] = {}
     for entry in told:
         for key, (before, after) in entry.get("overlaid", {}).items():

@@ -8,8 +8,7 @@ from workflow.definitions.cells import row_name
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.failure import one_sentence
-from workflow.files import read_sidecar
-from workflow.reporting.statistics.cells import read_cells
+from workflow.reporting.cells import read_table
 from workflow.reporting.tables import layout
 from workflow.reporting.tables.corpora import as_tables
 from workflow.reporting.tables.latex import latex
@@ -24,23 +23,22 @@ def main() -> None:
         print("\n\n".join(map(latex_of, parser.parse_args().tables)))
 
 
-def latex_of(table: Path) -> str:
+def latex_of(path: Path) -> str:
     """Return the LaTeX of a table by its CSV.
 
     Raises ReportingError where it has rows that the paper's definitions lack: a user's own.
     """
-    cells, sidecar = read_cells(table), read_sidecar(table)
-    paper, name = Paper(sidecar["paper"]), sidecar["table"]
-    facts = sidecar.get("corpora")
+    table = read_table(path)
+    paper, name = Paper(table.about["paper"]), table.about["table"]
+    facts = table.about.get("corpora")
     definitions: Any = as_tables(paper, name, facts) if facts else paper.tables
     known = {row_name(row) for row in definitions["tables"][name]["rows"]}
-    if others := sorted({cell.row for cell in cells} - known):
+    if others := sorted({*table.cells["row"]} - known):
         raise ReportingError(
-            f"{table}: {others[0]} is no row of {paper.name}; "
-            f"the run that made the table made {table.stem}.tex too."
+            f"{path}: {others[0]} is no row of {paper.name}; "
+            f"the run that made the table made {path.stem}.tex too."
         )
-    grid = layout.grid(definitions, name, cells, sidecar)
-    return latex(definitions, name, grid, scale_of(sidecar))
+    return latex(definitions, name, layout.grid(definitions, name, table), scale_of(table))
 
 
 if __name__ == "__main__":

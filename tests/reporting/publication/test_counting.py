@@ -8,10 +8,10 @@ import pandas as pd
 from workflow.definitions.paper import Paper
 from workflow.definitions.references import key_of
 from workflow.files import csv_text, write_sidecar, write_text
+from workflow.reporting.cells import read_table, record
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measures
 from workflow.reporting.publication.counting import comparisons, counts, measurement, once
-from workflow.reporting.statistics.cells import Cell, read_cells
 from workflow.reporting.tables.tabulating import tabulate
 
 
@@ -61,9 +61,9 @@ def test_a_second_reading_counts_as_such_and_not_at_all_where_it_was_not_run(
     read = {row["id"]: row for row in table["rows"] if row["id"].startswith("entmax_")}
     assert read["entmax_bisect"]["flag"] == "reading" and "flag" not in read["entmax_alpha"]
     tabulate(paper, "table_4", "lite", Measures([]), tmp_path / "tables/p/t")
-    cells = [one for one in read_cells(tmp_path / "tables/p/t.csv") if one.expected]
+    cells = read_table(tmp_path / "tables/p/t.csv").cells.query("expected != ''")
     found = comparisons([tmp_path / "tables/p/t.csv"])
-    again = [one for one in cells if one.flag == "reading"]
+    again = cells.query("flag == 'reading'")
     assert len(again) == 3 and len(found) == len(cells) - len(again) > 3
     write(tmp_path, "a", [("accuracy", "1", "second reading")])
     assert [*comparisons([tmp_path / "tables/paper/a.csv"])["verdict"]] == ["second reading"]
@@ -93,11 +93,11 @@ def test_words_are_counted_in_the_order_asked_for() -> None:
 
 
 def test_one_quantity_counts_once_whoever_measured_it_and_in_whatever_unit() -> None:
-    sidecar = {"tolerances": {"percent": {"full": 100}}}
+    about = {"tolerances": {"percent": {"full": 100}}}
 
     def of(measure: str, metric: str, mean: float | str, *runs: str) -> object:
-        cell = {"runs": list(runs or ("a", "b")), "measure": measure}
-        return measurement(sidecar, cell, Cell(metric=metric, mean=mean))
+        behind = list(runs or ("a", "b"))
+        return measurement(about, record(measure=measure, metric=metric, mean=mean, runs=behind))
 
     known = of("validation.uniform_proxy", "percent", 79.4123)
     assert of("regression.uniform_proxy", "share", 0.794123) == known
@@ -105,7 +105,7 @@ def test_one_quantity_counts_once_whoever_measured_it_and_in_whatever_unit() -> 
     assert of("regression.uniform_proxy", "share", 0.795) != known
     assert of("validation.uniform_proxy", "percent", 79.4123, "a") != known
     assert of("roles.typical", "list", "the, a") == ("a", "b", "typical", "the, a")
-    assert measurement(sidecar, {"corpus": "d"}, Cell(metric="train #", mean=9)) is None
+    assert measurement(about, record(metric="train #", mean=9, corpus="d")) is None
 
 
 def test_table_1_of_snell2021_repeats_its_table_4(tmp_path: Path) -> None:

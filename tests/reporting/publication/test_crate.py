@@ -19,10 +19,9 @@ from workflow.datasets.fetched import sources
 from workflow.datasets.kinds.recipe import files
 from workflow.definitions.paper import Paper
 from workflow.errors import RecipeError, ReportingError
-from workflow.files import read_sidecar
+from workflow.reporting.cells import read_table, records, text
 from workflow.reporting.publication import crate
 from workflow.reporting.publication.results import Result, key_at, published
-from workflow.reporting.statistics.cells import read_cells, text
 from workflow.scripts.publish import check_crate
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -57,16 +56,18 @@ def own(folder: Path, results: dict[str, Result]) -> Iterator[tuple[str, str, An
     """Yield table, value and what the project's own files say of every published cell."""
     keys = {result.identity: key for key, result in results.items()}
     for path in sorted(folder.glob("tables/*/*.csv")):
-        sidecar = read_sidecar(path)
-        recipes = {one.get("digest"): one["recipe"] for one in sidecar.get("corpora", {}).values()}
+        table = read_table(path)
+        corpora = table.about.get("corpora", {}).values()
+        recipes = {one.get("digest"): one["recipe"] for one in corpora}
         seen = set()
-        for cell, told in zip(read_cells(path), sidecar["cells"], strict=True):
-            if cell.place in seen or not (told.get("measures") or told.get("corpus")):
+        for cell in records(table.cells):
+            place = (cell["row"], cell["column"], cell["metric"])
+            if place in seen or not (cell["measures"] or cell["corpus"]):
                 continue
-            seen.add(cell.place)
+            seen.add(place)
             answer: Answer = {kind: set() for kind in KINDS}
-            waiting = [key_at(one) for one in told.get("measures", ())]
-            assert {results[key].identity for key in waiting} == set(told.get("runs", ()))
+            waiting = [key_at(one) for one in cell["measures"]]
+            assert {results[key].identity for key in waiting} == set(cell["runs"])
             while waiting:
                 result = results[waiting.pop()]
                 answer["runs"].add(result.identity)
@@ -75,9 +76,9 @@ def own(folder: Path, results: dict[str, Result]) -> Iterator[tuple[str, str, An
                 for kind, said in of_recipe(spec["run"]["data"]).items():
                     answer[kind] |= said
                 waiting += [keys[one] for one in spec["parents"].values()]
-            if told.get("corpus"):
-                answer |= of_recipe(recipes[told["corpus"]])
-            yield f"#{path.parent.name}/{path.stem}", text(cell.mean), answer
+            if cell["corpus"]:
+                answer |= of_recipe(recipes[cell["corpus"]])
+            yield f"#{path.parent.name}/{path.stem}", text(cell["mean"]), answer
 
 
 @pytest.mark.parametrize("folder", SCALES, ids=lambda folder: folder.name)

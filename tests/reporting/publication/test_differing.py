@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from tests.reporting.synthetic import Results, printing
+from workflow.reporting.cells import read_table
 from workflow.reporting.publication.differing import ABOUT, section
-from workflow.reporting.statistics.cells import read_cells
 from workflow.reporting.tables.tabulating import tabulate
 
 
@@ -16,14 +16,14 @@ def test_numbers_that_differ_are_listed_once_with_their_cause(tmp_path: Path) ->
     folder = tmp_path / "lite"
     name = "tables/discrete_transformer/stack_language"
     tabulate(paper, "stack_language", "lite", results.read(), folder / name)
-    differ = [one for one in read_cells(folder / f"{name}.csv") if one.verdict == "differs"]
-    assert sorted(one.metric for one in differ) == ["precision", "precision", "recall", "recall"]
+    differ = read_table(folder / f"{name}.csv").cells.query("verdict == 'differs'")
+    assert sorted(differ["metric"]) == ["precision", "precision", "recall", "recall"]
     (said,) = paper.tables["tables"]["stack_language"]["differs"]
     causes = {"precision": "No cause is known.", "recall": said["because"]}
     listed = section(folder, {"discrete_transformer/stack_language": "T: of symbols"})
     about, _, table = listed.partition("\n\n")
     _, rule, *lines = table.splitlines()
-    ours = {one.metric: f"{one.mean:.1f}" for one in differ}
+    ours = dict(zip(differ["metric"], differ["mean"].map("{:.1f}".format), strict=True))
     place = "[T](tables/discrete_transformer/README.md#stack_language): uniform: discrete + penalty"
     assert about == ABOUT and rule == "| --- | --- | --- | --- | --- | --- |"
     assert sorted(lines) == [

@@ -12,10 +12,9 @@ from tests.reporting.synthetic import Results, one_run
 from tests.workflow.guides import files
 from workflow import ROOT
 from workflow.errors import ReportingError
-from workflow.files import read_sidecar
+from workflow.reporting.cells import read_table, records
 from workflow.reporting.publication.numbers import COLUMNS, long_frame, numbers_in
 from workflow.reporting.publication.results import key_at
-from workflow.reporting.statistics.cells import read_cells
 
 LITE = ROOT / "docs/reproduction/lite"
 
@@ -56,13 +55,12 @@ def test_the_mean_over_published_rows_is_what_tables_show() -> None:
     values = by_run.set_index(["measure", "key"])["value"].to_dict()
     compared = 0
     for path in sorted(LITE.glob("tables/*/*.csv")):
-        shown = read_sidecar(path)["cells"]
-        for cell, behind in zip(read_cells(path), shown, strict=True):
-            runs = [key_at(place) for place in behind.get("measures", ())]
-            own = [values.get((behind.get("measure"), key)) for key in runs]
+        for cell in records(read_table(path).cells):
+            own = [values.get((cell["measure"], key_at(place))) for place in cell["measures"]]
             known = [value for value in own if value is not None]
-            if known and isinstance(cell.mean, float) and cell.statistic in ("mean", "single"):
-                assert cell.mean == pytest.approx(sum(known) / len(known), rel=1e-5, abs=1e-9)
+            mean, statistic = cell["mean"], cell["statistic"]
+            if known and isinstance(mean, float) and statistic in ("mean", "single"):
+                assert mean == pytest.approx(sum(known) / len(known), rel=1e-5, abs=1e-9)
                 compared += 1
     assert compared > 1000
 

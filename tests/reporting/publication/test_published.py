@@ -10,12 +10,12 @@ from tests.workflow.guides import files
 from workflow.definitions.claims import claim_runs
 from workflow.definitions.paper import Paper
 from workflow.files import read_json, read_sidecar
+from workflow.reporting.cells import read_table
 from workflow.reporting.claims.judged import read_claims
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measures
 from workflow.reporting.publication.differing import differing
 from workflow.reporting.publication.results import published
-from workflow.reporting.statistics.cells import read_cells
 from workflow.reporting.statistics.decisions import DECIDED as DECISIVE
 from workflow.reporting.tables.corpora import describe
 from workflow.reporting.tables.tabulating import tabulate
@@ -92,7 +92,7 @@ def test_tables(path: Path, tmp_path: Path) -> None:
     page = path.with_name("README.md")
     text = page.read_text() if page.is_file() else ""
     _, found, here = text.partition(f'<a id="{path.stem}"></a>')
-    assert bool(found) == any(cell.mean is not None for cell in read_cells(path))
+    assert bool(found) == read_table(path).cells["mean"].notna().any()
     if found:
         own = here.partition("<a id=")[0]
         assert lines((tmp_path / f"{path.stem}.md").read_text()) == lines(own)

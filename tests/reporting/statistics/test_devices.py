@@ -8,9 +8,9 @@ import pytest
 
 from tests.reporting.synthetic import judged, laid_out, lines, one_run, toy, toy_table
 from workflow import ROOT
-from workflow.files import read_json, read_sidecar
-from workflow.reporting.measures import Measure, usual_device
-from workflow.reporting.statistics.cells import read_cells
+from workflow.files import read_json
+from workflow.reporting.cells import read_table, records
+from workflow.reporting.measures import Measure, by_usual_device, usual_device
 
 PUBLISHED = ROOT / "docs/reproduction"
 SCALES = [path.parent for path in sorted(PUBLISHED.glob("*/index.json"))]
@@ -36,6 +36,12 @@ def on(device: str, variant: str, seed: int, value: float) -> Measure:
 def test_the_usual_device_is_that_of_most_groups(groups: list[list[str]], usual: str) -> None:
     runs = [[on(device, "one", seed, 0.5) for device in group] for seed, group in enumerate(groups)]
     assert usual_device(runs) == usual
+
+
+def test_runs_are_parted_by_the_usual_device() -> None:
+    runs = [on(device, "one", seed, 0.5) for seed, device in enumerate(["cpu", "H200", "H200"])]
+    assert by_usual_device(runs) == (runs[1:], runs[:1])
+    assert by_usual_device(runs, among=runs[:1]) == (runs[:1], runs[1:])
 
 
 def table(*devices: str) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -87,10 +93,10 @@ def test_a_claim_over_proportions_is_over_groups_of_one_device() -> None:
 @pytest.mark.parametrize("folder", SCALES, ids=lambda it: it.name)
 def test_nothing_published_is_over_two_devices(folder: Path) -> None:
     for path in sorted(folder.glob("tables/*/*.csv")):
-        sidecar = read_sidecar(path)
-        for cell, behind in zip(read_cells(path), sidecar["cells"], strict=True):
-            devices = {sidecar["runs"][run]["device"] for run in behind.get("runs", ())}
-            assert len(devices) <= 1 or not isinstance(cell.mean, float), (path, cell.place)
+        table = read_table(path)
+        for cell in records(table.cells):
+            devices = {table.about["runs"][run]["device"] for run in cell["runs"]}
+            assert len(devices) <= 1 or not isinstance(cell["mean"], float), (path, cell)
     for path in sorted(folder.glob("claims/*.json")):
         for claim in read_json(path)["claims"]:
             assert len(claim["devices"]) <= 1, claim["id"]

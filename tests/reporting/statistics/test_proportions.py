@@ -1,7 +1,7 @@
 """Proportions of runs: in tables, in claims, and in the summaries of both."""
 
 import csv
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +23,10 @@ from tests.reporting.synthetic import (
 from workflow.definitions.cells import check_tables
 from workflow.definitions.paper import Paper
 from workflow.errors import InputError, ReportingError
+from workflow.reporting.cells import WRITTEN
 from workflow.reporting.claims.judged import JudgedClaim
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.measures import Measures
-from workflow.reporting.statistics.cells import Cell
 from workflow.reporting.statistics.decisions import Asked, decide_proportions
 from workflow.reporting.statistics.intervals import exact, newcombe
 from workflow.reporting.tables import layout
@@ -52,7 +52,7 @@ def test_a_cell_is_the_fraction_with_its_exact_interval() -> None:
     made = definitions()
     table = toy(made, outcomes("same", LEARNED))
     for record in lines(table):
-        assert tuple(record) == tuple(field.name for field in fields(Cell))
+        assert tuple(record) == tuple(WRITTEN)
         assert (record["mean"], record["std"], record["n"]) == ("0.1", "", "20")
         assert (record["statistic"], record["spread_over"]) == ("mean", "runs")
         low, high = exact(2, 20)
@@ -137,9 +137,9 @@ def test_any_metric_can_show_its_interval(paper: Paper, measures: Measures, tmp_
         record = next(csv.DictReader(stream))
     rounded = [f"{float(record[name]):.3f}" for name in ("mean", "ci_low", "ci_high")]
     assert f"| {rounded[0]} [{rounded[1]}, {rounded[2]}] |" in (tmp_path / "t.md").read_text()
-    assert f"{layout.Shown(42.29, None, 1, best_of=2)}" == "42.3 (best of 2)"
-    one = layout.Shown(0.69, 0.11, 2)
-    assert (f"{one:interval}", f"{one}", f"{one:mean}") == ("0.69±0.11", "0.69±0.11", "0.69")
+    assert layout.shown(42.29, None, 1, best_of=2) == "42.3 (best of 2)"
+    texts = [layout.shown(0.69, 0.11, 2, how) for how in ("interval", "", "mean")]
+    assert texts == ["0.69±0.11", "0.69±0.11", "0.69"]
 
 
 def test_a_proportion_is_of_runs() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workflow.reporting.statistics.cells import Cell
+from workflow.reporting.cells import frame, record
 from workflow.reporting.tables.footnotes import not_run, runs_behind, trained_on, unequal
 
 
@@ -35,11 +35,11 @@ def test_rows_over_different_seeds_are_told(
 ) -> None:
     """A count has no spread, and how often something happens is not compared seed by seed."""
     column = [
-        Cell(column="x", spread_over="runs", n=n, std=std, statistic=statistic)
+        record(column="x", spread_over="runs", n=n, std=std, statistic=statistic)
         for n, std, statistic in cells
     ]
-    other = Cell(column="y", spread_over="runs", n=9, std=1.0, statistic="mean")
-    assert bool(unequal([other, *column])) == warned
+    other = record(column="y", spread_over="runs", n=9, std=1.0, statistic="mean")
+    assert bool(unequal(frame([other, *column]))) == warned
 
 
 @pytest.mark.parametrize(
@@ -70,13 +70,13 @@ def test_rows_over_different_seeds_are_told(
 )
 def test_the_runs_behind_cells_are_counted(behind: dict[str, tuple[int, int]], said: str) -> None:
     cells = [
-        Cell(spread_over="runs", row=row, column=column, n=n or None)
+        record(spread_over="runs", row=row, column=column, n=n or None)
         for row, counts in behind.items()
         for column, n in zip("xy", counts, strict=True)
     ]
-    cells.append(Cell(spread_over="examples", row="a", column="x", n=900))
-    assert runs_behind(cells) == f"Each cell of ours is over {said}"
-    assert runs_behind(cells[-1:]) == ""
+    cells.append(record(spread_over="examples", row="a", column="x", n=900))
+    assert runs_behind(frame(cells)) == f"Each cell of ours is over {said}"
+    assert runs_behind(frame(cells[-1:])) == ""
 
 
 def test_hardware_and_precision_are_said() -> None:

@@ -1,10 +1,13 @@
 """Tables as GitHub shows them: one cell, marks with a legend, and at most twelve columns."""
 
+from typing import Any
+
+import pandas as pd
 import pytest
 
 from workflow.reporting.statistics.verdict import WORDS
 from workflow.reporting.tables import marks
-from workflow.reporting.tables.layout import Box, Grid
+from workflow.reporting.tables.layout import EMPTY, Grid
 from workflow.reporting.tables.long_form import QUOTED
 from workflow.reporting.tables.markdown import MOST, WIDE, markdown
 
@@ -14,16 +17,22 @@ def shown(grid: Grid) -> str:
     return markdown({"metrics": {}, "tables": {"t": table}}, "t", grid, "lite")
 
 
-def compared(ours: str, paper: str, word: str) -> tuple[Box, Box, Box]:
-    """Return the boxes of a number beside a printed one."""
+def compared(ours: str, paper: str, word: str) -> dict[str, Any]:
+    """Return the texts of a number beside a printed one."""
     mark = marks.of({"m": {"source": word}})
-    return Box(ours, "ours"), Box(paper, "paper"), Box(word, "verdict", mark, frozenset({word}))
+    texts = {"ours": ours, "paper": paper, "verdict": word}
+    return {**texts, "marks": mark, "words": frozenset({word})}
 
 
-def one_row(*boxes: tuple[Box, ...]) -> Grid:
-    kinds = tuple(box.kind for box in boxes[0])
-    rows = tuple((Box(f"r{n}", "label"), *it) for n, it in enumerate(boxes))
-    return Grid(("row",), (("c", kinds),), rows, (), "C.", ("N.",))
+def laid_out(texts: list[dict[str, Any]], rows: list[tuple[str, ...]], columns: int) -> Grid:
+    """Return a grid of texts, row by row."""
+    labels, names = ("group", "row")[-len(rows[0]) :], tuple(f"c{n}" for n in range(columns))
+    frame = pd.DataFrame(texts, dtype=object)
+    return Grid(labels, names, (True,) * columns, tuple(rows), frame, (), "C.", ("N.",))
+
+
+def one_column(*texts: dict[str, Any]) -> Grid:
+    return laid_out([*texts], [(f"r{n}",) for n in range(len(texts))], 1)
 
 
 def cells(text: str) -> list[list[str]]:
@@ -32,16 +41,16 @@ def cells(text: str) -> list[list[str]]:
 
 
 def test_a_cell_has_ours_the_papers_and_a_mark() -> None:
-    text = shown(one_row(compared("71±1", "72", "reproduced"), compared("9", "72", "differs")))
+    text = shown(one_column(compared("71±1", "72", "reproduced"), compared("9", "72", "differs")))
     assert cells(text)[2:] == [["r0", "71±1 [72]\u00a0✓"], ["r1", "9 [72]\u00a0✗"]]
-    assert text.startswith("## T (scale lite)\n\nC.\n\n| row | c |\n| --- | --- |\n")
+    assert text.startswith("## T (scale lite)\n\nC.\n\n| row | c0 |\n| --- | --- |\n")
     assert text.endswith("\n\n[ ] the paper's · ✓ reproduced · ✗ differs\n\n- N.")
 
 
 @pytest.mark.parametrize("word", [*WORDS, QUOTED])
 def test_every_verdict_has_its_mark_and_legend(word: str) -> None:
     ours = {"not run": "not run", QUOTED: "–"}.get(word, "5")
-    text = shown(one_row(compared(ours, "7", word)))
+    text = shown(one_column(compared(ours, "7", word)))
     (*_, (_, cell)) = cells(text)
     legend = text.split("\n\n")[3]
     blank, mark = word in ("not run", QUOTED), marks.MARKS.get(word, "")
@@ -66,12 +75,8 @@ def test_the_legend_has_what_was_said_before() -> None:
 
 
 def wide(rows: int, columns: int, text: str = "1") -> Grid:
-    names = tuple((f"c{n}", ("ours",)) for n in range(columns))
-    body = tuple(
-        (Box(f"g{n // 2}", "label"), Box(f"r{n}", "label"), *[Box(text, "ours")] * columns)
-        for n in range(rows)
-    )
-    return Grid(("group", "row"), names, body, (), "C.", ("N.",))
+    names = [(f"g{n // 2}", f"r{n}") for n in range(rows)]
+    return laid_out([{**EMPTY, "ours": text}] * rows * columns, names, columns)
 
 
 @pytest.mark.parametrize(
@@ -101,13 +106,4 @@ def test_a_group_is_named_once_in_every_part() -> None:
 
 
 def test_pipes_are_escaped() -> None:
-    assert "| r0 | a\\|b |" in shown(
-        Grid(
-            ("row",),
-            (("c", ("ours",)),),
-            ((Box("r0", "label"), Box("a|b", "ours")),),
-            (),
-            "C.",
-            ("N.",),
-        )
-    )
+    assert "| r0 | a\\|b |" in shown(one_column({**EMPTY, "ours": "a|b"}))

@@ -8,8 +8,8 @@ import pytest
 from tests.reporting.synthetic import checked, lines, one_run, shown, toy, toy_table
 from workflow.definitions.cells import table_runs
 from workflow.errors import InputError, ReportingError
+from workflow.reporting.cells import LongForm, records
 from workflow.reporting.statistics.verdict import WORDS
-from workflow.reporting.tables.long_form import LongForm
 
 TABLE_1 = {"source": "zhao2019", "table": "Table 1", "row": "{row}", "column": "{column}"}
 
@@ -105,7 +105,7 @@ def test_timings_on_another_kind_of_machine_are_left_out_of_a_cell() -> None:
     assert (cell["mean"], cell["n"]) == ("5.5", "2")
     said = "seeds 0, 2; timed on cpu; 1 run on another kind of machine left out"
     assert said in cell["note"] and "missing" not in cell["note"]
-    told = table.sidecar["cells"][2]
+    told = records(table.cells)[2]
     assert [path.rpartition("/")[2] for path in told["measures"]] == ["seed-0.json", "seed-2.json"]
     assert "another kind" not in lines(built(definitions(), runs[:1]))[2]["note"]
 
@@ -117,7 +117,7 @@ def test_a_text_is_that_of_one_run() -> None:
     arrays: dict[str, Any] = {"word": ["a"], "near": [["an"]]}
     runs = [one_run("en_de_soft", seed, {}, arrays if seed else {}) for seed in range(3)]
     table = built(made, runs)
-    record, cell = lines(table)[2], table.sidecar["cells"][2]
+    record, cell = lines(table)[2], records(table.cells)[2]
     assert (record["mean"], record["n"]) == ("an", "1") and "seeds 1" in record["note"]
     assert (cell["runs"], cell["seeds"], cell["measure"]) == (["en_de_soft-1"], [1], "probe.near")
-    assert list(table.sidecar["runs"]) == ["en_de_soft-1"]
+    assert list(table.about["runs"]) == ["en_de_soft-1"]

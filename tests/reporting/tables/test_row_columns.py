@@ -57,7 +57,7 @@ def test_a_row_shows_other_metrics_in_each_column() -> None:
         (one["column"], one["metric"]) for one in lines(table) if one["row"] == "majority class"
     ]
     assert here == [("depth 1", "majority"), ("all", "majority"), ("all", "seen")]
-    assert len(table.sidecar["cells"]) == len(lines(table)) == 4 + 3
+    assert len(table.cells) == len(lines(table)) == 4 + 3
     assert latex(made, "toy", laid_out(made, table), "lite").count("36.0 & ") == 1
 
 
@@ -185,5 +185,5 @@ def test_a_row_may_be_of_another_experiment_and_a_star_stands_where_a_value_is_a
     other.run["experiment"] = "toys"  # type: ignore[index]
     assert shown(made, toy(made, [*runs, other])) == [["model", "50.0*"], ["other", "40.0"]]
     one = laid_out(made, toy(made, runs))
-    assert [row[0].text for row in one.rows] == ["model"]
+    assert one.rows == (("model",),)
     assert one.below[0] == "Not run: other."

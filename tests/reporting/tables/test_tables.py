@@ -20,6 +20,7 @@ from tests.reporting.synthetic import (
     one_run,
     printing,
     scalar,
+    shown,
     toy,
     toy_table,
 )
@@ -28,10 +29,10 @@ from workflow.definitions.cells import table_runs
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.files import read_sidecar, write_sidecar
+from workflow.reporting.cells import IDENTITY, csv_of, frame, record
 from workflow.reporting.measures import Measures
 from workflow.reporting.overlaid import on_other_data, overlaid
 from workflow.reporting.publication.counting import comparisons
-from workflow.reporting.statistics.cells import IDENTITY, Cell, text, write_cells
 from workflow.reporting.tables.latex import latex, tex_escape
 from workflow.reporting.tables.layout import NO_ROW
 from workflow.reporting.tables.tabulating import tabulate
@@ -77,7 +78,7 @@ def made(paper: Paper, measures: Measures, tmp_path_factory: pytest.TempPathFact
 def test_columns_are_exactly_these(made: Path) -> None:
     for name in ("stack_language", "table_6_1"):
         first = made.joinpath(f"{name}.csv").read_text().splitlines()[0]
-        assert first == HEADER == write_cells([]).rstrip()
+        assert first == HEADER == csv_of(frame([])).rstrip()
 
 
 def test_statistics_over_runs(made: Path, measures: Measures) -> None:
@@ -217,21 +218,12 @@ def test_a_table_of_which_nothing_was_run_is_a_line(paper: Paper, tmp_path: Path
     assert any(record["expected"] for record in rows(tmp_path / "t"))
 
 
-@pytest.mark.parametrize(("seed_std", "shown"), [(0, "5.97"), (1, "5.97±0.00")])
-def test_what_no_training_changes_has_no_deviation(seed_std: int, shown: str) -> None:
+@pytest.mark.parametrize(("seed_std", "text"), [(0, "5.97"), (1, "5.97±0.00")])
+def test_what_no_training_changes_has_no_deviation(seed_std: int, text: str) -> None:
     made = definitions_of_one({"tolerance": {"seed_std": seed_std}, "digits": 2})
     table = toy(made, [one_run("r", seed, {"m": 5.97}) for seed in (0, 1)])
     assert lines(table)[0]["std"] == "0"
-    assert laid_out(made, table).rows[0][1].text == shown
-
-
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [(12231782.0, "12231782"), (1274882, "1274882"), (0.1234567, "0.123457"), (None, ""),
-     (-3.0, "-3"), (1234567.25, "1.23457e+06"), ("undefined", "undefined")],
-)  # fmt: skip
-def test_counts_are_written_in_full(value: float | str | None, said: str) -> None:
-    assert text(value) == said
+    assert shown(made, table)[0][1] == text
 
 
 def test_latex_escapes() -> None:
@@ -255,11 +247,11 @@ def test_sidecar_names_the_runs_behind_every_cell(made: Path, lite: Results) -> 
         records = rows(made / name)
         assert sidecar["schema"] == 1
         assert [[cell[name] for name in IDENTITY] for cell in sidecar["cells"]] == [
-            [record[name] for name in IDENTITY] for record in records
+            [line[name] for name in IDENTITY] for line in records
         ]
-        for cell, record in zip(sidecar["cells"], records, strict=True):
+        for cell, line in zip(sidecar["cells"], records, strict=True):
             assert len(cell["measures"]) == len(cell["runs"]) == len(cell["seeds"])
-            assert bool(cell["runs"]) == (record["verdict"] != "not run")
+            assert bool(cell["runs"]) == (line["verdict"] != "not run")
             for identity, measure in zip(cell["runs"], cell["measures"], strict=True):
                 assert read_sealed(Path(measure))["identity"] == identity
                 run = sidecar["runs"][identity]
@@ -345,7 +337,7 @@ def test_an_overlay_shows_the_difference_to_its_scale(
         writer = csv.DictWriter(stream, list(shifted[0]))
         writer.writeheader()
         writer.writerows(shifted)
-    write_sidecar(base.with_suffix(""), {"schema": 1}, ["csv"])
+    write_sidecar(base.with_suffix(""), read_sidecar(made / "table_6_1.csv"), ["csv"])
     tabulate(paper, "table_6_1", "lite+mine", measures, tmp_path / "t", base)
     header, *body = markdown(tmp_path / "t")
     sst = dict(zip(header, body[0], strict=True))
@@ -383,14 +375,16 @@ def test_an_overlays_table_names_what_it_changes_and_which_data_it_puts_in(
 
 def test_rows_that_an_overlay_does_not_change_keep_their_names() -> None:
     mine = {"overlaid": {"data": [{"dataset": "sst"}, {"dataset": "own"}]}}
-    told = [{"row": "a", "runs": ["1"], **mine}, {"row": "b", "runs": ["2"]}, {"row": "c"}]
+    cells = [
+        record(row="a", column="x", runs=["1"], **mine),
+        record(row="b", column="x", runs=["2"]),
+        record(row="c", column="y", verdict="not run"),
+    ]
     said = 'changes data from {"dataset": "sst"} to {"dataset": "own"} in “a”.'
-    assert overlaid(told) == [f"The overlay {said}"]
-    cells = [Cell(row=row, column="x") for row in ("a", "b")]
-    cells.append(Cell(row="c", column="y", verdict="not run"))
-    assert on_other_data(cells, told) == ({"a": "own"}, {})
-    cells[1] = replace(cells[1], row="a", column="y")
-    assert on_other_data(cells, told) == ({}, {"x": "own"})
+    assert overlaid(cells) == [f"The overlay {said}"]
+    assert on_other_data(frame(cells)) == ({"a": "own"}, {})
+    cells[1] |= {"row": "a", "column": "y"}
+    assert on_other_data(frame(cells)) == ({}, {"x": "own"})
 
 
 def damaged(results: Results, *metrics: str, value: object, seeds: tuple[int, ...]) -> Measures:

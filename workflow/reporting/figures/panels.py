@@ -9,7 +9,7 @@ import numpy as np
 
 from workflow.definitions.expected import Expected, ExpectedValues
 from workflow.errors import ReportingError
-from workflow.reporting.measures import Measure, Measures, device_of, usual_device
+from workflow.reporting.measures import Measure, Measures, by_usual_device, device_of
 
 MANY = 5
 """More seeds in a row than this are written by the first and the last."""
@@ -71,15 +71,14 @@ def panels(
 def _series(
     experiment: str, told: Mapping[str, Any], expected: ExpectedValues, measures: Measures
 ) -> Series:
-    runs = measures.of(experiment, told["variant"])
-    device = usual_device([run] for run in runs)
+    behind, left_out = by_usual_device(measures.of(experiment, told["variant"]))
     return Series(
         str(told["label"]),
         str(told["variant"]),
         {name: value for name, value in told.items() if name in ("x", "array")},
-        [run for run in runs if device_of(run) == device],
+        behind,
         expected.at(told["printed"], told["printed"]["metric"]) if "printed" in told else None,
-        [run for run in runs if device_of(run) != device],
+        left_out,
     )
 
 

@@ -10,7 +10,8 @@ from markupsafe import Markup, escape
 
 from workflow import PUBLISHED
 from workflow.definitions.paper import Paper
-from workflow.files import read_history, read_sidecar, write_sidecar, write_text
+from workflow.files import read_history, write_sidecar, write_text
+from workflow.reporting.cells import read_table
 from workflow.reporting.commands import command
 from workflow.reporting.page import claims as page_claims
 from workflow.reporting.page import cost, figures, overview, tables
@@ -20,7 +21,6 @@ from workflow.reporting.page.marks import SIGNS, Mark
 from workflow.reporting.page.runs import Recorded
 from workflow.reporting.page.templates import COLOURS, environment, inlined
 from workflow.reporting.statistics import tolerances
-from workflow.reporting.statistics.cells import read_cells
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.statistics.verdict import NEAR
 from workflow.reporting.tables import corpora
@@ -133,13 +133,13 @@ def _paper(paper: Paper, given: Given) -> dict[str, Any]:
         for name in paper.items(kind):
             if (file := given.tables.get((paper.name, name))) is None:
                 continue
-            cells, sidecar = read_cells(file), read_sidecar(file)
-            told = sidecar.get("corpora", {})
+            table = read_table(file)
+            told = table.about.get("corpora", {})
             definitions = paper.tables if kind == "tables" else corpora.as_tables(paper, name, told)
-            shown.append(tables.shown(paper.name, definitions, name, cells, sidecar))
-            rules |= sidecar["tolerances"]
+            shown.append(tables.shown(paper.name, definitions, name, table))
+            rules |= table.about["tolerances"]
             recipes += [one["recipe"] for one in told.values() if "digest" in one]
-            if lacking := tables.not_run(cells):
+            if lacking := tables.not_run(table.cells):
                 missing.append((shown[-1].title, lacking))
     drawn = [
         figures.shown(paper.name, name, given.figures[paper.name, name])

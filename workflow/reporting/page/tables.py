@@ -2,68 +2,19 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
+
+import pandas as pd
 
 from workflow.definitions.cells import row_name
 from workflow.definitions.tables import Tables
+from workflow.reporting.cells import LongForm, records, text
 from workflow.reporting.page.marks import Mark
 from workflow.reporting.page.runs import addresses
-from workflow.reporting.statistics.cells import Cell, text
 from workflow.reporting.tables import layout
 
-Told = Mapping[str, Any]
-"""A cell's entry in its table's sidecar."""
-
-
-@dataclass(frozen=True)
-class ShownCell:
-    """What stands in one row and column, and where it leads."""
-
-    address: str
-    """`<paper>/<table>/<row>/<column>`; of each of its numbers the metric follows."""
-    ours: str
-    paper: str
-    """What the paper prints, or nothing."""
-    marks: Sequence[Mark]
-    link: str
-    """The entry of the runs behind it, else its first number in full."""
-    runs: Sequence[str]
-    """The entries of all runs behind it."""
-    seeds: Sequence[int]
-
-
-class ShownRow(NamedTuple):
-    """A row: what it is called, and its cells; None where there is no such cell."""
-
-    labels: Sequence[str]
-    cells: Sequence[ShownCell | None]
-
-    @property
-    def words(self) -> str:
-        """The verdicts in it, for the filter."""
-        found = [mark.word for cell in self.cells if cell for mark in cell.marks]
-        return "|".join(dict.fromkeys(found))
-
-
-class Line(NamedTuple):
-    """A number in full."""
-
-    address: str
-    """Nothing where another line of the same metric has it."""
-    cell: str
-    """The address of the cell that shows it."""
-    row: str
-    column: str
-    metric: str
-    ours: str
-    spread: str
-    n: str
-    interval: str
-    paper: str
-    mark: Mark | None
-    why: str
-    beside: Sequence[str]
-    """The variants whose records were read for it, as `<experiment>/<variant>`."""
+Cell = Mapping[str, Any]
+"""A row of the frame of cells."""
 
 
 @dataclass(frozen=True)
@@ -78,136 +29,127 @@ class ShownTable:
     """The key of the paper that it is of."""
     labels: Sequence[str]
     columns: Sequence[str]
-    rows: Sequence[ShownRow]
-    lines: Sequence[Line]
+    rows: Sequence[Mapping[str, Any]]
+    """See `_rows`."""
+    lines: Sequence[Mapping[str, Any]]
+    """See `_lines`."""
     notes: Sequence[str]
     identities: Collection[str]
     """Of all runs behind it."""
 
 
-def shown(
-    paper: str,
-    definitions: Tables,
-    name: str,
-    given: Sequence[Cell],
-    sidecar: Mapping[str, Any],
-) -> ShownTable:
+def shown(paper: str, definitions: Tables, name: str, table: LongForm) -> ShownTable:
     """Return what the page shows of a table."""
-    table, grid = definitions["tables"][name], layout.grid(definitions, name, given, sidecar)
-    told = list(zip(given, sidecar["cells"], strict=True))
-    address = f"{paper}/{name}"
+    definition, grid = definitions["tables"][name], layout.grid(definitions, name, table)
+    address, runs = f"{paper}/{name}", table.about.get("runs", {})
+    rows = {row_name(row): row["id"] for row in definition["rows"]}
+    columns = {str(column["label"]): column["id"] for column in definition["columns"]}
+    cells = [
+        {**cell, "place": f"{address}/{rows[cell['row']]}/{columns[cell['column']]}"}
+        for cell in records(table.cells)
+    ]
     return ShownTable(
         name=name,
         address=address,
-        title=table["title"],
+        title=definition["title"],
         caption=grid.caption,
-        source=table["source"],
+        source=definition["source"],
         labels=grid.labels,
-        columns=[label for label, _ in grid.columns],
-        rows=list(_rows(address, definitions, table, grid, told, sidecar.get("runs", {}))),
-        lines=list(_lines(address, definitions, table, told)),
-        notes=layout.notes(grid),
-        identities=set(sidecar.get("runs", {})),
+        columns=grid.columns,
+        rows=list(_rows(definitions["metrics"], grid, cells, runs)),
+        lines=list(_lines(definitions["metrics"], cells)),
+        notes=grid.notes,
+        identities=set(runs),
     )
 
 
 def _rows(
-    address: str,
-    definitions: Mapping[str, Any],
-    table: Mapping[str, Any],
+    metrics: Mapping[str, Any],
     grid: layout.Grid,
-    told: Sequence[tuple[Cell, Told]],
+    cells: Iterable[Cell],
     runs: Mapping[str, Mapping[str, Any]],
-) -> Iterator[ShownRow]:
-    """Yield the rows of which anything was run, the cells of each beside what is told of them."""
-    here: dict[tuple[str, str], list[tuple[Cell, Told]]] = {}
-    for cell, entry in told:
-        here.setdefault((cell.row, cell.column), []).append((cell, entry))
-    run = {cell.row for cell, _ in told if cell.verdict != "not run"}
-    rows = [row for row in table["rows"] if row_name(row) in run]
-    for row, boxes in zip(rows, grid.rows, strict=True):
-        labels = [box.text for box in boxes if box.kind == "label"]
-        rest = iter(boxes[len(labels) :])
-        cells: list[ShownCell | None] = []
-        for column, (_, kinds) in zip(table["columns"], grid.columns, strict=True):
-            texts = {kind: next(rest).text for kind in kinds}
-            behind = here.get((row_name(row), column["label"]))
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of which anything was run.
+
+    Each has its `labels`, its `cells`, None where there is no such cell, and for the filter the
+    `words` of its verdicts. A cell has the texts `ours` and `paper`; its `marks`; its `address`,
+    `<paper>/<table>/<row>/<column>`, of each of its numbers the metric follows; a `link` to the
+    entry of its runs, else to its first number in full; the entries of its `runs`; its `seeds`.
+    """
+    here: dict[tuple[str, str], list[Cell]] = {}
+    for cell in cells:
+        here.setdefault((cell["row"], cell["column"]), []).append(cell)
+    for labels, texts in grid.lines:
+        row: list[dict[str, Any] | None] = []
+        for shown in texts:
+            behind = here.get((shown["row"], shown["column"]))
             if not behind:
-                cells.append(None)
+                row.append(None)
                 continue
-            place = f"{address}/{row['id']}/{column['id']}"
-            used = (one for _, entry in behind for one in entry.get("runs", ()))
-            linked = addresses(used, runs)
-            first = f"{place}/{behind[0][0].metric}"
-            cells.append(
-                ShownCell(
-                    address=place,
-                    ours=texts["ours"],
-                    paper=texts.get("paper", ""),
-                    marks=_marks(definitions["metrics"], behind),
-                    link=linked[0] if linked else first,
-                    runs=linked,
-                    seeds=sorted({seed for _, one in behind for seed in one.get("seeds", ())}),
-                )
+            place = behind[0]["place"]
+            linked = addresses((run for cell in behind for run in cell["runs"]), runs)
+            row.append(
+                {
+                    "address": place,
+                    "ours": shown["ours"],
+                    "paper": shown["paper"],
+                    "marks": _marks(metrics, behind),
+                    "link": linked[0] if linked else f"{place}/{behind[0]['metric']}",
+                    "runs": linked,
+                    "seeds": sorted({seed for cell in behind for seed in cell["seeds"]}),
+                }
             )
-        yield ShownRow(labels, cells)
+        words = dict.fromkeys(mark.word for cell in row if cell for mark in cell["marks"])
+        yield {"labels": labels, "cells": row, "words": "|".join(words)}
 
 
-def _marks(metrics: Mapping[str, Any], behind: Iterable[tuple[Cell, Told]]) -> list[Mark]:
+def _marks(metrics: Mapping[str, Any], behind: Iterable[Cell]) -> list[Mark]:
     """Return a cell's verdicts, one of all its numbers where they are the same."""
     judged = [
-        Mark(cell.verdict, metrics[cell.metric]["label"], told.get("formerly") or "")
-        for cell, told in behind
-        if cell.expected or cell.verdict == "quoted"
+        Mark(cell["verdict"], metrics[cell["metric"]]["label"], cell["formerly"])
+        for cell in behind
+        if cell["expected"] or cell["verdict"] == "quoted"
     ]
     alike = {(mark.word, mark.former) for mark in judged}
     return [Mark(word, former=former) for word, former in alike] if len(alike) == 1 else judged
 
 
-def _lines(
-    address: str,
-    definitions: Mapping[str, Any],
-    table: Mapping[str, Any],
-    told: Iterable[tuple[Cell, Told]],
-) -> Iterator[Line]:
-    rows = {row_name(row): row["id"] for row in table["rows"]}
-    columns = {str(column["label"]): column["id"] for column in table["columns"]}
+def _lines(metrics: Mapping[str, Any], cells: Iterable[Cell]) -> Iterator[dict[str, Any]]:
+    """Yield the numbers in full, as texts.
+
+    Each has its `address`, nothing where another line of the same metric has it, and that of the
+    `cell` that shows it; and `beside`, the variants whose records were read for it.
+    """
     addressed = set()
-    for cell, entry in told:
-        place = f"{address}/{rows[cell.row]}/{columns[cell.column]}"
-        own = f"{place}/{cell.metric}"
-        metric = definitions["metrics"][cell.metric]["label"]
-        unit = f" ({cell.unit})" if cell.unit and cell.unit != metric else ""
-        other = own in addressed and not cell.expected
-        known = cell.ci_low is not None and cell.ci_high is not None
-        spread = f"{text(cell.std)} over {cell.spread_over}" if cell.std is not None else ""
-        yield Line(
-            address="" if own in addressed else own,
-            cell=place,
-            row=cell.row,
-            column=cell.column,
-            metric=f"{metric}{unit}" + (f", over {cell.spread_over}" if other else ""),
-            ours=text(cell.mean),
-            spread=spread,
-            n="" if cell.n is None else str(cell.n),
-            interval=f"{text(cell.ci_low)} to {text(cell.ci_high)}" if known else "",
-            paper=f"{cell.expected} ({cell.source})" if cell.expected else "",
-            mark=Mark(cell.verdict, former=entry.get("formerly") or "") if cell.expected else None,
-            why=cell.note,
-            beside=list(dict.fromkeys(one.rpartition("/")[0] for one in entry.get("partners", ()))),
-        )
+    for cell in cells:
+        own = f"{cell['place']}/{cell['metric']}"
+        metric, unit, over = metrics[cell["metric"]]["label"], cell["unit"], cell["spread_over"]
+        unit = f" ({unit})" if unit and unit != metric else ""
+        other = own in addressed and not cell["expected"]
+        known = cell["ci_low"] is not None and cell["ci_high"] is not None
+        yield {
+            "address": "" if own in addressed else own,
+            "cell": cell["place"],
+            "row": cell["row"],
+            "column": cell["column"],
+            "metric": f"{metric}{unit}" + (f", over {over}" if other else ""),
+            "ours": text(cell["mean"]),
+            "spread": f"{text(cell['std'])} over {over}" if cell["std"] is not None else "",
+            "n": text(cell["n"]),
+            "interval": f"{text(cell['ci_low'])} to {text(cell['ci_high'])}" if known else "",
+            "paper": f"{cell['expected']} ({cell['source']})" if cell["expected"] else "",
+            "mark": Mark(cell["verdict"], former=cell["formerly"]) if cell["expected"] else None,
+            "why": cell["note"],
+            "beside": [*dict.fromkeys(run.rpartition("/")[0] for run in cell["partners"])],
+        }
         addressed.add(own)
 
 
-def not_run(cells: Sequence[Cell]) -> list[str]:
+def not_run(cells: pd.DataFrame) -> list[str]:
     """Return the cells without a run: a row's name where it has none at all, else each cell."""
-    rows: dict[str, dict[str, bool]] = {}
-    for cell in cells:
-        columns = rows.setdefault(cell.row, {})
-        columns[cell.column] = columns.get(cell.column, True) and cell.verdict == "not run"
+    missing = (cells["verdict"] == "not run").groupby([cells["row"], cells["column"]], sort=False)
     named = []
-    for row, columns in rows.items():
-        missing = [column for column, is_missing in columns.items() if is_missing]
-        whole = len(missing) == len(columns)
-        named += [row] if whole else [f"{row}, {column}" for column in missing]
+    for row, absent in missing.all().groupby("row", sort=False):
+        columns = absent[absent].index.get_level_values("column")
+        named += [str(row)] if absent.all() else [f"{row}, {column}" for column in columns]
     return named

@@ -5,30 +5,23 @@ show one measurement: it counts once, by its worst verdict.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from workflow.files import read_sidecar
+from workflow.reporting.cells import SCHEMA, read_table, records
 from workflow.reporting.publication.settings import CellSettings
-from workflow.reporting.statistics.cells import Cell, read_cells
 from workflow.reporting.statistics.verdict import COMPARED, WORDS
 
 RANKED = ("not run", "not comparable", "second reading", "wide tolerance", *COMPARED)
-COLUMNS = (
-    *("source", "trained", "verdict", "measurement", "shorter", "lacking", "because", "path"),
-    *("row", "column", "metric", "expected", "mean", "std", "n"),
-)
-"""Of `comparisons`: the last line is of the cell.
+COLUMNS = (*SCHEMA, "trained", "measurement", "shorter", "lacking", "path")
+"""Of `comparisons`: those of a cell, and more.
 
-source: which number of which paper.
 trained: whether it depends on a training; sizes and untrained baselines do not.
 measurement: what was measured, see `measurement`; of data and what was not run None.
 shorter: whether it was trained for less than the paper's.
 lacking: why it was not run, one of `settings.REASONS`.
-because: why it differs.
 path: of the table.
 """
 
@@ -43,48 +36,52 @@ def comparisons(tables: Iterable[Path], settings: CellSettings | None = None) ->
     """
     compared: list[dict[str, Any]] = []
     for path in tables:
-        sidecar = read_sidecar(path)
-        if sidecar.get("repeats"):
+        table = read_table(path)
+        if table.about.get("repeats"):
             continue
         compared += [
             {
-                **asdict(cell),
-                "trained": trained(sidecar, cell.metric),
-                "measurement": measurement(sidecar, behind, cell),
+                **cell,
+                "trained": trained(table.about, cell["metric"]),
+                "measurement": measurement(table.about, cell),
                 "shorter": False,
                 "lacking": "",
-                "because": behind.get("because", ""),
                 "path": path,
-                **(_setting(settings, sidecar, cell) if settings else {}),
+                **(_setting(settings, table.about, cell) if settings else {}),
             }
-            for cell, behind in zip(read_cells(path), sidecar["cells"], strict=True)
-            if cell.expected and cell.verdict in WORDS and not _repeated(cell)
+            for cell in records(_compared(table.cells))
         ]
     return pd.DataFrame(compared, columns=[*COLUMNS], dtype=object)
 
 
-def _repeated(cell: Cell) -> bool:
-    """Say whether a number was not run in the reading that is compared, and so in no other."""
-    return cell.flag == "reading" and cell.verdict == "not run"
+def _compared(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells beside a printed number.
+
+    A number that was not run in the reading that is compared was not run in any other.
+    """
+    again = (cells["flag"] == "reading") & (cells["verdict"] == "not run")
+    return cells[(cells["expected"] != "") & cells["verdict"].isin(WORDS) & ~again]
 
 
-def _setting(settings: CellSettings, sidecar: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
-    if cell.verdict == "not run":
-        return {"lacking": settings.lacking(sidecar, cell)}
-    return {"shorter": settings.shorter(sidecar, cell)}
+def _setting(
+    settings: CellSettings, about: Mapping[str, Any], cell: Mapping[str, Any]
+) -> dict[str, Any]:
+    if cell["verdict"] == "not run":
+        return {"lacking": settings.lacking(about, cell)}
+    return {"shorter": settings.shorter(about, cell)}
 
 
-def measurement(sidecar: Mapping[str, Any], behind: Mapping[str, Any], cell: Cell) -> Hashable:
+def measurement(about: Mapping[str, Any], cell: Mapping[str, Any]) -> Hashable:
     """Return what tells a cell's measurement from others: runs, quantity and value; None of data.
 
     One quantity may be measured by several evaluators, in one table as a fraction and in percent in
     another.
     """
-    if not behind.get("runs"):
+    if not cell["runs"]:
         return None
-    full, value = sidecar["tolerances"].get(cell.metric, {}).get("full", 1), cell.mean
+    full, value = about["tolerances"].get(cell["metric"], {}).get("full", 1), cell["mean"]
     shown = f"{value / full:.5g}" if isinstance(value, float) else value
-    return (*behind["runs"], behind["measure"].partition(".")[2], shown)
+    return (*cell["runs"], cell["measure"].partition(".")[2], shown)
 
 
 def once(compared: pd.DataFrame) -> pd.DataFrame:
@@ -102,7 +99,7 @@ def counts(words: pd.Series, columns: Sequence[str]) -> tuple[str, ...]:
     return tuple(map(str, (len(words), *each)))
 
 
-def trained(sidecar: Mapping[str, Any], metric: str) -> bool:
+def trained(about: Mapping[str, Any], metric: str) -> bool:
     """Return whether a table's metric depends on a training, as its tolerance says."""
-    rule = sidecar["tolerances"].get(metric, {})
-    return "corpora" not in sidecar and rule.get("seed_std") != 0
+    rule = about["tolerances"].get(metric, {})
+    return "corpora" not in about and rule.get("seed_std") != 0

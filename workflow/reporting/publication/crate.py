@@ -23,9 +23,9 @@ from workflow.definitions.cells import row_name
 from workflow.definitions.paper import Paper
 from workflow.errors import RecipeError
 from workflow.files import read_sidecar, write_text
+from workflow.reporting.cells import read_table, records, text
 from workflow.reporting.measures import earlier
 from workflow.reporting.publication.results import INDEX, Result, key_at
-from workflow.reporting.statistics.cells import read_cells, text
 from workflow.reporting.tables import corpora
 
 NAME, WORKFLOW = "ro-crate-metadata.json", "Snakefile"
@@ -295,29 +295,30 @@ def _cells(folder: Path, papers: Iterable[Paper], date: str) -> Iterator[Entity]
     """Yield the cells of all tables that anything was run for, and the actions that made them."""
     for paper in papers:
         for path in sorted((folder / "tables" / paper.name).glob("*.csv")):
-            sidecar = read_sidecar(path)
-            table = (
-                corpora.as_tables(paper, path.stem, sidecar["corpora"])["tables"][path.stem]
-                if "corpora" in sidecar
+            table = read_table(path)
+            facts = table.about.get("corpora")
+            definition = (
+                corpora.as_tables(paper, path.stem, facts)["tables"][path.stem]
+                if facts is not None
                 else paper.definition("tables", path.stem)
             )
-            rows = {row_name(row): row["id"] for row in table["rows"]}
-            columns = {str(column["label"]): column["id"] for column in table["columns"]}
+            rows = {row_name(row): row["id"] for row in definition["rows"]}
+            columns = {str(column["label"]): column["id"] for column in definition["columns"]}
             values: dict[str, Entity] = {}
             made: dict[tuple[str, ...], list[str]] = {}
-            for cell, told in zip(read_cells(path), sidecar["cells"], strict=True):
-                behind = tuple(f"#measures/{key_at(one)}" for one in told.get("measures", ()))
-                behind = behind or ((f"#data/{told['corpus']}",) if told.get("corpus") else ())
-                place = (rows[cell.row], columns[cell.column], cell.metric)
+            for cell in records(table.cells):
+                behind = tuple(f"#measures/{key_at(one)}" for one in cell["measures"])
+                behind = behind or ((f"#data/{cell['corpus']}",) if cell["corpus"] else ())
+                place = (rows[cell["row"]], columns[cell["column"]], cell["metric"])
                 address = f"#{paper.name}/{path.stem}/{'/'.join(map(quote, place))}"
                 # One number may be compared with several, and have a spread over runs too.
                 if behind and address not in values:
                     values[address] = {
                         "@id": address,
                         "@type": "PropertyValue",
-                        "name": cell.metric,
-                        "value": text(cell.mean),
-                        **({"unitText": cell.unit} if cell.unit else {}),
+                        "name": cell["metric"],
+                        "value": text(cell["mean"]),
+                        **({"unitText": cell["unit"]} if cell["unit"] else {}),
                     }
                     made.setdefault(behind, []).append(address)
             for behind, addresses in made.items():

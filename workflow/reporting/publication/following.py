@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from workflow.files import SIDECARS, read_sidecar
+from workflow.files import SIDECARS
 from workflow.lines import read_lines
+from workflow.reporting.cells import read_table, records, text
 from workflow.reporting.publication.counting import trained
 from workflow.reporting.publication.results import RUNS, key_at, lines_of
-from workflow.reporting.statistics.cells import Cell, read_cells, text
 
 FILES = """\
 [`index.json`](index.json) lists the published runs with their identities, and why some no longer \
@@ -28,23 +28,23 @@ def section(folder: Path, titles: Mapping[str, str]) -> str:
     if not cells:
         return FILES
     # Of equals, `max` takes the first.
-    table, told, cell, run = max(cells, key=lambda it: it[2].verdict == "reproduced")
+    table, cell, run = max(cells, key=lambda it: it[1]["verdict"] == "reproduced")
     link = page_of(table.relative_to(folder))
     title = titles.get(f"{table.parent.name}/{table.stem}", table.stem)
     entry = _line(folder, Path("tables", SIDECARS), f"{table.parent.name}/{table.stem}")
-    keys = [key_at(one) for one in told["measures"]]
+    keys = [key_at(one) for one in cell["measures"]]
     runs = f"over {len(keys)} runs" if len(keys) > 1 else "in one run"
     compared = ""
-    if told["partners"]:
-        compared = f", measured beside their `partners`: {_lines(folder, told['partners'])}"
+    if cell["partners"]:
+        compared = f", measured beside their `partners`: {_lines(folder, cell['partners'])}"
     mark = f", {run['earlier']}" if run.get("earlier") else ""
     return (
-        f"In [{title}]({link}), row “{cell.row}”, column “{cell.column}”, "
-        f"`{cell.metric}` is {text(cell.mean)} {cell.unit} {runs}, where the paper "
-        f"prints {cell.expected}: {cell.verdict}. "
+        f"In [{title}]({link}), row “{cell['row']}”, column “{cell['column']}”, "
+        f"`{cell['metric']}` is {text(cell['mean'])} {cell['unit']} {runs}, where the paper "
+        f"prints {cell['expected']}: {cell['verdict']}. "
         f"The cell's entry in the table's [line of JSON]({entry}) (`cells`) names what was "
-        f"measured (`{told['measure']}`), the lines of its `measures`, and by identity its `runs`, "
-        f"such as `{told['runs'][0]}`. The number is of the runs {_lines(folder, keys)}{compared}. "
+        f"measured (`{cell['measure']}`), the lines of its `measures`, and by identity its `runs`, "
+        f"such as `{cell['runs'][0]}`. The number is of the runs {_lines(folder, keys)}{compared}. "
         f"The first was made at commit `{str(run['commit'])[:10]}` on {run['cpu']} "
         f"({run['device']}){mark}, from data with the digest `{str(run['data'])[:10]}…`; in its "
         f"line, `spec` is the whole configuration, from data to seed, with its parents, and "
@@ -72,15 +72,12 @@ def _line(folder: Path, file: Path, key: str) -> str:
     return f"{file.as_posix()}#L{[*read_lines(folder / file)].index(key) + 1}"
 
 
-def _cells(
-    folder: Path,
-) -> Iterator[tuple[Path, Mapping[str, Any], Cell, Mapping[str, Any]]]:
-    """Yield the cells of trained models beside a number: table, what is told, cell, first run."""
-    for table in sorted((folder / "tables").glob("*/*.csv")):
-        sidecar = read_sidecar(table)
-        if sidecar.get("repeats"):
+def _cells(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any], Mapping[str, Any]]]:
+    """Yield the cells of trained models beside a number: table, cell, first run."""
+    for path in sorted((folder / "tables").glob("*/*.csv")):
+        table = read_table(path)
+        if table.about.get("repeats"):
             continue
-        cells = read_cells(table)
-        for told, cell in zip(sidecar["cells"], cells, strict=True):
-            if trained(sidecar, cell.metric) and told["runs"] and cell.expected:
-                yield table, told, cell, sidecar["runs"][told["runs"][0]]
+        for cell in records(table.cells):
+            if trained(table.about, cell["metric"]) and cell["runs"] and cell["expected"]:
+                yield path, cell, table.about["runs"][cell["runs"][0]]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from workflow.definitions.paper import Paper
 from workflow.files import read_history, read_sidecar
+from workflow.reporting.cells import read_table
 from workflow.reporting.claims import history
 from workflow.reporting.claims.caveats import Caveats
 from workflow.reporting.claims.judged import read_claims
@@ -14,7 +15,6 @@ from workflow.reporting.measures import BY, EARLIER, Run, earlier
 from workflow.reporting.publication import differing, following
 from workflow.reporting.publication.costs import ABOUT as ABOUT_COSTS
 from workflow.reporting.publication.summary import ABOUT_CLAIMS, headline_of
-from workflow.reporting.statistics.cells import read_cells
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.statistics.decisions import DECIDED, VERDICTS
 from workflow.reporting.statistics.verdict import RULE
@@ -115,7 +115,7 @@ def _changed(counts: Mapping[str, int]) -> list[str]:
 
 def has_values(table: Path) -> bool:
     """Return whether a table, by its CSV, has any value of ours."""
-    return any(cell.mean is not None for cell in read_cells(table))
+    return bool(read_table(table).cells["mean"].notna().any())
 
 
 def _tables(folder: Path, titles: Mapping[str, str], costs: Mapping[str, str]) -> list[str]:

@@ -18,8 +18,8 @@ from workflow.definitions.tables import Metric
 from workflow.errors import InputError
 from workflow.files import write_text
 from workflow.planning.plan import Plan, Run
+from workflow.reporting.cells import text
 from workflow.reporting.measures import Measure, Measures
-from workflow.reporting.statistics.cells import text
 from workflow.reporting.statistics.intervals import prediction
 from workflow.reporting.statistics.verdict import Ours, Tolerance
 

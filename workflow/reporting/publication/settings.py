@@ -9,7 +9,6 @@ from workflow.definitions.cells import behind_cell, cells, row_name
 from workflow.definitions.paper import PAPERS, Paper
 from workflow.files import read_sidecar
 from workflow.planning.departures import AtHand, Departures
-from workflow.reporting.statistics.cells import Cell
 from workflow.reporting.statistics.comparability import base_scale
 
 GPU, UNDONE = "needs a GPU", "not done"
@@ -31,20 +30,21 @@ class CellSettings:
         facts = [one for path in tables for one in read_sidecar(path).get("corpora", {}).values()]
         self.described = [one["recipe"] for one in facts if "missing" not in one]
 
-    def shorter(self, sidecar: Mapping[str, Any], cell: Cell) -> bool:
+    def shorter(self, about: Mapping[str, Any], cell: Mapping[str, Any]) -> bool:
         """Return whether a cell's run was trained for less than the paper's."""
-        if "corpora" in sidecar:
+        if "corpora" in about:
             return False
-        experiment, variant = _variants(sidecar["paper"], sidecar["table"])[cell.row, cell.column]
+        experiment, variant = _behind(about, cell)
         return self.departures.of(experiment, [variant]) == "shorter"
 
-    def lacking(self, sidecar: Mapping[str, Any], cell: Cell) -> str:
+    def lacking(self, about: Mapping[str, Any], cell: Mapping[str, Any]) -> str:
         """Return why a cell was not run, one of `REASONS`."""
-        if cell.unit.endswith("/s"):  # Speeds are of the paper's hardware.
+        if cell["unit"].endswith("/s"):  # Speeds are of the paper's hardware.
             return GPU
-        if "corpora" in sidecar:
-            return BY_DATA[self._of_corpus(_corpora(sidecar["paper"], sidecar["table"])[cell.row])]
-        experiment, variant = _variants(sidecar["paper"], sidecar["table"])[cell.row, cell.column]
+        if "corpora" in about:
+            row = _corpora(about["paper"], about["table"])[cell["row"]]
+            return BY_DATA[self._of_corpus(row)]
+        experiment, variant = _behind(about, cell)
         return BY_DATA[self.departures.at_hand(experiment, variant, self.described)]
 
     def _of_corpus(self, row: Mapping[str, Any]) -> AtHand:
@@ -53,6 +53,11 @@ class CellSettings:
             return self.departures.at_hand(like["experiment"], like["variant"], self.described)
         known = {one["dataset"] for one in self.described}
         return "whole" if row["data"]["dataset"] in known else "absent"
+
+
+def _behind(about: Mapping[str, Any], cell: Mapping[str, Any]) -> tuple[str, str]:
+    """Return experiment and variant behind a cell of a table."""
+    return _variants(about["paper"], about["table"])[cell["row"], cell["column"]]
 
 
 @cache

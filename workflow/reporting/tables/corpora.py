@@ -17,10 +17,9 @@ from workflow.definitions.corpora import CorpusRow, CorpusTable
 from workflow.definitions.expected import Expected
 from workflow.definitions.paper import Paper
 from workflow.definitions.tables import Tables
-from workflow.reporting.statistics.cells import Cell
+from workflow.reporting.cells import LongForm, frame, record
 from workflow.reporting.statistics.comparability import hindrances_of_scale
 from workflow.reporting.statistics.verdict import Verdict
-from workflow.reporting.tables.long_form import LongForm
 from workflow.reporting.tables.tabulating import write_table
 
 KEPT = ("digest", "splits", "vocabulary_size", "vocabulary_sizes", "statistics")
@@ -163,9 +162,17 @@ def describe(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts], pr
 
 
 def build(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts]) -> LongForm:
-    """Return the table's cells and its sidecar; `facts` are by row id."""
+    """Return the table in long form; `facts` are by row id."""
     definition = paper.definition("corpora", name)
-    cells, told = [], []
+    about = {
+        "schema": 1,
+        "paper": paper.name,
+        "table": name,
+        "scale": scale,
+        "tolerances": {},
+        "corpora": dict(facts),
+    }
+    cells = []
     for row in definition["rows"]:
         described = facts[row["id"]]
         why = _hindrances(paper, scale, described)
@@ -174,11 +181,11 @@ def build(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts]) -> Lo
             value = None if "missing" in described else column.value(described)
             number = printed(paper, definition, row, column)
             verdict = judge(value, described.get("missing", ""), number, why)
-            why_so = why_different(definition, row["id"], one, verdict.word)
+            because = why_different(definition, row["id"], one, verdict.word)
             printed_note = number.note if number else ""
             own_note = "" if "stated" in described else row.get("note", "")
-            noted = (verdict.reason, *why_so.values(), printed_note, own_note)
-            cell = Cell(
+            notes = (verdict.reason, *because.values(), printed_note, own_note)
+            cell = record(
                 paper=paper.name,
                 source=number.source if number else definition["source"],
                 table=name,
@@ -193,26 +200,17 @@ def build(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts]) -> Lo
                 mean=value if isinstance(value, float) else value or None,
                 n=None if "missing" in described else 1,
                 verdict=verdict.word,
-                note="; ".join(note for note in noted if note),
+                note="; ".join(filter(None, notes)),
+                corpus=described.get("digest"),
+                **because,
+                **_overlaid(described),
             )
             cells.append(cell)
-            identity = {name: getattr(cell, name) for name in ("source", "row", "column", "metric")}
-            corpus = {"corpus": described.get("digest"), "difference": None}
-            told.append({**identity, **corpus, **why_so, **_overlaid(described)})
-    sidecar = {
-        "schema": 1,
-        "paper": paper.name,
-        "table": name,
-        "scale": scale,
-        "tolerances": {},
-        "corpora": dict(facts),
-        "cells": told,
-    }
-    return LongForm(cells, sidecar)
+    return LongForm(frame(cells), about)
 
 
 def _overlaid(facts: Facts) -> dict[str, Any]:
-    """Return what an overlay changes of a corpus, as its entry in the sidecar."""
+    """Return what an overlay changes of a corpus, as the column `overlaid`."""
     return {"overlaid": {"data": [facts["stated"], facts["recipe"]]}} if "stated" in facts else {}
 
 

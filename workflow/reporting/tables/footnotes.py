@@ -1,11 +1,12 @@
 """What a table says below itself of the runs behind it: which, how many, and how trained."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+import pandas as pd
+
 from workflow.reporting.measures import Run
-from workflow.reporting.statistics.cells import Cell
 
 NAMED = 8
 """So many cells with fewer runs than their row are named; more are not."""
@@ -47,10 +48,10 @@ def _follows(one: str, other: str) -> bool:
 
 
 def differing(cells: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Say why cells differ from printed numbers, a line a cause; `cells` are the sidecar's."""
+    """Say why cells differ from printed numbers, a line a cause."""
     causes: dict[str, list[str]] = {}
     for cell in cells:
-        if because := cell.get("because"):
+        if because := cell["because"]:
             causes.setdefault(because, []).append(f"{cell['row']}, {cell['column']}")
     return [
         f"Differs ({'; '.join(dict.fromkeys(places))}): {because}"
@@ -59,28 +60,25 @@ def differing(cells: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def refused(cells: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Say which values are left out as they can't be, and which trainings diverged, a line a run.
-
-    `cells` are the sidecar's.
-    """
+    """Say which values are left out as impossible, and which trainings diverged, a line a run."""
     return [
         f"{about}{fault}."
         for name, about in (("impossible", "Left out, as it is impossible: "), ("diverged", MARK))
-        for fault in dict.fromkeys(fault for cell in cells for fault in cell.get(name, ()))
+        for fault in dict.fromkeys(fault for cell in cells for fault in cell[name])
     ]
 
 
 def failed(cells: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Say which rows failed and why, a line a cause; `cells` are the sidecar's."""
+    """Say which rows failed and why, a line a cause."""
     causes: dict[str, list[str]] = {}
     for cell in cells:
-        if cause := cell.get("failed"):
+        if cause := cell["failed"]:
             causes.setdefault(cause, []).append(cell["row"])
     return [f"Failed ({'; '.join(dict.fromkeys(rows))}): {cause}" for cause, rows in causes.items()]
 
 
 def on_device(other: Mapping[str, Any]) -> str:
-    """Say what runs of another device than a cell's have; `other` is of the cell's sidecar."""
+    """Say what runs of another device have; `other` is one of a cell's `other_devices`."""
     runs = f"{other['n']} run{'s' * (other['n'] != 1)}"
     return f"{other['mean']:.4g} ({other['difference']:+.2g}) over {runs} on {other['device']}"
 
@@ -92,7 +90,7 @@ def other_devices(cells: Iterable[Mapping[str, Any]]) -> list[str]:
     """
     beside: dict[tuple[str, str], str] = {}
     for cell in cells:
-        for other in cell.get("other_devices", ()):
+        for other in cell["other_devices"]:
             place = f"{cell['row']}, {cell['column']}: {on_device(other)}"
             beside.setdefault((cell["row"], other["device"]), place)
     if not beside:
@@ -113,56 +111,46 @@ def trained_on(runs: Mapping[str, Run]) -> str:
     return f"Trained on {', '.join(counted)}."
 
 
-def runs_behind(cells: Sequence[Cell]) -> str:
+def runs_behind(cells: pd.DataFrame) -> str:
     """Say how many runs are behind the cells of a table that were run."""
-    behind: dict[str, dict[str, int]] = {}
-    for cell in cells:
-        if cell.runs:
-            columns = behind.setdefault(cell.row, {})
-            columns[cell.column] = max(columns.get(cell.column, 0), cell.runs)
-    most = {row: max(columns.values()) for row, columns in behind.items()}
-    if not most:
+    behind = _over_runs(cells).groupby(["row", "column"], sort=False)["n"].max()
+    of_row = behind.groupby("row", sort=False)
+    most = of_row.max()
+    if most.empty:
         return ""
-    ((usual, _),) = Counter(most.values()).most_common(1)
-    others: dict[int, list[str]] = {}
-    for row, runs in most.items():
-        if runs != usual:
-            others.setdefault(runs, []).append(row)
-    fewer: dict[tuple[str, int], list[str]] = {}
-    for row, columns in behind.items():
-        for column, runs in columns.items():
-            if runs < most[row]:
-                fewer.setdefault((column, runs), []).append(row)
-    but = [f"{_named('row', rows)} over {runs}" for runs, rows in sorted(others.items())]
+    ((usual, _),) = Counter(most).most_common(1)
+    others = most[most != usual]
+    but = [f"{_named('row', rows.index)} over {n}" for n, rows in others.groupby(others)]
+    fewer = behind[behind < of_row.transform("max")].reset_index()
     few = ""
-    if sum(map(len, fewer.values())) > NAMED:
+    if len(fewer) > NAMED:
         few = " Some cells are over fewer, where a run has no value: `n` in the CSV."
     else:
-        alike: dict[tuple[tuple[str, ...], int], list[str]] = {}
-        for (column, runs), rows in fewer.items():
-            alike.setdefault((tuple(rows), runs), []).append(column)
+        rows_of = fewer.groupby(["column", "n"], sort=False)["row"].agg(tuple).reset_index()
+        alike = rows_of.groupby(["row", "n"], sort=False)["column"].agg(tuple).reset_index()
         but += [
-            f"{_named('column', columns)} of {_named('row', rows)} over {runs}"
-            for (rows, runs), columns in alike.items()
+            f"{_named('column', columns)} of {_named('row', rows)} over {n}"
+            for rows, n, columns in alike.itertuples(index=False)
         ]
     rest = f", but {'; '.join(but)}" if but else ""
     return f"Each cell of ours is over {usual} run{'s' * (usual != 1)}{rest}.{few}"
 
 
-def unequal(cells: Sequence[Cell]) -> str:
+def unequal(cells: pd.DataFrame) -> str:
     """Warn where a column has means, or best runs, over different numbers of seeds."""
-    columns: dict[tuple[str, str], list[Cell]] = {}
-    for cell in cells:
-        if cell.runs:
-            columns.setdefault((cell.column, cell.metric), []).append(cell)
+    columns = _over_runs(cells).groupby(["column", "metric"], sort=False)
     differ = any(
-        len({cell.runs for cell in column}) > 1
-        and any(cell.statistic == "max" or cell.std for cell in column)
-        for column in columns.values()
+        column["n"].nunique() > 1 and ("max" in {*column["statistic"]} or any(column["std"]))
+        for _, column in columns
     )
     return UNEQUAL if differ else ""
 
 
-def _named(kind: str, names: Sequence[str]) -> str:
+def _over_runs(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells whose spread is over runs, and that were run."""
+    return cells[(cells["spread_over"] == "runs") & cells["n"].notna()].astype({"n": int})
+
+
+def _named(kind: str, names: Collection[str]) -> str:
     """Return names in quotes, with what they are of (`rows “a”, “b”`)."""
     return f"{kind}{'s' * (len(names) != 1)} {', '.join(f'“{name}”' for name in names)}"

@@ -1,9 +1,10 @@
 """A table as a LaTeX float: ours, the paper's and the verdict in columns of their own."""
 
 from workflow.definitions.tables import Tables
-from workflow.reporting.tables.layout import NO_ROW, Grid, Kind, notes
+from workflow.reporting.tables.layout import NO_ROW, Grid
 
-HEADERS: dict[Kind, str] = {"ours": "ours", "paper": "paper", "verdict": "verdict", "label": ""}
+COMPARED = ("ours", "paper", "verdict")
+"""Sub-columns of a column in which the paper prints anything; the others have none."""
 WIDE = 10
 """A LaTeX table with more columns is scaled to the width of the text."""
 _TEX = {
@@ -35,15 +36,18 @@ def latex(definitions: Tables, name: str, shown: Grid, scale: str) -> str:
     """Return the table as a LaTeX float with booktabs rules; its first line names the packages."""
     table = definitions["tables"][name]
     top, rules, below, at = ["" for _ in shown.labels], [], list(shown.labels), len(shown.labels)
-    for label, kinds in shown.columns:
+    kinds_of = [COMPARED if compared else COMPARED[:1] for compared in shown.compared]
+    for label, kinds in zip(shown.columns, kinds_of, strict=True):
         top.append(rf"\multicolumn{{{len(kinds)}}}{{c}}{{{tex_escape(label)}}}")
-        below += [HEADERS[kind] if len(kinds) > 1 else "" for kind in kinds]
+        below += kinds if len(kinds) > 1 else ("",)
         if len(kinds) > 1:
             rules.append(rf"\cmidrule(lr){{{at + 1}-{at + len(kinds)}}}")
         at += len(kinds)
     body, group = [], None
-    for row in shown.rows:
-        texts = [tex_escape(cell.text) for cell in row]
+    for labels, cells in shown.lines:
+        both = zip(cells, kinds_of, strict=True)
+        row = [*labels, *(cell[kind] for cell, kinds in both for kind in kinds)]
+        texts = [*map(tex_escape, row)]
         if len(shown.labels) > 1:
             if group is not None and texts[0] != group:
                 body.append(r"\midrule")
@@ -63,7 +67,7 @@ def latex(definitions: Tables, name: str, shown: Grid, scale: str) -> str:
     ]
     if at > WIDE:
         lines = [r"\resizebox{\textwidth}{!}{%", *lines, "}"]
-    if remarks := notes(shown):
+    if remarks := shown.notes:
         lines.append(rf"\par\medskip\parbox{{\textwidth}}{{{tex_escape(' '.join(remarks))}}}")
     caption = f"{table['title']}. {shown.caption} Scale {scale}."
     lines += [rf"\caption{{{tex_escape(caption)}}}", rf"\label{{tab:{name}}}"]

@@ -5,9 +5,12 @@ shows.  The variant behind a cell is a template of the row's and the column's id
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, cast
+
+import pandas as pd
 
 from workflow.definitions import cells as needs
 from workflow.definitions.expected import Expected, Printed
@@ -15,25 +18,26 @@ from workflow.definitions.paper import Paper
 from workflow.definitions.tables import Column, Metric, Row, Rule, Table
 from workflow.errors import ReportingError
 from workflow.reporting.bounds import bounds_of
+from workflow.reporting.cells import LongForm, frame, key_of, record, records
 from workflow.reporting.measures import (
     Measure,
     Measures,
     Scalar,
+    by_usual_device,
     device_of,
     numbers_of,
     partners,
     provenance,
-    usual_device,
 )
 from workflow.reporting.overlaid import NOTHING, Overlaid, changes_behind, exchanged
-from workflow.reporting.statistics.cells import (
-    IDENTITY,
+from workflow.reporting.statistics.aggregates import (
     UNDEFINED,
-    Cell,
+    Spread,
     ours_of,
     over_examples,
     over_outcomes,
     over_runs,
+    within,
 )
 from workflow.reporting.statistics.comparability import base_scale, hindrances
 from workflow.reporting.statistics.crossing import Crossing, crossing
@@ -45,22 +49,14 @@ QUOTED = "quoted"
 
 
 @dataclass(frozen=True)
-class LongForm:
-    """A table's cells and the sidecar that names the runs behind each of them."""
-
-    cells: list[Cell]
-    sidecar: dict[str, Any]
-
-
-@dataclass(frozen=True)
 class Context:
     """What the cells of one table share."""
 
     paper: Paper
     name: str
     scale: str
-    base: Mapping[tuple[str, ...], Cell]
-    """For an overlay: the cells of the scale it stands on, by `key`."""
+    base: Mapping[tuple[str, ...], float | str | None]
+    """For an overlay: the values of the scale it stands on, by `key_of` their cells."""
     overlaid: Overlaid
     """What an overlay changes."""
     failed: Mapping[str, str]
@@ -72,12 +68,53 @@ class Context:
         return cast(Table, self.paper.definition("tables", self.name))
 
 
+@dataclass(frozen=True)
+class CellMetric:
+    """A row and a column of a table, and one of the metrics that are shown there."""
+
+    context: Context
+    row: Row
+    column: Column
+    called: str
+    """The metric's name."""
+    metric: Metric
+    measured: Sequence[Measure]
+    """The runs of the variant."""
+
+    @cached_property
+    def timed(self) -> Sequence[Measure]:
+        """The runs but those whose timings are of another kind of machine, or of other code."""
+        return [run for run in self.measured if not run.left_out(self.metric["measure"])]
+
+    @cached_property
+    def behind(self) -> Sequence[Measure]:
+        """The runs that the cell shows: of a number those of one device, of a text the first.
+
+        Texts have no mean.
+        """
+        known = [run for run in self.timed if run.of_metric(self.metric)]
+        first = known[0].of_metric(self.metric) if known else None
+        if first and isinstance(first.value, str):
+            return known[:1]
+        return by_usual_device(self.timed, known)[0] if known else self.timed
+
+    @cached_property
+    def changes(self) -> dict[str, Any]:
+        """What an overlay changes of the runs, as the column `overlaid`."""
+        return changes_behind(self.context.overlaid, self.behind)
+
+    @cached_property
+    def data(self) -> str:
+        """The dataset that an overlay puts in the place of the paper's, if it does."""
+        return exchanged(self.context.overlaid, self.behind)
+
+
 def build(
     paper: Paper,
     name: str,
     scale: str,
     measures: Measures,
-    base: Sequence[Cell] = (),
+    base: pd.DataFrame | None = None,
     overlaid: Overlaid = NOTHING,
     failed: Mapping[str, str] = NOTHING,
 ) -> LongForm:
@@ -89,63 +126,206 @@ def build(
     Raises ReportingError when there is no such table, or its definition points to a number that
     the paper does not print.
     """
-    context = Context(paper, name, scale, {cell.key: cell for cell in base}, overlaid, failed)
-    table, metrics, runs = context.table, paper.tables["metrics"], {}
-    cells: list[Cell] = []
-    told: list[dict[str, Any]] = []
-    for row, column in needs.cells(table):
-        behind = [] if row.get("quoted") else measures.of(*needs.behind_cell(table, row, column))
-        for called, metric in needs.cell_metrics(paper.tables, row, column):
-            shown = _shown(metric, behind)
-            runs.update({measure.identity: provenance(measure) for measure in shown})
-            left_out = _left_out(metric, behind)
-            changed = changes_behind(context.overlaid, shown)
-            other = _on_other_devices(metric, behind, shown)
-            for cell, beside in _cells(
-                context, row, column, called, metric, shown, left_out, other
-            ):
-                cells.append(cell)
-                told.append({**_told(context, cell, metric, shown), **beside, **changed, **other})
-    sidecar = {
+    before = {} if base is None else {key_of(cell): cell["mean"] for cell in records(base)}
+    context = Context(paper, name, scale, before, overlaid, failed)
+    places = [
+        CellMetric(
+            context, row, column, called, metric, _measured(context.table, row, column, measures)
+        )
+        for row, column in needs.cells(context.table)
+        for called, metric in needs.cell_metrics(paper.tables, row, column)
+    ]
+    runs = {run.identity: run for place in places for run in place.behind}
+    metrics = paper.tables["metrics"]
+    about = {
         "schema": 1,
         "paper": paper.name,
         "table": name,
         "scale": scale,
-        "base": base_scale(scale) if base else None,
-        "repeats": table.get("repeats"),
+        "base": base_scale(scale) if before else None,
+        "repeats": context.table.get("repeats"),
         "tolerances": {
             metric: rule["tolerance"] for metric, rule in metrics.items() if "tolerance" in rule
         },
-        "runs": runs,
-        "cells": told,
+        "runs": {identity: provenance(run) for identity, run in runs.items()},
     }
-    return LongForm(cells, sidecar)
+    return LongForm(frame(cell for place in places for cell in _cells(place)), about)
 
 
-def _shown(metric: Metric, behind: Sequence[Measure]) -> Sequence[Measure]:
-    """Return the runs that a cell shows: of a number those of one device, of a text the first.
-
-    Texts have no mean. Timings are those of one kind of machine, by one code.
-    """
-    behind = [measure for measure in behind if not measure.left_out(metric["measure"])]
-    known = [measure for measure in behind if measure.of_metric(metric)]
-    first = known[0].of_metric(metric) if known else None
-    if first and isinstance(first.value, str):
-        return known[:1]
-    device = usual_device([one] for one in known)
-    return [one for one in behind if device_of(one) == device] if known else behind
+def _measured(table: Table, row: Row, column: Column, measures: Measures) -> Sequence[Measure]:
+    """Return the runs of the variant behind a row and a column; none of what a paper quotes."""
+    return [] if row.get("quoted") else measures.of(*needs.behind_cell(table, row, column))
 
 
-def _on_other_devices(
-    metric: Metric, behind: Sequence[Measure], shown: Sequence[Measure]
-) -> dict[str, Any]:
-    """Return what runs of other devices than the cell's have, as its entry in the sidecar."""
+def _cells(place: CellMetric) -> list[dict[str, Any]]:
+    """Return a place's cells: one a printed number, and one more for the other spread."""
+    ours, scalars = ours_of(place.metric, _statistic(place), place.behind)
+    own, *other = _spreads(place, ours, scalars)
+    ours, blind, unknown = _crossed(place, ours)
+    of_runs, why = _of_runs(place, ours), _hindrances(place, ours)
+    about_runs = _about_runs(place, scalars, of_runs)
+    cells = []
+    for number in _printed(place):
+        against = [*why, *_misprint(number), *(_one_star(place, number) or unknown)]
+        compared, notes = _compared(place, ours, number, against, blind)
+        cell = record(**_of_place(place, number, scalars), **own, **of_runs, **compared)
+        cells.append(_with_note(place, cell, [*notes, number.note, *about_runs]))
+    return cells + [_of_seeds(place, cells[0], spread) for spread in other if ours.runs]
+
+
+def _statistic(place: CellMetric) -> str:
+    return place.metric.get("statistic", place.context.table.get("statistic", "mean"))
+
+
+def _spreads(place: CellMetric, ours: Ours, scalars: Sequence[Scalar]) -> list[Spread]:
+    """Return the spread of a place's cells, and that over runs where it is over examples."""
+    metric, measure = place.metric, place.metric["measure"]
+    share = bool(metric.get("proportion"))
+    spreads = [over_outcomes(metric, ours, place.behind) if share else over_runs(ours)]
+    if metric.get("spread_over") == "examples":
+        arrays = [run.array(measure) for run in place.behind]
+        spreads.insert(0, over_examples(ours, arrays, scalars))
+    bounds = bounds_of(_unit(metric, scalars), measure.rpartition(".")[2])
+    return [within(spread, *bounds) for spread in spreads]
+
+
+def _printed(place: CellMetric) -> Sequence[Expected]:
+    """Return what each text prints there; one number without a value where none does."""
+    table = place.context.table
+    printed = place.metric.get("printed", "")
+    places = needs.printed_places(table, place.row, place.column) if printed else []
+    unprinted = Expected(table["source"], Printed(""), "", "", "")
+    return place.context.paper.expected.all_at(places, printed) or [unprinted]
+
+
+def _hindrances(place: CellMetric, ours: Ours) -> list[str]:
+    """Return the reasons why our value can't be compared with any number."""
+    conditions = place.context.paper.tables.get("not_comparable", [])
+    why = hindrances(place.context.scale, conditions, place.behind)
+    return why + (["our value is undefined"] if ours.mean == UNDEFINED else [])
+
+
+def _misprint(number: Expected) -> list[str]:
+    return ["the printed number is a misprint"] if number.flag == "misprint" else []
+
+
+def _of_place(place: CellMetric, number: Expected, scalars: Sequence[Scalar]) -> dict[str, Any]:
+    """Return the columns that say where a cell stands, and beside which number."""
+    return {
+        "paper": place.context.paper.name,
+        "source": number.source,
+        "table": place.context.name,
+        "row": needs.row_name(place.row),
+        "column": str(place.column["label"]),
+        "metric": place.called,
+        "measure": place.metric["measure"],
+        "unit": _unit(place.metric, scalars) or number.unit,
+        "expected": number.printed.text,
+        "expected_std": number.printed.std,
+        "flag": number.flag or str(place.row.get("flag", "")),
+    }
+
+
+def _of_runs(place: CellMetric, ours: Ours) -> dict[str, Any]:
+    """Return the columns that say which runs are behind a cell, and what is to be said of them."""
+    runs = place.behind
+    return {
+        "seeds": [run.seed for run in runs],
+        "runs": [run.identity for run in runs],
+        "measures": [run.path.as_posix() for run in runs],
+        "partners": partners((run, place.metric["measure"]) for run in runs),
+        "between": list(ours.between or ()),
+        "impossible": [why for run in runs if (why := run.impossible(place.metric["measure"]))],
+        "diverged": [run.diverged for run in runs if run.diverged],
+        "failed": "" if runs else _failed(place),
+        "other_devices": _on_other_devices(place),
+        **place.changes,
+    }
+
+
+def _compared(
+    place: CellMetric,
+    ours: Ours,
+    number: Expected,
+    against: Sequence[str],
+    blind: Sequence[Between],
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the columns of a verdict, by today's rule and the former one, and notes on both."""
+    rule = place.metric.get("tolerance")
+    former = rule.get("formerly") if rule else None
+    verdict = _by(rule, place.row, ours, number, against, blind)
+    before = _by(former, place.row, ours, number, against, blind) if former else verdict
+    changed = former is not None and before.word != verdict.word
+    table, row, column = place.context.table, place.row, place.column
+    because = needs.why_different(table, row["id"], column["id"], verdict.word)
+    quoted = bool(row.get("quoted"))
+    notes = ["" if quoted else verdict.reason, *because.values()]
+    if former and changed:
+        notes.append(f"{before.word} until {former['until']}: {before.reason}")
+    if place.behind:
+        notes.append(f"seeds {', '.join(str(run.seed) for run in place.behind)}")
+    word = {"verdict": QUOTED if quoted else verdict.word}
+    return {**word, **because, "formerly": before.word if changed else ""}, notes
+
+
+def _about_runs(
+    place: CellMetric, scalars: Sequence[Scalar], columns: Mapping[str, Any]
+) -> list[str]:
+    """Return notes on the runs behind a cell: how they count, which are left out, which failed."""
+    share = bool(place.metric.get("proportion")) and bool(scalars)
+    return [
+        "fraction of runs, with its exact interval" if share else "",
+        *_lacking(place),
+        *columns["impossible"],
+        *columns["diverged"],
+        _left_out(place),
+        *map(on_device, columns["other_devices"]),
+        f"failed: {columns['failed']}" if columns["failed"] else "",
+        "" if place.data else str(place.row.get("note", "")),
+    ]
+
+
+def _with_note(place: CellMetric, cell: dict[str, Any], notes: Iterable[str]) -> dict[str, Any]:
+    """Return a cell with its notes; the last is of what an overlay makes of it."""
+    last, difference = "", _difference(place, cell)
+    if place.data:
+        last = f"on other data ({place.data})"
+    elif difference:
+        last = f"{base_scale(place.context.scale)}: difference {difference}"
+    note = "; ".join(filter(None, [*notes, last]))
+    return {**cell, "difference": difference, "note": note}
+
+
+def _of_seeds(place: CellMetric, cell: Mapping[str, Any], spread: Spread) -> dict[str, Any]:
+    """Return a cell over examples as one over runs, which is compared with nothing."""
+    place_of = ("paper", "table", "row", "column", "metric", "unit", "measure")
+    runs_of = ("seeds", "runs", "measures", "partners", "overlaid", "other_devices")
+    over_seeds = record(
+        **{name: cell[name] for name in (*place_of, *runs_of)},
+        **spread,
+        source=place.context.table["source"],
+        verdict="not comparable",
+        note="spread over runs; the paper's is over examples",
+    )
+    return {**over_seeds, "difference": _difference(place, over_seeds)}
+
+
+def _difference(place: CellMetric, cell: Mapping[str, Any]) -> str | None:
+    """Return an overlay's difference to the scale it stands on; none where data are others."""
+    base = place.context.base.get(key_of(cell))
+    if isinstance(base, float) and isinstance(cell["mean"], float) and not place.data:
+        return f"{cell['mean'] - base:+.3g}"
+    return None
+
+
+def _on_other_devices(place: CellMetric) -> list[dict[str, Any]]:
+    """Return what runs of other devices than the cell's have, a device each."""
     found = []
-    values = _numbers(metric, shown)
-    for device in dict.fromkeys(map(device_of, behind)):
-        others = [one for one in behind if device_of(one) == device and one not in shown]
-        others = [one for one in others if not one.left_out(metric["measure"])]
-        if values and (theirs := _numbers(metric, others)):
+    values = _numbers(place.metric, place.behind)
+    for device in dict.fromkeys(map(device_of, place.measured)):
+        others = [run for run in place.timed if device_of(run) == device]
+        others = [run for run in others if run not in place.behind]
+        if values and (theirs := _numbers(place.metric, others)):
             mean = sum(theirs) / len(theirs)
             found.append(
                 {
@@ -153,118 +333,17 @@ def _on_other_devices(
                     "mean": mean,
                     "n": len(theirs),
                     "difference": mean - sum(values) / len(values),
-                    "runs": [one.identity for one in others],
-                    "measures": [one.path.as_posix() for one in others],
+                    "runs": [run.identity for run in others],
+                    "measures": [run.path.as_posix() for run in others],
                 }
             )
-    return {"other_devices": found} if found else {}
+    return found
 
 
 def _numbers(metric: Metric, runs: Sequence[Measure]) -> list[float]:
     """Return the numbers that runs have for a metric."""
     scalars = (run.of_metric(metric) for run in runs)
     return [one.value for one in scalars if one and isinstance(one.value, float | int)]
-
-
-def _cells(
-    context: Context,
-    row: Row,
-    column: Column,
-    called: str,
-    metric: Metric,
-    behind: Sequence[Measure],
-    left_out: str,
-    other: Mapping[str, Any],
-) -> list[tuple[Cell, dict[str, Any]]]:
-    """Return a place's cells for one metric: one a source, and one more for the other spread.
-
-    With each, where they exist, the verdict `formerly`, what our value lies `between`, `because` of
-    what it differs, which runs have no value as theirs is `impossible`, and which `diverged`.
-    """
-    paper, table = context.paper, context.table
-    share = bool(metric.get("proportion"))
-    statistic = metric.get("statistic", table.get("statistic", "mean"))
-    ours, scalars = ours_of(metric, statistic, behind)
-    places = needs.printed_places(table, row, column) if "printed" in metric else []
-    unprinted = Expected(table["source"], Printed(""), "", "", "")
-    printed = paper.expected.all_at(places, metric.get("printed", "")) or [unprinted]
-    why = hindrances(context.scale, paper.tables.get("not_comparable", []), behind)
-    why += ["our value is undefined"] if ours.mean == UNDEFINED else []
-    by_runs = over_outcomes(metric, ours, behind) if share else over_runs(ours)
-    unit = _unit(metric, scalars)
-    bounds = bounds_of(unit, metric["measure"].rpartition(".")[2])
-    by_runs = by_runs.within(*bounds)
-    by_examples = over_examples(metric, ours, scalars, behind)
-    statistics = by_examples.within(*bounds) if by_examples else by_runs
-    ours, blind, unknown = _crossed(metric, ours, behind)
-    blind = blind or _chance(metric, behind)
-    rule = metric.get("tolerance")
-    former = rule.get("formerly") if rule else None
-    impossible = [fault for one in behind if (fault := one.impossible(metric["measure"]))]
-    diverged = [one.diverged for one in behind if one.diverged]
-    cells: list[tuple[Cell, dict[str, Any]]] = []
-    for number in printed:
-        misprint = ["the printed number is a misprint"] if number.flag == "misprint" else []
-        against = [*why, *misprint, *(_one_star(metric, number, behind) or unknown)]
-        given = (row, ours, number, against, blind)
-        verdict = _by(rule, *given)
-        before = _by(former, *given) if former else verdict
-        changed = before.word != verdict.word
-        seeds = ", ".join(str(measure.seed) for measure in behind)
-        because = needs.why_different(table, row["id"], column["id"], verdict.word)
-        notes = [
-            "" if row.get("quoted") else verdict.reason,
-            *because.values(),
-            f"{before.word} until {former['until']}: {before.reason}" if former and changed else "",
-            f"seeds {seeds}" if behind else "",
-            number.note,
-        ]
-        notes += ["fraction of runs, with its exact interval"] if share and scalars else []
-        notes += [*_lacking(metric, behind), *impossible, *diverged, left_out]
-        notes += map(on_device, other.get("other_devices", ()))
-        failed = "" if behind else _failed(context, row, column)
-        notes.append(f"failed: {failed}" if failed else "")
-        if not (data := exchanged(context.overlaid, behind)):
-            notes.append(str(row.get("note", "")))
-        cell = Cell(
-            **statistics._asdict(),
-            paper=paper.name,
-            source=number.source,
-            table=context.name,
-            row=needs.row_name(row),
-            column=str(column["label"]),
-            metric=called,
-            unit=unit or number.unit,
-            expected=number.printed.text,
-            expected_std=number.printed.std,
-            flag=number.flag or str(row.get("flag", "")),
-            verdict=QUOTED if row.get("quoted") else verdict.word,
-        )
-        if data:
-            notes.append(f"on other data ({data})")
-        elif difference := _difference(context, cell):
-            notes.append(f"{base_scale(context.scale)}: difference {difference}")
-        note = "; ".join(note for note in notes if note)
-        beside: dict[str, Any] = {"formerly": before.word} if changed else {}
-        beside |= {"between": ours.between} if ours.between else {}
-        beside |= {"impossible": impossible} if impossible else {}
-        beside |= {"diverged": diverged} if diverged else {}
-        beside |= because
-        beside |= {"failed": failed} if failed else {}
-        cells.append((replace(cell, note=note), beside))
-    if statistics is not by_runs and ours.runs:
-        over_seeds = replace(
-            cells[0][0],
-            **by_runs._asdict(),
-            source=table["source"],
-            expected="",
-            expected_std=None,
-            flag="",
-            verdict="not comparable",
-            note="spread over runs; the paper's is over examples",
-        )
-        cells.append((over_seeds, {}))
-    return cells
 
 
 def _unit(metric: Metric, scalars: Sequence[Scalar]) -> str:
@@ -295,20 +374,20 @@ def _by(
     return judge(ours, number.printed, tolerance, against, blind, second)
 
 
-def _crossed(
-    metric: Metric, ours: Ours, behind: Sequence[Measure]
-) -> tuple[Ours, Sequence[Between], list[str]]:
+def _crossed(place: CellMetric, ours: Ours) -> tuple[Ours, Sequence[Between], list[str]]:
     """Return our value with what it lies between, if it is read at a crossing.
 
-    And what it would lie between at each checkpoint, or why nothing is known of the crossing.
+    And what says nothing of a model: the value at each checkpoint, or that of a random order; and
+    why nothing is known of the crossing.
     """
+    metric, behind = place.metric, place.behind
     if not metric.get("crossing") or not isinstance(ours.mean, float):
-        return ours, (), []
+        return ours, _chance(metric, behind), []
     found = crossing(metric["measure"], behind)
-    if isinstance(found, Crossing):
-        known = replace(ours, between=found.between, examples=found.examples)
-        return known, found.course, []
-    return ours, (), [found]
+    if not isinstance(found, Crossing):
+        return ours, _chance(metric, behind), [found]
+    ours = replace(ours, between=found.between, examples=found.examples)
+    return ours, found.course or _chance(metric, behind), []
 
 
 def _chance(metric: Metric, behind: Sequence[Measure]) -> Sequence[Between]:
@@ -317,61 +396,37 @@ def _chance(metric: Metric, behind: Sequence[Measure]) -> Sequence[Between]:
     return [(sum(values) / len(values),) * 2] if values else []
 
 
-def _one_star(metric: Metric, number: Expected, behind: Sequence[Measure]) -> list[str]:
+def _one_star(place: CellMetric, number: Expected) -> list[str]:
     """Say that only the printed number or only ours has the star of what is never exceeded."""
-    if not metric.get("starred") or not number.printed.text:
+    if not place.metric.get("starred") or not number.printed.text:
         return []
-    ours = any(measure.number(f"{metric['measure']}_never") for measure in behind)
+    ours = any(run.number(f"{place.metric['measure']}_never") for run in place.behind)
     if ours == (number.flag == "starred"):
         return []
     return [f"only {'ours' if ours else 'the printed number'} was never exceeded (*)"]
 
 
-def _lacking(metric: Metric, behind: Sequence[Measure]) -> list[str]:
+def _lacking(place: CellMetric) -> list[str]:
     """Say in how many runs the metric has no value, and in how many it was not measured."""
-    undefined = sum(measure.undefined(metric["measure"]) for measure in behind)
-    known = sum(measure.of_metric(metric) is not None for measure in behind)
-    counts = {"is undefined in": undefined, "is missing in": len(behind) - known - undefined}
+    runs = place.behind
+    undefined = sum(run.undefined(place.metric["measure"]) for run in runs)
+    known = sum(run.of_metric(place.metric) is not None for run in runs)
+    counts = {"is undefined in": undefined, "is missing in": len(runs) - known - undefined}
     return [
-        f"the measure {what} {count} of {len(behind)} runs"
-        for what, count in counts.items()
-        if count
+        f"the measure {what} {count} of {len(runs)} runs" for what, count in counts.items() if count
     ]
 
 
-def _left_out(metric: Metric, behind: Sequence[Measure]) -> str:
+def _left_out(place: CellMetric) -> str:
     """Say of timings on which kind of machine they are, and which others are left out, if any."""
-    kept = [measure for measure in behind if not measure.left_out(metric["measure"])]
-    here = " or ".join(dict.fromkeys(str(measure.provenance.get("device")) for measure in kept))
-    counts = Counter(filter(None, (measure.left_out(metric["measure"]) for measure in behind)))
+    here = " or ".join(dict.fromkeys(str(run.provenance.get("device")) for run in place.timed))
+    why = (run.left_out(place.metric["measure"]) for run in place.measured)
+    counts = Counter(filter(None, why))
     runs = [f"{count} run{'s' * (count != 1)} {why}" for why, count in sorted(counts.items())]
     return f"timed on {here}; {', '.join(runs)} left out" if counts else ""
 
 
-def _failed(context: Context, row: Row, column: Column) -> str:
+def _failed(place: CellMetric) -> str:
     """Return why the runs behind a cell failed, nothing where they did not."""
-    return context.failed.get("/".join(needs.behind_cell(context.table, row, column)), "")
-
-
-def _difference(context: Context, cell: Cell) -> str:
-    """Return an overlay's difference to the scale it stands on, or nothing."""
-    base = context.base.get(cell.key, Cell()).mean
-    if isinstance(base, float) and isinstance(cell.mean, float):
-        return f"{cell.mean - base:+.3g}"
-    return ""
-
-
-def _told(
-    context: Context, cell: Cell, metric: Metric, behind: Sequence[Measure]
-) -> dict[str, Any]:
-    """Return a cell's entry in the sidecar: what was measured, and on which runs."""
-    own = not exchanged(context.overlaid, behind)
-    return {
-        **dict(zip(IDENTITY, cell.key, strict=True)),
-        "measure": metric["measure"],
-        "difference": (_difference(context, cell) or None) if own else None,
-        "seeds": [measure.seed for measure in behind],
-        "runs": [measure.identity for measure in behind],
-        "measures": [measure.path.as_posix() for measure in behind],
-        "partners": partners((measure, metric["measure"]) for measure in behind),
-    }
+    pair = needs.behind_cell(place.context.table, place.row, place.column)
+    return place.context.failed.get("/".join(pair), "")

@@ -1,12 +1,13 @@
 """A table as GitHub shows it: a cell has ours, the paper's in brackets, and the verdict's mark."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 from workflow.definitions.tables import Tables
 from workflow.files import markdown_cell
 from workflow.reporting.tables import marks
-from workflow.reporting.tables.layout import MISSING, NO_ROW, NOT_RUN, Box, Grid, notes
+from workflow.reporting.tables.layout import MISSING, NO_ROW, NOT_RUN, Grid
 from workflow.reporting.tables.long_form import QUOTED
 
 MOST = 12
@@ -25,17 +26,16 @@ def markdown(definitions: Tables, name: str, shown: Grid, scale: str) -> str:
     parts += _tables(shown) if shown.rows else [NO_ROW]
     if legend := _legend(shown):
         parts.append(legend)
-    parts.append("\n".join(f"- {note}" for note in notes(shown)))
+    parts.append("\n".join(f"- {note}" for note in shown.notes))
     return "\n\n".join(filter(None, parts))
 
 
 def _tables(shown: Grid) -> Iterator[str]:
     """Yield the table; a wide one with few rows is turned, another is shown in parts."""
-    first, names = len(shown.labels), [label for label, _ in shown.columns]
-    lines = [[*shown.labels, *names]]
-    for row in shown.rows:
-        lines.append([*(box.text for box in row[:first]), *_cells(shown, row)])
-    if not _fits(lines) and len(shown.rows) < len(names):
+    first = len(shown.labels)
+    lines = [[*shown.labels, *shown.columns]]
+    lines += [[*labels, *_cells(texts)] for labels, texts in shown.lines]
+    if not _fits(lines) and len(shown.rows) < len(shown.columns):
         head = ["", *(": ".join(line[:first]) for line in lines[1:])]
         lines = [head, *map(list, [*zip(*lines, strict=True)][first:])]
         first = 1
@@ -78,34 +78,31 @@ def _table(lines: Lines, first: int) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in written)
 
 
-def _cells(shown: Grid, row: Sequence[Box]) -> list[str]:
-    """Return the cells of a row, one a column; where the paper quotes, nothing is ours."""
-    boxes = iter(row[len(shown.labels) :])
-    quoted = any(QUOTED in box.words for box in row)
+def _cells(texts: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the cells of a row; where the paper quotes, nothing is ours."""
+    quoted = any(QUOTED in cell["words"] for cell in texts)
     blank = (NOT_RUN, MISSING) if quoted else (NOT_RUN,)
-    return [_cell([next(boxes) for _ in kinds], blank) for _, kinds in shown.columns]
+    return [_cell(cell, blank) for cell in texts]
 
 
-def _cell(boxes: Sequence[Box], blank: Sequence[str]) -> str:
-    """Return the boxes of a cell as one; ours is left out where it is one of `blank`."""
-    ours, *beside = boxes
-    text = "" if ours.text in blank else ours.text
-    if not beside or not beside[0].text:
-        return text
-    paper, verdict = beside
-    bracket = f"[{paper.text}] {verdict.marks}".rstrip().replace("] ", f"]{TOGETHER}")
-    return f"{text} {bracket.replace('(was ', f'(was{TOGETHER}')}".lstrip()
+def _cell(cell: Mapping[str, Any], blank: Sequence[str]) -> str:
+    """Return a cell as one text; ours is left out where it is one of `blank`."""
+    ours = "" if cell["ours"] in blank else cell["ours"]
+    if not cell["paper"]:
+        return str(ours)
+    bracket = f"[{cell['paper']}] {cell['marks']}".rstrip().replace("] ", f"]{TOGETHER}")
+    return f"{ours} {bracket.replace('(was ', f'(was{TOGETHER}')}".lstrip()
 
 
 def _legend(shown: Grid) -> str:
     """Say what brackets, marks and blanks mean, as far as there are any."""
-    boxes = [box for row in shown.rows for box in row]
-    said = ["[ ] the paper's"] if any(box.kind == "paper" and box.text for box in boxes) else []
-    said += marks.legend({word for box in boxes for word in box.words})
-    if any(" " in box.marks.partition(" (was")[0] for box in boxes):
+    texts = shown.texts
+    said = ["[ ] the paper's"] if any(texts["paper"]) else []
+    said += marks.legend(frozenset().union(*texts["words"]))
+    if any(" " in text.partition(" (was")[0] for text in texts["marks"]):
         said.append("several marks: of a cell's numbers, in their order")
-    if any("/" in box.marks for box in boxes):
+    if any("/" in text for text in texts["marks"]):
         said.append("✓/✗ beside each number that is printed")
-    if any(box.text == NOT_RUN for box in boxes):
+    if NOT_RUN in {*texts["ours"], *texts["verdict"]}:
         said.append("blank, but for what is printed: not run")
     return " · ".join(said)

@@ -2,19 +2,19 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from model.store.checksums import Damaged
 from workflow.definitions.paper import Paper
 from workflow.definitions.tables import Tables
 from workflow.errors import ReportingError
-from workflow.files import read_sidecar, write_sidecar, write_text
+from workflow.files import write_sidecar, write_text
+from workflow.reporting.cells import LongForm, csv_of, read_table, sidecar_of
 from workflow.reporting.measures import Measures
-from workflow.reporting.statistics.cells import Cell, read_cells, write_cells
+from workflow.reporting.overlaid import NOTHING, Overlaid
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.tables import layout
-from workflow.reporting.tables import long_form as tables
 from workflow.reporting.tables.latex import latex
+from workflow.reporting.tables.long_form import build
 from workflow.reporting.tables.markdown import markdown
 
 
@@ -25,50 +25,46 @@ def tabulate(
     measures: Measures,
     prefix: Path,
     base: Path | None = None,
-    overlaid: tables.Overlaid = tables.NOTHING,
-    failed: Mapping[str, str] = tables.NOTHING,
+    overlaid: Overlaid = NOTHING,
+    failed: Mapping[str, str] = NOTHING,
 ) -> None:
     """Write a table as `<prefix>.csv`, `.md`, `.tex` and its sidecar `.json`.
 
     `base` is the same table's CSV of the scale that an overlay stands on; it need not exist.
     `overlaid` is what the overlay changes of runs, and `failed` why they failed.
     """
-    before: list[Cell] = []
-    if base and base.is_file():
-        _check(base)
-        before = read_cells(base)
-    table = tables.build(paper, name, scale, measures, before, overlaid, failed)
+    before = _base(base).cells if base and base.is_file() else None
+    table = build(paper, name, scale, measures, before, overlaid, failed)
     write_table(table, paper.tables, name, prefix)
 
 
-def scale_of(sidecar: Mapping[str, Any]) -> str:
+def scale_of(table: LongForm) -> str:
     """Return the scale of a table as its title says it."""
-    scale = str(sidecar["scale"])
-    if any(cell["difference"] for cell in sidecar["cells"]):
+    scale = str(table.about["scale"])
+    if table.cells["difference"].notna().any():
         return f"{scale}, Δ is the difference to {base_scale(scale)}"
     return scale
 
 
-def write_table(table: tables.LongForm, definitions: Tables, name: str, prefix: Path) -> None:
+def write_table(table: LongForm, definitions: Tables, name: str, prefix: Path) -> None:
     """Write a table's four files.
 
     Args:
-        table: its cells and sidecar.
+        table: the table in long form.
         definitions: a whole `tables.yaml`, in which its layout stands.
         name: of the table.
         prefix: path of the files without their suffix.
     """
-    write_text(prefix.with_suffix(".csv"), write_cells(table.cells))
-    scale = scale_of(table.sidecar)
-    grid = layout.grid(definitions, name, table.cells, table.sidecar)
+    write_text(prefix.with_suffix(".csv"), csv_of(table.cells))
+    grid, scale = layout.grid(definitions, name, table), scale_of(table)
     write_text(prefix.with_suffix(".md"), markdown(definitions, name, grid, scale))
     write_text(prefix.with_suffix(".tex"), latex(definitions, name, grid, scale))
-    write_sidecar(prefix, table.sidecar, ("csv", "md", "tex"))
+    write_sidecar(prefix, sidecar_of(table), ("csv", "md", "tex"))
 
 
-def _check(base: Path) -> None:
+def _base(path: Path) -> LongForm:
     try:
-        read_sidecar(base)
+        return read_table(path)
     except Damaged as error:
         where = "it is of the scale that the overlay stands on"
         raise ReportingError(f"{error}; {where}: make mend makes it anew.") from None
