@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.reporting.synthetic import Results, printing
 from workflow.reporting.cells import read_table
-from workflow.reporting.publication.differing import ABOUT, section
+from workflow.reporting.publication.differing import section
 from workflow.reporting.tables.tabulating import tabulate
 
 
@@ -25,7 +25,10 @@ def test_numbers_that_differ_are_listed_once_with_their_cause(tmp_path: Path) ->
     _, rule, *lines = table.splitlines()
     ours = dict(zip(differ["metric"], differ["mean"].map("{:.1f}".format), strict=True))
     place = "[T](tables/discrete_transformer/README.md#stack_language): uniform: discrete + penalty"
-    assert about == ABOUT and rule == "| --- | --- | --- | --- | --- | --- |"
+    assert (
+        about.startswith("Ours that lie more than two tolerances")
+        and rule == "| --- | --- | --- | --- | --- | --- |"
+    )
     assert sorted(lines) == [
         f"| {place}, {metric} (macro) (`{metric}`) | {ours[metric]} | 0.5 | 1 "
         f"| as long as the paper's | {why} |"

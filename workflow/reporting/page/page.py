@@ -19,13 +19,12 @@ from workflow.reporting.page import runs as page_runs
 from workflow.reporting.page.headline import Headline
 from workflow.reporting.page.marks import SIGNS, Mark
 from workflow.reporting.page.runs import Recorded
-from workflow.reporting.page.templates import COLOURS, environment, inlined
+from workflow.reporting.page.templates import COLOURS, TEMPLATES, environment, inlined
 from workflow.reporting.statistics import tolerances
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.statistics.verdict import NEAR
 from workflow.reporting.tables import corpora
 
-TEMPLATES = Path(__file__).resolve().parents[2] / "report"
 SCRIPTS = ("menu.js", "tables.js", "panel.js")
 
 

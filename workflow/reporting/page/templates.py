@@ -1,20 +1,22 @@
-"""A page as one file: its template, and the styles and scripts that stand in it."""
+"""Pages of templates: HTML as one file with its styles and scripts, and Markdown."""
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-COLOURS = Path(__file__).resolve().parents[2] / "report" / "colours.css"
+TEMPLATES = Path(__file__).resolve().parents[2] / "report"
+COLOURS = TEMPLATES / "colours.css"
 """What the styles of all pages begin with."""
 
 
-def environment(folder: Path) -> Environment:
-    """Return what reads templates of a folder: text is escaped, an unknown name an error."""
+def environment(folder: Path, escaped: bool = True) -> Environment:
+    """Return what reads templates of a folder: an unknown name is an error."""
     return Environment(
         loader=FileSystemLoader(folder),
-        autoescape=True,
+        autoescape=escaped,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -24,3 +26,9 @@ def environment(folder: Path) -> Environment:
 def inlined(files: Iterable[Path]) -> Markup:
     """Return the content of files, one after the other, as it stands."""
     return Markup("\n").join(Markup(path.read_text(encoding="utf-8")) for path in files)
+
+
+def markdown(name: str, **values: Any) -> str:
+    """Return a page, or a section of one, by the name of its template in Markdown."""
+    template = environment(TEMPLATES, escaped=False).get_template(f"{name}.md.j2")
+    return template.render(values).rstrip("\n")

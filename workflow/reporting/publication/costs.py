@@ -17,12 +17,6 @@ from workflow.planning.estimate import Estimate, Estimator
 from workflow.planning.plan import Plan, Run
 from workflow.reporting.commands import command, measures
 
-ABOUT = """\
-Behind a table stands the command that makes it, and what that takes where nothing was made yet: \
-runs, time to train them one after another, memory of the largest, download. Time and memory are \
-those of published runs on their hardware, “about” where those are only alike. The page of a table \
-ends with the same for each row."""
-
 
 @dataclass(frozen=True)
 class Cost:

@@ -5,14 +5,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from workflow.reporting.cells import records
+from workflow.reporting.page.templates import markdown
 from workflow.reporting.publication.counting import comparisons, once
 from workflow.reporting.publication.following import page_of
 from workflow.reporting.publication.settings import CellSettings
-
-ABOUT = """\
-Ours that lie more than two tolerances from what a paper prints, and why, as far as that is known. \
-A number that stands in several tables is listed once. –: nothing was trained."""
-COLUMNS = ("number", "ours", "the paper's", "runs", "trained", "why")
 
 
 def differing(folder: Path) -> pd.DataFrame:
@@ -24,25 +21,21 @@ def differing(folder: Path) -> pd.DataFrame:
 
 def section(folder: Path, titles: Mapping[str, str]) -> str:
     """Return the section of a scale's page; `titles` are by `<paper>/<table>`."""
-    lines = [COLUMNS, ("---",) * len(COLUMNS)]
-    for number in differing(folder).to_dict("records"):
-        table = number["path"]
-        title = titles.get(f"{table.parent.name}/{table.stem}", table.stem).partition(":")[0]
-        link = page_of(table.relative_to(folder))
-        metric = f" (`{number['metric']}`)" if number["trained"] else ""
-        length = "for less than the paper's" if number["shorter"] else "as long as the paper's"
-        lines.append(
-            (
-                f"[{title}]({link}): {number['row']}, {number['column']}{metric}",
-                _ours(number["mean"], number["std"], number["expected"]),
-                number["expected"],
-                str(number["n"]) if number["trained"] else "–",
-                length if number["trained"] else "–",
-                number["because"] or "No cause is known.",
-            )
-        )
-    shown = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return f"{ABOUT}\n\n{shown}" if len(lines) > 2 else "None."
+    numbers = [
+        {
+            **number,
+            "title": _title(number["path"], titles),
+            "page": page_of(number["path"].relative_to(folder)),
+            "ours": _ours(number["mean"], number["std"], number["expected"]),
+        }
+        for number in records(differing(folder))
+    ]
+    return markdown("differing", numbers=numbers)
+
+
+def _title(table: Path, titles: Mapping[str, str]) -> str:
+    """Return the title of a table up to its colon."""
+    return titles.get(f"{table.parent.name}/{table.stem}", table.stem).partition(":")[0]
 
 
 def _ours(mean: float | str, std: float | None, expected: str) -> str:

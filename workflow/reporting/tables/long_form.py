@@ -4,11 +4,9 @@ Tables are defined in `tables.yaml` of their paper: rows, columns, and per colum
 shows.  The variant behind a cell is a template of the row's and the column's id.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, cast
+from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
@@ -23,13 +21,10 @@ from workflow.reporting.measures import (
     Measure,
     Measures,
     Scalar,
-    by_usual_device,
-    device_of,
     numbers_of,
-    partners,
     provenance,
 )
-from workflow.reporting.overlaid import NOTHING, Overlaid, changes_behind, exchanged
+from workflow.reporting.overlaid import NOTHING, Overlaid
 from workflow.reporting.statistics.aggregates import (
     UNDEFINED,
     Spread,
@@ -42,71 +37,10 @@ from workflow.reporting.statistics.aggregates import (
 from workflow.reporting.statistics.comparability import base_scale, hindrances
 from workflow.reporting.statistics.crossing import Crossing, crossing
 from workflow.reporting.statistics.verdict import Between, Ours, Tolerance, Verdict, judge
-from workflow.reporting.tables.footnotes import on_device
+from workflow.reporting.tables.behind import CellMetric, Context, columns_of, notes_on
 
 QUOTED = "quoted"
 """In the place of a verdict, for what the paper itself quotes from others and nobody runs."""
-
-
-@dataclass(frozen=True)
-class Context:
-    """What the cells of one table share."""
-
-    paper: Paper
-    name: str
-    scale: str
-    base: Mapping[tuple[str, ...], float | str | None]
-    """For an overlay: the values of the scale it stands on, by `key_of` their cells."""
-    overlaid: Overlaid
-    """What an overlay changes."""
-    failed: Mapping[str, str]
-    """Why runs failed, by `<experiment>/<variant>`."""
-
-    @property
-    def table(self) -> Table:
-        """The table's own definition."""
-        return cast(Table, self.paper.definition("tables", self.name))
-
-
-@dataclass(frozen=True)
-class CellMetric:
-    """A row and a column of a table, and one of the metrics that are shown there."""
-
-    context: Context
-    row: Row
-    column: Column
-    called: str
-    """The metric's name."""
-    metric: Metric
-    measured: Sequence[Measure]
-    """The runs of the variant."""
-
-    @cached_property
-    def timed(self) -> Sequence[Measure]:
-        """The runs but those whose timings are of another kind of machine, or of other code."""
-        return [run for run in self.measured if not run.left_out(self.metric["measure"])]
-
-    @cached_property
-    def behind(self) -> Sequence[Measure]:
-        """The runs that the cell shows: of a number those of one device, of a text the first.
-
-        Texts have no mean.
-        """
-        known = [run for run in self.timed if run.of_metric(self.metric)]
-        first = known[0].of_metric(self.metric) if known else None
-        if first and isinstance(first.value, str):
-            return known[:1]
-        return by_usual_device(self.timed, known)[0] if known else self.timed
-
-    @cached_property
-    def changes(self) -> dict[str, Any]:
-        """What an overlay changes of the runs, as the column `overlaid`."""
-        return changes_behind(self.context.overlaid, self.behind)
-
-    @cached_property
-    def data(self) -> str:
-        """The dataset that an overlay puts in the place of the paper's, if it does."""
-        return exchanged(self.context.overlaid, self.behind)
 
 
 def build(
@@ -162,14 +96,14 @@ def _cells(place: CellMetric) -> list[dict[str, Any]]:
     ours, scalars = ours_of(place.metric, _statistic(place), place.behind)
     own, *other = _spreads(place, ours, scalars)
     ours, blind, unknown = _crossed(place, ours)
-    of_runs, why = _of_runs(place, ours), _hindrances(place, ours)
-    about_runs = _about_runs(place, scalars, of_runs)
+    behind, why = columns_of(place, ours), _hindrances(place, ours)
+    about = notes_on(place, scalars, behind)
     cells = []
     for number in _printed(place):
         against = [*why, *_misprint(number), *(_one_star(place, number) or unknown)]
         compared, notes = _compared(place, ours, number, against, blind)
-        cell = record(**_of_place(place, number, scalars), **own, **of_runs, **compared)
-        cells.append(_with_note(place, cell, [*notes, number.note, *about_runs]))
+        cell = record(**_of_place(place, number, scalars), **own, **behind, **compared)
+        cells.append(_with_note(place, cell, [*notes, number.note, *about]))
     return cells + [_of_seeds(place, cells[0], spread) for spread in other if ours.runs]
 
 
@@ -226,23 +160,6 @@ def _of_place(place: CellMetric, number: Expected, scalars: Sequence[Scalar]) ->
     }
 
 
-def _of_runs(place: CellMetric, ours: Ours) -> dict[str, Any]:
-    """Return the columns that say which runs are behind a cell, and what is to be said of them."""
-    runs = place.behind
-    return {
-        "seeds": [run.seed for run in runs],
-        "runs": [run.identity for run in runs],
-        "measures": [run.path.as_posix() for run in runs],
-        "partners": partners((run, place.metric["measure"]) for run in runs),
-        "between": list(ours.between or ()),
-        "impossible": [why for run in runs if (why := run.impossible(place.metric["measure"]))],
-        "diverged": [run.diverged for run in runs if run.diverged],
-        "failed": "" if runs else _failed(place),
-        "other_devices": _on_other_devices(place),
-        **place.changes,
-    }
-
-
 def _compared(
     place: CellMetric,
     ours: Ours,
@@ -266,23 +183,6 @@ def _compared(
         notes.append(f"seeds {', '.join(str(run.seed) for run in place.behind)}")
     word = {"verdict": QUOTED if quoted else verdict.word}
     return {**word, **because, "formerly": before.word if changed else ""}, notes
-
-
-def _about_runs(
-    place: CellMetric, scalars: Sequence[Scalar], columns: Mapping[str, Any]
-) -> list[str]:
-    """Return notes on the runs behind a cell: how they count, which are left out, which failed."""
-    share = bool(place.metric.get("proportion")) and bool(scalars)
-    return [
-        "fraction of runs, with its exact interval" if share else "",
-        *_lacking(place),
-        *columns["impossible"],
-        *columns["diverged"],
-        _left_out(place),
-        *map(on_device, columns["other_devices"]),
-        f"failed: {columns['failed']}" if columns["failed"] else "",
-        "" if place.data else str(place.row.get("note", "")),
-    ]
 
 
 def _with_note(place: CellMetric, cell: dict[str, Any], notes: Iterable[str]) -> dict[str, Any]:
@@ -316,34 +216,6 @@ def _difference(place: CellMetric, cell: Mapping[str, Any]) -> str | None:
     if isinstance(base, float) and isinstance(cell["mean"], float) and not place.data:
         return f"{cell['mean'] - base:+.3g}"
     return None
-
-
-def _on_other_devices(place: CellMetric) -> list[dict[str, Any]]:
-    """Return what runs of other devices than the cell's have, a device each."""
-    found = []
-    values = _numbers(place.metric, place.behind)
-    for device in dict.fromkeys(map(device_of, place.measured)):
-        others = [run for run in place.timed if device_of(run) == device]
-        others = [run for run in others if run not in place.behind]
-        if values and (theirs := _numbers(place.metric, others)):
-            mean = sum(theirs) / len(theirs)
-            found.append(
-                {
-                    "device": device,
-                    "mean": mean,
-                    "n": len(theirs),
-                    "difference": mean - sum(values) / len(values),
-                    "runs": [run.identity for run in others],
-                    "measures": [run.path.as_posix() for run in others],
-                }
-            )
-    return found
-
-
-def _numbers(metric: Metric, runs: Sequence[Measure]) -> list[float]:
-    """Return the numbers that runs have for a metric."""
-    scalars = (run.of_metric(metric) for run in runs)
-    return [one.value for one in scalars if one and isinstance(one.value, float | int)]
 
 
 def _unit(metric: Metric, scalars: Sequence[Scalar]) -> str:
@@ -404,29 +276,3 @@ def _one_star(place: CellMetric, number: Expected) -> list[str]:
     if ours == (number.flag == "starred"):
         return []
     return [f"only {'ours' if ours else 'the printed number'} was never exceeded (*)"]
-
-
-def _lacking(place: CellMetric) -> list[str]:
-    """Say in how many runs the metric has no value, and in how many it was not measured."""
-    runs = place.behind
-    undefined = sum(run.undefined(place.metric["measure"]) for run in runs)
-    known = sum(run.of_metric(place.metric) is not None for run in runs)
-    counts = {"is undefined in": undefined, "is missing in": len(runs) - known - undefined}
-    return [
-        f"the measure {what} {count} of {len(runs)} runs" for what, count in counts.items() if count
-    ]
-
-
-def _left_out(place: CellMetric) -> str:
-    """Say of timings on which kind of machine they are, and which others are left out, if any."""
-    here = " or ".join(dict.fromkeys(str(run.provenance.get("device")) for run in place.timed))
-    why = (run.left_out(place.metric["measure"]) for run in place.measured)
-    counts = Counter(filter(None, why))
-    runs = [f"{count} run{'s' * (count != 1)} {why}" for why, count in sorted(counts.items())]
-    return f"timed on {here}; {', '.join(runs)} left out" if counts else ""
-
-
-def _failed(place: CellMetric) -> str:
-    """Return why the runs behind a cell failed, nothing where they did not."""
-    pair = needs.behind_cell(place.context.table, place.row, place.column)
-    return place.context.failed.get("/".join(pair), "")
