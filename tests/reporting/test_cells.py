@@ -1,5 +1,6 @@
 """The frame of cells: rounded once, where a cell is made, and the same when it is read again."""
 
+import ast
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from tests.reporting.synthetic import one_run, toy, toy_table
+from workflow import ROOT
 from workflow.files import write_sidecar
 from workflow.reporting.cells import (
     NUMBERS,
@@ -102,3 +104,16 @@ def test_a_table_over_runs_is_read_again(tmp_path: Path) -> None:
     assert_frame_equal(again.cells, table.cells)
     assert again.about == table.about
     assert isinstance(table.cells, pd.DataFrame) and [*table.cells["n"]] == [2, None]
+
+
+@pytest.mark.parametrize("room", ["tables", "page", "publication"])
+def test_no_class_but_the_frame_holds_a_value_of_a_cell(room: str) -> None:
+    fields = [
+        (path.name, part.target.id)
+        for path in (ROOT / "workflow/reporting" / room).glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+        for part in node.body
+        if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)
+    ]
+    assert fields and not {name for _, name in fields} & {"mean", "std", "n", "ci_low", "expected"}

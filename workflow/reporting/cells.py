@@ -14,6 +14,8 @@ import pandas as pd
 
 from workflow.files import csv_text, read_csv, read_sidecar
 
+Cell = Mapping[str, Any]
+"""A row of the frame, by column."""
 IDENTITY = ("source", "row", "column", "metric", "spread_over")
 """What tells a cell from all others of its table."""
 NUMBERS = ("expected_std", "mean", "std", "ci_low", "ci_high")
@@ -78,7 +80,7 @@ def record(**columns: Any) -> dict[str, Any]:
     return row | {name: rounded(row[name]) for name in NUMBERS}
 
 
-def frame(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+def frame(records: Iterable[Cell]) -> pd.DataFrame:
     """Return the cells of a table; TypeError where a record is not as `SCHEMA` says."""
     rows = list(records)
     for row in rows:
@@ -96,7 +98,7 @@ def records(cells: pd.DataFrame) -> list[dict[str, Any]]:
     return [dict(zip(cells.columns, row, strict=True)) for row in rows]
 
 
-def key_of(cell: Mapping[str, Any]) -> tuple[str, ...]:
+def key_of(cell: Cell) -> tuple[str, ...]:
     """Return what tells a cell from all others of its table."""
     return tuple(cell[name] for name in IDENTITY)
 

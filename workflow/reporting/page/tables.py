@@ -8,13 +8,10 @@ import pandas as pd
 
 from workflow.definitions.cells import row_name
 from workflow.definitions.tables import Tables
-from workflow.reporting.cells import LongForm, records, text
+from workflow.reporting.cells import Cell, LongForm, records, text
 from workflow.reporting.page.marks import Mark
 from workflow.reporting.page.runs import addresses
 from workflow.reporting.tables import layout
-
-Cell = Mapping[str, Any]
-"""A row of the frame of cells."""
 
 
 @dataclass(frozen=True)

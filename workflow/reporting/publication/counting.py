@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from workflow.reporting.cells import SCHEMA, read_table, records
+from workflow.reporting.cells import SCHEMA, Cell, read_table, records
 from workflow.reporting.publication.settings import CellSettings
 from workflow.reporting.statistics.verdict import COMPARED, WORDS
 
@@ -63,15 +63,13 @@ def _compared(cells: pd.DataFrame) -> pd.DataFrame:
     return cells[(cells["expected"] != "") & cells["verdict"].isin(WORDS) & ~again]
 
 
-def _setting(
-    settings: CellSettings, about: Mapping[str, Any], cell: Mapping[str, Any]
-) -> dict[str, Any]:
+def _setting(settings: CellSettings, about: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
     if cell["verdict"] == "not run":
         return {"lacking": settings.lacking(about, cell)}
     return {"shorter": settings.shorter(about, cell)}
 
 
-def measurement(about: Mapping[str, Any], cell: Mapping[str, Any]) -> Hashable:
+def measurement(about: Mapping[str, Any], cell: Cell) -> Hashable:
     """Return what tells a cell's measurement from others: runs, quantity and value; None of data.
 
     One quantity may be measured by several evaluators, in one table as a fraction and in percent in

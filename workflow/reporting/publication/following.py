@@ -6,7 +6,7 @@ from typing import Any
 
 from workflow.files import SIDECARS
 from workflow.lines import read_lines
-from workflow.reporting.cells import read_table, records, text
+from workflow.reporting.cells import Cell, read_table, records, text
 from workflow.reporting.page.templates import markdown
 from workflow.reporting.publication.counting import trained
 from workflow.reporting.publication.results import RUNS, key_at, lines_of
@@ -52,7 +52,7 @@ def _line(folder: Path, file: Path, key: str) -> str:
     return f"{file.as_posix()}#L{[*read_lines(folder / file)].index(key) + 1}"
 
 
-def _cells(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any], Mapping[str, Any]]]:
+def _cells(folder: Path) -> Iterator[tuple[Path, Cell, Mapping[str, Any]]]:
     """Yield the cells of trained models beside a number: table, cell, first run."""
     for path in sorted((folder / "tables").glob("*/*.csv")):
         table = read_table(path)

@@ -9,6 +9,7 @@ from workflow.definitions.cells import behind_cell, cells, row_name
 from workflow.definitions.paper import PAPERS, Paper
 from workflow.files import read_sidecar
 from workflow.planning.departures import AtHand, Departures
+from workflow.reporting.cells import Cell
 from workflow.reporting.statistics.comparability import base_scale
 
 GPU, UNDONE = "needs a GPU", "not done"
@@ -30,14 +31,14 @@ class CellSettings:
         facts = [one for path in tables for one in read_sidecar(path).get("corpora", {}).values()]
         self.described = [one["recipe"] for one in facts if "missing" not in one]
 
-    def shorter(self, about: Mapping[str, Any], cell: Mapping[str, Any]) -> bool:
+    def shorter(self, about: Mapping[str, Any], cell: Cell) -> bool:
         """Return whether a cell's run was trained for less than the paper's."""
         if "corpora" in about:
             return False
         experiment, variant = _behind(about, cell)
         return self.departures.of(experiment, [variant]) == "shorter"
 
-    def lacking(self, about: Mapping[str, Any], cell: Mapping[str, Any]) -> str:
+    def lacking(self, about: Mapping[str, Any], cell: Cell) -> str:
         """Return why a cell was not run, one of `REASONS`."""
         if cell["unit"].endswith("/s"):  # Speeds are of the paper's hardware.
             return GPU
@@ -55,7 +56,7 @@ class CellSettings:
         return "whole" if row["data"]["dataset"] in known else "absent"
 
 
-def _behind(about: Mapping[str, Any], cell: Mapping[str, Any]) -> tuple[str, str]:
+def _behind(about: Mapping[str, Any], cell: Cell) -> tuple[str, str]:
     """Return experiment and variant behind a cell of a table."""
     return _variants(about["paper"], about["table"])[cell["row"], cell["column"]]
 

@@ -66,11 +66,6 @@ class CellMetric:
         return by_usual_device(self.timed, known)[0] if known else self.timed
 
     @cached_property
-    def changes(self) -> dict[str, Any]:
-        """What an overlay changes of the runs, as the column `overlaid`."""
-        return changes_behind(self.context.overlaid, self.behind)
-
-    @cached_property
     def data(self) -> str:
         """The dataset that an overlay puts in the place of the paper's, if it does."""
         return exchanged(self.context.overlaid, self.behind)
@@ -89,7 +84,7 @@ def columns_of(place: CellMetric, ours: Ours) -> dict[str, Any]:
         "diverged": [run.diverged for run in runs if run.diverged],
         "failed": "" if runs else _failed(place),
         "other_devices": _on_other_devices(place),
-        **place.changes,
+        **changes_behind(place.context.overlaid, runs),
     }
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from workflow.reporting.cells import Cell
 from workflow.reporting.measures import Run
 
 NAMED = 8
@@ -47,7 +48,7 @@ def _follows(one: str, other: str) -> bool:
     return one.isdigit() and other.isdigit() and int(other) == int(one) + 1
 
 
-def differing(cells: Iterable[Mapping[str, Any]]) -> list[str]:
+def differing(cells: Iterable[Cell]) -> list[str]:
     """Say why cells differ from printed numbers, a line a cause."""
     causes: dict[str, list[str]] = {}
     for cell in cells:
@@ -59,7 +60,7 @@ def differing(cells: Iterable[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def refused(cells: Iterable[Mapping[str, Any]]) -> list[str]:
+def refused(cells: Iterable[Cell]) -> list[str]:
     """Say which values are left out as impossible, and which trainings diverged, a line a run."""
     return [
         f"{about}{fault}."
@@ -68,7 +69,7 @@ def refused(cells: Iterable[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def failed(cells: Iterable[Mapping[str, Any]]) -> list[str]:
+def failed(cells: Iterable[Cell]) -> list[str]:
     """Say which rows failed and why, a line a cause."""
     causes: dict[str, list[str]] = {}
     for cell in cells:
@@ -83,7 +84,7 @@ def on_device(other: Mapping[str, Any]) -> str:
     return f"{other['mean']:.4g} ({other['difference']:+.2g}) over {runs} on {other['device']}"
 
 
-def other_devices(cells: Iterable[Mapping[str, Any]]) -> list[str]:
+def other_devices(cells: Iterable[Cell]) -> list[str]:
     """Say which rows have runs of other devices, which are in no mean, and what these have.
 
     Of a row and a device it is the first number; notes in the CSV have the others.

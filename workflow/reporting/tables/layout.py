@@ -10,7 +10,7 @@ import pandas as pd
 
 from workflow.definitions.cells import cells, format_of, metrics_of, row_name
 from workflow.definitions.tables import Metric, Row, Tables
-from workflow.reporting.cells import LongForm, records, value_of
+from workflow.reporting.cells import Cell, LongForm, records, value_of
 from workflow.reporting.overlaid import CAPTION, on_other_data, overlaid
 from workflow.reporting.statistics.aggregates import UNDEFINED
 from workflow.reporting.tables import marks
@@ -29,8 +29,6 @@ from workflow.reporting.tables.footnotes import (
 MISSING, NOT_RUN = "–", "not run"
 NO_ROW = "None of its rows was run; they stand in the CSV, with what the paper prints."
 IN_CSV = "What the paper prints there stands in the CSV."
-Cell = Mapping[str, Any]
-"""A row of the frame of cells."""
 TEXTS = ("ours", "paper", "verdict", "marks")
 EMPTY: Mapping[str, Any] = {**dict.fromkeys(TEXTS, ""), "words": frozenset()}
 """What a reader sees where a row has no such column."""

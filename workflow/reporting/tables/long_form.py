@@ -13,17 +13,11 @@ import pandas as pd
 from workflow.definitions import cells as needs
 from workflow.definitions.expected import Expected, Printed
 from workflow.definitions.paper import Paper
-from workflow.definitions.tables import Column, Metric, Row, Rule, Table
+from workflow.definitions.tables import Column, Metric, Row
 from workflow.errors import ReportingError
 from workflow.reporting.bounds import bounds_of
-from workflow.reporting.cells import LongForm, frame, key_of, record, records
-from workflow.reporting.measures import (
-    Measure,
-    Measures,
-    Scalar,
-    numbers_of,
-    provenance,
-)
+from workflow.reporting.cells import Cell, LongForm, frame, key_of, record, records
+from workflow.reporting.measures import Measure, Measures, Scalar, numbers_of, provenance
 from workflow.reporting.overlaid import NOTHING, Overlaid
 from workflow.reporting.statistics.aggregates import (
     UNDEFINED,
@@ -36,7 +30,7 @@ from workflow.reporting.statistics.aggregates import (
 )
 from workflow.reporting.statistics.comparability import base_scale, hindrances
 from workflow.reporting.statistics.crossing import Crossing, crossing
-from workflow.reporting.statistics.verdict import Between, Ours, Tolerance, Verdict, judge
+from workflow.reporting.statistics.verdict import Between, Ours, Tolerance, judge
 from workflow.reporting.tables.behind import CellMetric, Context, columns_of, notes_on
 
 QUOTED = "quoted"
@@ -63,9 +57,7 @@ def build(
     before = {} if base is None else {key_of(cell): cell["mean"] for cell in records(base)}
     context = Context(paper, name, scale, before, overlaid, failed)
     places = [
-        CellMetric(
-            context, row, column, called, metric, _measured(context.table, row, column, measures)
-        )
+        CellMetric(context, row, column, called, metric, _measured(context, row, column, measures))
         for row, column in needs.cells(context.table)
         for called, metric in needs.cell_metrics(paper.tables, row, column)
     ]
@@ -86,29 +78,27 @@ def build(
     return LongForm(frame(cell for place in places for cell in _cells(place)), about)
 
 
-def _measured(table: Table, row: Row, column: Column, measures: Measures) -> Sequence[Measure]:
+def _measured(context: Context, row: Row, column: Column, measures: Measures) -> list[Measure]:
     """Return the runs of the variant behind a row and a column; none of what a paper quotes."""
-    return [] if row.get("quoted") else measures.of(*needs.behind_cell(table, row, column))
+    return [] if row.get("quoted") else measures.of(*needs.behind_cell(context.table, row, column))
 
 
 def _cells(place: CellMetric) -> list[dict[str, Any]]:
     """Return a place's cells: one a printed number, and one more for the other spread."""
-    ours, scalars = ours_of(place.metric, _statistic(place), place.behind)
+    statistic = place.metric.get("statistic", place.context.table.get("statistic", "mean"))
+    ours, scalars = ours_of(place.metric, statistic, place.behind)
     own, *other = _spreads(place, ours, scalars)
     ours, blind, unknown = _crossed(place, ours)
     behind, why = columns_of(place, ours), _hindrances(place, ours)
     about = notes_on(place, scalars, behind)
     cells = []
     for number in _printed(place):
-        against = [*why, *_misprint(number), *(_one_star(place, number) or unknown)]
+        misprint = ["the printed number is a misprint"] if number.flag == "misprint" else []
+        against = [*why, *misprint, *(_one_star(place, number) or unknown)]
         compared, notes = _compared(place, ours, number, against, blind)
         cell = record(**_of_place(place, number, scalars), **own, **behind, **compared)
         cells.append(_with_note(place, cell, [*notes, number.note, *about]))
     return cells + [_of_seeds(place, cells[0], spread) for spread in other if ours.runs]
-
-
-def _statistic(place: CellMetric) -> str:
-    return place.metric.get("statistic", place.context.table.get("statistic", "mean"))
 
 
 def _spreads(place: CellMetric, ours: Ours, scalars: Sequence[Scalar]) -> list[Spread]:
@@ -139,10 +129,6 @@ def _hindrances(place: CellMetric, ours: Ours) -> list[str]:
     return why + (["our value is undefined"] if ours.mean == UNDEFINED else [])
 
 
-def _misprint(number: Expected) -> list[str]:
-    return ["the printed number is a misprint"] if number.flag == "misprint" else []
-
-
 def _of_place(place: CellMetric, number: Expected, scalars: Sequence[Scalar]) -> dict[str, Any]:
     """Return the columns that say where a cell stands, and beside which number."""
     return {
@@ -168,14 +154,21 @@ def _compared(
     blind: Sequence[Between],
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the columns of a verdict, by today's rule and the former one, and notes on both."""
-    rule = place.metric.get("tolerance")
+    row, rule = place.row, place.metric.get("tolerance")
     former = rule.get("formerly") if rule else None
-    verdict = _by(rule, place.row, ours, number, against, blind)
-    before = _by(former, place.row, ours, number, against, blind) if former else verdict
-    changed = former is not None and before.word != verdict.word
-    table, row, column = place.context.table, place.row, place.column
-    because = needs.why_different(table, row["id"], column["id"], verdict.word)
-    quoted = bool(row.get("quoted"))
+    verdict, before = (
+        judge(
+            ours,
+            number.printed,
+            Tolerance.of(it, row["id"]) if it else None,
+            against,
+            blind,
+            second_reading=row.get("flag") == "reading",
+        )
+        for it in (rule, former or rule)
+    )
+    because = needs.why_different(place.context.table, row["id"], place.column["id"], verdict.word)
+    quoted, changed = bool(row.get("quoted")), before.word != verdict.word
     notes = ["" if quoted else verdict.reason, *because.values()]
     if former and changed:
         notes.append(f"{before.word} until {former['until']}: {before.reason}")
@@ -196,7 +189,7 @@ def _with_note(place: CellMetric, cell: dict[str, Any], notes: Iterable[str]) ->
     return {**cell, "difference": difference, "note": note}
 
 
-def _of_seeds(place: CellMetric, cell: Mapping[str, Any], spread: Spread) -> dict[str, Any]:
+def _of_seeds(place: CellMetric, cell: Cell, spread: Spread) -> dict[str, Any]:
     """Return a cell over examples as one over runs, which is compared with nothing."""
     place_of = ("paper", "table", "row", "column", "metric", "unit", "measure")
     runs_of = ("seeds", "runs", "measures", "partners", "overlaid", "other_devices")
@@ -210,7 +203,7 @@ def _of_seeds(place: CellMetric, cell: Mapping[str, Any], spread: Spread) -> dic
     return {**over_seeds, "difference": _difference(place, over_seeds)}
 
 
-def _difference(place: CellMetric, cell: Mapping[str, Any]) -> str | None:
+def _difference(place: CellMetric, cell: Cell) -> str | None:
     """Return an overlay's difference to the scale it stands on; none where data are others."""
     base = place.context.base.get(key_of(cell))
     if isinstance(base, float) and isinstance(cell["mean"], float) and not place.data:
@@ -230,20 +223,6 @@ def _unit(metric: Metric, scalars: Sequence[Scalar]) -> str:
             "them again (make forget RUN=<identity>)."
         )
     return "fraction of runs" if units and metric.get("proportion") else "".join(units)
-
-
-def _by(
-    rule: Rule | None,
-    row: Row,
-    ours: Ours,
-    number: Expected,
-    against: Sequence[str],
-    blind: Sequence[Between],
-) -> Verdict:
-    """Return the verdict by a rule."""
-    tolerance = Tolerance.of(rule, row["id"]) if rule else None
-    second = row.get("flag") == "reading"
-    return judge(ours, number.printed, tolerance, against, blind, second)
 
 
 def _crossed(place: CellMetric, ours: Ours) -> tuple[Ours, Sequence[Between], list[str]]:
