@@ -1,12 +1,13 @@
 """What is timed on a GPU runs, on a CPU at tiny sizes, and its page tells it."""
 
 import json
+import multiprocessing
 import re
 
 import pytest
 import torch
 
-from benchmarks import gpu, gpu_table
+from benchmarks import ceiling, gpu, gpu_table
 from benchmarks.made_up import made_up_pairs
 from benchmarks.models import SHAPES
 from benchmarks.record import FOLDER
@@ -19,6 +20,10 @@ def measured(tmp_path, monkeypatch):
     monkeypatch.setattr(gpu, "SHAPES", dict.fromkeys(SHAPES, TINY))
     monkeypatch.setattr(gpu, "PROGRAMS", (1,))
     monkeypatch.setattr(gpu, "CUDA", False)
+    monkeypatch.setattr(ceiling, "SIZE", 64)
+    # A fork knows these sizes; a new program, as where there is a GPU, would take the real ones.
+    fork = multiprocessing.get_context("fork")
+    monkeypatch.setattr(multiprocessing, "get_context", lambda _: fork)
     threads, mode = torch.get_num_threads(), torch.get_float32_matmul_precision()
     gpu.main(["training", "mechanisms", "search", "sharing", "--out", str(tmp_path)])
     torch.set_num_threads(threads)

@@ -151,7 +151,6 @@ def row(*columns: object) -> bytes:
             OFFICIAL["test.csv"] + b'1,"a "b" c",d\n',
             r"test.csv, line 17: this row has a wrong quote \(.*\); correct the file",
         ),
-        ("train", table(items("train")[::4]), "the split `train` has the label 0 only"),
     ],
 )
 def test_a_wrong_file_is_named(refuse, file, content, sentence):

@@ -78,21 +78,9 @@ def test_the_tokenized_files(take):
     assert files(TOKENIZED_RECIPE)["sources"] == TOKENIZED and len(TOKENIZED) == 28
 
 
-def only(word: str) -> dict[str, bytes]:
-    return {name: content for name, content in archive().items() if word in name}
-
-
-@pytest.mark.parametrize(
-    ("content", "sentence"),
-    [
-        (tar(archive())[:-40], "data.tar.gz: this archive is damaged or cut short"),
-        (tar({"a": b"b"}), "data.tar.gz: there are no reviews in this archive; delete the file"),
-        (tar(only("negative")), "the split `train` has the label 0 only"),
-    ],
-    ids=["cut", "empty", "one class"],
-)
-def test_a_wrong_archive_is_named(refuse, content, sentence):
-    refuse({"dataset": "amazon"}, {ARCHIVE: content}, sentence)
+def test_an_archive_without_reviews_is_named(refuse):
+    sentence = "data.tar.gz: there are no reviews in this archive; delete the file"
+    refuse({"dataset": "amazon"}, {ARCHIVE: tar({"a": b"b"})}, sentence)
 
 
 @pytest.mark.parametrize(
@@ -120,16 +108,8 @@ def test_reviews_that_are_not_told_apart_are_refused(take, refuse, lines):
 
 @pytest.mark.parametrize("line", [b"2\tgood", b"good", b"-1\tgood"])
 def test_a_wrong_line_is_named(refuse, line):
-    refuse(
-        TOKENIZED_RECIPE,
-        tokenized(baby__task__test=b"1\tfine\n" + line + b"\n"),
-        r"baby.task.test, line 2: expected 0 or 1 and a tab before",
-    )
-
-
-def test_a_third_column_is_named(refuse):
-    files = tokenized(baby__task__test=b"1\tfine\n0\tdull\tmore\n")
-    refuse(TOKENIZED_RECIPE, files, r"baby.task.test, line 2: expected two columns .* found 3")
+    files = tokenized(baby__task__test=b"1\tfine\n" + line + b"\n")
+    refuse(TOKENIZED_RECIPE, files, r"baby.task.test, line 2: expected 0 or 1 and a tab before")
 
 
 def everything(manifest: dict[str, Any]) -> int:

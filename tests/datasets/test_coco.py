@@ -2,8 +2,8 @@
 
 import json
 import os
+import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -29,9 +29,9 @@ from workflow.datasets.kinds.image_features import (
     write_features,
     write_index,
 )
+from workflow.datasets.kinds.recipe import load
 from workflow.errors import DataError
 
-Script = Callable[..., "subprocess.CompletedProcess[str]"]
 RECIPE = {"dataset": "coco", "regions": 3, "threshold": 1}
 SPLIT_OF = {11: "train", 12: "restval", 13: "val", 14: "test"}
 
@@ -80,29 +80,33 @@ def reading(tmp_path: Path) -> Callable[[], Any]:
 
 
 @pytest.fixture
-def prepare(script: Script, tmp_path: Path) -> Callable[[bytes], Any]:
-    """Return a function that runs the programs up to `prepare` and returns its process."""
+def prepare(tmp_path: Path) -> Callable[[bytes], Any]:
+    """Return a function that prepares an archive with the features of `manual`."""
 
     def run(archive: bytes) -> Any:
-        index = tmp_path / FEATURES
-        manual = ["--manual", tmp_path / "manual", "--out", index]
-        found = script("index_features", "--dataset", "coco", *manual)
-        if found.returncode:
-            return found
-        path = tmp_path / "caption_datasets.zip"
+        index, path = tmp_path / FEATURES, tmp_path / "caption_datasets.zip"
+        write_index(find(tmp_path / "manual", "coco"), index)
         path.write_bytes(archive)
-        origins.write(path, Origin("bundle", origins.sha256(path), len(archive), "test"))
-        out = ["--out", tmp_path / "prepared"]
-        return script("prepare", "--recipe", json.dumps(RECIPE), "--sources", path, index, *out)
+        dataset = load(RECIPE)
+        dataset.prepare([path, index], tmp_path / "prepared")
+        return dataset
 
     return run
 
 
-def test_captions_and_features_become_arrays(prepare, script, folder, tmp_path):
+def test_captions_and_features_become_arrays(script, folder, tmp_path):
+    """By the programs, as the workflow calls them."""
     put(folder)
-    assert prepare(karpathy()).stderr == ""
-    out = ["--prepared", tmp_path / "prepared", "--out", tmp_path / "encoded"]
-    assert script("encode", "--recipe", json.dumps(RECIPE), *out).stderr == ""
+    index, path = tmp_path / FEATURES, tmp_path / "caption_datasets.zip"
+    path.write_bytes(karpathy())
+    origins.write(path, Origin("bundle", origins.sha256(path), path.stat().st_size, "test"))
+    prepared, recipe = tmp_path / "prepared", ("--recipe", json.dumps(RECIPE))
+    for command in (
+        ["index_features", "--dataset", "coco", "--manual", tmp_path / "manual", "--out", index],
+        ["prepare", *recipe, "--sources", path, index, "--out", prepared],
+        ["encode", *recipe, "--prepared", prepared, "--out", tmp_path / "encoded"],
+    ):
+        assert script(*command).stderr == ""
     corpus = Corpus(tmp_path / "encoded")
     train = corpus.split("train")
     assert train.columns["regions"].tolist() == [3, 2]
@@ -134,46 +138,49 @@ def test_captions_and_features_become_arrays(prepare, script, folder, tmp_path):
 )
 def test_a_flaw_in_one_image_is_counted(prepare, folder, tmp_path, sentences, captions, counts):
     put(folder)
-    assert prepare(karpathy(sentences=sentences)).stderr == ""
+    prepare(karpathy(sentences=sentences))
     written = read_records(tmp_path / "prepared" / "train.jsonl")
     assert [record["text"] for record in written] == captions
     assert read_left_out(tmp_path / "prepared") == counts
 
 
-def test_bad_input_is_one_sentence_of_the_program(prepare, tmp_path):
-    sentence = refused(prepare(karpathy()))
-    folder = tmp_path / "manual" / "coco" / "features"
-    assert "There are no features of the images of `coco`" in sentence
-    assert "github.com/peteanderson80" in sentence and f"for each image at {folder}" in sentence
-    folder.mkdir(parents=True)
-    assert "has no file `<image>.npz` or `.npy`" in refused(prepare(karpathy()))
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"split": "valid"}, "of split 'valid', and Karpathy's are train"),
+        ({"cocoid": 99}, "has no features of image 99, which the captions name; add 99.npz or"),
+        ({"split": ["val"]}, "image 2 is of split \"['val']\", and Karpathy's"),
+        ({"cocoid": 11}, "image 2 has the cocoid 11, as image 1 has"),
+        ({"cocoid": "13"}, "image 3 has the cocoid 13, as image 2 has"),
+        ({"sentences": [{"raw": "A dog."}]}, "image 2 lacks 'tokens'"),
+    ],
+    ids=str,
+)
+def test_a_wrong_image_is_named(prepare, folder, changes, sentence):
     put(folder)
-    wrong = {
-        "of split 'valid', and Karpathy's are train": {"split": "valid"},
-        "has no features of image 99, which the captions name; add 99.npz or": {"cocoid": 99},
-        "image 2 is of split \"['val']\", and Karpathy's": {"split": ["val"]},
-        "image 2 has the cocoid 11, as image 1 has": {"cocoid": 11},
-        "image 3 has the cocoid 13, as image 2 has": {"cocoid": "13"},
-        "image 2 lacks 'tokens'": {"sentences": [{"raw": "A dog."}]},
-    }
-    for said, changes in wrong.items():
-        assert said in refused(prepare(karpathy(**changes)))
-    np.save(folder / "13.npy", rows(13, 3, width=5))
-    assert "13.npy: these features are 5 wide, and others are 4" in refused(prepare(karpathy()))
+    with pytest.raises(DataError, match=re.escape(sentence)):
+        prepare(karpathy(**changes))
+
+
+def test_wrong_features_are_named(prepare, folder):
+    put(folder)
+    wrong = {"13.npy: these features are 5 wide, and others are 4": rows(13, 3, width=5)}
+    wrong["found float64 of shape (4,); replace it"] = np.zeros(4)
+    for sentence, array in wrong.items():
+        np.save(folder / "13.npy", array)
+        with pytest.raises(DataError, match=re.escape(sentence)):
+            prepare(karpathy())
     (folder / "13.npy").write_bytes(b"no array")
-    assert "13.npy can't be read" in refused(prepare(karpathy()))
-    np.save(folder / "13.npy", np.zeros(4))
-    assert "found float64 of shape (4,); replace it" in refused(prepare(karpathy()))
+    with pytest.raises(DataError, match=r"13.npy can't be read"):
+        prepare(karpathy())
 
 
 @pytest.mark.parametrize(
     "changes",
     [
-        {"cocoid": None},
-        {"cocoid": True},
-        {"sentences": None},
-        {"sentences": {}},
-        {"sentences": ["A dog."]},
+        *(None, 5, [], "text"),
+        *({"cocoid": None}, {"cocoid": True}),
+        *({"sentences": value} for value in (None, {}, ["A dog."])),
         *({"sentences": [{"tokens": t, "raw": "A dog."}]} for t in ("a dog", [5], None)),
         *({"sentences": [{"tokens": ["a"], "raw": raw}]} for raw in (None, ["x"], 5)),
     ],
@@ -181,31 +188,35 @@ def test_bad_input_is_one_sentence_of_the_program(prepare, tmp_path):
 )
 def test_an_image_of_another_form_is_told(changes):
     image = {"cocoid": 7, "split": "val", "sentences": [{"tokens": ["a"], "raw": "A."}]}
-    with pytest.raises(
-        DataError, match=r'list, image 2: expected an object with a number "cocoid"'
-    ):
-        coco._image("list, image 2", {**image, **changes}, LeftOut())
+    image = changes if not isinstance(changes, dict) else {**image, **changes}
+    with pytest.raises(DataError, match=r'list, image 2: expected an object with a number "cocoi'):
+        coco._image("list, image 2", image, LeftOut())
 
 
-def test_an_image_that_is_no_object_is_told_and_an_odd_one_taken():
-    for image in (None, 5, [], "text"):
-        with pytest.raises(DataError, match="list, image 2: expected an object with a number"):
-            coco._image("list, image 2", image, LeftOut())
+def test_an_odd_image_is_taken():
     sentences = [{"tokens": [], "raw": ""}, {"tokens": ["two words", "5"], "raw": " Odd\n"}]
     odd = {"cocoid": "7", "split": "val", "sentences": sentences}
     found = coco._image("list, image 2", odd, LeftOut())
     assert found == ("dev", Captioned("7", ["two words 5"], ["", "Odd"]))
 
 
-def test_an_archive_without_the_list_is_told(prepare, folder):
+NO_LIST = 'dataset_coco.json is no JSON object with a list "images"; delete the file and fetch'
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("", "has no file dataset_coco.json"),
+        *(("[]", NO_LIST), ("[" * 100_000, NO_LIST)),
+        *((f'{{"images": {value}}}', NO_LIST) for value in ("5", "null", '{"a": 1}')),
+    ],
+    ids=["none", "a list", "deep", "a number", "null", "an object"],
+)
+def test_an_archive_without_the_list_is_told(prepare, folder, content, sentence):
     put(folder)
-    no_list = 'dataset_coco.json is no JSON object with a list "images"; delete the file and fetch'
-    wrong = {"": "has no file dataset_coco.json", "[]": no_list}
-    wrong |= dict.fromkeys(('{"images": 5}', '{"images": null}', '{"images": {"a": 1}}'), no_list)
-    wrong["[" * 100_000] = no_list
-    for content, said in wrong.items():
-        name = "dataset_coco.json" if content else "other.json"
-        assert said in refused(prepare(zipped({name: content.encode()})))
+    name = "dataset_coco.json" if content else "other.json"
+    with pytest.raises(DataError, match=sentence):
+        prepare(zipped({name: content.encode()}))
 
 
 class StandIn:
@@ -313,14 +324,12 @@ def test_a_file_of_features_is_what_it_holds_whatever_it_is_called(folder, readi
     (folder / "13.npz").write_bytes(damaged)
     np.savez(folder / "14.npz")
     (folder / "15.npz").write_bytes(zipped({"notes.txt": b"no array"}))
-    no_array = {image: f"{image}.npz holds no array; replace it" for image in ("14", "15")}
+    wrong = {image: f"{image}.npz holds no array; replace it" for image in ("14", "15")}
+    wrong["13"] = r"13.npz can't be read \(.*\); replace it"
     with reading() as found:
         assert np.array_equal(found.read("11"), rows(11, 5))
         assert np.array_equal(found.read("12"), rows(12, 2))
-        for image, sentence in {
-            "13": r"13.npz can't be read \(.*\); replace it",
-            **no_array,
-        }.items():
+        for image, sentence in wrong.items():
             with pytest.raises(DataError, match=sentence):
                 found.read(image)
 
@@ -377,10 +386,7 @@ def test_the_index_changes_with_the_features_and_not_with_what_is_beside_them(fo
 @pytest.mark.parametrize(
     ("index", "sentence"),
     [
-        (
-            {"path": "gone.hdf5", "width": 4},
-            r"gone.hdf5, where .*i.json says .* is gone; .* delete",
-        ),
+        ({"path": "gone.hdf5", "width": 4}, r"gone.hdf5, where .*i.json says .* is gone; .* delet"),
         ({}, "i.json has no `path` and `width` of features; delete it"),
     ],
 )
@@ -390,20 +396,22 @@ def test_an_index_of_features_that_are_gone_or_of_none_is_told(tmp_path, index, 
         pass
 
 
-def test_where_features_of_other_datasets_go_is_told(script, tmp_path):
+@pytest.mark.parametrize(
+    ("dataset", "where"), [("coco", "github.com/peteanderson80"), ("flickr8k", "put a folder")]
+)
+def test_where_features_go_is_told(script, tmp_path, dataset, where):
     out = ["--manual", tmp_path / "manual", "--out", tmp_path / "i.json"]
-    sentence = refused(script("index_features", "--dataset", "flickr8k", *out))
-    folder = tmp_path / "manual" / "flickr8k" / "features"
-    assert "no features of the images of `flickr8k`; put a folder" in sentence
+    sentence = refused(script("index_features", "--dataset", dataset, *out))
+    folder = tmp_path / "manual" / dataset / "features"
+    assert f"no features of the images of `{dataset}`" in sentence and where in sentence
     assert f"for each image at {folder}" in sentence
 
 
-def test_a_word_that_is_spelt_as_a_reserved_one_is_unknown(prepare, script, folder, tmp_path):
+def test_a_word_that_is_spelt_as_a_reserved_one_is_unknown(prepare, folder, tmp_path):
     put(folder)
     tokens = ["<pad>", "a", "<eos>", "<bos>", "<unk>", "<a>"]
-    assert prepare(karpathy(sentences=[{"tokens": tokens, "raw": "A."}])).stderr == ""
-    out = ["--prepared", tmp_path / "prepared", "--out", tmp_path / "encoded"]
-    assert script("encode", "--recipe", json.dumps(RECIPE), *out).stderr == ""
+    dataset = prepare(karpathy(sentences=[{"tokens": tokens, "raw": "A."}]))
+    dataset.encode(tmp_path / "prepared", tmp_path / "encoded")
     unknown = ["<unk>"] * 3
     caption = ["<unk>", "a", *unknown, "<a>", "<eos>"]
     assert decoded(tmp_path / "encoded", "train")[1] == caption

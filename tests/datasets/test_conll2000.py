@@ -54,14 +54,10 @@ def test_a_word_that_is_spelt_as_a_reserved_one_is_unknown(take, tmp_path):
 
 
 @pytest.mark.parametrize("line", ["dog NN", "dog NN I-NP x", "dog NN NP", "dog NN E-NP"])
-def test_a_wrong_line_is_named(refuse, line, tmp_path):
-    wrong = TRAIN + line.encode() + b"\n\n"
-    refuse(
-        {"dataset": "conll2000"},
-        {"train.txt": wrong, "test.txt": TEST},
-        r"train\.txt, line 8: expected a word, its part of speech",
-    )
-    assert not (tmp_path / "data" / "prepared").exists()
+def test_a_wrong_line_is_named(refuse, line):
+    files = {"train.txt": TRAIN + line.encode() + b"\n\n", "test.txt": TEST}
+    sentence = r"train\.txt, line 8: expected a word, its part of speech"
+    refuse({"dataset": "conll2000"}, files, sentence)
 
 
 def test_tags_that_a_byte_cannot_number_are_refused(take, refuse, tmp_path):
@@ -77,17 +73,9 @@ def test_tags_that_a_byte_cannot_number_are_refused(take, refuse, tmp_path):
     )
 
 
-def test_an_empty_file_is_named(refuse):
-    refuse(
-        {"dataset": "conll2000"},
-        {"train.txt": TRAIN, "test.txt": b""},
-        r"test\.txt: this file is empty",
-    )
-    refuse(
-        {"dataset": "conll2000"},
-        {"train.txt": TRAIN, "test.txt": b"\n\n"},
-        r"test\.txt has no sentence",
-    )
+def test_a_file_without_a_sentence_is_named(refuse):
+    files = {"train.txt": TRAIN, "test.txt": b"\n\n"}
+    refuse({"dataset": "conll2000"}, files, r"test\.txt has no sentence")
 
 
 def test_generated_sentences_come_back(build):

@@ -47,7 +47,6 @@ def test_the_text_is_cut_in_its_order_and_comes_back(take, small, tmp_path, sour
         ("official", {"enwik8.zip": zipped({"enwik8": TEXT[:-1]})}, "is not enwik8: expected"),
         ("official", {"enwik8.zip": zipped({"enwik8": TEXT[:-1] + b"!"})}, "is not enwik8"),
         ("official", {"enwik8.zip": zipped({"enwik9": TEXT})}, "holds no file enwik8"),
-        ("official", {"enwik8.zip": b"nothing"}, "damaged or cut short"),
         ("prefix", {"enwik8_prefix": TEXT[:-1]}, "no prefix of enwik8: it has"),
     ],
 )

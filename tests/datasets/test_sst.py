@@ -112,9 +112,7 @@ def test_generated_sentences_come_back_and_their_salient_words_are_marked(build,
     [
         ("1 good\n2 dull\n", "line 2: expected a label from 0 to 1 before the text, found '2'"),
         ("good film\n", "line 1: expected a label from 0 to 1 before the text, found 'good'"),
-        ("1\n\n0 \t\n", "the split `train` is empty"),
         ("1 good\r0 bad\r1 fine", "line 1: a carriage return is inside this row, so rows may run"),
-        ("", "this file is empty; delete the file and fetch"),
     ],
 )
 def test_a_wrong_line_is_named(refuse, text, sentence):
@@ -144,11 +142,6 @@ def test_empty_texts_and_lines_are_left_out_and_counted(take):
     manifest = take({"dataset": "sst"}, official(texts))
     assert manifest["digest"] == whole["digest"]
     assert manifest["statistics"]["dropped"] == {"an empty line": 6, "empty": 6, "no words": 3}
-
-
-def test_one_class_is_refused(refuse):
-    dull = official({**TEXTS, "dev": "0 dull\n0 a dull film\n"})
-    refuse({"dataset": "sst"}, dull, "the split `dev` has the label 0 only")
 
 
 def test_wrong_bytes_are_counted_and_line_ends_are_no_words(take):

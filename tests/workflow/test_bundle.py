@@ -25,21 +25,13 @@ from workflow.files import write_json
 from workflow.planning import worth
 from workflow.planning.worth import Packed, weigh
 
-SOFT, GUMBEL, TUNED = (
+RUNS = SOFT, GUMBEL, TUNED = (
     "toy_language/soft/seed-0",
     "toy_language/gumbel/seed-0",
     "toy_tuning/tuned/seed-0",
 )
-ABSENT = (
-    "snakemake",
-    "yaml",
-    "pandas",
-    "pydantic",
-    "sklearn",
-    "sacrebleu",
-    "matplotlib",
-    "jsonschema",
-)
+ABSENT = ("snakemake", "yaml", "pandas", "pydantic", "sklearn", "sacrebleu", "matplotlib")
+ABSENT += ("jsonschema",)
 """What is not installed there."""
 BARE = f"""
 import runpy, sys
@@ -252,7 +244,7 @@ def test_an_archive_with_another_listing_is_a_sentence(another, tmp_path, told):
     assert "nothing was added" in sentence(merge(another, tmp_path / "odd.tar", fails=True))
 
 
-@pytest.mark.parametrize("at", [0.02, 0.3, 0.6, 0.9])
+@pytest.mark.parametrize("at", [0.02, 0.6])
 def test_a_tampered_file_is_refused(another, worked, tmp_path, at):
     content = bytearray(worked.results.read_bytes())
     content[int(len(content) * at) // 512 * 512 + 3] ^= 1

@@ -8,16 +8,11 @@ import pytest
 from model.store.checksums import read_sealed
 from tests.equivalent import line
 from tests.workflow.conftest import TOY, Project, copy_code
-from tests.workflow.test_bundle import Lent, merge, pack, store
+from tests.workflow.test_bundle import GUMBEL, RUNS, Lent, merge, pack, store
 from workflow.planning.code import Project as Code
 from workflow.planning.equivalents import FILE
 from workflow.planning.identity import measuring_roots, run_roots
 
-RUNS = SOFT, GUMBEL, TUNED = (
-    "toy_language/soft/seed-0",
-    "toy_language/gumbel/seed-0",
-    "toy_tuning/tuned/seed-0",
-)
 PROBES = """
 import numpy as np
 from model.probes.measure import Measured

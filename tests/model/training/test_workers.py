@@ -2,6 +2,7 @@
 
 import ctypes
 import multiprocessing
+import os
 import socket
 from types import SimpleNamespace
 
@@ -25,36 +26,45 @@ class Stops(MemoryKeeper):
         self.rows = rows
 
 
-def work(rank, port, function, arguments, answers):
-    """Be one of the processes."""
-    import os
-
+def work(rank, port, tasks, answers):
+    """Be one of the processes: do each task until there is none."""
     os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(SIZE)}
     os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     group = DistributedGroup(CPU, seed=3)
-    answers.put((rank, function(group, *arguments)))
+    while task := tasks.get():
+        function, *arguments = task
+        answers.put((rank, function(group, *arguments)))
     torch.distributed.barrier()  # else one may leave while the other still connects
     torch.distributed.destroy_process_group()
 
 
-def in_a_group(function, *arguments):
-    """What a function returns in each process of a group."""
+@pytest.fixture(scope="module")
+def in_a_group():
+    """What a function returns in each process of a group, which all tests of this file share."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     context = multiprocessing.get_context("spawn")
-    answers = context.Queue()
+    answers, tasks = context.Queue(), [context.SimpleQueue() for _ in range(SIZE)]
     processes = [
-        context.Process(target=work, args=(rank, port, function, arguments, answers))
+        context.Process(target=work, args=(rank, port, tasks[rank], answers), daemon=True)
         for rank in range(SIZE)
     ]
     for process in processes:
         process.start()
-    found = dict(answers.get(timeout=300) for _ in processes)
+
+    def call(*task):
+        for queue in tasks:
+            queue.put(task)
+        results = dict(answers.get(timeout=250) for _ in tasks)
+        return [results[rank] for rank in range(SIZE)]
+
+    yield call
+    for queue in tasks:
+        queue.put(None)
     for process in processes:
         process.join(60)
         assert process.exitcode == 0
-    return [found[rank] for rank in range(SIZE)]
 
 
 def trained(group, spec, corpus, stop=None):
@@ -75,7 +85,7 @@ def spec(language_spec):
     return language_spec
 
 
-def test_two_processes_have_the_loss_curve_of_one_that_accumulates(spec, copies):
+def test_two_processes_have_the_loss_curve_of_one_that_accumulates(spec, copies, in_a_group):
     alone = run(spec, copies)
     (rows, weights), (_, others) = in_a_group(trained, spec, copies)
     names = ("step", "split", "loss", "field_size")
@@ -89,7 +99,7 @@ def test_two_processes_have_the_loss_curve_of_one_that_accumulates(spec, copies)
             assert np.allclose(weights[name], value.numpy(), atol=1e-4), name
 
 
-def test_an_update_with_fewer_examples_than_processes(spec, copies):
+def test_an_update_with_fewer_examples_than_processes(spec, copies, in_a_group):
     """The last update of an epoch has one example, and is told in a row of its own."""
     spec["training"]["batch"] = {"examples": len(copies.split("train")) - 1}
     alone = run(spec, copies)
@@ -100,7 +110,7 @@ def test_an_update_with_fewer_examples_than_processes(spec, copies):
     assert all(np.array_equal(weights[name], others[name]) for name in alone.weights)
 
 
-def test_the_wish_of_one_process_stops_all(spec, copies):
+def test_the_wish_of_one_process_stops_all(spec, copies, in_a_group):
     assert in_a_group(trained, spec, copies, 5) == [("Interrupted", 5)] * SIZE
 
 
@@ -112,7 +122,7 @@ def random_numbers(group):
     return before.tolist(), torch.rand(4).tolist()
 
 
-def test_each_process_draws_its_own_random_numbers_and_the_first_keeps_those_of_the_run():
+def test_each_process_draws_its_own_random_numbers_and_the_first_keeps_those_of_the_run(in_a_group):
     (first, kept), (same, other) = in_a_group(random_numbers)
     assert first == kept == same != other
 
@@ -121,7 +131,7 @@ def share(group, examples):
     return [part.tolist() for part in group.share(examples)]
 
 
-def test_every_example_is_worked_on_once():
+def test_every_example_is_worked_on_once(in_a_group):
     micro = [np.arange(5), np.array([7]), np.array([9, 8])]
     parts = in_a_group(share, micro)
     assert parts == [[[0, 2, 4], [7], [9]], [[1, 3], [8]]]
@@ -132,7 +142,7 @@ def counted(group):
     return group.add([1.0, 2.0, 3.0][: 3 - group.rank])
 
 
-def test_a_process_that_counted_less_adds_what_it_has():
+def test_a_process_that_counted_less_adds_what_it_has(in_a_group):
     assert in_a_group(counted) == [[2.0, 4.0, 3.0], [2.0, 4.0]]
 
 
@@ -144,7 +154,7 @@ def gradients(group):
     return float(units), model.weight.grad.tolist(), model.bias.grad.tolist()
 
 
-def test_a_process_without_examples_adds_nothing():
+def test_a_process_without_examples_adds_nothing(in_a_group):
     assert in_a_group(gradients) == [(5.0, [[1.0, 2.0]], [0.0])] * SIZE
 
 

@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from tests.reporting.figures.test_translation_figures import EMPTY, run_of, series
-from workflow.errors import ReportingError
 from workflow.reporting.figures.captioned_pictures import draw
 from workflow.reporting.figures.panels import Panel, Series
 from workflow.reporting.figures.style import grid, rendered, styled
@@ -109,14 +108,3 @@ def test_images_of_features_are_named() -> None:
     panel = Panel("COCO", [series("softmax", with_pictures(captioned("a dog"), ["", ""]))])
     found = shown(draw([panel]))
     assert found[0] == (None, "image 0.jpg softmax: a dog 0 reference: Reference 0.")
-
-
-def test_what_does_not_fit_is_told() -> None:
-    other = captioned("a cat", references=["x"] * 3)
-    pictured = with_pictures(captioned("a dog"), [picture(1)])
-    with pytest.raises(ReportingError, match="panel p: the runs were measured on other images"):
-        draw([Panel("p", [series("softmax", pictured), series("top-k", other)])])
-    with pytest.raises(ReportingError, match=r"none has the array pictures\.names; measure one"):
-        draw([Panel("p", [series("softmax", captioned("a dog"))])])
-    with pytest.raises(ReportingError, match=r"there is no array scores\.references"):
-        draw([Panel("p", [series("softmax", run_of("scores"))])])

@@ -1,10 +1,8 @@
 """Heat maps of count tables: values, names and labels, and what is refused."""
 
 import numpy as np
-import pytest
 
 from tests.reporting.synthetic import one_run
-from workflow.errors import ReportingError
 from workflow.reporting.figures.count_tables import draw
 from workflow.reporting.figures.panels import Panel, Series
 
@@ -41,11 +39,3 @@ def test_a_table_that_was_not_run_is_said_to_be() -> None:
     figure = draw([panel("small", np.eye(2)), panel("other", None)], **OPTIONS, **LABELS)
     assert [text.get_text() for text in figure.axes[1].texts] == ["not run"]
     assert "Not run: other." in figure.texts[0].get_text()
-
-
-def test_what_can_not_be_drawn_is_told() -> None:
-    odd = panel("small", np.eye(3), symbols=4)
-    with pytest.raises(ReportingError, match=r"probe.counts is 3 by 3 for 4 symbols; measure"):
-        draw([odd], **OPTIONS, **LABELS)
-    with pytest.raises(ReportingError, match=r"no arrays probe.names and probe.counts; corr"):
-        draw([odd], **{**OPTIONS, "symbol": "probe.names"}, **LABELS)

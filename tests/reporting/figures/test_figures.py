@@ -296,19 +296,25 @@ def test_many_seeds_in_a_row_are_written_short() -> None:
     assert seeds([Series("d", "same", {}, runs[3:4], None)]) == "seed 3"
 
 
+GONE = {"label": "fraction", "measures": {"none.f": "f"}}
+
+
 @pytest.mark.parametrize(
-    ("change", "sentence"),
+    ("name", "change", "sentence"),
     [
-        ({"path": "workflow.reporting.figures.sweep:none"}, "does not exist; correct the path"),
-        ({"path": "workflow.reporting.none:draw"}, "does not exist; correct the path"),
-        ({"options": {"colour": 1}}, "options do not fit draw: .*colour"),
+        ("figure_2", {"path": "workflow.reporting.figures.sweep:none"}, "does not exist; correct"),
+        ("figure_2", {"path": "workflow.reporting.none:draw"}, "does not exist; correct the path"),
+        ("figure_2", {"options": {"colour": 1}}, "options do not fit draw: .*colour"),
+        ("stack_temperature", {"options": {"axis": "t", "groups": [GONE]}}, r"no value of none\.f"),
     ],
 )
-def test_a_wrong_definition_is_named(tmp_path: Path, change: dict, sentence: str) -> None:
+def test_a_wrong_definition_is_named(
+    tmp_path: Path, measures: Measures, name: str, change: dict, sentence: str
+) -> None:
     paper = Paper("discrete_transformer")
-    paper.figures["figures"]["figure_2"] |= change
-    with pytest.raises(ReportingError, match=rf"figures\.figure_2: .*{sentence}"):
-        plot(paper, "figure_2", "lite", Measures([]), tmp_path / "f")
+    paper.figures["figures"][name] |= change
+    with pytest.raises(ReportingError, match=rf"figures\.{name}: .*{sentence}"):
+        plot(paper, name, "lite", measures, tmp_path / "f")
 
 
 def test_a_series_is_of_one_device_and_the_caption_counts_what_is_left_out() -> None:

@@ -7,7 +7,6 @@ import pytest
 
 from tests.reporting.synthetic import lines, one_run
 from workflow.definitions.paper import Paper
-from workflow.errors import ReportingError
 from workflow.reporting.figures.panels import Panel, Series
 from workflow.reporting.figures.role_classes import draw
 from workflow.reporting.measures import Measure, Measures
@@ -46,13 +45,6 @@ def test_black_is_the_highest_share_of_all_maps() -> None:
 def test_a_figure_without_a_run_says_so() -> None:
     figure = draw([panel("De-En", [])])
     assert [text.get_text() for text in figure.axes[0].texts] == ["not run"]
-
-
-def test_missing_arrays_are_told() -> None:
-    run = measured()
-    empty = Measure(run.path, run.identity, run.run, {})
-    with pytest.raises(ReportingError, match="measure the run again"):
-        draw([panel("De-En", [empty])])
 
 
 def test_a_row_shows_the_list_of_its_rank() -> None:

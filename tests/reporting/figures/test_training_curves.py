@@ -2,11 +2,9 @@
 
 import statistics
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,15 +12,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tests.reporting.synthetic import one_run
-from workflow.definitions.figures import Figures
-from workflow.definitions.loader import check
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.reporting.figures import curves
-from workflow.reporting.figures.drawing import plot
 from workflow.reporting.figures.panels import Panel, Series
 from workflow.reporting.figures.style import LOOKS, looks_by_label
-from workflow.reporting.measures import Measure, Measures
+from workflow.reporting.measures import Measure
 
 STEPS = [10, 20, 30]
 
@@ -84,31 +79,28 @@ def test_the_median_is_pythons(values: list[list[float]]) -> None:
     assert list(middle.get_ydata()) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("runs", [True, False])
-def test_few_runs_are_drawn_in_the_place_of_a_band(runs: bool) -> None:
-    figure = drawn([Panel("same", [series(FIVE[:4])])], runs=runs)
+BOLD, BANDS = "Bold lines: median over runs", "bands: quartiles (25 to 75 %)"
+THIN, ALL = "thin lines: single runs", "seeds 0, 1, 2, 3, 4."
+
+
+@pytest.mark.parametrize(
+    ("behind", "runs", "lines", "bands", "says"),
+    [
+        ([FIVE], False, 1, 1, f"{BOLD}; {BANDS}; {ALL}"),
+        ([FIVE[:4]], True, 5, 0, f"{BOLD}; {THIN}; seeds 0, 1, 2, 3."),
+        ([FIVE[:4]], False, 5, 0, f"{BOLD}; {THIN}; seeds 0, 1, 2, 3."),
+        ([FIVE, FIVE[:2]], False, 4, 1, f"{BOLD}; {BANDS}; {THIN}; seeds"),
+        ([FIVE[3:4]], True, 1, 0, "Lines: single runs of seed 3."),
+    ],
+)
+def test_a_few_runs_are_drawn_in_the_place_of_a_band(
+    behind: list[list[Measure]], runs: bool, lines: int, bands: int, says: str
+) -> None:
+    shown = [series(one, str(number)) for number, one in enumerate(behind)]
+    figure = drawn([Panel("p", shown)], runs=runs)
     (axes,) = figure.axes
-    (middle,) = bold(axes)
-    assert list(middle.get_ydata()) == [1.5, 15, 98.5]
-    thin = [line for line in axes.lines if line is not middle]
-    assert [list(line.get_ydata()) for line in thin] == [[s, 10 * s, 100 - s] for s in range(4)]
-    assert not axes.collections
-    said = "Bold lines: median over runs; thin lines: single runs; seeds 0, 1, 2, 3."
-    assert words(figure) == said
-
-
-def test_few_runs_beside_many() -> None:
-    figure = drawn([Panel("p", [series(FIVE), series(FIVE[:2], "other")])], runs=False)
-    (axes,) = figure.axes
-    assert (len(axes.lines), len(axes.collections)) == (4, 1)
-    said = "median over runs; bands: quartiles (25 to 75 %); thin lines: single runs; seeds"
-    assert said in words(figure)
-
-
-def test_without_single_runs_only_medians_are_drawn() -> None:
-    figure = drawn([Panel("same", [series(FIVE)])], runs=False)
-    assert len(figure.axes[0].lines) == 1
-    assert "thin" not in words(figure)
+    assert (len(axes.lines), len(axes.collections)) == (lines, bands)
+    assert words(figure).startswith(says)
 
 
 def test_rows_and_columns_of_panels_that_were_not_run_are_left_out() -> None:
@@ -122,28 +114,6 @@ def test_rows_and_columns_of_panels_that_were_not_run_are_left_out() -> None:
     corners = [axes.get_position().get_points()[0].round(3) for axes in figure.axes]
     assert corners[0][1] == corners[1][1] and corners[0][0] == corners[2][0]
     assert words(figure).endswith("Not run: a; b; c; d; e; h; i.")
-
-
-def test_a_legend_is_no_wider_than_its_panel() -> None:
-    long = [series(FIVE, f"agreement with the {name}") for name in ("probe", "words", "seeds")]
-    short = [series(FIVE, name) for name in "abc"]
-    figure = drawn([Panel(name, long) for name in "pqr"], columns=3)
-    figure.canvas.draw()
-    room = figure.bbox.width / 3
-    for axes in figure.axes:
-        assert axes.get_legend().get_window_extent().width < room
-        assert axes.get_window_extent().width > 0.7 * room
-    (axes,) = drawn([Panel("p", short)]).axes
-    assert axes.get_legend()._ncols == 2  # type: ignore[attr-defined]
-
-
-def test_one_run_is_its_own_line() -> None:
-    figure = drawn([Panel("same", [series(FIVE[3:4])])])
-    (axes,) = figure.axes
-    (line,) = axes.lines
-    assert list(line.get_ydata()) == [3, 30, 97] and not axes.collections
-    assert legend(axes) == ["same 40 (1 seed)"]
-    assert words(figure) == "Lines: single runs of seed 3."
 
 
 def test_runs_are_aligned_at_the_points_that_all_have() -> None:
@@ -180,15 +150,6 @@ def test_ends_of_the_axis_hide_nothing() -> None:
         bottom, top = figure.axes[0].get_ylim()
         room = 0.04 * (expected[1] - expected[0])
         assert (bottom, top) == pytest.approx((expected[0] - room, expected[1] + room))
-
-
-def test_four_series_differ_and_a_fifth_is_refused() -> None:
-    many = [series(FIVE, f"number {at}") for at in range(5)]
-    figure = drawn([Panel("four", many[:4])])
-    looks = {(line.get_color(), line.get_linestyle()) for line in bold(figure.axes[0])}
-    assert looks == {(look["color"], look["linestyle"]) for look in LOOKS[:4]}
-    with pytest.raises(ReportingError, match="panel five has 5 lines, and only 4 can be told"):
-        drawn([Panel("five", many)])
 
 
 def test_a_series_that_was_not_run_keeps_its_look_free() -> None:
@@ -230,13 +191,6 @@ def test_figure_2_of_004_has_the_papers_colours(
     panels = Paper("attention_learning").definition("figures", figure)["panels"]
     looks = looks_by_label(series["label"] for panel in panels for series in panel["series"])
     assert looks == dict(zip((blue, red, green), LOOKS, strict=False))
-
-
-def test_marks_are_few_on_a_long_line() -> None:
-    steps = list(range(100))
-    figure = drawn([Panel("p", [series([run(0, [float(s) for s in steps], steps)])])])
-    (line,) = figure.axes[0].lines
-    assert 5 <= len(range(0, 100, line.get_markevery())) <= 8
 
 
 def test_what_values_are_held_against_is_a_thin_line() -> None:
@@ -294,68 +248,3 @@ def test_a_panel_whose_array_no_run_has_counts_as_not_run() -> None:
     (axes,) = figure.axes
     assert axes.get_title() == "depth 1" and len(axes.lines) == 6
     assert words(figure).endswith("Not run: depth 3.")
-
-
-@pytest.mark.parametrize(
-    ("behind", "options", "sentence"),
-    [
-        ([run(0, [1, 2], [10, 20]), run(1, [1], [30])], {}, "p, s: no value of probe.step is comm"),
-        ([run(0, [1, 2])], {}, r"seed-0.json: probe.step and probe.accuracy have 3 and 2 values"),
-        ([one_run("same", 4)], {}, "seed-4.json: there is no array probe.step; correct the name"),
-        ([run(0, [1, 2, 3])], {"label": {"q": "%"}}, 'options.label: "p" is a panel of no label'),
-        (
-            [run(0, [1, 2, 3])],
-            {"label": {"p": "%", "q": "%"}},
-            'options.label: "q" is the label of no panel',
-        ),
-    ],
-)
-def test_what_cannot_be_drawn_is_named(
-    behind: list[Measure], options: dict[str, Any], sentence: str
-) -> None:
-    with pytest.raises(ReportingError, match=sentence):
-        drawn([Panel("p", [series(behind, "s")])], **options)
-
-
-def test_a_series_names_its_array() -> None:
-    nameless = Series("same 40", "same", {}, FIVE, None)
-    with pytest.raises(ReportingError, match="series same 40 names no array; add one"):
-        drawn([Panel("p", [nameless])])
-
-
-@pytest.fixture
-def toy() -> Paper:
-    """Return a paper with one figure of curves, as `figures.yaml` has it."""
-    paper = Paper("discrete_transformer")
-    one = {"variant": "same", "label": "same 40", "array": "probe.accuracy"}
-    figure = {
-        "title": "Toy",
-        "caption": "A toy.",
-        "experiment": "toy",
-        "path": "workflow.reporting.figures.curves:draw",
-        "options": {"x": "probe.step", "axis": "updates", "label": "accuracy (%)", "low": 0},
-        "panels": [{"label": "same", "series": [one]}],
-    }
-    paper.figures.update(check({"figures": {"toy": figure}}, Figures, "figures.yaml"))
-    return paper
-
-
-def test_a_mistake_names_the_figure(toy: Paper, tmp_path: Path) -> None:
-    toy.figures["figures"]["toy"]["options"]["x"] = "probe.epoch"
-    with pytest.raises(
-        ReportingError, match=r"figures\.yaml: figures\.toy: .*no array probe\.epoch"
-    ):
-        plot(toy, "toy", "lite", Measures(FIVE), tmp_path / "f")
-
-
-def test_bands_reach_from_quartile_to_quartile() -> None:
-    values = np.random.default_rng(0).random((20, 3)) * 100
-    runs = [run(seed, one.tolist()) for seed, one in enumerate(values)]
-    figure = drawn([Panel("p", [series(runs)])])
-    (band,) = figure.axes[0].collections
-    corners = band.get_paths()[0].vertices
-    for at, step in enumerate(STEPS):
-        ends = sorted(set(corners[corners[:, 0] == step][:, 1].round(9)))
-        inside = [value for value in values[:, at] if ends[0] <= value <= ends[1]]
-        assert len(inside) == 10
-    assert "seeds 0 to 19." in words(figure)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from matplotlib.figure import Figure
 
 from tests.reporting.synthetic import one_run
 from workflow.definitions.paper import Paper
-from workflow.errors import ReportingError
 from workflow.reporting.figures import attention_bars, embedding_maps, heat_maps, settings
 from workflow.reporting.figures.panels import Panel, Series
 from workflow.reporting.measures import Measure
@@ -105,13 +103,6 @@ def test_bars_are_the_attention_of_the_marked_word() -> None:
     assert "Not run: En-Vi." in texts(figure)
 
 
-def test_bars_of_other_sentences_are_refused() -> None:
-    other = maps(source=["ein", "boot", "<eos>"])
-    panel = Panel("De-En", [series("softmax", maps()), series("top-k", other)])
-    with pytest.raises(ReportingError, match=r"De-En: .* other sentences"):
-        attention_bars.draw([panel])
-
-
 def test_heat_maps_stand_side_by_side() -> None:
     layer = {"array": "cross_bottom"}
     one, two = (
@@ -130,24 +121,6 @@ def test_heat_maps_stand_side_by_side() -> None:
     assert "Not run: En-Vi." in texts(figure)
 
 
-def test_heat_maps_of_a_row_begin_at_one_height() -> None:
-    both = [
-        series(
-            name,
-            maps(source=SOURCE * 2, target=words, cross_bottom=[[0.0] * 6] * len(words)),
-            array="cross_bottom",
-        )
-        for name, words in (("softmax", TARGET), ("top-k", [*TARGET, "."]))
-    ]
-    figure = heat_maps.draw([Panel("De-En, first layer", both)])
-    figure.canvas.draw()
-    left, right, *_ = figure.axes
-    assert left.get_position().y1 == pytest.approx(right.get_position().y1)
-    assert left.get_position().height < right.get_position().height
-    for axes in (left, right):
-        assert (axes.get_xlabel(), axes.get_ylabel()) == ("source words", "output words")
-
-
 def test_a_long_sentence_is_cut_where_its_words_can_be_read() -> None:
     source, target = [f"s{n}" for n in range(50)], [f"t{n}" for n in range(41)]
     weights = np.random.default_rng(0).dirichlet(np.ones(50), 41)
@@ -161,15 +134,6 @@ def test_a_long_sentence_is_cut_where_its_words_can_be_read() -> None:
     assert axes.get_ylabel() == "output words (the first 40 of 41)"
     assert axes.images[0].norm(0.04) == pytest.approx(0.2)
     assert bar.get_ylabel() == "weight (square-root scale)"
-
-
-@pytest.mark.parametrize("words", [3, 78])
-def test_words_below_bars_do_not_touch(words: int) -> None:
-    found = maps(source=[f"word{n}" for n in range(words)], own=[0.1] * words)
-    figure = attention_bars.draw([Panel("De-En", [series("softmax", found)])])
-    figure.canvas.draw()
-    boxes = [tick.get_window_extent() for tick in figure.axes[0].get_xticklabels()]
-    assert all(left.x1 <= right.x0 for left, right in pairwise(boxes))
 
 
 def test_embeddings_are_coloured_by_tag() -> None:
@@ -190,38 +154,10 @@ def test_embeddings_are_coloured_by_tag() -> None:
     assert [text.get_text() for text in legend.get_texts()] == ["NN", "JJ"]
 
 
-@pytest.mark.parametrize(("words", "area"), [(20, 18), (1000, 10), (8000, 3)])
-def test_marks_are_as_large_as_the_number_of_words_allows(words: int, area: float) -> None:
-    tags, places = ["NN"] * words, list(range(words))
-    found = run_of("embedding_map", tag=tags, model_x=places, model_y=places)
-    figure = embedding_maps.draw([Panel("p", [series("m", found, array="model")])], ["NN"])
-    (points,) = figure.axes[0].collections
-    assert points.get_sizes().tolist() == [area]
-
-
 def test_the_caption_says_what_the_tags_of_the_legend_are() -> None:
     figure = Paper("discrete_transformer").figures["figures"]["figure_6_2"]
     said = dict(re.findall(r"\b([A-Z]{2,3}) ([a-z][^,.]+)", figure["caption"]))
     assert set(figure["options"]["legend"]) <= set(said)
-
-
-DRAWN = {
-    "attention_bars": attention_bars.draw,
-    "heat_maps": heat_maps.draw,
-    "embedding_maps": lambda panels: embedding_maps.draw(panels, ["NN"]),
-}
-
-
-@pytest.mark.parametrize("kind", DRAWN)
-def test_arrays_that_are_missing_are_named(kind: str) -> None:
-    panel = Panel("De-En", [series("softmax", one_run("model", 0), array="model")])
-    with pytest.raises(ReportingError, match=r"there (is|are) no arrays? .*measure the run"):
-        DRAWN[kind]([panel])
-
-
-def test_more_parts_of_speech_than_colours_are_refused() -> None:
-    with pytest.raises(ReportingError, match="9 parts of speech; name at most 8"):
-        embedding_maps.draw([EMPTY], ["NN"] * 9)
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,7 @@
 """snell2021 figure 4: the table as drawn, and arrays that do not fit."""
 
-import pytest
-
 from tests.reporting.synthetic import one_run
 from workflow.definitions.paper import Paper
-from workflow.errors import ReportingError
 from workflow.reporting.figures.panels import Panel, Series
 from workflow.reporting.figures.word_polarity import draw
 
@@ -29,23 +26,6 @@ def test_every_word_is_written_with_its_counts():
     assert "not run" in [text.get_text() for text in right.texts]
 
 
-@pytest.mark.parametrize(
-    ("arrays", "sentence"),
-    [
-        ({}, "there are no arrays probe.word and probe.counts"),
-        ({"word": ["good"], "counts": [[1, 2], [3, 4]]}, "probe.counts is 2 by 2 for 1 words"),
-    ],
-)
-def test_arrays_that_do_not_fit_are_told(arrays, sentence):
-    with pytest.raises(ReportingError, match=sentence):
-        draw([panel(arrays)], **ASKED)
-
-
 def test_the_papers_figure_names_the_labels_of_every_corpus():
     figure = Paper("attention_learning").figures["figures"]["figure_4"]
     assert list(figure["options"]["labels"]) == [one["label"] for one in figure["panels"]]
-
-
-def test_a_panel_whose_labels_have_no_names_is_told():
-    with pytest.raises(ReportingError, match=r"options\.labels: no entry for panel a corpus; add"):
-        draw([panel({"word": ["good"], "counts": [[1, 2]]})], **{**ASKED, "labels": {}})
