@@ -104,13 +104,6 @@ def test_texts_of_one_length_need_no_packing(length, batch, normalizer):
     assert close(*(gradients((one.logits * weight).sum(), model) for one in found), atol=1e-10)
 
 
-def test_frozen_beta_trains_attention_alone():
-    model = LSTMClassifier(9, 5, 4, Softmax(), frozen_beta=True)
-    tokens, real = texts([3, 6])
-    model(tokens, real).logits.sum().backward()
-    assert {name for name, p in model.named_parameters() if p.grad is not None} == ATTENTION
-
-
 def test_a_frozen_run_ends_with_the_initial_beta(tmp_path):
     texts_of = {name: [[3, 4, 5], [6, 4], [3], [5, 6, 6, 4]] * 4 for name in ("train", "dev")}
     labels = {name: {"label": [0, 1, 0, 1] * 4} for name in texts_of}

@@ -301,18 +301,3 @@ def test_it_learns_to_evaluate_in_both_views(tmp_path):
     assert min(value[name] for name in ("infix_all", "prefix_depth_0", "dev")) > 90
     assert value["majority_all"] < 50
     assert found.arrays["prefix_depth_0"][0] < 80
-
-
-@pytest.mark.parametrize("view", [0, 1])
-def test_a_controller_learns_from_its_own_view_alone(view):
-    model = classifier()
-    batch = batch_of(drawn(9))
-    labels = batch.columns["label"]
-    nn.functional.cross_entropy(predict(model, batch)[view], labels).backward()
-    own, other = model.encoder.controllers[view], model.encoder.controllers[1 - view]
-    assert all(p.grad is None or (p.grad == 0).all() for p in other.parameters())
-    assert own.controller_embedding.token.weight.grad.abs().sum() > 0
-    for layer in own.controller:
-        assert layer.routing.query.weight.grad.abs().sum() > 0
-    assert all(p.grad.abs().sum() > 0 for p in model.encoder.model_stream.parameters())
-    assert model.encoder.embedding.token.weight.grad.abs().sum() > 0

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model.batches.batching import BOS, PAD, Sampler, collate, in_order, plan_batches, plan_updates
@@ -89,11 +89,3 @@ def test_an_update_of_micro_batches_is_a_mixture_of_lengths():
 def test_in_order_visits_a_split_once(keywords):
     batches = in_order(keywords.split("test"), 100, torch.device("cpu"))
     assert sorted(n for batch in batches for n in batch.examples) == list(range(80))
-
-
-@settings(max_examples=30)
-@given(LENGTHS, st.integers(20, 90))
-def test_token_batches_are_as_large_as_the_limit_allows(lengths, limit):
-    batches = plan_batches(lengths, np.argsort(lengths, kind="stable"), {"tokens": limit})
-    for batch, following in itertools.pairwise(batches):
-        assert (len(batch) + 1) * lengths[following[0]] > limit

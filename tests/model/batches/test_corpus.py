@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 
 import numpy as np
@@ -37,14 +36,11 @@ def test_another_number_of_lines_is_refused(corpus: Corpus):
         read_lines(corpus, "test", "source")
 
 
-@pytest.mark.parametrize("name", ["manifest.json", "vocabulary.txt"])
-def test_bytes_that_are_no_text_are_refused(corpus: Corpus, name: str):
-    (corpus.folder / name).write_bytes(b"\xff")
-    with pytest.raises(ValueError, match="is no encoded corpus"):
-        Corpus(corpus.folder)
-
-
-def test_a_manifest_that_is_no_json_is_refused(corpus: Corpus):
-    (corpus.folder / "manifest.json").write_text(json.dumps("x")[1:])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("manifest.json", b"\xff"), ("vocabulary.txt", b"\xff"), ("manifest.json", b'x"')],
+)
+def test_what_is_no_text_or_no_json_is_refused(corpus: Corpus, name: str, content: bytes):
+    (corpus.folder / name).write_bytes(content)
     with pytest.raises(ValueError, match="is no encoded corpus"):
         Corpus(corpus.folder)

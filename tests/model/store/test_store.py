@@ -189,15 +189,6 @@ def test_a_result_of_another_run_is_not_whole(entry):
     assert "is of run 0123456789abcdef" in said[0] and len(said) == 1
 
 
-def test_the_newest_claim_wins(entry):
-    older = entry.claim()
-    older.check()
-    newer = entry.claim()
-    newer.check()
-    with pytest.raises(Fenced, match=rf"process {os.getpid()} on .* has taken over run 0123"):
-        older.check()
-
-
 def test_an_error_while_the_result_is_written_leaves_none(entry):
     claim = entry.claim()
     write_atomically(entry.folder / "state-1.pt", b"x")

@@ -102,14 +102,8 @@ def answers(page: Page, question: dict[str, object]) -> Any:
 
 def test_a_search_tries_every_word(opened: Open) -> None:
     tokens = sentences(1, 8, seed=1)[0].tolist()
-    question = {
-        "task": "class",
-        "model": "Gumbel",
-        "view": 0,
-        "tokens": tokens,
-        "at": 0,
-        "place": 4,
-    }
+    question = {"task": "class", "model": "Gumbel", "view": 0, "tokens": tokens}
+    question |= {"at": 0, "place": 4}
     words = list(range(3, len(WORDS)))
     page = opened()
     found = answers(page, {"ask": "search", "words": words, **question})

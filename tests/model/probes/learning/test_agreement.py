@@ -277,10 +277,3 @@ def test_only_ranks_count(pair, power):
     # Powers of two keep ties and order exactly.
     assert agreement(u * 2, v * 2**power, lengths) == expected
     assert agreement(v, v, lengths).all()
-
-
-def test_checkpoints_without_performance_are_told():
-    with pytest.raises(ValueError, match="2 agreements and 1 performances: give one of each"):
-        xi(0.5, [0.1, 0.2], [3.0])
-    with pytest.raises(ValueError, match="at least one"):
-        xi(0.5, [], [])

@@ -210,8 +210,3 @@ def test_the_order_of_words_and_pairs_means_nothing(pairs, random):
     random.shuffle(shuffled)
     one, two = (count_table(some, INPUTS, OUTPUTS) for some in (pairs, shuffled))
     assert np.allclose(one, two)
-
-
-def test_expectation_maximisation_finds_the_dictionary():
-    pairs = [([0, 1], [0, 1]), ([0, 2], [0, 2])]
-    assert np.allclose(expectation_maximisation(pairs, 3, 3, 60), np.eye(3), atol=0.02)
