@@ -40,7 +40,7 @@ def test_it_is_data_alone() -> None:
 
 
 @pytest.mark.timeout(900)
-def test_its_demo_runs_and_every_count_has_its_row(six: Project) -> None:
+def test_its_demo_runs_and_the_reports_have_it(six: Project) -> None:
     demo = six.snakemake("report", config=("experiments=sixth",))
     assert demo.trained == ["sixth_language/discrete/seed-0", "sixth_language/soft/seed-0"]
     results = six.root / "results/demo"
@@ -54,6 +54,9 @@ def test_its_demo_runs_and_every_count_has_its_row(six: Project) -> None:
     assert report.count("(sixth2026 section 2") == 2
     check_snakemakes_report(six)
 
+
+@pytest.mark.timeout(900)
+def test_it_is_published_and_every_count_has_its_row(six: Project) -> None:
     six.snakemake("sixth", config=("scale=lite", "experiments=sixth"))
     six.script("publish", "--scale", "lite")
     readme = (six.root / "README.md").read_text()

@@ -296,7 +296,7 @@ def test_many_seeds_in_a_row_are_written_short() -> None:
     assert seeds([Series("d", "same", {}, runs[3:4], None)]) == "seed 3"
 
 
-GONE = {"label": "fraction", "measures": {"none.f": "f"}}
+FIVE = {"label": "fraction", "measures": {f"none.{number}": str(number) for number in range(5)}}
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ GONE = {"label": "fraction", "measures": {"none.f": "f"}}
         ("figure_2", {"path": "workflow.reporting.figures.sweep:none"}, "does not exist; correct"),
         ("figure_2", {"path": "workflow.reporting.none:draw"}, "does not exist; correct the path"),
         ("figure_2", {"options": {"colour": 1}}, "options do not fit draw: .*colour"),
-        ("stack_temperature", {"options": {"axis": "t", "groups": [GONE]}}, r"no value of none\.f"),
+        ("stack_temperature", {"options": {"axis": "t", "groups": [FIVE]}}, "fraction has 5 lines"),
     ],
 )
 def test_a_wrong_definition_is_named(
