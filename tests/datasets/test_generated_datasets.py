@@ -49,7 +49,10 @@ DIGESTS = {
     "sst": "ccbf6ac165caf8d5",
     "stack_language": "b556ce530e26f8ba",
 }
-"""Of what is prepared; drawings are as the version of Pillow has them."""
+"""Of what is prepared, as it always was: other texts would train runs again.
+
+Drawings are as the version of Pillow has them.
+"""
 
 
 def recipe(name: str, **options: Any) -> dict[str, Any]:
@@ -83,14 +86,8 @@ def test_the_same_seed_gives_the_announced_files_and_another_seed_others(build, 
         assert {*announced[stage]} <= {*contents(first / stage)}
     for split in SPLITS[name]:
         assert texts(first, name, split) != texts(other, name, split)
-
-
-@pytest.mark.parametrize("name", DIGESTS)
-def test_the_texts_of_a_seed_stay_what_they_were(build, name):
-    """Runs are made of them: other texts would train them again."""
-    out = build(recipe(name))
-    found = hashlib.sha256(b"".join(texts(out, name, split) for split in SPLITS[name]))
-    assert found.hexdigest()[:16] == DIGESTS[name]
+    written = hashlib.sha256(b"".join(texts(first, name, split) for split in SPLITS[name]))
+    assert written.hexdigest()[:16] == DIGESTS.get(name, written.hexdigest()[:16])
 
 
 @pytest.mark.parametrize("name", WITH_STREAMS)

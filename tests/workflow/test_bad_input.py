@@ -59,7 +59,10 @@ def test_what_a_file_of_the_project_says(fresh, file, old, new, says):
 @pytest.mark.parametrize(
     ("texts", "says"),
     [
-        ([f"{WRONG}experiments: toy_tuning\n"], "/a.yaml: overlay: experiments.toy_language: unk"),
+        (
+            [f"{WRONG}experiments: toy_tuning\n"],
+            "/a.yaml: overlay: experiments.toy_language: top level: unknown key",
+        ),
         (["seeds: 1\nseeds: 2\n"], 'a.yaml, line 2: not valid YAML: the key "seeds" stands twice'),
         ([WRONG, WRONG.replace("mine", "yours")], 'b.yaml: overlay.name: "yours", where '),
     ],

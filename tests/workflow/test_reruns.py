@@ -11,10 +11,6 @@ EXPERIMENTS = "workflow/papers/toy/experiments.yaml"
 METHOD = "    def unused(self): ...\n\n    def forward(self"
 
 
-def test_a_second_invocation_runs_no_job(project):
-    assert project.plan("toy").jobs == []
-
-
 @pytest.mark.parametrize(
     ("path", "old", "new", "trained"),
     [
@@ -43,7 +39,8 @@ def test_an_evaluator_that_changes_is_measured_again_without_training(project):
     ]
 
 
-def test_a_class_beside_those_that_are_used_reruns_nothing(project):
+def test_a_comment_a_docstring_or_code_that_nothing_uses_reruns_nothing(project):
+    project.edit("model/training/loop.py", '"""', '"""Written otherwise: ')
     for path in (
         "model/training/loop.py",
         "model/architectures/transformer.py",
@@ -52,7 +49,8 @@ def test_a_class_beside_those_that_are_used_reruns_nothing(project):
         "workflow/reporting/tables/layout.py",
     ):
         with (project.root / path).open("a") as file:
-            file.write("\n\nclass Unused:\n    pass\n")
+            file.write("\n\nclass Unused:\n    pass  # A comment.\n")
+    (project.root / "model/normalizers/uniform.py").write_text("class Uniform:\n    pass\n")
     assert project.plan("toy").jobs == []
 
 
@@ -88,19 +86,6 @@ def test_renaming_a_module_and_a_class_trains_nothing(project):
     assert project.snakemake("toy").trained in ([GUMBEL], [])
     assert "nothing to train" in project.log("train", GUMBEL)
     assert project.weights(GUMBEL) == weights
-    assert project.plan("toy").jobs == []
-
-
-def test_adding_a_normaliser_reruns_nothing(project):
-    (project.root / "model/normalizers/uniform.py").write_text("class Uniform:\n    pass\n")
-    assert project.plan("toy").jobs == []
-
-
-def test_a_comment_or_docstring_reruns_nothing(project):
-    project.edit("model/training/loop.py", '"""', '"""Written otherwise: ')
-    for path in ("model/training/loop.py", "workflow/datasets/stack_language.py"):
-        with (project.root / path).open("a") as file:
-            file.write("# A comment.\n")
     assert project.plan("toy").jobs == []
 
 
@@ -225,11 +210,6 @@ def test_a_folder_of_others_is_refused(fresh, tmp_path):
         said = fresh.script("forget", "--results", str(folder), "--unused", fails=True)
         assert said.startswith(f"error: {folder} is no folder of results of this project, so ")
     assert len(list(theirs.rglob("*"))) == 5
-
-
-def test_an_identity_that_nothing_bears_is_not_forgotten(project):
-    said = project.script("forget", "--results", "results", "--run", "0123", fails=True)
-    assert said.startswith("error: results/store holds no run '0123'")
 
 
 def test_another_seed_trains_only_that_seed(project):

@@ -37,24 +37,10 @@ def test_the_spec_holds_labels_and_data_that_its_identity_ignores(finished):
     assert set(found["data"]) == {"dataset", "recipe", "digest"}
 
 
-def test_a_results_folder_with_spaces_works(project):
-    folder = project.root / "my results"
-    (project.root / "results").rename(folder)
-    target = "my results/demo/measures/toy_language/soft/seed-0.json"
-    project.snakemake(target, "--forcerun", "train", config=("results=my results",))
-    assert (project.root / target).is_file()
-
-
 def test_a_projects_path_may_have_signs_that_a_shell_reads(fresh):
     odd = Project(fresh.root.rename(fresh.root.with_name("a $HOME `b` 'c'")))
     odd.snakemake("toy_language", "--until", "synthesise")
     assert list((odd.root / "results/data").glob("*/*/raw/train.txt"))
-
-
-def test_every_scale_and_the_slurm_profile_can_be_planned(fresh):
-    for scale in ("demo", "lite", "paper"):
-        assert fresh.plan(config=(f"scale={scale}",)).trained
-    fresh.plan("--profile", "slurm")
 
 
 def test_a_checkout_is_only_read_by_who_works_in_another_folder(fresh, tmp_path):

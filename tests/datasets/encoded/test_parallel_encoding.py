@@ -20,7 +20,6 @@ from tests.datasets.folders import names, rows
 from workflow.datasets.encoded import byte_pairs, subwords
 from workflow.datasets.encoded.encoding import array_file
 from workflow.datasets.encoded.moses import Pair
-from workflow.datasets.io import multicore
 from workflow.datasets.io.checksums import read_manifest
 from workflow.datasets.io.left_out import LeftOut
 from workflow.datasets.iwslt14 import Data
@@ -183,14 +182,6 @@ def test_a_threshold_that_no_sub_word_reaches(encoded, tmp_path):
     with pytest.raises(DataError, match="No sub-word of dataset `iwslt14` comes 9999 times in the"):
         encoded(Data(merges=40, threshold=9999))
     assert not list(tmp_path.glob("data/encoded/*"))
-
-
-@pytest.mark.parametrize("cores", [1, 2])
-def test_the_number_of_cores_changes_nothing(encoded, monkeypatch, cores):
-    before = read_manifest(encoded(Data(merges=40), "before"))["digest"]
-    monkeypatch.setattr(multicore, "cores", lambda: cores)
-    monkeypatch.setattr(byte_pairs, "CHUNK", 3)
-    assert read_manifest(encoded(Data(merges=40), "after"))["digest"] == before
 
 
 def test_the_texts_are_kept_for_scores(encoded):
