@@ -199,16 +199,20 @@ def _distinct(items: Iterable[_Item], test: Iterable[_Item], left_out: LeftOut) 
     kept: list[_Item] = []
     known = {"in the test set too": [*test], "more than once in the train set": kept}
     starts = {why: {one.letters[:LETTERS] for one in others} for why, others in known.items()}
+    # All letters in one text each, which is searched much faster than one item after the other.
+    texts = {
+        why: bytearray("\n".join(one.letters for one in others).encode())
+        for why, others in known.items()
+    }
     for item in items:
         start = item.letters[:LETTERS]
-        for why, others in known.items():
-            if start in starts[why] or (
-                not item.whole and any(start in other.letters for other in others)
-            ):
+        for why, text in texts.items():
+            if start in starts[why] or (not item.whole and start.encode() in text):
                 left_out.dropped[why] += 1
                 break
         else:
             starts[why].add(start)
+            texts[why] += f"\n{item.letters}".encode()
             kept.append(item)
     return kept
 

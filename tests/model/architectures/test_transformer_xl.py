@@ -165,11 +165,11 @@ def spec():
 @pytest.mark.parametrize("normalizer", ["softmax:Softmax", "topk:TopK"])
 def test_it_learns_what_only_its_memory_holds(copies, spec, normalizer):
     spec["model"]["normalizer"] = part(f"normalizers.{normalizer}")
-    spec["training"]["epochs"] = 12
+    spec["training"]["optimizer"]["lr"] = 1e-2
     trained = run(spec, copies)
     floor = copies.manifest["statistics"]["entropy_floor"]
     last = [row["loss"] for row in trained.progress.rows if row["split"] == "dev"][-1]
-    assert floor - 0.02 < last < floor + 0.1
+    assert floor - 0.02 < last < floor + 0.15, "without a memory it is .86 more"
 
 
 def test_resuming_is_bit_identical(copies, spec):
