@@ -260,14 +260,14 @@ def trains(run: Run, job: Job) -> bool:
 def pack(bundle: Mapping[str, Any], to: Path) -> None:
     """Write what the store has of a bundle's runs: results, and the states of unfinished ones.
 
-    Who worked on a run, and why it failed, stays: elsewhere it may not fail.
+    Who worked on a run, who asked for it, and why it failed, stays: elsewhere it may not fail.
     """
     files = {}
     for run in bundle["runs"]:
         for path in sorted((ROOT / "results/store" / run["identity"]).rglob("*")):
             name = path.relative_to(ROOT / "results")
             odd = [one for one in name.parts if one[0] == "." or one.endswith(ASIDE)]
-            stays = path.name.startswith("generation-") or path.name == "failed.json"
+            stays = path.name.startswith("generation-") or path.name in ("asked", "failed.json")
             if path.is_file() and not odd and not stays:
                 files[str(name)] = path
     write_archive(to, files, RESULTS, {"schema": SCHEMA, "commit": bundle["commit"]})
