@@ -10,10 +10,13 @@ from workflow.definitions.names import Runs, known, once
 from workflow.definitions.values import Digits, Measure, Name, Place, Text, closed, default
 from workflow.errors import InputError
 
-Outcome = Literal["holds", "does not hold", "no difference", "undecided", "not run"]
+Outcome = Literal[
+    "holds", "does not hold", "no difference", "undecided", "undecidable", "not run"
+]
 """What comes of a claim; the first three decide it."""
 
 PAIRED = ("runs", "examples")
+Seeds = Annotated[int, Field(ge=2)]
 
 
 @closed
@@ -27,6 +30,8 @@ class Side(TypedDict):
     beyond: NotRequired[str]
     """a variant, such as an untrained one, whose measure of the same seed (of examples: of the same
     example) is taken off"""
+    times: NotRequired[Annotated[float, Field(gt=0)]]
+    """what its measure is multiplied by, over runs"""
 
 
 @closed
@@ -111,6 +116,9 @@ class Claims(TypedDict):
     claims: Annotated[list[Claim], Field(min_length=1)]
     findings: NotRequired[list[Finding]]
     """the headline: of each source those are shown whose verdicts are as they say"""
+    looks: NotRequired[dict[str, dict[str, Annotated[list[Seeds], Field(min_length=2)]]]]
+    """by scale and claim, the numbers of seeds (of proportions: of runs of the left side) at which
+    it is looked at, in order, where there are several: its intervals are the wider for it"""
 
 
 def check_claims(claims: Claims, where: str) -> None:
@@ -119,6 +127,8 @@ def check_claims(claims: Claims, where: str) -> None:
     once(where, "claim", ids)
     for finding in claims.get("findings", []):
         known(f"{where}: findings", "claim", finding["rests_on"], ids)
+    for scale, looks in claims.get("looks", {}).items():
+        known(f"{where}: looks of {scale}", "claim", looks, ids)
     for claim in claims["claims"]:
         if "printed" in claim["right"] and "printed" not in claim:
             raise InputError(
@@ -135,6 +145,16 @@ def check_claims(claims: Claims, where: str) -> None:
                 f"{where}: claim {claim['id']}: `beyond` takes a control off runs or examples; "
                 "drop it, or compare these"
             )
+        if "times" in {**claim["left"], **claim["right"]} and claim["over"] != "runs":
+            raise InputError(
+                f"{where}: claim {claim['id']}: `times` multiplies a number of each run; drop it, "
+                "or compare runs"
+            )
+        if claim["over"] == "proportions" and claim["margin"]:
+            raise InputError(
+                f"{where}: claim {claim['id']}: of proportions it is tested whether they are equal; "
+                "drop `margin`, or compare with a fixed value"
+            )
         if "interest" in claim and claim["margin"]:
             raise InputError(
                 f"{where}: claim {claim['id']}: a difference of interest is one from 0; drop "
@@ -145,6 +165,11 @@ def check_claims(claims: Claims, where: str) -> None:
                 f"{where}: claim {claim['id']}: half of the printed difference needs the numbers "
                 "of both sides in `printed`; name them, or write a number"
             )
+
+
+def looks_of(claims: Claims, scale: str, claim: str) -> tuple[int, ...]:
+    """Return the numbers of seeds at which a claim is looked at, where there are several."""
+    return (*claims.get("looks", {}).get(scale, {}).get(claim, ()),)
 
 
 def claim_runs(claims: Claims) -> Runs:
