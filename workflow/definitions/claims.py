@@ -10,9 +10,7 @@ from workflow.definitions.names import Runs, known, once
 from workflow.definitions.values import Digits, Measure, Name, Place, Text, closed, default
 from workflow.errors import InputError
 
-Outcome = Literal[
-    "holds", "does not hold", "no difference", "undecided", "undecidable", "not run"
-]
+Outcome = Literal["holds", "does not hold", "no difference", "undecided", "undecidable", "not run"]
 """What comes of a claim; the first three decide it."""
 
 PAIRED = ("runs", "examples")
@@ -152,8 +150,8 @@ def check_claims(claims: Claims, where: str) -> None:
             )
         if claim["over"] == "proportions" and claim["margin"]:
             raise InputError(
-                f"{where}: claim {claim['id']}: of proportions it is tested whether they are equal; "
-                "drop `margin`, or compare with a fixed value"
+                f"{where}: claim {claim['id']}: what is tested of proportions is that they are "
+                "equal; drop `margin`, or compare with a fixed value"
             )
         if "interest" in claim and claim["margin"]:
             raise InputError(

@@ -188,7 +188,7 @@ def test_pairs_are_examples_averaged_over_seeds(paper: Paper, measures: Measures
     differences = np.mean(by_seed, axis=0)
     differences = differences[~np.isnan(differences)]
     halves = [
-        stats.t.ppf(0.975, len(sample) - 1) * stats.sem(sample)
+        stats.t.ppf(1 - 0.05 / 3 / 2, len(sample) - 1) * stats.sem(sample)  # one look of three
         for sample in (differences, [np.nanmean(one) for one in by_seed])
     ]
     low, high = differences.mean() - np.hypot(*halves), differences.mean() + np.hypot(*halves)

@@ -73,9 +73,11 @@ class JudgedClaim:
     n: int
     by_seed: tuple[float, ...]
     p: float | None
-    """The least p for which an interval of level 1 - p decides; None where none was tested."""
+    """As `needed`, see `decisions.Decision`."""
     needed: int | None
-    """The size of a test set that could show a difference, see `decisions.Decision`."""
+    enough: int | None
+    looks: list[int]
+    """The numbers of seeds at which it is decided, where there are several."""
     left: ClaimSide
     right: ClaimSide
     seeds: list[int]
@@ -102,8 +104,8 @@ class JudgedClaim:
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> "JudgedClaim":
-        """Read a claim that `told` wrote, here or before it told devices, p and what is needed."""
-        told = {"devices": {}, "p": None, "needed": None, **told}
+        """Read a claim that `told` wrote, here or before it had all of its fields."""
+        told = {"devices": {}, "p": None, "needed": None, "enough": None, "looks": [], **told}
         sides = {side: ClaimSide(**told[side]) for side in ("left", "right")}
         return cls(**{field.name: told[field.name] for field in fields(cls)} | sides)
 

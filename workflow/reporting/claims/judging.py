@@ -16,7 +16,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from workflow.definitions.claims import Claim
+from workflow.definitions.claims import Claim, looks_of
 from workflow.definitions.expected import Expected, ExpectedValues
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
@@ -75,7 +75,9 @@ def judge(
     for claim in (_with_printed(one, paper.expected) for one in paper.claims["claims"]):
         (left, off_left), (right, off_right) = (_runs(claim, side, measures) for side in SIDES)
         test = _of_groups if claim["over"] == "proportions" else _of_pairs
-        decision, ones, others = test(claim, left, right)
+        looks = looks_of(paper.claims, base_scale(scale), claim["id"])
+        asked = Asked(claim["direction"], claim["margin"], _interest(claim), looks)
+        decision, ones, others = test(claim, left, right, asked)
         sides = zip(SIDES, (ones, others), strict=True)
         named = [
             (measure, _measure(claim, side))
@@ -102,6 +104,7 @@ def judge(
             claim=CHECK + claim["claim"] if claim.get("check") else claim["claim"],
             headline=bool(claim.get("headline")),
             interest=_interest(claim),
+            looks=[*looks],
             kind=kind_of(claim, departures),
             check=bool(claim.get("check")),
             paper=printed(claim, paper.expected),
@@ -155,6 +158,8 @@ def _within(claim: Claim, decision: Decision, unit: str) -> Decision:
     if decision.ci_low is None or decision.ci_high is None:
         return decision
     low, high = bounds_of(unit, _measure(claim, "left").rpartition(".")[2])
+    if {"times"} & {*claim["left"], *claim["right"]}:
+        return decision
     if "beyond" in claim["left"]:
         low, high = low - high, high - low
     fixed = _fixed(claim)
@@ -193,7 +198,7 @@ def _with_printed(claim: Claim, expected: ExpectedValues) -> Claim:
 
 
 def _of_pairs(
-    claim: Claim, left: Sequence[Measure], right: Sequence[Measure]
+    claim: Claim, left: Sequence[Measure], right: Sequence[Measure], asked: Asked
 ) -> tuple[Decision, list[Measure], list[Measure]]:
     """Return the decision over pairs, and the runs that were paired, of either side."""
     fixed = _fixed(claim)
@@ -211,14 +216,14 @@ def _of_pairs(
     ]
     device = usual_device(pairs)
     pairs = [pair for pair in pairs if {device_of(run) for run in pair} == {device}]
-    asked = _asked(claim)
     if claim["over"] == "corpora":
         counts = [(_counts(sides[0], one), _counts(sides[1], other)) for one, other in pairs]
         decision = decide_corpora(counts, asked)
     elif claim["over"] == "runs":
         decision = decide_runs(_of_runs(claim, pairs), asked)
     else:
-        decision = decide_examples(*_of_examples(claim, pairs), asked)
+        averaged, by_seed, common = _of_examples(claim, pairs)
+        decision = decide_examples(averaged, by_seed, asked, common)
     undefined = [
         one.undefined(name) for pair in paired for name, one in zip(sides, pair, strict=True)
     ]
@@ -228,7 +233,7 @@ def _of_pairs(
 
 
 def _of_groups(
-    claim: Claim, left: Sequence[Measure], right: Sequence[Measure]
+    claim: Claim, left: Sequence[Measure], right: Sequence[Measure], asked: Asked
 ) -> tuple[Decision, list[Measure], list[Measure]]:
     """Return the decision over proportions, and the runs that have an outcome, of either side.
 
@@ -247,15 +252,11 @@ def _of_groups(
     ones, others = ([outcome for _, outcome in side] for side in known)
     fixed = _fixed(claim)
     against = others if fixed is None else fixed
-    decision = decide_proportions(ones, against, _asked(claim))
+    decision = decide_proportions(ones, against, asked)
     undefined = any(one.undefined(name) for name, runs in sides for one in runs)
     if decision.verdict == "not run" and undefined:
         decision = UNDEFINED
     return decision, [run for run, _ in known[0]], [run for run, _ in known[1]]
-
-
-def _asked(claim: Claim) -> Asked:
-    return Asked(claim["direction"], claim["margin"], _interest(claim))
 
 
 def _stated(claim: Claim) -> dict[str, Any]:
@@ -278,6 +279,11 @@ def _fixed(claim: Claim) -> float | None:
 def _measure(claim: Claim, side: SideName) -> str:
     """Return the measure of a side: its own, else the claim's."""
     return str(claim[side].get("measure", claim["measure"]))
+
+
+def _times(claim: Claim, side: SideName) -> float:
+    """Return what the measure of a side is multiplied by."""
+    return float(cast(Mapping[str, Any], claim[side]).get("times", 1))
 
 
 def _measured(claim: Claim, name: str, measure: Measure) -> bool:
@@ -304,14 +310,18 @@ def _of_runs(claim: Claim, pairs: Sequence[tuple[Measure, Measure]]) -> list[flo
     left, right = (_measure(claim, side) for side in SIDES)
     of_left = intervals.numbers([one.number(left) for one, _ in pairs])
     of_right = intervals.numbers([other.number(right) for _, other in pairs])
+    of_left, of_right = of_left * _times(claim, "left"), of_right * _times(claim, "right")
     differences: list[float] = (of_left - (of_right if fixed is None else fixed)).tolist()
     return differences
 
 
 def _of_examples(
     claim: Claim, pairs: Sequence[tuple[Measure, Measure]]
-) -> tuple[list[float], list[float]]:
-    """Return left - right of each example, averaged over seeds, and its mean in each seed."""
+) -> tuple[list[float], list[float], float | None]:
+    """Return left - right of each example, averaged over seeds, and its mean in each seed.
+
+    The last is what seeds have in common of the variance over examples.
+    """
     fixed = _fixed(claim)
     left_name, right_name = (_measure(claim, side) for side in SIDES)
     by_seed = []
@@ -328,10 +338,12 @@ def _of_examples(
             )
         by_seed.append(left - right)
     if not by_seed:
-        return [], []
+        return [], [], None
     averaged = intervals.over_seeds([differences.tolist() for differences in by_seed])
     known = [differences[~np.isnan(differences)] for differences in by_seed]
-    return averaged.tolist(), [float(one.mean()) for one in known if len(one)]
+    whole = np.array(by_seed)
+    common = intervals.common(whole[:, ~np.isnan(whole).any(0)]) if len(averaged) > 1 else None
+    return averaged.tolist(), [float(one.mean()) for one in known if len(one)], common
 
 
 def _side(claim: Claim, side: SideName, behind: Sequence[Measure]) -> ClaimSide:
@@ -340,6 +352,6 @@ def _side(claim: Claim, side: SideName, behind: Sequence[Measure]) -> ClaimSide:
     if "value" in told:
         return ClaimSide(told.get("label", "fixed value"), None, told["value"])
     values = numbers_of(behind, _measure(claim, side))
-    mean = sum(values) / len(values) if values else None
+    mean = sum(values) / len(values) * _times(claim, side) if values else None
     counts = (int(sum(values)), len(values)) if claim["over"] == "proportions" else ()
     return ClaimSide(told["label"], told["variant"], mean, *counts)

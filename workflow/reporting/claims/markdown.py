@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 from workflow.files import markdown_cell
 from workflow.planning.equivalents import TIMES
 from workflow.reporting.claims.judged import KINDS, JudgedClaim
-from workflow.reporting.statistics.decisions import without_spread
+from workflow.reporting.statistics.decisions import Asked, without_spread
 
 MOST_DIGITS = 9
+OPEN = ("undecided", "undecidable")
 COUNTED = {"examples": "example", "corpora": "sentence"}
 """What one pair is, by what a claim is over."""
 
@@ -51,10 +52,12 @@ def counted(claim: JudgedClaim) -> str:
 
 def _over(claim: JudgedClaim) -> str:
     """Return what a claim's interval is over, and each seed's difference beside a test set."""
+    *others, last = claim.looks or [0]
+    looks = f", looks at {', '.join(map(str, others))} and {last}" if others else ""
     if claim.over == "proportions":
-        return f"{claim.n} runs"
+        return f"{claim.n} runs{looks}"
     seeds = len(claim.seeds)
-    shown = f"{seeds} seed{'s' * (seeds != 1)}"
+    shown = f"{seeds} seed{'s' * (seeds != 1)}{looks}"
     if claim.over == "runs":
         return shown
     one = COUNTED[claim.over]
@@ -75,9 +78,21 @@ def sides(claim: JudgedClaim) -> list[str]:
 
 
 def points_against(claim: JudgedClaim) -> bool:
-    """Return whether a claim is undecided, but its interval lies where the claim is wrong."""
+    """Return whether a claim is undecided, but its interval lies where the claim is wrong.
+
+    Over proportions, whether all of its runs, two or more a side, speak against it.
+    """
     nearest = claim.ci_high if claim.direction == "greater" else claim.ci_low
+    if claim.over == "proportions":
+        nearest = claim.estimate if _agree(claim) else None
     return claim.verdict == "undecided" and _wrong(claim, nearest)
+
+
+def _agree(claim: JudgedClaim) -> bool:
+    """Return whether all runs of a side end alike; those of two sides not as the other's."""
+    sides = [side for side in (claim.left, claim.right) if side.runs]
+    ends = [(side.count or 0) / side.runs for side in sides if side.runs and side.runs > 1]
+    return len(ends) == len(sides) and {*ends} <= {0, 1} and len({*ends}) == len(ends)
 
 
 def _wrong(claim: JudgedClaim, value: float | None) -> bool:
@@ -132,7 +147,8 @@ def _verdict(claim: JudgedClaim, caveats: list[str]) -> str:
     remarks = []
     if claim.verdict == "undecided":
         remarks.append(_doubt(claim))
-        remarks += [_too_small(claim)] if claim.needed else []
+    if claim.verdict in OPEN and claim.needed:
+        remarks.append(_too_small(claim))
     if points_against(claim):
         remarks.append("points against the claim")
     remarks += claim.hindrances or ([claim.kind] if claim.kind != KINDS[0] else [])
@@ -141,10 +157,18 @@ def _verdict(claim: JudgedClaim, caveats: list[str]) -> str:
 
 
 def _too_small(claim: JudgedClaim) -> str:
-    """Say which difference a test set is too small to show, and how large it has to be."""
+    """Say which difference a test set is too small to show, and how large it has to be.
+
+    Of proportions, how many runs could decide.
+    """
+    if claim.over == "proportions":
+        sides = " a side" if claim.right.runs else ""
+        return f"{claim.needed} runs{sides} could decide, if all agree"
     needed, one = f"{float(f'{claim.needed:.2g}'):,.0f}", COUNTED[claim.over]
-    shown = f"a difference of {2 * (claim.interest or 0):g}"
-    return f"too few {one}s to show {shown} with these seeds ({needed} could)"
+    effect = Asked(claim.direction, claim.margin, claim.interest).effect
+    seeds = "with these seeds" if claim.verdict == "undecided" else "whatever the seeds"
+    could = f"{needed}, or {claim.enough} seeds," if claim.enough else needed
+    return f"too few {one}s to show a difference of {effect:g} {seeds} ({could} could)"
 
 
 def _doubt(claim: JudgedClaim) -> str:
@@ -159,4 +183,6 @@ def _doubt(claim: JudgedClaim) -> str:
         return "one seed"
     if without_spread(claim.by_seed):
         return "seeds without spread"
+    if claim.looks and claim.p is None:
+        return "between two looks"
     return contains if claim.interval else "no interval"

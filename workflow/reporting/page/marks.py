@@ -10,6 +10,7 @@ SIGNS = MARKS | {
     "holds": "✓",
     "no difference": "=",
     "undecided": "?",
+    "undecidable": "⊘",
     "does not hold": "✗",
     "not run": "·",
     "quoted": "”",

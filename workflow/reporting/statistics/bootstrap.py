@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workflow.errors import ReportingError
-from workflow.reporting.statistics.intervals import LEVEL
+from workflow.reporting.statistics.intervals import LEVEL, common
 
 SAMPLES, SEED = 10_000, 12345
 CHUNK = 500
@@ -32,6 +32,8 @@ class Resampled:
     high: float
     """97.5th percentile"""
     sentences: int
+    common: float | None
+    """What seeds have in common of the variance over samples, see `intervals.common`."""
 
 
 def statistics(hypotheses: Sequence[str], references: Sequence[str]) -> NDArray[np.int64]:
@@ -83,9 +85,11 @@ def resample(pairs: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> Re
     sampled = []
     for times in _times(size):
         left, right = np.moveaxis(bleu(times @ counts), 1, 0)
-        sampled.append((left - right).mean(0))
-    low, high = np.quantile(np.concatenate(sampled), [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
-    return Resampled(float(np.mean(per_seed)), per_seed, float(low), float(high), size)
+        sampled.append(left - right)
+    by_seed = np.concatenate(sampled, axis=1)  # (pairs, SAMPLES)
+    low, high = np.quantile(by_seed.mean(0), [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
+    estimate = float(np.mean(per_seed))
+    return Resampled(estimate, per_seed, float(low), float(high), size, common(by_seed))
 
 
 def _times(size: int) -> Iterator[NDArray[np.float64]]:

@@ -4,10 +4,17 @@ A difference varies with the training, which seeds tell, and with the test set, 
 tell. Its interval is of both: their half-widths add as squares (Howe 1974), so what varies more
 decides, and one seed decides nothing. Over examples the test set's half is Student's, over corpora
 (BLEU) that of a bootstrap. How often two variants reach an outcome (a measure of 0 or 1) is
-compared by Newcombe's interval, which alone decides.
+compared by Newcombe's interval and Fisher's exact test: where both decide, it is decided.
 
 A claim of a sign may name the smallest difference of interest. An interval that lies wholly within
 it says that there is no such difference, also where it leaves out 0: that is a decision too.
+
+A claim is undecidable where the test set alone is too small, however many seeds there are: half its
+interval would be wider than the effect with endless seeds, too.
+
+A claim that is looked at with several numbers of seeds is decided at each of L looks by an interval
+of level 1 - .05 / L. All of these hold at once in 95 % (Bonferroni), so that a look at each number
+decides falsely in at most 5 % in all. They are repeated intervals (Jennison and Turnbull 1989).
 """
 
 import math
@@ -24,6 +31,8 @@ from workflow.reporting.statistics.intervals import LEVEL, Interval
 
 VERDICTS: tuple[Outcome, ...] = get_args(Outcome)
 DECIDED = VERDICTS[:3]
+MOST_RUNS = 100
+"""No claim on proportions will have as many."""
 SPREAD = 3
 """So many seeds that agree exactly are believed to; of fewer it may be chance."""
 
@@ -43,10 +52,14 @@ class Decision:
     by_seed: tuple[float, ...] = ()
     """The difference of each seed; over proportions none."""
     p: float | None = None
-    """The least p for which an interval of level 1 - p decides; None where none was tested."""
+    """The least p for which an interval of level 1 - p decides, times the number of looks; None
+    where none was tested."""
     needed: int | None = None
-    """The examples or sentences of a test set that could show twice the difference of interest with
-    as many seeds, where those of today can't."""
+    """What could decide where that of today can't: the size of a test set with these seeds, or
+    where it is undecidable, with endless ones; over proportions, the runs of each side, if all of
+    them agree."""
+    enough: int | None = None
+    """The number of seeds with which the test set of today could, too."""
 
 
 class Asked(NamedTuple):
@@ -58,6 +71,17 @@ class Asked(NamedTuple):
     """The difference to exceed."""
     interest: float | None = None
     """The smallest difference of interest, where it names one: half of the paper's difference."""
+    looks: tuple[int, ...] = ()
+    """The numbers of seeds at which it is decided, where there are several."""
+
+    @property
+    def effect(self) -> float:
+        """The difference to find: the paper's, or the distance of none at all from the margin."""
+        return 2 * self.interest if self.interest else abs(self.margin) or math.inf
+
+    def unplanned(self, seeds: int) -> bool:
+        """Say whether a claim with a plan is not to be decided with so many seeds."""
+        return bool(self.looks) and seeds not in self.looks
 
 
 UNDEFINED = Decision("undecided", "the measure is undefined in these runs")
@@ -74,7 +98,10 @@ def decide_runs(differences: Sequence[float], asked: Asked) -> Decision:
 
 
 def decide_examples(
-    differences: Sequence[float], by_seed: Sequence[float], asked: Asked
+    differences: Sequence[float],
+    by_seed: Sequence[float],
+    asked: Asked,
+    common: float | None = None,
 ) -> Decision:
     """Decide on paired examples.
 
@@ -82,12 +109,17 @@ def decide_examples(
         differences: left - right of each example, averaged over seeds.
         by_seed: the mean difference of each seed.
         asked: what the claim asks.
+        common: what seeds have in common of the variance of `differences`, see `intervals.common`.
     """
     if not differences:
         return NOT_RUN
     mean, n = float(np.mean(differences)), len(differences)
     std = intervals.spread(differences)
-    return _decide(mean, lambda level: intervals.interval(mean, std, n, level), by_seed, asked, n)
+
+    def test_set(level: float) -> Interval | None:
+        return intervals.interval(mean, std, n, level)
+
+    return _decide(mean, test_set, by_seed, asked, n, common)
 
 
 def decide_corpora(pairs: Sequence[tuple[np.ndarray, np.ndarray]], asked: Asked) -> Decision:
@@ -103,7 +135,8 @@ def decide_corpora(pairs: Sequence[tuple[np.ndarray, np.ndarray]], asked: Asked)
         low, high = ends
         return low, high
 
-    return _decide(drawn.estimate, test_set, drawn.per_seed, asked, drawn.sentences)
+    common = drawn.common
+    return _decide(drawn.estimate, test_set, drawn.per_seed, asked, drawn.sentences, common)
 
 
 def _decide(
@@ -112,6 +145,7 @@ def _decide(
     by_seed: Sequence[float],
     asked: Asked,
     n: int,
+    common: float | None = None,
 ) -> Decision:
     """Decide by the interval over seeds and test set.
 
@@ -129,37 +163,65 @@ def _decide(
         return intervals.joined(estimate, test_set(level) or around, over_seeds or around)
 
     decision = _by_interval(at, asked, estimate, n, (*by_seed,))
-    decision = replace(decision, needed=_needed(of_test_set, asked, n))
+    decision = _beside_test_set(decision, (of_test_set[1] - of_test_set[0]) / 2, asked, common)
     if spread is None:
         reason = "one seed says nothing about other trainings"
         return replace(decision, verdict="undecided", reason=reason, p=None)
     if without_spread(by_seed):
         reason = "so few seeds without any spread may agree by chance"
         return replace(decision, verdict="undecided", reason=reason, p=None)
+    if asked.unplanned(seeds):
+        return replace(decision, verdict="undecided", reason=_unplanned(seeds), p=None)
     return decision
 
 
-def _needed(test_set: Interval, asked: Asked, n: int) -> int | None:
-    """Return with how many examples half the interval of a test set is twice the interest.
+def _beside_test_set(
+    decision: Decision, half: float, asked: Asked, common: float | None
+) -> Decision:
+    """Return a decision with what a test set that is too small would need.
 
-    None where it is smaller already, or where the interval leaves out the margin. It falls with the
-    root of `n`; seeds narrow it too, as far as examples differ by seed.
+    With N examples and S seeds, half its interval is h, of which the part c of h^2 is common to all
+    seeds. It is as wide as the effect e with N (h / e)^2 examples, or with S (1 - c) / (e^2 / h^2 -
+    c) seeds. Where c h^2 exceeds e^2 no number of seeds is enough, and N c (h / e)^2 examples are
+    with endless seeds. Then the effect itself is shown in one case of two.
+
+    Args:
+        decision: by the interval of seeds and test set.
+        half: h.
+        asked: what the claim asks, with e.
+        common: c; None with one seed, which tells nothing of it.
     """
-    low, high = test_set
-    half, effect = (high - low) / 2, 2 * (asked.interest or math.inf)
-    small = half > effect and low <= asked.margin <= high
-    return math.ceil(n * (half / effect) ** 2) if small else None
+    apart, wide = abs((decision.estimate or 0) - asked.margin), (half / asked.effect) ** 2
+    if decision.verdict != "undecided" or wide <= 1 or apart > half:
+        return decision
+    if common is None:
+        return replace(decision, needed=math.ceil(decision.n * wide))
+    if common * wide <= 1:
+        seeds = math.ceil(len(decision.by_seed) * (1 - common) / (1 / wide - common))
+        return replace(decision, needed=math.ceil(decision.n * wide), enough=seeds)
+    reason = f"the test set is too small for a difference of {asked.effect:g}, whatever the seeds"
+    needed = math.ceil(decision.n * common * wide)
+    return replace(decision, verdict="undecidable", reason=reason, needed=needed)
+
+
+def _unplanned(seeds: int) -> str:
+    """Return why nothing is decided between two looks."""
+    return f"no look is planned at {seeds} seeds"
 
 
 def _by_interval(
-    at: Callable[[float], Interval],
+    of_look: Callable[[float], Interval],
     asked: Asked,
     estimate: float,
     n: int,
     by_seed: tuple[float, ...] = (),
 ) -> Decision:
-    """Decide by the interval of a difference, which `at` gives at a level."""
-    direction, margin, interest = asked
+    """Decide by the interval of a difference, which `of_look` gives at a level."""
+    direction, margin, interest = asked[:3]
+
+    def at(level: float) -> Interval:
+        """Return the interval that all looks together leave in at most 1 - `level`."""
+        return of_look(1 - (1 - level) / max(len(asked.looks), 1))
 
     def beyond(ends: Interval) -> bool:
         return not ends[0] <= margin <= ends[1]
@@ -187,6 +249,8 @@ def without_spread(by_seed: Sequence[float]) -> bool:
 def decide_proportions(left: Sequence[int], right: Sequence[int] | float, asked: Asked) -> Decision:
     """Decide on two fractions.
 
+    Against a fixed 0 or 1 one run that differs shows it, which is no test.
+
     Args:
         left: 0 or 1 of each run.
         right: the same of the other variant's runs, or a fixed fraction.
@@ -196,21 +260,48 @@ def decide_proportions(left: Sequence[int], right: Sequence[int] | float, asked:
     if not all(groups):
         return Decision("not run", "no run on one side")
     counts = [(sum(group), len(group)) for group in groups]
-    estimate = counts[0][0] / counts[0][1]
-    if isinstance(right, float):
-        estimate -= right
-
-        def at(level: float) -> Interval:
-            low, high = intervals.exact(*counts[0], level)
-            return low - right, high - right
-    else:
-        estimate -= counts[1][0] / counts[1][1]
-
-        def at(level: float) -> Interval:
-            return intervals.newcombe(counts[0], counts[1], level)
-
-    decision = _by_interval(at, asked, estimate, sum(n for _, n in counts))
-    if min(n for _, n in counts) < 2:
+    fixed = right if isinstance(right, float) else None
+    decision, runs = _of_counts(counts, fixed, asked), min(n for _, n in counts)
+    decision = replace(decision, needed=_runs_needed(decision, runs, fixed, asked))
+    if runs < 2:
         reason = "one run says nothing about how often"
         return replace(decision, verdict="undecided", reason=reason, p=None)
-    return decision
+    if asked.unplanned(len(left)):
+        return replace(decision, verdict="undecided", reason=_unplanned(len(left)), p=None)
+    return replace(decision, p=None) if fixed in (0, 1) else decision
+
+
+def _of_counts(counts: Sequence[tuple[int, int]], fixed: float | None, asked: Asked) -> Decision:
+    """Decide on one fraction beside a fixed one, or on two; each is (successes, n)."""
+    shares, runs = [count / n for count, n in counts], sum(n for _, n in counts)
+    if fixed is not None:
+
+        def exact(level: float) -> Interval:
+            low, high = intervals.exact(*counts[0], level)
+            return low - fixed, high - fixed
+
+        return _by_interval(exact, asked, shares[0] - fixed, runs)
+    one, other = counts
+
+    def newcombe(level: float) -> Interval:
+        return intervals.newcombe(one, other, level)
+
+    decision = _by_interval(newcombe, asked, shares[0] - shares[1], runs)
+    if decision.verdict == "no difference" or decision.p is None:
+        return decision
+    p = max(decision.p, min(1, intervals.fisher(one, other) * max(len(asked.looks), 1)))
+    if p <= 1 - LEVEL or decision.verdict == "undecided":
+        return replace(decision, p=p)
+    reason = "Fisher's exact test does not tell the two apart"
+    return replace(decision, verdict="undecided", reason=reason, p=p)
+
+
+def _runs_needed(decision: Decision, runs: int, fixed: float | None, asked: Asked) -> int | None:
+    """Return with how many runs a side it is decided if all agree; None with as many already."""
+    above = (decision.estimate or 0) >= asked.margin
+    for n in range(2, MOST_RUNS):
+        ones, others = (n, 0) if above else (0, n)
+        counts = [(ones, n)] if fixed is not None else [(ones, n), (others, n)]
+        if _of_counts(counts, fixed, asked).verdict in DECIDED:
+            return n if n > runs else None
+    return None

@@ -103,6 +103,41 @@ def newcombe(
     return one - other - below, one - other + above
 
 
+def fisher(left: tuple[int, int], right: tuple[int, int]) -> float:
+    """Return the p of two proportions being equal: twice the smaller tail of Fisher's exact test.
+
+    Each side is (successes, n). Whatever the proportion is, at most 5 % of samples have a p of .05
+    or less. Source: Fisher (1935), The logic of inductive inference.
+    """
+    (count, n), (other, m) = left, right
+    both = count + other
+    ways = {
+        k: math.comb(n, k) * math.comb(m, both - k)
+        for k in range(max(0, both - m), min(n, both) + 1)
+    }
+    below = sum(number for k, number in ways.items() if k <= count)
+    above = sum(number for k, number in ways.items() if k >= count)
+    return min(1.0, 2 * min(below, above) / math.comb(n + m, both))
+
+
+def common(by_seed: np.ndarray) -> float | None:
+    """Return which part of the variance of a mean over seeds all seeds have in common.
+
+    `by_seed` is what varies, (seeds, samples). The part is what would be left of the variance with
+    endless seeds: the mean covariance of two seeds beside the variance of the mean. None with one
+    seed. Source: Searle, Casella and McCulloch (1992), Variance Components, of a two-way layout.
+    """
+    seeds = len(by_seed)
+    if seeds < 2:
+        return None
+    covariances = np.cov(by_seed)
+    total = float(covariances.sum())
+    if total <= 0:
+        return 0.0
+    pairs = (total - float(np.trace(covariances))) / (seeds * (seeds - 1))
+    return min(1.0, max(0.0, pairs / (total / seeds**2)))
+
+
 def significance(at: Callable[[float], Interval], decides: Callable[[Interval], bool]) -> float:
     """Return the smallest p for which the interval of level 1 - p decides; 1 where none does.
 
