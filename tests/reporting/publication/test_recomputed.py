@@ -64,12 +64,12 @@ def of_seed(cell: Mapping[str, Any]) -> list[tuple[float, dict[str, Any]]]:
     ]
 
 
-def student(values: Sequence[float]) -> tuple[float, float]:
-    """Return the 95 % interval of a mean."""
+def student(values: Sequence[float], level: float = 0.95) -> tuple[float, float]:
+    """Return the interval of a mean."""
     mean = float(np.mean(values))
     if np.ptp(values) == 0:
         return mean, mean
-    low, high = stats.t.interval(0.95, len(values) - 1, loc=mean, scale=stats.sem(values))
+    low, high = stats.t.interval(level, len(values) - 1, loc=mean, scale=stats.sem(values))
     return float(low), float(high)
 
 
@@ -191,6 +191,8 @@ def sides(claim: Mapping[str, Any], definition: Mapping[str, Any]) -> list[list[
         seeds = runs if claim["over"] == "proportions" else claim["seeds"] if runs else []
         measure, over = side.get("measure", definition["measure"]), claim["over"]
         found.append([number(runs[seed], measure, over) for seed in seeds])
+        if "times" in side:
+            found[-1] = [side["times"] * value for value in found[-1]]
         if controls:
             found[-1] = [
                 value - number(controls[seed], measure, over)
@@ -199,32 +201,69 @@ def sides(claim: Mapping[str, Any], definition: Mapping[str, Any]) -> list[list[
     return found
 
 
-def proportion(outcomes: Sequence[float], method: str) -> tuple[float, float, float]:
+def proportion(
+    outcomes: Sequence[float], method: str, level: float = 0.95
+) -> tuple[float, float, float]:
     """Return a fraction of runs with its interval."""
-    ends = stats.binomtest(int(sum(outcomes)), len(outcomes)).proportion_ci(method=method)
+    ends = stats.binomtest(int(sum(outcomes)), len(outcomes)).proportion_ci(level, method)
     return float(np.mean(outcomes)), float(ends.low), float(ends.high)
 
 
-def of_groups(left: list[float], right: list[float], fixed: float) -> tuple[float, float, float]:
+def of_groups(
+    left: list[float], right: list[float], fixed: float, level: float
+) -> tuple[float, float, float]:
     """Return a difference of fractions with its interval, Newcombe's where both are of runs."""
-    p, low, high = proportion(left, "wilson" if right else "exact")
+    p, low, high = proportion(left, "wilson" if right else "exact", level)
     if not right:
         return p - fixed, low - fixed, high - fixed
-    q, other_low, other_high = proportion(right, "wilson")
+    q, other_low, other_high = proportion(right, "wilson", level)
     below, above = math.hypot(p - low, other_high - q), math.hypot(high - p, q - other_low)
     return p - q, p - q - below, p - q + above
 
 
-def of_pairs(differences: np.ndarray) -> tuple[float, float, float]:
+def by_fisher(left: list[float], right: list[float]) -> float:
+    """Return twice the smaller tail of Fisher's test."""
+    table = [[sum(side), len(side) - sum(side)] for side in (left, right)]
+    tails = [stats.fisher_exact(table, tail).pvalue for tail in ("less", "greater")]
+    return float(min(1, 2 * min(tails)))
+
+
+def too_small(
+    claim: Mapping[str, Any], differences: np.ndarray
+) -> tuple[bool, int | None, int | None]:
+    """Return whether a test set is too small for any number of seeds, and what would be enough.
+
+    With N examples the variance of a mean over S seeds is (a + b / S) / N, where a is the mean
+    covariance of two seeds.
+    """
+    effect = 2 * claim["interest"] if claim["interest"] else abs(claim["margin"])
+    known = differences[:, ~np.isnan(differences).any(axis=0)]
+    seeds, n = known.shape
+    times = stats.t.ppf(0.975, n - 1) / math.sqrt(n)
+    half = times * known.mean(axis=0).std(ddof=1)
+    if not effect or half <= effect or abs(claim["estimate"] - claim["margin"]) > half:
+        return False, None, None
+    needed = math.ceil(n * (half / effect) ** 2)
+    if seeds == 1:
+        return False, needed, None
+    pairs = [np.cov(known[one], known[two])[0, 1] for one in range(seeds) for two in range(one)]
+    a = max(0.0, float(np.mean(pairs)))
+    if times * math.sqrt(a) > effect:
+        return True, math.ceil(n * (times * math.sqrt(a) / effect) ** 2), None
+    b = seeds * (float(known.mean(axis=0).var(ddof=1)) - a)
+    return False, needed, math.ceil(b / ((effect / times) ** 2 - a))
+
+
+def of_pairs(differences: np.ndarray, level: float) -> tuple[float, float, float]:
     """Return a mean difference with the interval of seeds (first axis) and of examples."""
     seeds = np.nanmean(differences.reshape(len(differences), -1), axis=1)
-    halves = [student(seeds)[1] - seeds.mean()] if len(seeds) > 1 else []
+    halves = [student(seeds, level)[1] - seeds.mean()] if len(seeds) > 1 else []
     estimate = float(seeds.mean())
     if differences.ndim == 2:
         examples = differences.mean(axis=0)
         examples = examples[~np.isnan(examples)]
         estimate = float(examples.mean())
-        halves.append(student(examples)[1] - estimate)
+        halves.append(student(examples, level)[1] - estimate)
     half = math.hypot(*halves)
     return estimate, estimate - half, estimate + half
 
@@ -242,17 +281,28 @@ def possible(unit: str, measure: str) -> tuple[float, float]:
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_claim_that_was_run(paper: str) -> None:
-    definitions = {claim["id"]: claim for claim in Paper(paper).claims["claims"]}
+    claims = Paper(paper).claims
+    definitions = {claim["id"]: claim for claim in claims["claims"]}
+    planned = claims.get("looks", {}).get("lite", {})
     for claim in read(LITE / f"claims/{paper}.json")["claims"]:
         if claim["estimate"] is None:
             continue
         place = f"{paper}: {claim['id']}"
         left, right = sides(claim, definitions[claim["id"]])
-        fixed = claim["right"]["mean"]
+        fixed, looks = claim["right"]["mean"], planned.get(claim["id"], [])
+        level = 1 - 0.05 / max(1, len(looks))
+        undecidable = False
         if claim["over"] == "proportions":
-            estimate, low, high = of_groups(left, right, fixed)
+            estimate, low, high = of_groups(left, right, fixed, level)
         else:
-            estimate, low, high = of_pairs(np.array(left) - np.array(right or fixed))
+            differences = np.array(left) - np.array(right or fixed)
+            estimate, low, high = of_pairs(differences, level)
+            if claim["over"] == "examples":
+                undecidable, *enough = too_small(claim, differences)
+                assert [claim["needed"], claim["enough"]] == enough, place
+        if claim["over"] == "runs" and claim["p"] and claim["verdict"] != "no difference":
+            p = stats.ttest_1samp(differences, claim["margin"]).pvalue * max(1, len(looks))
+            assert claim["p"] == pytest.approx(min(1, p), rel=1e-4, abs=1e-9), place
         assert claim["estimate"] == pytest.approx(estimate, abs=1e-6), place
         if claim["ci_low"] is None:
             assert claim["verdict"] == "undecided", place
@@ -271,6 +321,13 @@ def test_every_claim_that_was_run(paper: str) -> None:
         beyond["less"] = claim["ci_high"] < claim["margin"]
         expected = "holds" if beyond.pop(claim["direction"]) else "undecided"
         expected = "does not hold" if any(beyond.values()) else expected
+        expected = "undecidable" if undecidable and expected == "undecided" else expected
+        if claim["over"] == "proportions" and right:
+            chance = by_fisher(left, right) * max(1, len(looks)) > 0.05
+            expected = "undecided" if chance else expected
+        seeds = len(left)
         assert claim["verdict"] in (expected, "undecided"), place
-        if claim["over"] == "proportions" or len(claim["seeds"]) > 3:
+        if looks and seeds not in looks:
+            assert claim["verdict"] == "undecided", place
+        elif claim["over"] == "proportions" or seeds > 3:
             assert claim["verdict"] == expected, place
