@@ -86,8 +86,8 @@ def claims_by_paper(judged: Iterable[JudgedClaim]) -> Counts:
     """Return the claims of each paper by verdict."""
     about = (
         "The papers' claims, as decided here. *Undecided*: one training alone, or chance among "
-        "trainings or test examples can explain it. *Undecidable*: the test set is too small, "
-        "whatever the seeds. *Not run*: in most cases the data is not here."
+        "trainings or test examples can explain it. *Undecidable*: the test set is too small. "
+        "*Not run*: in most cases the data is not here."
     )
     claims = _of_papers(judged)
     keys = [reference.key for paper in Paper.all() for reference in paper.about.references]
