@@ -16,6 +16,7 @@ from workflow.reporting.statistics.decisions import VERDICTS
 from workflow.reporting.statistics.verdict import COMPARED
 
 EVERY = "all"
+UNDECIDABLE = "*Undecidable*: the test set is too small, whatever the seeds. "
 JUDGED = (*COMPARED, "wide tolerance")
 """The verdicts that are counted; the last is none, as the tolerance confirms nothing."""
 
@@ -83,16 +84,18 @@ def claims_by_kind(judged: Iterable[JudgedClaim]) -> Counts:
 
 
 def claims_by_paper(judged: Iterable[JudgedClaim]) -> Counts:
-    """Return the claims of each paper by verdict."""
+    """Return the claims of each paper by verdict, of those verdicts that there are."""
+    claims = _of_papers(judged)
+    verdicts = [word for word in VERDICTS if word in {*claims["verdict"]}]
     about = (
         "The papers' claims, as decided here. *Undecided*: one training alone, or chance among "
-        "trainings or test examples can explain it. *Undecidable*: the test set is too small. "
+        "trainings or test examples can explain it. "
+        f"{UNDECIDABLE if 'undecidable' in verdicts else ''}"
         "*Not run*: in most cases the data is not here."
     )
-    claims = _of_papers(judged)
     keys = [reference.key for paper in Paper.all() for reference in paper.about.references]
     rows = [*((key, claims[claims["paper"] == key]) for key in keys), (EVERY, claims)]
-    return _counted(about, ("paper", "claims"), VERDICTS, rows)
+    return _counted(about, ("paper", "claims"), verdicts, rows)
 
 
 def _of_papers(judged: Iterable[JudgedClaim]) -> pd.DataFrame:
