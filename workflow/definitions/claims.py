@@ -148,7 +148,8 @@ def check_claims(claims: Claims, where: str) -> None:
                 f"{where}: claim {claim['id']}: `times` multiplies a number of each run; drop it, "
                 "or compare runs"
             )
-        if claim["over"] == "proportions" and claim["margin"]:
+        groups = claim["over"] == "proportions" and "variant" in claim["right"]
+        if groups and claim["margin"]:
             raise InputError(
                 f"{where}: claim {claim['id']}: what is tested of proportions is that they are "
                 "equal; drop `margin`, or compare with a fixed value"

@@ -1,4 +1,4 @@
-"""Claims on what a model has beyond a control: an untrained one of the same seed."""
+"""Claims on what a model has beyond a control, on multiples, and on shares of runs."""
 
 import pytest
 
@@ -50,3 +50,26 @@ def test_a_control_is_of_runs_or_examples() -> None:
         InputError, match="claim toy: `beyond` takes a control off runs or examples"
     ):
         judged([], **asked, left=beyond("good"), over="proportions")
+
+
+def test_a_side_may_be_multiplied() -> None:
+    runs = [
+        one_run(variant, seed, {"speed": value})
+        for variant, values in (("good", (6.0, 7.0, 6.5)), ("bad", (2.0, 2.5, 2.25)))
+        for seed, value in enumerate(values)
+    ]
+    right = {"variant": "bad", "label": "twice", "times": 2}
+    asked = {"measure": "probe.speed", "label": "speed", "unit": "points", "digits": 1}
+    found = judged(runs, **asked, right=right)
+    assert found["by_seed"] == pytest.approx([2.0, 2.0, 2.0])
+    assert (found["left"]["mean"], found["right"]["mean"]) == pytest.approx((6.5, 4.5))
+    with pytest.raises(InputError, match="claim toy: `times` multiplies a number of each run"):
+        judged([], **asked, right=right, over="examples")
+
+
+def test_two_proportions_have_no_margin() -> None:
+    asked = {"measure": "probe.m", "label": "m", "unit": "fraction", "digits": 1}
+    with pytest.raises(InputError, match="claim toy: what is tested of proportions is that they"):
+        judged([], **asked, over="proportions", margin=0.1)
+    found = judged([], **asked, over="proportions", margin=0.1, right={"value": 0.5})
+    assert found["verdict"] == "not run"

@@ -152,6 +152,18 @@ def test_no_rule_on_means_is_right_where_seeds_have_two_peaks(seeds: int) -> Non
     assert np.mean(of_shares) < 0.05 + CHANCE
 
 
+TWO_PEAKED = ("permutation_copying", "multihead_copying", "head_screening")
+"""Experiments whose trainings learn or do not; how many updates it takes those that do is a number
+with one peak."""
+
+
+@pytest.mark.parametrize("paper", Paper.all(), ids=lambda paper: paper.name)
+def test_claims_on_trainings_with_two_peaks_are_over_proportions(paper: Paper) -> None:
+    for claim in paper.claims["claims"]:
+        if claim["experiment"] in TWO_PEAKED and not claim["measure"].endswith("_at"):
+            assert claim["over"] == "proportions", claim["id"]
+
+
 @pytest.mark.parametrize("count", range(5))
 @pytest.mark.parametrize("other", range(7))
 def test_fishers_test_is_scipys(count: int, other: int) -> None:
