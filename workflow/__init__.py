@@ -1,6 +1,6 @@
 """From raw data to tables: everything around `model`.
 
-From the ground up: `files`, `errors` and `forking`, `datasets`, `definitions`,
+From the ground up: `errors` and `forking`, `validation`, `files`, `datasets`, `definitions`,
 `planning`, `reporting`, `scripts`. Each imports only what stands before it here, and of `model`
 what it needs.
 """

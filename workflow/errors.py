@@ -54,7 +54,8 @@ def unknown(where: str, kind: str, name: str, allowed: Iterable[str]) -> InputEr
     known = ", ".join(names) if names else "none"
     if near and len(names) > MANY:
         known = f"{len(names)} names"
-    return InputError(f'{where}: unknown {kind} "{name}" (known: {known}){near}')
+    at = f"{where}: " if where else ""
+    return InputError(f'{at}unknown {kind} "{name}" (known: {known}){near}')
 
 
 class DataError(Mistake):

@@ -26,7 +26,7 @@ from types import TracebackType
 PLACE = "SACCADE_FORKS"
 """The variable that names the socket."""
 IMPORTED = (
-    *("pydantic", "jsonschema", "scipy.special", "sklearn.linear_model", "sacrebleu"),
+    *("pydantic", "scipy.special", "sklearn.linear_model", "sacrebleu"),
     *("torch._dynamo", "safetensors.torch"),
     *("matplotlib.pyplot", "matplotlib.backends.backend_pdf", "matplotlib.backends.backend_svg"),
 )

@@ -44,10 +44,10 @@ def test_without_the_file_the_folder_names_the_results(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"titel": "x"}, r'paper\.yaml: .*"titel".*"title"'),
+        ({"titel": "x"}, r'paper\.yaml, line \d+: .*"titel".*"title"'),
         ({"papers": {"author2020": ONE | {"link": "example.org"}}}, r"author2020\.link: "),
-        ({"papers": {"Author": ONE}}, r'paper\.yaml: papers.*"Author"'),
-        ({"papers": {}}, r"paper\.yaml: papers: "),
+        ({"papers": {"Author": ONE}}, r'paper\.yaml, line \d+: papers.*"Author"'),
+        ({"papers": {}}, r"paper\.yaml, line \d+: papers: "),
     ],
 )
 def test_a_mistake_is_one_sentence(tmp_path: Path, change: dict, sentence: str) -> None:

@@ -8,9 +8,10 @@ import pytest
 
 from workflow import ROOT
 from workflow.definitions.claims import Claims
-from workflow.definitions.schemas import FILES, schema_of
+from workflow.definitions.schemas import FILES
 from workflow.scripts import schemas
 from workflow.scripts.schemas import FOLDER, stale
+from workflow.validation import schema_of
 
 DEFINED = sorted(ROOT.glob("workflow/papers/*/*.yaml"))
 
@@ -59,8 +60,8 @@ def test_the_page_says_what_values_may_be():
     for line in (
         "| `lr` | number > 0 |  | the rate at the end of the warm-up |",
         "| `betas` | list of number ≥ 0, < 1 |  |  |",
-        '| `precision` | `"fp32"`, `"bf16"` | `"fp32"` |  |',
-        "| `select` | `null` or [Select](#experiments-select) |  |  |",
+        '| `precision` | `"fp32"`, `"bf16"` |  | `fp32` where nothing says it |',
+        "| `select` | [Select](#experiments-select) or `null` |  |  |",
         "| `model` | a part: `path` and its arguments | *needed* |  |",
     ):
         assert f"\n{line}\n" in page

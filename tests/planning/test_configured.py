@@ -64,7 +64,7 @@ def test_it_is_the_configuration_that_snakemake_would_have(changes):
         ("overlay: {name: o}", "f.yaml: overlay: the key"),
         ("mechanisms: {odd: nothing}", "f.yaml: mechanisms.odd: "),
         ("mechanisms: {base: {wdth: 1}}", "f.yaml: mechanisms.base"),
-        ("sceal: lite", 'f.yaml: top level: unknown key "sceal"'),
+        ("sceal: lite", 'f.yaml: unknown key "sceal"'),
         ("scale: lit", "config: scale: "),
     ],
 )

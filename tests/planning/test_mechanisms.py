@@ -130,7 +130,7 @@ def test_rows_are_only_for_tables_that_ask_for_them(own):
         ({"mine": {"by": 3}}, 'mechanisms.mine: the key "path" is missing'),
         ({"mine": {"path": "my_part:sharper", "byy": 3}}, 'unknown argument "byy"'),
         ({"mine": "my_part:cut"}, "mechanisms.mine (my_part:cut): needs at; give it beside"),
-        (["my_part:sharper"], "mechanisms: expected a mapping, found"),
+        (["my_part:sharper"], "mechanisms: expected a mapping (what"),
         ({"mine": 3}, "mechanisms.mine: expected "),
     ],
 )

@@ -244,7 +244,7 @@ def test_runs_that_do_not_exist(project):
         ({"tow": {}}, 'unknown experiment "tow"'),
         ({"two": {"trainin": {}}}, 'unknown key "trainin"'),
         ({"two": {"model": {"layers": 0}}}, "two: model.layers: 0 must be at least 1"),
-        ({"two": {"variants": {"tuned": {"model": {"width": "-1"}}}}}, "model.width: -1 must be"),
+        ({"two": {"variants": {"tuned": {"model": {"width": "-1"}}}}}, 'model.width: "-1" must be'),
         ({"one": {"parents": {"p": {"experiment": "two", "variant": "tuned"}}}}, "own ancestor"),
     ],
 )

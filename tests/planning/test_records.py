@@ -166,5 +166,5 @@ def test_a_further_corpus_is_no_part_of_the_run(project):
 def test_a_wrong_recipe_of_a_further_corpus_is_named(project):
     evaluators = project.experiments["one"]["evaluators"]
     evaluators["probe"] = {"path": "model.probe:probe", "tagged": {"dataset": "conll200"}}
-    with pytest.raises(InputError, match=r"evaluators\.probe\.tagged: data: Unknown dataset"):
+    with pytest.raises(InputError, match=r"evaluators\.probe\.tagged: data: unknown dataset"):
         targets(project)

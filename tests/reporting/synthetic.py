@@ -17,7 +17,7 @@ from tests.sealing import put
 from workflow.definitions.cells import check_tables
 from workflow.definitions.claims import Claims, check_claims
 from workflow.definitions.configuration import Configuration
-from workflow.definitions.loader import check, load_yaml
+from workflow.definitions.loader import load_yaml
 from workflow.definitions.paper import Paper
 from workflow.definitions.tables import Tables
 from workflow.planning.plan import Plan
@@ -29,6 +29,7 @@ from workflow.reporting.publication.current import Now, Traits, planned
 from workflow.reporting.publication.publishing import publish
 from workflow.reporting.tables.layout import Grid, grid
 from workflow.reporting.tables.long_form import build
+from workflow.validation import check
 
 ROOT = Path(__file__).resolve().parents[2]
 STACK = {

@@ -7,7 +7,16 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from workflow.definitions.names import Runs, known, once
-from workflow.definitions.values import Digits, Measure, Name, Place, Text, closed, default
+from workflow.definitions.values import (
+    AboveZero,
+    Digits,
+    Measure,
+    Name,
+    Number,
+    Place,
+    Text,
+    closed,
+)
 from workflow.errors import InputError
 
 Outcome = Literal["holds", "does not hold", "no difference", "undecided", "undecidable", "not run"]
@@ -36,7 +45,7 @@ class Side(TypedDict):
 class Constant(TypedDict):
     """A number to compare with."""
 
-    value: float
+    value: Number
 
 
 @closed
@@ -79,13 +88,13 @@ class Claim(TypedDict):
     label: str
     unit: str
     digits: Digits
-    over: Annotated[Literal["runs", "examples", "proportions", "corpora"], default("runs")]
+    over: Annotated[Literal["runs", "examples", "proportions", "corpora"], Field(default="runs")]
     """what is compared: pairs of runs, pairs of examples, fractions of runs (the measure is 0 or 1
     and nothing is paired), or corpora of translations (BLEU, by paired bootstrap)"""
-    direction: Annotated[Literal["greater", "less"], default("greater")]
-    margin: Annotated[float, default(0)]
+    direction: Annotated[Literal["greater", "less"], Field(default="greater")]
+    margin: Annotated[Number, Field(default=0)]
     """the difference to exceed"""
-    interest: NotRequired[Literal["half"] | Annotated[float, Field(gt=0)]]
+    interest: NotRequired[Literal["half"] | AboveZero]
     """the smallest difference of interest, fixed before the runs: an interval within it is a tie.
     `half` is half of the difference between the two printed numbers"""
     kind: NotRequired[Literal["smaller or other data", "another reading"]]

@@ -2,21 +2,36 @@
 
 from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from workflow.definitions.experiments import ScaleName
-from workflow.definitions.values import PART, AboveZero, Options, SeedCount, SeedList, Text, closed
+from workflow.definitions.values import (
+    AboveZero,
+    Argument,
+    Flag,
+    Name,
+    Options,
+    Path,
+    SeedCount,
+    SeedList,
+    Text,
+    checked_as,
+    closed,
+    opened,
+)
 
-OwnName = Annotated[
-    str,
-    Field(
-        description='a name of lower-case letters, digits and "_"',
-        pattern="^[a-z][a-z0-9_]*$",
-        max_length=100,
-    ),
-]
-Mechanism = Annotated[Any, WithJsonSchema({PART: "#/$defs/mechanism"})]
+OwnPath = Annotated[Path, Field(description='a dotted path "my_module:function"')]
+
+
+@opened
+class OwnPart(TypedDict, extra_items=Argument):  # type: ignore[call-arg]
+    """A part with its arguments."""
+
+    path: OwnPath
+
+
+Mechanism = Annotated[Any, checked_as(OwnPath | OwnPart)]
 """`"my_module:function"`, or a mapping with path and arguments."""
 
 
@@ -24,7 +39,8 @@ Mechanism = Annotated[Any, WithJsonSchema({PART: "#/$defs/mechanism"})]
 class Budget(TypedDict):
     """What a plan may cost."""
 
-    gpu_hours: Annotated[AboveZero | None, Field(description="null, or a number of hours above 0")]
+    gpu_hours: AboveZero | None
+    """null: no limit"""
 
 
 @closed
@@ -56,8 +72,8 @@ class Configuration(TypedDict):
         Annotated[
             SeedCount | SeedList | None,
             Field(
-                description="null (each variant's own), a number of them, or a list where 0 is "
-                "its first"
+                description="null: each variant's own; a number of them; or a list, where 0 is its "
+                "first"
             ),
         ]
     ]
@@ -67,14 +83,10 @@ class Configuration(TypedDict):
     """folder that the workflow writes to"""
     device: Literal["auto", "cpu", "cuda"]
     """`auto`: a GPU where there is one"""
-    keep_checkpoints: NotRequired[bool]
+    keep_checkpoints: NotRequired[Flag]
     """whether the weights of checkpoints stay when they are recorded"""
-    budget: NotRequired[Annotated[Budget, Field(description="a mapping with the key gpu_hours")]]
-    mechanisms: NotRequired[dict[OwnName, Mechanism]]
-    """a mapping from name to "my_module:function\""""
-    overlay: NotRequired[
-        Annotated[
-            NamedOverlay | None,
-            Field(description="null, or a mapping with the keys name and experiments"),
-        ]
-    ]
+    budget: NotRequired[Budget]
+    mechanisms: NotRequired[dict[Name, Mechanism]]
+    """what is run beside the papers' mechanisms, by name"""
+    overlay: NotRequired[NamedOverlay | None]
+    """changes to experiments, under a name"""

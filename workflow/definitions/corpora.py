@@ -3,12 +3,12 @@
 from collections.abc import Collection, Iterable
 from typing import Annotated, Literal, NotRequired
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from workflow.definitions.expected import ExpectedValues
 from workflow.definitions.names import known, once
-from workflow.definitions.values import PART, UNIQUE, Condition, Difference, Name, Options, closed
+from workflow.definitions.values import Condition, Data, Difference, Name, Options, Unique, closed
 from workflow.errors import InputError, nearest
 
 Column = Literal[
@@ -61,9 +61,7 @@ class CorpusRow(TypedDict):
 
     id: str
     label: str
-    data: NotRequired[
-        Annotated[Options, WithJsonSchema({PART: "#/$defs/data", "required": ["dataset"]})]
-    ]
+    data: NotRequired[Data]
     like: NotRequired[Like]
     scales: NotRequired[AtScale]
     printed: NotRequired[CorpusPlace]
@@ -80,7 +78,7 @@ class CorpusTable(TypedDict):
     source: NotRequired[str]
     """the text that the layout follows; the first of the papers without it"""
     printed: NotRequired[CorpusPlace]
-    columns: Annotated[list[Column], Field(min_length=1), UNIQUE]
+    columns: Annotated[Unique[Column], Field(min_length=1)]
     rows: Annotated[list[CorpusRow], Field(min_length=1)]
     differs: NotRequired[list[Difference]]
     notes: NotRequired[list[str]]

@@ -6,11 +6,12 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from workflow.definitions.values import (
-    UNIQUE,
     AboveZero,
     BelowOne,
     Data,
+    Flag,
     Name,
+    NaturalNumber,
     Node,
     NotNegative,
     Path,
@@ -18,8 +19,8 @@ from workflow.definitions.values import (
     SeedCount,
     SeedList,
     Text,
+    Unique,
     closed,
-    default,
 )
 
 Seeds = Annotated[
@@ -31,15 +32,18 @@ Matmul = Annotated[
     Literal["highest", "fast", "fastest"],
     Field(
         description="`fast`, `fastest`: the fastest products in single precision; on a GPU "
-        "`fastest` is TF32, `fast` is `highest`"
+        "`fastest` is TF32, `fast` is `highest`; `fast` where nothing says it"
     ),
 ]
-Threads = Annotated[Positive, Field(description="of the CPU; resuming is exact with as many")]
+Threads = Annotated[
+    Positive,
+    Field(description="of the CPU, 1 where nothing says it; resuming is exact with as many"),
+]
 Evaluators = Annotated[
     dict[Name, Node | None],
     Field(description="what is measured on the trained model, by name"),
 ]
-Updates = Annotated[list[Positive], UNIQUE]
+Updates = Unique[Positive]
 ScaleName = Literal["demo", "lite", "paper"]
 
 
@@ -70,7 +74,7 @@ class Schedule(TypedDict, total=False):
     """How the learning rate changes."""
 
     name: Literal["constant", "cosine", "inverse_sqrt"]
-    warmup: Annotated[int, Field(ge=0)] | None
+    warmup: NaturalNumber | None
     """updates of linear growth to the peak"""
     start: NotNegative | None
     """the rate before the first update"""
@@ -97,8 +101,8 @@ class Average(TypedDict, total=False):
 
 
 @closed
-class Course(TypedDict, total=False):
-    """What training sees and does; `null` takes a key away."""
+class Training(TypedDict, total=False):
+    """How a model is trained, or changes to it; `null` takes a key away."""
 
     epochs: Positive | None
     updates: Positive | None
@@ -107,30 +111,25 @@ class Course(TypedDict, total=False):
     clip: Annotated[AboveZero | None, Field(description="the largest norm of the gradient")]
     select: Select | None
     average: Average | None
-    compile: Annotated[bool | None, Field(description="whether to use torch.compile")]
+    compile: Annotated[Flag | None, Field(description="whether to use torch.compile")]
     start_from: Annotated[
         str | None, Field(description="the parent whose weights training starts from")
     ]
-
-
-@closed
-class Training(Course):
-    """How a model is trained."""
-
-    schedule: Annotated[Schedule, default({"name": "constant"})]
-    precision: Annotated[Precision, default("fp32")]
-    threads: Annotated[Threads, default(1)]
-    matmul: Annotated[Matmul, default("fast")]
-
-
-@closed
-class TrainingChanges(Course, total=False):
-    """Changes to how a model is trained; `null` takes a key away."""
-
     schedule: Schedule
+    """`{name: constant}` where nothing says it"""
     precision: Precision
+    """`fp32` where nothing says it"""
     threads: Threads
     matmul: Matmul
+
+
+DEFAULTS: Training = {
+    "schedule": {"name": "constant"},
+    "precision": "fp32",
+    "threads": 1,
+    "matmul": "fast",
+}
+"""How a model is trained where an experiment does not say it."""
 
 
 @closed
@@ -155,7 +154,7 @@ class Every(TypedDict):
 class StatedResources(TypedDict, total=False):
     """What the run's jobs ask a cluster for; no part of the run's identity."""
 
-    gpu: Annotated[int, Field(ge=0)] | None
+    gpu: NaturalNumber | None
     """how many; a process of a run for each"""
     memory: (
         Annotated[
@@ -202,7 +201,7 @@ class Changes(Optional, total=False):
     data: Data
     model: Node
     objective: Node
-    training: TrainingChanges
+    training: Training
     evaluators: Evaluators
 
 

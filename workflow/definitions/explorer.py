@@ -8,7 +8,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from workflow.definitions.names import Runs
-from workflow.definitions.values import Name, Positive, Text, closed, default
+from workflow.definitions.values import Name, Positive, Text, closed
 from workflow.errors import InputError
 
 RECORDED = "recorded"
@@ -41,7 +41,7 @@ class Task(TypedDict):
     scales: NotRequired[ModelsAtScale]
     classes: NotRequired[Annotated[list[Text], Field(min_length=2)]]
     """names of the classes, or of the values of expressions"""
-    examples: NotRequired[Annotated[Positive, default(40)]]
+    examples: NotRequired[Annotated[Positive, Field(default=40)]]
     """how many of the test split the page has"""
     words: NotRequired[Positive]
     """how many words the page knows, the most frequent of the train split; all where left out"""
@@ -61,8 +61,8 @@ class Recording(TypedDict):
 class Explorer(TypedDict):
     """What `make explore` shows of a paper."""
 
-    tasks: NotRequired[Annotated[dict[Name, Task], default({})]]
-    recorded: NotRequired[Annotated[dict[Name, Recording], default({})]]
+    tasks: NotRequired[Annotated[dict[Name, Task], Field(default={})]]
+    recorded: NotRequired[Annotated[dict[Name, Recording], Field(default={})]]
 
 
 def models_at(task: Task, scale: str) -> Models:

@@ -7,7 +7,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from workflow.definitions.names import Runs
-from workflow.definitions.values import Name, Options, Place, closed
+from workflow.definitions.values import Name, Number, Options, Place, closed
 
 
 @closed
@@ -23,7 +23,7 @@ class SeriesDefinition(TypedDict):
 
     variant: str
     label: str
-    x: NotRequired[float]
+    x: NotRequired[Number]
     """the setting's value in a sweep"""
     array: NotRequired[str]
     """which array to draw, named as the function asks for it"""

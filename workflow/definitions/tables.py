@@ -10,12 +10,12 @@ from workflow.definitions.values import (
     Condition,
     Difference,
     Digits,
+    Flag,
     Measure,
     Name,
     NotNegative,
     Text,
     closed,
-    default,
 )
 
 Statistic = Literal["mean", "max"]
@@ -29,8 +29,8 @@ class CellPlace(TypedDict):
 
     source: str
     table: str
-    row: Annotated[str, default("{row}")]
-    column: Annotated[str, default("{column}")]
+    row: Annotated[str, Field(default="{row}")]
+    column: Annotated[str, Field(default="{column}")]
 
 
 @closed
@@ -78,13 +78,13 @@ class Metric(TypedDict):
     of: NotRequired[str]
     """the word, one of the array `word`, whose list in the array `measure` is shown; {row} stands
     for the row's id"""
-    starred: NotRequired[bool]
+    starred: NotRequired[Flag]
     """the paper marks with * what training never exceeded, and a measure with `_never` behind its
     name says so of ours"""
     crossing: NotRequired[Literal[True]]
     """it is read where other runs first exceed an agreement, and compared as what lies between that
     checkpoint and the one before"""
-    proportion: NotRequired[bool]
+    proportion: NotRequired[Flag]
     """the measure is 0 or 1 and its mean a fraction of runs"""
     tolerance: NotRequired[MetricTolerance]
 
@@ -143,7 +143,7 @@ class Table(TypedDict):
     source: NotRequired[str]
     """the text that the layout follows; the first of the papers without it"""
     experiment: str
-    variant: Annotated[str, default("{row}")]
+    variant: Annotated[str, Field(default="{row}")]
     """template of {row} and {column}"""
     statistic: NotRequired[Statistic]
     repeats: NotRequired[str]

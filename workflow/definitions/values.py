@@ -1,12 +1,90 @@
 """The values that definitions are made of, each said once for the checks and for editors."""
 
-from typing import Annotated, Any
+import math
+import re
+from typing import Annotated, Any, TypeVar
 
-from pydantic import ConfigDict, Field, WithJsonSchema, with_config
-from typing_extensions import TypedDict
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetPydanticSchema,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    with_config,
+)
+from pydantic_core import PydanticCustomError
+from typing_extensions import TypeAliasType, TypedDict
 
+closed = with_config(
+    ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, use_attribute_docstrings=True)
+)
+"""A mapping that takes no other keys than its own."""
+opened = with_config(ConfigDict(strict=True, allow_inf_nan=False, use_attribute_docstrings=True))
+"""A mapping that takes other keys, too."""
+_INTEGER = re.compile(r"[-+]?\d+", re.ASCII)
+_FLOAT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+_EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+", re.ASCII)
+_Item = TypeVar("_Item")
+
+
+def _number(value: Any) -> Any:
+    """Return the number that a text writes; YAML reads `1e-3` as a text, `--config` all numbers.
+
+    A whole number that no float holds becomes infinite.
+    """
+    if isinstance(value, str) and _INTEGER.fullmatch(value):
+        value = int(value)
+    elif isinstance(value, str) and _FLOAT.fullmatch(value):
+        value = float(value)
+    return math.inf if isinstance(value, int) and value.bit_length() > 1023 else value
+
+
+def _whole(value: Any) -> Any:
+    number = _number(value)
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+def _as_written(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
+    """Check a number, which stays whole where it is."""
+    number = _number(value)
+    checked = check(number)
+    return number if isinstance(number, int) else checked
+
+
+def _truth(value: Any) -> Any:
+    """Return the truth value that `--config` hands on as a text."""
+    return value == "true" if value in ("true", "false") else value
+
+
+def _exponent(value: Any) -> Any:
+    """Return the number of a text such as `1e-3`; a text such as `007` stays one."""
+    return float(value) if isinstance(value, str) and _EXPONENT.fullmatch(value) else value
+
+
+def _each_once(values: list[_Item]) -> list[_Item]:
+    if len({*values}) < len(values):
+        raise PydanticCustomError("repeated", "names one twice")
+    return values
+
+
+def checked_as(kind: Any) -> GetPydanticSchema:
+    """Have a mapping checked as a kind that says more of it."""
+    return GetPydanticSchema(lambda source, handler: handler.generate_schema(kind))
+
+
+NUMBER, WHOLE = WrapValidator(_as_written), BeforeValidator(_whole)
 Text = Annotated[str, Field(min_length=1)]
-Name = Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$", max_length=100)]
+Flag = Annotated[bool, BeforeValidator(_truth)]
+Name = Annotated[
+    str,
+    Field(
+        description='a name of lower-case letters, digits and "_"',
+        pattern="^[a-z][a-z0-9_]*$",
+        max_length=100,
+    ),
+]
 Path = Annotated[
     str,
     Field(
@@ -21,33 +99,42 @@ Measure = Annotated[
         pattern=r"^[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*$",
     ),
 ]
-Digits = Annotated[int, Field(ge=0, le=6)]
-Positive = Annotated[int, Field(ge=1)]
-NotNegative = Annotated[float, Field(ge=0)]
-AboveZero = Annotated[float, Field(gt=0)]
-BelowOne = Annotated[float, Field(ge=0, lt=1)]
+Digits = Annotated[int, Field(ge=0, le=6), WHOLE]
+Positive = Annotated[int, Field(ge=1), WHOLE]
+NaturalNumber = Annotated[int, Field(ge=0), WHOLE]
+Number = Annotated[float, NUMBER]
+NotNegative = Annotated[float, Field(ge=0), NUMBER]
+AboveZero = Annotated[float, Field(gt=0), NUMBER]
+BelowOne = Annotated[float, Field(ge=0, lt=1), NUMBER]
 
-UNIQUE = Field(json_schema_extra={"uniqueItems": True})
-Seed = Annotated[int, Field(ge=0, le=2147483647)]
-SeedList = Annotated[list[Seed], Field(min_length=1, max_length=1000), UNIQUE]
-SeedCount = Annotated[int, Field(ge=1, le=1000)]
+Unique = Annotated[
+    list[_Item], AfterValidator(_each_once), Field(json_schema_extra={"uniqueItems": True})
+]
+Seed = Annotated[int, Field(ge=0, le=2147483647), WHOLE]
+SeedList = Annotated[Unique[Seed], Field(min_length=1, max_length=1000)]
+SeedCount = Annotated[int, Field(ge=1, le=1000), WHOLE]
 
-PART = "$part"
-"""Refers to a definition that no type can say: its keys are open, and what some must be is not."""
 Options = dict[str, Any]
 """Free arguments: what they may be, the part that takes them says."""
-Node = Annotated[Options, WithJsonSchema({PART: "#/$defs/node"})]
-"""A part of a model, named by path, with its arguments; `Known` tells what some must be."""
-Data = Annotated[Options, WithJsonSchema({PART: "#/$defs/data"})]
-"""A dataset and its options, which the dataset itself checks."""
+Argument = TypeAliasType(  # type: ignore[misc]
+    "Argument",
+    Annotated[
+        Annotated[str, Field(strict=True)]
+        | Annotated[bool, Field(strict=True)]
+        | Annotated[float, Field(strict=True, allow_inf_nan=False), NUMBER]
+        | list["Argument"]  # type: ignore[misc]
+        | "Part"
+        | None,
+        Field(union_mode="left_to_right"),
+        BeforeValidator(_exponent),
+    ],
+)
+"""An argument of any kind, or a part with its own."""
 
-closed = with_config(ConfigDict(extra="forbid", use_attribute_docstrings=True))
-"""A mapping that takes no other keys than its own."""
 
-
-@closed
-class Known(TypedDict, total=False):
-    """Arguments that mean the same in every part."""
+@opened
+class Part(TypedDict, total=False, extra_items=Argument):  # type: ignore[call-arg]
+    """A part of the model, named by path, with its arguments. Some mean the same in every part."""
 
     path: Path
     width: Positive | None
@@ -65,6 +152,17 @@ class Known(TypedDict, total=False):
     ramp_epochs: NotNegative | None
 
 
+@opened
+class DatasetOptions(TypedDict, total=False, extra_items=Argument):  # type: ignore[call-arg]
+    """A dataset and its options, which the dataset itself checks."""
+
+    dataset: str
+
+
+Node = Annotated[Options, checked_as(Part)]
+Data = Annotated[Options, checked_as(DatasetOptions)]
+
+
 @closed
 class Place(TypedDict):
     """Where expected.csv has a number of the paper."""
@@ -79,7 +177,7 @@ class Place(TypedDict):
 class Condition(TypedDict):
     """When ours can't stand beside the paper's."""
 
-    when: Annotated[dict[str, "str | float | bool | Below"], Field(min_length=1)]
+    when: Annotated[dict[str, "str | bool | Number | Below"], Field(min_length=1)]
     """Dotted settings of the run, or options of the data; all must match."""
     because: Text
 
@@ -97,9 +195,4 @@ class Difference(TypedDict):
 class Below(TypedDict):
     """Any number below this one."""
 
-    below: float
-
-
-def default(value: Any) -> Any:
-    """Return what says of a key that it may be left out, and is `value` then."""
-    return Field(json_schema_extra={"default": value})
+    below: Number

@@ -58,7 +58,7 @@ def file_named(root: Path, changes: Iterable[Path], given: Iterable[str]) -> Ite
     except InputError as error:
         where, _, said = str(error).partition(": ")
         text = str(error) if where == "overlay" else said
-        keys = re.findall(r"\w+", text.removeprefix("top level: unknown key "))
+        keys = re.findall(r"\w+", text.removeprefix("unknown key "))
         files = [*reversed([*changes]), root / "config.yaml"]
         depths = [_depth(read_yaml(file), keys) for file in files]
         if where not in ("config", "overlay") or keys[0] in {*given} or not max(depths):

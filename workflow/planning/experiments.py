@@ -16,7 +16,7 @@ from workflow.definitions.experiments import (
 from workflow.definitions.loader import load_yaml
 from workflow.definitions.names import known
 from workflow.errors import InputError, unknown
-from workflow.planning.settings import Layer, Settings, VariantKey, based, merge
+from workflow.planning.settings import Layer, Settings, VariantKey, based
 
 SCALES: tuple[ScaleName, ...] = ("demo", "lite", "paper")
 Steps = tuple[VariantKey, ...]
@@ -67,8 +67,7 @@ class Experiment:
 
     def shared(self, scale: ScaleName) -> Layer:
         """Return the settings at a scale of a variant that changes nothing."""
-        shared: Layer = merge(self._base, based(self._scale(scale)))
-        return merge(shared, based(self.overlay))
+        return based(self.definition, self._scale(scale), self.overlay)
 
     def check(
         self, others: Mapping[str, "Experiment"], root: Path, scales: Sequence[ScaleName] = SCALES

@@ -10,7 +10,6 @@ from model.build import Node
 from workflow.datasets.kinds.recipe import Recipe
 from workflow.definitions.configuration import Configuration
 from workflow.definitions.experiments import Overlay
-from workflow.definitions.loader import check
 from workflow.definitions.names import known
 from workflow.errors import InputError
 from workflow.planning.code import Project
@@ -27,6 +26,7 @@ from workflow.planning.identity import (
 from workflow.planning.mechanisms import mechanisms, with_variants
 from workflow.planning.nodes import forget
 from workflow.planning.settings import Settings
+from workflow.validation import check
 
 
 @dataclass(frozen=True)

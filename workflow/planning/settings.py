@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from model.build import Node
 from workflow.datasets.kinds.recipe import Recipe, complete
-from workflow.definitions.experiments import Every, Training
+from workflow.definitions.experiments import DEFAULTS, Every, Training
 from workflow.definitions.names import known
 from workflow.errors import InputError, RecipeError
 from workflow.planning.identity import canonical, recipe_hash
@@ -244,9 +244,11 @@ class Settings:
                     yield f"{name}.{argument}", value
 
 
-def based(definition: Layer) -> Layer:
-    """Return the settings of an experiment, which its variants share where they change nothing."""
-    base: Layer = merge({"parents": {}, "checkpoints": [], "resources": {}}, _settings(definition))
+def based(*layers: Layer) -> Layer:
+    """Return what layers, from the experiment on, say of a variant that changes nothing."""
+    base: Layer = {"parents": {}, "checkpoints": [], "resources": {}, "training": DEFAULTS}
+    for layer in layers:
+        base = merge(base, _settings(layer))
     return base
 
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from workflow import ROOT
-from workflow.definitions.schemas import FILES, Schema, for_editors, schema_of
+from workflow.definitions.schemas import FILES, for_editors
+from workflow.validation import Schema, schema_of, values_of
 
 FOLDER = ROOT / "workflow" / "schemas"
 PAGE = ROOT / "docs" / "configuration.md"
@@ -68,10 +69,10 @@ have to be there; the others may be left out.
 """
 ORDER = ("config", "experiments", "tables", "claims", "figures", "explorer", "corpora", "paper")
 PARTS = {
-    "argument": "anything",
-    "node": "a part: `path` and its arguments",
-    "data": "`dataset` and its options",
-    "mechanism": "`my_module:function`, or a part",
+    "Argument": "anything",
+    "DatasetOptions": "`dataset` and its options",
+    "OwnPart": "a part: `path` and its arguments",
+    "Part": "a part: `path` and its arguments",
 }
 SAME = 4
 """So many keys alike are said once, and of the second mapping referred to."""
@@ -126,7 +127,7 @@ def _keys(name: str, rules: Schema, said: dict[str, Schema]) -> str:
         absent = f"`{json.dumps(one['default'])}`" if "default" in one else ""
         default = "*needed*" if key in rules.get("required", ()) else absent
         meaning = " ".join(one.get("description", "").split()).replace("|", "\\|")
-        text += f"| `{key}` | {_value(name, one)} | {default} | {meaning} |\n"
+        text += f"| `{key}` | {_value(name, one | {'description': ''})} | {default} | {meaning} |\n"
     return text
 
 
@@ -139,27 +140,22 @@ def _value(name: str, rules: Schema) -> str:
         return " or ".join(dict.fromkeys(_value(name, one) for one in options))
     if "enum" in rules or "const" in rules:
         return ", ".join(f"`{json.dumps(one)}`" for one in rules.get("enum", [rules.get("const")]))
-    kinds = rules.get("type", "")
-    said = [_kind(name, kind, rules) for kind in ([kinds] if isinstance(kinds, str) else kinds)]
-    return " or ".join(said)
-
-
-def _kind(name: str, kind: str, rules: Schema) -> str:
-    match kind:
+    match rules["type"]:
         case "array":
             return f"list of {_value(name, rules['items'])}"
         case "object":
-            of = rules["additionalProperties"]
-            return f"mapping from names to {_value(name, of)}" if of else "mapping"
+            of = values_of(rules)
+            return f"mapping from names to {_value(name, of)}" if of is not True else "mapping"
         case "boolean":
             return "true or false"
         case "string":
-            return "text"
+            return rules.get("description") or "text"
         case "null":
             return "`null`"
     bounds = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
     limits = [f"{sign} {rules[key]:,}" for key, sign in bounds.items() if key in rules]
-    return " ".join(["whole number" if kind == "integer" else "number", ", ".join(limits)]).strip()
+    number = "whole number" if rules["type"] == "integer" else "number"
+    return f"{number} {', '.join(limits)}".strip()
 
 
 def _link(name: str, title: str) -> str:

@@ -1,19 +1,21 @@
-"""Recipes: what a dataset is made from, checked without loading any data (standard library only).
+"""Recipes: what a dataset is made from, checked without loading any data.
 
 A recipe is a mapping {"dataset": name, option: value, ...}.
 """
 
-import difflib
 import importlib
-import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
+
+from pydantic import ConfigDict, with_config
+from typing_extensions import TypedDict
 
 from workflow.datasets.kinds.dataset import Dataset
-from workflow.errors import RecipeError
+from workflow.errors import InputError, RecipeError, unknown
+from workflow.validation import check
 
 Recipe = Mapping[str, Any]
 
@@ -31,12 +33,14 @@ def load(values: Recipe) -> Dataset:
     if not isinstance(name, str):
         raise RecipeError(f"A recipe needs the key `dataset`, one of: {', '.join(datasets())}.")
     if name not in datasets():
-        raise RecipeError(
-            f"Unknown dataset `{name}`{_nearest(name, datasets())}; docs/own_experiment.md "
-            "says how to add one."
-        )
-    module = importlib.import_module(f"workflow.datasets.{name}")
-    return _build(module.Data, name, {key: v for key, v in values.items() if key != "dataset"})
+        error = unknown("", "dataset", name, datasets())
+        raise RecipeError(f"{error}; docs/own_experiment.md says how to add one.")
+    cls = importlib.import_module(f"workflow.datasets.{name}").Data
+    options = {key: _whole(value) for key, value in values.items() if key != "dataset"}
+    try:
+        return cls(**check(options, _options(cls), f"Dataset `{name}`"))
+    except InputError as error:
+        raise RecipeError(str(error)) from None
 
 
 def complete(values: Recipe) -> dict[str, object]:
@@ -61,46 +65,14 @@ def threads(values: Recipe) -> int:
     return load(values).threads
 
 
-def _build(cls: type[Dataset], dataset: str, given: Recipe) -> Dataset:
-    """Build a dataset from plain values, checked against the annotations of its fields."""
-    hints = typing.get_type_hints(cls)
-    names = [field.name for field in fields(cls)]
-    for name in given:
-        if name not in names:
-            raise RecipeError(
-                f"Dataset `{dataset}` has no option `{name}`{_nearest(str(name), names)}."
-            )
-    checked = {
-        name: _check(f"Option `{name}` of dataset `{dataset}`", hints[name], value)
-        for name, value in given.items()
-    }
-    return cls(**checked)
+@cache
+def _options(cls: type[Dataset]) -> type[Mapping[str, Any]]:
+    """Return the type of what a recipe may say of a dataset: its fields."""
+    hints = get_type_hints(cls)
+    options = {field.name: hints[field.name] for field in fields(cls)}
+    closed = with_config(ConfigDict(extra="forbid", strict=True))
+    return closed(TypedDict(cls.__name__, options, total=False))
 
 
-def _check(what: str, hint: Any, value: Any) -> Any:
-    """Return `value` as the type of `hint` (bool, int, `int | None` or Literal), or raise."""
-    optional = type(None) in typing.get_args(hint)
-    if typing.get_origin(hint) is typing.Literal:
-        allowed = typing.get_args(hint)
-        if value in allowed:
-            return value
-        raise RecipeError(f"{what} is {value!r}{_nearest(str(value), allowed)}.")
-    if hint is bool:
-        if isinstance(value, bool):
-            return value
-        raise RecipeError(f"{what} is {value!r}; it must be true or false.")
-    if value is None and optional:
-        return None
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise RecipeError(f"{what} is {value!r}; it must be a whole number.")
-    return value
-
-
-def _nearest(word: str, allowed: Iterable[str]) -> str:
-    """Return the second half of a sentence: the allowed names and the one most like `word`."""
-    names = list(allowed)
-    close = difflib.get_close_matches(word, names, n=1)
-    suggestion = f" (did you mean `{close[0]}`?)" if close else ""
-    return f"{suggestion}; allowed: {', '.join(names)}"
+def _whole(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
