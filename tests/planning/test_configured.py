@@ -58,18 +58,18 @@ def test_it_is_the_configuration_that_snakemake_would_have(changes):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("overlay: {name: o, experiments: {tow: {}}}", "f.yaml: overlay: experiments: unknown exp"),
-        ("overlay: {name: o, experiments: {one: {seed: 1}}}", "f.yaml: overlay: experiments.one: "),
-        ("overlay: {name: o, experiments: {one: {model: {w: 1}}}}", "f.yaml: overlay: experiments"),
-        ("overlay: {name: o}", "f.yaml: overlay: the key"),
-        ("mechanisms: {odd: nothing}", "f.yaml: mechanisms.odd: "),
-        ("mechanisms: {base: {wdth: 1}}", "f.yaml: mechanisms.base"),
-        ("sceal: lite", 'f.yaml: unknown key "sceal"'),
+        ("overlay: {name: o, experiments: {tow: {}}}", "f.yaml, line 2: overlay: experiments: unk"),
+        ("overlay:\n name: o\n experiments: {one: {seed: 1}}", "f.yaml, line 4: overlay: experim"),
+        ("overlay: {name: o, experiments: {one: {model: {w: 1}}}}", "f.yaml, line 2: overlay: exp"),
+        ("overlay: {name: o}", "f.yaml, line 2: overlay: the key"),
+        ("mechanisms: {odd: nothing}", "f.yaml, line 2: mechanisms.odd: "),
+        ("mechanisms: {base: {wdth: 1}}", "f.yaml, line 2: mechanisms.base"),
+        ("sceal: lite", 'f.yaml, line 2: unknown key "sceal"'),
         ("scale: lit", "config: scale: "),
     ],
 )
-def test_a_mistake_names_its_file(root, project, text, says):
-    project.write("f.yaml", text)
+def test_a_mistake_names_its_file_and_line(root, project, text, says):
+    project.write("f.yaml", f"# mine\n{text}")
     given = {"scale": "lit"} if text.startswith("scale") else {}
     files = [root / "first.yaml", root / "f.yaml"]
     said = sentence(configured, root, files, **given)
@@ -79,7 +79,7 @@ def test_a_mistake_names_its_file(root, project, text, says):
 def test_a_mistake_in_the_configuration_itself_names_it(root, project):
     project.write("config.yaml", yaml.safe_dump(project.config | {"experiments": "tow"}))
     said = sentence(configured, root, [root / "first.yaml"])
-    assert said.startswith('config.yaml: experiments: unknown name "tow"')
+    assert re.match(r'config.yaml, line \d+: experiments: unknown name "tow"', said)
 
 
 def test_a_variable_of_the_environment_that_nothing_reads_is_refused(root, monkeypatch):

@@ -109,4 +109,4 @@ def test_a_mistake_is_told(fresh):
     mine = "mechanisms: {mine: my_attentoin:tempered}\n"
     (with_files(fresh).root / "mine.yaml").write_text(mine)
     error = fresh.snakemake("--dry-run", "--configfile", "mine.yaml", fails=True).error
-    assert "/mine.yaml: mechanisms.mine" in error and 'no module "my_attentoin"' in error
+    assert "/mine.yaml, line 1: mechanisms.mine" in error and 'no module "my_attentoin"' in error

@@ -46,7 +46,7 @@ def load_yaml(path: Path, kind: type[Kind]) -> Kind:
 def _judged(path: Path, kind: type, digest: bytes) -> object:
     """What `load_yaml` found; whoever asks gets a copy."""
     value = expanded(read_yaml(path), str(path))
-    return check(value, kind, str(path), lambda keys: _line_of(path, keys))
+    return check(value, kind, str(path), lambda keys: lines(path, keys)[-1])
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -113,10 +113,13 @@ def _line(content: bytes, at: int) -> int:
     return content.count(b"\n", 0, at) + 1
 
 
-def _line_of(path: Path, keys: Keys) -> str:
-    """Return the line of the last of some keys that the file has; `each` and `<<` make others."""
+def lines(path: Path, keys: Keys) -> list[str]:
+    """Return an empty text and, as `, line 3`, where a file has each of some keys in one another.
+
+    There are no lines of keys that `each` and `<<` make, nor of those inside.
+    """
     node: yaml.Node | None = yaml.compose(path.read_text("utf-8"), Loader=_Fastest)
-    line = ""
+    found = [""]
     for key in keys:
         pairs: dict[str | int, tuple[yaml.Node, yaml.Node]] = {}
         if isinstance(node, yaml.MappingNode):
@@ -126,8 +129,8 @@ def _line_of(path: Path, keys: Keys) -> str:
         if key not in pairs:
             break
         name, node = pairs[key]
-        line = f", line {name.start_mark.line + 1}"
-    return line
+        found.append(f", line {name.start_mark.line + 1}")
+    return found
 
 
 def _has_each(node: yaml.Node) -> bool:

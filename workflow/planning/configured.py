@@ -2,13 +2,13 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from workflow.definitions.configuration import Configuration
-from workflow.definitions.loader import load_yaml, read_yaml
+from workflow.definitions.loader import lines, load_yaml, read_yaml
 from workflow.errors import InputError, nearest
 from workflow.planning.plan import Plan
 
@@ -60,17 +60,13 @@ def file_named(root: Path, changes: Iterable[Path], given: Iterable[str]) -> Ite
         text = str(error) if where == "overlay" else said
         keys = re.findall(r"\w+", text.removeprefix("unknown key "))
         files = [*reversed([*changes]), root / "config.yaml"]
-        depths = [_depth(read_yaml(file), keys) for file in files]
-        if where not in ("config", "overlay") or keys[0] in {*given} or not max(depths):
+        if where not in ("config", "overlay") or keys[0] in {*given}:
             raise
-        file = files[depths.index(max(depths))]
-        raise InputError(f"{file.name if file == files[-1] else file}: {text}") from None
-
-
-def _depth(said: Any, keys: Sequence[str]) -> int:
-    """Return how many of the keys, one inside the other, a file says."""
-    inside = isinstance(said, Mapping) and bool(keys) and keys[0] in said
-    return 1 + _depth(said[keys[0]], keys[1:]) if inside else 0
+        file, found = max(((file, lines(file, keys)) for file in files), key=lambda of: len(of[1]))
+        if len(found) == 1:
+            raise
+        name = file.name if file == files[-1] else file
+        raise InputError(f"{name}{found[-1]}: {text}") from None
 
 
 def read_files(root: Path, changes: Iterable[Path] = ()) -> list[dict[str, object]]:

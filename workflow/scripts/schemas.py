@@ -42,7 +42,7 @@ make run ONLY=stack_language OVERLAY=mine.yaml      # trains its runs, and nothi
 ```
 
 Results go to `results/demo+slower/`. Their tables show the difference to the scale below, where
-that has been run. A mistake is reported with file, key and the nearest valid key.
+that has been run. A mistake is reported with file, line, key and the nearest valid key.
 
 One variant, and fewer seeds:
 
