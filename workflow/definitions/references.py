@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from workflow.definitions.claims import Claims
 from workflow.definitions.expected import ExpectedValues
 from workflow.definitions.names import known
-from workflow.definitions.values import Name, Text, closed
+from workflow.definitions.values import Name, Positive, Text, closed
 
 FILE = "paper.yaml"
 Key = Annotated[str, Field(pattern="^[a-z0-9]+$")]
@@ -23,7 +23,7 @@ class Cited(TypedDict):
 
     title: Text
     authors: Annotated[list[Text], Field(min_length=1)]
-    year: int
+    year: Positive
     venue: Text
     link: Link
     figure: NotRequired[Name]

@@ -2,7 +2,7 @@
 
 import math
 import re
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, Union
 
 from pydantic import (
     AfterValidator,
@@ -10,6 +10,8 @@ from pydantic import (
     ConfigDict,
     Field,
     GetPydanticSchema,
+    StrictBool,
+    StrictStr,
     ValidatorFunctionWrapHandler,
     WrapValidator,
     with_config,
@@ -116,15 +118,11 @@ SeedCount = Annotated[int, Field(ge=1, le=1000), WHOLE]
 
 Options = dict[str, Any]
 """Free arguments: what they may be, the part that takes them says."""
+_Number = Annotated[float, Field(strict=True, allow_inf_nan=False), NUMBER]
 Argument = TypeAliasType(  # type: ignore[misc]
     "Argument",
     Annotated[
-        Annotated[str, Field(strict=True)]
-        | Annotated[bool, Field(strict=True)]
-        | Annotated[float, Field(strict=True, allow_inf_nan=False), NUMBER]
-        | list["Argument"]  # type: ignore[misc]
-        | "Part"
-        | None,
+        Union[StrictStr, StrictBool, _Number, list["Argument"], "Part", None],  # type: ignore[misc]
         Field(union_mode="left_to_right"),
         BeforeValidator(_exponent),
     ],
