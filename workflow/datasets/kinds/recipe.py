@@ -70,8 +70,9 @@ def _options(cls: type[Dataset]) -> type[Mapping[str, Any]]:
     """Return the type of what a recipe may say of a dataset: its fields."""
     hints = get_type_hints(cls)
     options = {field.name: hints[field.name] for field in fields(cls)}
-    closed = with_config(ConfigDict(extra="forbid", strict=True))
-    return closed(TypedDict(cls.__name__, options, total=False))
+    kind: Any = TypedDict(cls.__name__, options, total=False)  # type: ignore[misc]
+    closed: type[Mapping[str, Any]] = with_config(ConfigDict(extra="forbid", strict=True))(kind)
+    return closed
 
 
 def _whole(value: object) -> object:
