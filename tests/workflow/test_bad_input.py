@@ -61,7 +61,7 @@ def test_what_a_file_of_the_project_says(fresh, file, old, new, says):
     [
         (
             [f"{WRONG}experiments: toy_tuning\n"],
-            "/a.yaml: overlay: experiments.toy_language: top level: unknown key",
+            "/a.yaml, line 1: overlay: experiments.toy_language: unknown key",
         ),
         (["seeds: 1\nseeds: 2\n"], 'a.yaml, line 2: not valid YAML: the key "seeds" stands twice'),
         ([WRONG, WRONG.replace("mine", "yours")], 'b.yaml: overlay.name: "yours", where '),
