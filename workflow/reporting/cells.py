@@ -94,8 +94,7 @@ def frame(records: Iterable[Cell]) -> pd.DataFrame:
 
 def records(cells: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a frame, each by column."""
-    rows = cells.itertuples(index=False, name=None)
-    return [dict(zip(cells.columns, row, strict=True)) for row in rows]
+    return [dict(zip(cells.columns, row, strict=True)) for row in cells.to_numpy().tolist()]
 
 
 def key_of(cell: Cell) -> tuple[str, ...]:

@@ -145,8 +145,7 @@ def _lines(metrics: Mapping[str, Any], cells: Iterable[Cell]) -> Iterator[dict[s
 def not_run(cells: pd.DataFrame) -> list[str]:
     """Return the cells without a run: a row's name where it has none at all, else each cell."""
     missing = (cells["verdict"] == "not run").groupby([cells["row"], cells["column"]], sort=False)
-    named = []
-    for row, absent in missing.all().groupby("row", sort=False):
-        columns = absent[absent].index.get_level_values("column")
-        named += [str(row)] if absent.all() else [f"{row}, {column}" for column in columns]
-    return named
+    absent = missing.all()
+    whole = absent.groupby("row", sort=False).transform("all")[absent].reset_index(name="whole")
+    lines = whole.itertuples(index=False)
+    return [*dict.fromkeys(row if alone else f"{row}, {column}" for row, column, alone in lines)]

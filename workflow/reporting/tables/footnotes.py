@@ -126,7 +126,7 @@ def runs_behind(cells: pd.DataFrame) -> str:
     few = ""
     if len(fewer) > NAMED:
         few = " Some cells are over fewer, where a run has no value: `n` in the CSV."
-    else:
+    elif len(fewer):
         rows_of = fewer.groupby(["column", "n"], sort=False)["row"].agg(tuple).reset_index()
         alike = rows_of.groupby(["row", "n"], sort=False)["column"].agg(tuple).reset_index()
         but += [
@@ -139,17 +139,18 @@ def runs_behind(cells: pd.DataFrame) -> str:
 
 def unequal(cells: pd.DataFrame) -> str:
     """Warn where a column has means, or best runs, over different numbers of seeds."""
-    columns = _over_runs(cells).groupby(["column", "metric"], sort=False)
-    differ = any(
-        column["n"].nunique() > 1 and ("max" in {*column["statistic"]} or any(column["std"]))
-        for _, column in columns
-    )
-    return UNEQUAL if differ else ""
+    counted = _over_runs(cells)
+    counted["spreads"] = (counted["statistic"] == "max") | counted["std"].map(bool)
+    columns = counted.groupby(["column", "metric"], sort=False)
+    differ = (columns["n"].nunique() > 1) & columns["spreads"].any()
+    return UNEQUAL if differ.any() else ""
 
 
 def _over_runs(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the cells whose spread is over runs, and that were run."""
-    return cells[(cells["spread_over"] == "runs") & cells["n"].notna()].astype({"n": int})
+    columns = ["row", "column", "metric", "statistic", "std", "n"]
+    run = (cells["spread_over"] == "runs") & cells["n"].notna()
+    return cells.loc[run, columns].astype({"n": int})
 
 
 def _named(kind: str, names: Collection[str]) -> str:
