@@ -12,8 +12,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PRELOADED = (*IMPORTED, "snakemake.cli", "pytest", "hypothesis")
 START = f"""import sys
 sys.path[0] = {str(ROOT)!r}
-sys.orig_argv[1:] = ["-m", *sys.argv[1:]]
-import workflow.scripts"""
+from workflow.forking import be
+be(sys.argv[1], sys.argv[2:])"""
 """Runs a program as `python -m` does, but as a fork."""
 
 

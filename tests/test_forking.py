@@ -18,8 +18,7 @@ ROOT = Path(__file__).parents[1]
 UMASK = 0o027
 PROGRAM = """
 import json, os, signal, sys, time
-import workflow, workflow.scripts
-from workflow.forking import PLACE
+import workflow
 asked, *more = sys.argv[1:]
 place = [os.getcwd(), os.environ["TOLD"], sys.stdin.read(), os.umask(0), workflow.__file__]
 told = [more, *place, os.getppid()]
@@ -30,6 +29,7 @@ if asked == "wait":
     time.sleep(60)
 sys.exit(json.loads(asked))
 """
+START = "import sys; from workflow.forking import be; be('program', sys.argv[1:])"
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def start(
     environment = {**os.environ, **dict.fromkeys(THREADS, threads)}
     environment |= {"TOLD": "yes", "PYTHONPATH": str(project)}
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    command = [sys.executable, "-m", "program", *arguments]
+    command = [sys.executable, "-c", START, *arguments]
     # What runs in a background may ignore Ctrl-C.
     heard = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
     return subprocess.Popen(

@@ -171,16 +171,22 @@ def say_interrupted(
         sys.__excepthook__(kind, error, trace)
 
 
-def hand_over() -> None:
-    """End as the fork that does the work of this process; return where there is none to do it."""
+def be(program: str, arguments: Sequence[str]) -> None:
+    """Be a program: as a fork where a process forks for jobs of one thread, else here."""
+    sys.excepthook = say_interrupted
     place = os.environ.get(PLACE)
-    one_thread = all(os.environ.get(name) == "1" for name in THREADS)
-    if place is None or sys.orig_argv[1] != "-m" or not one_thread:
-        return
+    if place and all(os.environ.get(name) == "1" for name in THREADS):
+        hand_over(place, program, arguments)
+    sys.argv[1:] = arguments
+    runpy.run_module(program, run_name="__main__", alter_sys=True)
+
+
+def hand_over(place: str, program: str, arguments: Sequence[str]) -> None:
+    """End as the fork that is a program; return where nothing answers at the place."""
     os.umask(umask := os.umask(0))
     told = {
-        "program": sys.orig_argv[2],
-        "arguments": sys.orig_argv[3:],
+        "program": program,
+        "arguments": list(arguments),
         "folder": os.getcwd(),
         "umask": umask,
         "environment": dict(os.environ),

@@ -29,7 +29,7 @@ rule fetch:
         manual=f"{RESULTS}/data/manual",
         found=sentence(INPUTS.by_hand),
     shell:
-        "exec python -m workflow.scripts.fetch --dataset {wildcards.dataset:q}"
+        "exec python -m workflow.scripts fetch --dataset {wildcards.dataset:q}"
         ' --file {wildcards.file:q} --mirror "$SACCADE_MIRROR" --manual {params.manual:q}'
         " --out {output.file:q} > {log:q} 2>&1"
 
@@ -51,7 +51,7 @@ rule index_features:
         found=INPUTS.features(FEATURES),
         code=INPUTS.code("index_features"),
     shell:
-        "exec python -m workflow.scripts.index_features --dataset {wildcards.dataset:q}"
+        "exec python -m workflow.scripts index_features --dataset {wildcards.dataset:q}"
         " --manual {params.manual:q} --out {output:q} > {log:q} 2>&1"
 
 
@@ -69,7 +69,7 @@ rule synthesise:
         recipe=sentence(INPUTS.recipe_json),
         code=sentence(INPUTS.dataset_code("synthesise")),
     shell:
-        "exec python -m workflow.scripts.synthesise --recipe {params.recipe:q}"
+        "exec python -m workflow.scripts synthesise --recipe {params.recipe:q}"
         " --out {output:q} > {log:q} 2>&1"
 
 
@@ -91,7 +91,7 @@ rule prepare:
         files=INPUTS.raw_files,
         code=sentence(INPUTS.dataset_code("prepare")),
     shell:
-        "exec python -m workflow.scripts.prepare --recipe {params.recipe:q}"
+        "exec python -m workflow.scripts prepare --recipe {params.recipe:q}"
         " --sources {params.files:q} --out {output:q} --threads {threads} > {log:q} 2>&1"
 
 
@@ -112,5 +112,5 @@ rule encode:
         recipe=sentence(INPUTS.recipe_json),
         code=sentence(INPUTS.dataset_code("encode")),
     shell:
-        "exec python -m workflow.scripts.encode --recipe {params.recipe:q}"
+        "exec python -m workflow.scripts encode --recipe {params.recipe:q}"
         " --prepared {input:q} --out {output:q} --threads {threads} > {log:q} 2>&1"

@@ -32,7 +32,7 @@ rule measure:
         further=sentence(INPUTS.further),
         evaluators=sentence(INPUTS.evaluators),
     shell:
-        "exec python -m workflow.scripts.measure --spec {input.spec:q} --run {params.folder:q}"
+        "exec python -m workflow.scripts measure --spec {input.spec:q} --run {params.folder:q}"
         ' --data {input.data:q} --store "$SACCADE_STORE" --evaluators {params.evaluators:q}'
         ' {params.further:q} --device "$SACCADE_DEVICE" --out {output:q} > {log:q} 2>&1'
 

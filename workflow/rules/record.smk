@@ -31,7 +31,7 @@ rule record:
         folder=lambda wildcards, input: str(Path(input.weights).parent),
         recorder=sentence(INPUTS.recorder),
     shell:
-        "exec python -m workflow.scripts.record --spec {input.spec:q} --run {params.folder:q}"
+        "exec python -m workflow.scripts record --spec {input.spec:q} --run {params.folder:q}"
         ' --data {input.data:q} --store "$SACCADE_STORE" --recorder {params.recorder:q}'
         ' --device "$SACCADE_DEVICE" --out {output.record:q} > {log:q} 2>&1'
 

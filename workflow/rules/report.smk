@@ -37,7 +37,7 @@ for batch in BATCHES:
             # Naming `output` keeps a parameter out of what runs a job again: a moved folder is none.
             folders=lambda wildcards, output: ["--results", RESULTS, "--out", SCALE],
         shell:
-            "exec python -m workflow.scripts.results {params.arguments:q}"
+            "exec python -m workflow.scripts results {params.arguments:q}"
             " --measures {input.measures:q} --runs {input.runs:q} {params.folders:q}"
             " > {log:q} 2>&1"
 
@@ -67,7 +67,7 @@ rule report:
         explorer=lambda wildcards: [Path(page).name for page in INPUTS.explorer(wildcards)],
         code=INPUTS.code("report"),
     shell:
-        "exec python -m workflow.scripts.report --scale {params.scale:q} --runs {params.runs:q}"
+        "exec python -m workflow.scripts report --scale {params.scale:q} --runs {params.runs:q}"
         " --tables {params.tables:q} --figures {params.figures:q} --claims {params.claims:q}"
         " --mechanisms {params.mechanisms:q} --plan {params.plan:q}"
         " --explorer {params.explorer:q} --out {output.page:q}"
@@ -102,5 +102,5 @@ rule explore:
         scale=PLAN.scale,
         code=sentence(lambda wildcards: INPUTS.code("explore")),
     shell:
-        "exec python -m workflow.scripts.explore --scale {params.scale:q} --runs {params.runs:q}"
+        "exec python -m workflow.scripts explore --scale {params.scale:q} --runs {params.runs:q}"
         " --measures {params.measures:q} --data {params.data:q} --out {output.page:q} > {log:q} 2>&1"

@@ -38,7 +38,7 @@ rule train:
         # Naming `output` keeps a parameter out of what runs a job again: fewer GPUs, the same run.
         processes=lambda wildcards, output: INPUTS.processes(wildcards),
     shell:
-        "exec python -m workflow.scripts.train --draft {params.draft:q} --data {input.data:q}"
+        "exec python -m workflow.scripts train --draft {params.draft:q} --data {input.data:q}"
         ' --store "$SACCADE_STORE" --out {params.folder:q} --device "$SACCADE_DEVICE"'
         " --processes {params.processes:q}"
         " ${{SLURM_JOB_ID:+--time-limit $(({resources.runtime} * 60))}}"

@@ -1,11 +1,4 @@
-"""A program for each rule, and for what `make` does beside.
+"""A program for each rule: `python -m workflow.scripts train --help`.
 
-They import everything; nothing imports them.
+They import everything; of the project only its commands import them.
 """
-
-import sys
-
-from workflow.forking import hand_over, say_interrupted
-
-sys.excepthook = say_interrupted
-hand_over()
