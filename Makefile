@@ -10,10 +10,6 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 VENV ?= .venv
-# As config.yaml has it; read where a recipe uses it, when there is a Python that can. What is wrong
-# with that file, the programs say.
-RESULTS ?= $(call readable,results of config.yaml,$(shell $(VENV)/bin/python -c \
-	'import yaml; print(yaml.safe_load(open("config.yaml"))["results"])' 2> /dev/null))
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null && echo $$p && break; \
 	done)
@@ -64,8 +60,14 @@ $(foreach name,$(filter-out SHELL MAKEFLAGS,$(KNOWN)),$(if \
 	$(filter command environment,$(origin $(name))),$(eval seen := \
 	$$(call readable,$(name),$$(value $(name))))))
 
-# An option for a variable that was given; without it config.yaml counts.
-given = $(if $(filter command environment,$(origin $(1))),$(2) "$($(1))")
+# Options for the variables that were given; without them config.yaml counts.
+given = $(if $(filter command environment,$(origin $(1))),$(if $($(1)),$(2) "$($(1))"))
+scale = $(call given,SCALE,--scale)
+results = $(call given,RESULTS,--results)
+device = $(call given,DEVICE,--device)
+mirror = $(call given,MIRROR,--mirror)
+overlay = $(call given,OVERLAY,--configfile)
+SACCADE := $(VENV)/bin/python -m workflow
 
 .PHONY: help demo plan run mirror bundle merge so-far explore equivalent reproduce test quick style lint unit dry-runs offline proofs crates slurm bench publish verify mend forget gc clean
 
@@ -75,60 +77,44 @@ help:  ## Show this list
 	@sed -nE -e 's/^##@ /\n/p' -e 's/^([a-z-]+):.*## */  \1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
 demo: $(READY)  ## Run everything at scale demo (minutes), and say what to look at
-	@$(VENV)/bin/python -m workflow.scripts.run --scale demo --results "$(RESULTS)"
+	@$(SACCADE) run --scale demo $(results)
 
 ##@ Run
 
 plan: $(READY)  ## Tell jobs and cost: make plan SCALE=lite [ONLY= OVERLAY= PARALLEL=n DEVICE= LIST=1]
-	@$(VENV)/bin/python -m workflow.scripts.plan $(ONLY) \
-		$(call given,SCALE,--scale) --results "$(RESULTS)" \
-		$(if $(DEVICE),--device "$(DEVICE)") $(if $(PARALLEL),--parallel "$(PARALLEL)") \
-		$(if $(MIRROR),--mirror "$(MIRROR)") $(if $(OVERLAY),--configfile "$(OVERLAY)") \
-		$(if $(LIST),--jobs)
+	@$(SACCADE) plan $(ONLY) $(scale) $(results) $(device) $(mirror) $(overlay) \
+		$(call given,PARALLEL,--parallel) $(if $(LIST),--jobs)
 
 run: $(READY)  ## Run it: make run SCALE=lite ONLY="target target" [OVERLAY= PROFILE= JOBS= DEVICE=]
-	@$(VENV)/bin/python -m workflow.scripts.run $(ONLY) \
-		$(call given,SCALE,--scale) --results "$(RESULTS)" \
-		$(if $(DEVICE),--device "$(DEVICE)") $(if $(MIRROR),--mirror "$(MIRROR)") \
-		$(if $(JOBS),--jobs "$(JOBS)") $(if $(PROFILE),--profile "$(PROFILE)") $(if $(OVERLAY),--configfile "$(OVERLAY)")
+	@$(SACCADE) run $(ONLY) $(scale) $(results) $(device) $(mirror) $(overlay) \
+		$(call given,JOBS,--jobs) $(call given,PROFILE,--profile)
 
 mirror: $(READY)  ## Gather what a scale downloads: make mirror TO=DIR SCALE=lite [OVERLAY=file]
-	@$(VENV)/bin/python -m workflow.scripts.mirror --to "$(TO)" \
-		$(call given,SCALE,--scale) --results "$(RESULTS)" $(if $(MIRROR),--mirror "$(MIRROR)") \
-		$(if $(OVERLAY),--configfile "$(OVERLAY)")
+	@$(SACCADE) mirror --to "$(TO)" $(scale) $(results) $(mirror) $(overlay)
 
 bundle: $(READY)  ## Pack runs for a lent GPU: make bundle RUNS="experiment/*" TO=FILE [SCALE= MINUTES=]
-	@$(VENV)/bin/python -m workflow.scripts.bundle --runs "$(RUNS)" --to "$(TO)" \
-		$(call given,SCALE,--scale) --results "$(RESULTS)" $(if $(MINUTES),--minutes "$(MINUTES)") \
-		$(if $(MIRROR),--mirror "$(MIRROR)") $(if $(OVERLAY),--configfile "$(OVERLAY)")
+	@$(SACCADE) bundle --runs "$(RUNS)" --to "$(TO)" $(scale) $(results) $(mirror) $(overlay) \
+		$(call given,MINUTES,--minutes)
 
 merge: $(READY)  ## Take what a bundle trained into the store: make merge FROM=results.tar
-	@$(VENV)/bin/python -m workflow.scripts.merge --from "$(FROM)" --results "$(RESULTS)"
+	@$(SACCADE) merge --from "$(FROM)" $(results)
 
 ##@ Results
 
 so-far: $(READY)  ## Report what is done, training nothing: make so-far SCALE=lite [OVERLAY= PUBLISHED=1]
-	@$(VENV)/bin/python -m workflow.scripts.so_far \
-		$(call given,SCALE,--scale) --results "$(RESULTS)" $(if $(PUBLISHED),--published) \
-		$(if $(OVERLAY),--configfile "$(OVERLAY)")
+	@$(SACCADE) so-far $(scale) $(results) $(overlay) $(if $(PUBLISHED),--published)
 
 explore: $(READY)  ## Make a page of models to try: make explore SCALE=lite [OVERLAY= PUBLISHED=1]
-	@$(VENV)/bin/python -m workflow.scripts.$(if $(PUBLISHED),explore_published,run explore) \
-		$(call given,SCALE,--scale) --results "$(RESULTS)" $(if $(MIRROR),--mirror "$(MIRROR)") \
-		$(if $(OVERLAY),--configfile "$(OVERLAY)")
+	@$(SACCADE) explore $(scale) $(results) $(mirror) $(overlay) $(if $(PUBLISHED),--published)
 
 equivalent: $(READY)  ## Prove that new code computes what old code did: make equivalent SINCE=COMMIT
-	@$(VENV)/bin/python -m workflow.scripts.equivalent --since "$(SINCE)" \
-		$(call given,ONLY,--only) $(if $(DEVICE),--device "$(DEVICE)")
+	@$(SACCADE) equivalent --since "$(SINCE)" $(call given,ONLY,--only) $(device)
 
-reproduce: $(READY)  ## Train a published row anew, and log it: make reproduce ROW=paper/table/row [SEED=n]
-	@$(VENV)/bin/python -m workflow.scripts.reproduce --row "$(ROW)" --results "$(RESULTS)" \
-		$(call given,SCALE,--scale) $(if $(SEED),--seed "$(SEED)") $(if $(MIRROR),--mirror "$(MIRROR)")
+reproduce: $(READY)  ## Train a published row again, and log it: make reproduce ROW=paper/table/row [SEED=n]
+	@$(SACCADE) reproduce --row "$(ROW)" $(scale) $(results) $(mirror) $(call given,SEED,--seed)
 
 publish: $(READY)  ## Copy results into docs/reproduction: make publish SCALE=lite [OVERLAY=file]
-	$(VENV)/bin/python -m workflow.scripts.publish \
-		$(call given,SCALE,--scale) --results "$(RESULTS)" \
-		$(if $(OVERLAY),--configfile "$(OVERLAY)") --to docs/reproduction
+	$(SACCADE) publish $(scale) $(results) $(overlay)
 
 ##@ Checks
 
@@ -152,9 +138,9 @@ style: $(TEST_READY)  ## Check style, types and imports of Python
 
 lint: style  ## Check style, workflow, equations, what is published and every YAML file
 	$(VENV)/bin/snakefmt --check Snakefile workflow
-	$(VENV)/bin/python -m workflow.scripts.schemas --check
-	$(VENV)/bin/python -m workflow.scripts.equations --check
-	$(VENV)/bin/python -m workflow.scripts.publish --check
+	$(SACCADE) schemas --check
+	$(SACCADE) equations --check
+	$(SACCADE) publish --check
 	$(VENV)/bin/snakemake --lint
 
 quick: style  ## Run before a commit (three minutes): style, types, and the quicker tests
@@ -190,7 +176,7 @@ offline: $(TEST_READY)  ## Run the demo without a network, check it in every way
 	rm -r "$$folder"
 
 proofs: $(READY)  ## Make the newest proofs again (five minutes), and an older one
-	@$(VENV)/bin/python -m workflow.scripts.equivalent --check 5
+	@$(SACCADE) equivalent --check 5
 
 crates: $(CRATES_READY)  ## Validate the RO-Crates of docs/reproduction, in an environment of its own
 	$(VENV)-crates/bin/python -m tests.validated
@@ -210,17 +196,16 @@ bench: $(BENCH_READY)  ## Measure speed beside other engines (one core, half an 
 ##@ Upkeep
 
 verify: $(READY)  ## Compare data, store, outputs and what is published with their checksums
-	@$(VENV)/bin/python -m workflow.scripts.verify --results "$(RESULTS)"
+	@$(SACCADE) verify $(results)
 
-mend: $(READY)  ## Set aside what is damaged, and make it anew: make mend [OVERLAY=file]
-	@$(VENV)/bin/python -m workflow.scripts.verify --results "$(RESULTS)" --mend \
-		$(if $(OVERLAY),--configfile "$(OVERLAY)")
+mend: $(READY)  ## Set aside what is damaged, and make it again: make mend [OVERLAY=file]
+	@$(SACCADE) mend $(results) $(overlay)
 
 forget: $(READY)  ## Remove a run and its outputs, so that it trains again: make forget RUN=<identity>
-	$(VENV)/bin/python -m workflow.scripts.forget --results "$(RESULTS)" --run "$(RUN)"
+	$(SACCADE) forget --run "$(RUN)" $(results)
 
 gc: $(READY)  ## Remove runs from the store that no result names any more
-	$(VENV)/bin/python -m workflow.scripts.forget --results "$(RESULTS)" --unused
+	$(SACCADE) gc $(results)
 
 clean:  ## Remove the environment and everything that tools cache; results stay
 	rm -rf $(VENV) $(VENV)-crates $(VENV)-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .snakemake

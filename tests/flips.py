@@ -29,7 +29,7 @@ from typing import Any
 
 from tests.sealing import flip
 from workflow import locking
-from workflow.scripts import verify
+from workflow.commands import verify
 
 KINDS = {
     "raw data": "data/*/*/raw/*",

@@ -29,6 +29,7 @@ from model.store.checksums import sealed, write_archive
 from tests.datasets.folders import tar, zipped
 from tests.reporting.synthetic import Results
 from workflow import ROOT
+from workflow.commands import merge
 from workflow.datasets.encoded.prepared import prepared_lines
 from workflow.datasets.io.archives import members
 from workflow.datasets.io.files import read_records
@@ -41,7 +42,6 @@ from workflow.planning.configured import configured
 from workflow.planning.folders import check_home, check_surroundings
 from workflow.reporting.measures import Measures
 from workflow.reporting.tables.tabulating import tabulate
-from workflow.scripts import merge
 
 LONGEST = 30
 """Seconds after which a call hangs."""

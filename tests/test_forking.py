@@ -112,6 +112,16 @@ def test_a_mistake_in_a_program_is_told_as_ever(server, folder):
     assert error.startswith("Traceback") and "JSONDecodeError" in error.splitlines()[-1]
 
 
+def test_to_import_the_programs_of_jobs_does_nothing(server, folder):
+    text = "import os, workflow.scripts.synthesise; print(os.getpid())"
+    (folder / "importing.py").write_text(text)
+    environment = {**os.environ, **dict.fromkeys(THREADS, "1"), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "importing"]
+    with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE) as job:
+        assert job.stdout is not None
+        assert int(job.stdout.read()) == job.pid
+
+
 @pytest.mark.parametrize("threads", ["2", "4"])
 def test_jobs_of_several_threads_start_by_themselves(server, folder, threads):
     out, _ = start(folder, "0", threads=threads).communicate("")

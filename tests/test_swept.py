@@ -8,8 +8,8 @@ import pytest
 
 from model.store.checksums import sealed
 from tests.swept import swept
+from workflow.commands import merge
 from workflow.errors import Mistake
-from workflow.scripts import merge
 
 
 def test_a_hundred_edits_are_accepted_or_a_sentence() -> None:

@@ -119,6 +119,7 @@ def _next_job(listener: socket.socket) -> socket.socket | None:
 
 def _become(caller: socket.socket) -> None:
     """Take the caller's files, environment, folder and command line, and run its program."""
+    sys.excepthook = say_interrupted
     signal.signal(signal.SIGINT, signal.default_int_handler)
     with caller, caller.makefile("rb") as stream:
         _, files, _, _ = socket.recv_fds(caller, 1, 3)

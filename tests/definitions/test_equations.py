@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from workflow.commands import equations
 from workflow.definitions.equations import FILE, check, citations, places
 from workflow.definitions.paper import Paper
 from workflow.errors import InputError
-from workflow.scripts import equations
 
 KEYS = ("snell2021", "zhao2019")
 NUMBERED = {

@@ -7,10 +7,10 @@ import shutil
 import pytest
 
 from workflow import ROOT
+from workflow.commands import schemas
+from workflow.commands.schemas import FOLDER, stale
 from workflow.definitions.claims import Claims
 from workflow.definitions.schemas import FILES
-from workflow.scripts import schemas
-from workflow.scripts.schemas import FOLDER, stale
 from workflow.validation import schema_of
 
 DEFINED = sorted(ROOT.glob("workflow/papers/*/*.yaml"))

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from workflow.commands import equivalent
 from workflow.equivalence.judging import Finding
 from workflow.equivalence.proof import Proof
 from workflow.equivalence.sides import Kind
 from workflow.errors import InputError
 from workflow.planning.equivalents import FILE, Equivalents
-from workflow.scripts import equivalent
 
 OLD, NEW, NEWER = "a" * 16, "b" * 16, "c" * 16
 

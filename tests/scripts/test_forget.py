@@ -7,10 +7,11 @@ import pytest
 
 from model.store.runs import Entry
 from tests.sealing import put
+from workflow.commands.forget import forget
+from workflow.commands.gc import forget_unused
+from workflow.commands.merge import unreadable
 from workflow.errors import Mistake
-from workflow.scripts.forget import forget, forget_unused
 from workflow.scripts.job import note_asker
-from workflow.scripts.merge import unreadable
 
 RUN = "0123456789abcdef"
 

@@ -1,4 +1,4 @@
-"""What several command lines share: arguments in JSON, and those that Snakemake gets."""
+"""What command lines share: arguments in JSON, those that Snakemake gets, wrong values."""
 
 import argparse
 from pathlib import Path
@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.scripts.processes import command
-from workflow.terminal.command import asked, mapping, mappings, minutes, whole
+from workflow.__main__ import main
+from workflow.terminal.command import mapping, mappings, minutes, snakemake_arguments, whole
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,7 @@ def test_corpora_that_are_none_are_refused_by_the_program(tmp_path, text):
 
 
 @pytest.mark.parametrize(
-    ("script", "given", "says"),
+    ("name", "given", "says"),
     [
         ("plan", ("--device", "gpu"), 'DEVICE= (--device): "gpu" is none of auto, cpu, cuda'),
         ("run", ("--device", "cpu x"), 'DEVICE= (--device): "cpu x" is none of auto, cpu, cuda'),
@@ -60,10 +61,11 @@ def test_corpora_that_are_none_are_refused_by_the_program(tmp_path, text):
         ("equivalent", ("--device", "gpu"), 'DEVICE= (--device): "gpu" is none of cpu, cuda'),
     ],
 )
-def test_a_wrong_value_names_the_variable_of_make(script, given, says):
-    done = command(script, given, torch=script == "bundle")
-    (line,) = done.said.splitlines()
-    assert done.status == 2 and line.startswith(f"error: {says}"), line
+def test_a_wrong_value_names_the_variable_of_make(name, given, says, capsys):
+    with pytest.raises(SystemExit) as end:
+        main([name, *given])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert end.value.code == 2 and line.startswith(f"error: {says}"), line
 
 
 def test_values_that_are_right():
@@ -72,9 +74,9 @@ def test_values_that_are_right():
 
 
 def test_targets_stand_before_files():
-    made = asked(["a", "b"], {"scale": "lite"}, [Path("x.yaml"), Path("y.yaml")])
+    made = snakemake_arguments(["a", "b"], {"scale": "lite"}, [Path("x.yaml"), Path("y.yaml")])
     assert made == ["a", "b", "--config", "scale=lite", "--configfile", "x.yaml", "y.yaml"]
-    assert asked([], {}, []) == []
+    assert snakemake_arguments([], {}, []) == []
 
 
 @pytest.mark.parametrize(

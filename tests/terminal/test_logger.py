@@ -13,7 +13,7 @@ import pytest
 from snakemake.logging import DefaultFormatter
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from workflow.scripts import run
+from workflow.commands import run
 from workflow.terminal import logger
 from workflow.terminal.progress import Progress
 
@@ -137,4 +137,4 @@ def test_what_is_done_so_far_is_shown_once(clock, monkeypatch, measured, options
     with run.shown_early(options, logger.PROGRESS):
         time.sleep(0.1)
     assert said == told
-    assert begun == [["workflow.scripts.so_far", "--scale=demo"]] * len(told)
+    assert begun == [["workflow", "so-far", "--scale=demo"]] * len(told)

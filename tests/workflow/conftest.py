@@ -69,9 +69,9 @@ class Project:
             command += ["--config", *config]
         return Outcome(self._python(*command, fails=fails))
 
-    def script(self, name: str, *arguments: str, fails: bool = False) -> str:
-        """Run one of the workflow's programs here and return what it says."""
-        return self._python(f"workflow.scripts.{name}", *arguments, fails=fails)
+    def command(self, name: str, *arguments: str, fails: bool = False) -> str:
+        """Run a command of the project here and return what it says."""
+        return self._python("workflow", name, *arguments, fails=fails)
 
     def _python(self, *module: str, fails: bool) -> str:
         done = self.forked(*module, folder=self.root)

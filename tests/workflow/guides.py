@@ -65,6 +65,6 @@ def jobs(project: Project, command: str) -> list[str]:
     program, *arguments = shlex.split(command)
     if program == "snakemake":
         return project.plan(*arguments).jobs
-    (module, *given) = recipe(project, DRY[arguments[0]], *which(command), "LIST=1")
-    lines = project.script(module.rpartition(".")[2], *given).splitlines()
+    _, name, *given = recipe(project, DRY[arguments[0]], *which(command), "LIST=1")
+    lines = project.command(name, *given).splitlines()
     return [" ".join(line.split()) for line in lines[:-1] if not line.startswith("Using ")]

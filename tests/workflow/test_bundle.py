@@ -72,12 +72,12 @@ class Lent:
 def pack(project: Project, runs: str, *more: str, fails: bool = False) -> str:
     """Pack runs of scale demo into toy.tar."""
     given = ("--runs", runs, "--to", "toy.tar", "--scale", "demo", "--results", "results")
-    return project.script("bundle", *given, *more, fails=fails)
+    return project.command("bundle", *given, *more, fails=fails)
 
 
 def merge(project: Project, archive: Path, fails: bool = False) -> str:
     """Merge results into the store."""
-    return project.script("merge", "--from", str(archive), "--results", "results", fails=fails)
+    return project.command("merge", "--from", str(archive), "--results", "results", fails=fails)
 
 
 def store(project: Project) -> dict[str, bytes]:
@@ -157,7 +157,7 @@ def test_what_came_home_is_not_trained_or_measured_again(another, worked, finish
         assert "is in the store: nothing to train" in another.log("train", run)
         assert another.log("measure", run) == ""
         assert another.weights(run) == finished.weights(run)
-    assert "0.00" in another.script("plan", "toy", "--results", "results")
+    assert "0.00" in another.command("plan", "toy", "--results", "results")
 
 
 def test_merging_twice_changes_nothing(another, worked):
@@ -180,7 +180,7 @@ def test_a_run_that_is_there_stays_and_the_sentence_says_how_to_take_the_other(
     (identity,) = re.findall(r"left out: run (\w{16}) was trained here too", said)
     assert store(another) == before
     assert f"make forget RUN={identity}, then merge again" in said
-    another.script("forget", "--results", "results", "--run", identity)
+    another.command("forget", "--results", "results", "--run", identity)
     assert "1 added" in merge(another, other.results)
     assert store(another) != before
 
@@ -193,16 +193,16 @@ def test_a_run_that_results_were_made_of_stays(another, worked):
 
 
 def test_what_was_merged_stays_until_a_result_has_used_it(another, worked):
-    unused = ("forget", "--results", "results", "--unused")
+    unused = ("gc", "--results", "results")
     merge(another, worked.results)
     before = store(another)
-    said = another.script(*unused)
+    said = another.command(*unused)
     assert "0 runs removed" in said and "3 runs stay that were merged or are not finished" in said
     assert store(another) == before
     another.snakemake("toy", config=("scale=demo",))
     assert not [name for name in store(another) if name.endswith("/merged")]
     subprocess.run(["rm", "-r", another.root / "results/demo/runs"], check=True)
-    assert "3 runs removed" in another.script(*unused)
+    assert "3 runs removed" in another.command(*unused)
 
 
 def test_weights_that_are_not_finite_are_left_out(another, worked, tmp_path):
@@ -270,8 +270,11 @@ def test_a_file_that_is_cut_short_is_refused(another, worked, tmp_path):
 @pytest.mark.parametrize(
     ("archive", "said"),
     [
-        ("none.tar", "none.tar does not exist; name what came home: make merge FROM=results.tar"),
-        ("model", "model is a folder; name what came home: make merge FROM=results.tar"),
+        (
+            "none.tar",
+            "none.tar does not exist; name what a bundle wrote: make merge FROM=results.tar",
+        ),
+        ("model", "model is a folder; name what a bundle wrote: make merge FROM=results.tar"),
         ("toy.tar", "toy.tar is a bundle; name what was made of it there: make merge FROM="),
     ],
 )

@@ -97,7 +97,8 @@ def test_a_job_that_starts_after_the_code_was_edited_refuses(project):
     project.edit("model/training/loop.py", "EVALUATED = ", "EVALUATED = 0 + ")
     paths = ("--data", f"results/data/{data['dataset']}/{data['recipe']}/encoded")
     paths += ("--store", "results/store", "--out", "out")
-    said = project.script("train", "--draft", draft, *paths, fails=True)
+    train = ("workflow.scripts.train", "--draft", draft, *paths)
+    said = project.forked(*train, folder=project.root).stdout
     assert said.startswith("error: the code of run") and said.count("\n") == 1
     assert "has changed since it was planned" in said and "start snakemake again" in said
     assert not (project.root / "out").exists()

@@ -102,7 +102,7 @@ def test_a_child_of_a_damaged_parent_has_the_weights_that_it_had(project):
     weights = project.weights(TUNED)
     drop_outputs(project, SOFT)
     sign(entry(project, SOFT) / "result" / WEIGHTS)
-    project.script("forget", "--results", "results", "--run", identity(project, TUNED))
+    project.command("forget", "--results", "results", "--run", identity(project, TUNED))
     project.snakemake("toy")
     assert project.weights(TUNED) == weights
 
@@ -168,7 +168,7 @@ def test_damaged_data_are_made_anew(project, stage):
     weights = project.weights(SOFT)
     largest = max(folder.iterdir(), key=lambda path: path.stat().st_size)
     early(largest)
-    project.script("forget", "--results", "results", "--run", identity(project, SOFT))
+    project.command("forget", "--results", "results", "--run", identity(project, SOFT))
     for later in STAGES[STAGES.index(stage) + 1 :]:
         shutil.rmtree(folder.with_name(later))
     said = project.snakemake("toy_language", fails=True).said
@@ -182,15 +182,17 @@ def test_damaged_data_are_made_anew(project, stage):
 def test_nothing_is_forgotten_while_it_is_not_known_which_runs_are_named(project):
     spec = outputs(project, SOFT) / "spec.json"
     store, whole = entry(project, SOFT), spec.read_bytes()
-    unused = ("forget", "--results", "results", "--unused")
+    unused = ("gc", "--results", "results")
     early(spec)
-    assert "nothing was forgotten: mend it first (make mend)" in project.script(*unused, fails=True)
+    assert "nothing was forgotten: mend it first (make mend)" in project.command(
+        *unused, fails=True
+    )
     set_aside(spec)
     (outputs(project, SOFT) / "run.json").unlink()
-    assert "start snakemake, then try again" in project.script(*unused, fails=True)
+    assert "start snakemake, then try again" in project.command(*unused, fails=True)
     project.snakemake("toy_language")
     assert spec.read_bytes() == whole
-    project.script(*unused)
+    project.command(*unused)
     assert (store / "result/run.json").is_file()
     assert not list(project.root.rglob("*.damaged"))
 
@@ -198,22 +200,22 @@ def test_nothing_is_forgotten_while_it_is_not_known_which_runs_are_named(project
 def test_a_time_in_the_future_is_told_and_mended(project):
     spec = outputs(project, SOFT) / "spec.json"
     os.utime(spec, (time.time() + 9000,) * 2)
-    said = project.script("verify", "--results", "results", fails=True)
+    said = project.command("verify", "--results", "results", fails=True)
     assert f"results/demo/runs/{SOFT}/spec.json has a time in the future" in said
-    project.script("verify", "--results", "results", "--mend")
+    project.command("mend", "--results", "results")
     assert spec.stat().st_mtime <= time.time()
     project.snakemake("toy_language", "--forcerun", "measure")
 
 
 def test_verify_refuses_results_that_are_not_there(fresh):
-    said = fresh.script("verify", "--results", "none", fails=True)
+    said = fresh.command("verify", "--results", "none", fails=True)
     assert "error: none is no folder; name that of the results: RESULTS=<folder>" in said
-    assert fresh.script("verify", "--results", "results").startswith("0 of ")
+    assert fresh.command("verify", "--results", "results").startswith("0 of ")
 
 
 def test_verify_names_what_is_damaged_and_mend_makes_it_anew(project):
-    def verify(*more: str, fails: bool = False) -> str:
-        return project.script("verify", "--results", "results", *more, fails=fails)
+    def verify(fails: bool = False) -> str:
+        return project.command("verify", "--results", "results", fails=fails)
 
     assert verify().startswith("0 of ")
     results, weights = project.root / "results", project.weights(SOFT)
@@ -228,7 +230,7 @@ def test_verify_names_what_is_damaged_and_mend_makes_it_anew(project):
     assert said.endswith("results, data and tables damaged\nMend the results: make mend\n")
     assert "\n3 of " in said
     assert all(path.exists() for path in damaged), "only told"
-    verify("--mend")
+    project.command("mend", "--results", "results")
     assert table.read_text() == text
     assert project.weights(SOFT) == weights
     assert verify().startswith("0 of ")

@@ -91,7 +91,7 @@ def test_with_lines_runs_measures_and_records_are_found(trained, edited):
     assert edited.plan("toy").jobs == []
     kept, made = store(edited), outputs(edited)
     shutil.rmtree(edited.root / "results/demo")
-    said = edited.script("plan", "--scale", "demo")
+    said = edited.command("plan", "--scale", "demo")
     assert sum(int(row.split()[-2]) for row in said.splitlines() if row.endswith(" store")) == 3
     assert edited.snakemake("toy").trained == sorted(RUNS)
     assert all("nothing to train" in edited.log("train", run) for run in RUNS)
@@ -101,7 +101,7 @@ def test_with_lines_runs_measures_and_records_are_found(trained, edited):
 def test_what_is_made_by_later_code_says_so(trained, edited):
     accept(trained, edited)
     before = record(edited, GUMBEL)
-    edited.script("forget", "--results", "results", "--run", before["identity"])
+    edited.command("forget", "--results", "results", "--run", before["identity"])
     (edited.root / "results/demo/measures" / f"{GUMBEL}.json").unlink()
     edited.snakemake("toy")
     after = record(edited, GUMBEL)

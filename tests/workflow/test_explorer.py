@@ -42,7 +42,7 @@ def explored(fresh: Project) -> Project:
 def test_the_page_is_made_of_its_run_alone(explored: Project) -> None:
     assert explored.plan("explore").trained == ["toy_language/gumbel/seed-0"]
     assert "explore" not in explored.plan("report").jobs
-    said = explored.script("run", "explore", "--scale", "demo", "--results", "results")
+    said = explored.command("run", "explore", "--scale", "demo", "--results", "results")
     assert "Explorer: results/demo/explorer.html" in said.splitlines()
     folder = explored.root / "results/demo"
     check_files(folder, read_sealed(folder / "explorer.json")["files"])
@@ -65,11 +65,11 @@ def test_it_is_made_and_linked_where_all_that_it_shows_is_selected(explored: Pro
     part = explored.plan("all", config=("results=part", "experiments=toy_tuning"))
     assert part.trained and "explore" not in part.jobs
     folder = explored.root / "results/demo"
-    said = explored.script("so_far", "--scale", "demo")
+    said = explored.command("so-far", "--scale", "demo")
     assert "Report so far:  " in said
     assert LINK.replace('"e', '"../e') in (folder / "so_far" / "report.html").read_text()
     (folder / "explorer.html").unlink()
-    explored.script("so_far", "--scale", "demo")
+    explored.command("so-far", "--scale", "demo")
     assert "explorer.html" not in (folder / "so_far" / "report.html").read_text()
 
 
@@ -83,7 +83,7 @@ from pathlib import Path
 from workflow import PUBLISHED
 from workflow.reporting.publication.current import planned
 from workflow.reporting.publication.publishing import publish
-from workflow.scripts.publish import plan_of
+from workflow.commands.publish import plan_of
 plan = plan_of(Path("results"), "demo")
 assert publish(plan, PUBLISHED, planned(plan)) == {}
 """
@@ -94,9 +94,9 @@ def test_the_page_of_published_weights_needs_no_run(explored: Project) -> None:
     page = (explored.root / "results/demo/explorer.html").read_text()
     subprocess.run([sys.executable, "-c", PUBLISH], cwd=explored.root, check=True)
     shutil.rmtree(explored.root / "results")
-    said = explored.script("explore_published", "--scale", "demo", "--results", "results")
+    said = explored.command("explore", "--published", "--scale", "demo", "--results", "results")
     assert "Explorer: results/demo/explorer.html, of 1 published runs" in said
     assert (explored.root / "results/demo/explorer.html").read_text() == page
     assert not (explored.root / "results/store").exists()
-    said = explored.script("explore_published", "--scale", "lite", fails=True)
+    said = explored.command("explore", "--published", "--scale", "lite", fails=True)
     assert "docs/reproduction/lite: no weights are published that count today." in said

@@ -117,8 +117,8 @@ def test_a_command_would_run_jobs(prepared: Project, page: Path, command: str) -
 def test_a_command_is_one_of_make_or_a_program(prepared: Project, page: Path, command: str) -> None:
     program, _, *rest = command.split()
     if program == "python":
-        module, *options = rest
-        said = prepared.script(module.rpartition(".")[2], "--help")
+        _, name, *options = rest
+        said = prepared.command(name, "--help")
         assert all(option in said for option in options if option.startswith("-"))
     else:
         spelled(prepared, command)
@@ -167,6 +167,6 @@ def test_an_overlay_trains_its_experiment_and_nothing_else(prepared: Project) ->
 
 def test_make_run_is_told_what_make_plan_is(prepared: Project) -> None:
     given = ("SCALE=lite", "ONLY=stack_language", "OVERLAY=mine.yaml")
-    (run, *told), (plan, *planned) = (recipe(prepared, to, *given) for to in ("run", "plan"))
-    assert (run, plan) == ("workflow.scripts.run", "workflow.scripts.plan")
+    (_, run, *told), (_, plan, *planned) = (recipe(prepared, to, *given) for to in ("run", "plan"))
+    assert (run, plan) == ("run", "plan")
     assert told == planned

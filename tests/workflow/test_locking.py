@@ -19,7 +19,7 @@ TABLE = "results/demo/tables/toy/corpora.csv"
 
 def start(project: Project, results: str, *more: str) -> subprocess.Popen:
     """Start `make run` in a project, with a job that does not end; return it once it works."""
-    command = ["workflow.scripts.run", TABLE.replace("results", results, 1)]
+    command = ["workflow", "run", TABLE.replace("results", results, 1)]
     process = subprocess.Popen(
         [sys.executable, "-m", *command, "--results", results, *more],
         cwd=project.root,
@@ -68,7 +68,7 @@ def test_the_lock_of_a_call_that_is_gone_is_removed_by_the_next(slow, how):
     end(process)
     assert list(slow.root.glob(".snakemake/locks/*"))
     slow.edit("workflow/scripts/prepare.py", "time.sleep(60)", "time.sleep(0)")
-    said = slow.script("run", TABLE, "--results", "results")
+    said = slow.command("run", TABLE, "--results", "results")
     assert "the snakemake that made it was killed" in said
     assert (slow.root / TABLE).is_file() and not list(slow.root.glob(".snakemake/locks/*"))
 
@@ -79,11 +79,11 @@ def test_a_second_checkout_is_told_who_works_on_the_results(slow, tmp_path):
     process = start(slow, shared)
     try:
         target = f"{shared}/{TABLE.removeprefix('results/')}"
-        said = other.script("run", target, "--results", shared, fails=True)
+        said = other.command("run", target, "--results", shared, fails=True)
         assert (
             f"error: process {process.pid} on {socket.gethostname()}, in the folder {slow.root}, "
             f"works on {shared}; wait until it ends, or name another folder: RESULTS=<folder>\n"
         ) in said and "Traceback" not in said
-        assert "jobs would run" in other.script("plan", "--jobs", "--results", shared)
+        assert "jobs would run" in other.command("plan", "--jobs", "--results", shared)
     finally:
         end(process)

@@ -38,9 +38,9 @@ def small(fresh):
 
 
 def test_a_mirror_is_gathered_once_and_feeds_the_workflow(small):
-    said = small.script("mirror", "--to", "kept here", "--scale", "lite")
+    said = small.command("mirror", "--to", "kept here", "--scale", "lite")
     assert "kept here has 3 of the 3 files that scale lite downloads" in said
-    small.script("mirror", "--to", "kept here", "--scale", "lite")
+    small.command("mirror", "--to", "kept here", "--scale", "lite")
     assert sorted(small.server.requests) == [f"/stsa.binary.{s}" for s in ("dev", "test", "train")]
 
     small.snakemake(ENCODED, config=("mirror=kept here",))
@@ -65,7 +65,7 @@ def test_a_mirror_is_gathered_once_and_feeds_the_workflow(small):
 def test_without_a_mirror_files_are_downloaded_and_a_mirror_later_changes_nothing(small):
     small.snakemake(ENCODED)
     assert sorted(small.server.requests) == [f"/stsa.binary.{s}" for s in ("dev", "test", "train")]
-    small.script("mirror", "--to", "kept here", "--scale", "lite")
+    small.command("mirror", "--to", "kept here", "--scale", "lite")
     assert len(small.server.requests) == 6
     small.snakemake(ENCODED, config=("mirror=kept here",))
     assert len(small.server.requests) == 6
@@ -74,11 +74,11 @@ def test_without_a_mirror_files_are_downloaded_and_a_mirror_later_changes_nothin
 
 
 def test_a_scale_without_downloads_and_a_missing_folder_are_said(fresh):
-    said = fresh.script("mirror", "--to", "there", "--scale", "demo")
+    said = fresh.command("mirror", "--to", "there", "--scale", "demo")
     assert "there has 0 of the 0 files that scale demo downloads" in said
-    said = fresh.script("mirror", "--to", "", "--scale", "dmo", fails=True)
+    said = fresh.command("mirror", "--to", "", "--scale", "dmo", fails=True)
     assert "name one: make mirror TO=<folder>" in said and "dmo" not in said
-    said = fresh.script("mirror", "--to", "there", "--scale", "dmo", fails=True)
+    said = fresh.command("mirror", "--to", "there", "--scale", "dmo", fails=True)
     assert said.startswith("error: ") and '"dmo" is not allowed' in said
 
 

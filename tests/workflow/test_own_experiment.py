@@ -67,12 +67,12 @@ def test_an_experiment_on_a_dataset_of_ones_own_runs(own):
     written, text = file.stat(), file.read_text()
     file.write_text(text.replace("book", "film"))
     os.utime(file, ns=(written.st_atime_ns, written.st_mtime_ns - 10**12))
-    said = own.script("verify", "--results", "results")
+    said = own.command("verify", "--results", "results")
     assert f"{file.relative_to(own.root)} is another file than the one that was used" in said
     planned = own.plan("my_reviews")
     assert planned.trained == RUNS and "fetch reviews.tsv" in planned.jobs
     again = own.snakemake("review_sentiment/soft/seed-0".join(("results/demo/runs/", "/run.json")))
     assert again.trained == RUNS[:1] and "fetch reviews.tsv" in again.jobs
-    assert own.script("verify", "--results", "results").startswith("0 of ")
+    assert own.command("verify", "--results", "results").startswith("0 of ")
     file.unlink()
     assert "fetch reviews.tsv" not in own.plan("my_reviews").jobs

@@ -39,7 +39,7 @@ def test_the_mechanisms_of_the_page_become_rows(project):
     assert all(0 < float(loss) < 10 for loss in found.values())
     table = project.root / "results/demo/tables/toy/losses.csv"
     table.write_text(table.read_text().replace("soft", "Soft"))
-    project.script("verify", "--results", "results", "--mend", "--configfile", "mine.yaml")
+    project.command("mend", "--results", "results", "--configfile", "mine.yaml")
     assert losses(project) == found
     project.edit("my_attention.py", "torch.randn_like(scores)", "2 * torch.randn_like(scores)")
     edited = project.plan("toy_losses", "--configfile", "mine.yaml")
@@ -58,7 +58,7 @@ def test_one_that_fails_costs_the_others_nothing(project):
         "mechanisms: {bad: broken:Broken, fine: my_attention:tempered}\n"
     )
     asked = ("--scale", "demo", "--results", "results", "--configfile", "mine.yaml")
-    said = project.script("run", "toy_losses", *asked, fails=True)
+    said = project.command("run", "toy_losses", *asked, fails=True)
     assert "Tables of what did not fail: make so-far SCALE=demo OVERLAY=mine.yaml" in said
     assert "Report so far:  results/demo/so_far/report.html" in said
     table = project.root / "results/demo/so_far/tables/toy/losses"

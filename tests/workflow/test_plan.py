@@ -9,13 +9,13 @@ import pytest
 from tests.planning.conftest import CONFIG
 from tests.sealing import put
 from tests.workflow.conftest import Project
+from workflow.commands.plan import downloads
 from workflow.datasets.kinds.recipe import threads
 from workflow.locking import NAME
 from workflow.planning.budget import Job
 from workflow.planning.plan import Plan
 from workflow.reporting.page.page import render
 from workflow.reporting.page.runs import recorded
-from workflow.scripts.plan import downloads
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNS = "results/demo/runs/toy_language"
@@ -28,7 +28,7 @@ def rows(said: str) -> dict[str, list[str]]:
 
 
 def test_the_plan_of_a_fresh_project(fresh):
-    said = fresh.script("plan", "--scale", "demo", "--parallel", "3", "--device", "cpu")
+    said = fresh.command("plan", "--scale", "demo", "--parallel", "3", "--device", "cpu")
     table = rows(said)
     assert [(name, *cells[:2], cells[-1]) for name, cells in table.items() if "toy" in name] == [
         ("toy_language", "6", "2", "2 FLOPs"),
@@ -56,19 +56,19 @@ def test_the_plan_of_a_fresh_project(fresh):
 def test_a_file_of_another_scale_is_told(fresh, folder, says):
     file = f"results/{folder}/measures/toy_language/soft/seed-0.json"
     for program in ("plan", "run"):
-        assert says in f"{fresh.script(program, file, '--scale', 'demo', fails=True)}\n"
+        assert says in f"{fresh.command(program, file, '--scale', 'demo', fails=True)}\n"
 
 
 def test_what_is_done_is_not_planned_and_what_was_measured_is_said(project):
     def planned(*arguments: str) -> dict[str, list[str]]:
         return rows(
-            project.script("plan", "--scale", "demo", "--device", "cpu", *arguments, "--", "toy")
+            project.command("plan", "--scale", "demo", "--device", "cpu", *arguments, "--", "toy")
         )
 
     assert "toy_language" not in planned()
     (project.root / RUNS / "soft/seed-0/weights.safetensors").unlink()
     assert planned()["toy_language"][-1] == "1 store"
-    listed = project.script("plan", "--scale", "demo", "--jobs", "toy_language").splitlines()
+    listed = project.command("plan", "--scale", "demo", "--jobs", "toy_language").splitlines()
     assert "train       toy_language/soft/seed-0  (from the store)" in listed
     assert "toy_language" not in listed and listed[-1] == f"{len(listed) - 1} jobs would run"
     mine = project.root / "mine.yaml"

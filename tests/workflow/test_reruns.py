@@ -162,7 +162,7 @@ def test_a_forgotten_run_trains_again_and_no_other(project):
     before = {run: project.weights(run) for run in (SOFT, GUMBEL, TUNED)}
     folder = project.root / f"results/demo/runs/{SOFT}"
     identity = json.loads((folder / "spec.json").read_text())["identity"]
-    said = project.script("forget", "--results", "results", "--run", identity)
+    said = project.command("forget", "--results", "results", "--run", identity)
     assert f"forgot {identity}" in said
     assert not [*folder.iterdir()]
     left = [path.name for path in (project.root / "results/store" / identity).iterdir()]
@@ -182,7 +182,7 @@ def test_unused_runs_leave_the_store_and_every_output_stays(project):
     (store / "0123456789abcdef").mkdir()
     writing = store / min(kept) / ".state.01234567.part"
     writing.touch()
-    assert "1 runs removed" in project.script("forget", "--results", "results", "--unused")
+    assert "1 runs removed" in project.command("gc", "--results", "results")
     assert {path.name for path in store.iterdir()} == kept and writing.exists()
     assert project.plan("toy").jobs == []
 
@@ -197,7 +197,7 @@ def test_only_names_that_the_project_gives_are_removed(project):
     ]
     for name in (*mine, *own):
         (results / name).mkdir(parents=True)
-    project.script("forget", "--results", "results", "--unused")
+    project.command("gc", "--results", "results")
     assert all((results / name).is_dir() for name in mine)
     assert not any((results / name).exists() for name in own)
 
@@ -207,7 +207,7 @@ def test_a_folder_of_others_is_refused(fresh, tmp_path):
     for name in ("store/0123456789abcdef/mine", "store/photos", "notes.damaged"):
         (theirs / name).mkdir(parents=True)
     for folder in (theirs, tmp_path / "none"):
-        said = fresh.script("forget", "--results", str(folder), "--unused", fails=True)
+        said = fresh.command("gc", "--results", str(folder), fails=True)
         assert said.startswith(f"error: {folder} is no folder of results of this project, so ")
     assert len(list(theirs.rglob("*"))) == 5
 

@@ -59,7 +59,7 @@ def test_a_checkout_is_only_read_by_who_works_in_another_folder(fresh, tmp_path)
 
 
 def test_jobs_that_are_forks_make_what_others_make(finished, fresh):
-    fresh.script("run", "toy")
+    fresh.command("run", "toy")
     runs = [path.parent for path in (finished.root / "results/demo/runs").glob("*/*/*/spec.json")]
     assert runs
     for run in runs:

@@ -58,7 +58,7 @@ def test_its_demo_runs_and_the_reports_have_it(six: Project) -> None:
 @pytest.mark.timeout(900)
 def test_it_is_published_and_every_count_has_its_row(six: Project) -> None:
     six.snakemake("sixth", config=("scale=lite", "experiments=sixth"))
-    six.script("publish", "--scale", "lite")
+    six.command("publish", "--scale", "lite")
     readme = (six.root / "README.md").read_text()
     page = (six.root / "docs/reproduction/lite/README.md").read_text()
     targets = (six.root / "docs/scales.md").read_text()
@@ -73,15 +73,15 @@ def test_it_is_published_and_every_count_has_its_row(six: Project) -> None:
 
 def check_a_row_is_made_anew(project: Project) -> None:
     """Check that a published row is trained with another seed, compared and logged."""
-    said = project.script("reproduce", "--row", "sixth/table_1/soft")
+    said = project.command("reproduce", "--row", "sixth/table_1/soft")
     assert "loss/nll " in said and "Logged:   docs/reproduction/LOG.md" in said
     made = project.root / "results/reproduced/lite/measures/sixth_language/soft"
     assert [path.name for path in made.iterdir()] == ["seed-2.json"]
     *_, line = (project.root / "docs/reproduction/LOG.md").read_text().splitlines()
     assert "| `sixth/table_1/soft` | 2 |" in line and "loss/nll " in line
-    said = project.script("reproduce", "--row", "sixth/table_1/soft", "--seed", "0", fails=True)
+    said = project.command("reproduce", "--row", "sixth/table_1/soft", "--seed", "0", fails=True)
     assert "SEED=0 is published of sixth/table_1/soft" in said
-    project.script("publish", "--check")
+    project.command("publish", "--check")
 
 
 def check_snakemakes_report(project: Project) -> None:

@@ -1,4 +1,4 @@
-"""Be the program of a job, as a fork where that is faster: `python -m workflow.scripts train ...`."""
+"""Be the program of a job, as a fork where that is faster: `python -m workflow.scripts train`."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What several command lines share."""
+"""Arguments that commands, or the programs of jobs, share."""
 
 import argparse
 import json
@@ -8,18 +8,17 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from model.build import Node
+from workflow import ROOT
+from workflow.planning.configured import configured, read_files
+from workflow.planning.plan import Plan
 
-SETTINGS = {
-    "scale": "the scale, or <scale>+<overlay>; else as configured",
-    "results": "folder of results, else as configured",
-    "device": "else as configured",
-    "mirror": "mirror to take files from, else as configured",
-}
-CHOICES: dict[str, tuple[str, ...]] = {"device": ("auto", "cpu", "cuda")}
+DEVICES = ("auto", "cpu", "cuda")
+SETTINGS = ("scale", "results", "device", "mirror")
+"""Shared arguments that are keys of the configuration, too."""
 
 
 class Parser(argparse.ArgumentParser):
-    """Of a program that `make` calls: of a wrong value it names the variable too, and no usage."""
+    """Of a command, which `make` calls: of a wrong value it names the variable, and no usage."""
 
     def error(self, message: str) -> NoReturn:
         """End with a sentence and status 2."""
@@ -28,19 +27,39 @@ class Parser(argparse.ArgumentParser):
         super().error(message)
 
 
-def planner(description: str | None, *settings: str) -> argparse.ArgumentParser:
-    """Return a parser of some of SETTINGS and of files of changes, with a script's description."""
-    made = Parser(description=description)
-    for name in settings:
-        read = one_of(*CHOICES[name]) if name in CHOICES else str
-        made.add_argument(f"--{name}", type=read, help=SETTINGS[name])
-    made.add_argument("--configfile", type=Path, nargs="*", default=[], help="your own changes")
-    return made
+def share(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Add some of the arguments that commands share."""
+    shared: dict[str, dict[str, Any]] = {
+        "targets": {"nargs": "*", "help": "papers, experiments, tables or files; else everything"},
+        "--scale": {"help": "demo, lite or paper, or <scale>+<overlay>; else as configured"},
+        "--results": {"help": "folder of results; else as configured"},
+        "--device": {"type": one_of(*DEVICES), "help": f"{', '.join(DEVICES)}; else as configured"},
+        "--mirror": {"help": "folder of source files; else as configured"},
+        "--configfile": {
+            "type": Path,
+            "nargs": "*",
+            "default": [],
+            "metavar": "FILE",
+            "help": "your own changes of settings (OVERLAY= of make)",
+        },
+    }
+    for name in names:
+        parser.add_argument(name, **shared[name])
 
 
-def settings(given: argparse.Namespace) -> dict[str, str]:
-    """Return those of SETTINGS that were given."""
-    return {name: value for name in SETTINGS if (value := getattr(given, name, None))}
+def settings(args: argparse.Namespace) -> dict[str, str]:
+    """Return the settings among the arguments of a command."""
+    return {name: value for name in SETTINGS if (value := getattr(args, name, None))}
+
+
+def plan_of(args: argparse.Namespace) -> Plan:
+    """Return the plan that the arguments of a command ask for."""
+    return configured(ROOT, args.configfile, **settings(args))
+
+
+def results_of(args: argparse.Namespace) -> Path:
+    """Return the folder of results that a command is of."""
+    return Path(args.results or str(read_files(ROOT)[0]["results"]))
 
 
 def of_data(description: str | None) -> argparse.ArgumentParser:
@@ -56,7 +75,7 @@ def of_run(description: str | None) -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(description=description)
     made.add_argument("--data", type=Path, required=True, help="folder of the encoded corpus")
     made.add_argument("--store", type=Path, required=True, help="the store of runs")
-    made.add_argument("--device", choices=CHOICES["device"], default="auto")
+    made.add_argument("--device", choices=DEVICES, default="auto")
     made.add_argument("--out", type=Path, required=True, help="where to write to")
     return made
 
@@ -69,7 +88,9 @@ def of_trained_run(description: str | None) -> argparse.ArgumentParser:
     return made
 
 
-def asked(targets: Iterable[str], settings: Mapping[str, str], files: Iterable[Path]) -> list[str]:
+def snakemake_arguments(
+    targets: Iterable[str], settings: Mapping[str, str], files: Iterable[Path]
+) -> list[str]:
     """Return arguments of Snakemake; targets stand first, as after a file they would be files."""
     config = [f"{name}={value}" for name, value in settings.items()]
     changes = [str(file) for file in files]

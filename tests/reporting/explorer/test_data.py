@@ -21,13 +21,13 @@ from tests.reporting.explorer.tiny import (
     task,
 )
 from tests.sealing import change, flip
+from workflow.commands.explore import made
 from workflow.definitions.explorer import Recording
 from workflow.errors import ReportingError
 from workflow.reporting.explorer.data import recordings
 from workflow.reporting.explorer.page import embedded
 from workflow.reporting.explorer.shown import Shown
 from workflow.reporting.measures import Measure
-from workflow.scripts.explore_published import made
 
 TEXTS = [[3, 4, 5], [7, 3], [5, 5, 4, 3], [6], [4]]
 """Of a test split; 3, 4 and 5 are frequent in train, 6 and 7 rare."""

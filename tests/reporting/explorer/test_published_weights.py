@@ -12,11 +12,11 @@ from safetensors.torch import load_file
 from model.store.checksums import listed, read_sealed
 from tests.reporting.explorer.tiny import CLASSIFIER, Tiny, task
 from tests.sealing import flip, put
+from workflow.commands.verify import of_published, verify
 from workflow.errors import ReportingError
 from workflow.reporting.explorer.data import page_data
 from workflow.reporting.publication import weights
 from workflow.reporting.publication.results import Result
-from workflow.scripts.verify import of_published, verify
 
 TASKS = task("class", "soft", "harder", classes=["no", "yes"], words=3)
 KEY = "tiny/soft/seed-0"

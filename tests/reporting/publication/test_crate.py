@@ -15,6 +15,7 @@ import pytest
 
 from tests import equivalent
 from tests.workflow.guides import files as written_in
+from workflow.commands.publish import check_crate
 from workflow.datasets.fetched import sources
 from workflow.datasets.kinds.recipe import files
 from workflow.definitions.paper import Paper
@@ -22,7 +23,6 @@ from workflow.errors import RecipeError, ReportingError
 from workflow.reporting.cells import read_table, records, text
 from workflow.reporting.publication import crate
 from workflow.reporting.publication.results import Result, key_at, published
-from workflow.scripts.publish import check_crate
 
 ROOT = Path(__file__).resolve().parents[3]
 SCALES = [path.parent for path in sorted((ROOT / "docs/reproduction").glob("*/index.json"))]

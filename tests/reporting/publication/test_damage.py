@@ -9,10 +9,10 @@ import pytest
 from model.store.checksums import Damaged
 from tests.reporting.synthetic import Results, brief
 from tests.sealing import flip
+from workflow.commands.verify import of_published, verify
 from workflow.errors import ReportingError
 from workflow.files import read_sidecar
 from workflow.reporting.publication.results import published
-from workflow.scripts.verify import of_published, verify
 
 RUNS = "runs/text_classification.jsonl"
 TOLD = "tables/provenance.jsonl"

@@ -15,6 +15,7 @@ from tests import sealing
 from tests.equivalent import accept
 from tests.reporting.claims.test_claims_table import claim
 from tests.reporting.synthetic import Results, brief, only_papers, plan_of, today
+from workflow.commands.publish import MEND
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
 from workflow.files import SIDECARS, read_csv, read_sidecar
@@ -35,7 +36,6 @@ from workflow.reporting.publication.results import (
 from workflow.reporting.publication.summary import PAGES, summarised
 from workflow.reporting.statistics import tolerances
 from workflow.scripts.measure import plain
-from workflow.scripts.publish import MEND
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -64,7 +64,7 @@ def clone(tmp_path: Path) -> Path:
 
 def command(clone: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "workflow.scripts.publish", *arguments],
+        [sys.executable, "-m", "workflow", "publish", *arguments],
         cwd=clone,
         env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "MPLCONFIGDIR": str(clone.parent)},
         capture_output=True,

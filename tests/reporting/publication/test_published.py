@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.workflow.guides import files
+from workflow.commands.latex import latex_of
 from workflow.definitions.claims import claim_runs
 from workflow.definitions.paper import Paper
 from workflow.files import read_json, read_sidecar
@@ -19,7 +20,6 @@ from workflow.reporting.publication.results import published
 from workflow.reporting.statistics.decisions import DECIDED as DECISIVE
 from workflow.reporting.tables.corpora import describe
 from workflow.reporting.tables.tabulating import tabulate
-from workflow.scripts.latex import latex_of
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "reproduction"
 SCALES = [path.parent for path in sorted(DOCS.glob("*/index.json")) if "+" not in path.parent.name]

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from tests.reporting.synthetic import Results, plan_of
+from workflow.commands.reproduce import blas, refuse_missing
 from workflow.definitions.paper import Paper
 from workflow.errors import InputError
 from workflow.planning.plan import Plan
@@ -24,7 +25,6 @@ from workflow.reporting.publication.reproduction import (
 )
 from workflow.reporting.statistics.intervals import prediction
 from workflow.reporting.statistics.verdict import Tolerance
-from workflow.scripts.reproduce import blas, refuse_missing
 
 ROOT = Path(__file__).resolve().parents[3]
 PAPERS = Paper.all()

@@ -12,6 +12,7 @@ import pytest
 
 from tests.reporting.synthetic import ROOT, Results, only_papers, plan_of
 from tests.sealing import change, flip, put
+from workflow.__main__ import main
 from workflow.datasets.encoded.encoding import digest
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
@@ -22,7 +23,6 @@ from workflow.reporting.publication import so_far
 from workflow.reporting.publication.current import planned
 from workflow.reporting.publication.publishing import publish
 from workflow.reporting.publication.so_far import SoFar, write_so_far
-from workflow.scripts.so_far import main
 
 SOFT, STREAMS = (f"text_classification/{name}" for name in ("sst_soft", "sst_two_stream"))
 
@@ -181,7 +181,7 @@ def test_corpora_are_described_once_their_data_are_there(
 
 def command(results: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "workflow.scripts.so_far", "--results", str(results), *arguments],
+        [sys.executable, "-m", "workflow", "so-far", "--results", str(results), *arguments],
         cwd=ROOT,
         env=os.environ | {"MPLCONFIGDIR": str(results)},
         capture_output=True,
@@ -214,15 +214,13 @@ def test_an_overlay_is_looked_at_with_its_file(
     overlay = {"name": "mine", "experiments": {"stack_language": {"training": {"epochs": 3}}}}
     changes.write_text(json.dumps({"overlay": overlay}))
     shutil.move(results.folder, results.folder.with_name("lite+mine"))
-    given = ["so_far", "--results", str(results.folder.parent), "--scale"]
+    given = ["so-far", "--results", str(results.folder.parent), "--scale"]
     monkeypatch.chdir(ROOT)
     for scale in ("lite", "lite+mine"):
-        monkeypatch.setattr(sys, "argv", [*given, scale, "--configfile", str(changes)])
-        main()
+        main([*given, scale, "--configfile", str(changes)])
         assert capsys.readouterr().out.endswith("/lite+mine/so_far/report.html\n")
-    monkeypatch.setattr(sys, "argv", [*given, "lite+mine"])
     with pytest.raises(SystemExit, match=r"lite\+mine: this is lite; name an overlay's file"):
-        main()
+        main([*given, "lite+mine"])
 
 
 def test_what_is_published_can_be_looked_at_without_a_run(

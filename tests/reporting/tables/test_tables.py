@@ -25,6 +25,7 @@ from tests.reporting.synthetic import (
     toy_table,
 )
 from tests.sealing import flip, put
+from workflow.commands.latex import latex_of
 from workflow.definitions.cells import table_runs
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
@@ -36,7 +37,6 @@ from workflow.reporting.publication.counting import comparisons
 from workflow.reporting.tables.latex import latex, tex_escape
 from workflow.reporting.tables.layout import NO_ROW
 from workflow.reporting.tables.tabulating import tabulate
-from workflow.scripts.latex import latex_of
 from workflow.scripts.measure import plain
 
 HEADER = (

@@ -1,9 +1,10 @@
-"""Pack runs, to be trained on a machine that has torch but neither Snakemake nor git.
+"""Pack runs for a lent GPU, where torch is enough: no Snakemake, no git.
 
 Data that is not there yet is made first. Claims that are undecided tell which runs are worth most
 for their time. Runs that the store has are left out; weights that others start from go along.
 """
 
+import argparse
 import math
 import shlex
 import subprocess
@@ -62,29 +63,29 @@ SAVE_EVERY = 30
 Files = dict[str, Path | bytes]
 
 
-def main() -> None:
-    """Run from the command line, in the root of the project."""
-    parser = command.planner((__doc__ or "").partition("\n")[0], "scale", "results", "mirror")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
+    command.share(parser, "--scale", "--results", "--mirror", "--configfile")
     parser.add_argument("--runs", nargs="*", default=[], help="EXPERIMENT/VARIANT[/seed-N], with *")
     parser.add_argument("--to", default="", help="file to write, such as bundle.tar")
     most = "leave out what takes more"
     parser.add_argument("--minutes", type=command.minutes, default=math.inf, help=most)
-    given = parser.parse_args()
-    settings = command.settings(given)
-    with one_sentence():
-        check(given.to)
-        plan = configured(ROOT, given.configfile, **settings)
-        runs = chosen(plan, [pattern for text in given.runs for pattern in text.split()])
-        targets = data(plan, runs)
-    asked = command.asked(targets, settings, given.configfile)
+
+
+def main(args: argparse.Namespace) -> None:
+    """Make the data of the runs, and pack them."""
+    check(args.to)
+    plan, settings = command.plan_of(args), command.settings(args)
+    runs = chosen(plan, [pattern for text in args.runs for pattern in text.split()])
+    asked = command.snakemake_arguments(data(plan, runs), settings, args.configfile)
     make = [sys.executable, "-m", "snakemake", *asked, "--cores", "all", "--quiet", "all"]
     if subprocess.run(make, check=False).returncode:
         sys.exit("error: the data can't be made, as said above; the same command tries again.")
-    with one_sentence(Path(plan.results)), file_named(ROOT, given.configfile, settings):
-        there = configured(ROOT, given.configfile, **settings | {"results": THERE})
-        bundle = Bundle(plan, Inputs(Targets(there)), runs, given.minutes)
-        bundle.write(Path(given.to))
-    print("\n".join(bundle.told(Path(given.to))))
+    with one_sentence(Path(plan.results)), file_named(ROOT, args.configfile, settings):
+        there = configured(ROOT, args.configfile, **settings | {"results": THERE})
+        bundle = Bundle(plan, Inputs(Targets(there)), runs, args.minutes)
+        bundle.write(Path(args.to))
+    print("\n".join(bundle.told(Path(args.to))))
 
 
 def check(to: str) -> None:
@@ -322,7 +323,3 @@ def nodes(run: Run) -> list[Node]:
 def folder_name(to: Path) -> str:
     """Return the folder that a bundle is unpacked into."""
     return to.name.removesuffix(".gz").removesuffix(".tar") or "bundle"
-
-
-if __name__ == "__main__":
-    main()

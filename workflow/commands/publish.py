@@ -1,4 +1,4 @@
-"""Publish a scale's results in docs/reproduction and the pages that sum them up, or check those."""
+"""Publish a scale's results in docs/reproduction and the pages that sum them up."""
 
 import argparse
 import sys
@@ -8,7 +8,6 @@ from pathlib import Path
 from workflow import ROOT
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
-from workflow.failure import one_sentence
 from workflow.files import write_text
 from workflow.planning.configured import configured
 from workflow.planning.equivalents import FILE
@@ -19,6 +18,7 @@ from workflow.reporting.publication.publishing import publish, refuse_dirty, sta
 from workflow.reporting.publication.results import measures_of, planned_runs, published
 from workflow.reporting.publication.summary import summarised
 from workflow.reporting.statistics.comparability import base_scale
+from workflow.terminal import command
 
 MEND = (
     "Where code was meant to compute what it did, make equivalent SINCE=<the commit before> proves "
@@ -27,37 +27,37 @@ MEND = (
 """Said below runs that are stale because of code."""
 
 
-def main() -> None:
-    """Run from the command line, in the root of the project."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--results", type=Path, default=Path("results"), help="results folder")
-    parser.add_argument("--scale", help="the scale to publish")
-    parser.add_argument("--configfile", type=Path, nargs="*", default=[], help="your own changes")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
+    command.share(parser, "--scale", "--results", "--configfile")
     parser.add_argument("--to", type=Path, default=Path("docs/reproduction"), help="where to")
     parser.add_argument(
         "--check",
         action="store_true",
         help="only say which published runs are stale, and fail if a page or a crate is",
     )
-    given = parser.parse_args()
-    with one_sentence():
-        if given.check:
-            check(given.results, given.to)
-            return
-        if not given.scale:
-            raise ReportingError(
-                "--scale is missing; name what to publish (make publish SCALE=<scale>)."
-            )
-        refuse_dirty(Path.cwd())
-        summarised(given.to)  # where there is no place for a summary, nothing is made
-        plan = plan_of(given.results, given.scale, given.configfile)
-        stale = publish(plan, given.to, planned(plan))
-        for page, text in summarised(given.to).items():
-            write_text(page, text)
+
+
+def main(args: argparse.Namespace) -> None:
+    """Publish, or check what is published."""
+    results = command.results_of(args)
+    if args.check:
+        check(results, args.to)
+        return
+    if not args.scale:
+        raise ReportingError(
+            "--scale is missing; name what to publish (make publish SCALE=<scale>)."
+        )
+    refuse_dirty(Path.cwd())
+    summarised(args.to)  # where there is no place for a summary, nothing is made
+    plan = plan_of(results, args.scale, args.configfile)
+    stale = publish(plan, args.to, planned(plan))
+    for page, text in summarised(args.to).items():
+        write_text(page, text)
     measured = any(measures_of(plan, key).is_file() for key in planned_runs(plan))
     made = "published" if measured else f"no run of {plan.folder} was measured: made anew"
-    print(f"{made} {given.to / given.scale}; review it and commit")
-    say_stale(given.scale, stale)
+    print(f"{made} {args.to / args.scale}; review it and commit")
+    say_stale(args.scale, stale)
 
 
 def check(results: Path, to: Path) -> None:
@@ -114,7 +114,3 @@ def say_stale(scale: str, stale: dict[str, str]) -> None:
     """Say on stderr which runs of a scale are stale, and why."""
     for key, reason in sorted(stale.items()):
         print(f"stale: {scale}: {key}: {reason}", file=sys.stderr)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,5 +1,6 @@
-"""Prove that a change of code changed no number, and note it, so that what was trained stays."""
+"""Prove that a change of code changed no number, so that what was trained stays."""
 
+import argparse
 import json
 import math
 import random
@@ -16,7 +17,6 @@ from workflow import ROOT
 from workflow.equivalence.proof import Proof, prove
 from workflow.equivalence.sides import Kind, Sides
 from workflow.errors import InputError
-from workflow.failure import one_sentence
 from workflow.planning.equivalents import FILE, STATED, Equivalents, Line
 from workflow.terminal import command
 
@@ -24,9 +24,8 @@ CHAIN = 3
 """From so many proofs one after the other on, the first code is compared with the last."""
 
 
-def main() -> None:
-    """Run from the command line, in the root of the project."""
-    parser = command.Parser(description=__doc__)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--since", help="commit of the code before the change")
     which.add_argument(
@@ -38,12 +37,14 @@ def main() -> None:
     parser.add_argument("--only", default="", help="part of the name of what is to be proven")
     device = command.one_of("cpu", "cuda")
     parser.add_argument("--device", default="cpu", type=device, help="to compute on")
-    given = parser.parse_args()
-    with one_sentence():
-        if given.since is not None:
-            complete = _prove(given.since, given.only, given.device)
-        else:
-            complete = _check(given.check)
+
+
+def main(args: argparse.Namespace) -> None:
+    """Prove it and note it in a file, or check what was noted."""
+    if args.since is not None:
+        complete = _prove(args.since, args.only, args.device)
+    else:
+        complete = _check(args.check)
     if not complete:
         sys.exit(1)
 
@@ -263,7 +264,3 @@ def _sum_up(proofs: Sequence[Proof], seconds: float) -> None:
     print(f"{len(proofs)} kinds in {seconds:.0f} s: {told}")
     if not proofs:
         print("No code that runs, evaluators or recorders reach has changed.")
-
-
-if __name__ == "__main__":
-    main()

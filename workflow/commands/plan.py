@@ -1,14 +1,11 @@
-"""Say what would run and what it would take, before anything does.
+"""Say what would run and what it would take, and run nothing.
 
 Jobs are those of Snakemake's dry run. Training is counted, which is what takes the time; a run that
 the store has costs nothing.
 """
 
 import argparse
-import json
 import os
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -18,7 +15,6 @@ from workflow.datasets.fetched import sources
 from workflow.datasets.fetched.fetching import at_hand
 from workflow.datasets.kinds.feature_files import locate
 from workflow.datasets.kinds.image_features import advice
-from workflow.failure import one_sentence
 from workflow.planning.budget import (
     Cost,
     Job,
@@ -30,47 +26,41 @@ from workflow.planning.budget import (
     trained,
     uses_gpu,
 )
-from workflow.planning.configured import configured, file_named
+from workflow.planning.configured import file_named
 from workflow.planning.estimate import WITHIN, Estimator
 from workflow.planning.folders import check_home
 from workflow.planning.plan import Plan
 from workflow.terminal import command
+from workflow.terminal.dry_run import dry_run
 
 
-def main() -> None:
-    """Run from the command line, in the root of the project."""
-    given = _arguments()
-    settings = command.settings(given)
-    with one_sentence():
-        plan = configured(ROOT, given.configfile, **settings)
-        plan.check_scale(given.targets)
-        check_home()
-    jobs = dry_run(command.asked(given.targets, settings, given.configfile))
-    with one_sentence(), file_named(ROOT, given.configfile, settings):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
+    shared = ("--scale", "--results", "--device", "--mirror", "--configfile")
+    command.share(parser, "targets", *shared)
+    at_once = command.whole(1)
+    parser.add_argument("--parallel", type=at_once, default=os.cpu_count(), help="runs at once")
+    parser.add_argument("--jobs", action="store_true", help="list the jobs instead")
+
+
+def main(args: argparse.Namespace) -> None:
+    """Print what the jobs cost, or the jobs."""
+    plan, settings = command.plan_of(args), command.settings(args)
+    plan.check_scale(args.targets)
+    check_home()
+    jobs = dry_run(command.snakemake_arguments(args.targets, settings, args.configfile))
+    with file_named(ROOT, args.configfile, settings):
         gpu = uses_gpu(plan.config["device"])
         estimator = Estimator(plan, gpu, PUBLISHED)
-        if given.jobs:
+        if args.jobs:
             print("\n".join([*listed(plan, jobs, estimator), f"{len(jobs)} jobs would run"]))
             return
         found = costs(plan, jobs, estimator)
         unit = "GPU-hours" if gpu else "core-hours"
         warnings = [*too_long(plan, found), *too_large(plan, found)]
-        print("\n".join([*table(found, unit, given.parallel), *warnings, *downloads(plan, jobs)]))
+        print("\n".join([*table(found, unit, args.parallel), *warnings, *downloads(plan, jobs)]))
         remember(plan, found)
         check_budget(plan, found, unit)
-
-
-def dry_run(arguments: Sequence[str]) -> list[Job]:
-    """Return the jobs that Snakemake would run now, in its order; a target's name is none.
-
-    Where it finds a mistake, this program ends with what it said.
-    """
-    dry = [sys.executable, "-m", "workflow.scripts.dry_run", *arguments]
-    done = subprocess.run(dry, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{done.stderr}{done.stdout}".strip())
-    jobs = json.loads(done.stdout.splitlines()[-1])
-    return [Job(rule, wildcards) for rule, wildcards in jobs]
 
 
 def listed(plan: Plan, jobs: Iterable[Job], estimator: Estimator) -> Iterator[str]:
@@ -157,18 +147,3 @@ def downloads(plan: Plan, jobs: Sequence[Job]) -> list[str]:
 
 def _size(megabytes: float) -> str:
     return f"{megabytes / 1000:.1f} GB" if megabytes >= 1000 else f"{megabytes:.1f} MB"
-
-
-def _arguments() -> argparse.Namespace:
-    summary = (__doc__ or "").partition("\n")[0]
-    parser = command.planner(summary, "scale", "results", "device", "mirror")
-    parser.add_argument("targets", nargs="*", help="what to ask Snakemake for; else everything")
-    parser.add_argument(
-        "--parallel", type=command.whole(1), default=os.cpu_count(), help="runs at once"
-    )
-    parser.add_argument("--jobs", action="store_true", help="list the jobs instead")
-    return parser.parse_args()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,15 +1,10 @@
-"""Compare all that was made with its checksums: data, store, outputs, and what is published.
-
-With --mend what is damaged among the results is set aside, and Snakemake makes the outputs anew;
-data and runs in the store are made anew when a run needs them.
-"""
+"""Compare data, store, outputs and what is published with their checksums."""
 
 import argparse
 import os
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from functools import partial
@@ -22,21 +17,20 @@ from model.store.checksums import (
     check_files,
     read_sealed,
     read_stamped,
-    set_aside,
 )
 from model.store.runs import read_result
 from workflow import PUBLISHED, ROOT
 from workflow.datasets.fetched import origins
 from workflow.datasets.fetched.fetching import put_by_hand
-from workflow.definitions.loader import read_yaml
 from workflow.errors import Mistake
-from workflow.failure import made_with, one_sentence
+from workflow.failure import one_sentence
 from workflow.files import SIDECARS
 from workflow.lines import read_lines
 from workflow.planning.configured import read_files
 from workflow.reporting.publication.crate import NAME as CRATE
 from workflow.reporting.publication.results import INDEX, RUNS, by_experiment
 from workflow.scripts.job import say
+from workflow.terminal import command
 
 SEALED = (
     *("data/sources/*/*.origin.json", "data/*/*/*/checksums.json", "data/*/*/*/manifest.json"),
@@ -53,39 +47,41 @@ SKEW = 60
 Check = tuple[Path, Callable[[Path], object]]
 
 
-def main() -> None:
-    """Run from the command line, in the root of the project."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--results", type=Path, default=Path("results"), help="results folder")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
+    command.share(parser, "--results", "--configfile")
     parser.add_argument("--published", type=Path, default=PUBLISHED, help="what is published")
-    parser.add_argument("--mend", action="store_true", help="set aside, and make outputs anew")
-    parser.add_argument("--configfile", type=Path, nargs="*", default=[], help="your own changes")
-    given = parser.parse_args()
-    with one_sentence(given.results):
-        refuse_missing(given.results)
-        checks = [*of_results(given.results), *of_published(given.published)]
+
+
+def main(args: argparse.Namespace) -> None:
+    """Say what is damaged; exit with status 1 where anything is."""
+    damaged, early = compared(args)
+    if not damaged and not early:
+        return
+    if early or not all(error.path.is_relative_to(args.published) for error in damaged):
+        print("Mend the results: make mend")
+    sys.exit(1)
+
+
+def compared(args: argparse.Namespace) -> tuple[list[Damaged], list[Path]]:
+    """Return what is damaged, and which results have a time in the future; say so, too."""
+    results = command.results_of(args)
+    with one_sentence(results):
+        refuse_missing(results)
+        checks = [*of_results(results), *of_published(args.published)]
         damaged = verify(checks)
-    early = from_the_future(given.results)
-    for path in replaced(given.results):
+    early = from_the_future(results)
+    for path in replaced(results):
         print(f"{path} is another file than the one that was used: the next run takes it")
     for error in damaged:
         print(error)
     for path in early:
         print(f"{path} has a time in the future: Snakemake takes what is made of it for outdated")
     print(f"{len(damaged)} of {len(checks)} results, data and tables damaged")
-    if not damaged and not early:
-        return
-    published = [error.path for error in damaged if error.path.is_relative_to(given.published)]
-    outputs = [error.path for error in damaged if error.path not in published]
+    published = [error.path for error in damaged if error.path.is_relative_to(args.published)]
     if published:
         print(f"Restore what is published: git restore {' '.join(map(str, published))}")
-    if not given.mend:
-        if outputs or early:
-            print("Mend the results: make mend")
-        sys.exit(1)
-    for path in early:
-        os.utime(path)
-    sys.exit(mend(outputs, given.results, given.configfile))
+    return damaged, early
 
 
 def refuse_missing(results: Path) -> None:
@@ -156,33 +152,6 @@ def replaced(results: Path) -> list[Path]:
     return found
 
 
-def mend(damaged: Sequence[Path], results: Path, changes: Sequence[Path]) -> int:
-    """Set aside what is damaged, and have Snakemake make the outputs anew; its exit status."""
-    with one_sentence():
-        overlaid = has_overlay(changes)
-    scales: dict[str, list[str]] = {}
-    for path in damaged:
-        gone = made_with(path, results)
-        print(f"set aside: {set_aside(gone)}")
-        scale = path.relative_to(results).parts[0]
-        if scale not in ("store", "data") and "so_far" not in path.parts:
-            scales.setdefault(scale, []).append(str(gone))
-    status = 0
-    for scale, targets in scales.items():
-        command = [sys.executable, "-m", "snakemake", "--cores", "all", *targets]
-        command += ["--quiet", "rules", "--config", f"results={results}"]
-        command += [f"scale={scale.partition('+')[0]}"]
-        if ("+" in scale) == overlaid:
-            command += ["--configfile", *map(str, changes)] if changes else []
-        status |= subprocess.run(command, check=False).returncode
-    return status
-
-
-def has_overlay(changes: Iterable[Path]) -> bool:
-    """Whether results made with these files lie in a folder of their own, `<scale>+<overlay>`."""
-    return any("overlay" in read_yaml(path) for path in changes)
-
-
 def _fault(check: Callable[[Path], object], path: Path) -> Damaged | None:
     """Return what is wrong, None where nothing is; what is gone meanwhile is nobody's fault."""
     try:
@@ -235,7 +204,3 @@ def _lines(folder: Path, path: Path) -> None:
 
 def _result(path: Path) -> None:
     read_result(path if path.name == "result" else path.parent)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,11 +1,12 @@
-"""Be Snakemake, after a look at the configuration: its mistakes have a file and a line then.
+"""Make what is asked for, or everything, by Snakemake.
 
-Of a file of changes that is missing or no YAML, Snakemake would say neither. While jobs run, a line
-says how far they are. After a minute a report of what is done so far is made, where everything is
-asked for. The last lines say what ran and what to look at. Without a profile jobs are forks
-(`workflow.forking`).
+First the configuration is read: of a file of changes that is missing or no YAML, Snakemake would
+say neither file nor line. While jobs run, a line says how far they are. After a minute a report of
+what is done so far is made, where everything is asked for. The last lines say what ran and what to
+look at. Without a profile jobs are forks (`workflow.forking`).
 """
 
+import argparse
 import shlex
 import shutil
 import signal
@@ -23,9 +24,7 @@ from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 from workflow import ROOT
 from workflow.definitions.loader import read_yaml
 from workflow.errors import Mistake
-from workflow.failure import one_sentence
 from workflow.forking import forks
-from workflow.planning.configured import configured, read_files
 from workflow.planning.folders import check_home, check_submittable
 from workflow.terminal import command, logger
 from workflow.terminal.closing import closing
@@ -35,32 +34,33 @@ EARLY, AGAIN = 60, 5
 """Seconds before what is done so far is shown, and between looks whether there is any."""
 
 
-def main() -> None:
-    """Run from the command line, in the root of the project."""
-    parser = command.planner((__doc__ or "").partition("\n")[0], *command.SETTINGS)
-    parser.add_argument("targets", nargs="*", help="what to ask Snakemake for; else everything")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
+    shared = ("--scale", "--results", "--device", "--mirror", "--configfile")
+    command.share(parser, "targets", *shared)
     parser.add_argument("--profile", help="of Snakemake; without one jobs run on this machine")
     number = command.whole(1, "all")
     parser.add_argument("--jobs", type=number, help="at once, with a profile; else cores (all)")
-    given = parser.parse_args()
-    settings = command.settings(given)
-    with one_sentence():
-        plan = configured(ROOT, given.configfile, **settings)
-        plan.check_scale(given.targets)
-        check_home()
-        if given.profile:
-            check_slurm(Path(given.profile), Path(plan.results))
-    where = ["--cores", str(given.jobs or "all"), "--keep-going"]
-    if given.profile:
-        jobs = "unlimited" if given.jobs == "all" else str(given.jobs)
-        where = ["--profile", given.profile, *(["--jobs", jobs] if given.jobs else [])]
-    options = None if given.targets else _options(settings, given.configfile)
-    asked = command.asked(given.targets, settings, given.configfile)
+
+
+def main(args: argparse.Namespace) -> None:
+    """Run Snakemake, and say what it did."""
+    plan, settings = command.plan_of(args), command.settings(args)
+    plan.check_scale(args.targets)
+    check_home()
+    if args.profile:
+        check_slurm(Path(args.profile), Path(plan.results))
+    where = ["--cores", str(args.jobs or "all"), "--keep-going"]
+    if args.profile:
+        jobs = "unlimited" if args.jobs == "all" else str(args.jobs)
+        where = ["--profile", args.profile, *(["--jobs", jobs] if args.jobs else [])]
+    options = None if args.targets else _options(settings, args.configfile)
+    asked = command.snakemake_arguments(args.targets, settings, args.configfile)
     registry = LoggerPluginRegistry()
     registry.register_plugin(f"{registry.module_prefix}{logger.NAME}", logger)
     progress = logger.PROGRESS
     try:
-        with nullcontext() if given.profile else forks(), shown_early(options, progress):
+        with nullcontext() if args.profile else forks(), shown_early(options, progress):
             snakemake([*asked, *where, "--logger", logger.NAME])
     except KeyboardInterrupt:  # a second Ctrl-C, while what the first one ended is waited for
         print(f"{stopped(progress)}.", file=sys.stderr)
@@ -69,11 +69,10 @@ def main() -> None:
         if end.code and progress.total:
             print(f"{stopped(progress)}.", file=sys.stderr)
         if end.code and progress.failed:
-            print(*without_failed(settings, given.configfile), sep="\n", file=sys.stderr)
+            print(*without_failed(settings, args.configfile), sep="\n", file=sys.stderr)
         if end.code:
             raise
-    with one_sentence():
-        print("\n".join(closing(plan, progress, given.targets)))
+    print("\n".join(closing(plan, progress, args.targets)))
     if options is not None:  # the report has all that was shown so far
         shutil.rmtree(Path(plan.folder, "so_far"), ignore_errors=True)
 
@@ -101,7 +100,7 @@ def shown_early(options: Sequence[str] | None, progress: Progress) -> Iterator[N
     """Meanwhile make a report of what is done so far, once.
 
     Args:
-        options: of `workflow.scripts.so_far`; None for no report.
+        options: of the command so-far; None for no report.
         progress: of what goes on meanwhile.
     """
     over = Event()
@@ -129,8 +128,7 @@ def shown_early(options: Sequence[str] | None, progress: Progress) -> Iterator[N
 def without_failed(settings: Mapping[str, str], changes: Sequence[Path]) -> list[str]:
     """Make tables of the runs that did not fail; return lines that say where, and how again."""
     words = {"SCALE": settings.get("scale", ""), "OVERLAY": str(changes[0]) if changes else ""}
-    if settings.get("results") != read_files(ROOT)[0].get("results"):
-        words["RESULTS"] = settings.get("results", "")
+    words |= {"RESULTS": settings.get("results", "")}
     named = [f"{name}={shlex.quote(value)}" for name, value in words.items() if value]
     lines = [f"Tables of what did not fail: {' '.join(('make so-far', *named))}"]
     made = so_far(_options(settings, changes))
@@ -138,9 +136,9 @@ def without_failed(settings: Mapping[str, str], changes: Sequence[Path]) -> list
 
 
 def so_far(options: Iterable[str]) -> subprocess.CompletedProcess[str]:
-    """Make a report of what is done so far, with options of `workflow.scripts.so_far`."""
+    """Make a report of what is done so far, with options of that command."""
     return subprocess.run(
-        [sys.executable, "-m", "workflow.scripts.so_far", *options],
+        [sys.executable, "-m", "workflow", "so-far", *options],
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
 
@@ -156,7 +154,3 @@ def stopped(progress: Progress) -> str:
     return (
         f"Stopped: {done} after {duration(progress.elapsed)}; the same command goes on from there"
     )
-
-
-if __name__ == "__main__":
-    main()

@@ -1,16 +1,18 @@
-"""Write the explorer of one scale from published weights, training nothing."""
+"""Make a page of models to try, which needs no network.
 
+Of a scale's runs, which are trained where they are not there; or of published weights.
+"""
+
+import argparse
 import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from workflow import PUBLISHED, ROOT
+from workflow import PUBLISHED
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
-from workflow.failure import one_sentence
-from workflow.planning.configured import configured
 from workflow.planning.plan import Plan
 from workflow.reporting.explorer.shown import Shown
 from workflow.reporting.measures import Measure
@@ -21,22 +23,37 @@ from workflow.reporting.publication.weights import published_runs
 from workflow.terminal import command
 
 
-def main() -> None:
-    """Run from the command line, in the root of the project."""
-    parser = command.planner(__doc__, "scale", "results", "mirror")
-    given = parser.parse_args()
-    settings = command.settings(given)
-    with one_sentence():
-        plan = configured(ROOT, given.configfile, **settings)
-        page = Path(plan.folder) / "explorer.html"
-        folder = PUBLISHED / plan.scale
-        results = judged(published(folder), planned(plan))
-        runs = published_runs(folder, results)
-        if not runs:
-            raise ReportingError(f"{folder}: no weights are published that count today.")
-        encode(plan, runs, partial(command.asked, settings=settings, files=given.configfile))
-        measures = [result.measure for result in results.values() if not result.stale]
-        write_page(page, made(plan, runs, measures))
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
+    command.share(parser, "--scale", "--results", "--mirror", "--configfile")
+    parser.add_argument("--published", action="store_true", help="of published weights")
+
+
+def main(args: argparse.Namespace) -> None:
+    """Make the page."""
+    if args.published:
+        of_published(args)
+    else:
+        from workflow.commands import run
+
+        run.main(argparse.Namespace(targets=["explore"], jobs=None, profile=None, **vars(args)))
+
+
+def of_published(args: argparse.Namespace) -> None:
+    """Make the page of published weights."""
+    plan = command.plan_of(args)
+    page = Path(plan.folder) / "explorer.html"
+    folder = PUBLISHED / plan.scale
+    results = judged(published(folder), planned(plan))
+    runs = published_runs(folder, results)
+    if not runs:
+        raise ReportingError(f"{folder}: no weights are published that count today.")
+    arguments = partial(
+        command.snakemake_arguments, settings=command.settings(args), files=args.configfile
+    )
+    encode(plan, runs, arguments)
+    measures = [result.measure for result in results.values() if not result.stale]
+    write_page(page, made(plan, runs, measures))
     print(f"Explorer: {page}, of {len(runs)} published runs")
 
 
@@ -60,7 +77,3 @@ def made(plan: Plan, runs: list[Shown], measures: list[Measure]) -> str:
     papers, data = Paper.all(), Path(plan.results) / "data"
     recorded = recordings(recorded_of(papers), measures)
     return render(page_data(plan.scale, tasks_of(papers), runs, data, recorded))
-
-
-if __name__ == "__main__":
-    main()

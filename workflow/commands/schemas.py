@@ -1,4 +1,4 @@
-"""Write what is made of the types of definitions: JSON Schemas, and docs/configuration.md."""
+"""Write the JSON Schemas of all definitions, and docs/configuration.md."""
 
 import argparse
 import json
@@ -64,7 +64,7 @@ What there is to change stands in `workflow/papers/*/experiments.yaml`.
 
 ## Keys
 
-Made of the types in `workflow/definitions` by `python -m workflow.scripts.schemas`. *Needed* keys
+Made of the types in `workflow/definitions` by `python -m workflow schemas`. *Needed* keys
 have to be there; the others may be left out.
 """
 ORDER = ("config", "experiments", "tables", "claims", "figures", "explorer", "corpora", "paper")
@@ -168,22 +168,21 @@ def stale(folder: Path = FOLDER) -> list[str]:
     return sorted(name for name in {*made, *there} if made.get(name) != there.get(name))
 
 
-def main() -> None:
-    """Write everything; with `--check` only say what of it is stale."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
     parser.add_argument("--check", action="store_true", help="write nothing, fail if one is stale")
-    if parser.parse_args().check:
+
+
+def main(args: argparse.Namespace) -> None:
+    """Write everything; with `--check` only say what of it is stale."""
+    if args.check:
         names = [f"workflow/schemas/{name}" for name in stale()]
         if not PAGE.is_file() or PAGE.read_text("utf-8") != page():
             names.append("docs/configuration.md")
         if names:
-            sys.exit(f"error: stale: {', '.join(names)}; run python -m workflow.scripts.schemas")
+            sys.exit(f"error: stale: {', '.join(names)}; run python -m workflow schemas")
         return
     FOLDER.mkdir(exist_ok=True)
     for name, text in texts().items():
         (FOLDER / name).write_text(text, encoding="utf-8")
     PAGE.write_text(page(), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

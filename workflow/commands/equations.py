@@ -1,4 +1,4 @@
-"""Write docs/equations.md: each paper's equations, what implements them, and what tests that."""
+"""Write docs/equations.md: each paper's equations, their code and their tests."""
 
 import argparse
 import sys
@@ -7,7 +7,6 @@ from pathlib import Path
 from workflow import ROOT
 from workflow.definitions.equations import FILE, Citation, check, citations, places
 from workflow.definitions.paper import Paper
-from workflow.failure import one_sentence
 
 PAGE = ROOT / "docs" / "equations.md"
 HEAD = """# Equations
@@ -16,7 +15,7 @@ Each numbered equation of the papers, with its code and the test that checks it:
 
 Every numbered equation is listed. One without code has the reason in its place. The page is made of
 docstrings, which cite as in `snell2021 section 3.1, eq. 7, 8`, and of each paper's `equations.tsv`,
-by `python -m workflow.scripts.equations`.
+by `python -m workflow equations`.
 """
 TABLE = "| place | what | code | tests |\n| --- | --- | --- | --- |\n"
 
@@ -47,17 +46,15 @@ def linked(cited: list[Citation]) -> str:
     )
 
 
-def main() -> None:
-    """Write the page; with `--check` only say what is wrong, or that it is stale."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
     parser.add_argument("--check", action="store_true", help="write nothing, fail if it is stale")
-    checking, text = parser.parse_args().check, page()
-    if not checking:
+
+
+def main(args: argparse.Namespace) -> None:
+    """Write the page; with `--check` only say what is wrong, or that it is stale."""
+    text = page()
+    if not args.check:
         PAGE.write_text(text, encoding="utf-8")
     elif not PAGE.is_file() or PAGE.read_text("utf-8") != text:
-        sys.exit("error: docs/equations.md is stale; run python -m workflow.scripts.equations")
-
-
-if __name__ == "__main__":
-    with one_sentence():
-        main()
+        sys.exit("error: docs/equations.md is stale; run python -m workflow equations")

@@ -1,14 +1,28 @@
-"""Be Snakemake in a dry run that ends with its jobs, in its order, as one line of JSON."""
+"""The jobs that Snakemake would run, which a process of its own asks it for."""
 
 import json
 import logging
+import subprocess
 import sys
+from collections.abc import Sequence
 
-from snakemake.cli import main as snakemake
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from workflow.planning.budget import Job
 from workflow.terminal.logger import no_rule
+
+
+def dry_run(arguments: Sequence[str]) -> list[Job]:
+    """Return the jobs that Snakemake would run now, in its order; a target's name is none.
+
+    Where it finds a mistake, this program ends with what it said.
+    """
+    dry = [sys.executable, "-m", __name__, *arguments]
+    done = subprocess.run(dry, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{done.stderr}{done.stdout}".strip())
+    jobs = json.loads(done.stdout.splitlines()[-1])
+    return [Job(rule, wildcards) for rule, wildcards in jobs]
 
 
 class Jobs(logging.Filter):
@@ -30,7 +44,9 @@ class Jobs(logging.Filter):
 
 
 def main() -> None:
-    """Run from the command line, with the arguments of Snakemake."""
+    """Be Snakemake in a dry run; print the jobs as one line of JSON."""
+    from snakemake.cli import main as snakemake
+
     jobs = Jobs()
     logging.getLogger("snakemake.logging").addFilter(jobs)
     try:

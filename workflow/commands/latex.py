@@ -1,4 +1,4 @@
-"""Print tables as LaTeX, made of their CSV files: published ones, or your own."""
+"""Print tables as LaTeX, from their CSV files: published ones, or your own."""
 
 import argparse
 from pathlib import Path
@@ -7,7 +7,6 @@ from typing import Any
 from workflow.definitions.cells import row_name
 from workflow.definitions.paper import Paper
 from workflow.errors import ReportingError
-from workflow.failure import one_sentence
 from workflow.reporting.cells import read_table
 from workflow.reporting.tables import layout
 from workflow.reporting.tables.corpora import as_tables
@@ -15,12 +14,14 @@ from workflow.reporting.tables.latex import latex
 from workflow.reporting.tables.tabulating import scale_of
 
 
-def main() -> None:
-    """Run from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
     parser.add_argument("tables", nargs="+", type=Path, help="files <paper>/<table>.csv")
-    with one_sentence():
-        print("\n\n".join(map(latex_of, parser.parse_args().tables)))
+
+
+def main(args: argparse.Namespace) -> None:
+    """Print the tables."""
+    print("\n\n".join(map(latex_of, args.tables)))
 
 
 def latex_of(path: Path) -> str:
@@ -39,7 +40,3 @@ def latex_of(path: Path) -> str:
             f"the run that made the table made {path.stem}.tex too."
         )
     return latex(definitions, name, layout.grid(definitions, name, table), scale_of(table))
-
-
-if __name__ == "__main__":
-    main()

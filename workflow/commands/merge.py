@@ -1,4 +1,4 @@
-"""Take the runs that a bundle brought home into the store, where Snakemake finds them.
+"""Take the runs that a bundle trained into the store, where Snakemake finds them.
 
 Everything is compared with its checksums before anything is added. A run that the store has already
 stays. A run whose weights are not finite is left out.
@@ -21,39 +21,43 @@ from model.store.checksums import Damaged, sha256, unpack_archive
 from model.store.files import flush
 from model.store.runs import Entry, read_result
 from workflow import ROOT
+from workflow.commands.forget import named_by, remove
 from workflow.errors import Mistake
 from workflow.failure import one_sentence
 from workflow.planning.code import Project
 from workflow.planning.identity import identity, run_roots
-from workflow.scripts.forget import UNPACKED, named_by, remove
 from workflow.scripts.job import MERGED, load_weights, say
+from workflow.terminal import command
 
+UNPACKED = ".merge-"
+"""How the folder in the store begins in which an archive is unpacked."""
 FURTHER = ("records", "measures")
 """What is kept of a run beside its result."""
-
-
 ODD = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What is raised where a listing is no listing."""
 
 
-def main() -> None:
-    """Run from the command line, in the root of the project."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--from", dest="archive", required=True, help="the results of a bundle")
-    parser.add_argument("--results", type=Path, required=True, help="the results folder")
-    given = parser.parse_args()
-    with one_sentence(given.results):
-        if not given.archive:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
+    command.share(parser, "--results")
+    parser.add_argument("--from", dest="archive", default="", help="the results of a bundle")
+
+
+def main(args: argparse.Namespace) -> None:
+    """Check the archive, and add its runs."""
+    archive, results = Path(args.archive), command.results_of(args)
+    with one_sentence(results):
+        if not args.archive:
             raise Mistake("no file to merge; name one: make merge FROM=results.tar")
-        if fault := unreadable(Path(given.archive)):
-            raise Mistake(f"{fault}; name what came home: make merge FROM=results.tar")
-        store = given.results / "store"
-        for folder in (given.results, store):
+        if fault := unreadable(archive):
+            raise Mistake(f"{fault}; name what a bundle wrote: make merge FROM=results.tar")
+        store = results / "store"
+        for folder in (results, store):
             if folder.exists() and not folder.is_dir():
                 raise Mistake(f"{folder} is no folder; move it away, or name another with RESULTS=")
         store.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=UNPACKED, dir=store) as folder:
-            found, refused = checked(Path(given.archive), Path(folder))
+            found, refused = checked(archive, Path(folder))
             unfinished = [
                 one.name
                 for one in sorted(Path(folder).glob("store/*"))
@@ -62,13 +66,13 @@ def main() -> None:
             for one in found:
                 if os.path.lexists(store / one.name) and not (store / one.name).is_dir():
                     raise Mistake(f"{store / one.name} is no folder; move it away, and merge again")
-            used = used_runs(given.results)
+            used = used_runs(results)
             said = Counter(add(it, Entry(store, it.name), it.name in used) for it in found)
     for reason in (*refused, *(f"run {name} is not finished" for name in unfinished)):
         say(f"left out: {reason}")
     said["not finished"], said["left out"] = len(unfinished), len(refused)
     told = ", ".join(f"{count} {what}" for what, count in sorted(said.items()) if count)
-    print(f"Runs of {given.archive}: {told or 'none'}")
+    print(f"Runs of {args.archive}: {told or 'none'}")
     sys.exit(1 if refused else 0)
 
 
@@ -189,7 +193,3 @@ def share(new: Path, entry: Entry) -> None:
             if not target.exists():
                 target.parent.mkdir(exist_ok=True)
                 shutil.move(path, target)
-
-
-if __name__ == "__main__":
-    main()

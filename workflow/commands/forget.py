@@ -1,0 +1,103 @@
+"""Remove a run from the store, and its outputs, so that it trains again."""
+
+import argparse
+import re
+import shutil
+from pathlib import Path
+
+from model.store.checksums import Damaged, read_sealed
+from model.store.runs import Entry
+from workflow.errors import Mistake
+from workflow.failure import one_sentence
+from workflow.terminal import command
+
+OUTPUTS = ("weights.safetensors", "history.jsonl", "run.json", "checkpoints", "spec.json")
+"""What `train` writes into a run's folder."""
+IDENTITY = re.compile(r"[0-9a-f]{16}")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
+    command.share(parser, "--results")
+    parser.add_argument("--run", default="", help="its identity, as its run.json states it")
+
+
+def main(args: argparse.Namespace) -> None:
+    """Forget the run."""
+    results = command.results_of(args)
+    with one_sentence(results):
+        forget(args.run, results)
+
+
+def forget(run: str, results: Path) -> None:
+    """Remove a run from the store, and its outputs.
+
+    Raises Mistake when there is no such run, or this project did not make what has its name.
+    """
+    store = results / "store"
+    if not IDENTITY.fullmatch(run):
+        raise Mistake(
+            f"{store} holds no run '{run}'; name one by its identity, the 16 hex digits in its "
+            f"run.json"
+        )
+    entry = next((path for path in store.glob("*") if path.name == run), None)
+    if entry is not None and not _of_this_project(entry):
+        raise Mistake(
+            f"{entry} is no run of this project, so nothing was removed; take it away yourself"
+        )
+    copies = folders(results).get(run, [])
+    if link := next((folder for folder in copies if folder.is_symlink()), None):
+        raise Mistake(f"{link} is a link, so nothing was removed; take it away yourself")
+    if not copies and entry is None:
+        raise Mistake(f"{store} holds no run '{run}'; a run's identity stands in its run.json.")
+    # The copies first: forgetting that is cut short can be repeated.
+    for folder in copies:
+        for name in OUTPUTS:
+            remove(folder / name)
+        print(f"removed the outputs in {folder}")
+    if entry is not None:
+        _empty(entry)
+    print(f"forgot {run}; the next snakemake that needs it trains it again")
+
+
+def _of_this_project(entry: Path) -> bool:
+    """Whether an entry of the store is a folder, no link to one, that a process has claimed."""
+    return not entry.is_symlink() and any(entry.glob("generation-*"))
+
+
+def folders(results: Path) -> dict[str, list[Path]]:
+    """The run folders of all scales by the identity that their spec, or their run.json, names."""
+    found: dict[str, list[Path]] = {}
+    for folder in sorted(results.glob("*/runs/*/*/seed-*")):
+        files = [path for name in ("spec.json", "run.json") if (path := folder / name).is_file()]
+        try:
+            named = {named_by(path) for path in files}
+        except Damaged as error:
+            raise Mistake(f"{error}; nothing was forgotten: mend it first (make mend).") from None
+        for identity in named:
+            found.setdefault(identity, []).append(folder)
+    return found
+
+
+def named_by(path: Path) -> str:
+    """Return the identity that a spec.json or run.json names; raises Mistake where it has none."""
+    identity = read_sealed(path).get("identity")
+    if not isinstance(identity, str):
+        raise Mistake(f"{path} names no run; delete it, and the next snakemake makes it anew")
+    return identity
+
+
+def _empty(entry: Path) -> None:
+    """Take a run over from whoever trains it, and leave nothing but the claim, which stops that."""
+    claim = Entry(entry.parent, entry.name).claim()
+    for path in entry.iterdir():
+        if path.name != f"generation-{claim.generation}":
+            remove(path)
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder that may not be there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,54 @@
+"""Set aside what is damaged among the results, and make the outputs again.
+
+Data and runs in the store are made again when a run needs them.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from model.store.checksums import set_aside
+from workflow.commands import verify
+from workflow.definitions.loader import read_yaml
+from workflow.failure import made_with
+from workflow.terminal import command
+
+add_arguments = verify.add_arguments
+
+
+def main(args: argparse.Namespace) -> None:
+    """Mend the results; exit as Snakemake does."""
+    damaged, early = verify.compared(args)
+    for path in early:
+        os.utime(path)
+    paths = [error.path for error in damaged if not error.path.is_relative_to(args.published)]
+    sys.exit(mend(paths, command.results_of(args), args.configfile))
+
+
+def mend(damaged: Sequence[Path], results: Path, changes: Sequence[Path]) -> int:
+    """Set aside what is damaged, and have Snakemake make the outputs anew; its exit status."""
+    overlaid = has_overlay(changes)
+    scales: dict[str, list[str]] = {}
+    for path in damaged:
+        gone = made_with(path, results)
+        print(f"set aside: {set_aside(gone)}")
+        scale = path.relative_to(results).parts[0]
+        if scale not in ("store", "data") and "so_far" not in path.parts:
+            scales.setdefault(scale, []).append(str(gone))
+    status = 0
+    for scale, targets in scales.items():
+        command = [sys.executable, "-m", "snakemake", "--cores", "all", *targets]
+        command += ["--quiet", "rules", "--config", f"results={results}"]
+        command += [f"scale={scale.partition('+')[0]}"]
+        if ("+" in scale) == overlaid:
+            command += ["--configfile", *map(str, changes)] if changes else []
+        status |= subprocess.run(command, check=False).returncode
+    return status
+
+
+def has_overlay(changes: Iterable[Path]) -> bool:
+    """Whether results made with these files lie in a folder of their own, `<scale>+<overlay>`."""
+    return any("overlay" in read_yaml(path) for path in changes)

@@ -1,0 +1,39 @@
+"""Make a report of the runs of a scale that were measured so far, training nothing."""
+
+import argparse
+import sys
+
+from workflow.errors import ReportingError
+from workflow.reporting.publication.current import planned
+from workflow.reporting.publication.so_far import write_so_far
+from workflow.terminal import command
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
+    command.share(parser, "--scale", "--results", "--configfile")
+    parser.add_argument(
+        "--published", action="store_true", help="take what is published where nothing was measured"
+    )
+
+
+def main(args: argparse.Namespace) -> None:
+    """Write the report, and say what is in it."""
+    plan = command.plan_of(args)
+    if args.scale and args.scale not in (plan.scale, plan.config["scale"]):
+        raise ReportingError(
+            f"--scale {args.scale}: this is {plan.scale}; name an overlay's file with "
+            "--configfile (make so-far OVERLAY=file)."
+        )
+    made = write_so_far(plan, planned(plan), say, args.published)
+    for reason in made.left_out:
+        say(f"left out: {reason}")
+    own = f"{made.runs} of {made.planned} planned runs"
+    said = f"{own}, beside {made.published} published runs" if args.published else own
+    print(f"{said}; the cells of the others are 'not run'")
+    print(f"Report so far:  {made.page}")
+
+
+def say(line: str) -> None:
+    """Say a line on stderr at once."""
+    print(line, file=sys.stderr, flush=True)
