@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from workflow.__main__ import main
 from workflow.commands import equations
 from workflow.definitions.equations import FILE, check, citations, places
 from workflow.definitions.paper import Paper
@@ -109,10 +110,9 @@ def test_links_lead_to_what_they_name() -> None:
 def test_the_page_is_todays_and_a_planted_line_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sys.argv", ["equations", "--check"])
-    equations.main()
+    main(["equations", "--check"])
     planted = tmp_path / "equations.md"
     planted.write_text(equations.PAGE.read_text().replace("| eq. 1 |", "| eq. 11 |", 1))
     monkeypatch.setattr(equations, "PAGE", planted)
     with pytest.raises(SystemExit, match=r"docs/equations\.md is stale; run python -m workflow"):
-        equations.main()
+        main(["equations", "--check"])

@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from workflow import ROOT
+from workflow.__main__ import main
 from workflow.commands import schemas
 from workflow.commands.schemas import FOLDER, stale
 from workflow.definitions.claims import Claims
@@ -29,17 +30,16 @@ def test_what_is_stale_is_named(tmp_path):
 
 
 def test_the_page_is_todays_and_a_planted_line_fails(tmp_path, monkeypatch):
-    monkeypatch.setattr("sys.argv", ["schemas", "--check"])
-    schemas.main()
+    main(["schemas", "--check"])
     planted = tmp_path / "configuration.md"
     planted.write_text(schemas.PAGE.read_text().replace("| `scale` |", "| `scales` |", 1))
     monkeypatch.setattr(schemas, "PAGE", planted)
     says = r"stale: docs/configuration\.md; run python -m workflow"
     with pytest.raises(SystemExit, match=says):
-        schemas.main()
+        main(["schemas", "--check"])
     planted.unlink()
     with pytest.raises(SystemExit, match=says):
-        schemas.main()
+        main(["schemas", "--check"])
 
 
 @pytest.mark.parametrize("kind", FILES)
