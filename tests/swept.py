@@ -165,7 +165,7 @@ class Sweep:
             for name, settings in asked.items():
                 for run in plan.runs(name):
                     plan.parents(run)
-                    draft = run.draft(ROOT)
+                    draft = plan.draft(run)
                     for part in ("model", "training"):
                         require(settings.get(part) or {}, draft[part], f"{name}.{part}")
 

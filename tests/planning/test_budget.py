@@ -7,17 +7,8 @@ import pytest
 from model.store.checksums import read_sealed
 from tests.planning.conftest import CONFIG
 from workflow.errors import InputError
-from workflow.planning.budget import (
-    Cost,
-    Job,
-    check_budget,
-    costs,
-    remember,
-    too_large,
-    too_long,
-    uses_gpu,
-)
-from workflow.planning.estimate import Estimate, Estimator
+from workflow.planning.budget import check_budget, remember, too_large, too_long
+from workflow.planning.cost import Cost, Estimate, Estimator, Job, by_experiment, uses_gpu
 from workflow.planning.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,8 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 class ByExperiment:
     """An estimator that takes hours for an experiment."""
 
-    def __init__(self, **hours: float) -> None:
-        self.hours = hours
+    def __init__(self, plan: Plan, **hours: float) -> None:
+        self.plan, self.hours = plan, hours
 
     def estimate(self, run):
         hours = self.hours[run.experiment.name]
@@ -53,29 +44,31 @@ JOBS = [
 
 
 def test_jobs_are_gathered_by_experiment_the_dearest_first(tmp_path):
-    estimator = ByExperiment(stack_language=1, permutation_copying=5)
-    found = costs(made(tmp_path), JOBS, estimator)
-    named = [(one.experiment, one.jobs, one.hours, one.disk) for one in found]
+    estimator = ByExperiment(made(tmp_path), stack_language=1, permutation_copying=5)
+    found = by_experiment(JOBS, estimator)
+    named = [(name, one.jobs, one.hours, one.disk) for name, one in found.items()]
     assert named == [
         ("permutation_copying", 1, 10, 3),
         ("stack_language", 3, 4, 6),
         ("", 1, 0, 0),
     ]
-    assert list(found[1].runs) == [f"stack_language/uniform_soft/seed-{seed}" for seed in (0, 1)]
+    assert list(found["stack_language"].runs) == [
+        f"stack_language/uniform_soft/seed-{seed}" for seed in (0, 1)
+    ]
 
 
 def test_wall_time_is_shared_but_no_run_is_split():
     hours = {"a": 3, "b": 1, "c": 1, "d": 1}
     runs = {name: Estimate(3600 * h, 3600 * h, h, 1, "scaled") for name, h in hours.items()}
-    cost = Cost("x", 4, runs)
+    cost = Cost(runs)
     assert [cost.wall(parallel) for parallel in (1, 2, 3)] == [6, 3, 3]
     assert (cost.hours, cost.memory, cost.disk) == (6, 3, 4)
-    assert Cost("").wall(2) == 0
+    assert Cost().wall(2) == 0
 
 
 def test_a_budget_refuses_what_exceeds_it_and_nothing_else(tmp_path):
-    estimator = ByExperiment(stack_language=1, permutation_copying=5)
-    found = costs(made(tmp_path), JOBS, estimator)
+    estimator = ByExperiment(made(tmp_path), stack_language=1, permutation_copying=5)
+    found = by_experiment(JOBS, estimator)
     for hours in (None, 14, 14.5):
         check_budget(made(tmp_path, budget={"gpu_hours": hours}), found, "GPU-hours")
     check_budget(made(tmp_path), found, "GPU-hours")
@@ -103,8 +96,10 @@ def test_a_wrong_budget_is_told(tmp_path, budget, sentence):
 def test_what_takes_longer_than_its_job_may_is_told_once_a_variant(tmp_path):
     jobs = [job(f"multihead_copying/random/{seed}") for seed in range(2)]
     plan = made(tmp_path)
-    assert too_long(plan, costs(plan, jobs, ByExperiment(multihead_copying=1))) == []
-    (said,) = too_long(plan, costs(plan, jobs, ByExperiment(multihead_copying=1.75)))
+    costs = by_experiment(jobs, ByExperiment(plan, multihead_copying=1))
+    assert too_long(plan, costs.values()) == []
+    costs = by_experiment(jobs, ByExperiment(plan, multihead_copying=1.75))
+    (said,) = too_long(plan, costs.values())
     assert said.startswith(
         "Warning: a run of multihead_copying/random takes about 1.8 hours (measured), and "
         "resources.runtime gives each attempt at it 1; raise that or --retries"
@@ -125,7 +120,7 @@ def test_what_was_measured_to_need_the_memory_of_its_job_is_told(
 ):
     plan, one = made(tmp_path), Estimate(3600, 3600, megabytes, 3, source)
     runs = {f"permutation_copying/same_40/seed-{seed}": one for seed in range(2)}
-    said = too_large(plan, [Cost("permutation_copying", 2, runs)])
+    said = too_large(plan, [Cost(runs)])
     sentence = (
         "Warning: a run of permutation_copying/same_40 took up to 1.8 GB (measured), and "
         "resources.memory asks for 2; raise that."
@@ -138,7 +133,7 @@ def test_no_published_run_needs_the_memory_of_its_job(tmp_path):
     estimator = Estimator(plan, False, ROOT / "docs" / "reproduction")
     runs = [(name, run) for name in plan.experiments for run in plan.runs(name)]
     jobs = [job(f"{name}/{run.variant}/{run.seed}") for name, run in runs]
-    assert too_large(plan, costs(plan, jobs, estimator)) == []
+    assert too_large(plan, by_experiment(jobs, estimator).values()) == []
 
 
 def test_more_heads_than_there_is_time_for_are_told_by_their_estimate(tmp_path):
@@ -146,16 +141,17 @@ def test_more_heads_than_there_is_time_for_are_told_by_their_estimate(tmp_path):
     for heads, warned in ((8, 0), (4000, 1)):
         changes = {"multihead_copying": {"model": {"heads": heads}}}
         plan = made(tmp_path, overlay={"name": "heads", "experiments": changes})
-        found = costs(plan, [job("multihead_copying/random/0")], Estimator(plan, False, tmp_path))
-        assert len(too_long(plan, found)) == warned
+        jobs = [job("multihead_copying/random/0")]
+        found = by_experiment(jobs, Estimator(plan, False, tmp_path))
+        assert len(too_long(plan, found.values())) == warned
 
 
 def test_plans_of_other_runs_are_kept(tmp_path):
     plan, path = made(tmp_path), tmp_path / "lite" / "plan.json"
     one = Estimate(10, 10, 1, 1, "scaled")
-    remember(plan, [Cost("x", 2, {"x/a/seed-0": one, "x/b/seed-0": one})])
+    remember(plan, [Cost({"x/a/seed-0": one, "x/b/seed-0": one})])
     two, free = Estimate(20, 20, 1, 1, "measured"), Estimate(0, 0, 0, 0, "store")
-    remember(plan, [Cost("x", 2, {"x/a/seed-0": two, "x/b/seed-0": free})])
+    remember(plan, [Cost({"x/a/seed-0": two, "x/b/seed-0": free})])
     runs = read_sealed(path)["runs"]
     found = {key: one["seconds"] for key, one in runs.items()}
     assert found == {"x/a/seed-0": 20, "x/b/seed-0": 10}

@@ -92,7 +92,7 @@ def test_resources_are_no_part_of_a_run(project):
     project.save()
     changed = Plan(project.config, project.root)
     runs = [plan.run("one", "small", 0) for plan in (plain, changed)]
-    assert runs[0].draft(project.root) == runs[1].draft(project.root)
+    assert plain.draft(runs[0]) == changed.draft(runs[1])
     assert runs[1].settings.resources == Resources(0, 4000, 5, "local")
 
 

@@ -52,11 +52,11 @@ def test_it_differs_by_its_node_and_label_alone(own):
 def test_nothing_else_changes(own):
     before, after = plan(own), plan(own, mechanisms=MINE)
     for key in (("one", "small", 0), ("one", "large", 1), ("two", "tuned", 2)):
-        assert before.run(*key).draft(own.root) == after.run(*key).draft(own.root)
-    code = after.run("one", "s_mine", 0).draft(own.root)["code"]
+        assert before.draft(before.run(*key)) == after.draft(after.run(*key))
+    code = after.draft(after.run("one", "s_mine", 0))["code"]
     own.write("my_part.py", "def sharper(scores, by=2222): ...\n")
     again = plan(own, mechanisms=MINE)
-    assert again.run("one", "s_mine", 0).draft(own.root)["code"] != code
+    assert again.draft(again.run("one", "s_mine", 0))["code"] != code
 
 
 STEPPING = """

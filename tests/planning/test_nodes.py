@@ -9,7 +9,7 @@ import pytest
 from model.architectures.translation.translator import Translator
 from model.build import accepted, locate
 from workflow.errors import InputError
-from workflow.planning.nodes import check_nodes, forget, signature
+from workflow.planning.nodes import check_nodes, signature
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -56,11 +56,10 @@ def test_signature(tmp_path, name, names, required, takes_any):
     assert (found.names, found.required, found.open) == (names, required, takes_any)
 
 
-def test_sources_are_read_anew_when_what_they_said_is_forgotten(tmp_path):
+def test_a_source_that_changed_is_read_again(tmp_path):
     (tmp_path / "module.py").write_text(SOURCE)
     assert "width" in signature("module:Plain", "here", tmp_path).names
     (tmp_path / "module.py").write_text(SOURCE.replace("width", "breadth"))
-    forget()
     assert "breadth" in signature("module:Plain", "here", tmp_path).names
 
 

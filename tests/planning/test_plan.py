@@ -51,7 +51,7 @@ def test_the_selection(project, wanted, found):
 def test_a_draft_is_a_spec_but_for_digest_and_parents(project):
     made = plan(project)
     run = made.run("one", "small", 0)
-    draft = made.run("one", "small", 0).draft(project.root)
+    draft = made.draft(run)
     assert draft["run"] == {
         "paper": "paper",
         "experiment": "one",
@@ -73,7 +73,8 @@ def test_a_draft_is_a_spec_but_for_digest_and_parents(project):
 
 def test_the_code_of_a_run_is_the_trainer_and_its_parts(project):
     def code() -> str:
-        return plan(project).run("one", "small", 0).draft(project.root)["code"]
+        made = plan(project)
+        return made.draft(made.run("one", "small", 0))["code"]
 
     before = code()
     project.write("model/probe.py", "def probe(subject, **options): return 1\n")
@@ -84,7 +85,8 @@ def test_the_code_of_a_run_is_the_trainer_and_its_parts(project):
 
 def test_an_evaluator_has_the_hash_of_its_own_code(project):
     def evaluators() -> dict:
-        return plan(project).run("one", "small", 0).evaluators(project.root)
+        made = plan(project)
+        return made.evaluators(made.run("one", "small", 0))
 
     before = evaluators()
     assert before["probe"]["path"] == "model.probe:probe"
@@ -98,9 +100,11 @@ def test_an_evaluator_has_the_hash_of_its_own_code(project):
 
 def test_a_plan_is_of_the_code_that_it_found(project):
     made = plan(project)
-    before = made.run("one", "small", 0).draft(project.root)
+    run = made.run("one", "small", 0)
+    before = made.draft(run)
     project.write("model/loop.py", "STEPS = 3333\n")
-    assert made.run("one", "small", 0).draft(project.root) == before
+    assert plan(project).draft(run)["code"] != before["code"]
+    assert made.draft(run) == before, "also where another plan was made meanwhile"
 
 
 PART = "def probe(subject, **options): return 12345\n"
@@ -135,7 +139,7 @@ def test_an_overlay_changes_only_its_experiment(project):
     base, made = plan(project), plan(project, overlay=overlay)
 
     def name(of, *key):
-        return identity({**of.run(*key).draft(project.root), "seed": key[-1]})
+        return identity({**of.draft(of.run(*key)), "seed": key[-1]})
 
     assert name(base, "one", "small", 0) != name(made, "one", "small", 0)
     assert name(base, "two", "tuned", 0) == name(made, "two", "tuned", 0)

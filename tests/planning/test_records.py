@@ -83,7 +83,7 @@ def test_a_measure_is_stale_when_what_it_reads_is_made_otherwise(project):
     def measuring() -> object:
         plan = made(project, scale="lite").plan
         run = plan.run("one", "small", 0)
-        return traits(run.draft(project.root), plan.evaluators(run))
+        return traits(plan.draft(run), plan.evaluators(run))
 
     before = measuring()
     assert measuring() == before
@@ -96,14 +96,15 @@ def test_a_measure_is_stale_when_what_it_reads_is_made_otherwise(project):
 
 
 def test_a_record_is_no_part_of_the_run(project):
-    before = targets(project).plan.run("one", "small", 0).draft(project.root)
-    assert made(project).plan.run("one", "small", 0).draft(project.root) == before
+    before, after = targets(project).plan, made(project).plan
+    drafts = [plan.draft(plan.run("one", "small", 0)) for plan in (before, after)]
+    assert drafts[0] == drafts[1]
 
 
 def test_a_run_without_a_record_is_told(project):
     plan = made(project).plan
     with pytest.raises(InputError, match=r"two/tuned/seed-0: this variant has no record"):
-        plan.run("two", "tuned", 0).recorder(project.root)
+        plan.recorder(plan.run("two", "tuned", 0))
 
 
 @pytest.mark.parametrize(
@@ -157,9 +158,9 @@ def test_a_further_corpus_is_planned_like_any_data(project, scale, recipe):
 def test_a_further_corpus_is_no_part_of_the_run(project):
     before = targets(project).plan
     after = reading(project).plan
-    drafts = [plan.run("one", "small", 0).draft(project.root) for plan in (before, after)]
+    drafts = [plan.draft(plan.run("one", "small", 0)) for plan in (before, after)]
     assert drafts[0] == drafts[1]
-    nodes = [plan.run("one", "small", 0).evaluators(project.root) for plan in (before, after)]
+    nodes = [plan.evaluators(plan.run("one", "small", 0)) for plan in (before, after)]
     assert nodes[0] != nodes[1]
 
 

@@ -324,7 +324,7 @@ class Results:
         """
         made = stack_measures if experiment == "stack_language" else sst_measures
         run = self.plan.run(experiment, variant, seed)
-        draft = run.draft(ROOT)
+        draft = self.plan.draft(run)
         code = code or draft["code"]
         labels = {"paper": "discrete_transformer", "experiment": experiment, "variant": variant}
         labels |= {"label": variant.replace("_", " "), "seed": seed, "scale": self.scale}
@@ -364,7 +364,7 @@ class Results:
         invented = made(variant, seed)
         measures["evaluators"] = {
             name: {"scalars": {}, "arrays": {}, **invented.get(name, {}), "code": node["code"]}
-            for name, node in run.evaluators(ROOT).items()
+            for name, node in self.plan.evaluators(run).items()
         }
         where = self.folder / "runs" / key
         where.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ from tests.workflow.guides import ROOT
 from workflow import PUBLISHED
 from workflow.errors import InputError
 from workflow.planning.configured import configured
-from workflow.planning.estimate import Estimator
+from workflow.planning.cost import Estimator
 from workflow.planning.plan import Plan
 from workflow.planning.worth import chosen, planned
 

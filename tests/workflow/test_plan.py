@@ -12,7 +12,7 @@ from tests.workflow.conftest import Project
 from workflow.commands.plan import downloads
 from workflow.datasets.kinds.recipe import threads
 from workflow.locking import NAME
-from workflow.planning.budget import Job
+from workflow.planning.cost import Job
 from workflow.planning.plan import Plan
 from workflow.reporting.page.page import render
 from workflow.reporting.page.runs import recorded

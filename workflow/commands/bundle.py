@@ -29,8 +29,8 @@ from workflow.planning import imports
 from workflow.planning.code import Project, module_file
 from workflow.planning.configured import configured, file_named
 from workflow.planning.corpora import missing_file
+from workflow.planning.cost import Estimator
 from workflow.planning.equivalents import FILE
-from workflow.planning.estimate import Estimator
 from workflow.planning.identity import (
     Spec,
     canonical,
@@ -160,7 +160,7 @@ class Bundle:
             digest = read_manifest(Path(self.plan.results, "data", run.data, "encoded"))["digest"]
             parents = self.plan.parents(run).items()
             known = {name: self.spec(parent)["identity"] for name, parent in parents}
-            self._specs[run.key] = complete(run.draft(ROOT), digest, known)
+            self._specs[run.key] = complete(self.plan.draft(run), digest, known)
         return self._specs[run.key]
 
     def _take(self, one: Packed, minutes: float) -> None:

@@ -52,9 +52,9 @@ def main(args: argparse.Namespace) -> None:
         if fault := unreadable(archive):
             raise Mistake(f"{fault}; name what a bundle wrote: make merge FROM=results.tar")
         store = results / "store"
-        for folder in (results, store):
-            if folder.exists() and not folder.is_dir():
-                raise Mistake(f"{folder} is no folder; move it away, or name another with RESULTS=")
+        for place in (results, store):
+            if place.exists() and not place.is_dir():
+                raise Mistake(f"{place} is no folder; move it away, or name another with RESULTS=")
         store.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=UNPACKED, dir=store) as folder:
             found, refused = checked(archive, Path(folder))

@@ -7,7 +7,7 @@ the store has costs nothing.
 import argparse
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from workflow import PUBLISHED, ROOT
@@ -15,23 +15,16 @@ from workflow.datasets.fetched import sources
 from workflow.datasets.fetched.fetching import at_hand
 from workflow.datasets.kinds.feature_files import locate
 from workflow.datasets.kinds.image_features import advice
-from workflow.planning.budget import (
-    Cost,
-    Job,
-    check_budget,
-    costs,
-    remember,
-    too_large,
-    too_long,
-    trained,
-    uses_gpu,
-)
+from workflow.planning.budget import check_budget, remember, too_large, too_long
 from workflow.planning.configured import file_named
-from workflow.planning.estimate import WITHIN, Estimator
+from workflow.planning.cost import WITHIN, Cost, Estimator, Job, by_experiment, trained, uses_gpu
 from workflow.planning.folders import check_home
-from workflow.planning.plan import Plan
+from workflow.planning.plan import Plan, named
 from workflow.terminal import command
 from workflow.terminal.dry_run import dry_run
+
+LONG = 24 * 30
+"""Hours above which a plan says what a cluster would take."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,12 +48,14 @@ def main(args: argparse.Namespace) -> None:
         if args.jobs:
             print("\n".join([*listed(plan, jobs, estimator), f"{len(jobs)} jobs would run"]))
             return
-        found = costs(plan, jobs, estimator)
+        costs = by_experiment(jobs, estimator)
         unit = "GPU-hours" if gpu else "core-hours"
-        warnings = [*too_long(plan, found), *too_large(plan, found)]
-        print("\n".join([*table(found, unit, args.parallel), *warnings, *downloads(plan, jobs)]))
-        remember(plan, found)
-        check_budget(plan, found, unit)
+        runs = costs.values()
+        warnings = [*too_long(plan, runs), *too_large(plan, runs)]
+        lines = [*table(costs, unit, args.parallel), *elsewhere(plan, costs, args.parallel)]
+        print("\n".join([*lines, *warnings, *downloads(plan, jobs)]))
+        remember(plan, runs)
+        check_budget(plan, costs, unit)
 
 
 def listed(plan: Plan, jobs: Iterable[Job], estimator: Estimator) -> Iterator[str]:
@@ -77,18 +72,16 @@ def _named(job: Job) -> list[str]:
     return [f"seed-{value}" if name == "seed" else value for name, value in values]
 
 
-def table(found: Sequence[Cost], unit: str, parallel: int) -> list[str]:
+def table(costs: Mapping[str, Cost], unit: str, parallel: int) -> list[str]:
     """Return the lines of a table of costs, with a total, and how sure they are."""
     head = ("", "jobs", "runs", unit, "hours", "memory", "disk", "estimates")
-    whole = Cost("total", sum(cost.jobs for cost in found))
-    for cost in found:
-        whole.runs.update(cost.runs)
+    whole = sum(costs.values(), Cost())
     rows = [head]
-    for cost in (*found, whole):
-        sources = Counter(one.source for one in cost.runs.values() if cost is not whole)
+    for name, cost in (*costs.items(), ("total", whole)):
+        sources = Counter(run.source for run in cost.runs.values() if cost is not whole)
         rows.append(
             (
-                cost.experiment or "data, tables, figures",
+                name or "data, tables, figures",
                 str(cost.jobs),
                 str(len(cost.runs)),
                 f"{cost.hours:.2f}",
@@ -118,6 +111,23 @@ def table(found: Sequence[Cost], unit: str, parallel: int) -> list[str]:
     return [*lines, "", *notes]
 
 
+def elsewhere(plan: Plan, costs: Mapping[str, Cost], parallel: int) -> list[str]:
+    """Return lines on what a cluster would take, of a plan of more than LONG hours here."""
+    whole = sum(costs.values(), Cost())
+    hours = whole.wall(parallel)
+    if hours <= LONG:
+        return []
+    asked = {key: plan.run(*named(key)).settings.resources.gpu for key in whole.runs}
+    gpus = [key for key, count in asked.items() if count]
+    others = sum(run.seconds for key, run in whole.runs.items() if not asked[key]) / 3600
+    return [
+        f"This machine needs {_duration(hours)}. On a cluster that trains all runs at once the "
+        f"longest takes {_duration(whole.longest / 3600)} on hardware like this machine's.",
+        f"{len(gpus)} runs ask for GPUs, {sum(asked.values())} in all: make plan DEVICE=cuda says "
+        f"the hours of those. The other {len(asked) - len(gpus)} take {_duration(others)} here.",
+    ]
+
+
 def downloads(plan: Plan, jobs: Sequence[Job]) -> list[str]:
     """Return lines about what would be downloaded, and what a person has to get."""
     listed = sources.load()
@@ -143,6 +153,14 @@ def downloads(plan: Plan, jobs: Sequence[Job]) -> list[str]:
         *(f"{one.advice}." for one in far if one.by_hand),
         *missing,
     ]
+
+
+def _duration(hours: float) -> str:
+    """Return hours in the unit of which there are few: `5 h`, `12 days`, `115 years`."""
+    for unit, size in (("years", 24 * 365), ("days", 24)):
+        if hours >= 2 * size:
+            return f"about {hours / size:,.0f} {unit}"
+    return f"about {hours:.0f} h"
 
 
 def _size(megabytes: float) -> str:

@@ -4,6 +4,7 @@ import argparse
 import subprocess
 import sys
 from datetime import UTC, datetime
+from typing import Any
 
 from workflow import PUBLISHED, ROOT
 from workflow.definitions.paper import Paper
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> None:
     """Train the row in a folder of its own, and compare."""
     args.results = str(command.results_of(args) / FOLDER)
-    settings = command.settings(args)
+    settings: dict[str, Any] = {**command.settings(args)}
     plan = configured(ROOT, experiments="all", seeds=None, **settings)
     row = Row.at(args.row, Paper.all(plan.mechanisms))
     before = Measures(

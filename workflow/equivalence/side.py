@@ -116,7 +116,8 @@ class Side:
             for name, experiment in plan.experiments.items():
                 for variant in experiment.variants(scale):
                     run = plan.run(name, variant, plan.seeds(experiment, variant)[0])
-                    draft = run.draft(self.root)
+                    asked = hasattr(run, "draft")  # of the run itself, before 2026-11-28
+                    draft = run.draft(self.root) if asked else plan.draft(run)
                     roots = identity.run_roots(draft)
                     nodes = {"evaluators": run.settings.evaluators}
                     nodes["recorders"] = {"": run.settings.record} if run.settings.record else {}

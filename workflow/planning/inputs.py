@@ -110,11 +110,11 @@ class Inputs:
 
     def draft(self, wildcards: Wildcards) -> str:
         """Return what is known of a run's spec before its inputs are made, as canonical JSON."""
-        return canonical(self.run(wildcards).draft(self.plan.root))
+        return canonical(self.plan.draft(self.run(wildcards)))
 
     def recorder(self, wildcards: Wildcards) -> str:
         """Return the node that makes a run's record, as canonical JSON."""
-        return canonical(self.run(wildcards).recorder(self.plan.root))
+        return canonical(self.plan.recorder(self.run(wildcards)))
 
     def evaluators(self, wildcards: Wildcards) -> str:
         """Return a run's evaluators by name, as canonical JSON."""

@@ -25,10 +25,6 @@ class Signature:
     """Those without a default, but for the first of a function: what it is called on."""
 
 
-_signatures: dict[tuple[str, Path], Signature] = {}
-"""By path and project, those that were asked for."""
-
-
 def check_nodes(value: Any, where: str, root: Path) -> None:
     """Check every node in `value` (a mapping with the key `path`) and everything below it.
 
@@ -49,21 +45,10 @@ def check_nodes(value: Any, where: str, root: Path) -> None:
 
 
 def signature(path: str, where: str, root: Path) -> Signature:
-    """Return the signature of what `package.module:Name` names, read from its source once.
+    """Return the signature of what `package.module:Name` names, from its source as it is now.
 
     Raises InputError when the module has no file in the project or defines no such name.
     """
-    if (path, root) not in _signatures:
-        _signatures[path, root] = _found(path, where, root)
-    return _signatures[path, root]
-
-
-def forget() -> None:
-    """Read sources anew from here on."""
-    _signatures.clear()
-
-
-def _found(path: str, where: str, root: Path) -> Signature:
     module, _, name = path.partition(":")
     file = module_file(module, root)
     if file is None:

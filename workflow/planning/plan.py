@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 
 from model.build import Node
@@ -24,7 +24,6 @@ from workflow.planning.identity import (
     run_roots,
 )
 from workflow.planning.mechanisms import mechanisms, with_variants
-from workflow.planning.nodes import forget
 from workflow.planning.settings import Settings
 from workflow.validation import check
 
@@ -54,48 +53,6 @@ class Run:
         """The folder of the run's data below `<results>/data`."""
         return f"{self.recipe['dataset']}/{self.settings.recipe_hash}"
 
-    def draft(self, root: Path) -> Draft:
-        """Return the spec but for what only the finished inputs tell: data digest, parents."""
-        settings = self.settings
-        roots = run_roots({"model": settings.model, "objective": settings.objective})
-        return {
-            "schema": 1,
-            "run": {
-                "paper": self.experiment.paper,
-                "experiment": self.experiment.name,
-                "variant": self.variant,
-                "label": settings.label,
-                "seed": self.seed,
-                "scale": self.scale,
-                "data": self.recipe,
-            },
-            "seed": self.seed,
-            "data": {"dataset": str(self.recipe["dataset"]), "recipe": settings.recipe_hash},
-            "parents": {},
-            "model": settings.model,
-            "objective": settings.objective,
-            "training": settings.training,
-            "checkpoints": settings.checkpoints,
-            "code": _project(root).code(roots),
-        }
-
-    def recorder(self, root: Path) -> Node:
-        """Return the node that makes the run's record, with the hash of its code.
-
-        Raises InputError when the variant has none.
-        """
-        node = self.settings.record
-        if node is None:
-            raise InputError(f"{self.key}: this variant has no record; give it one")
-        return {**node, "code": _project(root).code(measuring_roots(node))}
-
-    def evaluators(self, root: Path) -> dict[str, Node]:
-        """Return the evaluators' nodes, each with the hash of its own code."""
-        return {
-            name: {**node, "code": _project(root).code(measuring_roots(node))}
-            for name, node in self.settings.evaluators.items()
-        }
-
 
 def named(key: str) -> tuple[str, str, int]:
     """Return experiment, variant and seed of a run's key."""
@@ -116,9 +73,8 @@ class Plan:
     """
 
     def __init__(self, config: Mapping[str, object], root: Path) -> None:
-        _project.cache_clear()
-        forget()
         self.root = root
+        self._project = Project(root)
         self.config = check(dict(config), Configuration, "config")
         self.papers = root / "workflow" / "papers"
         self.results = results_folder(self.config["results"], root)
@@ -171,7 +127,7 @@ class Plan:
 
     def code(self, *roots: str) -> str:
         """Return the hash of the code that `module:Name` roots reach."""
-        return _project(self.root).hash(roots)
+        return self._project.hash(roots)
 
     def run(self, experiment: str, variant: str, seed: int) -> Run:
         """Return a run, whether it is selected or not (a parent, or a file asked for by path)."""
@@ -196,16 +152,55 @@ class Plan:
             run.settings.check_start(run.key, origin.key, origin.settings.model)
         return found
 
+    def draft(self, run: Run) -> Draft:
+        """Return the spec but for what only the finished inputs tell: data digest, parents."""
+        settings = run.settings
+        roots = run_roots({"model": settings.model, "objective": settings.objective})
+        return {
+            "schema": 1,
+            "run": {
+                "paper": run.experiment.paper,
+                "experiment": run.experiment.name,
+                "variant": run.variant,
+                "label": settings.label,
+                "seed": run.seed,
+                "scale": run.scale,
+                "data": run.recipe,
+            },
+            "seed": run.seed,
+            "data": {"dataset": str(run.recipe["dataset"]), "recipe": settings.recipe_hash},
+            "parents": {},
+            "model": settings.model,
+            "objective": settings.objective,
+            "training": settings.training,
+            "checkpoints": settings.checkpoints,
+            "code": self._project.code(roots),
+        }
+
+    def recorder(self, run: Run) -> Node:
+        """Return the node that makes a run's record, with the hash of its code.
+
+        Raises InputError when the variant has none.
+        """
+        node = run.settings.record
+        if node is None:
+            raise InputError(f"{run.key}: this variant has no record; give it one")
+        return self._coded(node)
+
     def evaluators(self, run: Run) -> dict[str, Node]:
         """Return a run's evaluators with their code, and what the records that they read are of."""
-        nodes = run.evaluators(self.root)
+        nodes = {name: self._coded(node) for name, node in run.settings.evaluators.items()}
         for name, other, _ in self._reading(run):
             evaluator = name.partition(".")[0]
             node = nodes[evaluator]
-            draft = {n: v for n, v in other.draft(self.root).items() if n not in ("run", "seed")}
-            made_by = nameless([node.get("recorded", ""), draft, other.recorder(self.root)])
+            draft = {n: v for n, v in self.draft(other).items() if n not in ("run", "seed")}
+            made_by = nameless([node.get("recorded", ""), draft, self.recorder(other)])
             nodes[evaluator] = {**node, "recorded": digest(made_by)[:16]}
         return nodes
+
+    def _coded(self, node: Node) -> Node:
+        """Return a node that measures, with the hash of its code."""
+        return {**node, "code": self._project.code(measuring_roots(node))}
 
     def records(self, run: Run) -> dict[str, list[Run]]:
         """Return the runs whose records a run's evaluators read, by `<evaluator>.<argument>`."""
@@ -308,12 +303,6 @@ class Plan:
         papers = {experiment.paper for experiment in self.experiments.values()}
         known("config: experiments", "name", names, {*self.experiments, *papers})
         return [n for n, e in self.experiments.items() if {n, e.paper} & {*names}]
-
-
-@cache
-def _project(root: Path) -> Project:
-    """Return the code of a project, read once for all runs of a plan."""
-    return Project(root)
 
 
 def check_mirror(mirror: str | None) -> str:

@@ -13,16 +13,15 @@ from workflow import PUBLISHED
 from workflow.definitions.claims import claim_runs
 from workflow.errors import InputError, unknown
 from workflow.files import read_json
-from workflow.planning.estimate import Estimator, tokens_read
+from workflow.planning.cost import Estimator
 from workflow.planning.identity import Spec
 from workflow.planning.plan import Plan, Run
 from workflow.planning.targets import Targets
 
 OPEN = ("undecided", "not run")
 """Verdicts of claims that a run helps to decide."""
-UPDATE, BESIDE = 0.01, 5.0
-"""Seconds that an update of a small model takes on a GPU, which waits for Python; and that a run
-takes beside its updates."""
+BESIDE = 5.0
+"""Seconds that a run takes beside its updates."""
 
 
 def chosen(plan: Plan, patterns: Sequence[str]) -> list[Run]:
@@ -73,13 +72,7 @@ class Packed:
 
 def planned(run: Run, estimator: Estimator) -> float:
     """Return the seconds that a run is expected to take on a GPU."""
-    estimate, training = estimator.estimate(run), run.settings.training
-    if estimate.source == "measured":
-        return estimate.seconds + BESIDE
-    data, batch = estimator.data(run.recipe), training["batch"]
-    each = batch.get("tokens") or (batch.get("examples") or 1) * data.tokens / data.examples
-    updates = tokens_read(training, data) / each
-    return max(estimate.seconds, UPDATE * updates) + BESIDE
+    return estimator.estimate(run).seconds + BESIDE
 
 
 def lineage(one: Packed) -> Iterator[Packed]:

@@ -1,9 +1,8 @@
 # The budget is checked when all jobs are known and none has begun, with every profile. Snakemake
 # calls `onstart` in its main process only, and not in a dry run.
 
-from workflow.planning.budget import Job, allowance, check_budget, costs, plan_file, recall
-from workflow.planning.budget import remember, trained, uses_gpu
-from workflow.planning.estimate import Estimator
+from workflow.planning.budget import allowance, check_budget, plan_file, recall, remember
+from workflow.planning.cost import Estimator, Job, by_experiment, trained, uses_gpu
 
 
 def allow(needed):
@@ -13,9 +12,10 @@ def allow(needed):
     gpu = uses_gpu(PLAN.config["device"])
     estimator = Estimator(PLAN, gpu, PUBLISHED)
     with one_sentence(), file_named(ROOT, OWN_FILES, workflow.config_settings.config or {}):
-        found = costs(PLAN, [Job(one.rule.name, one.wildcards_dict) for one in needed], estimator)
-        check_budget(PLAN, found, "GPU-hours" if gpu else "core-hours")
-        remember(PLAN, found)
+        jobs = [Job(job.rule.name, job.wildcards_dict) for job in needed]
+        costs = by_experiment(jobs, estimator)
+        check_budget(PLAN, costs, "GPU-hours" if gpu else "core-hours")
+        remember(PLAN, costs.values())
 
 
 def expect(needed):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from workflow.planning.budget import Job
+from workflow.planning.cost import Job
 from workflow.terminal.logger import no_rule
 
 

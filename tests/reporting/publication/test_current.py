@@ -7,7 +7,6 @@ import pytest
 from tests import sealing
 from tests.equivalent import accept, line
 from tests.reporting.synthetic import Results
-from workflow import ROOT
 from workflow.errors import ReportingError
 from workflow.planning.equivalents import STATED
 from workflow.reporting.publication.current import ON_GPU, OTHER_ON_GPU, on_gpu, planned
@@ -27,9 +26,9 @@ def judged_after(
     accept(patch)
     results.add("text_classification", "sst_soft", 0)
     run, now = results.plan.run("text_classification", "sst_soft", 0), planned(results.plan)
-    node = run.evaluators(ROOT)["accuracy"]
+    node = results.plan.evaluators(run)["accuracy"]
     names = {"ran": "1" * 16, "measured": "2" * 16, "between": "3" * 16}
-    names |= {"now": run.draft(ROOT)["code"], "measures": node["code"]}
+    names |= {"now": results.plan.draft(run)["code"], "measures": node["code"]}
     (result,) = given(results.plan, now).values()
     result.run["spec"]["code"] = result.run["code"] = names["ran"]
     result.run["device"] = device
@@ -77,7 +76,7 @@ def test_a_run_of_other_code_on_a_gpu_is_trained_again(
     accept(monkeypatch)
     results.add("text_classification", "sst_soft", 0)
     (run,) = results.runs
-    today = results.plan.run("text_classification", "sst_soft", 0).draft(ROOT)["code"]
+    today = results.plan.draft(results.plan.run("text_classification", "sst_soft", 0))["code"]
     accept(monkeypatch, line("1" * 16, today, gpu="changed"))
 
     def ran(code: str, device: str) -> None:

@@ -3,7 +3,7 @@
 As `make plan` says on a machine without results, from the published runs alone.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,36 +13,9 @@ from workflow.definitions.cells import behind_cell, cells, row_name
 from workflow.definitions.paper import Paper
 from workflow.lines import whole_lines
 from workflow.planning.corpora import corpora
-from workflow.planning.estimate import Estimate, Estimator
+from workflow.planning.cost import Cost, Estimator
 from workflow.planning.plan import Plan, Run
 from workflow.reporting.commands import command, measures
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What it takes to make something of nothing."""
-
-    runs: Mapping[str, Estimate]
-    """Each run to train by its key."""
-    files: Mapping[str, sources.Source]
-    """Each file to fetch by its name."""
-
-    def __str__(self) -> str:
-        """Return it in words, such as `3 runs, 1.2 h, 0.4 GB, download 6 MB`."""
-        said = []
-        if self.runs:
-            known = all(one.source == "measured" for one in self.runs.values())
-            hours = sum(one.seconds for one in self.runs.values()) / 3600
-            time = f"{_short(hours)} h" if hours >= 1 else f"{60 * hours:.0f} min"
-            largest = max(one.memory for one in self.runs.values()) / 1000
-            said.append(f"{len(self.runs)} run{'s' * (len(self.runs) > 1)}")
-            said.append(time if known else f"about {time}")
-            said.append(f"{largest:.1f} GB")
-        size = sum(one.bytes for one in self.files.values() if not one.by_hand) / 1e6
-        said.append(f"download {_short(size)} MB" if size else "no download")
-        by_hand = sorted(one.name for one in self.files.values() if one.by_hand)
-        said += [f"by hand {', '.join(by_hand)}"] if by_hand else []
-        return ", ".join(said)
 
 
 @dataclass(frozen=True)
@@ -102,10 +75,9 @@ class Costs:
 
     def together(self, paper: Paper, name: str, rows: Sequence[Rows]) -> Rows:
         """Return all rows of a table as what one command makes."""
-        runs = {key: one for it in rows for key, one in it.cost.runs.items()}
-        fetched = {key: one for it in rows for key, one in it.cost.files.items()}
-        names = [label for it in rows for label in it.names]
-        return Rows(names, command(self.plan.scale, f"{paper.name}_{name}"), Cost(runs, fetched))
+        names = [label for row in rows for label in row.names]
+        whole = sum((row.cost for row in rows), Cost())
+        return Rows(names, command(self.plan.scale, f"{paper.name}_{name}"), whole)
 
     def of_runs(self, runs: Iterable[Run]) -> Cost:
         """Return what runs take, with those that they start from or whose records they read."""
@@ -119,15 +91,11 @@ class Costs:
                 waiting += (one for read in self.plan.records(run).values() for one in read)
         trained = {one.key: one for one in (self.plan.twin(run) or run for run in needed.values())}
         estimates = {key: self.estimator.estimate(trained[key]) for key in sorted(trained)}
-        return Cost(estimates, self._fetched(run.recipe for run in needed.values()).files)
+        return Cost(estimates) + self._fetched(run.recipe for run in needed.values())
 
     def _fetched(self, recipes: Iterable[Recipe]) -> Cost:
         names = {(str(it["dataset"]), name) for it in recipes for name in files(it)["sources"]}
-        return Cost({}, {"/".join(name): self.sources[name] for name in sorted(names)})
-
-
-def _short(number: float) -> str:
-    return f"{number:.2g}" if number < 10 else f"{number:,.0f}"
+        return Cost(files={"/".join(name): self.sources[name] for name in sorted(names)})
 
 
 def rows_list(rows: Sequence[Rows]) -> str:

@@ -71,7 +71,7 @@ def planned(plan: Plan) -> Now:
         if known is None or variant not in known.variants(plan.config["scale"]):
             return None
         run = plan.run(experiment, variant, seed)
-        draft, evaluators = run.draft(plan.root), plan.evaluators(run)
+        draft, evaluators = plan.draft(run), plan.evaluators(run)
         roots = {RUN: run_roots(draft)}
         roots |= {name: measuring_roots(node) for name, node in evaluators.items()}
         running = {name: {plan.code(*of)} for name, of in roots.items()}

@@ -1,45 +1,49 @@
-"""What training a run will take: measured on runs like it, else from its number of operations.
+"""What runs cost: measured on runs like them, else from their number of operations.
 
 Of the runs that were measured on the same kind of device the nearest are taken:
 
     measured   the same settings and data, with any seed
-    scaled     the same model and objective, else the same parts in other sizes, else all but one
-               part the same (another normaliser): by operations
+    scaled     the same model and objective, else the same parts in other sizes, of either those on
+               the same dataset first, else all but one part the same (another normaliser): by
+               operations
     FLOPs      nothing alike was measured: operations over an assumed rate of the device
 
 The operations of a training are 6 x parameters x tokens, and 12 x layers x width x length for each
 token where there is attention; the parameters of token embeddings do not count.
 """
 
-import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cache, cached_property
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from model.build import Node
 from model.store.checksums import Damaged, read_sealed
-from workflow.datasets.fetched.sources import SOURCES
+from workflow.datasets.fetched.sources import SOURCES, Source
 from workflow.datasets.fetched.sources import load as load_sources
 from workflow.datasets.kinds.recipe import Recipe, files
 from workflow.definitions.experiments import Training
-from workflow.errors import CODE_ERRORS, InputError
+from workflow.errors import InputError
 from workflow.lines import whole_lines
 from workflow.planning.identity import Draft, canonical, complete, data_folder, paths
 from workflow.planning.nodes import check_nodes
+from workflow.planning.parameters import Refused, parameters
 from workflow.planning.plan import Plan, Run
 from workflow.planning.settings import Resources
+from workflow.planning.sizes import Data, stated
 
+TRAIN = ("train", "train_locally")
+"""The rules that train."""
+UPDATE = 0.01
+"""Seconds that an update takes at least on a GPU, which waits for Python."""
 WITHIN = {"measured": "a factor of 1.5", "scaled": "a factor of 3", "FLOPs": "a factor of 10"}
 """How far off an estimate may be, on hardware like that of the measured runs."""
 RATES = {"cpu": 3e10, "gpu": 1e12}
 """Operations per second that training is assumed to reach: small models leave a GPU mostly idle."""
 BYTES_PER_TOKEN, LENGTH, VOCABULARY = 5, 30, 10_000
 """Of data that are not made yet and whose recipe does not tell."""
-MOST_TENSORS, MOST_PARAMETERS = 20_000, 10**12
-"""Of a model: building more takes hours, and no machine holds more (4 TB)."""
 
 
 @dataclass(frozen=True)
@@ -57,20 +61,12 @@ class Estimate:
     """`measured`, `scaled` or `FLOPs`; `store` where nothing is trained"""
 
 
-@dataclass(frozen=True)
-class Data:
-    """The training split of a recipe."""
-
-    examples: float
-    tokens: float
-    vocabulary: int
-
-
 class Traits(NamedTuple):
     """What makes runs alike, as canonical JSON and paths."""
 
     settings: str
     model: str
+    dataset: str
     parts: frozenset[str]
 
     @classmethod
@@ -78,7 +74,77 @@ class Traits(NamedTuple):
         """Return the traits of a run by its spec."""
         model = [spec["model"], spec["objective"]]
         settings = canonical([model, spec["training"], spec["run"]["data"]])
-        return cls(settings, canonical(model), frozenset(paths(model)))
+        dataset = str(spec["run"]["data"]["dataset"])
+        return cls(settings, canonical(model), dataset, frozenset(paths(model)))
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job that Snakemake would run."""
+
+    rule: str
+    wildcards: Mapping[str, str]
+
+
+@dataclass
+class Cost:
+    """What jobs take: of an experiment, or of a row of a table."""
+
+    runs: dict[str, Estimate] = field(default_factory=dict)
+    """Each run to train by its key."""
+    jobs: int = 0
+    files: dict[str, Source] = field(default_factory=dict)
+    """Each file to fetch by its name."""
+
+    @property
+    def seconds(self) -> float:
+        """One run after another."""
+        return sum(run.seconds for run in self.runs.values())
+
+    @property
+    def hours(self) -> float:
+        """GPU-hours, or core-hours without a GPU."""
+        return sum(run.units for run in self.runs.values()) / 3600
+
+    @property
+    def disk(self) -> float:
+        """In MB."""
+        return sum(run.disk for run in self.runs.values())
+
+    @property
+    def memory(self) -> float:
+        """Of the largest run, in MB."""
+        return max((run.memory for run in self.runs.values()), default=0)
+
+    @property
+    def longest(self) -> float:
+        """Seconds of the longest run."""
+        return max((run.seconds for run in self.runs.values()), default=0)
+
+    def wall(self, parallel: int) -> float:
+        """Return hours with so many runs at once, none of which waits for another."""
+        return max(self.seconds / parallel, self.longest) / 3600
+
+    def __str__(self) -> str:
+        """Return it in words, such as `3 runs, 1.2 h, 0.4 GB, download 6 MB`."""
+        parts = []
+        if runs := self.runs.values():
+            hours = self.seconds / 3600
+            time = f"{_short(hours)} h" if hours >= 1 else f"{60 * hours:.0f} min"
+            measured = all(run.source == "measured" for run in runs)
+            parts.append(f"{len(runs)} run{'s' * (len(runs) > 1)}")
+            parts.append(time if measured else f"about {time}")
+            parts.append(f"{self.memory / 1000:.1f} GB")
+        size = sum(file.bytes for file in self.files.values() if not file.by_hand) / 1e6
+        parts.append(f"download {_short(size)} MB" if size else "no download")
+        by_hand = sorted(file.name for file in self.files.values() if file.by_hand)
+        parts += [f"by hand {', '.join(by_hand)}"] if by_hand else []
+        return ", ".join(parts)
+
+    def __add__(self, other: "Cost") -> "Cost":
+        """Return what both take; a run or file of both counts once."""
+        files = self.files | other.files
+        return Cost(self.runs | other.runs, self.jobs + other.jobs, files)
 
 
 @dataclass(frozen=True)
@@ -124,10 +190,10 @@ class Estimator:
         known = {name: parent for name, parent in parents.items() if parent}
         if manifest is None or len(known) < len(parents):
             return None
-        return complete(run.draft(self.plan.root), manifest["digest"], known)["identity"]
+        return complete(self.plan.draft(run), manifest["digest"], known)["identity"]
 
     def _estimate(self, run: Run) -> Estimate:
-        spec, asked = run.draft(self.plan.root), run.settings.resources
+        spec, asked = self.plan.draft(run), run.settings.resources
         try:
             count, _ = parameters(spec["model"], self.data(run.recipe).vocabulary)
         except Refused as error:
@@ -138,6 +204,8 @@ class Estimator:
             seconds = median(one.record["device_seconds"] for one in alike)
         else:
             seconds = self._operations(spec) / self._rate(alike) / devices
+        if self.gpu and source != "measured":
+            seconds = max(seconds, UPDATE * self._updates(spec))
         memory = max((float(one.record["peak_memory_mb"]) for one in alike), default=asked.memory)
         kept = 2 * 4 * count * (1 + len(spec["checkpoints"]))
         each = devices if self.gpu else spec["training"]["threads"]
@@ -148,7 +216,9 @@ class Estimator:
         mine = Traits.of(spec)
         nearer: list[Callable[[Traits], bool]] = [
             lambda one: one.settings == mine.settings,
+            lambda one: (one.model, one.dataset) == (mine.model, mine.dataset),
             lambda one: one.model == mine.model,
+            lambda one: (one.parts, one.dataset) == (mine.parts, mine.dataset),
             lambda one: one.parts == mine.parts,
             lambda one: len(one.parts ^ mine.parts) <= 2,
         ]
@@ -174,6 +244,13 @@ class Estimator:
         attention = 12 * _layers_by_width(spec["model"]) * _read_at_once(spec, data)
         return (6 * counted + attention) * (tokens or tokens_read(spec["training"], data))
 
+    def _updates(self, spec: Draft) -> float:
+        """Return the updates of a training."""
+        training, data = spec["training"], self.data(spec["run"]["data"])
+        batch = training["batch"]
+        each = batch.get("tokens") or (batch.get("examples") or 1) * data.tokens / data.examples
+        return tokens_read(training, data) / each
+
     def data(self, recipe: Recipe) -> Data:
         """Return the size of a recipe's training split, which may not be made yet."""
         manifest = self._manifest(recipe)
@@ -184,6 +261,8 @@ class Estimator:
         length = recipe.get("length", LENGTH) + 1
         if "train" in recipe:
             return Data(recipe["train"], recipe["train"] * length, VOCABULARY)
+        if size := stated(recipe, VOCABULARY):
+            return size
         listed = load_sources()
         keys = [(recipe["dataset"], name) for name in files(recipe)["sources"]]
         for dataset, name in keys:
@@ -226,6 +305,37 @@ class Estimator:
             yield from filter(None, map(_read, sorted(self.results.glob(pattern))))
 
 
+def _short(number: float) -> str:
+    return f"{number:.2g}" if number < 10 else f"{number:,.0f}"
+
+
+def uses_gpu(device: str) -> bool:
+    """Return whether training would use a GPU; `auto` looks for one on this machine."""
+    return device == "cuda" or (device == "auto" and shutil.which("nvidia-smi") is not None)
+
+
+def trained(plan: Plan, job: Job) -> Run | None:
+    """Return the run that a job trains, None of another job."""
+    if job.rule not in TRAIN:
+        return None
+    told = job.wildcards
+    return plan.run(told["experiment"], told["variant"], int(told["seed"]))
+
+
+def by_experiment(jobs: Iterable[Job], estimator: Estimator) -> dict[str, Cost]:
+    """Return the cost of each experiment with jobs, the dearest first.
+
+    Other jobs (data, tables, figures) come last, under an empty name.
+    """
+    costs: dict[str, Cost] = {}
+    for job in jobs:
+        cost = costs.setdefault(job.wildcards.get("experiment", ""), Cost())
+        cost.jobs += 1
+        if run := trained(estimator.plan, job):
+            cost.runs[run.key] = estimator.estimate(run)
+    return dict(sorted(costs.items(), key=lambda pair: (not pair[0], -pair[1].hours)))
+
+
 def tokens_read(training: Training, data: Data) -> float:
     """Return the tokens that a training reads, BOS included and padding left out."""
     if epochs := training.get("epochs"):
@@ -233,55 +343,6 @@ def tokens_read(training: Training, data: Data) -> float:
     batch, updates = training["batch"], training.get("updates") or 0
     each = batch.get("tokens") or (batch.get("examples") or 0) * data.tokens / data.examples
     return float(updates * each)
-
-
-class Refused(InputError):
-    """A model can't be built; the message says why, and not which model."""
-
-
-def parameters(model: Node, vocabulary: int) -> tuple[int, int]:
-    """Return how many parameters a model has, and how many without its token embeddings.
-
-    Raises Refused when a constructor refuses its arguments, or no machine holds the model.
-    """
-    return _count(canonical(model), vocabulary)
-
-
-@cache
-def _count(model: str, vocabulary: int) -> tuple[int, int]:
-    """Build the model without memory for its parameters, and count them."""
-    import torch
-
-    from model.build import build
-
-    tensors = numbers = 0
-
-    def add(module: torch.nn.Module, name: str, parameter: torch.nn.Parameter) -> None:
-        nonlocal tensors, numbers
-        tensors, numbers = tensors + 1, numbers + parameter.numel()
-        if tensors > MOST_TENSORS or numbers > MOST_PARAMETERS:
-            raise Refused(
-                f"it has more than {MOST_TENSORS} tensors or {MOST_PARAMETERS} numbers to learn, "
-                f"which no machine trains; lower its layers, heads or width"
-            )
-
-    hook = torch.nn.modules.module.register_module_parameter_registration_hook(add)
-    try:
-        with torch.device("meta"):
-            built = build(json.loads(model), vocabulary_size=vocabulary)
-    except Refused:
-        raise
-    except (*CODE_ERRORS, MemoryError, RuntimeError, ValueError) as error:
-        reason = " ".join(str(error).split()).rstrip(".") or "no reason given"
-        kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-        raise Refused(f"it can't be built ({kind}{reason}); correct its arguments") from None
-    finally:
-        hook.remove()
-    looked_up = {
-        id(part.weight) for part in built.modules() if isinstance(part, torch.nn.Embedding)
-    }
-    sizes = {id(p): p.numel() for p in built.parameters()}
-    return sum(sizes.values()), sum(n for name, n in sizes.items() if name not in looked_up)
 
 
 def _layers_by_width(node: Any) -> int:

@@ -12,9 +12,11 @@ from tests.planning.conftest import CONFIG
 from tests.sealing import flip, put
 from workflow.errors import InputError
 from workflow.lines import read_lines, write_lines
-from workflow.planning import estimate
-from workflow.planning.estimate import RATES, Data, Estimate, Estimator, parameters, tokens_read
+from workflow.planning import cost
+from workflow.planning.cost import RATES, Estimate, Estimator, tokens_read
+from workflow.planning.parameters import parameters
 from workflow.planning.plan import Plan, Run
+from workflow.planning.sizes import Data
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = ROOT / "docs" / "reproduction"
@@ -123,7 +125,8 @@ def test_other_data_is_scaled_by_tokens(plan, run, estimator):
 
 
 def test_a_file_that_no_line_lists_is_named(plan, estimator, monkeypatch):
-    monkeypatch.setattr(estimate, "load_sources", dict)
+    monkeypatch.setattr(cost, "load_sources", dict)
+    monkeypatch.setattr(cost, "stated", lambda *_: None)
     says = r"workflow/sources.tsv: imdb/.* is not listed; add a line for it, with tabs"
     with pytest.raises(InputError, match=says):
         estimator().estimate(plan.run("text_classification", "imdb_soft", 0))
