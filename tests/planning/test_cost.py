@@ -186,13 +186,16 @@ def test_operations_by_hand(plan, run, tmp_path, gpu):
     operations = (6 * counted + 12 * layers * width * 31) * tokens
     found = Estimator(plan, gpu, tmp_path / "none").estimate(run)
     assert found.source == "FLOPs"
-    assert found.seconds == pytest.approx(operations / RATES["gpu" if gpu else "cpu"])
+    least = 0.01 * tokens / (64 * 31) if gpu else 0  # a GPU waits for Python at every update
+    seconds = operations / RATES["gpu" if gpu else "cpu"]
+    assert found.seconds == pytest.approx(max(seconds, least))
     assert found.memory == 2000  # what the experiment asks for
     resources = replace(run.settings.resources, gpu=4)
     run = replace(run, settings=replace(run.settings, resources=resources))
     shared = Estimator(plan, gpu, tmp_path / "none").estimate(run)
-    assert shared.seconds == pytest.approx(found.seconds / (4 if gpu else 1))
-    assert shared.units == pytest.approx(found.units)
+    devices = 4 if gpu else 1
+    assert shared.seconds == pytest.approx(max(seconds / devices, least))
+    assert shared.units == pytest.approx(devices * shared.seconds)
 
 
 @pytest.mark.parametrize("remembers", [True, False])
@@ -204,7 +207,7 @@ def test_a_text_is_read_by_segments_with_the_memory_of_the_model(plan, tmp_path,
     model, training = run.settings.model, run.settings.training
     stack = model if remembers else model["decoder"]
     read = run.settings.objective["segment"] + stack.get("memory", 0)
-    each = 6 * parameters(model, 10_000)[1] + 12 * stack["layers"] * stack["width"] * read
+    each = 6 * parameters(model, 205)[1] + 12 * stack["layers"] * stack["width"] * read
     tokens = training["updates"] * training["batch"]["tokens"]
     found = Estimator(plan, False, tmp_path / "none").estimate(run)
     assert found.seconds == pytest.approx(each * tokens / RATES["cpu"])
@@ -219,6 +222,10 @@ def test_what_the_store_has_costs_nothing(plan, run, tmp_path):
     put(encoded / "manifest.json", manifest)
     assert estimator.data(run.recipe) == Data(10, 310, SYMBOLS)
     assert estimator.estimate(run).source == "FLOPs"
+    pairs = {"examples": 10, "tokens": 700, "source_tokens": 400, "target_tokens": 300}
+    put(encoded / "manifest.json", {**manifest, "splits": {"train": pairs}})
+    assert estimator.data(run.recipe) == Data(10, 310, SYMBOLS), "a training counts the target's"
+    put(encoded / "manifest.json", manifest)
     name = estimator.identity(run)
     (Path(plan.results) / "store" / name / "result").mkdir(parents=True)
     assert (estimator.estimate(run).source, estimator.estimate(run).units) == ("store", 0)

@@ -256,7 +256,8 @@ class Estimator:
         manifest = self._manifest(recipe)
         if manifest:
             train = manifest["splits"]["train"]
-            tokens = train["tokens"] + train["examples"]
+            read = train.get("target_tokens", train["tokens"])  # of pairs, what is predicted
+            tokens = read + train["examples"]
             return Data(train["examples"], tokens, manifest["vocabulary_size"])
         length = recipe.get("length", LENGTH) + 1
         if "train" in recipe:
