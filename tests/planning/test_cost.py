@@ -106,6 +106,24 @@ def test_seeds_of_measured_runs_take_their_median(plan, run, estimator):
     assert (on_gpu.source, on_gpu.seconds) == ("measured", 7.0)
 
 
+def test_a_cpu_without_bf16_takes_longer_for_what_was_measured_with_it(plan, run, estimator):
+    estimator(record(run, "a", 100.0, bf16=True))
+    published = Path(plan.results).parent / "published"
+    for other in (run, plan.run("stack_language", "uniform_discrete", 0)):
+        with_it, without = (
+            Estimator(plan, False, published, bf16=bf16).estimate(other).seconds
+            for bf16 in (True, False)
+        )
+        assert without == pytest.approx(2 * with_it)
+
+
+def test_a_run_of_one_update_does_not_decide_the_rate(plan, run, estimator):
+    other = plan.run("stack_language", "half_digits_soft", 0)
+    whole = estimator(record(run, "a", 100.0)).estimate(other).seconds
+    untrained = record(run, "b", 4.0, tokens=2_000)
+    assert estimator(record(run, "a", 100.0), untrained).estimate(other).seconds < 1.05 * whole
+
+
 def test_a_run_read_once_is_not_counted_twice(run, estimator):
     once, twice = record(run, "a", 10.0), record(run, "b", 20.0)
     assert estimator(once, twice, twice, twice).estimate(run).seconds == 15.0

@@ -64,7 +64,6 @@ Files = dict[str, Path | bytes]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what the command takes."""
     command.share(parser, "--scale", "--results", "--mirror", "--configfile")
     parser.add_argument("--runs", nargs="*", default=[], help="EXPERIMENT/VARIANT[/seed-N], with *")
     parser.add_argument("--to", default="", help="file to write, such as bundle.tar")

@@ -47,7 +47,6 @@ def linked(cited: list[Citation]) -> str:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what the command takes."""
     parser.add_argument("--check", action="store_true", help="write nothing, fail if it is stale")
 
 

@@ -25,7 +25,6 @@ CHAIN = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what the command takes."""
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--since", help="commit of the code before the change")
     which.add_argument(

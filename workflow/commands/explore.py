@@ -24,7 +24,6 @@ from workflow.terminal import command
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what the command takes."""
     command.share(parser, "--scale", "--results", "--mirror", "--configfile")
     parser.add_argument("--published", action="store_true", help="of published weights")
 

@@ -17,7 +17,6 @@ IDENTITY = re.compile(r"[0-9a-f]{16}")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what the command takes."""
     command.share(parser, "--results")
     parser.add_argument("--run", default="", help="its identity, as its run.json states it")
 

@@ -30,7 +30,6 @@ _ASIDE = re.compile(
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what the command takes."""
     command.share(parser, "--results")
 
 

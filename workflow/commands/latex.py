@@ -15,7 +15,6 @@ from workflow.reporting.tables.tabulating import scale_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what the command takes."""
     parser.add_argument("tables", nargs="+", type=Path, help="files <paper>/<table>.csv")
 
 

@@ -38,7 +38,6 @@ ODD = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what the command takes."""
     command.share(parser, "--results")
     parser.add_argument("--from", dest="archive", default="", help="the results of a bundle")
 

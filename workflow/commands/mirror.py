@@ -19,7 +19,6 @@ from workflow.terminal import command
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what the command takes."""
     command.share(parser, "--scale", "--results", "--mirror", "--configfile")
     parser.add_argument("--to", default="", help="the folder, made if it is not there")
 

@@ -17,7 +17,16 @@ from workflow.datasets.kinds.feature_files import locate
 from workflow.datasets.kinds.image_features import advice
 from workflow.planning.budget import check_budget, remember, too_large, too_long
 from workflow.planning.configured import file_named
-from workflow.planning.cost import WITHIN, Cost, Estimator, Job, by_experiment, trained, uses_gpu
+from workflow.planning.cost import (
+    WITHIN,
+    Cost,
+    Estimator,
+    Job,
+    by_experiment,
+    trained,
+    uses_bf16,
+    uses_gpu,
+)
 from workflow.planning.folders import check_home
 from workflow.planning.plan import Plan, named
 from workflow.terminal import command
@@ -28,7 +37,6 @@ LONG = 24 * 30
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what the command takes."""
     shared = ("--scale", "--results", "--device", "--mirror", "--configfile")
     command.share(parser, "targets", *shared)
     at_once = command.whole(1)
@@ -44,7 +52,7 @@ def main(args: argparse.Namespace) -> None:
     jobs = dry_run(command.snakemake_arguments(args.targets, settings, args.configfile))
     with file_named(ROOT, args.configfile, settings):
         gpu = uses_gpu(plan.config["device"])
-        estimator = Estimator(plan, gpu, PUBLISHED)
+        estimator = Estimator(plan, gpu, PUBLISHED, bf16=uses_bf16())
         if args.jobs:
             print("\n".join([*listed(plan, jobs, estimator), f"{len(jobs)} jobs would run"]))
             return

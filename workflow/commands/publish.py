@@ -28,7 +28,6 @@ MEND = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what the command takes."""
     command.share(parser, "--scale", "--results", "--configfile")
     parser.add_argument("--to", type=Path, default=Path("docs/reproduction"), help="where to")
     parser.add_argument(

@@ -22,7 +22,6 @@ FOLDER = "reproduced"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what the command takes."""
     command.share(parser, "--scale", "--results", "--mirror")
     parser.set_defaults(scale="lite")
     parser.add_argument("--row", required=True, help="<paper>/<table>/<row>, as in the report")

@@ -35,7 +35,6 @@ EARLY, AGAIN = 60, 5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what the command takes."""
     shared = ("--scale", "--results", "--device", "--mirror", "--configfile")
     command.share(parser, "targets", *shared)
     parser.add_argument("--profile", help="of Snakemake; without one jobs run on this machine")

@@ -169,7 +169,6 @@ def stale(folder: Path = FOLDER) -> list[str]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what the command takes."""
     parser.add_argument("--check", action="store_true", help="write nothing, fail if one is stale")
 
 

@@ -10,7 +10,6 @@ from workflow.terminal import command
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what the command takes."""
     command.share(parser, "--scale", "--results", "--configfile")
     parser.add_argument(
         "--published", action="store_true", help="take what is published where nothing was measured"

@@ -48,7 +48,6 @@ Check = tuple[Path, Callable[[Path], object]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what the command takes."""
     command.share(parser, "--results", "--configfile")
     parser.add_argument("--published", type=Path, default=PUBLISHED, help="what is published")
 

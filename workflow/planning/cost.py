@@ -36,6 +36,8 @@ from workflow.planning.sizes import Data, stated
 
 TRAIN = ("train", "train_locally")
 """The rules that train."""
+SINGLE = 2.0
+"""How many times longer a CPU takes for a training in bf16 that it can only multiply in fp32."""
 UPDATE = 0.01
 """Seconds that an update takes at least on a GPU, which waits for Python."""
 WITHIN = {"measured": "a factor of 1.5", "scaled": "a factor of 3", "FLOPs": "a factor of 10"}
@@ -165,10 +167,18 @@ class Estimator:
         gpu: whether they will be trained on GPUs.
         published: folder with published runs, `<scale>/runs/<experiment>.jsonl`.
         results: folder of the results that are known too; the plan's unless given.
+        bf16: whether the CPU multiplies in bf16, as that of most published runs does.
     """
 
-    def __init__(self, plan: Plan, gpu: bool, published: Path, results: Path | None = None) -> None:
-        self.plan, self.gpu, self.published = plan, gpu, published
+    def __init__(
+        self,
+        plan: Plan,
+        gpu: bool,
+        published: Path,
+        results: Path | None = None,
+        bf16: bool = True,
+    ) -> None:
+        self.plan, self.gpu, self.published, self.bf16 = plan, gpu, published, bf16
         self.results = results or Path(plan.results)
         self._known: dict[tuple[str, Resources], Estimate] = {}
 
@@ -201,7 +211,7 @@ class Estimator:
         alike, source = self._alike(spec)
         devices = max(1, asked.gpu) if self.gpu else 1
         if source == "measured":
-            seconds = median(one.record["device_seconds"] for one in alike)
+            seconds = median(self._seconds(one.record) for one in alike)
         else:
             seconds = self._operations(spec) / self._rate(alike) / devices
         if self.gpu and source != "measured":
@@ -230,12 +240,17 @@ class Estimator:
 
     def _rate(self, alike: list[MeasuredRun]) -> float:
         """Return the operations per second of a process of measured runs, else what is assumed."""
-        rates = [
-            self._operations(one.spec, one.record["tokens"])
-            / (one.record["device_seconds"] * one.record.get("processes", 1))
-            for one in alike
-        ]
-        return median(rates) if rates else RATES["gpu" if self.gpu else "cpu"]
+        if not alike:
+            return RATES["gpu" if self.gpu else "cpu"]
+        # Of all together: a run of one update is all beginning.
+        operations = sum(self._operations(one.spec, one.record["tokens"]) for one in alike)
+        records = [one.record for one in alike]
+        return operations / sum(self._seconds(it) * it.get("processes", 1) for it in records)
+
+    def _seconds(self, record: Mapping[str, Any]) -> float:
+        """Return what a measured run would take here, as far as bf16 decides that."""
+        slower = record.get("bf16") and not self.bf16 and not self.gpu
+        return float(record["device_seconds"]) * (SINGLE if slower else 1)
 
     def _operations(self, spec: Draft, tokens: float | None = None) -> float:
         """Return the operations of a training that reads so many tokens (else: as its settings)."""
@@ -313,6 +328,15 @@ def _short(number: float) -> str:
 def uses_gpu(device: str) -> bool:
     """Return whether training would use a GPU; `auto` looks for one on this machine."""
     return device == "cuda" or (device == "auto" and shutil.which("nvidia-smi") is not None)
+
+
+def uses_bf16() -> bool:
+    """Return whether the CPU of this machine multiplies in bf16."""
+    import torch
+
+    from model.training import optimization
+
+    return optimization.uses_bf16("bf16", torch.device("cpu"))
 
 
 def trained(plan: Plan, job: Job) -> Run | None:

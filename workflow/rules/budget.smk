@@ -2,7 +2,7 @@
 # calls `onstart` in its main process only, and not in a dry run.
 
 from workflow.planning.budget import allowance, check_budget, plan_file, recall, remember
-from workflow.planning.cost import Estimator, Job, by_experiment, trained, uses_gpu
+from workflow.planning.cost import Estimator, Job, by_experiment, trained, uses_bf16, uses_gpu
 
 
 def allow(needed):
@@ -10,7 +10,7 @@ def allow(needed):
     if allowance(PLAN) is None:
         return
     gpu = uses_gpu(PLAN.config["device"])
-    estimator = Estimator(PLAN, gpu, PUBLISHED)
+    estimator = Estimator(PLAN, gpu, PUBLISHED, bf16=uses_bf16())
     with one_sentence(), file_named(ROOT, OWN_FILES, workflow.config_settings.config or {}):
         jobs = [Job(job.rule.name, job.wildcards_dict) for job in needed]
         costs = by_experiment(jobs, estimator)
