@@ -125,14 +125,15 @@ def elsewhere(plan: Plan, costs: Mapping[str, Cost], parallel: int) -> list[str]
     hours = whole.wall(parallel)
     if hours <= LONG:
         return []
-    asked = {key: plan.run(*named(key)).settings.resources.gpu for key in whole.runs}
-    gpus = [key for key, count in asked.items() if count]
-    others = sum(run.seconds for key, run in whole.runs.items() if not asked[key]) / 3600
+    limits = {key: 60 * plan.run(*named(key)).settings.resources.runtime for key in whole.runs}
+    wanting = [key for key, run in whole.runs.items() if run.seconds > limits[key]]
+    others = whole.seconds - sum(whole.runs[key].seconds for key in wanting)
     return [
-        f"This machine needs {_duration(hours)}. On a cluster that trains all runs at once the "
-        f"longest takes {_duration(whole.longest / 3600)} on hardware like this machine's.",
-        f"{len(gpus)} runs ask for GPUs, {sum(asked.values())} in all: make plan DEVICE=cuda says "
-        f"the hours of those. The other {len(asked) - len(gpus)} take {_duration(others)} here.",
+        f"This machine needs {_duration(hours)}. On a cluster that trains all runs at once, on "
+        f"hardware like this machine's, the longest takes {_duration(whole.longest / 3600)}.",
+        f"{len(wanting)} runs want GPUs, as they take longer here than their jobs may; make plan "
+        f"DEVICE=cuda has GPU-hours. The other {len(whole.runs) - len(wanting)} take "
+        f"{_duration(others / 3600)} here, one after another.",
     ]
 
 
