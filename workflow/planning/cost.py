@@ -277,8 +277,8 @@ class Estimator:
         length = recipe.get("length", LENGTH) + 1
         if "train" in recipe:
             return Data(recipe["train"], recipe["train"] * length, VOCABULARY)
-        if size := stated(recipe, VOCABULARY):
-            return size
+        if data := stated(recipe, VOCABULARY):
+            return data
         listed = load_sources()
         keys = [(recipe["dataset"], name) for name in files(recipe)["sources"]]
         for dataset, name in keys:
