@@ -13,7 +13,7 @@ from workflow.datasets.encoded.prepared import prepared_lines
 from workflow.datasets.io import multicore
 from workflow.datasets.io.left_out import LeftOut, read_text
 from workflow.datasets.iwslt14 import Data
-from workflow.datasets.kinds.parallel_text import read_sides, whole
+from workflow.datasets.kinds.parallel_text import read_sides
 from workflow.datasets.kinds.recipe import files
 from workflow.errors import DataError
 
@@ -91,7 +91,7 @@ def test_dev_and_test_pairs_that_can_not_be_translated_are_counted():
     odd = [Pair("a", ""), Pair(" ", "a"), Pair("", ""), Pair("a", "b " * 10_000)]
     odd += [Pair("\u200b", "a"), Pair("a", "b" * 60_000)]
     fit = [Pair("a \u200b", "."), Pair("x" * 1000, "b " * 1000)]
-    assert list(whole([good, *odd, *fit], left_out)) == [good, *fit]
+    assert list(CORPUS.clean([good, *odd, *fit], left_out, "test")) == [good, *fit]
     assert left_out.dropped == {
         "an empty side in dev or test": 4,
         "more than 1000 words in dev or test": 1,
