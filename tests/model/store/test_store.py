@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from model.store.checksums import read_sealed
 from model.store.files import unwritable, write_atomically
 from model.store.runs import Claim, Entry, Fenced, drop_checkpoints, read_result
 from tests.sealing import flip
@@ -92,8 +93,9 @@ def test_a_copy_is_whole_and_bears_the_askers_name(entry, tmp_path):
     assert record["identity"] == entry.identity and record["spec"] == {"run": "mine"}
     assert {"weights.safetensors"} == set(record["files"])
     assert {"checkpoints/step-1.safetensors"} == set(record["checkpoints"])
-    found = {name: text for name, text in tree(out).items() if name != "run.json"}
-    assert found == {"checkpoints/step-1.safetensors": "kept", "weights.safetensors": "weights"}
+    assert read_sealed(out / "spec.json") == {"run": "mine"}
+    files = {name: text for name, text in tree(out).items() if not name.endswith(".json")}
+    assert files == {"checkpoints/step-1.safetensors": "kept", "weights.safetensors": "weights"}
 
 
 def test_checkpoints_are_shared_and_not_copied_and_dropped_in_each_place(entry, tmp_path):
@@ -128,7 +130,7 @@ def test_copies_made_at_once_do_not_disturb_each_other(entry, tmp_path):
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: entry.copy_result(tmp_path / "out", {}), range(40)))
     assert sorted(tree(tmp_path / "out")) == [
-        "checkpoints/step-1.safetensors", "run.json", "weights.safetensors"
+        "checkpoints/step-1.safetensors", "run.json", "spec.json", "weights.safetensors"
     ]  # fmt: skip
 
 
@@ -137,10 +139,11 @@ def test_a_copy_that_fails_has_no_run_json(entry, tmp_path, monkeypatch):
     out = tmp_path / "out"
     entry.copy_result(out, {})
     (out / "weights.safetensors").write_text("older")
+    before = tree(out)
     monkeypatch.setattr(os, "fsync", full_disk)
     with pytest.raises(OSError, match="No space"):
         entry.copy_result(out, {})
-    assert tree(out) == {"checkpoints/step-1.safetensors": "kept", "weights.safetensors": "older"}
+    assert tree(out) == {name: text for name, text in before.items() if name != "run.json"}
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])
