@@ -225,7 +225,7 @@ def test_a_text_is_read_by_segments_with_the_memory_of_the_model(plan, tmp_path,
     model, training = run.settings.model, run.settings.training
     stack = model if remembers else model["decoder"]
     read = run.settings.objective["segment"] + stack.get("memory", 0)
-    each = 6 * parameters(model, 205)[1] + 12 * stack["layers"] * stack["width"] * read
+    each = 6 * parameters(model, 203)[1] + 12 * stack["layers"] * stack["width"] * read
     tokens = training["updates"] * training["batch"]["tokens"]
     found = Estimator(plan, False, tmp_path / "none").estimate(run)
     assert found.seconds == pytest.approx(each * tokens / RATES["cpu"])
