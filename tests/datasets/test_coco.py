@@ -133,8 +133,13 @@ def test_captions_and_features_become_arrays(script, folder, tmp_path):
             ["a dog\timage 11", "half \ufffd"],
             {"replaced_bytes": 2, "dropped": {}},
         ),
+        (
+            [{"tokens": ["co\u00adop\u2019s", "dog"], "raw": "Co\u00adop\u2019s dog"}],
+            ["a dog\timage 11", "coop's dog"],
+            {"replaced_bytes": 0, "dropped": {}, "unseen_characters": 2},
+        ),
     ],
-    ids=["no caption", "half a character"],
+    ids=["no caption", "half a character", "unseen"],
 )
 def test_a_flaw_in_one_image_is_counted(prepare, folder, tmp_path, sentences, captions, counts):
     put(folder)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from model.batches.caption_words import caption_words
 from model.batches.captions import collate_captions
 from model.batches.corpus import Corpus
 from tests.datasets.folders import decoded, tar, zipped
@@ -76,6 +77,18 @@ def test_captions_are_composed(take, tmp_path):
     assert (encoded / "test.references.txt").read_text() == "A r\u00e9sum\u00e9\n"
     [record] = read_records(tmp_path / "data" / "prepared" / "test.jsonl")
     assert record["text"] == "a r\u00e9sum\u00e9"
+
+
+def test_words_are_whole_and_the_apostrophe_is_that_of_the_evaluation(take, tmp_path):
+    caption = "A co\u00adop\u2019s dogs don\u2019t \u2018run\u2019 می\u200cدود x\u200by"
+    captions = CAPTIONS.replace("d.jpg#0\tA dog\n", f"d.jpg#0\t{caption}\n")
+    manifest = take({**ALL, "threshold": 1}, official() | {TOKENS: captions.encode()})
+    [reference] = (tmp_path / "data/encoded/test.references.txt").read_text().splitlines()
+    assert reference == "A coop's dogs don't \u2018run' میدود x y"
+    [record] = read_records(tmp_path / "data" / "prepared" / "test.jsonl")
+    assert record["text"] == "a coop 's dogs do n't run میدود x y"
+    assert record["text"].split() == caption_words(reference)  # as they are compared
+    assert manifest["statistics"]["unseen_characters"] == 2
 
 
 @pytest.mark.parametrize("pack", [tar, zipped])

@@ -22,6 +22,15 @@ def test_a_small_file(take, tmp_path):
     assert labelled(tmp_path / "data", "train", "dev") == sorted([*expected, ("caf", 0)])
 
 
+def test_a_text_with_characters_that_nobody_sees(take, tmp_path):
+    odd = ["ham\tco\u00adoperate", "spam\tمی\u200cخواهم \u2764\ufe0f", "ham\t\u200b", "ham\t\u2060"]
+    manifest = take({"dataset": "sms_spam"}, {FILE: "\n".join([*LINES, *odd]).encode()})
+    assert manifest["statistics"]["unseen_characters"] == 3
+    assert manifest["statistics"]["dropped"] == {"no words": 2}
+    words = dict(labelled(tmp_path / "data", "train", "dev"))
+    assert words["cooperate"] == 0 and words["می\u200cخواهم"] == 1
+
+
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [

@@ -10,7 +10,7 @@ from snakemake.utils import update_config
 
 from tests.planning.conftest import sentence
 from workflow.errors import InputError
-from workflow.planning.configured import VARIABLES, configured, laid_over
+from workflow.planning.configured import VARIABLES, configuration, configured, laid_over
 
 
 @pytest.fixture
@@ -34,6 +34,17 @@ def test_files_are_laid_over_the_configuration_key_by_key_as_snakemake_does(root
     both = configured(root, [root / "first.yaml", root / "second.yaml"])
     assert list(both.mechanisms) == ["base", "mine"]
     assert (both.scale, both.config["seeds"]) == ("demo+mine", None)
+
+
+def test_settings_are_laid_over_the_files(root):
+    files = [root / "first.yaml"]
+    given = {"mechanisms": {"mine": "model.objectives.loss:other"}, "seeds": 1}
+    config = configuration(root, files, given)
+    assert config["mechanisms"] == {
+        "base": {"path": "model.network:Network", "width": 4},
+        "mine": "model.objectives.loss:other",
+    }
+    assert config["seeds"] == 1
 
 
 @pytest.mark.parametrize(

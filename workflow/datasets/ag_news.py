@@ -166,6 +166,7 @@ def _items(path: Path, written: RowFormat, left_out: LeftOut) -> Iterator[_Item]
         if label is OTHER:
             continue
         text = " ".join(row[column] for column in written.texts).replace("\\", " ")
+        text = left_out.visible(text)
         letters = re.sub(r"[\W_]", "", "".join(tokenise(text)))
         if not letters:
             left_out.dropped["no words" if text.strip() else "empty"] += 1

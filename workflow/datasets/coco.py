@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from itertools import starmap
 from pathlib import Path
 from typing import Any
-from unicodedata import normalize
 
 from workflow.datasets.io.archives import member
 from workflow.datasets.io.files import SPLITS, by_name, parse_json
@@ -19,12 +18,14 @@ from workflow.datasets.kinds.captioned_images import (
     FEATURES,
     Captioned,
     CaptionedImages,
+    as_written,
     with_captions,
     write_captions,
 )
 from workflow.errors import CORRECT, FETCH_AGAIN, DataError
 
 ARCHIVE, MEMBER = "caption_datasets.zip", "dataset_coco.json"
+MOST_REGIONS = 1000
 KARPATHY: Mapping[str, str] = {"train": "train", "restval": "train", "val": "dev", "test": "test"}
 
 
@@ -42,6 +43,7 @@ class Data(CaptionedImages):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.require_at_least(1, "regions")
+        self.require_at_most(MOST_REGIONS, "regions")
 
     def prepare(self, files: Sequence[Path], out: Path) -> None:
         """Write the captions and the features of every split."""
@@ -115,5 +117,5 @@ def _is_said(tokens: object, raw: object) -> bool:
 
 
 def _text(text: str, left_out: LeftOut) -> str:
-    """Return a caption in Unicode's form NFC, its words separated by single spaces."""
-    return " ".join(normalize("NFC", left_out.mend(text)).split())
+    """Return a caption as it was written, its words separated by single spaces."""
+    return " ".join(as_written(text, left_out).split())

@@ -17,6 +17,7 @@ from workflow.datasets.io.left_out import LeftOut, cells, read_exact
 from workflow.datasets.kinds.captioned_images import (
     Captioned,
     CaptionedImages,
+    as_written,
     with_captions,
     write_captions,
 )
@@ -30,6 +31,7 @@ LISTS: Mapping[str, str] = {
     "test": "Flickr_8k.testImages.txt",
 }
 PHOTOS = {"all": "Flickr8k_Dataset.zip", "part": "images-224-subset.tar"}
+LARGEST_PHOTO = 1024  # pixels; the official ones have sides of at most 500
 PART = {"train": 1200, "dev": 200, "test": 200}
 
 
@@ -49,6 +51,7 @@ class Data(Generable, CaptionedImages):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.require_at_least(1, "pixels")
+        self.require_at_most(LARGEST_PHOTO, "pixels")
         if self.generated and self.photos == "part":
             raise RecipeError(
                 f"Option `photos` of dataset `{self.name}` is 'part', which is of the official "
@@ -73,7 +76,8 @@ class Data(Generable, CaptionedImages):
         from workflow.datasets.kinds.photos import write_pixels
 
         left_out = LeftOut()
-        captions, splits = _captions(by_name(files, CAPTIONS)), self._splits(files)
+        captions = _captions(by_name(files, CAPTIONS), left_out)
+        splits = self._splits(files)
         captioned: dict[str, list[Captioned]] = {split: [] for split in splits}
         for split, names in splits.items():
             for name in names:
@@ -111,17 +115,18 @@ class Data(Generable, CaptionedImages):
         return splits
 
 
-def _captions(path: Path) -> dict[str, list[str]]:
+def _captions(path: Path, left_out: LeftOut) -> dict[str, list[str]]:
     """Return the captions by image, those without a word left out."""
     captions: dict[str, list[str]] = {}
     for place, line in read_exact(path):
         if not line.strip():
             continue
-        name, caption = cells(place, normalize("NFC", line))
-        image, _, number = name.rpartition("#")
+        name, caption = cells(place, line)
+        image, _, number = normalize("NFC", name).rpartition("#")
         if not image or not number.isdecimal():
             raise DataError(
                 f"{place}: expected `<image>#<number>`, a tab and a caption; {CORRECT}."
             )
+        caption = as_written(caption, left_out)
         captions.setdefault(image, []).extend([caption] if caption_words(caption) else [])
     return captions

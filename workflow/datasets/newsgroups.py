@@ -81,7 +81,8 @@ class Data(GenerableText):
         halves: dict[str, list[Example]] = {"train": [], "test": []}
         for file, content in sorted(members(path, MEMBER.fullmatch)):
             half, group, _ = file.split("/")
-            text = left_out.decode(path, content, ENCODING).replace("\r\n", "\n")
+            text = left_out.visible(left_out.decode(path, content, ENCODING))
+            text = text.replace("\r\n", "\n")
             if self.protocol == "attention_learning":
                 words = without_integers(plain_words(text.replace("_", " ")))
             else:

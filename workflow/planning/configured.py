@@ -23,7 +23,7 @@ MADE = ("SCALE", "RESULTS", "DEVICE", "MIRROR", "ONLY", "OVERLAY", "PARALLEL", "
 
 
 def configured(root: Path, files: Iterable[Path] = (), **settings: Any) -> Plan:
-    """Return the plan of the configuration, as Snakemake would read it.
+    """Return the plan of the configuration.
 
     Args:
         root: the project's folder.
@@ -34,14 +34,25 @@ def configured(root: Path, files: Iterable[Path] = (), **settings: Any) -> Plan:
     Raises:
         InputError: a file can't be used, or the plan can't be made.
     """
-    config: dict[str, object] = {}
     files = list(files)
-    for found in read_files(root, files):
-        config = laid_over(config, found)
     if "scale" in settings:
         settings["scale"] = settings["scale"].partition("+")[0]
     with file_named(root, files, settings):
-        return Plan({**config, **settings}, root)
+        return Plan(configuration(root, files, settings), root)
+
+
+def configuration(
+    root: Path, files: Iterable[Path], settings: Mapping[str, object]
+) -> dict[str, object]:
+    """Return what `config.yaml`, the files of changes and the command line's settings say together.
+
+    Snakemake reads the same files by rules of its own: `010` is 8 there, a key that stands twice
+    counts once, and `__use_yte__` runs what is in the file. So nothing else reads them for a plan.
+    """
+    config: dict[str, object] = {}
+    for layer in (*read_files(root, files), settings):
+        config = laid_over(config, layer)
+    return config
 
 
 @contextmanager

@@ -11,7 +11,7 @@ def allow(needed):
         return
     gpu = uses_gpu(PLAN.config["device"])
     estimator = Estimator(PLAN, gpu, PUBLISHED, bf16=uses_bf16())
-    with one_sentence(), file_named(ROOT, OWN_FILES, workflow.config_settings.config or {}):
+    with one_sentence(), file_named(ROOT, OWN_FILES, SETTINGS):
         jobs = [Job(job.rule.name, job.wildcards_dict) for job in needed]
         costs = by_experiment(jobs, estimator)
         check_budget(PLAN, costs, "GPU-hours" if gpu else "core-hours")

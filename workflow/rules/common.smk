@@ -12,7 +12,7 @@ from snakemake.settings.types import DeploymentMethod
 
 from workflow.datasets.kinds.captioned_images import FEATURES
 from workflow.planning.batches import batches
-from workflow.planning.configured import file_named
+from workflow.planning.configured import configuration, file_named
 from workflow.planning.inputs import Inputs
 from workflow.planning.plan import Plan
 from workflow.planning.targets import FOLDERS, Targets
@@ -27,8 +27,10 @@ gc.set_threshold(100_000)
 STARTED = time.time()
 ENVIRONMENT = str(ROOT / "envs" / "conda.yaml")
 
-with one_sentence(), file_named(ROOT, OWN_FILES, workflow.config_settings.config or {}):
-    PLAN = Plan(config, ROOT)
+SETTINGS = workflow.config_settings.config or {}  # of --config
+
+with one_sentence(), file_named(ROOT, OWN_FILES, SETTINGS):
+    PLAN = Plan(configuration(ROOT, OWN_FILES, SETTINGS), ROOT)
     TARGETS = Targets(PLAN)
     INPUTS = Inputs(TARGETS)
     LOCAL, BATCHES = INPUTS.local, list(batches(TARGETS))

@@ -4,11 +4,11 @@
 
 import sys
 from pathlib import Path
-from pathlib import Path
 
 sys.path.insert(0, workflow.basedir)
 
 from workflow import PUBLISHED, ROOT
+from workflow.errors import InputError
 from workflow.planning.configured import read_files
 from workflow.planning.folders import check_surroundings
 from workflow.failure import one_sentence
@@ -17,4 +17,6 @@ OWN_FILES = [Path(file) for file in workflow.configfiles]
 
 with one_sentence():
     check_surroundings(ROOT)
+    if workflow.config_settings.replace_workflow_config:
+        raise InputError("--replace-workflow-config: config.yaml is always read; leave this out")
     read_files(ROOT, OWN_FILES)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.datasets.folders import names
 from workflow.datasets.io.checksums import read_manifest
 from workflow.datasets.io.files import SPLITS
-from workflow.datasets.io.left_out import LeftOut
+from workflow.datasets.io.left_out import LeftOut, read_left_out
 from workflow.datasets.kinds.labelled_text import (
     Example,
     GenerableText,
@@ -95,6 +95,47 @@ def test_marks_belong_to_their_word_and_words_are_composed(text, words):
     assert tokenise(text) == plain_words(text) == expected
 
 
+UNSEEN = {
+    "soft hyphen": ("co\u00adoperate", "cooperate", 1),
+    "between marks": ("कि\u00adताब", "किताब", 1),
+    "entity": ("co&shy;operate &#8203; it", "cooperate it", 0),
+    "variation": ("葛\U000e0100城 a\ufe00b", "葛城 ab", 2),
+    "Latin joiners": ("Auf\u200clage \u200dx\u200d", "auflage x", 3),
+    "direction": ("\u200fשלום\u200e a\u2060b\ufeffc", "שלום abc", 4),
+    "fillers": ("\u3164a\u034fb \U000e0067", "ab", 3),
+    "Persian": ("می\u200cخواهم \u200cکتاب\u200c", "می\u200cخواهم کتاب", 2),
+    "Hindi": ("क्\u200dष \u0930\u094d\u200c", "क्\u200dष \u0930\u094d\u200c", 0),
+    "Malayalam": ("അവന്\u200d", "അവന്\u200d", 0),
+    "a space without width": ("a\u200bb", "a b", 0),
+}
+
+
+@pytest.mark.parametrize(("text", "words", "count"), UNSEEN.values(), ids=UNSEEN)
+def test_what_nobody_sees_splits_no_word_and_is_counted(tmp_path, text, words, count):
+    assert tokenise(text) == words.split(" ")
+    if "&" not in text:
+        assert plain_words(text) == words.split(" ")
+    left_out = LeftOut()
+    [example] = Toy().worded(text, 1, left_out)
+    assert example.words == plain_words(text) and left_out.unseen == count
+    left_out.write(tmp_path)
+    known = {"unseen_characters": count} if count else {}
+    assert read_left_out(tmp_path) == {"replaced_bytes": 0, "dropped": {}, **known}
+
+
+def test_a_soft_hyphen_in_no_word_is_a_dash():
+    assert tokenise("happy \u00ad his point\u00ad. I") == [
+        *("happy", "\u00ad", "his", "point", "\u00ad", ".", "i"),
+    ]  # as in IMDB
+    assert plain_words("happy \u00ad his point\u00ad. I") == ["happy", "his", "point", "i"]
+
+
+def test_parts_of_emoji_are_marks():
+    assert tokenise("\u2764\ufe0f\u2764\ufe0f \U0001f469\u200d\U0001f467!") == [
+        *("\u2764", "\U0001f469", "\U0001f467", "!"),
+    ]
+
+
 def test_a_mark_without_a_letter_is_no_word():
     assert plain_words("\u0301 a") == ["a"]
     assert tokenise("! \u0301a don't") == ["!", "\u0301", "a", "do", "n't"]
@@ -171,7 +212,7 @@ def test_a_text_that_nobody_can_see_has_no_words():
         *corpus.worded("&#8203;", 1, left_out),
     ] == []
     assert left_out.dropped == {"no words": 2}
-    assert list(corpus.worded("\u200b :", 1, left_out)) == [(["\u200b", ":"], 1)]
+    assert list(corpus.worded("\u200b :", 1, left_out)) == [([":"], 1)]
 
 
 def texts(*lines: str) -> list[Example]:

@@ -152,18 +152,37 @@ def test_an_option_below_its_bound_gets_its_sentence(dataset, option, least):
 @pytest.mark.parametrize("value", [2**31, 10**30, 1e30])
 @pytest.mark.parametrize(
     ("dataset", "option"),
-    [
-        ("iwslt15", "vocabulary"),
-        ("iwslt15", "merges"),
-        ("sst", "max_tokens"),
-        ("yelp", "min_count"),
-    ],
+    [("iwslt15", "merges"), ("sst", "max_tokens"), ("yelp", "min_count")],
 )
 def test_a_number_that_no_id_can_be_gets_its_sentence(dataset, option, value):
     with pytest.raises(RecipeError, match=rf"Option `{option}` of .* must be 2147483647 or less\."):
         load({"dataset": dataset, option: value})
     assert getattr(load({"dataset": dataset, option: 2**31 - 1}), option) == 2**31 - 1
     assert load({**GENERATED, "seed": 10**30}).seed == 10**30
+
+
+MOST = {
+    ("iwslt15", "vocabulary"): 1_000_000,
+    ("news_commentary", "vocabulary"): 1_000_000,
+    ("sst", "train"): 10_000_000,
+    ("stack_language", "length"): 10_000_000,
+    ("keyword_toy", "words"): 10_000_000,
+    ("permutation_copying", "unused"): 10_000_000,
+    ("flickr8k", "pixels"): 1024,
+    ("coco", "regions"): 1000,
+}
+
+
+@pytest.mark.parametrize(("dataset", "option", "most"), [(*key, n) for key, n in MOST.items()])
+def test_a_number_that_would_take_for_ever_gets_its_sentence(dataset, option, most):
+    given = {**(GENERATED if dataset == "sst" else {}), "dataset": dataset}
+    assert getattr(load({**given, option: most}), option) == most
+    for value in (most + 1, 2**31 - 1):
+        with pytest.raises(RecipeError) as error:
+            load({**given, option: value})
+        assert str(error.value) == (
+            f"Option `{option}` of dataset `{dataset}` is {value}; it must be {most} or less."
+        )
 
 
 def test_planning_loads_no_numpy():

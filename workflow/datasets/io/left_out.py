@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from unicodedata import category
+from unicodedata import bidirectional, category, combining
 
 from workflow.datasets.io.files import write_bytes
 from workflow.errors import CORRECT, FETCH_AGAIN, DataError
@@ -24,6 +24,13 @@ FEW, SHARE = 10, 0.001
 """A file has another encoding where more than `FEW` of its bytes, and more than `SHARE` of all of
 them, can't be decoded."""
 LONGEST_LINE = 1 << 26  # bytes
+UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
+)
+"""What Unicode calls default ignorable: inside a word nobody sees it, and no word ends there."""
+SOFT_HYPHEN, NON_JOINER, JOINERS = "\u00ad", "\u200c", "\u200c\u200d"
+VIRAMA = 9  # its combining class
 
 
 @dataclass
@@ -46,6 +53,8 @@ class LeftOut:
     """Texts left out, by reason."""
     decoded: dict[Path, Decoded] = field(default_factory=dict)
     """What was decoded, by file."""
+    unseen: int = 0
+    """Characters that nobody sees, taken out of texts whose words are split here."""
 
     def decode(self, path: Path, content: bytes, encoding: str = "utf-8") -> str:
         """Return a text of the file `path` without the marks of UTF-8 (BOM) that it may begin with.
@@ -76,6 +85,12 @@ class LeftOut:
         self.replaced_bytes += lost
         return mended
 
+    def visible(self, text: str) -> str:
+        """Return what `visible` returns of a text; what that takes out is counted."""
+        seen = visible(text)
+        self.unseen += len(text) - len(seen)
+        return seen
+
     def check(self) -> None:
         """Raise DataError naming a file of which too much could not be decoded."""
         for path, decoded in self.decoded.items():
@@ -89,6 +104,7 @@ class LeftOut:
     def write(self, out: Path) -> None:
         """Write the counts to a folder of prepared data."""
         counts = {"replaced_bytes": self.replaced_bytes, "dropped": self.dropped}
+        counts |= {"unseen_characters": self.unseen} if self.unseen else {}
         write_bytes(out / COUNTS, json.dumps(counts, sort_keys=True).encode() + b"\n")
 
 
@@ -164,6 +180,30 @@ def read_exact(path: Path) -> Iterator[tuple[str, str]]:
 def invisible(text: str) -> bool:
     """Whether a text has nothing but white space and characters without width, such as U+200B."""
     return all(letter.isspace() or category(letter) in ("Cc", "Cf") for letter in text)
+
+
+def visible(text: str) -> str:
+    """Return a text without the characters that nobody sees, so that they split no word.
+
+    A space without width (U+200B) becomes one with: it is where a word ends. As in RFC 5892, A.1
+    and A.2, joiners stay behind a virama, and what keeps two Arabic letters apart stays, since they
+    change what is read. A soft hyphen that is in no word is a dash.
+    """
+    return UNSEEN.sub(_seen, text.replace("\u200b", " "))
+
+
+def _seen(unseen: re.Match[str]) -> str:
+    """Return those of the characters, all between the same two others, that stay."""
+    text, (start, end) = unseen.string, unseen.span()
+    before, after = text[start - 1 : start] or " ", text[end : end + 1] or " "
+    stay = ""
+    if combining(before) == VIRAMA:
+        stay = JOINERS
+    elif bidirectional(before) in ("AL", "NSM") and bidirectional(after) == "AL":
+        stay = NON_JOINER
+    if not all(category(one)[0] in "LMN" for one in (before, after)):
+        stay += SOFT_HYPHEN
+    return "".join(one for one in unseen[0] if one in stay)
 
 
 def cells(place: str, line: str) -> tuple[str, str]:

@@ -11,14 +11,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+from unicodedata import normalize
 
 from workflow.datasets.io.files import SPLITS, write_records
-from workflow.datasets.io.left_out import COUNTS, LeftOut
+from workflow.datasets.io.left_out import COUNTS, JOINERS, LeftOut
 from workflow.datasets.kinds.dataset import Dataset
 from workflow.errors import DataError
 
 FEATURES = "features.json"
 """The index of images' features, see `image_features`."""
+
+
+def as_written(text: str, left_out: LeftOut) -> str:
+    """Return a caption in Unicode's form NFC, for the tokeniser of captions.
+
+    That one splits words at characters that nobody sees, so they are taken out and counted, joiners
+    too; it knows the apostrophe of typewriters, as COCO's own tokeniser knows the typographic one.
+    """
+    seen = left_out.visible(left_out.mend(text))
+    whole = seen.translate(dict.fromkeys(map(ord, JOINERS)))
+    left_out.unseen += len(seen) - len(whole)
+    return normalize("NFC", whole).replace("\u2019", "'")
 
 
 class Captioned(NamedTuple):

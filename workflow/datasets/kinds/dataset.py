@@ -19,6 +19,8 @@ if TYPE_CHECKING:  # numpy is loaded by the stages only
 
 LARGEST = 2**31 - 1
 """The largest number of an option, as ids have 32 bits."""
+MOST_GENERATED = 10_000_000
+"""The largest number of an option of what is generated: a night's work, and some gigabytes."""
 
 
 @dataclass(frozen=True)
@@ -123,14 +125,25 @@ class Dataset(ABC):
                     "more."
                 )
 
-    def __post_init__(self) -> None:
-        """Raise RecipeError for an option that is out of bounds; a seed may be of any size."""
-        for name, value in asdict(self).items():
-            if isinstance(value, int) and value > LARGEST and name != "seed":
+    def require_at_most(self, maximum: int, *options: str) -> None:
+        """Raise RecipeError naming the first of `options` that is above `maximum`."""
+        for name in options:
+            value = getattr(self, name)
+            if value > maximum:
                 raise RecipeError(
-                    f"Option `{name}` of dataset `{self.name}` is {value}; it must be {LARGEST} or "
+                    f"Option `{name}` of dataset `{self.name}` is {value}; it must be {maximum} or "
                     "less."
                 )
+
+    def __post_init__(self) -> None:
+        """Raise RecipeError for an option that is out of bounds."""
+        self.require_at_most(LARGEST, *self.numbers)
+
+    @property
+    def numbers(self) -> Sequence[str]:
+        """Options that are numbers; a seed may be of any size, and is none of them."""
+        values = asdict(self).items()
+        return [name for name, value in values if isinstance(value, int) and name != "seed"]
 
 
 @dataclass(frozen=True)
@@ -167,6 +180,7 @@ class Generable(Dataset):
                 )
         if self.generated:
             self.require_at_least(self.least, *sizes)
+            self.require_at_most(MOST_GENERATED, *sizes)
             self.require_at_least(0, "seed")
 
     @property
@@ -198,6 +212,7 @@ class Synthetic(Dataset):
         super().__post_init__()
         self.require_at_least(1, *SPLITS)
         self.require_at_least(0, "seed")
+        self.require_at_most(MOST_GENERATED, *self.numbers)
 
     def streams(self) -> "Iterator[tuple[str, int, np.random.Generator]]":
         """Yield every split, its number of examples and its stream of the generator."""

@@ -30,7 +30,13 @@ from workflow.datasets.io.files import (
     write_lines,
     write_records,
 )
-from workflow.datasets.io.left_out import LeftOut, invisible, read_left_out
+from workflow.datasets.io.left_out import (
+    JOINERS,
+    LeftOut,
+    invisible,
+    read_left_out,
+    visible,
+)
 from workflow.datasets.kinds.dataset import Dataset, Generable
 from workflow.errors import DataError
 
@@ -49,8 +55,10 @@ TAG = re.compile(
     r"|ul)\b[^<>]*>",
     re.IGNORECASE,
 )
-PLAIN_WORD = re.compile(LETTERS)
-WORD = re.compile(rf"\w+?(?=n't\b)|n't\b|'(?:s|m|d|re|ve|ll)\b|{LETTERS}|([^\w\s])\1*")
+JOINED = rf"{LETTERS}(?:[{JOINERS}]+{LETTERS})*[{JOINERS}]*"
+"""A word of a text that is `visible`: joiners are within words."""
+PLAIN_WORD = re.compile(JOINED)
+WORD = re.compile(rf"\w+?(?=n't\b)|n't\b|'(?:s|m|d|re|ve|ll)\b|{JOINED}|([^\w\s{JOINERS}])\1*")
 
 
 class Example(NamedTuple):
@@ -84,7 +92,7 @@ class LabelledText(Dataset):
 
         A word has a character that can be seen.
         """
-        words = self.words(text)
+        words = self.words(left_out.visible(text))
         if not invisible("".join(words)):
             yield Example(words, label)
         else:
@@ -219,7 +227,7 @@ def tokenise(text: str) -> list[str]:
     `film 's`); a mark that is repeated counts once.
     """
     text = APOSTROPHE.sub("'", text.replace("\u2019", "'"))
-    text = html.unescape(LONG_NUMBER.sub(r"&#\1", ENTITY.sub(r"&\1;", text)))
+    text = visible(html.unescape(LONG_NUMBER.sub(r"&#\1", ENTITY.sub(r"&\1;", text))))
     text = TAG.sub(" ", text.replace("\u2019", "'"))
     return [match[1] or match[0] for match in WORD.finditer(normalize("NFC", text.lower()))]
 
@@ -230,7 +238,7 @@ def plain_words(text: str) -> list[str]:
     With this rule the median lengths of snell2021 table 8 come out exactly for IMDB,
     20 Newsgroups and SST.
     """
-    return PLAIN_WORD.findall(normalize("NFC", text.lower()))
+    return PLAIN_WORD.findall(normalize("NFC", visible(text.lower())))
 
 
 def without_integers(words: Iterable[str]) -> list[str]:

@@ -28,6 +28,7 @@ from workflow.errors import CORRECT, DataError, RecipeError
 LONGEST_WORD = 1000  # characters, as in Moses's `clean-corpus-n.perl`
 LONGEST_TEST = 1000  # words of a sentence to choose settings with or to report on
 LEAST_VOCABULARY = 5  # the reserved entries and one more
+MOST_VOCABULARY = 1_000_000  # pieces that SentencePiece chooses from
 
 
 SplitPairs = Iterator[tuple[str, Pair]]
@@ -67,6 +68,7 @@ class ParallelText(Dataset):
         self.require_at_least(0, "threshold")
         if self.vocabulary is not None:
             self.require_at_least(LEAST_VOCABULARY, "vocabulary")
+            self.require_at_most(MOST_VOCABULARY, "vocabulary")
             self._check_no_byte_pairs()
 
     @abstractmethod
