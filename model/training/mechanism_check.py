@@ -5,19 +5,19 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from model.batches.corpus import Corpus
 from model.batches.pairs import pair_lengths
 from model.build import Node, build, locate
+from model.training.mechanism_repeats import CHANGES, Repeated, others, same, saved
 from model.training.process_state import changed_state, read_states, restore_states
 
 SHAPES = ((2, 5, 7), (3, 1, 1), (2, 40, 40))
@@ -26,20 +26,12 @@ MOST = 2**20
 """Most scores of a text that it is tried on in the lengths of its run."""
 OPEN = 4
 """The keys that the second text of a batch has; the others are masked."""
-LARGE = 100.0
-"""The size of scores that no threshold of a mechanism is beyond."""
-FUTURES = ((0.1, 10.0), (LARGE, 1.0))
-"""Sizes of what later queries change to, in the two texts of a batch; one call tries a pair."""
 CPU = torch.device("cpu")
 
 SUMS = {"one": (1.0, 1.0), "at most one": (-math.inf, 1.0), "free": (-math.inf, math.inf)}
 """What a mechanism's `sum` may state, with the least and the largest sum of a row."""
 SIGNS = ("positive", "any")
 """What its `sign` may state."""
-CHANGES = (
-    "it changes what it keeps, such as a buffer, so what a text gets depends on the texts before; "
-    "change that in training alone (self.training)"
-)
 INFERENCE = "it computes in torch.inference_mode, which training can't go through; leave that out"
 READER = "model.architectures.context_transformer:ContextTransformer"
 
@@ -128,22 +120,26 @@ def _tried(
         for name, one, known in zip(("sum", "sign"), stated, (SUMS, SIGNS), strict=True):
             if one is not None and one not in known:
                 return f"its {name} is {one!r}; state one of {', '.join(map(repr, known))}"
+        if any(map(is_lazy, mechanism.parameters() if isinstance(mechanism, nn.Module) else ())):
+            return "its parameters have no size before it is called; build them with their sizes"
         after = getattr(mechanism, "after", None)
         if after and not getattr(locate(place["path"]), "reads_after", False):
             return f"it has a step after reading, which {place['path']} leaves out; use {READER}"
         for (batch, queries, keys), training in product(shapes, (True, False)):
             if isinstance(mechanism, nn.Module):
                 mechanism.to(device).train(training)
-            saved = _saved(mechanism)
+            before_call = saved(mechanism)
             scores = torch.randn(batch, heads, queries, keys, device=device)
             given = f"given scores {tuple(scores.shape)} {'in' if training else 'after'} training, "
             fault = _fault(mechanism, scores, training, *stated)
+            if getattr(mechanism, "training", training) != training:
+                fault = "it switches training on or off (train, eval); leave that to the run"
             fault = changed_state(before) or fault
             if fault:
                 return given + fault
             if causal and queries == keys:
                 scores.masked_fill_(torch.ones_like(scores, dtype=torch.bool).triu(1), -torch.inf)
-            fault = _Repeated(node, mechanism, "__call__", training).fault(scores, causal)
+            fault = Repeated(node, mechanism, "__call__", training).fault(scores, causal)
             fault = changed_state(before) or fault
             if fault:
                 return given + fault
@@ -151,13 +147,13 @@ def _tried(
                 width = place.get("width", heads) // heads
                 context = torch.randn(batch, heads, queries, width, device=device)
                 context[:, :, -1] = 0  # of a query that attends to nothing
-                fault = _fault_after(mechanism, after, context.clone()) or _Repeated(
+                fault = _fault_after(mechanism, after, context.clone()) or Repeated(
                     node, mechanism, "after", training
                 ).fault(context, causal)
                 fault = changed_state(before) or fault
             if fault:
                 return f"given what is read {tuple(context.shape)}, {fault}"
-            if not training and not _same(saved, _saved(mechanism)):
+            if not training and not same(before_call, saved(mechanism)):
                 return given + CHANGES
     except Exception as error:
         if str(error).startswith("CUDA"):  # the GPU's fault, which another attempt may not meet
@@ -209,15 +205,37 @@ def _fault(
         return f"{what}{'at most ' if total == 'at most one' else ''}1{meant}"
     if weights.is_inference():
         return INFERENCE
+    learned = [*mechanism.parameters()] if isinstance(mechanism, nn.Module) else []
+    if any(all(leaf is not one for one in (scores, *learned)) for leaf in _leaves(weights)):
+        return (
+            "it learns a parameter that is none of its own, which is neither trained nor saved; "
+            "make it an attribute of its class (nn.Parameter, nn.ParameterList)"
+        )
     if weights.requires_grad and not _finite_gradients(mechanism, weights, scores, ~masked):
         return "the gradient of its weights is not finite; mind the -inf of masked keys"
-    if training and not weights.requires_grad and _depends(mechanism, scores.detach()):
+    lost = not weights.requires_grad or (scores.grad is not None and not scores.grad.any())
+    if training and lost and _depends(mechanism, scores.detach()):
         return (
             "its weights change with the scores and pass no gradient to them, so what makes the "
             "scores is not trained; leave out no_grad and detach, or add a soft form whose "
             "gradient passes: hard + soft - soft.detach()"
         )
     return ""
+
+
+def _leaves(found: Tensor) -> Iterator[Tensor]:
+    """Yield the tensors that were not computed and that a gradient of `found` reaches."""
+    if found.requires_grad and found.grad_fn is None:
+        yield found
+    waiting, known = [found.grad_fn], set()
+    while waiting:
+        step = waiting.pop()
+        if step is None or step in known:
+            continue
+        known.add(step)
+        if hasattr(step, "variable"):
+            yield step.variable
+        waiting += [before for before, _ in step.next_functions]
 
 
 def _fault_after(
@@ -238,7 +256,7 @@ def _fault_after(
 
 def _depends(mechanism: Callable[[Tensor], Tensor], scores: Tensor) -> bool:
     """Whether other scores (B, H, T, S) get other weights, with the same random numbers."""
-    other, answers = _others(scores, 1), []
+    other, answers = others(scores, 1), []
     for tried in (scores, other):
         torch.manual_seed(1)
         answers.append(mechanism(tried.clone()))
@@ -252,108 +270,3 @@ def _finite_gradients(mechanism: object, found: Tensor, given: Tensor, where: Te
     gradients = [parameter.grad for parameter in learned]
     gradients += [given.grad[where] if given.grad is not None else None]
     return all(one is None or bool(one.isfinite().all()) for one in gradients)
-
-
-@dataclass
-class _Repeated:
-    """Calls a mechanism, or its step after reading, again: on what may change nothing, bit for bit.
-
-    Each call is of a copy that is built anew and takes over what is saved of the mechanism, as a
-    run does that is resumed.
-    """
-
-    node: Node
-    mechanism: Any
-    method: str
-    training: bool
-
-    def fault(self, given: Tensor, causal: bool) -> str:
-        """Say on what the rows of an answer to (B, H, T, ...) depend; empty where on nothing.
-
-        Args:
-            given: scores, or what is read; masked keys may be at -inf.
-            causal: whether no query may know of later ones.
-        """
-        self.saved = _saved(self.mechanism)
-        answer, after_one = self._of_copy(given), _random_state(given.device)
-        torch.manual_seed(1)
-        if not self.training and not torch.equal(after_one, _random_state(given.device)):
-            return "it draws random numbers; do so in training alone (self.training)"
-        # After training a second call has to give the same; in training a buffer may change it.
-        first = self._of_copy(given, 2) if self.training else self._of(self.mechanism, given, 2)
-        if torch.equal(after_one, _random_state(given.device)):
-            return "it sets the seed of torch's random numbers"
-        second = self._of(self.mechanism, given)
-        if not self.training and not torch.equal(first, second):
-            return CHANGES
-        if not torch.equal(second, answer):
-            return (
-                "what it returns depends on earlier calls by something that is not saved; keep "
-                "that in a buffer (register_buffer), or do without"
-            )
-        for text, size in product((0, 1), (0.1, 10)):
-            other = _others(given, size)
-            other[text] = given[text]
-            if not torch.equal(self._of_copy(other)[text], answer[text]):
-                return "what a text gets changes with another text of its batch"
-        beginnings = {1, given.shape[2] // 2 + 1} if causal and given.shape[2] > 1 else ()
-        for seen, sizes in product(beginnings, FUTURES):
-            other = _others(given, given.new_tensor(sizes).view(-1, 1, 1, 1))
-            other[:, :, :seen] = given[:, :, :seen]
-            if not torch.equal(self._of_copy(other)[:, :, :seen], answer[:, :, :seen]):
-                return "what a query gets changes with later ones: it sees the future"
-        if self.method == "__call__" and given.shape[2] == given.shape[3] > 1 and not self.training:
-            return self._fault_of_padding(given)
-        return ""
-
-    def _fault_of_padding(self, scores: Tensor) -> str:
-        """Say whether a text gets other weights where padding makes it longer."""
-        real = scores.shape[3] // 2
-        padded = scores.clone()
-        padded[1, :, real:] *= LARGE
-        padded[..., real:] = -torch.inf
-        answer, alone = self._of_copy(padded), self._of_copy(scores[..., :real, :real])
-        if not torch.allclose(answer[..., :real, :real], alone, rtol=1e-3, atol=1e-4):
-            return "what a text gets changes with the padding behind it"
-        return ""
-
-    def _of_copy(self, given: Tensor, seed: int = 1) -> Tensor:
-        """Return the answer of a copy that takes over what is saved."""
-        fresh = build(self.node)
-        if isinstance(fresh, nn.Module):
-            fresh.to(given.device).load_state_dict(self.saved)
-            fresh.train(self.training)
-        return self._of(fresh, given, seed)
-
-    def _of(self, mechanism: Any, given: Tensor, seed: int = 1) -> Tensor:
-        """Return the answer of a mechanism, whose random numbers begin at a seed."""
-        torch.manual_seed(seed)
-        with torch.no_grad():
-            answer: Tensor = getattr(mechanism, self.method)(given.clone())
-        return answer
-
-
-def _saved(mechanism: object) -> dict[str, Any]:
-    """A copy of what is saved of a mechanism."""
-    return copy.deepcopy(mechanism.state_dict()) if isinstance(mechanism, nn.Module) else {}
-
-
-def _same(before: dict[str, Any], after: dict[str, Any]) -> bool:
-    """Whether the tensors that are saved are the same; those that are no numbers stay so."""
-    pairs = [(one, after.get(name)) for name, one in before.items() if isinstance(one, Tensor)]
-    return before.keys() == after.keys() and all(
-        isinstance(other, Tensor)
-        and one.shape == other.shape
-        and bool(((one == other) | ((one != one) & (other != other))).all())
-        for one, other in pairs
-    )
-
-
-def _others(given: Tensor, size: float | Tensor) -> Tensor:
-    """Other numbers of a size, or a size a text, in the place of those given, and masked alike."""
-    return torch.randn_like(given).mul_(size).masked_fill_(given == -torch.inf, -torch.inf)
-
-
-def _random_state(device: torch.device) -> Tensor:
-    """The state of a device's random numbers."""
-    return torch.cuda.get_rng_state(device) if device.type == "cuda" else torch.get_rng_state()

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
+import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -78,6 +82,28 @@ def _set_autocast(enabled: tuple[bool, ...]) -> None:
         torch.set_autocast_enabled(device, value)
 
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def _set_signals(handlers: list[Any]) -> None:
+    for number, handler in zip(SIGNALS, handlers, strict=True):
+        signal.signal(number, handler)
+
+
+def _errors() -> list[Any]:
+    """Filters that make errors of warnings."""
+    return [one for one in warnings.filters if one[0] == "error"]
+
+
+def _set_errors(filters: list[Any]) -> None:
+    others = [one for one in warnings.filters if one[0] != "error"]
+    warnings.filters[:] = [*filters, *others]  # type: ignore[index]
+
+
+def _set_output(streams: tuple[Any, Any]) -> None:
+    sys.stdout, sys.stderr = streams
+
+
 STATES: dict[str, Switch] = {
     "torch's default type": (torch.get_default_dtype, torch.set_default_dtype),
     "torch's default device": (torch.get_default_device, torch.set_default_device),
@@ -101,6 +127,10 @@ STATES: dict[str, Switch] = {
     "torch's choice of attention (backends.cuda)": (_attention, _set_attention),
     "torch's backends.cudnn": _attributes(backends.cudnn, "enabled", "benchmark", "deterministic"),
     "torch's backends.mkldnn": _attributes(backends.mkldnn, "enabled", "deterministic"),
+    "the working folder": (os.getcwd, os.chdir),
+    "what signals do": (lambda: [signal.getsignal(one) for one in SIGNALS], _set_signals),
+    "the output (sys.stdout, sys.stderr)": (lambda: (sys.stdout, sys.stderr), _set_output),
+    "Python's warnings, some of them to errors": (_errors, _set_errors),
     "Python's random numbers": (random.getstate, random.setstate),
     "numpy's random numbers": (_numpy, np.random.set_state),
 }

@@ -105,6 +105,12 @@ def test_names_of_images_are_one_in_every_form_of_unicode(take, tmp_path, pack):
         take(ALL, official() | {TEST: f"{whole}\n{parts}\n".encode()})
 
 
+def test_spaces_around_the_name_of_an_image_are_none_of_it(take, tmp_path):
+    captions = CAPTIONS.replace("d.jpg#0\t", " d.jpg #0 \t") + "d.jpg#7\tA cat\n"
+    take({**ALL, "threshold": 1}, official() | {TOKENS: captions.encode()})
+    assert (tmp_path / "data/encoded/test.references.txt").read_text() == "A dog\tA cat\n"
+
+
 def test_an_image_without_a_caption_is_left_out_and_counted(take, tmp_path):
     lists = {name: content + b"\n" for name, content in official().items() if "Images" in name}
     captions = CAPTIONS.replace("b.jpg#0\tA  dog runs", "b.jpg#0\t!") + "\n"
@@ -136,6 +142,7 @@ WRONG = {
     "no photo": (ZIP, TEXT, "x/a.jpg can't be read (it is no image)"),
     "two splits": (TEST, b"b.jpg\n", "line 1: b.jpg is also in Flickr_8k.trainImages.txt, so it"),
     "no caption": (DEV, b"z.jpg\n", "names the image z.jpg, which has no caption in Flickr8k.tok"),
+    "number twice": (TOKENS, f"{CAPTIONS}a.jpg #00\tA dog\n".encode(), "line 8: a.jpg#00 is also"),
     "form": (TOKENS, b"a.jpg\tA dog\n", "line 1: expected `<image>#<number>`, a tab and a caption"),
     "empty": (TOKENS, NO_WORD, "the split `dev` has no image with a caption"),
 }

@@ -47,6 +47,7 @@ NO_REVIEW = 'line 51: expected a JSON object with "stars" and "text"'
     [
         ('{"stars": 1, "te', f"review.json, {NO_REVIEW}"),
         ('{"stars": 1}', NO_REVIEW),
+        ('{"stars": 1, "stars": 5, "text": "x"}', f"{NO_REVIEW}, each once"),
         ('{"stars": 6, "text": "a"}', "line 51: expected 1 to 5 stars, found 6"),
         ('{"text": "a"}', "line 51: expected 1 to 5 stars, found None"),
         ("[" * 100_000, NO_REVIEW),

@@ -76,6 +76,9 @@ def test_it_is_the_configuration_that_snakemake_would_have(changes):
         ("mechanisms: {odd: nothing}", "f.yaml, line 2: mechanisms.odd: "),
         ("mechanisms: {base: {wdth: 1}}", "f.yaml, line 2: mechanisms.base"),
         ("sceal: lite", 'f.yaml, line 2: unknown key "sceal"'),
+        ("'seeds ': 1", 'f.yaml, line 2: unknown key "seeds "'),
+        ("\u00a0seeds: 1", 'f.yaml, line 2: unknown key "\u00a0seeds"'),
+        ("__use_yte__: true", 'f.yaml, line 2: unknown key "__use_yte__"'),
         ("scale: lit", "config: scale: "),
     ],
 )

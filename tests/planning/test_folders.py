@@ -68,7 +68,7 @@ def test_results_have_one_path_whoever_writes_it(here, given, path):
         (f"a/{'b' * 256}/c", "(a name in it is longer than 255 bytes); name another folder"),
         ("ü" * 128, "(a name in it is longer than 255 bytes); name another folder"),
         ("file", 'nothing can be written to "file" (Not a directory)'),
-        ("~nobody-of-this-name/../..", "holds the project itself"),
+        ("~nobody-of-this-name/../..", "begins with a user that is not here"),
     ],
 )
 def test_a_folder_that_results_cannot_have(here, given, says):

@@ -30,6 +30,8 @@ SPLITS = ("train", "test")
 COLUMNS = {"pos": "parts of speech", "chunk": "chunk tags"}
 MOST_TAGS = 256
 """Each column's numbers are bytes."""
+ODD_SPACE = re.compile(r"[^\S \t\r]")
+"""White space that may be within a word, such as U+00A0 in a number, and would end a column."""
 CHUNK = re.compile(r"O|[BI]-[A-Z]+")
 
 
@@ -113,7 +115,9 @@ def _fields(path: Path) -> Iterator[list[str]]:
     """Yield the word, its part of speech and its chunk tag of every line; of an empty one none."""
     for place, line in read_exact(path):
         fields = line.split()
-        if fields and (len(fields) != 3 or not CHUNK.fullmatch(fields[2])):
+        if fields and (
+            len(fields) != 3 or ODD_SPACE.search(line) or not CHUNK.fullmatch(fields[2])
+        ):
             raise DataError(
                 f"{place}: expected a word, its part of speech and a chunk tag such as B-NP, "
                 f"found {line!r}; {CORRECT}."

@@ -118,14 +118,22 @@ class Data(Generable, CaptionedImages):
 def _captions(path: Path, left_out: LeftOut) -> dict[str, list[str]]:
     """Return the captions by image, those without a word left out."""
     captions: dict[str, list[str]] = {}
+    seen: dict[tuple[str, int], str] = {}
     for place, line in read_exact(path):
         if not line.strip():
             continue
         name, caption = cells(place, line)
-        image, _, number = normalize("NFC", name).rpartition("#")
+        image, _, number = normalize("NFC", name.strip()).rpartition("#")
+        image = image.strip()
         if not image or not number.isdecimal():
             raise DataError(
                 f"{place}: expected `<image>#<number>`, a tab and a caption; {CORRECT}."
+            )
+        first = seen.setdefault((image, int(number)), place)
+        if first != place:
+            raise DataError(
+                f"{place}: {image}#{number} is also in {first}, so a caption would be learned "
+                f"twice or stand in for another; {CORRECT}."
             )
         caption = as_written(caption, left_out)
         captions.setdefault(image, []).extend([caption] if caption_words(caption) else [])

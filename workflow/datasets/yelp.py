@@ -45,7 +45,9 @@ def _review(place: str, line: str) -> tuple[int, str]:
     """Return the stars and the text of a line."""
     review = parse_json(line)
     if not isinstance(review, dict) or not isinstance(review.get("text"), str):
-        raise DataError(f'{place}: expected a JSON object with "stars" and "text"; {CORRECT}.')
+        raise DataError(
+            f'{place}: expected a JSON object with "stars" and "text", each once; {CORRECT}.'
+        )
     stars = review.get("stars")
     if type(stars) not in (int, float) or stars not in LABELS:
         raise DataError(f"{place}: expected 1 to 5 stars, found {stars!r}; {CORRECT}.")

@@ -37,7 +37,9 @@ Matmul = Annotated[
 ]
 Threads = Annotated[
     Positive,
-    Field(description="of the CPU, 1 where nothing says it; resuming is exact with as many"),
+    Field(
+        description="of the CPU, 1 where nothing says it; resuming is exact with as many", le=1024
+    ),
 ]
 Evaluators = Annotated[
     dict[Name, Node | None],

@@ -69,7 +69,8 @@ def file_named(root: Path, changes: Iterable[Path], given: Iterable[str]) -> Ite
     except InputError as error:
         where, _, said = str(error).partition(": ")
         text = str(error) if where == "overlay" else said
-        keys = re.findall(r"\w+", text.removeprefix("unknown key "))
+        unknown = re.match(r'unknown key "(.*?)" \(known: ', text)
+        keys = [unknown[1]] if unknown else re.findall(r"\w+", text)
         files = [*reversed([*changes]), root / "config.yaml"]
         if where not in ("config", "overlay") or keys[0] in {*given}:
             raise

@@ -16,7 +16,10 @@ def results_folder(given: str, root: Path) -> str:
 
     Raises InputError when it can't be part of a command, holds the project, or can't be written.
     """
-    path = os.path.normpath(os.path.expanduser(given))
+    expanded = os.path.expanduser(given)
+    if expanded.startswith("~"):
+        raise InputError(f'config: results: "{given}" begins with a user that is not here')
+    path = os.path.normpath(expanded)
     if path.startswith("-") or not path.isprintable():
         raise InputError(
             f'config: results: {json.dumps(given)} begins with "-" or has a control character; '

@@ -1,7 +1,9 @@
 """Writing aside, reading with errors that name the line, and counts of what cannot be decoded."""
 
+import bz2
 import gzip
 import json
+import lzma
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,10 +16,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from model.store.files import aside
+from tests.datasets.folders import zipped
 from workflow.datasets.encoded.encoding import write_array
 from workflow.datasets.io import multicore
 from workflow.datasets.io.files import (
     by_name,
+    parse_json,
     read_lines,
     read_records,
     replacing,
@@ -205,6 +209,35 @@ def test_utf_16_is_named(tmp_path, encoding):
     path.write_bytes(f"\ufeff{WORDS}".encode(encoding)[2 * (encoding == "utf-16") :])
     with pytest.raises(DataError, match=r"f: this text is in UTF-16; save it as UTF-8"):
         list(read_text(path, LeftOut()))
+
+
+PACKED = {
+    "in UTF-32; save it as UTF-8": f"\ufeff{WORDS}".encode("utf-32-le"),
+    "packed by gzip; unpack it": gzip.compress(gzip.compress(WORDS.encode())),
+    "packed by bzip2; unpack it": bz2.compress(WORDS.encode()),
+    "packed by xz; unpack it": lzma.compress(WORDS.encode()),
+    "in a zip archive or a document of Office; unpack it": zipped({"f": WORDS.encode()}),
+}
+
+
+@pytest.mark.parametrize(("fault", "content"), PACKED.items(), ids=PACKED)
+def test_what_is_packed_is_named_for_what_it_is(tmp_path, fault, content):
+    path = tmp_path / "f"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=f"f: this text is {fault}"):
+        list(read_text(path, LeftOut()))
+
+
+@pytest.mark.parametrize("text", ["PK sells ice", "BZh9 is a word", "7z and %PDF-1.4", ""])
+def test_a_text_may_begin_like_a_name_of_a_format(tmp_path, text):
+    path = tmp_path / "f"
+    path.write_bytes(gzip.compress(f"{text}\n".encode()))
+    assert list(read_text(path, LeftOut())) == [text]
+
+
+def test_an_object_of_json_has_each_key_once():
+    assert parse_json('{"a": {"b": 1, "c": 2}, "b": []}') == {"a": {"b": 1, "c": 2}, "b": []}
+    assert parse_json('[{"a": {"b": 1, "b": 2}}]') is None
 
 
 def test_a_line_that_never_ends_is_refused(tmp_path, monkeypatch):

@@ -1,8 +1,11 @@
 """What is no attention mechanism is refused before training, with the reason."""
 
+import os
 import random
+import signal
 import sys
 import types
+import warnings
 
 import numpy as np
 import pytest
@@ -585,6 +588,10 @@ SWITCHES = [
      "torch's choice of attention (backends.cuda)"),
     (lambda: setattr(torch.backends.cudnn, "benchmark", True), "torch's backends.cudnn"),
     (lambda: setattr(torch.backends.mkldnn, "enabled", False), "torch's backends.mkldnn"),
+    (lambda: os.chdir("/"), "the working folder"),
+    (lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN), "what signals do"),
+    (lambda: setattr(sys, "stdout", sys.__stdin__), "the output (sys.stdout, sys.stderr)"),
+    (lambda: warnings.simplefilter("error"), "Python's warnings, some of them to errors"),
     (lambda: random.seed(0), "Python's random numbers"),
     (lambda: np.random.seed(0), "numpy's random numbers"),
 ]  # fmt: skip
@@ -602,6 +609,103 @@ def test_what_the_process_has_once_stays_and_is_put_back(own, change, what):
     remedy = "draw with torch (torch.rand_like)" if "random" in what else "leave that as it is"
     assert said == f"{TRAINING}it changes {what} for the whole process; {remedy}"
     assert read_states() == before
+
+
+class Listed(nn.Module):
+    """Softmax times a parameter of a plain list, which torch does not know."""
+
+    def __init__(self, kind=list):
+        super().__init__()
+        self.factors = kind([nn.Parameter(torch.ones(()))])
+
+    def forward(self, scores):
+        hidden = scores == -torch.inf
+        known = scores.masked_fill(hidden, 0) * self.factors[0]
+        return known.masked_fill(hidden, -torch.inf).softmax(-1)
+
+
+class Registered(Listed):
+    def __init__(self):
+        super().__init__(nn.ParameterList)
+
+
+class Lazy(nn.Module):
+    """Softmax beside a layer that learns its size from what it is given."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.LazyLinear(1)
+
+    def forward(self, scores):
+        return scores.softmax(-1)
+
+
+class Stepping(nn.Module):
+    """Softmax that is sharper after each 200 calls in training."""
+
+    calls = 0
+
+    def forward(self, scores):
+        if self.training:
+            self.calls += 1
+        return (scores * (1 + self.calls // 200)).softmax(-1)
+
+
+class Sized(nn.Module):
+    """Softmax less a distance, which is kept for one length, as a tensor and a number."""
+
+    keys = 0
+
+    def forward(self, scores):
+        if self.keys != scores.shape[3]:
+            self.keys, self.far = scores.shape[3], torch.arange(scores.shape[3])
+        self.last = (scores - self.far).softmax(-1)
+        return self.last
+
+
+class Off(nn.Module):
+    """Softmax that ends training."""
+
+    def forward(self, scores):
+        self.eval()
+        return scores.softmax(-1)
+
+
+FACTOR = nn.Parameter(torch.ones(()))
+
+
+def of_module(scores):
+    """Softmax times a parameter that no class has."""
+    hidden = scores == -torch.inf
+    return (scores.masked_fill(hidden, 0) * FACTOR).masked_fill(hidden, -torch.inf).softmax(-1)
+
+
+def stopping(scores):
+    """Softmax whose gradient is taken away on its way back."""
+    if scores.requires_grad:
+        scores.register_hook(lambda gradient: gradient * 0)
+    return scores.softmax(-1)
+
+
+UNTRAINED = [
+    (Listed, "in training, it learns a parameter that is none of its own, which is neither"),
+    (of_module, "in training, it learns a parameter that is none of its own, which is neither"),
+    (lambda s: nn.Parameter(s.softmax(-1)), "it learns a parameter that is none of its own"),
+    (stopping, "in training, its weights change with the scores and pass no gradient to them"),
+    (Lazy, "its parameters have no size before it is called; build them with their sizes"),
+    (Stepping, "in training, it keeps calls, which changes with each call and is not saved"),
+    (Off, "in training, it switches training on or off (train, eval); leave that to the run"),
+]
+
+
+@pytest.mark.parametrize(("mechanism", "fault"), UNTRAINED, ids=[fault for _, fault in UNTRAINED])
+def test_what_would_not_be_trained_or_saved_is_refused(own, mechanism, fault):
+    assert fault in said_of(own(mechanism))[1]
+
+
+@pytest.mark.parametrize("mechanism", [Registered, Sized])
+def test_parameters_of_its_own_and_what_is_kept_for_a_length_pass(own, mechanism):
+    check_mechanisms(own(mechanism))
 
 
 def test_a_change_at_the_very_last_call_is_seen(own):

@@ -76,11 +76,22 @@ def write_records(path: Path, records: Iterable[Mapping[str, object]]) -> None:
 
 
 def parse_json(content: str | bytes) -> Any:
-    """Return the value that a JSON text holds, None for what is no such text."""
+    """Return the value that a JSON text holds, None for what is no such text.
+
+    An object that has a key twice is none: the first value would be lost.
+    """
     try:
-        return json.loads(content)
+        return json.loads(content, object_pairs_hook=_each_once)
     except (ValueError, RecursionError):  # a number too long, brackets too deep
         return None
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; raise ValueError where a key stands twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError
+    return found
 
 
 def read_records(path: Path) -> Iterator[Record]:

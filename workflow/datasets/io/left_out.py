@@ -15,7 +15,20 @@ from workflow.datasets.io.files import write_bytes
 from workflow.errors import CORRECT, FETCH_AGAIN, DataError
 
 GZIP = b"\x1f\x8b"
-UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+BEGINNINGS: dict[bytes, str] = {
+    codecs.BOM_UTF32_LE: "in UTF-32; save it as UTF-8",
+    codecs.BOM_UTF32_BE: "in UTF-32; save it as UTF-8",
+    codecs.BOM_UTF16_LE: "in UTF-16; save it as UTF-8",
+    codecs.BOM_UTF16_BE: "in UTF-16; save it as UTF-8",
+    GZIP: "packed by gzip; unpack it",
+    b"BZh91AY&SY": "packed by bzip2; unpack it",
+    b"\xfd7zXZ": "packed by xz; unpack it",
+    b"\x28\xb5\x2f\xfd": "packed by zstd; unpack it",
+    b"7z\xbc\xaf": "in a 7z archive; unpack it",
+    b"PK\x03\x04": "in a zip archive or a document of Office; unpack it, or save it as text",
+    b"%PDF-": "in a PDF; save it as text",
+}
+"""How content begins that is no text, and what helps."""
 MARKS = re.compile(rb"^(?:%b)+" % codecs.BOM_UTF8, re.MULTILINE)
 """Marks of UTF-8 at the beginning of a line: files that were put together have them there too."""
 COUNTS = "counts.json"
@@ -60,10 +73,12 @@ class LeftOut:
         """Return a text of the file `path` without the marks of UTF-8 (BOM) that it may begin with.
 
         Lines of UTF-8 may begin with them too. Each byte that can't be decoded, and each zero,
-        becomes U+FFFD and is counted. Raises DataError for UTF-16.
+        becomes U+FFFD and is counted. Raises DataError for content that is UTF-16 or is packed.
         """
-        if encoding == "utf-8" and content.startswith(UTF_16):
-            raise DataError(f"{path}: this text is in UTF-16; save it as UTF-8.")
+        if encoding == "utf-8":
+            for beginning, fault in BEGINNINGS.items():
+                if content.startswith(beginning):
+                    raise DataError(f"{path}: this text is {fault}.")
         return self.decode_line(path, content.removeprefix(codecs.BOM_UTF8), encoding)
 
     def decode_line(self, path: Path, content: bytes, encoding: str = "utf-8") -> str:
