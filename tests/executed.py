@@ -27,8 +27,8 @@ from workflow.planning.identity import canonical, identity, measuring_roots, run
 
 EXEMPT = {
     *(f"model.store.{name}" for name in ("checksums", "files", "provenance", "runs")),
-    *(f"model.training.{name}" for name in ("mechanism_check", "preflight", "process_state")),
-    *(f"model.training.{name}" for name in ("state", "watchdog")),
+    *(f"model.training.{name}" for name in ("mechanism_check", "mechanism_repeats", "preflight")),
+    *(f"model.training.{name}" for name in ("process_state", "state", "watchdog")),
 }
 """What keeps, and what refuses."""
 OPTIMIZED = 1

@@ -1,5 +1,6 @@
 """The plan of `config.yaml` with a user's files of changes and a command line's settings."""
 
+import os
 import re
 from copy import deepcopy
 from pathlib import Path
@@ -126,6 +127,19 @@ def test_a_file_that_cannot_be_used_is_named(root):
         configured(root, [root / "mine.yaml"])
     with pytest.raises(InputError, match=r"none\.yaml: cannot be read"):
         configured(root, [root / "none.yaml"])
+
+
+def test_what_is_no_regular_file_is_not_waited_for(root):
+    os.mkfifo(root / "pipe.yaml")
+    for file in (root / "pipe.yaml", Path("/dev/zero")):
+        with pytest.raises(InputError, match=rf"{file}: cannot be read \(it is no regular file"):
+            configured(root, [file])
+    (root / "link.yaml").symlink_to("first.yaml")
+    long = root / f"{'a' * 250}.yaml"
+    long.write_text("seeds: 3")
+    assert configured(root, [root / "link.yaml", long]).config["seeds"] == 3
+    with pytest.raises(InputError, match=r"cannot be read \(File name too long"):
+        configured(root, [root / f"{'a' * 256}.yaml"])
 
 
 def test_two_overlays_would_hide_under_one_name(root):

@@ -65,6 +65,7 @@ def test_what_a_file_of_the_project_says(fresh, file, old, new, says):
         ),
         (["seeds: 1\nseeds: 2\n"], 'a.yaml, line 2: not valid YAML: the key "seeds" stands twice'),
         ([WRONG, WRONG.replace("mine", "yours")], 'b.yaml: overlay.name: "yours", where '),
+        (["__use_yte__: true\nseeds: 1\n"], 'a.yaml: top level: unknown key "__use_yte__"'),
     ],
 )
 def test_what_files_of_changes_say(fresh, texts, says):
@@ -72,6 +73,12 @@ def test_what_files_of_changes_say(fresh, texts, says):
     for file, text in zip(files, texts, strict=True):
         (fresh.root / file).write_text(text)
     refuses(fresh, says, asked=("--configfile", *files))
+
+
+def test_the_configuration_is_never_replaced(fresh):
+    (fresh.root / "a.yaml").write_text("seeds: 1\n")
+    asked = ("--replace-workflow-config", "--configfile", "a.yaml")
+    refuses(fresh, "--replace-workflow-config: config.yaml is always read", asked=asked)
 
 
 def test_a_working_folder_that_cannot_be_written(fresh):

@@ -68,11 +68,13 @@ def file_named(root: Path, changes: Iterable[Path], given: Iterable[str]) -> Ite
         yield
     except InputError as error:
         where, _, said = str(error).partition(": ")
+        if where not in ("config", "overlay"):
+            raise
         text = str(error) if where == "overlay" else said
         unknown = re.match(r'unknown key "(.*?)" \(known: ', text)
         keys = [unknown[1]] if unknown else re.findall(r"\w+", text)
         files = [*reversed([*changes]), root / "config.yaml"]
-        if where not in ("config", "overlay") or keys[0] in {*given}:
+        if keys[0] in {*given}:
             raise
         file, found = max(((file, lines(file, keys)) for file in files), key=lambda of: len(of[1]))
         if len(found) == 1:
@@ -90,6 +92,9 @@ def read_files(root: Path, changes: Iterable[Path] = ()) -> list[dict[str, objec
     """
     check_environment(os.environ)
     files = [root / "config.yaml", *changes]
+    for file in files:  # a pipe or a device would be waited for, and each is read more than once
+        if os.path.exists(file) and not (os.path.isfile(file) or os.path.isdir(file)):
+            raise InputError(f"{file}: cannot be read (it is no regular file); write one")
     found = [dict(load_yaml(files[0], Configuration)), *map(read_yaml, files[1:])]
     named: dict[str, Path] = {}
     for file, said in zip(files, found, strict=True):
