@@ -35,6 +35,8 @@ from workflow.errors import DataError
 class Toy(LabelledText):
     """Texts that are at hand."""
 
+    files = ()
+
     def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
         return SPLITTED
 

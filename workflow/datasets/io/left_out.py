@@ -200,9 +200,9 @@ def invisible(text: str) -> bool:
 def visible(text: str) -> str:
     """Return a text without the characters that nobody sees, so that they split no word.
 
-    A space without width (U+200B) becomes one with: it is where a word ends. As in RFC 5892, A.1
-    and A.2, joiners stay behind a virama, and what keeps two Arabic letters apart stays, since they
-    change what is read. A soft hyphen that is in no word is a dash.
+    A space without width (U+200B) becomes one with: it is where a word ends. As in RFC 5892,
+    joiners stay behind a virama, and what keeps two Arabic letters apart stays, since they change
+    what is read. A soft hyphen that is in no word is a dash.
     """
     return UNSEEN.sub(_seen, text.replace("\u200b", " "))
 
