@@ -39,7 +39,7 @@ odd := $(firstword $(filter-out $(KNOWN),$(foreach name,$(.VARIABLES),\
 	$(if $(findstring command line,$(origin $(name))),$(name)))))
 ifneq ($(odd),)
 $(error error: $(odd)= is no variable of this Makefile$(shell "$(PYTHON)" -c \
-	'import sys; from workflow.errors import nearest; print(nearest(sys.argv[1].upper(), sys.argv[2:]))' \
+	'import sys; from workflow.runtime.errors import nearest; print(nearest(sys.argv[1].upper(), sys.argv[2:]))' \
 	"$(odd)" $(KNOWN)))
 endif
 
@@ -146,11 +146,11 @@ lint: style  ## Check style, workflow, equations, what is published and every YA
 quick: style  ## Run before a commit (three minutes): style, types, and the quicker tests
 	$(VENV)/bin/python -m pytest -q -n auto --dist worksteal --ignore tests/planning/test_shipped_experiments.py \
 		--ignore tests/planning/test_code.py --ignore tests/model/architectures \
-		tests/definitions tests/planning tests/model tests/terminal tests/reporting/claims tests/reporting/tables \
+		tests/definitions tests/planning tests/model tests/runtime tests/terminal tests/reporting/claims tests/reporting/tables \
 		tests/reporting/statistics
 
 unit: $(TEST_READY)  ## Run the test suite, and tell the lines that it has not run
-	$(VENV)/bin/python -m pytest -n auto --dist worksteal -p tests.lines --durations 15
+	$(VENV)/bin/python -m pytest tests tests/laboratory -n auto --dist worksteal -p tests.lines --durations 15
 
 dry-runs: $(READY)  ## Plan every scale without running anything
 	@for scale in demo lite paper; do for profile in profiles/default slurm; do \
@@ -168,21 +168,21 @@ offline: $(TEST_READY)  ## Run the demo without a network, check it in every way
 	folder=$$(mktemp -d); \
 	$$alone $(MAKE) --no-print-directory demo RESULTS="$$folder/fresh results"; \
 	test -s "$$folder/fresh results/demo/report.html"; \
-	$(VENV)/bin/python -m tests.endurance --kills 100 > "$$folder/said.txt" 2>&1 & disturbed=$$!; \
-	$(VENV)/bin/python -m tests.flips "$$folder/fresh results" --flips 500; \
+	$(VENV)/bin/python -m tests.laboratory.endurance --kills 100 > "$$folder/said.txt" 2>&1 & disturbed=$$!; \
+	$(VENV)/bin/python -m tests.laboratory.flips "$$folder/fresh results" --flips 500; \
 	wait $$disturbed || { cat "$$folder/said.txt"; exit 1; }; cat "$$folder/said.txt"; \
-	$(VENV)/bin/python -m tests.executed "$$folder/fresh results"; \
-	$(VENV)/bin/python -m tests.explored "$$folder/fresh results" --examples 50 --triples 1000; \
+	$(VENV)/bin/python -m tests.laboratory.executed "$$folder/fresh results"; \
+	$(VENV)/bin/python -m tests.laboratory.explored "$$folder/fresh results" --examples 50 --triples 1000; \
 	rm -r "$$folder"
 
 proofs: $(READY)  ## Make the newest proofs again (five minutes), and an older one
 	@$(SACCADE) equivalent --check 5
 
 crates: $(CRATES_READY)  ## Validate the RO-Crates of docs/reproduction, in an environment of its own
-	$(VENV)-crates/bin/python -m tests.validated
+	$(VENV)-crates/bin/python -m tests.laboratory.validated
 
 slurm: $(TEST_READY)  ## Run the faults of docs/reliability.md on a real Slurm (Debian, as root)
-	$(VENV)/bin/python -m tests.slurm
+	$(VENV)/bin/python -m tests.laboratory.slurm
 
 bench: $(BENCH_READY)  ## Measure speed beside other engines (one core, half an hour)
 	@for shape in iwslt small; do \

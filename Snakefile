@@ -27,7 +27,7 @@ rule all:
         sentence(INPUTS.explorer),
 
 
-with one_sentence():
+with exit_on_user_error():
     TARGETS.check_names(rule.name for rule in workflow.rules)
 
 # One per experiment, per table and figure (<paper>_<table>), and per paper.

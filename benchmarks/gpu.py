@@ -39,7 +39,7 @@ from model.batches.pairs import PairSampler
 from model.objectives.classification import Classification
 from model.objectives.translation import Translation
 from model.training.optimization import adam, autocast, set_numerics
-from model.training.preflight import prepare_process
+from workflow.runtime.preflight import prepare_process
 
 CUDA = torch.cuda.is_available()
 DEVICE = torch.device("cuda" if CUDA else "cpu")

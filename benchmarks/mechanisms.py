@@ -27,7 +27,7 @@ from model.batches.batching import Batch, Sampler, collate
 from model.build import build
 from model.objectives.classification import Classification
 from model.training.optimization import set_numerics
-from model.training.preflight import prepare_process
+from workflow.runtime.preflight import prepare_process
 
 STREAMS = (
     "model.architectures.transformer:Transformer",

@@ -16,9 +16,9 @@ from model.batches.pairs import PairBatch, pairs_in_order
 from model.build import build
 from model.probes.quality.translation_scores import as_written, scores
 from model.probes.words.subwords import plain
-from model.store.checksums import check_files
-from model.store.runs import read_result
 from workflow.datasets.io.checksums import read_manifest
+from workflow.runtime.integrity import check_files
+from workflow.runtime.store import read_result
 
 SPLIT = "test"
 TOKENS = 4096

@@ -29,9 +29,9 @@ from benchmarks.race import Job, Turn, Work, race, summary
 from benchmarks.record import FOLDER, record
 from benchmarks.trained import bleu, trained_shape
 from benchmarks.training import training, work_per_token
-from model.store.checksums import Damaged
 from model.training.optimization import set_numerics
-from model.training.preflight import prepare_process
+from workflow.runtime.integrity import Damaged
+from workflow.runtime.preflight import prepare_process
 
 SMALL_ONLY = ("torch, fast products", "torch, compiled")
 """Who trains at shape `small` alone: all at once would need 20 GB at `iwslt`."""

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, settings
 
 from tests.forked import PRELOADED, Forked
 from workflow.definitions.paper import Paper
-from workflow.forking import PLACE, THREADS, forks
+from workflow.runtime.fork_server import PLACE, THREADS, forks
 
 os.environ.update(dict.fromkeys(THREADS, "1"))  # read when torch is imported, which is later
 

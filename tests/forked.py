@@ -6,13 +6,13 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from workflow.forking import IMPORTED, PLACE, THREADS
+from workflow.runtime.fork_server import IMPORTED, PLACE, THREADS
 
 ROOT = Path(__file__).resolve().parents[1]
 PRELOADED = (*IMPORTED, "snakemake.cli", "pytest", "hypothesis")
 START = f"""import sys
 sys.path[0] = {str(ROOT)!r}
-from workflow.forking import be
+from workflow.runtime.fork_server import be
 be(sys.argv[1], sys.argv[2:])"""
 """Runs a program as `python -m` does, but as a fork."""
 

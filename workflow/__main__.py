@@ -5,9 +5,9 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-from workflow.errors import nearest
-from workflow.failure import one_sentence
-from workflow.forking import say_interrupted
+from workflow.runtime.errors import nearest
+from workflow.runtime.failure import exit_on_user_error
+from workflow.runtime.fork_server import say_interrupted
 from workflow.terminal.command import Parser
 
 PROGRAM = "python -m workflow"
@@ -27,7 +27,7 @@ def main(arguments: list[str]) -> None:
         command = import_module(f"workflow.commands.{commands[name].stem}")
         parser = Parser(prog=f"{PROGRAM} {name}", description=summary(commands[name]))
         command.add_arguments(parser)
-        with one_sentence():
+        with exit_on_user_error():
             command.main(parser.parse_args(others))
 
 

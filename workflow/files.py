@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from model.store.checksums import check_files, listed, read_sealed, sealed
-from model.store.files import write_atomically
-from workflow.errors import ReportingError
-from workflow.lines import read_line, write_lines
+from workflow.runtime.atomic import write_atomically
+from workflow.runtime.errors import ReportingError
+from workflow.runtime.integrity import check_files, checksums_of, read_verified, with_checksum
+from workflow.runtime.json_lines import read_line, write_lines
 
 SIDECARS = "provenance.jsonl"
 """What is told of all tables or figures in a published folder."""
@@ -26,13 +26,13 @@ def write_text(path: Path, text: str) -> None:
 
 def write_json(path: Path, value: Any) -> None:
     """Write sealed JSON, indented for a reader; NaN is refused."""
-    write_atomically(path, sealed(value, indent=1))
+    write_atomically(path, with_checksum(value, indent=1))
 
 
 def read_json(path: Path) -> dict[str, Any]:
     """Read sealed JSON; raise ReportingError when it is missing, Damaged when it was changed."""
     try:
-        return read_sealed(path)
+        return read_verified(path)
     except FileNotFoundError:
         raise ReportingError(
             f"{path}: this file does not exist; run the job that writes it."
@@ -47,7 +47,7 @@ def read_history(path: Path) -> list[dict[str, Any]]:
 def write_sidecar(prefix: Path, value: Mapping[str, object], kinds: Iterable[str]) -> None:
     """Write `<prefix>.json` with what is told of a table or figure, and of its files, by kind."""
     names = [f"{prefix.name}.{kind}" for kind in kinds]
-    write_json(prefix.with_suffix(".json"), {**value, "files": listed(prefix.parent, names)})
+    write_json(prefix.with_suffix(".json"), {**value, "files": checksums_of(prefix.parent, names)})
 
 
 def read_sidecar(file: Path) -> dict[str, Any]:
@@ -76,7 +76,10 @@ def fold_sidecars(folder: Path, kinds: Collection[str]) -> None:
         for name in {path.name, *sidecar["files"]} - own:
             path.with_name(name).unlink()
         kept = [name for name in own if path.with_name(name).is_file()]
-        told[f"{path.parent.name}/{path.stem}"] = {**sidecar, "files": listed(path.parent, kept)}
+        told[f"{path.parent.name}/{path.stem}"] = {
+            **sidecar,
+            "files": checksums_of(path.parent, kept),
+        }
     if told:
         write_lines(folder / SIDECARS, told)
 

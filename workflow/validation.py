@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import ErrorDetails
 
-from workflow.errors import InputError, nearest, unknown
+from workflow.runtime.errors import InputError, nearest, unknown
 
 Kind = TypeVar("Kind")
 Schema = dict[str, Any]

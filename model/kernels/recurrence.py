@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-State = tuple[Tensor, Tensor]
+RecurrentState = tuple[Tensor, Tensor]
 """Hidden and cell state, (B, H) each."""
 
 
@@ -33,8 +33,8 @@ class SymbolLSTM(nn.Module):
         self.lstm = nn.LSTM(width, hidden)
 
     def forward(
-        self, tokens: Tensor, embedding: Tensor, state: State | None = None
-    ) -> tuple[Tensor, State]:
+        self, tokens: Tensor, embedding: Tensor, state: RecurrentState | None = None
+    ) -> tuple[Tensor, RecurrentState]:
         """Read symbols.
 
         Args:
@@ -49,7 +49,9 @@ class SymbolLSTM(nn.Module):
         with torch.autocast(tokens.device.type, enabled=False):
             return self._read(tokens, embedding.to(next(self.lstm.parameters()).dtype), state)
 
-    def _read(self, tokens: Tensor, embedding: Tensor, state: State | None) -> tuple[Tensor, State]:
+    def _read(
+        self, tokens: Tensor, embedding: Tensor, state: RecurrentState | None
+    ) -> tuple[Tensor, RecurrentState]:
         if state is None:
             zeros = embedding.new_zeros(tokens.shape[1], self.hidden)
             state = (zeros, zeros)

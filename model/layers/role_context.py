@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from model.kernels.recurrence import SymbolLSTM
 from model.layers.packing import Layout
 
-State = tuple[Tensor, ...]
+ContextState = tuple[Tensor, ...]
 """What is left of the tokens before, (R, ...) of R hypotheses; empty at the start."""
 
 
@@ -63,7 +63,7 @@ class LSTMContext(nn.Module):
         left = states.flatten(0, 1).index_select(0, back * batch + rows)
         return torch.cat([right, left], 1)
 
-    def step(self, e: Tensor, state: State) -> tuple[Tensor, State]:
+    def step(self, e: Tensor, state: ContextState) -> tuple[Tensor, ContextState]:
         """Newest tokens (R, D) of R hypotheses to what is known of them, (R, H), and the state."""
         before = state[0] if state else e.new_zeros(len(e), self.rightward.hidden)
         newest = torch.arange(len(e), device=e.device)[None]
@@ -103,7 +103,7 @@ class ConvolutionContext(nn.Module):
         context: Tensor = self.linear(seen.flatten(1)).relu()
         return context
 
-    def step(self, e: Tensor, state: State) -> tuple[Tensor, State]:
+    def step(self, e: Tensor, state: ContextState) -> tuple[Tensor, ContextState]:
         """Newest tokens (R, D) of R hypotheses to what is known of them, (R, H), and the state."""
         before = state[0] if state else e.new_zeros(len(e), self.window, e.shape[1])
         after = torch.cat([before[:, 1:], e[:, None]], 1)

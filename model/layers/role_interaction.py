@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from model.kernels.dropout import Dropout
 from model.kernels.role_sum import role_sum
 from model.layers.packing import Layout
-from model.layers.role_context import ConvolutionContext, LSTMContext, State
+from model.layers.role_context import ContextState, ConvolutionContext, LSTMContext
 
 COMBINATIONS = ("full", "rank_1", "added")
 
@@ -114,7 +114,7 @@ class RoleInteraction(nn.Module):
         """Tokens e (N, D) to e~ (N, D)."""
         return self._transform(e, self.context(e, layout))
 
-    def step(self, e: Tensor, state: State) -> tuple[Tensor, State]:
+    def step(self, e: Tensor, state: ContextState) -> tuple[Tensor, ContextState]:
         """Newest tokens e (N, D) of N hypotheses to e~, and the state to go on from."""
         context, state = self.context.step(e, state)
         return self._transform(e, context), state

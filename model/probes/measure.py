@@ -11,11 +11,11 @@ from torch import Tensor, nn
 
 from model.batches.batching import Batch, in_order
 from model.batches.corpus import Corpus
-from model.training.checkpointer import Row
+from model.training.checkpointer import HistoryRow
 
 Scalar = dict[str, Any]
 """A metric as the measures hold it, see `scalar`."""
-History = Sequence[Row]
+History = Sequence[HistoryRow]
 """The rows that training recorded."""
 
 

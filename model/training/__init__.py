@@ -1,5 +1,4 @@
-"""One run from its first update to its last: loop, optimisation, state, processes, what is tried
-before.
+"""One run from its first update to its last: loop, optimisation, processes.
 
 It imports objectives and all below.
 """

@@ -11,9 +11,9 @@ from torch import Tensor
 Weights = dict[str, Tensor]
 
 
-Row = dict[str, Any]
+HistoryRow = dict[str, Any]
 """A row of the history: metrics, and `split`, `step`, `epoch` and `seconds`."""
-State = dict[str, Any]
+TrainingState = dict[str, Any]
 """All that the loop carries from one update to the next, by part."""
 
 
@@ -23,11 +23,11 @@ class Checkpointer:
     What the first process has loaded, it sends to all.
     """
 
-    def load(self) -> State | None:
+    def load(self) -> TrainingState | None:
         """The newest whole state, or None for a new run."""
         return None
 
-    def save(self, state: State) -> None:
+    def save(self, state: TrainingState) -> None:
         """Keep a state."""
 
     def due(self) -> bool:
@@ -48,7 +48,7 @@ class Checkpointer:
     def drop(self, update: int) -> None:
         """Drop the weights of an update if they are kept."""
 
-    def record(self, rows: list[Row]) -> None:
+    def record(self, rows: list[HistoryRow]) -> None:
         """Show the history so far."""
 
 

@@ -3,7 +3,7 @@
 All that the result depends on is in the spec, and all that the loop carries from one update to the
 next is in one state dictionary; so a run that is killed and resumed ends, on the same type of CPU
 with the same thread count, bit for bit where it would have ended undisturbed. Where the state is
-kept is the checkpointer's business (`model.training.state`).
+kept is the checkpointer's business (`workflow.runtime.disk_checkpointer`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from model.batches.batching import Sampler, in_order
 from model.batches.corpus import Corpus
 from model.build import Spec, build, count_parameters
 from model.objectives.loss import Objective
-from model.training.checkpointer import Checkpointer, Row, State, Weights, average
+from model.training.checkpointer import Checkpointer, HistoryRow, TrainingState, Weights, average
 from model.training.evaluation import evaluate
 from model.training.optimization import adam, autocast, learning_rate, set_numerics
 from model.training.process_group import SINGLE_PROCESS, ProcessGroup
@@ -39,7 +39,7 @@ class Interrupted(Exception):
 
 
 @dataclass
-class Progress:
+class TrainingProgress:
     """What the loop carries beside weights and optimiser; all of it is in the state."""
 
     update: int = 0
@@ -47,7 +47,7 @@ class Progress:
     seconds: float = 0.0
     best_value: float | None = None
     best_update: int = 0
-    rows: list[Row] = field(default_factory=list)
+    rows: list[HistoryRow] = field(default_factory=list)
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Trained:
     """The result of a run: the selected weights and what it took."""
 
     weights: Weights
-    progress: Progress
+    progress: TrainingProgress
     updates: int
     parameters: int
 
@@ -141,7 +141,7 @@ class _Loop:
         self.checkpoints = set(spec["checkpoints"])
         self.averaged = self._averaged()
         self.optimizer = adam(model, self.training["optimizer"])
-        self.progress = Progress()
+        self.progress = TrainingProgress()
         self.best: Weights | None = None
         self.window = self._new_window()
         self.started = time.monotonic()
@@ -291,14 +291,14 @@ class _Loop:
         else:
             self.progress.best_update = self.progress.update
 
-    def _row(self, values: Row) -> None:
+    def _row(self, values: HistoryRow) -> None:
         done = self._clocked()
         epoch = round(done.update / self.per_epoch, 4)
         row = {"step": done.update, "epoch": epoch, "seconds": round(done.seconds, 3)}
         done.rows.append(row | values)
         self.checkpointer.record(done.rows)
 
-    def _clocked(self) -> Progress:
+    def _clocked(self) -> TrainingProgress:
         """The progress with its clock brought up to now."""
         now = time.monotonic()
         self.progress.seconds += now - self.started
@@ -309,7 +309,7 @@ class _Loop:
         finite = torch.ones((), dtype=torch.bool, device=self.device)
         return {"sums": {}, "units": 0, "tokens": 0, "finite": finite, "began": time.monotonic()}
 
-    def _state(self) -> State:
+    def _state(self) -> TrainingState:
         cuda = torch.cuda.get_rng_state(self.device) if self.device.type == "cuda" else None
         window = {name: value for name, value in self.window.items() if name != "began"}
         return {
@@ -331,7 +331,7 @@ class _Loop:
         torch.set_rng_state(state["random"]["cpu"].cpu())
         if self.device.type == "cuda" and state["random"]["cuda"] is not None:
             torch.cuda.set_rng_state(state["random"]["cuda"].cpu(), self.device)
-        self.progress = Progress(**state["progress"])
+        self.progress = TrainingProgress(**state["progress"])
         self.window |= state["window"]
         self.say(f"resumed after update {self.progress.update} of {self.updates}")
 

@@ -14,11 +14,11 @@ from model.architectures.translation.beam_search import Beam
 from model.build import build
 from model.probes.measure import Subject
 from model.probes.quality.translation_scores import translation_scores
-from model.store.checksums import Damaged, listed
 from tests.model.corpora import CPU
 from tests.model.parallel import write_parallel
 from tests.scripts.conftest import as_encoded
 from tests.sealing import flip, put
+from workflow.runtime.integrity import Damaged, checksums_of
 
 TEXTS = [
     ("the dog sees a bird", "der hund sieht ein@@ en vogel"),
@@ -51,7 +51,7 @@ def run(tmp_path, corpus):
     weights = {name: value.clone() for name, value in model.state_dict().items()}
     save_file(weights, folder / "weights.safetensors")
     (folder / "spec.json").write_text(json.dumps({"model": NODE}))
-    files = listed(folder, ["weights.safetensors"])
+    files = checksums_of(folder, ["weights.safetensors"])
     put(folder / "run.json", {"files": files, "checkpoints": {}})
     return folder
 

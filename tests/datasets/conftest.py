@@ -12,7 +12,7 @@ import pytest
 from tests.datasets.loopback import Server
 from workflow.datasets.io.checksums import read_manifest
 from workflow.datasets.kinds.recipe import load
-from workflow.errors import DataError
+from workflow.runtime.errors import DataError
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from workflow.datasets.encoded.prepared import prepared_lines
-from workflow.datasets.io.files import read_records
+from workflow.datasets.io.dataset_files import read_records
 
 
 def records(folder: Path, *splits: str) -> list[dict[str, Any]]:

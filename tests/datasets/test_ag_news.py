@@ -9,7 +9,7 @@ import pytest
 
 from tests.datasets.folders import records
 from workflow.datasets.ag_news import SUBSETS
-from workflow.datasets.io.files import SPLITS
+from workflow.datasets.io.dataset_files import SPLITS
 from workflow.datasets.kinds.recipe import files
 
 NAMES = {

@@ -19,8 +19,8 @@ from tests.datasets.test_scripts import refused
 from workflow.datasets import coco
 from workflow.datasets.fetched import origins
 from workflow.datasets.fetched.origins import Origin
-from workflow.datasets.io.files import read_records
-from workflow.datasets.io.left_out import LeftOut, read_left_out
+from workflow.datasets.io.dataset_files import read_records
+from workflow.datasets.io.left_out import Dropped, read_left_out
 from workflow.datasets.kinds import feature_files
 from workflow.datasets.kinds.captioned_images import FEATURES, Captioned
 from workflow.datasets.kinds.image_features import (
@@ -30,7 +30,7 @@ from workflow.datasets.kinds.image_features import (
     write_index,
 )
 from workflow.datasets.kinds.recipe import load
-from workflow.errors import DataError
+from workflow.runtime.errors import DataError
 
 RECIPE = {"dataset": "coco", "regions": 3, "threshold": 1}
 SPLIT_OF = {11: "train", 12: "restval", 13: "val", 14: "test"}
@@ -195,13 +195,13 @@ def test_an_image_of_another_form_is_told(changes):
     image = {"cocoid": 7, "split": "val", "sentences": [{"tokens": ["a"], "raw": "A."}]}
     image = changes if not isinstance(changes, dict) else {**image, **changes}
     with pytest.raises(DataError, match=r'list, image 2: expected an object with a number "cocoi'):
-        coco._image("list, image 2", image, LeftOut())
+        coco._image("list, image 2", image, Dropped())
 
 
 def test_an_odd_image_is_taken():
     sentences = [{"tokens": [], "raw": ""}, {"tokens": ["two words", "5"], "raw": " Odd\n"}]
     odd = {"cocoid": "7", "split": "val", "sentences": sentences}
-    found = coco._image("list, image 2", odd, LeftOut())
+    found = coco._image("list, image 2", odd, Dropped())
     assert found == ("dev", Captioned("7", ["two words 5"], ["", "Odd"]))
 
 

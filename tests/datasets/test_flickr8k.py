@@ -15,9 +15,9 @@ from tests.datasets.folders import decoded, tar, zipped
 from workflow.datasets import flickr8k
 from workflow.datasets.fetched import mirrors, origins
 from workflow.datasets.fetched.sources import load as load_sources
-from workflow.datasets.io.files import read_records
+from workflow.datasets.io.dataset_files import read_records
 from workflow.datasets.kinds.shape_pictures import COLOURS
-from workflow.errors import DataError
+from workflow.runtime.errors import DataError
 
 ALL = {"dataset": "flickr8k", "pixels": 8, "threshold": 2}
 DRAWN = {"dataset": "flickr8k", "source": "generated", "pixels": 32, "threshold": 1, "seed": 0}

@@ -6,7 +6,7 @@ from tests.datasets.folders import examples, labelled, records, tar
 from workflow.datasets.imdb import ARCHIVE, MEMBER
 from workflow.datasets.io.archives import members
 from workflow.datasets.io.checksums import read_manifest
-from workflow.datasets.io.files import SPLITS
+from workflow.datasets.io.dataset_files import SPLITS
 
 RECIPE = {"dataset": "imdb"}
 OTHER = {"dataset": "imdb", "protocol": "attention_learning"}

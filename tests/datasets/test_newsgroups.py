@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.datasets.folders import examples, labelled, names, records, tar
-from workflow.datasets.io.files import SPLITS
+from workflow.datasets.io.dataset_files import SPLITS
 from workflow.datasets.newsgroups import ARCHIVE, own_words
 
 MESSAGE = """From: fan@x.edu

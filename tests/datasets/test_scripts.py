@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from model.store.checksums import read_sealed
 from tests.sealing import flip
 from workflow.datasets.io import multicore
 from workflow.datasets.io.checksums import NAME, read_manifest, write_checksums
 from workflow.datasets.kinds.recipe import files, load
 from workflow.datasets.kinds.recipe import threads as recipe_threads
+from workflow.runtime.integrity import read_verified
 from workflow.scripts import encode, prepare
 
 GENERATED = {"dataset": "sst", "source": "generated", "train": 9, "dev": 3, "test": 3, "seed": 0}
@@ -153,7 +153,7 @@ def test_a_file_got_by_hand_is_recorded(script, tmp_path):
     result = script("fetch", *arguments)
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
     assert (tmp_path / name).read_text() == "{}\n"
-    origin = read_sealed(tmp_path / f"{name}.origin.json")
+    origin = read_verified(tmp_path / f"{name}.origin.json")
     assert (origin["from"], origin["files"][name]["bytes"]) == ("manual", 3)
 
 

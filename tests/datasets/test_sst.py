@@ -7,7 +7,7 @@ import pytest
 
 from tests.datasets.folders import decoded, examples, labelled, names, records, rows
 from workflow.datasets.grammars.labelled_clauses import SENTIMENT
-from workflow.datasets.io.files import SPLITS
+from workflow.datasets.io.dataset_files import SPLITS
 from workflow.datasets.kinds.recipe import files
 
 GENERATED = {"dataset": "sst", "source": "generated", "train": 80, "dev": 40, "test": 20, "seed": 3}

@@ -9,7 +9,7 @@ from workflow.definitions.cells import check_tables
 from workflow.definitions.claims import check_claims
 from workflow.definitions.explorer import check_explorer
 from workflow.definitions.paper import Paper
-from workflow.errors import InputError
+from workflow.runtime.errors import InputError
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from workflow import ROOT
 from workflow.definitions.each import expanded
 from workflow.definitions.experiments import Experiments
 from workflow.definitions.loader import load_yaml, read_yaml
-from workflow.errors import InputError
+from workflow.runtime.errors import InputError
 
 PAPERS = sorted(ROOT.glob("workflow/papers/*/*.yaml"))
 

@@ -9,7 +9,7 @@ from workflow.__main__ import main
 from workflow.commands import equations
 from workflow.definitions.equations import FILE, check, citations, places
 from workflow.definitions.paper import Paper
-from workflow.errors import InputError
+from workflow.runtime.errors import InputError
 
 KEYS = ("snell2021", "zhao2019")
 NUMBERED = {

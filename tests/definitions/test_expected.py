@@ -12,11 +12,11 @@ from workflow.definitions.claims import claim_runs
 from workflow.definitions.expected import COLUMNS, ExpectedValues
 from workflow.definitions.figures import figure_runs
 from workflow.definitions.paper import Paper
-from workflow.errors import InputError, ReportingError
 from workflow.files import read_csv
 from workflow.reporting.measures import Measures
 from workflow.reporting.tables.corpora import COLUMNS as CORPUS_COLUMNS
 from workflow.reporting.tables.tabulating import tabulate
+from workflow.runtime.errors import InputError, ReportingError
 
 SIDES = ("left", "right")
 

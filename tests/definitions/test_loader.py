@@ -9,7 +9,7 @@ from workflow.definitions.claims import Claims
 from workflow.definitions.configuration import Configuration
 from workflow.definitions.experiments import Overlay
 from workflow.definitions.loader import load_yaml, read_yaml
-from workflow.errors import InputError
+from workflow.runtime.errors import InputError
 from workflow.validation import check
 
 CONFIG = {"scale": "demo", "experiments": "all", "results": "results", "device": "auto"}

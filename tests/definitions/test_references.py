@@ -9,7 +9,7 @@ from workflow import ROOT
 from workflow.definitions.expected import COLUMNS, ExpectedValues
 from workflow.definitions.paper import Paper
 from workflow.definitions.references import About, check_sources, key_of
-from workflow.errors import InputError
+from workflow.runtime.errors import InputError
 
 ONE = {
     "title": "A title",

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from workflow.equivalence.changed import Change, changes
-from workflow.equivalence.statements import Place
-from workflow.errors import InputError
+from workflow.equivalence.changed import CodeChange, changes
+from workflow.equivalence.statements import SourceSpan
 from workflow.planning.code import Project
+from workflow.runtime.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
 Code = str | Mapping[str, str]
@@ -40,7 +40,7 @@ def file_of(module: str) -> str:
 
 def difference(
     folder: Path, before: Code, after: Code, root: str = "m:f", new_root: str = ""
-) -> Change:
+) -> CodeChange:
     """What changed between two versions."""
     old, new = write(folder / "old", before), write(folder / "new", after)
     return changes(Project(old), [root], Project(new), [new_root or root])
@@ -56,15 +56,15 @@ def marked(code: Code, *marks: str) -> set[tuple[str, int]]:
     }
 
 
-def lines(places: tuple[Place, ...]) -> set[tuple[str, int]]:
+def lines(places: tuple[SourceSpan, ...]) -> set[tuple[str, int]]:
     return {(place.file, place.first) for place in places}
 
 
-def grouped(groups: tuple[tuple[Place, ...], ...]) -> set[tuple[str, int]]:
+def grouped(groups: tuple[tuple[SourceSpan, ...], ...]) -> set[tuple[str, int]]:
     return {line for group in groups for line in lines(group)}
 
 
-def check(change: Change, before: Code, after: Code, *values: str) -> None:
+def check(change: CodeChange, before: Code, after: Code, *values: str) -> None:
     """Compare a change with marks: `!` a CPU runs it, `gpu`, `both`, `any` reads what changed."""
     assert lines(change.old) == marked(before, "!", "both")
     assert lines(change.new) == marked(after, "!", "both")
@@ -351,7 +351,7 @@ def test_what_was_exchanged_is_a_value(tmp_path, before, after, values):
     change = difference(tmp_path, old, new)
     check(change, old, new, *values)
     assert all(
-        each.place_old == each.place_new == Place("m.py", 3, 3, "f") for each in change.values
+        each.place_old == each.place_new == SourceSpan("m.py", 3, 3, "f") for each in change.values
     )
 
 
@@ -479,8 +479,8 @@ SAME: dict[str, tuple[Code, Code]] = {
 @pytest.mark.parametrize("name", SAME)
 def test_what_does_the_same_is_no_change(tmp_path, name):
     before, after = SAME[name]
-    assert difference(tmp_path, before, after) == Change()
-    assert difference(tmp_path / "back", after, before) == Change()
+    assert difference(tmp_path, before, after) == CodeChange()
+    assert difference(tmp_path / "back", after, before) == CodeChange()
 
 
 def test_a_root_that_is_renamed_corresponds_by_its_place(tmp_path):
@@ -498,7 +498,7 @@ def test_roots_in_another_order_differ(tmp_path):
 def test_a_root_that_is_added_is_new_as_a_whole(tmp_path):
     root = write(tmp_path, "def f(): return 1\ndef g():\n    x = 2\n    return x")
     change = changes(Project(root), ["m:f"], Project(root), ["m:f", "m:g"])
-    assert change == Change(new=tuple(Place("m.py", n, n, "g") for n in (2, 3, 4)))
+    assert change == CodeChange(new=tuple(SourceSpan("m.py", n, n, "g") for n in (2, 3, 4)))
 
 
 def test_a_root_that_is_absent_is_named(tmp_path):
@@ -549,13 +549,13 @@ def test_a_place_is_the_lines_of_a_statement_and_of_a_compound_one_the_header(tm
 def test_what_reads_several_constants_is_a_group_for_each(tmp_path):
     before = "X = a()\nY = a()\nZ = 1\ndef f(x):\n    x += X\n    x += X + Y\n    return Z\n"
     change = difference(tmp_path, before, before.replace("a()", "b()"))
-    first, second = Place("m.py", 5, 5, "f"), Place("m.py", 6, 6, "f")
+    first, second = SourceSpan("m.py", 5, 5, "f"), SourceSpan("m.py", 6, 6, "f")
     assert change.old_any == change.new_any == ((first, second), (second,))
 
 
 def test_a_constant_that_nothing_is_seen_to_read_is_an_empty_group(tmp_path):
     change = difference(tmp_path, "class f:\n    x = 1", "class f:\n    x = 1\n    y = 2")
-    assert change == Change(new_any=((),))
+    assert change == CodeChange(new_any=((),))
 
 
 TESTS = [  # a test, and whether a GPU alone runs the body, the other branch
@@ -626,8 +626,8 @@ def test_what_a_gpu_alone_runs_is_apart(tmp_path, test, body, other, leave):
     ):
         change = difference(tmp_path / str(alone), version.replace(".a", ".b"), version)
         check(change, version, version)
-        assert change != Change()
-        assert difference(tmp_path / "none", plain, plain) == Change()
+        assert change != CodeChange()
+        assert difference(tmp_path / "none", plain, plain) == CodeChange()
 
 
 @pytest.mark.parametrize("leave", ["continue", "break", "raise ValueError", "return"])
@@ -704,7 +704,7 @@ def test_a_constant_that_both_read_is_a_group_and_a_place_of_a_gpu(tmp_path):
     before = "X = a()\ndef f(x):\n    if x.is_cuda:\n        return X\n    return -X\n"
     change = difference(tmp_path, before, before.replace("a()", "b()"))
     assert change.old == () and lines(change.gpu_old) == {("m.py", 4)}
-    assert change.old_any == ((Place("m.py", 5, 5, "f"),),)
+    assert change.old_any == ((SourceSpan("m.py", 5, 5, "f"),),)
 
 
 # The real tree.
@@ -726,18 +726,18 @@ def copied(tmp_path_factory) -> Path:
 
 
 def definitions(root: Path) -> list[tuple[Path, str]]:
-    """File and name of the functions and classes of `model/`, the program `bundle` aside."""
+    """File and name of the functions and classes of `model/`."""
     return [
         (path, node.name)
         for path in sorted((root / "model").rglob("*.py"))
         for node in ast.parse(path.read_text()).body
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and path.name != "bundle.py"
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
     ]
 
 
 def exchange(
     real: Project, copied: Path, generator: random.Random, edit: Callable[[ast.AST], bool]
-) -> tuple[str, Change]:
+) -> tuple[str, CodeChange]:
     """Edit a definition that can be; return its name, and what changed of what it reaches."""
     for path, name in generator.sample(definitions(copied), 100):
         text = path.read_text()
@@ -801,7 +801,7 @@ def test_the_layout_of_the_real_tree_is_no_change(real, copied):
     roots = [root_of(path, name, ROOT) for path, name in definitions(ROOT)]
     assert len(roots) > 300
     new = Project(copied)
-    assert changes(real, roots, new, roots) == Change()
+    assert changes(real, roots, new, roots) == CodeChange()
 
 
 @pytest.mark.parametrize("seed", range(100))

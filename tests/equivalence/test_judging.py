@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from workflow.equivalence.judging import (
-    Finding,
+    ResultComparison,
     compared,
     gone,
     results,
@@ -175,8 +175,11 @@ def test_arrays_of_another_length_are_different():
 
 
 def test_the_worst_finding_decides():
-    fine, close = Finding("same bits"), Finding("same to rounding", 1e-7, 1e-6, "a")
-    closer = Finding("same to rounding", 9e-7, 1e-6, "b")
+    fine, close = (
+        ResultComparison("same bits"),
+        ResultComparison("same to rounding", 1e-7, 1e-6, "a"),
+    )
+    closer = ResultComparison("same to rounding", 9e-7, 1e-6, "b")
     assert worst([fine, close, closer]) == closer
     assert worst([]) == fine
 

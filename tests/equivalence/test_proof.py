@@ -3,12 +3,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.planted_changes import changed, planted, right, verdict
+from tests.laboratory.planted_changes import changed, planted, right, verdict
 from workflow import ROOT
-from workflow.equivalence.changed import Change
+from workflow.equivalence.changed import CodeChange
 from workflow.equivalence.proof import Proof, missing, prove
-from workflow.equivalence.sides import Kind, Sides
-from workflow.equivalence.statements import Place
+from workflow.equivalence.sides import CodeKind, Sides
+from workflow.equivalence.statements import SourceSpan
 
 KIND = "copying_proxy/"
 """The kind of run that trains fastest."""
@@ -101,8 +101,8 @@ def test_code_that_fails_is_refused(tmp_path: Path):
 
 
 def test_a_constant_that_nothing_is_seen_to_read_refuses():
-    place = Place("a.py", 3, 4, "f")
-    change = Change(old=(place,), old_any=((place,),), new_any=((),))
+    place = SourceSpan("a.py", 3, 4, "f")
+    change = CodeChange(old=(place,), old_any=((place,),), new_any=((),))
     assert missing(change, "old", {("a.py", 3, 4)}) == []
     assert missing(change, "old", set()) == ["a.py:3 (f)", "a.py:3 (f)"]
     assert len(missing(change, "new", set())) == 1
@@ -131,7 +131,7 @@ def test_a_verdict_is_right_where_the_meaning_asks_for_it(meaning: str, found: s
 
 
 def test_a_verdict_is_named_as_a_change_is():
-    proof = Proof(Kind("training", "a", "b"), "name")
+    proof = Proof(CodeKind("training", "a", "b"), "name")
     assert verdict(proof) == "none"
     proof.refusals.append("not executed")
     assert verdict(proof) == "refused"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from workflow.errors import InputError
+from workflow.runtime.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -17,7 +17,7 @@ PARTS = {
     "model/training/loop.py": "from model.loop import STEPS\ndef train(): return STEPS\n",
     "model/batches/corpus.py": "class Corpus: ...\n",
     "model/training/process_group.py": "def join(): ...\n",
-    "model/store/record.py": "class Record: ...\n",
+    "model/probes/checkpoint_ranks.py": "class Record: ...\n",
     "model/probes/measure.py": "class Subject: ...\n",
     "model/loop.py": "STEPS = 1\n",
     "model/network.py": "class Network:\n    def __init__(self, width, layers=1): ...\n",

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from model.store.checksums import read_sealed
 from tests.planning.conftest import CONFIG
-from workflow.errors import InputError
-from workflow.planning.budget import check_budget, remember, too_large, too_long
+from workflow.planning.budget import check_budget, save_plan, too_large, too_long
 from workflow.planning.cost import Cost, Estimate, Estimator, Job, by_experiment, uses_gpu
 from workflow.planning.plan import Plan
+from workflow.runtime.errors import InputError
+from workflow.runtime.integrity import read_verified
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -149,10 +149,10 @@ def test_more_heads_than_there_is_time_for_are_told_by_their_estimate(tmp_path):
 def test_plans_of_other_runs_are_kept(tmp_path):
     plan, path = made(tmp_path), tmp_path / "lite" / "plan.json"
     one = Estimate(10, 10, 1, 1, "scaled")
-    remember(plan, [Cost({"x/a/seed-0": one, "x/b/seed-0": one})])
+    save_plan(plan, [Cost({"x/a/seed-0": one, "x/b/seed-0": one})])
     two, free = Estimate(20, 20, 1, 1, "measured"), Estimate(0, 0, 0, 0, "store")
-    remember(plan, [Cost({"x/a/seed-0": two, "x/b/seed-0": free})])
-    runs = read_sealed(path)["runs"]
+    save_plan(plan, [Cost({"x/a/seed-0": two, "x/b/seed-0": free})])
+    runs = read_verified(path)["runs"]
     found = {key: one["seconds"] for key, one in runs.items()}
     assert found == {"x/a/seed-0": 20, "x/b/seed-0": 10}
 

@@ -10,8 +10,8 @@ import yaml
 from snakemake.utils import update_config
 
 from tests.planning.conftest import sentence
-from workflow.errors import InputError
 from workflow.planning.configured import VARIABLES, configuration, configured, laid_over
+from workflow.runtime.errors import InputError
 
 
 @pytest.fixture

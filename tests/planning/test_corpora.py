@@ -7,8 +7,8 @@ from tests.planning.conftest import sentence
 from tests.planning.test_targets import targets
 from workflow.datasets.fetched import sources
 from workflow.definitions.expected import COLUMNS
-from workflow.errors import InputError
 from workflow.planning.identity import recipe_hash
+from workflow.runtime.errors import InputError
 
 DATA = {"dataset": "stack_language", "train": 30, "dev": 5, "test": 5}
 YELP = {"dataset": "yelp"}

@@ -10,13 +10,13 @@ import pytest
 
 from tests.planning.conftest import CONFIG
 from tests.sealing import flip, put
-from workflow.errors import InputError
-from workflow.lines import read_lines, write_lines
+from workflow.datasets.kinds.sizes import Data
 from workflow.planning import cost
 from workflow.planning.cost import RATES, Estimate, Estimator, tokens_read
 from workflow.planning.parameters import parameters
 from workflow.planning.plan import Plan, Run
-from workflow.planning.sizes import Data
+from workflow.runtime.errors import InputError
+from workflow.runtime.json_lines import read_lines, write_lines
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = ROOT / "docs" / "reproduction"

@@ -7,7 +7,7 @@ import pytest
 
 from workflow.definitions.paper import PAPERS
 from workflow.planning import departures
-from workflow.planning.departures import Departure, Departures
+from workflow.planning.departures import Departures, Deviation
 from workflow.planning.experiments import Experiment
 
 
@@ -68,7 +68,7 @@ def test_what_there_is_of_the_papers_data(made: Departures) -> None:
         ("language_modelling", "enwik8_topk", "absent", "part"),
     ],
 )
-def test_the_papers_at_lite(name: str, variant: str, expected: Departure, at_hand: str) -> None:
+def test_the_papers_at_lite(name: str, variant: str, expected: Deviation, at_hand: str) -> None:
     lite = Departures(PAPERS, "lite")
     assert (lite.of(name, [variant]), lite.at_hand(name, variant)) == (expected, at_hand)
     assert Departures(PAPERS, "paper").of(name, [variant]) == "none"

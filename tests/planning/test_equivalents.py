@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.equivalent import BITS, ROUNDING, line, of
-from workflow.errors import InputError
 from workflow.planning.equivalents import ALWAYS, FILE, STATED, VERDICTS, Equivalents, worst
+from workflow.runtime.errors import InputError
 
 A, B, C, D, E = (letter * 16 for letter in "abcde")
 

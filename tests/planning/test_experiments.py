@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.planning.conftest import sentence
-from workflow.errors import InputError
 from workflow.planning.experiments import Experiment, load_experiments
 from workflow.planning.plan import Plan
-from workflow.planning.settings import Resources, Settings, merge
+from workflow.planning.settings import Resources, Settings, deep_merge
+from workflow.runtime.errors import InputError
 
 
 def check(project, overlay=None):
@@ -51,7 +51,7 @@ def resolved(definition, variant, scale=None, overlay=None) -> Settings:
 )
 def test_merge(base, change, result):
     before = deepcopy((base, change))
-    assert merge(base, change) == result
+    assert deep_merge(base, change) == result
     assert (base, change) == before
 
 
@@ -262,7 +262,7 @@ def test_an_impossible_argument_at_any_depth(project, place, argument):
     node = {argument: IMPOSSIBLE[argument]}
     for step in reversed(place.split(".")):
         node = [node] if step == "0" else {step: node}
-    project.experiments["one"] = merge(project.experiments["one"], node)
+    project.experiments["one"] = deep_merge(project.experiments["one"], node)
     assert f"experiments.one.{place}.{argument}: " in sentence(check, project)
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.planning.conftest import sentence
-from workflow.errors import InputError
 from workflow.planning.folders import (
     check_home,
     check_submittable,
@@ -15,6 +14,7 @@ from workflow.planning.folders import (
     results_folder,
     unwritable,
 )
+from workflow.runtime.errors import InputError
 
 
 @pytest.mark.parametrize("sign", ["$", "`", '"', "\\"])

@@ -12,10 +12,10 @@ from workflow.planning.identity import (
     digest,
     identity,
     measuring_roots,
-    nameless,
     paths,
     recipe_hash,
     run_roots,
+    without_paths,
 )
 
 SPEC = {
@@ -109,7 +109,7 @@ def test_parts_are_found_in_nested_nodes_and_lists():
     assert paths(node) == ["a:A", "b:B", "c:C", "a:D"]
     assert run_roots(SPEC) == (*TRAINING, "model.a:A", "model.b:B", "model.c:C")
     assert measuring_roots(node)[-4:] == ("a:A", "b:B", "c:C", "a:D")
-    assert nameless(node)["y"] == [{"path": ""}, {"path": ""}]
+    assert without_paths(node)["y"] == [{"path": ""}, {"path": ""}]
 
 
 def test_hashes_have_their_lengths():

@@ -7,8 +7,8 @@ import pytest
 
 from tests.planning.test_records import compared
 from tests.planning.test_targets import targets
-from workflow.errors import InputError
 from workflow.planning.inputs import Inputs
+from workflow.runtime.errors import InputError
 
 
 class Wildcards(dict[str, str]):

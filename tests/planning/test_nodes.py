@@ -8,8 +8,8 @@ import pytest
 
 from model.architectures.translation.translator import Translator
 from model.build import accepted, locate
-from workflow.errors import InputError
 from workflow.planning.nodes import check_nodes, signature
+from workflow.runtime.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
 

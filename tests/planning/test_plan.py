@@ -5,9 +5,9 @@ import json
 import pytest
 
 from tests.planning.conftest import sentence
-from workflow.errors import InputError
 from workflow.planning.identity import identity
 from workflow.planning.plan import Plan
+from workflow.runtime.errors import InputError
 
 
 def plan(project, **config):
@@ -150,7 +150,7 @@ def keys(made, *names):
     """By key, the key of the run that is trained in place of each run of some experiments."""
     found = {}
     for run in (run for name in names for run in made.runs(name)):
-        twin = made.twin(run)
+        twin = made.duplicate_of(run)
         found[run.key] = twin.key if twin else None
     return found
 
@@ -186,8 +186,8 @@ def test_a_variant_that_the_scale_leaves_out_copies_from_one_that_it_runs(projec
     project.experiments["one"]["variants"]["large"] = {}
     project.experiments["one"]["scales"]["paper"] = {"only": ["small"]}
     made = plan(project)
-    assert made.twin(made.run("one", "large", 0)).key == "one/small/seed-0"
-    assert made.twin(made.run("one", "small", 0)) is None
+    assert made.duplicate_of(made.run("one", "large", 0)).key == "one/small/seed-0"
+    assert made.duplicate_of(made.run("one", "small", 0)) is None
 
 
 def test_children_of_twins_are_twins(project):
@@ -195,7 +195,7 @@ def test_children_of_twins_are_twins(project):
     tuned = {"parents": {"first": {"experiment": "two", "variant": "again"}}}
     project.experiments["two"]["variants"]["tuned_again"] = tuned
     made = plan(project)
-    assert made.twin(made.run("two", "tuned_again", 1)).key == "two/tuned/seed-1"
+    assert made.duplicate_of(made.run("two", "tuned_again", 1)).key == "two/tuned/seed-1"
     make_twin(project, "other", second={"experiment": "one", "variant": "small"})
     assert keys(plan(project), "two")["two/other/seed-0"] is None
 

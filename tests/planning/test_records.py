@@ -3,9 +3,9 @@
 import pytest
 
 from tests.planning.test_targets import targets
-from workflow.errors import InputError
 from workflow.planning.identity import data_folder
 from workflow.reporting.publication.current import traits
+from workflow.runtime.errors import InputError
 
 
 def made(project, **config):

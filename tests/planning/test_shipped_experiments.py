@@ -39,10 +39,10 @@ def test_softmax_is_trained_once_for_both_papers(tmp_path):
     twins = {
         run.variant: twin.variant
         for run in lite.runs("sparse_translation")
-        if (twin := lite.twin(run)) is not None and run.seed == twin.seed
+        if (twin := lite.duplicate_of(run)) is not None and run.seed == twin.seed
     }
     assert twins == SHARED
-    assert not any(lite.twin(run) for run in lite.runs("translation"))
+    assert not any(lite.duplicate_of(run) for run in lite.runs("translation"))
 
 
 def test_translation_has_its_corpora_at_every_scale(tmp_path):

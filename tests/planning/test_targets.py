@@ -7,10 +7,10 @@ import yaml
 
 from tests.planning.conftest import ABOUT
 from workflow.definitions.expected import COLUMNS
-from workflow.errors import InputError, unknown
 from workflow.planning.inputs import Inputs
 from workflow.planning.plan import Plan
 from workflow.planning.targets import RUN_FILES, Targets
+from workflow.runtime.errors import InputError, unknown
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = {

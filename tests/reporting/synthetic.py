@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from model.store.checksums import listed
 from tests.sealing import put
 from workflow.definitions.cells import check_tables
 from workflow.definitions.claims import Claims, check_claims
@@ -23,12 +22,13 @@ from workflow.definitions.tables import Tables
 from workflow.planning.plan import Plan
 from workflow.reporting.cells import LongForm, csv_of
 from workflow.reporting.claims.judging import judge
-from workflow.reporting.measures import Measure, Measures
+from workflow.reporting.measures import EvaluatedRun, Measures
 from workflow.reporting.publication.costs import Costs
-from workflow.reporting.publication.current import Now, Traits, planned
+from workflow.reporting.publication.current import Now, RunFeatures, planned
 from workflow.reporting.publication.publishing import publish
 from workflow.reporting.tables.layout import Grid, grid
 from workflow.reporting.tables.long_form import build
+from workflow.runtime.integrity import checksums_of
 from workflow.validation import check
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -160,7 +160,7 @@ def one_run(
     seed: int,
     scalars: dict[str, float | None] | None = None,
     arrays: dict[str, list[float | None]] | None = None,
-) -> Measure:
+) -> EvaluatedRun:
     """Return a run of an experiment `toy`, with the measures of its one evaluator `probe`.
 
     They are fractions, where they can be.
@@ -174,10 +174,10 @@ def one_run(
     path = Path("measures/toy") / variant / f"seed-{seed}.json"
     spec = {"data": {"digest": "d" * 64}}
     run = {"commit": "1234567890abcdef", "device": "cpu", "spec": spec}
-    return Measure(path, f"{variant}-{seed}", labels, {"probe": probe}, run)
+    return EvaluatedRun(path, f"{variant}-{seed}", labels, {"probe": probe}, run)
 
 
-def outcomes(variant: str, values: Sequence[float | None], first: int = 0) -> list[Measure]:
+def outcomes(variant: str, values: Sequence[float | None], first: int = 0) -> list[EvaluatedRun]:
     """Return one run a value, with it as the outcome `probe.learned`; seeds count from `first`."""
     return [one_run(variant, first + at, {"learned": value}) for at, value in enumerate(values)]
 
@@ -206,7 +206,7 @@ def checked(made: dict[str, Any]) -> dict[str, Any]:
 
 
 def toy(
-    made: dict[str, Any], behind: Iterable[Measure], paper: str = "discrete_transformer"
+    made: dict[str, Any], behind: Iterable[EvaluatedRun], paper: str = "discrete_transformer"
 ) -> LongForm:
     """Return the table `toy` over some runs."""
     return build(with_tables(made, paper), "toy", "lite", Measures(behind))
@@ -227,7 +227,7 @@ def shown(made: dict[str, Any], table: LongForm) -> list[list[str]]:
     ]
 
 
-def judged(runs: Iterable[Measure], **claim: Any) -> dict[str, Any]:
+def judged(runs: Iterable[EvaluatedRun], **claim: Any) -> dict[str, Any]:
     """Return what is decided on a claim about an experiment `toy`, as `claims.yaml` has it."""
     paper = Paper("discrete_transformer")
     paper.claims = check({"claims": [toy_claim(**claim)]}, Claims, "claims.yaml")
@@ -283,7 +283,7 @@ def brief(patch: pytest.MonkeyPatch) -> None:
 def today(plan: Plan, code: str) -> Now:
     """Return what runs are made of today, as if their code had the hash `code`."""
 
-    def now(key: str) -> Traits | None:
+    def now(key: str) -> RunFeatures | None:
         traits = planned(plan)(key)
         return {**traits, "code": code} if traits and code else traits
 
@@ -370,7 +370,7 @@ class Results:
         where.mkdir(parents=True, exist_ok=True)
         rows = "\n".join(map(json.dumps, history(seed))) + "\n"
         (where / "history.jsonl").write_text(rows, encoding="utf-8")
-        record |= {"files": listed(where, ["history.jsonl"]), "checkpoints": {}}
+        record |= {"files": checksums_of(where, ["history.jsonl"]), "checkpoints": {}}
         put(where / "run.json", record)
         return put(self.folder / "measures" / f"{key}.json", measures)
 

@@ -10,7 +10,7 @@ from tests.reporting.synthetic import laid_out, lines, one_run, scalar, shown, t
 from workflow import PUBLISHED
 from workflow.reporting.bounds import beyond, bounds_of
 from workflow.reporting.claims.judging import _within
-from workflow.reporting.measures import Measure
+from workflow.reporting.measures import EvaluatedRun
 from workflow.reporting.publication.results import published
 from workflow.reporting.statistics.aggregates import over_runs, within
 from workflow.reporting.statistics.decisions import Decision
@@ -29,7 +29,7 @@ def modelled(nll: float, n: int = 150_000) -> dict[str, Any]:
     }
 
 
-def seen(seed: int, nll: float) -> Measure:
+def seen(seed: int, nll: float) -> EvaluatedRun:
     """Return a run with that loss."""
     run = one_run("future", seed)
     return replace(run, evaluators={"language_modelling": {"scalars": modelled(nll)}})

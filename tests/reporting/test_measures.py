@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from model.store.checksums import Damaged
 from tests.equivalent import ROUNDING, accept, line
 from tests.reporting.synthetic import Results, one_run
 from tests.sealing import change, flip, put
-from workflow.errors import ReportingError
 from workflow.planning.equivalents import STATED
-from workflow.reporting.measures import Measure, Measures, earlier, provenance
+from workflow.reporting.measures import EvaluatedRun, Measures, earlier, provenance
+from workflow.runtime.errors import ReportingError
+from workflow.runtime.integrity import Damaged
 
 
 @pytest.mark.parametrize(
@@ -92,11 +92,11 @@ def test_measures_files_name_the_records_that_were_read(results: Results) -> Non
     assert run.partners("e.value") == ["a/b/seed-1"]
 
 
-def timed(seed: int, device: str, speed: float) -> Measure:
+def timed(seed: int, device: str, speed: float) -> EvaluatedRun:
     """A run with its accuracy and how fast it was."""
     speeds = {"scalars": {"relative": {"value": speed, "unit": "softmax = 1"}}, "arrays": {}}
     right = {"scalars": {"accuracy": {"value": 50.0 + seed, "unit": "%"}}, "arrays": {}}
-    return Measure(
+    return EvaluatedRun(
         Path(f"seed-{seed}.json"),
         f"{seed:016}",
         {"experiment": "toy", "variant": "one", "seed": seed},

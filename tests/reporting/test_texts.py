@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from model.store.checksums import Damaged, read_sealed
 from tests import sealing
 from tests.reporting.synthetic import Results, brief
-from workflow.lines import read_lines
 from workflow.reporting import texts
 from workflow.reporting.publication.results import published
 from workflow.reporting.texts import LEAST
+from workflow.runtime.integrity import Damaged, read_verified
+from workflow.runtime.json_lines import read_lines
 
 KEY = "text_classification/sst_soft/seed-{}"
 FILE = "texts/text_classification.jsonl"
@@ -25,7 +25,7 @@ def translated(seed: int, code: str = "") -> list[str]:
 def add(results: Results, seed: int, code: str = "") -> None:
     """Write a run that keeps translations."""
     path = results.add("text_classification", "sst_soft", seed, code=code)
-    measures = read_sealed(path)
+    measures = read_verified(path)
     arrays = {"hypotheses": translated(seed, code), "references": REFERENCES}
     arrays |= {"words": ["a", "b"], "lines": ["a\nb"] * LEAST, "numbers": [0.5] * LEAST}
     measures["evaluators"]["accuracy"]["arrays"] = arrays

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from model.batches.corpus import Corpus
-from model.store.checksums import read_sealed, sha256
 from tests.model.corpora import keyword_texts
 from tests.model.specs import CLASSIFIER, tiny
 from tests.scripts.processes import ROOT, Interference, Outcome, Running, coded, command
@@ -21,6 +20,7 @@ from workflow.datasets.encoded.encoding import digest
 from workflow.datasets.io.checksums import read_manifest
 from workflow.planning.code import Project
 from workflow.planning.identity import canonical, identity, run_roots
+from workflow.runtime.integrity import read_verified, sha256
 
 _numbers = itertools.count()
 
@@ -52,7 +52,7 @@ class Job:
 
     @property
     def record(self) -> dict[str, Any]:
-        return read_sealed(self.out / "run.json")
+        return read_verified(self.out / "run.json")
 
     @property
     def weights(self) -> bytes:

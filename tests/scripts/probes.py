@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from model.batches.corpus import Corpus, Split
+from model.probes.checkpoint_ranks import Record
 from model.probes.learning.learning_record import CheckpointValues
 from model.probes.measure import Measured, Subject
-from model.store.record import Record
 
 
 def steps(subject: Subject, history: Sequence[Mapping[str, Any]]) -> Measured:

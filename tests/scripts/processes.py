@@ -29,7 +29,7 @@ Interference = Callable[[], None]
 
 _fork = multiprocessing.get_context("forkserver")
 _fork.set_forkserver_preload(
-    ["pytest", "torch._dynamo", "model.training.state", "model.training.loop"]
+    ["pytest", "torch._dynamo", "workflow.runtime.disk_checkpointer", "model.training.loop"]
 )
 _WITHOUT_TORCH = """
 import importlib, sys
@@ -210,7 +210,7 @@ def kill_at_the_end() -> None:
 
 def kill_while_copying_out(out: Path) -> None:
     """Kill the process with signal 9 when a checkpoint lies aside in its folder of results."""
-    import model.store.files as files
+    import workflow.runtime.atomic as files
 
     flush = files.flush
 
@@ -228,7 +228,7 @@ def _at_update(after: int, save_every: int, action: Callable[[], None]) -> None:
 
 
 def _at_updates(actions: Mapping[int, Callable[[], None]], save_every: int) -> None:
-    from model.training.state import DiskCheckpointer
+    from workflow.runtime.disk_checkpointer import DiskCheckpointer
 
     counter = itertools.count(1)
 
@@ -242,7 +242,7 @@ def _at_updates(actions: Mapping[int, Callable[[], None]], save_every: int) -> N
 
 
 def _at_slow_update(after: int, seconds: float, action: Callable[[], None]) -> None:
-    from model.training.state import DiskCheckpointer
+    from workflow.runtime.disk_checkpointer import DiskCheckpointer
 
     _at_update(after, NEVER, action)
     due = DiskCheckpointer.due
@@ -301,7 +301,7 @@ def _signal(number: int) -> None:
 
 
 def _at_the_check(action: Callable[[], None]) -> None:
-    import model.training.mechanism_check as checked
+    import workflow.runtime.mechanism_check as checked
 
     vars(checked)["check_mechanisms"] = lambda *_: action()
 

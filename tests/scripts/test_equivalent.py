@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from workflow.commands import equivalent
-from workflow.equivalence.judging import Finding
+from workflow.equivalence.judging import ResultComparison
 from workflow.equivalence.proof import Proof
-from workflow.equivalence.sides import Kind
-from workflow.errors import InputError
+from workflow.equivalence.sides import CodeKind
 from workflow.planning.equivalents import FILE, Equivalents
+from workflow.runtime.errors import InputError
 
 OLD, NEW, NEWER = "a" * 16, "b" * 16, "c" * 16
 
@@ -40,7 +40,7 @@ def commit(root: Path, more: str) -> str:
 
 
 def line(old: str, new: str, since: str, **others: Any) -> str:
-    proof = Proof(Kind("training", old, new), "a/b", updates=40)
+    proof = Proof(CodeKind("training", old, new), "a/b", updates=40)
     return json.dumps({**equivalent.line_of(proof, since), **others}) + "\n"
 
 
@@ -119,17 +119,17 @@ def test_a_third_rounding_is_compared_from_end_to_end(
         def __exit__(self, *_: object) -> None:
             pass
 
-        def kinds(self) -> dict[Kind, list[object]]:
-            return {Kind("training", OLD, "d" * 16): []}
+        def kinds(self) -> dict[CodeKind, list[object]]:
+            return {CodeKind("training", OLD, "d" * 16): []}
 
-    far = Finding("different", 1.0, 0.1)
+    far = ResultComparison("different", 1.0, 0.1)
     monkeypatch.setattr(equivalent, "_sides", Both)
     monkeypatch.setattr(equivalent, "prove", lambda sides, kind, uses: Proof(kind, "", far))
-    close = Finding("same to rounding", 1e-7, 1e-6)
+    close = ResultComparison("same to rounding", 1e-7, 1e-6)
     known = Equivalents.read(history)
-    third = Proof(Kind("training", NEWER, "d" * 16), "a/b", close)
+    third = Proof(CodeKind("training", NEWER, "d" * 16), "a/b", close)
     equivalent._end_to_end(third, known, history, "cpu")
     assert (asked, third.accepted) == ([since], False)
-    second = Proof(Kind("training", NEW, "e" * 16), "a/b", close)
+    second = Proof(CodeKind("training", NEW, "e" * 16), "a/b", close)
     equivalent._end_to_end(second, known, history, "cpu")
     assert (asked, second.accepted) == ([since], True)

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 import torch
 
-from model.store.checksums import Damaged
-from model.store.files import aside
 from tests.sealing import flip, put
 from workflow import PUBLISHED
-from workflow.datasets.io.files import write_lines
-from workflow.errors import Mistake, RecipeError, ReportingError
-from workflow.failure import made_with, one_sentence
+from workflow.datasets.io.dataset_files import write_lines
 from workflow.files import write_json
+from workflow.runtime.atomic import atomic_path
+from workflow.runtime.errors import RecipeError, ReportingError, UserError
+from workflow.runtime.failure import exit_on_user_error, made_with
+from workflow.runtime.integrity import Damaged
 from workflow.scripts.job import check_run, read_spec
 
 WRITERS: dict[str, Callable[[Path], None]] = {
@@ -30,7 +30,7 @@ WRITERS: dict[str, Callable[[Path], None]] = {
 
 def said(act: Callable[[], object], results: Path | None = None) -> object:
     """What a command line says that fails."""
-    with pytest.raises(SystemExit) as end, one_sentence(results):
+    with pytest.raises(SystemExit) as end, exit_on_user_error(results):
         act()
     return end.value.code
 
@@ -51,7 +51,8 @@ def damaged(path: Path) -> Callable[..., None]:
 
 def test_nothing_is_said_to_a_reader_that_has_enough():
     program = (
-        "from workflow.failure import one_sentence\nwith one_sentence():\n  print('a' * 2**20)"
+        "from workflow.runtime.failure import exit_on_user_error\n"
+        "with exit_on_user_error():\n  print('a' * 2**20)"
     )
     reader, writer = os.pipe()
     os.close(reader)
@@ -66,7 +67,7 @@ def test_nothing_is_said_to_a_reader_that_has_enough():
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 def test_a_full_disk_is_told_with_the_file_and_the_remedy(tmp_path, monkeypatch, number, write):
     full = OSError(number, os.strerror(number))
-    monkeypatch.setattr("model.store.files.flush", raising(full))
+    monkeypatch.setattr("workflow.runtime.atomic.flush", raising(full))
     path = tmp_path / "file"
     expected = f"error: {os.strerror(number)} ({path}); make room and run again."
     assert said(lambda: write(path)) == expected
@@ -75,14 +76,14 @@ def test_a_full_disk_is_told_with_the_file_and_the_remedy(tmp_path, monkeypatch,
 
 def test_another_failed_write_of_known_content_names_its_file(tmp_path, monkeypatch):
     broken = OSError(errno.EIO, "Input/output error")
-    monkeypatch.setattr("model.store.files.flush", raising(broken))
+    monkeypatch.setattr("workflow.runtime.atomic.flush", raising(broken))
     path = tmp_path / "file"
     assert said(lambda: write_json(path, {"schema": 1})) == f"error: Input/output error ({path})."
 
 
 def test_an_error_of_what_is_read_meanwhile_does_not_name_the_file_written(tmp_path):
     def act() -> None:
-        with aside(tmp_path / "file"):
+        with atomic_path(tmp_path / "file"):
             raise OSError(errno.EIO, "Input/output error")
 
     assert said(act) == "error: Input/output error."
@@ -93,7 +94,7 @@ def test_an_error_of_what_is_read_meanwhile_does_not_name_the_file_written(tmp_p
     [
         (RecipeError("No."), "error: No."),
         (ReportingError("No."), "error: No."),
-        (Mistake("No."), "error: No."),
+        (UserError("No."), "error: No."),
         (
             PermissionError(errno.EACCES, "Permission denied", "there"),
             "error: Permission denied (there); make it readable and writable.",
@@ -105,7 +106,7 @@ def test_mistakes_of_every_stage_get_their_sentence(error, sentence):
 
 
 def test_what_is_in_a_name_breaks_no_sentence():
-    assert said(raising(Mistake("a\nb \ufeffc ü"))) == "error: a\\nb \\ufeffc ü"
+    assert said(raising(UserError("a\nb \ufeffc ü"))) == "error: a\\nb \\ufeffc ü"
 
 
 @pytest.mark.parametrize("allocate", [np.empty, torch.empty])
@@ -118,7 +119,7 @@ def test_memory_that_a_cpu_does_not_have_gets_its_sentence(allocate):
 
 
 def test_a_library_raises_and_leaves_the_end_to_the_program(tmp_path):
-    with pytest.raises(Mistake, match="does not exist"):
+    with pytest.raises(UserError, match="does not exist"):
         check_run("the run", tmp_path, "i", tmp_path)
     spec = put(tmp_path / "spec.json", {"identity": "i", "data": {}})
     with pytest.raises(Damaged, match="is not the spec of a run"):

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from model.store.runs import Entry
 from tests.sealing import put
-from workflow.commands.forget import forget
+from workflow.commands.forget import delete_run
 from workflow.commands.gc import forget_unused
 from workflow.commands.merge import unreadable
-from workflow.errors import Mistake
+from workflow.runtime.errors import UserError
+from workflow.runtime.store import Entry
 from workflow.scripts.job import note_asker
 
 RUN = "0123456789abcdef"
@@ -26,7 +26,7 @@ def claimed(entry: Path) -> Path:
 def test_a_run_of_the_store_is_forgotten(tmp_path):
     entry = claimed(tmp_path / "store" / RUN)
     put(tmp_path / "demo/runs/one/soft/seed-0/run.json", {"identity": RUN})
-    forget(RUN, tmp_path)
+    delete_run(RUN, tmp_path)
     assert [path.name for path in entry.iterdir()] == ["generation-2"]
     assert not (tmp_path / "demo/runs/one/soft/seed-0/run.json").exists()
 
@@ -34,16 +34,16 @@ def test_a_run_of_the_store_is_forgotten(tmp_path):
 @pytest.mark.parametrize("name", ["notes2", "..", "0123", RUN.upper()])
 def test_what_has_no_identity_is_not_forgotten(tmp_path, name):
     entry = claimed(tmp_path / "store" / name)
-    with pytest.raises(Mistake, match=r"holds no run .*; name one by its identity, the 16 hex"):
-        forget(name, tmp_path)
+    with pytest.raises(UserError, match=r"holds no run .*; name one by its identity, the 16 hex"):
+        delete_run(name, tmp_path)
     assert (entry / "result").is_dir()
 
 
 def test_what_no_process_has_claimed_is_not_forgotten(tmp_path):
     (notes := tmp_path / "store" / RUN).mkdir(parents=True)
     (notes / "notes.txt").touch()
-    with pytest.raises(Mistake, match=f"{RUN} is no run of this project, so nothing was removed"):
-        forget(RUN, tmp_path)
+    with pytest.raises(UserError, match=f"{RUN} is no run of this project, so nothing was removed"):
+        delete_run(RUN, tmp_path)
     assert (notes / "notes.txt").is_file()
 
 
@@ -53,8 +53,8 @@ def test_links_are_not_followed(tmp_path, link):
     put(other / "run.json", {"identity": RUN})
     (tmp_path / link).parent.mkdir(parents=True)
     (tmp_path / link).symlink_to(other)
-    with pytest.raises(Mistake, match="so nothing was removed; take it away yourself"):
-        forget(RUN, tmp_path)
+    with pytest.raises(UserError, match="so nothing was removed; take it away yourself"):
+        delete_run(RUN, tmp_path)
     assert (other / "result").is_dir() and (other / "run.json").is_file()
 
 
@@ -63,7 +63,7 @@ def test_a_spec_without_an_identity_stops_with_a_sentence(tmp_path, spec):
     unused = claimed(tmp_path / "store" / RUN)
     path = tmp_path / "demo/runs/one/soft/seed-0/spec.json"
     put(path, spec)
-    with pytest.raises(Mistake, match=f"^{path} names no run; delete it, and the next"):
+    with pytest.raises(UserError, match=f"^{path} names no run; delete it, and the next"):
         forget_unused(tmp_path)
     assert unused.is_dir()
     put(path, {"identity": "f" * 16})

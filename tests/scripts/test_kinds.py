@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from subword_nmt.apply_bpe import BPE
 
-from model.store.checksums import read_sealed
 from tests.model.corpora import encoded, write_corpus
 from tests.model.specs import GUMBEL, Node, part, tiny
 from tests.scripts.conftest import Job, as_encoded, planned, trained
 from tests.scripts.processes import kill
+from workflow.runtime.integrity import read_verified
 
 pytestmark = pytest.mark.xdist_group("scripts")
 
@@ -140,7 +140,7 @@ def test_everything_that_a_report_on_captions_needs_is_measured(undisturbed, tmp
         "speed": part("probes.cost.speed:training_speed", updates=4),
     }
     assert undisturbed("captions").measure(tmp_path / "measures.json", **probes).status == 0
-    found = read_sealed(tmp_path / "measures.json")["evaluators"]
+    found = read_verified(tmp_path / "measures.json")["evaluators"]
     assert len(found["scores"]["arrays"]["hypotheses"]) == 6
     assert len(found["pictures"]["arrays"]["pictures"]) == 2
     assert found["frequent"]["scalars"]["cider"]["n"] == 6

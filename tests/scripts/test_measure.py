@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from model.store.checksums import listed, read_sealed
-from model.store.record import Record
+from model.probes.checkpoint_ranks import Record
 from tests.model.specs import part
 from tests.scripts.conftest import Job
 from tests.scripts.processes import Interference, Outcome, Running, coded, command, new_code
 from tests.sealing import change, flip, put, relist
 from workflow.planning.identity import canonical
+from workflow.runtime.integrity import checksums_of, read_verified
 from workflow.scripts.job import write_record
 
 pytestmark = pytest.mark.xdist_group("scripts")
@@ -33,7 +33,7 @@ class Measuring:
 
     @property
     def found(self) -> dict[str, Any]:
-        return read_sealed(self.out)["evaluators"]
+        return read_verified(self.out)["evaluators"]
 
     @property
     def cached(self) -> dict[str, int]:
@@ -106,7 +106,7 @@ def test_measures_tell_how_the_loss_fell(measuring):
     losses = [row["loss"] for row in measuring.job.history if row["split"] == "train"]
     last = losses[-(len(losses) // 10) :]
     told = {"first": losses[0], "last": pytest.approx(sum(last) / len(last))}
-    assert len(losses) >= 20 and read_sealed(measuring.out)["losses"] == told
+    assert len(losses) >= 20 and read_verified(measuring.out)["losses"] == told
 
 
 def test_an_evaluator_that_names_further_data_gets_it(measuring, tmp_path):
@@ -141,7 +141,7 @@ def test_an_evaluator_gets_the_records_that_it_names(measuring):
     found = measuring.found["seen"]
     assert found["arrays"] == {"own": [[1]], "others": [[2], [3]]}
     assert found["recorded"] == "r"
-    assert read_sealed(measuring.out)["records"] == {
+    assert read_verified(measuring.out)["records"] == {
         "seen.record": ["demo/records/1"],
         "seen.others": ["demo/records/2", "demo/records/3"],
     }
@@ -172,7 +172,10 @@ def further(folder: Path, name: str) -> Path:
     folder.mkdir()
     words = ["<pad>", "<bos>", "<unk>", *(f"{name}_{letter}" for letter in "abc")]
     (folder / "vocabulary.txt").write_text("\n".join(words) + "\n")
-    put(folder / "manifest.json", {"digest": name, "files": listed(folder, ["vocabulary.txt"])})
+    put(
+        folder / "manifest.json",
+        {"digest": name, "files": checksums_of(folder, ["vocabulary.txt"])},
+    )
     return folder
 
 
@@ -208,7 +211,7 @@ def test_what_was_found_and_is_damaged_is_measured_again(measuring):
     outcome = measuring.measure()
     assert outcome.status == 0 and f"it is now {path}.damaged, and measured again" in outcome.said
     assert [line.partition(":")[0] for line in outcome.said.splitlines()[1:]] == ["accuracy"]
-    assert read_sealed(path) == measuring.found["accuracy"]
+    assert read_verified(path) == measuring.found["accuracy"]
 
 
 def test_new_code_of_one_evaluator_runs_that_one(measuring):

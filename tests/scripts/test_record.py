@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from model.store.record import Record
+from model.probes.checkpoint_ranks import Record
 from tests.scripts.conftest import Job
 from tests.scripts.processes import Outcome, Running, coded, command, wait_in_loading
 from tests.sealing import change, flip

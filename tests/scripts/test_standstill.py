@@ -12,15 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from model.training import watchdog
-from model.training.watchdog import (
-    CRASHED,
-    ENDED_AGAIN,
-    KILLED,
-    KILLED_FOR_MEMORY,
-    patience,
-    runs,
-)
 from tests.scripts.processes import (
     ROOT,
     begin_with,
@@ -33,6 +24,15 @@ from tests.scripts.processes import (
     stop,
 )
 from tests.scripts.test_group import GROUP
+from workflow.runtime import watchdog
+from workflow.runtime.watchdog import (
+    CRASHED,
+    ENDED_AGAIN,
+    KILLED,
+    KILLED_FOR_MEMORY,
+    patience,
+    runs,
+)
 
 pytestmark = pytest.mark.xdist_group("scripts")
 SOON = ("--patience", "1")

@@ -15,9 +15,6 @@ from typing import Any
 import pytest
 import torch
 
-from model.store.checksums import read_sealed
-from model.store.files import ABANDONED, abandoned
-from model.store.runs import Entry
 from tests import sealing
 from tests.scripts.conftest import Job
 from tests.scripts.processes import (
@@ -37,6 +34,9 @@ from tests.scripts.processes import (
 from tests.sealing import put, relist
 from workflow.planning.code import Project
 from workflow.planning.identity import run_roots
+from workflow.runtime.atomic import ABANDONED, abandoned
+from workflow.runtime.integrity import read_verified
+from workflow.runtime.store import Entry
 from workflow.scripts import train
 from workflow.scripts.train import margin
 
@@ -60,7 +60,7 @@ def test_an_undisturbed_run_leaves_all_its_files(whole):
     assert sorted(whole.checkpoints) == ["step-13.safetensors", "step-4.safetensors"]
     assert len({*whole.checkpoints.values()}) == 2
     assert whole.record["continuations"] == []
-    assert whole.record["spec"] == whole.spec == read_sealed(whole.out / "spec.json")
+    assert whole.record["spec"] == whole.spec == read_verified(whole.out / "spec.json")
     assert {row["split"] for row in whole.history} == {"train", "dev"}
     assert sorted(path.name for path in whole.entry.iterdir()) == [
         "asked", "generation-1", "result"
@@ -232,7 +232,7 @@ def test_a_finished_run_is_restored_without_torch_or_more_of_the_data_than_its_m
 ):
     job = copied(whole)
     shutil.rmtree(job.out)
-    manifest = put(job.folder / "data/manifest.json", read_sealed(job.data / "manifest.json"))
+    manifest = put(job.folder / "data/manifest.json", read_verified(job.data / "manifest.json"))
     job = replace(job, data=manifest.parent)
     outcome = command("train", job.arguments(), torch=False)
     assert (outcome.status, outcome.said) == (
@@ -468,7 +468,7 @@ def test_a_disk_too_full_to_copy_out_leaves_no_run_json(whole, copied):
 
 
 def test_code_of_a_run_that_calls_exit_is_named(job):
-    outcome = job.train(before=raising(SystemExit(0), "model.training.preflight:build"))
+    outcome = job.train(before=raising(SystemExit(0), "workflow.runtime.preflight:build"))
     reason = f"error: run {job.spec['identity']} fails in its own code: SystemExit: 0"
     assert outcome.status == 1 and outcome.said.endswith(reason + "\n"), outcome.said
 

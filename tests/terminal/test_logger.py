@@ -15,7 +15,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from workflow.commands import run
 from workflow.terminal import logger
-from workflow.terminal.progress import Progress
+from workflow.terminal.progress import JobProgress
 
 
 class Clock:
@@ -31,7 +31,7 @@ class Clock:
 def clock(monkeypatch):
     """The clock of the progress."""
     found = Clock()
-    monkeypatch.setattr(logger, "PROGRESS", Progress(found))
+    monkeypatch.setattr(logger, "PROGRESS", JobProgress(found))
     return found
 
 

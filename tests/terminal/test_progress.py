@@ -10,7 +10,7 @@ from tests.reporting.synthetic import plan_of
 from workflow.reporting.claims.judged import ClaimSide
 from workflow.terminal import closing
 from workflow.terminal.closing import choose, told
-from workflow.terminal.progress import STORED, Progress, duration, named
+from workflow.terminal.progress import STORED, JobProgress, duration, named
 
 
 class Run:
@@ -18,7 +18,7 @@ class Run:
 
     def __init__(self, *jobs):
         self.now = 0.0
-        self.progress = Progress(lambda: self.now)
+        self.progress = JobProgress(lambda: self.now)
         self.progress.note({"expected": list(enumerate_jobs(jobs))})
 
     def start(self, number, rule="train", **wildcards):
@@ -135,12 +135,12 @@ def test_a_part_is_followed_by_a_look_at_it(tmp_path, monkeypatch, there):
         (tmp_path / "lite").mkdir()
     overlay = {"name": "mine", "experiments": {"stack_language": {"training": {"epochs": 3}}}}
     plan = plan_of(tmp_path, overlay=overlay)
-    *_, last = closing.closing(plan, Progress(), ["stack_language"])
+    *_, last = closing.closing(plan, JobProgress(), ["stack_language"])
     assert last.endswith("PUBLISHED=1)" if there else "makes a report of what is done")
 
 
 def test_a_run_that_came_from_the_store_is_no_training(tmp_path):
-    progress = Progress(lambda: 0.0)
+    progress = JobProgress(lambda: 0.0)
     plan = plan_of(tmp_path)
     logs = Path(plan.folder, "logs/train/toy/soft")
     logs.mkdir(parents=True)

@@ -17,13 +17,12 @@ from types import SimpleNamespace
 import pytest
 from safetensors.torch import load_file, save_file
 
-from model import bundle
-from model.store.checksums import listed, read_sealed, sealed, write_archive
 from tests.sealing import put
 from tests.workflow.conftest import TOY, Project, copy_code
 from workflow.files import write_json
-from workflow.planning import worth
-from workflow.planning.worth import Packed, weigh
+from workflow.lent import priority, runner
+from workflow.lent.priority import QueuedRun, prioritise
+from workflow.runtime.integrity import checksums_of, read_verified, with_checksum, write_archive
 
 RUNS = SOFT, GUMBEL, TUNED = (
     "toy_language/soft/seed-0",
@@ -36,7 +35,7 @@ ABSENT += ("jsonschema",)
 BARE = f"""
 import runpy, sys
 sys.modules.update(dict.fromkeys({ABSENT!r}))
-runpy.run_module("model.bundle", run_name="__main__", alter_sys=True)
+runpy.run_module("workflow.lent.runner", run_name="__main__", alter_sys=True)
 """
 
 
@@ -147,7 +146,7 @@ def test_a_bundle_holds_no_more_than_a_run_needs(home):
     rooms = {name.split("/")[0] for name in names}
     assert rooms == {"bundle.json", "model", "workflow", "results"}
     assert not [name for name in names if "papers" in name or "reporting" in name]
-    assert len([name for name in names if name.startswith("workflow")]) < 25
+    assert len([name for name in names if name.startswith("workflow")]) < 40
 
 
 def test_what_came_home_is_not_trained_or_measured_again(another, worked, finished):
@@ -213,10 +212,10 @@ def test_weights_that_are_not_finite_are_left_out(another, worked, tmp_path):
     part = max(weights)
     weights[part] = weights[part] * float("nan")
     save_file(weights, result / "weights.safetensors")
-    record = read_sealed(result / "run.json")
-    record["files"] = listed(result, record["files"])
+    record = read_verified(result / "run.json")
+    record["files"] = checksums_of(result, record["files"])
     put(result / "run.json", record)
-    listing = read_sealed(tmp_path / "results.json")
+    listing = read_verified(tmp_path / "results.json")
     files = {name: tmp_path / name for name in listing.pop("files")}
     write_archive(tmp_path / "odd.tar", files, "results.json", listing)
     said = merge(another, tmp_path / "odd.tar", fails=True)
@@ -236,7 +235,7 @@ def test_a_run_that_is_not_finished_is_named(another, worked, tmp_path):
 
 @pytest.mark.parametrize("told", [{"schema": 1, "files": {"/etc/none": {}}}, {"odd": 1}])
 def test_an_archive_with_another_listing_is_a_sentence(another, tmp_path, told):
-    content = sealed(told)
+    content = with_checksum(told)
     with tarfile.open(tmp_path / "odd.tar", "w") as tar:
         member = tarfile.TarInfo("results.json")
         member.size = len(content)
@@ -338,7 +337,7 @@ def test_a_bundle_without_its_data_is_refused(home, tmp_path):
 def test_a_bundle_and_results_of_another_version_are_refused(another, home, tmp_path):
     lent = Lent(home.root / "toy.tar", tmp_path / "lent")
     listing = lent.folder / "bundle.json"
-    put(listing, read_sealed(listing) | {"schema": 2})
+    put(listing, read_verified(listing) | {"schema": 2})
     assert "of another version than the code beside it" in sentence(lent.run(fails=True))
     write_archive(tmp_path / "odd.tar", {}, "results.json", {"schema": 2})
     said = sentence(merge(another, tmp_path / "odd.tar", fails=True))
@@ -365,13 +364,13 @@ def test_an_old_python_is_refused_before_imports_that_fail_there(version):
     old = f"""
 import runpy, sys
 sys.version_info = {version}
-sys.modules["model.forked"] = None
-runpy.run_module("model.bundle", run_name="__main__")
+sys.modules["workflow.lent.program"] = None
+runpy.run_module("workflow.lent.runner", run_name="__main__")
 """
     done = subprocess.run([sys.executable, "-c", old], capture_output=True, text=True)
-    said = f"this is Python 3.{version[1]}; take 3.11 or newer: python3.11 -m model.bundle"
+    said = f"this is Python 3.{version[1]}; take 3.11 or newer: python3.11 -m workflow.lent.runner"
     assert said in sentence(done.stderr) and done.returncode == 1
-    ast.parse(Path(bundle.__file__).read_text(), feature_version=(3, 8))
+    ast.parse(Path(runner.__file__).read_text(), feature_version=(3, 8))
 
 
 def test_a_machine_without_torch_is_told_what_to_install(worked):
@@ -463,18 +462,18 @@ def test_what_is_not_committed_is_told_and_names_are_quoted(another):
 
 
 def test_both_sides_of_a_cheap_claim_come_first():
-    def run(variant: str, seed: int, minutes: float) -> Packed:
+    def run(variant: str, seed: int, minutes: float) -> QueuedRun:
         made = SimpleNamespace(
             experiment=SimpleNamespace(name="e"),
             variant=variant,
             seed=seed,
             key=f"e/{variant}/seed-{seed}",
         )
-        return Packed(made, {}, minutes, [])
+        return QueuedRun(made, {}, minutes, [])
 
     runs = [run(variant, seed, cost) for seed in (0, 1) for variant, cost in
             (("dear", 8), ("left", 1), ("right", 3), ("none", 1))]  # fmt: skip
-    weigh(runs, [["e/left", "e/right"], ["e/dear"], ["e/absent"]])
+    prioritise(runs, [["e/left", "e/right"], ["e/dear"], ["e/absent"]])
     assert {one.run.variant: one.worth for one in runs} == {
         "dear": 1 / 8,
         "left": 1 / 4,
@@ -487,13 +486,13 @@ def test_a_published_run_that_counts_in_nothing_is_still_worth_something(tmp_pat
     runs = {"e/v/seed-0": {"identity": "a", "stale": None}}
     runs["e/v/seed-1"] = {"identity": "b", "stale": "of other code"}
     write_json(tmp_path / "lite/index.json", {"runs": runs})
-    monkeypatch.setattr(worth, "PUBLISHED", tmp_path)
-    assert worth.published(SimpleNamespace(scale="lite")) == {"a"}
-    assert worth.published(SimpleNamespace(scale="demo")) == set()
+    monkeypatch.setattr(priority, "PUBLISHED", tmp_path)
+    assert priority.published(SimpleNamespace(scale="lite")) == {"a"}
+    assert priority.published(SimpleNamespace(scale="demo")) == set()
 
 
 def test_what_trained_runs_lack_comes_before_further_trainings(tmp_path, monkeypatch):
-    monkeypatch.setattr(bundle, "ROOT", tmp_path)
+    monkeypatch.setattr(runner, "ROOT", tmp_path)
 
     def run(key: str, identity: str) -> dict[str, object]:
         train = {"program": "workflow.scripts.train", "out": f"{key}.run", "needs": []}
@@ -505,8 +504,8 @@ def test_what_trained_runs_lack_comes_before_further_trainings(tmp_path, monkeyp
     put(tmp_path / "trained.run", {})
     (tmp_path / "results/store/b/result").mkdir(parents=True)
     told = {"runs": runs, "commit": "", "dirty": False, "keep_checkpoints": False}
-    put(tmp_path / bundle.LISTING, told)
-    ready = bundle.Session(told, tmp_path / "results.tar", 60)._ready()
+    put(tmp_path / runner.LISTING, told)
+    ready = runner.Session(told, tmp_path / "results.tar", 60)._ready()
     assert [job["out"] for _, job in ready] == [
         "trained",
         "another name.run",

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflow.guides import ROOT
+from tests.workflow.pages.guides import ROOT
 from workflow import PUBLISHED
-from workflow.errors import InputError
+from workflow.lent.priority import chosen, planned
 from workflow.planning.configured import configured
 from workflow.planning.cost import Estimator
 from workflow.planning.plan import Plan
-from workflow.planning.worth import chosen, planned
+from workflow.runtime.errors import InputError
 
 PAGE = ROOT / "docs/gpu.md"
 LINE = re.compile(r"^\| (\d+) \| `([^`]+)` \| (.+) \| (\d+) \| (\d+) \|$", re.M)
@@ -29,7 +29,7 @@ def test_a_line_names_its_runs_and_what_they_take(tmp_path, number, runs, what, 
     found = {pattern: chosen(plan, [pattern]) for pattern in runs.split()}  # each names some
     every = chosen(plan, [*found])
     estimator = Estimator(plan, True, PUBLISHED)
-    takes = sum(planned(plan.twin(run) or run, estimator) for run in every) / 60
+    takes = sum(planned(plan.duplicate_of(run) or run, estimator) for run in every) / 60
     assert len(every) == int(count)
     assert takes / 1.5 < int(minutes) < 1.5 * takes, f"as planned now, {takes:.0f} minutes"
 

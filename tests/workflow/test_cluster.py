@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflow.guides import recipe
+from tests.workflow.pages.guides import recipe
 
 SOFT = "toy_language/soft/seed-0"
 EXPERIMENTS = "workflow/papers/toy/experiments.yaml"

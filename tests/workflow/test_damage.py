@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from model.store.checksums import set_aside
 from tests.sealing import flip
+from workflow.runtime.integrity import quarantine
 
 SOFT = "toy_language/soft/seed-0"
 TUNED = "toy_tuning/tuned/seed-0"
@@ -187,7 +187,7 @@ def test_nothing_is_forgotten_while_it_is_not_known_which_runs_are_named(project
     assert "nothing was forgotten: mend it first (make mend)" in project.command(
         *unused, fails=True
     )
-    set_aside(spec)
+    quarantine(spec)
     (outputs(project, SOFT) / "run.json").unlink()
     assert "start snakemake, then try again" in project.command(*unused, fails=True)
     project.snakemake("toy_language")

@@ -5,18 +5,18 @@ import shutil
 
 import pytest
 
-from model.store.checksums import read_sealed
 from tests.equivalent import line
 from tests.workflow.conftest import TOY, Project, copy_code
 from tests.workflow.test_bundle import GUMBEL, RUNS, Lent, merge, pack, store
 from workflow.planning.code import Project as Code
 from workflow.planning.equivalents import FILE
 from workflow.planning.identity import measuring_roots, run_roots
+from workflow.runtime.integrity import read_verified
 
 PROBES = """
 import numpy as np
 from model.probes.measure import Measured
-from model.store.record import Record
+from model.probes.checkpoint_ranks import Record
 
 
 def recorded(subject, checkpoints):
@@ -36,7 +36,7 @@ OWN = """\
 
 def roots(project: Project) -> list[tuple[str, ...]]:
     """What the code of every kind of run, evaluator and recorder of the project begins from."""
-    specs = [read_sealed(project.root / f"results/demo/runs/{run}/spec.json") for run in RUNS]
+    specs = [read_verified(project.root / f"results/demo/runs/{run}/spec.json") for run in RUNS]
     probes = ("own:seen", "own:recorded", "quality.likelihood:language_modelling")
     measuring = [measuring_roots({"path": f"model.probes.{probe}"}) for probe in probes]
     return [*dict.fromkeys(map(run_roots, specs)), *measuring]
@@ -79,7 +79,7 @@ def accept(trained: Project, edited: Project) -> None:
 
 
 def record(project: Project, run: str):
-    return read_sealed(project.root / f"results/demo/runs/{run}/run.json")
+    return read_verified(project.root / f"results/demo/runs/{run}/run.json")
 
 
 def test_without_a_line_all_is_trained_again(edited):
@@ -109,7 +109,7 @@ def test_what_is_made_by_later_code_says_so(trained, edited):
     lines = map(json.loads, (edited.root / FILE).read_text().splitlines())
     new = {one["old"]: one["new"] for one in lines}
     assert after["code"] == new[before["code"]]
-    measures = read_sealed(edited.root / f"results/demo/measures/{GUMBEL}.json")["evaluators"]
+    measures = read_verified(edited.root / f"results/demo/measures/{GUMBEL}.json")["evaluators"]
     assert len(measures) == 2
     for told in measures.values():
         assert told["ran"] == new[told["code"]] and told["built"] == after["code"]

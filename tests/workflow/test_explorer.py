@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from model.store.checksums import check_files, read_sealed
 from tests.workflow.conftest import Project
 from workflow.reporting.explorer.page import ENGINE, SCRIPTS
+from workflow.runtime.integrity import check_files, read_verified
 
 TASKS = """
 tasks:
@@ -45,7 +45,7 @@ def test_the_page_is_made_of_its_run_alone(explored: Project) -> None:
     said = explored.command("run", "explore", "--scale", "demo", "--results", "results")
     assert "Explorer: results/demo/explorer.html" in said.splitlines()
     folder = explored.root / "results/demo"
-    check_files(folder, read_sealed(folder / "explorer.json")["files"])
+    check_files(folder, read_verified(folder / "explorer.json")["files"])
     page = (folder / "explorer.html").read_text()
     assert "/* style.css */</style><script>/* engine/" in page
     data = json.loads(re.search(r"const DATA = (.*);</script>", page)[1])

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from model.store.runs import Entry
 from workflow.definitions import loader
 from workflow.definitions.experiments import Experiments
-from workflow.errors import InputError
+from workflow.runtime.errors import InputError
+from workflow.runtime.store import Entry
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = [*sorted((ROOT / "model").rglob("*.py")), *sorted((ROOT / "workflow").rglob("*.py"))]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.workflow.conftest import Project
-from workflow import locking
+from workflow.runtime import locking
 
 TABLE = "results/demo/tables/toy/corpora.csv"
 

@@ -6,7 +6,7 @@ import shlex
 import pytest
 
 from tests.workflow.conftest import ROOT, Project
-from tests.workflow.guides import blocks, files, jobs
+from tests.workflow.pages.guides import blocks, files, jobs
 
 PAGE, PAPER_PAGE = (ROOT / "docs" / name for name in ("own_experiment.md", "own_paper.md"))
 PAPER = "workflow/papers/discrete_transformer"

@@ -7,7 +7,7 @@ import sys
 import yaml
 
 from tests.workflow.conftest import ROOT
-from tests.workflow.guides import commands, files, jobs
+from tests.workflow.pages.guides import commands, files, jobs
 
 PAGE = ROOT / "docs/own_mechanism.md"
 FILES = files(PAGE)

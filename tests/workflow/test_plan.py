@@ -11,11 +11,11 @@ from tests.sealing import put
 from tests.workflow.conftest import Project
 from workflow.commands.plan import downloads
 from workflow.datasets.kinds.recipe import threads
-from workflow.locking import NAME
 from workflow.planning.cost import Job
 from workflow.planning.plan import Plan
 from workflow.reporting.page.page import render
 from workflow.reporting.page.runs import recorded
+from workflow.runtime.locking import NAME
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNS = "results/demo/runs/toy_language"

@@ -19,9 +19,9 @@ METHOD = "    def unused(self): ...\n\n    def forward(self"
         # The parent of `tuned`, by its settings.
         (EXPERIMENTS, "{label: soft}", "{label: soft, training: {updates: 5}}", [SOFT, TUNED]),
         # Code that can't change weights.
-        ("model/training/watchdog.py", "CONTINUE = 75", "CONTINUE = 76", []),
-        ("model/training/state.py", "self._states()[:-2]", "self._states()[:-3]", []),
-        ("model/store/runs.py", "indent=2", "indent=1", []),
+        ("workflow/runtime/watchdog.py", "CONTINUE = 75", "CONTINUE = 76", []),
+        ("workflow/runtime/disk_checkpointer.py", "self._states()[:-2]", "self._states()[:-3]", []),
+        ("workflow/runtime/store.py", "indent=2", "indent=1", []),
     ],
 )
 def test_an_edit_trains_exactly_the_runs_that_reach_it(project, path, old, new, trained):
@@ -45,7 +45,7 @@ def test_a_comment_a_docstring_or_code_that_nothing_uses_reruns_nothing(project)
         "model/training/loop.py",
         "model/architectures/transformer.py",
         "model/probes/quality/likelihood.py",
-        "workflow/datasets/stack_language.py",
+        "workflow/datasets/generated/stack_language.py",
         "workflow/reporting/tables/layout.py",
     ):
         with (project.root / path).open("a") as file:
@@ -67,7 +67,7 @@ def test_splitting_a_file_reruns_nothing(project):
 def test_moving_a_part_of_a_dataset_or_of_a_table_remakes_nothing(project):
     grammars, reporting = project.root / "workflow/datasets/grammars", "workflow/reporting"
     (grammars / "stack_grammar.py").rename(grammars / "stacks.py")
-    dataset = project.root / "workflow/datasets/stack_language.py"
+    dataset = project.root / "workflow/datasets/generated/stack_language.py"
     dataset.write_text(dataset.read_text().replace("stack_grammar", "stacks"))
     (project.root / reporting / "tables/layout.py").rename(project.root / reporting / "layout.py")
     project.edit(f"{reporting}/tables/tabulating.py", "reporting.tables import", "reporting import")
@@ -141,7 +141,9 @@ def test_the_report_shows_what_was_asked_for_and_follows_its_template(project):
 
 def test_a_rebuilt_dataset_with_equal_bytes_trains_nothing(project):
     before = project.weights(SOFT)
-    project.edit("workflow/datasets/stack_language.py", "wrong.any()", "bool(wrong.any())")
+    project.edit(
+        "workflow/datasets/generated/stack_language.py", "wrong.any()", "bool(wrong.any())"
+    )
     outcome = project.snakemake("toy")
     assert {job.split()[0] for job in outcome.jobs} >= {"synthesise", "prepare", "encode"}
     for run in outcome.trained:

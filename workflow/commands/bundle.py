@@ -16,23 +16,27 @@ from types import SimpleNamespace
 from typing import Any
 
 from model.build import Node
-from model.bundle import LIBRARIES, LISTING, SCHEMA
-from model.store.checksums import check_files, sealed, write_archive
-from model.store.files import unwritable
-from model.store.provenance import commit
-from model.store.runs import Entry, read_result
 from workflow import PUBLISHED, ROOT
 from workflow.datasets.io.checksums import read_manifest
-from workflow.errors import InputError
-from workflow.failure import one_sentence
-from workflow.planning import imports
+from workflow.lent import imports
+from workflow.lent.priority import (
+    QueuedRun,
+    chosen,
+    lineage,
+    open_claims,
+    planned,
+    prioritise,
+    published,
+    with_parents,
+)
+from workflow.lent.runner import LIBRARIES, LISTING, SCHEMA
 from workflow.planning.code import Project, module_file
 from workflow.planning.configured import configured, file_named
 from workflow.planning.corpora import missing_file
 from workflow.planning.cost import Estimator
 from workflow.planning.equivalents import FILE
 from workflow.planning.identity import (
-    Spec,
+    ResolvedSpec,
     canonical,
     complete,
     data_folder,
@@ -43,16 +47,12 @@ from workflow.planning.identity import (
 from workflow.planning.inputs import Inputs
 from workflow.planning.plan import Plan, Run
 from workflow.planning.targets import Targets
-from workflow.planning.worth import (
-    Packed,
-    chosen,
-    lineage,
-    open_claims,
-    planned,
-    published,
-    weigh,
-    with_parents,
-)
+from workflow.runtime.atomic import unwritable
+from workflow.runtime.errors import InputError
+from workflow.runtime.failure import exit_on_user_error
+from workflow.runtime.integrity import check_files, with_checksum, write_archive
+from workflow.runtime.provenance import commit
+from workflow.runtime.store import Entry, read_result
 from workflow.terminal import command
 
 PROGRAMS = ("train", "record", "measure")
@@ -60,7 +60,7 @@ THERE = "results"
 """The folder of results in a bundle."""
 SAVE_EVERY = 30
 """Seconds between states there, where the machine may go at any time."""
-Files = dict[str, Path | bytes]
+PackedFiles = dict[str, Path | bytes]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,7 +80,7 @@ def main(args: argparse.Namespace) -> None:
     make = [sys.executable, "-m", "snakemake", *asked, "--cores", "all", "--quiet", "all"]
     if subprocess.run(make, check=False).returncode:
         sys.exit("error: the data can't be made, as said above; the same command tries again.")
-    with one_sentence(Path(plan.results)), file_named(ROOT, args.configfile, settings):
+    with exit_on_user_error(Path(plan.results)), file_named(ROOT, args.configfile, settings):
         there = configured(ROOT, args.configfile, **settings | {"results": THERE})
         bundle = Bundle(plan, Inputs(Targets(there)), runs, args.minutes)
         bundle.write(Path(args.to))
@@ -126,21 +126,21 @@ class Bundle:
         self.plan, self.inputs = plan, inputs
         self.store = Path(plan.results) / "store"
         self.project, self.commit = Project(ROOT), commit(ROOT)
-        self.files: Files = {}
-        self.packed: dict[str, Packed] = {}
-        self._specs: dict[str, Spec] = {}
+        self.files: PackedFiles = {}
+        self.packed: dict[str, QueuedRun] = {}
+        self._specs: dict[str, ResolvedSpec] = {}
         estimator = Estimator(plan, True, PUBLISHED)
-        waiting: dict[str, Packed] = {}
+        waiting: dict[str, QueuedRun] = {}
         for run in with_parents(plan, runs):
             spec = self.spec(run)
             if not Entry(self.store, spec["identity"]).finished() and run.key not in waiting:
                 parents = [waiting.get(one.key) for one in plan.parents(run).values()]
-                took = planned(plan.twin(run) or run, estimator) / 60
-                waiting[run.key] = Packed(run, spec, took, [*filter(None, parents)])
+                took = planned(plan.duplicate_of(run) or run, estimator) / 60
+                waiting[run.key] = QueuedRun(run, spec, took, [*filter(None, parents)])
         self.finished = len({run.key for run in runs} - waiting.keys())
         known = published(plan)
         new = [it for it in waiting.values() if it.spec["identity"] not in known]
-        weigh(new, open_claims(plan))
+        prioritise(new, open_claims(plan))
         for one in sorted(waiting.values(), key=lambda one: (-one.worth, one.run.seed)):
             self._take(one, minutes)
         self.left_out = len(waiting) - len(self.packed)
@@ -153,7 +153,7 @@ class Bundle:
             self._fill(one)
         self._drop_waiting()
 
-    def spec(self, run: Run) -> Spec:
+    def spec(self, run: Run) -> ResolvedSpec:
         """Return the spec of a run whose data is made."""
         if run.key not in self._specs:
             digest = read_manifest(Path(self.plan.results, "data", run.data, "encoded"))["digest"]
@@ -162,7 +162,7 @@ class Bundle:
             self._specs[run.key] = complete(self.plan.draft(run), digest, known)
         return self._specs[run.key]
 
-    def _take(self, one: Packed, minutes: float) -> None:
+    def _take(self, one: QueuedRun, minutes: float) -> None:
         """Take a run, after those that it waits for, where all of them fit into the minutes."""
         both = self.packed | {
             it.run.key: it for it in lineage(one) if it.run.key not in self.packed
@@ -170,7 +170,7 @@ class Bundle:
         if sum(it.minutes for it in both.values()) <= minutes:
             self.packed = both
 
-    def _fill(self, one: Packed) -> None:
+    def _fill(self, one: QueuedRun) -> None:
         """Say how a run is trained, recorded and measured, and pack what that reads."""
         run = one.run
         asked = SimpleNamespace(
@@ -195,7 +195,7 @@ class Bundle:
             one.jobs.append(job("record", f"{out}.json", [*given, *told], [own], needs))
         self._measure(one, asked, given, own)
 
-    def _measure(self, one: Packed, asked: Any, given: list[str], own: str) -> None:
+    def _measure(self, one: QueuedRun, asked: Any, given: list[str], own: str) -> None:
         """Say how a run is measured: in a job those evaluators that need the same."""
         further = [tuple(text.split("=", 1)) for text in self.inputs.further(asked) if "=" in text]
         nodes = self.plan.evaluators(one.run)
@@ -255,7 +255,7 @@ class Bundle:
         spec = self.spec(parent)
         entry = Entry(self.store, spec["identity"])
         if entry.finished():
-            self.files[f"{folder}/spec.json"] = sealed(spec)
+            self.files[f"{folder}/spec.json"] = with_checksum(spec)
             for name in ("run.json", *read_result(entry.result)["files"]):
                 self.files[f"{folder}/{name}"] = entry.result / name
 
@@ -265,7 +265,8 @@ class Bundle:
         roots = {path for spec in specs for path in run_roots(spec)}
         roots |= {path for one in self.packed.values() for path in paths(nodes(one.run))}
         programs = {f"workflow.scripts.{name}" for name in PROGRAMS}
-        modules = {path.partition(":")[0] for path in roots} | programs | {"model.bundle"}
+        modules = {path.partition(":")[0] for path in roots} | programs
+        modules |= {"workflow.lent.runner", "workflow.lent.compare"}
         code = {*(ROOT / "model").rglob("*.py"), *imports.files(modules, ROOT)}
         equivalent = {ROOT / FILE} if (ROOT / FILE).is_file() else set()
         files = {str(path.relative_to(ROOT)): path for path in sorted(code | equivalent)}
@@ -295,7 +296,7 @@ class Bundle:
             f"{to.stat().st_size / 1e6:.1f} MB; {self.finished} are finished here, "
             f"{self.left_out} left out; first {first.run.key}",
             *([dirty] if self.commit["dirty"] else []),
-            f"There: {unpack} && python -m model.bundle --minutes 10",
+            f"There: {unpack} && python -m workflow.lent.runner --minutes 10",
             "Here:  make merge FROM=results.tar",
         ]
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from workflow import ROOT
 from workflow.equivalence.proof import Proof, prove
-from workflow.equivalence.sides import Kind, Sides
-from workflow.errors import InputError
-from workflow.planning.equivalents import FILE, STATED, Equivalents, Line
+from workflow.equivalence.sides import CodeKind, Sides
+from workflow.planning.equivalents import FILE, STATED, EquivalenceLine, Equivalents
+from workflow.runtime.errors import InputError
 from workflow.terminal import command
 
 CHAIN = 3
@@ -77,7 +77,7 @@ def _end_to_end(proof: Proof, known: Equivalents, new: Path, device: str) -> Non
     if not proof.accepted or len(rounded) + 1 < CHAIN:
         return
     with _sides(chain[0]["since"], new, device) as sides:
-        whole = Kind(proof.kind.what, first, proof.kind.new)
+        whole = CodeKind(proof.kind.what, first, proof.kind.new)
         uses = sides.kinds().get(whole)
         if uses is None:
             proof.refusals.append(f"its settings are no longer those of {chain[0]['since']}")
@@ -100,7 +100,7 @@ def _check(minutes: float) -> bool:
     fine, count = True, 0
     for commit, line in random.sample(others, min(1, len(others))):
         fine, count = _again([line], commit, math.inf)
-    by_tree: dict[str, list[Line]] = {}
+    by_tree: dict[str, list[EquivalenceLine]] = {}
     for line in random.sample(lines, len(lines)):
         by_tree.setdefault(line["since"], []).append(line)
     for of_tree in by_tree.values():
@@ -110,7 +110,7 @@ def _check(minutes: float) -> bool:
     return fine
 
 
-def _again(lines: Sequence[Line], commit: str, end: float) -> tuple[bool, int]:
+def _again(lines: Sequence[EquivalenceLine], commit: str, end: float) -> tuple[bool, int]:
     """Prove lines of one old commit again until a time; returns whether all hold, and how many."""
     count, fine = 0, True
     with _tree(commit) as tree, _sides(lines[0]["since"], tree) as sides:
@@ -118,7 +118,7 @@ def _again(lines: Sequence[Line], commit: str, end: float) -> tuple[bool, int]:
         for line in lines:
             if count and time.monotonic() > end:
                 break
-            kind = Kind(line["what"], line["old"], line["new"])  # type: ignore[arg-type]
+            kind = CodeKind(line["what"], line["old"], line["new"])  # type: ignore[arg-type]
             if kind not in kinds:
                 raise InputError(
                     f"{FILE}: {line['old']} to {line['new']} ({line['name']}) is of no code in "
@@ -138,19 +138,19 @@ def _again(lines: Sequence[Line], commit: str, end: float) -> tuple[bool, int]:
     return fine, count
 
 
-def _added() -> dict[str, list[Line]]:
+def _added() -> dict[str, list[EquivalenceLine]]:
     """Return the proofs that each commit added, newest first.
 
     Raises InputError for lines that no commit has, or whose old code is outside of the history.
     """
-    found: dict[str, list[Line]] = {}
+    found: dict[str, list[EquivalenceLine]] = {}
     tracked = _git("ls-tree", "HEAD", "--", str(FILE))
     blame = _git("blame", "--porcelain", "HEAD", "--", str(FILE)) if tracked else ""
     commit, committed = "", set[str]()
     for text in blame.splitlines():
         if text.startswith("\t"):
             committed.add(text[1:])
-            line: Line = json.loads(text[1:])
+            line: EquivalenceLine = json.loads(text[1:])
             if line["verdict"] != STATED:
                 found.setdefault(commit, []).append(line)
         elif len(text.split(" ")[0]) == 40:
@@ -204,11 +204,11 @@ def _sides(commit: str, new: Path, device: str = "cpu") -> Iterator[Sides]:
         yield sides
 
 
-def line_of(proof: Proof, commit: str) -> Line:
+def line_of(proof: Proof, commit: str) -> EquivalenceLine:
     """Return the line of an accepted proof."""
     import torch
 
-    from model.store.provenance import cpu_name
+    from workflow.runtime.provenance import cpu_name
 
     return {
         "old": proof.kind.old,
@@ -229,7 +229,7 @@ def line_of(proof: Proof, commit: str) -> Line:
     }
 
 
-def _append(line: Line) -> None:
+def _append(line: EquivalenceLine) -> None:
     """Append a line; InputError, and nothing is written, where it contradicts those before it."""
     lines = [*Equivalents.read(ROOT).lines, line]
     Equivalents((f"{FILE}: {one['old']} to {one['new']}", one) for one in lines)

@@ -12,14 +12,14 @@ from pathlib import Path
 
 from workflow import PUBLISHED
 from workflow.definitions.paper import Paper
-from workflow.errors import ReportingError
 from workflow.planning.plan import Plan
-from workflow.reporting.explorer.shown import Shown
-from workflow.reporting.measures import Measure
+from workflow.reporting.explorer.shown import ExplorerRun
+from workflow.reporting.measures import EvaluatedRun
 from workflow.reporting.page.page import write_page
 from workflow.reporting.publication.current import planned
 from workflow.reporting.publication.results import judged, published
 from workflow.reporting.publication.weights import published_runs
+from workflow.runtime.errors import ReportingError
 from workflow.terminal import command
 
 
@@ -56,7 +56,7 @@ def of_published(args: argparse.Namespace) -> None:
     print(f"Explorer: {page}, of {len(runs)} published runs")
 
 
-def encode(plan: Plan, runs: list[Shown], asked: Callable[[list[str]], list[str]]) -> None:
+def encode(plan: Plan, runs: list[ExplorerRun], asked: Callable[[list[str]], list[str]]) -> None:
     """Have Snakemake make the data of runs that are not there; its exit status ends all."""
     folders = dict.fromkeys(run.data(Path(plan.results) / "data") for run in runs)
     missing = [str(folder) for folder in folders if not (folder / "manifest.json").is_file()]
@@ -67,7 +67,7 @@ def encode(plan: Plan, runs: list[Shown], asked: Callable[[list[str]], list[str]
             sys.exit(done.returncode)
 
 
-def made(plan: Plan, runs: list[Shown], measures: list[Measure]) -> str:
+def made(plan: Plan, runs: list[ExplorerRun], measures: list[EvaluatedRun]) -> str:
     """Return the page of some runs, and of what was recorded of others."""
     # What computes is slow to import; nothing waits for it that is refused before.
     from workflow.reporting.explorer.data import page_data, recorded_of, recordings, tasks_of

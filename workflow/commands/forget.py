@@ -5,10 +5,10 @@ import re
 import shutil
 from pathlib import Path
 
-from model.store.checksums import Damaged, read_sealed
-from model.store.runs import Entry
-from workflow.errors import Mistake
-from workflow.failure import one_sentence
+from workflow.runtime.errors import UserError
+from workflow.runtime.failure import exit_on_user_error
+from workflow.runtime.integrity import Damaged, read_verified
+from workflow.runtime.store import Entry
 from workflow.terminal import command
 
 OUTPUTS = ("weights.safetensors", "history.jsonl", "run.json", "checkpoints", "spec.json")
@@ -24,31 +24,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> None:
     """Forget the run."""
     results = command.results_of(args)
-    with one_sentence(results):
-        forget(args.run, results)
+    with exit_on_user_error(results):
+        delete_run(args.run, results)
 
 
-def forget(run: str, results: Path) -> None:
+def delete_run(run: str, results: Path) -> None:
     """Remove a run from the store, and its outputs.
 
-    Raises Mistake when there is no such run, or this project did not make what has its name.
+    Raises UserError when there is no such run, or this project did not make what has its name.
     """
     store = results / "store"
     if not IDENTITY.fullmatch(run):
-        raise Mistake(
+        raise UserError(
             f"{store} holds no run '{run}'; name one by its identity, the 16 hex digits in its "
             f"run.json"
         )
     entry = next((path for path in store.glob("*") if path.name == run), None)
     if entry is not None and not _of_this_project(entry):
-        raise Mistake(
+        raise UserError(
             f"{entry} is no run of this project, so nothing was removed; take it away yourself"
         )
     copies = folders(results).get(run, [])
     if link := next((folder for folder in copies if folder.is_symlink()), None):
-        raise Mistake(f"{link} is a link, so nothing was removed; take it away yourself")
+        raise UserError(f"{link} is a link, so nothing was removed; take it away yourself")
     if not copies and entry is None:
-        raise Mistake(f"{store} holds no run '{run}'; a run's identity stands in its run.json.")
+        raise UserError(f"{store} holds no run '{run}'; a run's identity stands in its run.json.")
     # The copies first: forgetting that is cut short can be repeated.
     for folder in copies:
         for name in OUTPUTS:
@@ -72,17 +72,17 @@ def folders(results: Path) -> dict[str, list[Path]]:
         try:
             named = {named_by(path) for path in files}
         except Damaged as error:
-            raise Mistake(f"{error}; nothing was forgotten: mend it first (make mend).") from None
+            raise UserError(f"{error}; nothing was forgotten: mend it first (make mend).") from None
         for identity in named:
             found.setdefault(identity, []).append(folder)
     return found
 
 
 def named_by(path: Path) -> str:
-    """Return the identity that a spec.json or run.json names; raises Mistake where it has none."""
-    identity = read_sealed(path).get("identity")
+    """Return the identity that a spec.json or run.json names; UserError without one."""
+    identity = read_verified(path).get("identity")
     if not isinstance(identity, str):
-        raise Mistake(f"{path} names no run; delete it, and the next snakemake makes it anew")
+        raise UserError(f"{path} names no run; delete it, and the next snakemake makes it anew")
     return identity
 
 

@@ -5,14 +5,14 @@ import re
 import time
 from pathlib import Path
 
-from model.store.checksums import ASIDE
-from model.store.files import ABANDONED, abandoned
 from workflow.commands.forget import IDENTITY, folders, remove
 from workflow.commands.merge import UNPACKED
-from workflow.errors import Mistake
-from workflow.failure import one_sentence
-from workflow.locking import held
 from workflow.planning.experiments import SCALES
+from workflow.runtime.atomic import ABANDONED, abandoned
+from workflow.runtime.errors import UserError
+from workflow.runtime.failure import exit_on_user_error
+from workflow.runtime.integrity import QUARANTINED
+from workflow.runtime.locking import held
 from workflow.scripts.job import ASKED, MERGED
 from workflow.terminal import command
 
@@ -25,7 +25,7 @@ _SCALE = rf"(?:{'|'.join(SCALES)})(?:\+[^/]+)?(?:/so_far)?"
 _ASIDE = re.compile(
     rf"(?:store/{IDENTITY.pattern}/.+|data/(?!manual/).+"
     rf"|{_SCALE}/(?:(?:runs|records|measures|tables|figures|claims)/.+|[a-z_]+\.\w+))"
-    rf"{re.escape(ASIDE)}"
+    rf"{re.escape(QUARANTINED)}"
 )
 
 
@@ -36,16 +36,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> None:
     """Forget what is unused."""
     results = command.results_of(args)
-    with one_sentence(results):
+    with exit_on_user_error(results):
         check_results(results)
         with held(results):
             forget_unused(results)
 
 
 def check_results(results: Path) -> None:
-    """Raise Mistake for a folder in which this project has made nothing."""
+    """Raise UserError for a folder in which this project has made nothing."""
     if not any(path.is_file() for mark in MARKS for path in results.glob(mark)):
-        raise Mistake(
+        raise UserError(
             f"{results} is no folder of results of this project, so nothing was removed; name the "
             f"folder: make gc RESULTS=<folder>"
         )
@@ -58,11 +58,11 @@ def forget_unused(results: Path) -> None:
     killed more than a day ago. A run that was merged stays until a result has used it, and one that
     is awaited until its folder has a spec.
 
-    Raises Mistake when a spec was set aside and not yet made anew: it may name a run.
+    Raises UserError when a spec was set aside and not yet made anew: it may name a run.
     """
-    for lost in results.glob(f"*/runs/*/*/seed-*/spec.json{ASIDE}"):
+    for lost in results.glob(f"*/runs/*/*/seed-*/spec.json{QUARANTINED}"):
         if not lost.with_name("spec.json").is_file():
-            raise Mistake(
+            raise UserError(
                 f"{lost} was set aside and not made anew; nothing was forgotten: start snakemake, "
                 f"then try again."
             )
@@ -75,7 +75,7 @@ def forget_unused(results: Path) -> None:
         print(f"forgot {entry.name}")
     aside = [
         path
-        for path in sorted(results.rglob(f"*{ASIDE}"))
+        for path in sorted(results.rglob(f"*{QUARANTINED}"))
         if _ASIDE.fullmatch(path.relative_to(results).as_posix())
     ]
     halves = [*abandoned(results), *_unpacked(results / "store")]

@@ -6,12 +6,12 @@ from typing import Any
 
 from workflow.definitions.cells import row_name
 from workflow.definitions.paper import Paper
-from workflow.errors import ReportingError
 from workflow.reporting.cells import read_table
 from workflow.reporting.tables import layout
 from workflow.reporting.tables.corpora import as_tables
 from workflow.reporting.tables.latex import latex
 from workflow.reporting.tables.tabulating import scale_of
+from workflow.runtime.errors import ReportingError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

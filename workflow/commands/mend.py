@@ -10,10 +10,10 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from model.store.checksums import set_aside
 from workflow.commands import verify
 from workflow.definitions.loader import read_yaml
-from workflow.failure import made_with
+from workflow.runtime.failure import made_with
+from workflow.runtime.integrity import quarantine
 from workflow.terminal import command
 
 add_arguments = verify.add_arguments
@@ -34,7 +34,7 @@ def mend(damaged: Sequence[Path], results: Path, changes: Sequence[Path]) -> int
     scales: dict[str, list[str]] = {}
     for path in damaged:
         gone = made_with(path, results)
-        print(f"set aside: {set_aside(gone)}")
+        print(f"set aside: {quarantine(gone)}")
         scale = path.relative_to(results).parts[0]
         if scale not in ("store", "data") and "so_far" not in path.parts:
             scales.setdefault(scale, []).append(str(gone))

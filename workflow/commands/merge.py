@@ -16,16 +16,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from model.bundle import LISTING, RESULTS, SCHEMA
-from model.store.checksums import Damaged, sha256, unpack_archive
-from model.store.files import flush
-from model.store.runs import Entry, read_result
 from workflow import ROOT
 from workflow.commands.forget import named_by, remove
-from workflow.errors import Mistake
-from workflow.failure import one_sentence
+from workflow.lent.runner import LISTING, RESULTS, SCHEMA
 from workflow.planning.code import Project
 from workflow.planning.identity import identity, run_roots
+from workflow.runtime.atomic import flush
+from workflow.runtime.errors import UserError
+from workflow.runtime.failure import exit_on_user_error
+from workflow.runtime.integrity import Damaged, sha256, unpack_archive
+from workflow.runtime.store import Entry, read_result
 from workflow.scripts.job import MERGED, load_weights, say
 from workflow.terminal import command
 
@@ -45,15 +45,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> None:
     """Check the archive, and add its runs."""
     archive, results = Path(args.archive), command.results_of(args)
-    with one_sentence(results):
+    with exit_on_user_error(results):
         if not args.archive:
-            raise Mistake("no file to merge; name one: make merge FROM=results.tar")
+            raise UserError("no file to merge; name one: make merge FROM=results.tar")
         if fault := unreadable(archive):
-            raise Mistake(f"{fault}; name what a bundle wrote: make merge FROM=results.tar")
+            raise UserError(f"{fault}; name what a bundle wrote: make merge FROM=results.tar")
         store = results / "store"
         for place in (results, store):
             if place.exists() and not place.is_dir():
-                raise Mistake(f"{place} is no folder; move it away, or name another with RESULTS=")
+                raise UserError(
+                    f"{place} is no folder; move it away, or name another with RESULTS="
+                )
         store.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=UNPACKED, dir=store) as folder:
             found, refused = checked(archive, Path(folder))
@@ -64,7 +66,9 @@ def main(args: argparse.Namespace) -> None:
             ]
             for one in found:
                 if os.path.lexists(store / one.name) and not (store / one.name).is_dir():
-                    raise Mistake(f"{store / one.name} is no folder; move it away, and merge again")
+                    raise UserError(
+                        f"{store / one.name} is no folder; move it away, and merge again"
+                    )
             used = used_runs(results)
             said = Counter(add(it, Entry(store, it.name), it.name in used) for it in found)
     for reason in (*refused, *(f"run {name} is not finished" for name in unfinished)):
@@ -91,28 +95,32 @@ def checked(archive: Path, folder: Path) -> tuple[list[Path], list[str]]:
         The folders of its finished runs, and why others are left out.
 
     Raises:
-        Mistake: anything is not as it was packed.
+        UserError: anything is not as it was packed.
     """
     try:
         if unpack_archive(archive, RESULTS, folder)["schema"] != SCHEMA:
-            raise Mistake(f"{archive} is of another version; merge it where it was packed")
+            raise UserError(f"{archive} is of another version; merge it where it was packed")
         finished = sorted(path.parent for path in folder.glob("store/*/result"))
         records = {path: read_result(path / "result") for path in finished}
         claimed = {path: (it["identity"], identity(it["spec"])) for path, it in records.items()}
-    except Mistake:
+    except UserError:
         raise
     except (Damaged, lzma.LZMAError, tarfile.TarError, *ODD) as error:
         if any(folder.glob(f"*/{LISTING}")):
-            raise Mistake(
+            raise UserError(
                 f"{archive} is a bundle; name what was made of it there: make merge "
                 "FROM=results.tar"
             ) from None
         fault = error if isinstance(error, Damaged) else f"{archive} is cut short or damaged"
-        raise Mistake(f"{fault}; nothing was added: copy it again from where it was made") from None
+        raise UserError(
+            f"{fault}; nothing was added: copy it again from where it was made"
+        ) from None
     project, found, refused = Project(ROOT), [], []
     for path, record in records.items():
         if {path.name} != {*claimed[path]}:
-            raise Mistake(f"{archive}: {path.name} is not the run that it says; nothing was added")
+            raise UserError(
+                f"{archive}: {path.name} is not the run that it says; nothing was added"
+            )
         if other_code(record, project):
             refused.append(f"run {path.name} is of other code than is here; pack it again")
         elif fault := not_finite(path / "result"):
@@ -126,7 +134,7 @@ def other_code(record: dict[str, Any], project: Project) -> bool:
     """Return whether a run was trained by other code than is here now."""
     try:
         return project.code(run_roots(record["spec"])) != record["spec"]["code"]
-    except Mistake:
+    except UserError:
         return True
 
 

@@ -12,9 +12,9 @@ from workflow.datasets.fetched.mirroring import build
 from workflow.datasets.fetched.origins import Origin
 from workflow.datasets.fetched.sources import SOURCES, Source, load
 from workflow.datasets.kinds import recipe
-from workflow.errors import Mistake
 from workflow.planning.plan import Plan
 from workflow.planning.targets import Targets
+from workflow.runtime.errors import UserError
 from workflow.terminal import command
 
 
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> None:
     """Fetch what the folder lacks."""
     if not args.to:
-        raise Mistake("no folder for the mirror; name one: make mirror TO=<folder>")
+        raise UserError("no folder for the mirror; name one: make mirror TO=<folder>")
     plan = command.plan_of(args)
     sources = needed(plan)
     mirror = Path(plan.mirror) if plan.mirror else None
@@ -51,6 +51,6 @@ def needed(plan: Plan) -> list[Source]:
         for file in recipe.files(made)["sources"]:
             key = (made["dataset"], file)
             if key not in listed:
-                raise Mistake(f"{SOURCES}: {'/'.join(key)} is not listed; add a line for it")
+                raise UserError(f"{SOURCES}: {'/'.join(key)} is not listed; add a line for it")
             found[key] = listed[key]
     return [found[key] for key in sorted(found)]

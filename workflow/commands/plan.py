@@ -15,7 +15,7 @@ from workflow.datasets.fetched import sources
 from workflow.datasets.fetched.fetching import at_hand
 from workflow.datasets.kinds.feature_files import locate
 from workflow.datasets.kinds.image_features import advice
-from workflow.planning.budget import check_budget, remember, too_large, too_long
+from workflow.planning.budget import check_budget, save_plan, too_large, too_long
 from workflow.planning.configured import file_named
 from workflow.planning.cost import (
     WITHIN,
@@ -62,7 +62,7 @@ def main(args: argparse.Namespace) -> None:
         warnings = [*too_long(plan, runs), *too_large(plan, runs)]
         lines = [*table(costs, unit, args.parallel), *elsewhere(plan, costs, args.parallel)]
         print("\n".join([*lines, *warnings, *downloads(plan, jobs)]))
-        remember(plan, runs)
+        save_plan(plan, runs)
         check_budget(plan, costs, unit)
 
 

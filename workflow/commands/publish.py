@@ -7,7 +7,6 @@ from pathlib import Path
 
 from workflow import ROOT
 from workflow.definitions.paper import Paper
-from workflow.errors import ReportingError
 from workflow.files import write_text
 from workflow.planning.configured import configured
 from workflow.planning.equivalents import FILE
@@ -18,6 +17,7 @@ from workflow.reporting.publication.publishing import publish, refuse_dirty, sta
 from workflow.reporting.publication.results import measures_of, planned_runs, published
 from workflow.reporting.publication.summary import summarised
 from workflow.reporting.statistics.comparability import base_scale
+from workflow.runtime.errors import ReportingError
 from workflow.terminal import command
 
 MEND = (

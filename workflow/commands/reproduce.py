@@ -8,13 +8,13 @@ from typing import Any
 
 from workflow import PUBLISHED, ROOT
 from workflow.definitions.paper import Paper
-from workflow.errors import InputError
 from workflow.planning.configured import configured
 from workflow.planning.corpora import missing_file
 from workflow.planning.plan import Plan, Run
 from workflow.reporting.measures import Measures
-from workflow.reporting.publication.reproduction import LOG, Row, append, compare, line
+from workflow.reporting.publication.reproduction import LOG, AddressedRow, append, compare, line
 from workflow.reporting.publication.results import measured, measures_of, published
+from workflow.runtime.errors import InputError
 from workflow.terminal import command
 
 FOLDER = "reproduced"
@@ -33,7 +33,7 @@ def main(args: argparse.Namespace) -> None:
     args.results = str(command.results_of(args) / FOLDER)
     settings: dict[str, Any] = {**command.settings(args)}
     plan = configured(ROOT, experiments="all", seeds=None, **settings)
-    row = Row.at(args.row, Paper.all(plan.mechanisms))
+    row = AddressedRow.at(args.row, Paper.all(plan.mechanisms))
     before = Measures(
         it.measure for it in published(PUBLISHED / plan.scale).values() if not it.stale
     )

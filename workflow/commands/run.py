@@ -3,7 +3,7 @@
 First the configuration is read: of a file of changes that is missing or no YAML, Snakemake would
 say neither file nor line. While jobs run, a line says how far they are. After a minute a report of
 what is done so far is made, where everything is asked for. The last lines say what ran and what to
-look at. Without a profile jobs are forks (`workflow.forking`).
+look at. Without a profile jobs are forks (`workflow.runtime.fork_server`).
 """
 
 import argparse
@@ -23,12 +23,12 @@ from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
 from workflow import ROOT
 from workflow.definitions.loader import read_yaml
-from workflow.errors import Mistake
-from workflow.forking import forks
 from workflow.planning.folders import check_home, check_submittable
+from workflow.runtime.errors import UserError
+from workflow.runtime.fork_server import forks
 from workflow.terminal import command, logger
 from workflow.terminal.closing import closing
-from workflow.terminal.progress import Progress, duration
+from workflow.terminal.progress import JobProgress, duration
 
 EARLY, AGAIN = 60, 5
 """Seconds before what is done so far is shown, and between looks whether there is any."""
@@ -77,7 +77,7 @@ def main(args: argparse.Namespace) -> None:
 
 
 def check_slurm(profile: Path, results: Path) -> None:
-    """Raise Mistake for a profile that submits to Slurm where no Slurm answers, or odd folders."""
+    """Raise UserError for a profile that submits to Slurm where none answers, or odd folders."""
     file = profile / "config.yaml"
     if not file.is_file() or read_yaml(file).get("executor") != "slurm":
         return
@@ -88,14 +88,14 @@ def check_slurm(profile: Path, results: Path) -> None:
     except FileNotFoundError:
         fault = "sinfo is not installed"
     if fault:
-        raise Mistake(
+        raise UserError(
             f"PROFILE={profile} submits to Slurm, and none answers here ({fault}); run it on a "
             f"login node of the cluster, or without PROFILE= on this machine"
         )
 
 
 @contextmanager
-def shown_early(options: Sequence[str] | None, progress: Progress) -> Iterator[None]:
+def shown_early(options: Sequence[str] | None, progress: JobProgress) -> Iterator[None]:
     """Meanwhile make a report of what is done so far, once.
 
     Args:
@@ -147,7 +147,7 @@ def _options(settings: Mapping[str, str], changes: Iterable[Path]) -> list[str]:
     return [*named, *(["--configfile", *map(str, changes)] if changes else [])]
 
 
-def stopped(progress: Progress) -> str:
+def stopped(progress: JobProgress) -> str:
     """Return what is done of an invocation that failed or was interrupted."""
     done = f"{progress.done.total()} of {progress.total} jobs are done"
     return (

@@ -3,9 +3,9 @@
 import argparse
 import sys
 
-from workflow.errors import ReportingError
 from workflow.reporting.publication.current import planned
 from workflow.reporting.publication.so_far import write_so_far
+from workflow.runtime.errors import ReportingError
 from workflow.terminal import command
 
 

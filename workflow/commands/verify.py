@@ -10,25 +10,25 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from model.store.checksums import (
-    ASIDE,
-    Damaged,
-    Files,
-    check_files,
-    read_sealed,
-    read_stamped,
-)
-from model.store.runs import read_result
 from workflow import PUBLISHED, ROOT
 from workflow.datasets.fetched import origins
 from workflow.datasets.fetched.fetching import put_by_hand
-from workflow.errors import Mistake
-from workflow.failure import one_sentence
 from workflow.files import SIDECARS
-from workflow.lines import read_lines
 from workflow.planning.configured import read_files
 from workflow.reporting.publication.crate import NAME as CRATE
 from workflow.reporting.publication.results import INDEX, RUNS, by_experiment
+from workflow.runtime.errors import UserError
+from workflow.runtime.failure import exit_on_user_error
+from workflow.runtime.integrity import (
+    QUARANTINED,
+    Checksums,
+    Damaged,
+    check_files,
+    read_digest_prefixed,
+    read_verified,
+)
+from workflow.runtime.json_lines import read_lines
+from workflow.runtime.store import read_result
 from workflow.scripts.job import say
 from workflow.terminal import command
 
@@ -65,7 +65,7 @@ def main(args: argparse.Namespace) -> None:
 def compared(args: argparse.Namespace) -> tuple[list[Damaged], list[Path]]:
     """Return what is damaged, and which results have a time in the future; say so, too."""
     results = command.results_of(args)
-    with one_sentence(results):
+    with exit_on_user_error(results):
         refuse_missing(results)
         checks = [*of_results(results), *of_published(args.published)]
         damaged = verify(checks)
@@ -84,15 +84,15 @@ def compared(args: argparse.Namespace) -> tuple[list[Damaged], list[Path]]:
 
 
 def refuse_missing(results: Path) -> None:
-    """Raise Mistake for a folder that is missing; the configured one is, in a fresh clone."""
+    """Raise UserError for a folder that is missing; the configured one is, in a fresh clone."""
     if not results.is_dir() and results != Path(str(read_files(ROOT)[0]["results"])):
-        raise Mistake(f"{results} is no folder; name that of the results: RESULTS=<folder>")
+        raise UserError(f"{results} is no folder; name that of the results: RESULTS=<folder>")
 
 
 def of_results(results: Path) -> Iterator[Check]:
     """Yield what there is to check below a folder of results, and how; not what was set aside."""
     for path, check in _of_patterns(results):
-        if not any(part.endswith(ASIDE) for part in path.relative_to(results).parts):
+        if not any(part.endswith(QUARANTINED) for part in path.relative_to(results).parts):
             yield path, check
 
 
@@ -102,7 +102,7 @@ def _of_patterns(results: Path) -> Iterator[Check]:
     for pattern in ("store/*/result", "*/runs/*/*/*/run.json"):
         yield from ((path, _result) for path in results.glob(pattern))
     for pattern in ("store/*/state-*.pt", "store/*/kept/step-*"):
-        yield from ((path, read_stamped) for path in results.glob(pattern))
+        yield from ((path, read_digest_prefixed) for path in results.glob(pattern))
 
 
 def of_published(published: Path) -> Iterator[Check]:
@@ -165,20 +165,20 @@ def _fault(check: Callable[[Path], object], path: Path) -> Damaged | None:
 
 
 def _sealed(path: Path) -> None:
-    check_files(path.parent, read_sealed(path).get("files", {}))
+    check_files(path.parent, read_verified(path).get("files", {}))
 
 
-def _listed(index: Path) -> Files:
+def _listed(index: Path) -> Checksums:
     """Return the files that the index of what is published lists, none where it is damaged."""
     try:
-        files: Files = read_sealed(index)["files"]
+        files: Checksums = read_verified(index)["files"]
     except Damaged:
         return {}
     return files
 
 
 def _index(index: Path) -> None:
-    files = read_sealed(index)["files"].items()
+    files = read_verified(index)["files"].items()
     check_files(index.parent, {name: it for name, it in files if not name.endswith(".jsonl")})
 
 
@@ -193,7 +193,7 @@ def _lines(folder: Path, path: Path) -> None:
         for key, sidecar in read_lines(path, made).items():
             check_files(made[key], sidecar["files"])
     elif path.parent.name == RUNS:
-        index = read_sealed(folder / INDEX)
+        index = read_verified(folder / INDEX)
         read_lines(path, by_experiment(index["runs"]).get(path.stem, {}))
     else:
         read_lines(path)

@@ -28,16 +28,16 @@ from workflow.datasets.grammars.labelled_clauses import (
     prose,
     typeset,
 )
-from workflow.datasets.io.files import by_name, existing, write_bytes
-from workflow.datasets.io.left_out import LONGEST_LINE, LeftOut
+from workflow.datasets.io.dataset_files import by_name, existing, write_bytes
+from workflow.datasets.io.left_out import LONGEST_LINE, Dropped
 from workflow.datasets.kinds.labelled_text import (
-    Example,
     GenerableText,
+    LabelledExample,
     shuffled,
     tokenise,
     without_integers,
 )
-from workflow.errors import CORRECT, FETCH_AGAIN, DataError
+from workflow.runtime.errors import CORRECT, FETCH_AGAIN, DataError
 
 WORLD, BUSINESS, OTHER = 0, 1, None
 LETTERS = 60
@@ -127,7 +127,9 @@ class Data(GenerableText):
             writer.writerows((number, *_generated(label, generator)) for number, label in items)
             write_bytes(out / f"{split}.csv", rows.getvalue().encode())
 
-    def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
+    def examples(
+        self, files: Sequence[Path], left_out: Dropped
+    ) -> dict[str, list[LabelledExample]]:
         """Return every World or Business item."""
         test = list(_items(by_name(files, TEST), OFFICIAL, left_out))
         train = [
@@ -139,13 +141,15 @@ class Data(GenerableText):
             train = _distinct(train, test, left_out)
         return self.divided(self._examples(train), self._examples(test), 10, left_out)
 
-    def _examples(self, items: Iterable[_Item]) -> list[Example]:
+    def _examples(self, items: Iterable[_Item]) -> list[LabelledExample]:
         """Split items into words as the protocol does, and put them in random order."""
         numbers = without_integers if self.protocol == "attention_learning" else list[str]
-        return shuffled(Example(numbers(self.words(item.text)), item.label) for item in items)
+        return shuffled(
+            LabelledExample(numbers(self.words(item.text)), item.label) for item in items
+        )
 
 
-def _items(path: Path, written: RowFormat, left_out: LeftOut) -> Iterator[_Item]:
+def _items(path: Path, written: RowFormat, left_out: Dropped) -> Iterator[_Item]:
     """Yield the World and Business items of a file."""
     for number, (place, row) in enumerate(_rows(path, left_out)):
         if number == 0 and tuple(row) == written.header:
@@ -174,7 +178,7 @@ def _items(path: Path, written: RowFormat, left_out: LeftOut) -> Iterator[_Item]
         yield _Item(text, label, letters, written.whole)
 
 
-def _rows(path: Path, left_out: LeftOut) -> Iterator[tuple[str, list[str]]]:
+def _rows(path: Path, left_out: Dropped) -> Iterator[tuple[str, list[str]]]:
     """Yield (place, columns) for every row of a file."""
     text = left_out.decode(path, existing(path).read_bytes())
     csv.field_size_limit(LONGEST_LINE)
@@ -192,7 +196,7 @@ def _rows(path: Path, left_out: LeftOut) -> Iterator[tuple[str, list[str]]]:
         ) from None
 
 
-def _distinct(items: Iterable[_Item], test: Iterable[_Item], left_out: LeftOut) -> list[_Item]:
+def _distinct(items: Iterable[_Item], test: Iterable[_Item], left_out: Dropped) -> list[_Item]:
     """Return the items that are not in `test` and come for the first time; count the others.
 
     An item is another one where it begins like it; a description where it is a part of it.

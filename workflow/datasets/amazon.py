@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Literal
 
 from workflow.datasets.io.archives import members
-from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import LeftOut, cells, read_rows
-from workflow.datasets.kinds.labelled_text import Example, LabelledText, hold_out
-from workflow.errors import CORRECT, FETCH_AGAIN, DataError
+from workflow.datasets.io.dataset_files import by_name
+from workflow.datasets.io.left_out import Dropped, cells, read_rows
+from workflow.datasets.kinds.labelled_text import LabelledExample, LabelledText, hold_out
+from workflow.runtime.errors import CORRECT, FETCH_AGAIN, DataError
 
 ARCHIVE = "domain_sentiment_data.tar.gz"
 MEMBER = re.compile(r"sorted_data_acl/[^/]+/(negative|positive)\.review")
@@ -62,11 +62,13 @@ class Data(LabelledText):
         """The archive, or the tokenized files."""
         return [ARCHIVE] if self.source == "official" else TOKENIZED
 
-    def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
+    def examples(
+        self, files: Sequence[Path], left_out: Dropped
+    ) -> dict[str, list[LabelledExample]]:
         """Return a sample of the distinct reviews of fewer than 400 words."""
         read = _official if self.source == "official" else _tokenized
         seen: set[tuple[str, ...]] = set()
-        reviews: list[Example] = []
+        reviews: list[LabelledExample] = []
         for review, label in read(files, left_out):
             words = tuple(self.words(review))
             if len(words) >= LONGEST:
@@ -79,7 +81,7 @@ class Data(LabelledText):
         return hold_out(reviews, TRAIN, HELD_OUT, left_out)
 
 
-def _official(files: Sequence[Path], left_out: LeftOut) -> Iterator[tuple[str, int]]:
+def _official(files: Sequence[Path], left_out: Dropped) -> Iterator[tuple[str, int]]:
     """Yield (review, label) of the official archive."""
     path = by_name(files, ARCHIVE)
     reviews = sorted(members(path, MEMBER.fullmatch))
@@ -98,7 +100,7 @@ def _official(files: Sequence[Path], left_out: LeftOut) -> Iterator[tuple[str, i
         yield from ((match[1], label) for match in REVIEW.finditer(text))
 
 
-def _tokenized(files: Sequence[Path], left_out: LeftOut) -> Iterator[tuple[str, int]]:
+def _tokenized(files: Sequence[Path], left_out: Dropped) -> Iterator[tuple[str, int]]:
     """Yield (review, label) of the tokenized files."""
     for file in TOKENIZED:
         for place, line in read_rows(by_name(files, file), left_out):

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from workflow.datasets.io.archives import member
-from workflow.datasets.io.files import SPLITS, by_name, parse_json
-from workflow.datasets.io.left_out import LeftOut, invisible
+from workflow.datasets.io.dataset_files import SPLITS, by_name, parse_json
+from workflow.datasets.io.left_out import Dropped, invisible
 from workflow.datasets.kinds.captioned_images import (
     FEATURES,
     Captioned,
@@ -22,7 +22,7 @@ from workflow.datasets.kinds.captioned_images import (
     with_captions,
     write_captions,
 )
-from workflow.errors import CORRECT, FETCH_AGAIN, DataError
+from workflow.runtime.errors import CORRECT, FETCH_AGAIN, DataError
 
 ARCHIVE, MEMBER = "caption_datasets.zip", "dataset_coco.json"
 MOST_REGIONS = 1000
@@ -49,7 +49,7 @@ class Data(CaptionedImages):
         """Write the captions and the features of every split."""
         from workflow.datasets.kinds.image_features import open_features, write_features
 
-        left_out = LeftOut()
+        left_out = Dropped()
         images = _images(by_name(files, ARCHIVE), left_out)
         splits: dict[str, list[Captioned]] = {split: [] for split in SPLITS}
         for split, one in images:
@@ -62,7 +62,7 @@ class Data(CaptionedImages):
                 write_features(found, names, self.regions, out, split)
 
 
-def _images(path: Path, left_out: LeftOut) -> list[tuple[str, Captioned]]:
+def _images(path: Path, left_out: Dropped) -> list[tuple[str, Captioned]]:
     """Return every image with the split that it goes to."""
     content = member(path, MEMBER)
     if content is None:
@@ -85,7 +85,7 @@ def _images(path: Path, left_out: LeftOut) -> list[tuple[str, Captioned]]:
     return images
 
 
-def _image(place: str, one: Mapping[str, Any], left_out: LeftOut) -> tuple[str, Captioned]:
+def _image(place: str, one: Mapping[str, Any], left_out: Dropped) -> tuple[str, Captioned]:
     """Return an image's split, and what is said of it."""
     try:
         split, name, sentences = str(one["split"]), one["cocoid"], one["sentences"]
@@ -116,6 +116,6 @@ def _is_said(tokens: object, raw: object) -> bool:
     return all(isinstance(text, str) for text in (*listed, raw))
 
 
-def _text(text: str, left_out: LeftOut) -> str:
+def _text(text: str, left_out: Dropped) -> str:
     """Return a caption as it was written, its words separated by single spaces."""
     return " ".join(as_written(text, left_out).split())

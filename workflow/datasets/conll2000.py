@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from workflow.datasets.grammars import translations
-from workflow.datasets.io.files import (
-    Record,
+from workflow.datasets.io.dataset_files import (
+    ExampleRecord,
     by_name,
     read_splits,
     write_lines,
@@ -24,7 +24,7 @@ from workflow.datasets.io.files import (
 )
 from workflow.datasets.io.left_out import read_exact
 from workflow.datasets.kinds.dataset import Generable
-from workflow.errors import CORRECT, FETCH_AGAIN, DataError
+from workflow.runtime.errors import CORRECT, FETCH_AGAIN, DataError
 
 SPLITS = ("train", "test")
 COLUMNS = {"pos": "parts of speech", "chunk": "chunk tags"}
@@ -103,7 +103,7 @@ class Data(Generable):
         write_encoded(self, out, vocabulary, splits, names)
 
 
-def _sentences(path: Path) -> Iterator[Record]:
+def _sentences(path: Path) -> Iterator[ExampleRecord]:
     """Yield the sentences of an official file."""
     for filled, lines in groupby(_fields(path), key=bool):
         if filled:

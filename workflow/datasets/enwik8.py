@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Literal
 
 from workflow.datasets.io.archives import member
-from workflow.datasets.io.files import by_name
+from workflow.datasets.io.dataset_files import by_name
 from workflow.datasets.kinds.byte_text import ByteText, write_prepared
-from workflow.errors import FETCH_AGAIN, DataError
+from workflow.runtime.errors import FETCH_AGAIN, DataError
 
 ARCHIVE, MEMBER = "enwik8.zip", "enwik8"
 BYTES = 100_000_000

@@ -12,8 +12,8 @@ from typing import Literal
 from unicodedata import normalize
 
 from model.batches.caption_words import caption_words
-from workflow.datasets.io.files import SPLITS, by_name
-from workflow.datasets.io.left_out import LeftOut, cells, read_exact
+from workflow.datasets.io.dataset_files import SPLITS, by_name
+from workflow.datasets.io.left_out import Dropped, cells, read_exact
 from workflow.datasets.kinds.captioned_images import (
     Captioned,
     CaptionedImages,
@@ -22,7 +22,7 @@ from workflow.datasets.kinds.captioned_images import (
     write_captions,
 )
 from workflow.datasets.kinds.dataset import Generable
-from workflow.errors import CORRECT, DataError, RecipeError
+from workflow.runtime.errors import CORRECT, DataError, RecipeError
 
 CAPTIONS = "Flickr8k.token.txt"
 LISTS: Mapping[str, str] = {
@@ -75,7 +75,7 @@ class Data(Generable, CaptionedImages):
         """Write the captions and the pixels of every split."""
         from workflow.datasets.kinds.photos import write_pixels
 
-        left_out = LeftOut()
+        left_out = Dropped()
         captions = _captions(by_name(files, CAPTIONS), left_out)
         splits = self._splits(files)
         captioned: dict[str, list[Captioned]] = {split: [] for split in splits}
@@ -115,7 +115,7 @@ class Data(Generable, CaptionedImages):
         return splits
 
 
-def _captions(path: Path, left_out: LeftOut) -> dict[str, list[str]]:
+def _captions(path: Path, left_out: Dropped) -> dict[str, list[str]]:
     """Return the captions by image, those without a word left out."""
     captions: dict[str, list[str]] = {}
     seen: dict[tuple[str, int], str] = {}

@@ -13,16 +13,16 @@ from pathlib import Path
 
 from workflow.datasets.grammars.labelled_clauses import OTHERS, SENTIMENT, balanced, draw, typeset
 from workflow.datasets.io.archives import members, write_archive
-from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import LeftOut
+from workflow.datasets.io.dataset_files import by_name
+from workflow.datasets.io.left_out import Dropped
 from workflow.datasets.kinds.labelled_text import (
-    Example,
     GenerableText,
+    LabelledExample,
     at_most,
     plain_words,
     shuffled,
 )
-from workflow.errors import FETCH_AGAIN, DataError
+from workflow.runtime.errors import FETCH_AGAIN, DataError
 
 ARCHIVE = "aclImdb_v1.tar.gz"
 MEMBER = re.compile(r"aclImdb/(train|test)/(neg|pos)/(\d+_\d+)\.txt")
@@ -62,10 +62,12 @@ class Data(GenerableText):
             contents[f"aclImdb/train/unsup/{number}_0.txt"] = review
         write_archive(out / ARCHIVE, contents)
 
-    def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
+    def examples(
+        self, files: Sequence[Path], left_out: Dropped
+    ) -> dict[str, list[LabelledExample]]:
         """Return the reviews of every split, in random order."""
         path = by_name(files, ARCHIVE)
-        halves: dict[str, list[Example]] = {"train": [], "test": []}
+        halves: dict[str, list[LabelledExample]] = {"train": [], "test": []}
         for name, content in sorted(members(path, MEMBER.fullmatch)):
             _, half, opinion, _ = name.split("/")
             text = left_out.decode(path, content)

@@ -15,10 +15,10 @@ from typing import Literal
 from workflow.datasets.encoded.moses import Moses, Pair
 from workflow.datasets.encoded.prepared import aligned
 from workflow.datasets.io.archives import members
-from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import LeftOut
+from workflow.datasets.io.dataset_files import by_name
+from workflow.datasets.io.left_out import Dropped
 from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs
-from workflow.errors import CORRECT, FETCH_AGAIN, DataError
+from workflow.runtime.errors import CORRECT, FETCH_AGAIN, DataError
 
 ARCHIVE = "de-en.tgz"
 LANGUAGES = ("de", "en")
@@ -45,7 +45,7 @@ class Data(ParallelText):
     lowercase: bool = True
     """Whether all words are in lower case."""
 
-    def pairs(self, files: Sequence[Path], left_out: LeftOut, out: Path) -> SplitPairs:
+    def pairs(self, files: Sequence[Path], left_out: Dropped, out: Path) -> SplitPairs:
         """Yield every pair and its split."""
         path = by_name(files, ARCHIVE)
         names = {f"{TRAIN}.{language}" for language in LANGUAGES}

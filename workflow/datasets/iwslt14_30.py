@@ -13,8 +13,8 @@ from typing import Literal
 
 from workflow.datasets.encoded.moses import Pair
 from workflow.datasets.encoded.prepared import CODES
-from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import LeftOut, invisible, read_rows
+from workflow.datasets.io.dataset_files import by_name
+from workflow.datasets.io.left_out import Dropped, invisible, read_rows
 from workflow.datasets.kinds.parallel_text import (
     ParallelText,
     SplitPairs,
@@ -67,7 +67,7 @@ class Data(ParallelText):
         if self.given_codes:
             shutil.copyfile(by_name(files, STANDARD), out / CODES)
 
-    def pairs(self, files: Sequence[Path], left_out: LeftOut, out: Path) -> SplitPairs:
+    def pairs(self, files: Sequence[Path], left_out: Dropped, out: Path) -> SplitPairs:
         """Yield every pair and its split."""
         held_out = {
             split: list(self.clean(self._sides(files, name, None, left_out), left_out, split))
@@ -88,7 +88,7 @@ class Data(ParallelText):
         for split, pairs in held_out.items():
             yield from ((split, pair) for pair in pairs)
 
-    def _samples(self, files: Sequence[Path], left_out: LeftOut) -> Iterator[Pair]:
+    def _samples(self, files: Sequence[Path], left_out: Dropped) -> Iterator[Pair]:
         """Yield the pairs of all samples in words."""
         for name, lines in SAMPLES.items():
             yield from self._sides(files, name, lines, left_out)
@@ -97,7 +97,7 @@ class Data(ParallelText):
             yield _in_words(*(sides[language] for language in self.languages))
 
     def _sides(
-        self, files: Sequence[Path], name: str, lines: int | None, left_out: LeftOut
+        self, files: Sequence[Path], name: str, lines: int | None, left_out: Dropped
     ) -> Iterator[Pair]:
         """Yield the pairs of two files in words."""
         source, target = self.paths(files, f"{name}.{{}}")

@@ -11,7 +11,7 @@ from math import inf
 from pathlib import Path
 from typing import Literal
 
-from workflow.datasets.io.left_out import LeftOut
+from workflow.datasets.io.left_out import Dropped
 from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs, as_written
 
 NAMES = {"train": "train", "dev": "tst2012", "test": "tst2013"}
@@ -31,7 +31,7 @@ class Data(ParallelText):
     lowercase: bool = False
     """Whether all words are in lower case."""
 
-    def pairs(self, files: Sequence[Path], left_out: LeftOut, out: Path) -> SplitPairs:
+    def pairs(self, files: Sequence[Path], left_out: Dropped, out: Path) -> SplitPairs:
         """Return every pair and its split."""
         names = {split: f"{name}.{{}}" for split, name in NAMES.items()}
         words = partial(as_written, lowercase=self.lowercase)

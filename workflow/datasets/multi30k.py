@@ -19,11 +19,11 @@ from workflow.datasets.encoded.prepared import LEXICON
 from workflow.datasets.grammars import homographs, translations
 from workflow.datasets.grammars.labelled_clauses import typeset
 from workflow.datasets.io.archives import packed
-from workflow.datasets.io.files import SPLITS, by_name, read_lines, write_lines
-from workflow.datasets.io.left_out import LeftOut
+from workflow.datasets.io.dataset_files import SPLITS, by_name, read_lines, write_lines
+from workflow.datasets.io.left_out import Dropped
 from workflow.datasets.kinds.dataset import Generable
 from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs, as_written
-from workflow.errors import DataError
+from workflow.runtime.errors import DataError
 
 NAMES: Mapping[str, str] = {
     "train": "train",
@@ -87,7 +87,7 @@ class Data(Generable, ParallelText):
         if self.generated:
             self._write_lexicon(by_name(files, LEXICON), out / LEXICON)
 
-    def pairs(self, files: Sequence[Path], left_out: LeftOut, out: Path) -> SplitPairs:
+    def pairs(self, files: Sequence[Path], left_out: Dropped, out: Path) -> SplitPairs:
         """Return every pair and its split."""
         moses = Moses(self.languages, self.lowercase, normalise=True).pairs
         words = partial(as_written, lowercase=self.lowercase) if self.vocabulary else moses

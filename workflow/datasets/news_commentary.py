@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from workflow.datasets.encoded.moses import Pair
-from workflow.datasets.io.left_out import LeftOut, read_placed
+from workflow.datasets.io.left_out import Dropped, read_placed
 from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs, as_written, tabbed
 
 TRAIN = 0.9
@@ -38,7 +38,7 @@ class Data(ParallelText):
         """Names of the official files."""
         return [f"news-commentary-v14.{'-'.join(self.languages)}.tsv.gz"]
 
-    def pairs(self, files: Sequence[Path], left_out: LeftOut, out: Path) -> SplitPairs:
+    def pairs(self, files: Sequence[Path], left_out: Dropped, out: Path) -> SplitPairs:
         """Return every pair, as it was written, and its split."""
         lines = (each for each in read_placed(files[0], left_out) if each[1].strip("\t"))
         with_letters = _with_letters(as_written(tabbed(lines)), left_out)
@@ -51,7 +51,7 @@ class Data(ParallelText):
         return (("train" if n in train else "dev", pair) for n, pair in enumerate(pairs))
 
 
-def _with_letters(pairs: Iterable[Pair], left_out: LeftOut) -> Iterator[Pair]:
+def _with_letters(pairs: Iterable[Pair], left_out: Dropped) -> Iterator[Pair]:
     """Yield the pairs that have a letter; the others are counted as dropped."""
     for pair in pairs:
         if any(map(str.isalpha, pair.source + pair.target)):

@@ -22,18 +22,18 @@ from workflow.datasets.grammars.labelled_clauses import (
     typeset,
 )
 from workflow.datasets.io.archives import members, write_archive
-from workflow.datasets.io.files import SPLITS, by_name
-from workflow.datasets.io.left_out import LeftOut, invisible
+from workflow.datasets.io.dataset_files import SPLITS, by_name
+from workflow.datasets.io.left_out import Dropped, invisible
 from workflow.datasets.kinds.labelled_text import (
-    Example,
     GenerableText,
+    LabelledExample,
     divide,
     plain_words,
     shuffled,
     tokenise,
     without_integers,
 )
-from workflow.errors import FETCH_AGAIN, DataError
+from workflow.runtime.errors import FETCH_AGAIN, DataError
 
 ARCHIVE = "20news-bydate.tar.gz"
 MEMBER = re.compile(r"20news-bydate-(train|test)/rec\.sport\.(baseball|hockey)/\d+")
@@ -75,10 +75,12 @@ class Data(GenerableText):
             contents[f"20news-bydate-{half}/{group}/{number}"] = message.encode(ENCODING)
         write_archive(out / ARCHIVE, contents)
 
-    def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
+    def examples(
+        self, files: Sequence[Path], left_out: Dropped
+    ) -> dict[str, list[LabelledExample]]:
         """Return the messages that have words of their own, in random order."""
         path = by_name(files, ARCHIVE)
-        halves: dict[str, list[Example]] = {"train": [], "test": []}
+        halves: dict[str, list[LabelledExample]] = {"train": [], "test": []}
         for file, content in sorted(members(path, MEMBER.fullmatch)):
             half, group, _ = file.split("/")
             text = left_out.visible(left_out.decode(path, content, ENCODING))
@@ -88,7 +90,9 @@ class Data(GenerableText):
             else:
                 words = tokenise(own_words(text))
             if not invisible("".join(words)):
-                halves[half.removeprefix("20news-bydate-")].append(Example(words, LABELS[group]))
+                halves[half.removeprefix("20news-bydate-")].append(
+                    LabelledExample(words, LABELS[group])
+                )
             else:
                 left_out.dropped["nothing but headers, footers and quotes"] += 1
         for half, examples in halves.items():

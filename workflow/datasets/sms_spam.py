@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import LeftOut, cells, read_rows
-from workflow.datasets.kinds.labelled_text import Example, LabelledText, hold_out
-from workflow.errors import CORRECT, DataError
+from workflow.datasets.io.dataset_files import by_name
+from workflow.datasets.io.left_out import Dropped, cells, read_rows
+from workflow.datasets.kinds.labelled_text import LabelledExample, LabelledText, hold_out
+from workflow.runtime.errors import CORRECT, DataError
 
 FILE = "SMSSpamCollection"
 LABELS = {"ham": 0, "spam": 1}
@@ -24,9 +24,11 @@ class Data(LabelledText):
 
     files = (FILE,)
 
-    def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
+    def examples(
+        self, files: Sequence[Path], left_out: Dropped
+    ) -> dict[str, list[LabelledExample]]:
         """Return every message that has a word; repeats stay."""
-        messages: list[Example] = []
+        messages: list[LabelledExample] = []
         for place, line in read_rows(by_name(files, FILE), left_out):
             label, text = cells(place, line)
             if label not in LABELS:

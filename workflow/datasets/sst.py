@@ -18,10 +18,10 @@ from typing import Literal
 from unicodedata import normalize
 
 from workflow.datasets.grammars.labelled_clauses import SENTIMENT
-from workflow.datasets.io.files import SPLITS, by_name, write_lines
-from workflow.datasets.io.left_out import LeftOut, read_rows
-from workflow.datasets.kinds.labelled_text import Example, GenerableText, dev_and_test
-from workflow.errors import CORRECT, DataError, RecipeError
+from workflow.datasets.io.dataset_files import SPLITS, by_name, write_lines
+from workflow.datasets.io.left_out import Dropped, read_rows
+from workflow.datasets.kinds.labelled_text import GenerableText, LabelledExample, dev_and_test
+from workflow.runtime.errors import CORRECT, DataError, RecipeError
 
 LABELS = {"binary": 2, "fine": 5}
 SPACES = re.compile(r"[ \t\v\f]")
@@ -73,7 +73,9 @@ class Data(GenerableText):
             pairs = SENTIMENT.sentences(getattr(self, split), random.Random(f"{self.seed} {split}"))
             write_lines(out / file, (f"{label} {text}" for label, text in pairs))
 
-    def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
+    def examples(
+        self, files: Sequence[Path], left_out: Dropped
+    ) -> dict[str, list[LabelledExample]]:
         """Return the sentences of every split."""
         splits = {
             split: self._sentences(by_name(files, file), left_out)
@@ -83,11 +85,11 @@ class Data(GenerableText):
             return dev_and_test(splits["train"], splits["test"], left_out)
         return splits
 
-    def _sentences(self, path: Path, left_out: LeftOut) -> list[Example]:
+    def _sentences(self, path: Path, left_out: Dropped) -> list[LabelledExample]:
         """Return the sentences of a file that belong to the task, in its order."""
         others = self.protocol == "attention_learning"
         labels = LABELS["fine" if others else self.classes]
-        sentences: list[Example] = []
+        sentences: list[LabelledExample] = []
         for place, line in read_rows(path, left_out):
             label, text = _labelled(place, line, labels)
             if others and label not in ATTENTION_LEARNING:

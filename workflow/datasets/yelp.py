@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from workflow.datasets.io.files import by_name, parse_json
-from workflow.datasets.io.left_out import LeftOut, read_rows
-from workflow.datasets.kinds.labelled_text import Example, LabelledText, hold_out
-from workflow.errors import CORRECT, DataError
+from workflow.datasets.io.dataset_files import by_name, parse_json
+from workflow.datasets.io.left_out import Dropped, read_rows
+from workflow.datasets.kinds.labelled_text import LabelledExample, LabelledText, hold_out
+from workflow.runtime.errors import CORRECT, DataError
 
 FILE = "yelp_academic_dataset_review.json"
 LINES = 200_000
@@ -28,9 +28,11 @@ class Data(LabelledText):
 
     files = (FILE,)
 
-    def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
+    def examples(
+        self, files: Sequence[Path], left_out: Dropped
+    ) -> dict[str, list[LabelledExample]]:
         """Return a sample of the reviews."""
-        reviews: list[Example] = []
+        reviews: list[LabelledExample] = []
         for place, line in islice(read_rows(by_name(files, FILE), left_out), LINES):
             stars, text = _review(place, line)
             label = LABELS[stars]

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from string import Formatter
 
 from workflow.definitions.corpora import CorpusTable, check_differences
-from workflow.definitions.names import Runs, fields, known, once
-from workflow.definitions.tables import Column, Metric, Row, Table, Tables
+from workflow.definitions.names import Runs, fields, require_known, require_unique
+from workflow.definitions.tables import Column, Metric, Table, TableRow, Tables
 from workflow.definitions.values import Place
-from workflow.errors import InputError
+from workflow.runtime.errors import InputError
 
 KEPT = ("group", "variant", "metrics", "format")
 """What a new row of a table has of the row that it follows."""
@@ -15,7 +15,7 @@ SHOWN = ("interval", "mean", "star")
 """What may follow a metric in a format string, as in `{tau:mean}`."""
 
 
-def behind_cell(table: Table, row: Row, column: Column) -> tuple[str, str]:
+def behind_cell(table: Table, row: TableRow, column: Column) -> tuple[str, str]:
     """Return experiment and variant behind a cell: the row's own, else the table's.
 
     A variant is a template that is filled with both ids; a row's own is one for all columns, or a
@@ -27,7 +27,7 @@ def behind_cell(table: Table, row: Row, column: Column) -> tuple[str, str]:
     return row.get("experiment", table["experiment"]), variant
 
 
-def cells(table: Table) -> Iterator[tuple[Row, Column]]:
+def cells(table: Table) -> Iterator[tuple[TableRow, Column]]:
     """Yield the (row, column) pairs of a table that exist.
 
     A column may name its `rows`, and a row its columns: those to which its `metrics` give a list.
@@ -38,12 +38,12 @@ def cells(table: Table) -> Iterator[tuple[Row, Column]]:
                 yield row, column
 
 
-def row_name(row: Row) -> str:
+def row_name(row: TableRow) -> str:
     """Return a row's name in the long form: its group, if any, and its label."""
     return f"{row['group']}: {row['label']}" if "group" in row else row["label"]
 
 
-def metrics_of(row: Row, column: Column) -> Sequence[str]:
+def metrics_of(row: TableRow, column: Column) -> Sequence[str]:
     """Return the names of a cell's metrics: the row's own, else the column's.
 
     A row's own are one list for all columns, or a mapping from column to list; there are none in
@@ -53,7 +53,7 @@ def metrics_of(row: Row, column: Column) -> Sequence[str]:
     return own if isinstance(own, list) else own.get(column["id"], ())
 
 
-def cell_metrics(tables: Tables, row: Row, column: Column) -> Iterator[tuple[str, Metric]]:
+def cell_metrics(tables: Tables, row: TableRow, column: Column) -> Iterator[tuple[str, Metric]]:
     """Yield name and metric of a cell's numbers; the list of a word is that of the row's."""
     for name in metrics_of(row, column):
         metric = tables["metrics"][name]
@@ -62,7 +62,7 @@ def cell_metrics(tables: Tables, row: Row, column: Column) -> Iterator[tuple[str
         yield name, metric
 
 
-def format_of(row: Row, column: Column) -> str:
+def format_of(row: TableRow, column: Column) -> str:
     """Return a cell's format string: the row's own, else the column's, else its first metric.
 
     A row's own is one text for all columns, or a mapping from column to text.
@@ -84,7 +84,7 @@ def why_different(
     return {}
 
 
-def printed_places(table: Table, row: Row, column: Column) -> list[Place]:
+def printed_places(table: Table, row: TableRow, column: Column) -> list[Place]:
     """Return where `expected.csv` has a cell's numbers: the templates filled with both labels.
 
     A column's `printed_label` is its header there, where ours differs.
@@ -129,7 +129,12 @@ def with_rows(table: Table, own: Iterable[str]) -> Table:
     for name in own:
         for template, followed in table.get("mechanisms", {}).items():
             (row,) = (row for row in table["rows"] if row["id"] == followed)
-            new: Row = {**row, "id": template.format(mechanism=name), "label": name, "printed": []}
+            new: TableRow = {
+                **row,
+                "id": template.format(mechanism=name),
+                "label": name,
+                "printed": [],
+            }
             for key in {*row} - {*KEPT, "id", "label", "printed"}:
                 del new[key]  # type: ignore[misc]
             last = max(at for at, one in enumerate(rows) if one.get("group") == row.get("group"))
@@ -157,49 +162,51 @@ def check_tables(tables: Tables, where: str) -> None:
         at = f"{where}: tables.{name}"
         if "repeats" in table:
             others = [other for other in tables["tables"] if other != name]
-            known(f"{at}, repeats", "table", [table["repeats"]], others)
+            require_known(f"{at}, repeats", "table", [table["repeats"]], others)
         _check_parts(table, metrics, at)
         _check_mechanisms(table, at)
         for row, column in cells(table):
             here = f"{at}, {row['id']}, {column['id']}"
             form = format_of(row, column)
-            known(here, "metric", fields(form, here), metrics_of(row, column))
+            require_known(here, "metric", fields(form, here), metrics_of(row, column))
             shown = [how for _, _, how, _ in Formatter().parse(form) if how]
-            known(here, "way to show a value", shown, SHOWN)
+            require_known(here, "way to show a value", shown, SHOWN)
 
 
 def _check_parts(table: Table, metrics: Iterable[str], at: str) -> None:
     rows, columns = ([one["id"] for one in table[part]] for part in ("rows", "columns"))
-    once(at, "row", rows)
-    once(at, "column", columns)
-    once(at, "row", [row_name(row) for row in table["rows"]])
-    parts: list[Table | Row | Column] = [table, *table["rows"], *table["columns"]]
+    require_unique(at, "row", rows)
+    require_unique(at, "column", columns)
+    require_unique(at, "row", [row_name(row) for row in table["rows"]])
+    parts: list[Table | TableRow | Column] = [table, *table["rows"], *table["columns"]]
     for part in parts:
         here = at if part is table else f"{at}, {dict(part)['id']}"
         own = part.get("variant", "")
         by_column = own if isinstance(own, dict) else {"": str(own)}
         places = [str(text) for place in part.get("printed", []) for text in place.values()]
         for template in (*by_column.values(), *places):
-            known(here, "part", fields(template, here), ["row", "column"])
+            require_known(here, "part", fields(template, here), ["row", "column"])
     for row in table["rows"]:
         here, filled = f"{at}, {row['id']}", row.get("metrics", [])
         by = filled if isinstance(filled, dict) else dict.fromkeys(columns, filled)
-        known(here, "column", by, columns)
-        known(here, "metric", [name for one in by.values() for name in one], metrics)
+        require_known(here, "column", by, columns)
+        require_known(here, "metric", [name for one in by.values() for name in one], metrics)
         form, variant = row.get("format"), row.get("variant")
-        known(here, "column", form if isinstance(form, dict) else (), by)
-        known(here, "column", variant if isinstance(variant, dict) else (), columns)
+        require_known(here, "column", form if isinstance(form, dict) else (), by)
+        require_known(here, "column", variant if isinstance(variant, dict) else (), columns)
     check_differences(table.get("differs", []), rows, columns, at)
     for column in table["columns"]:
-        known(f"{at}, {column['id']}", "metric", column["metrics"], metrics)
-        known(f"{at}, {column['id']}", "row", column.get("rows", []), rows)
+        require_known(f"{at}, {column['id']}", "metric", column["metrics"], metrics)
+        require_known(f"{at}, {column['id']}", "row", column.get("rows", []), rows)
 
 
 def _check_mechanisms(table: Table, at: str) -> None:
     rows = {row["id"]: row for row in table["rows"]}
     for template, followed in table.get("mechanisms", {}).items():
-        known(f"{at}, mechanisms", "row", [followed], rows)
-        known(f"{at}, mechanisms", "part", fields(template, f"{at}, mechanisms"), ["mechanism"])
+        require_known(f"{at}, mechanisms", "row", [followed], rows)
+        require_known(
+            f"{at}, mechanisms", "part", fields(template, f"{at}, mechanisms"), ["mechanism"]
+        )
         variant = str(rows[followed].get("variant", table["variant"]))
         for text, part in ((template, "mechanism"), (variant, "row")):
             if part not in fields(text, at):

@@ -6,33 +6,33 @@ from typing import Annotated, Literal, NotRequired, cast
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from workflow.definitions.names import Runs, known, once
+from workflow.definitions.names import Runs, require_known, require_unique
 from workflow.definitions.values import (
     AboveZero,
     Digits,
-    Measure,
+    MetricPath,
     Name,
+    NonEmptyText,
     Number,
     Place,
-    Text,
     closed,
 )
-from workflow.errors import InputError
+from workflow.runtime.errors import InputError
 
 Outcome = Literal["holds", "does not hold", "no difference", "undecided", "undecidable", "not run"]
 """What comes of a claim; the first three decide it."""
 
 PAIRED = ("runs", "examples")
-Seeds = Annotated[int, Field(ge=2)]
+SeedsAtLook = Annotated[int, Field(ge=2)]
 
 
 @closed
-class Side(TypedDict):
+class ComparedVariant(TypedDict):
     """The runs of one variant."""
 
     variant: str
     label: str
-    measure: NotRequired[Measure]
+    measure: NotRequired[MetricPath]
     """in place of the claim's"""
     beyond: NotRequired[str]
     """a variant, such as an untrained one, whose measure of the same seed (of examples: of the same
@@ -77,14 +77,14 @@ class Claim(TypedDict):
     """A sentence of a paper that can be decided."""
 
     id: Name
-    claim: Text
+    claim: NonEmptyText
     source: str
     headline: NotRequired[Literal[True]]
     """whether docs/results.md shows it"""
     check: NotRequired[Literal[True]]
     """whether it is one of ours, that no paper makes"""
     experiment: str
-    measure: Measure
+    measure: MetricPath
     label: str
     unit: str
     digits: Digits
@@ -100,8 +100,8 @@ class Claim(TypedDict):
     kind: NotRequired[Literal["smaller or other data", "another reading"]]
     """what the scales do not tell: that the paper makes its claim of other data, or that its words
     are read in a second way"""
-    left: Side
-    right: Side | Constant | Theirs
+    left: ComparedVariant
+    right: ComparedVariant | Constant | Theirs
     printed: NotRequired[PrintedSides]
 
 
@@ -111,7 +111,7 @@ class Finding(TypedDict):
 
     source: str
     """the paper's key"""
-    finding: Text
+    finding: NonEmptyText
     rests_on: Annotated[dict[str, Outcome], Field(min_length=1)]
     """the verdicts that it tells, by claim"""
 
@@ -123,7 +123,7 @@ class Claims(TypedDict):
     claims: Annotated[list[Claim], Field(min_length=1)]
     findings: NotRequired[list[Finding]]
     """the headline: of each source those are shown whose verdicts are as they say"""
-    looks: NotRequired[dict[str, dict[str, Annotated[list[Seeds], Field(min_length=2)]]]]
+    looks: NotRequired[dict[str, dict[str, Annotated[list[SeedsAtLook], Field(min_length=2)]]]]
     """by scale and claim, the numbers of seeds (of proportions: of runs of the left side) at which
     it is looked at, in order, where there are several: its intervals are the wider for it"""
 
@@ -131,11 +131,11 @@ class Claims(TypedDict):
 def check_claims(claims: Claims, where: str) -> None:
     """Raise InputError for two claims with one id, or sides that cannot be compared."""
     ids = [claim["id"] for claim in claims["claims"]]
-    once(where, "claim", ids)
+    require_unique(where, "claim", ids)
     for finding in claims.get("findings", []):
-        known(f"{where}: findings", "claim", finding["rests_on"], ids)
+        require_known(f"{where}: findings", "claim", finding["rests_on"], ids)
     for scale, looks in claims.get("looks", {}).items():
-        known(f"{where}: looks of {scale}", "claim", looks, ids)
+        require_known(f"{where}: looks of {scale}", "claim", looks, ids)
     for claim in claims["claims"]:
         if "printed" in claim["right"] and "printed" not in claim:
             raise InputError(
@@ -185,7 +185,7 @@ def claim_runs(claims: Claims) -> Runs:
     pairs = [
         (claim["experiment"], variant)
         for claim in claims["claims"]
-        for side in (claim["left"], cast(Side, claim["right"]))
+        for side in (claim["left"], cast(ComparedVariant, claim["right"]))
         for variant in (side.get("variant"), side.get("beyond"))
         if variant
     ]

@@ -11,11 +11,11 @@ from workflow.definitions.values import (
     Argument,
     Flag,
     Name,
+    NonEmptyText,
     Options,
     Path,
     SeedCount,
     SeedList,
-    Text,
     checked_as,
     closed,
     opened,
@@ -65,7 +65,7 @@ class Configuration(TypedDict):
     scale: ScaleName
     """which set of sizes to run; part of every result's path"""
     experiments: Annotated[
-        Text | Annotated[list[str], Field(min_length=1)],
+        NonEmptyText | Annotated[list[str], Field(min_length=1)],
         Field(description="all, or a list of experiments and papers"),
     ]
     seeds: NotRequired[
@@ -79,7 +79,7 @@ class Configuration(TypedDict):
     ]
     mirror: NotRequired[str | None]
     """folder with an index SOURCES.tsv that holds downloaded files"""
-    results: Text
+    results: NonEmptyText
     """folder that the workflow writes to"""
     device: Literal["auto", "cpu", "cuda"]
     """`auto`: a GPU where there is one"""

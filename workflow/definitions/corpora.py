@@ -7,11 +7,11 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from workflow.definitions.expected import ExpectedValues
-from workflow.definitions.names import known, once
+from workflow.definitions.names import require_known, require_unique
 from workflow.definitions.values import Condition, Data, Difference, Name, Options, Unique, closed
-from workflow.errors import InputError, nearest
+from workflow.runtime.errors import InputError, nearest
 
-Column = Literal[
+CorpusQuantity = Literal[
     "train",
     "dev",
     "test",
@@ -78,7 +78,7 @@ class CorpusTable(TypedDict):
     source: NotRequired[str]
     """the text that the layout follows; the first of the papers without it"""
     printed: NotRequired[CorpusPlace]
-    columns: Annotated[Unique[Column], Field(min_length=1)]
+    columns: Annotated[Unique[CorpusQuantity], Field(min_length=1)]
     rows: Annotated[list[CorpusRow], Field(min_length=1)]
     differs: NotRequired[list[Difference]]
     notes: NotRequired[list[str]]
@@ -96,8 +96,8 @@ def check_corpora(corpora: Corpora, where: str) -> None:
     """Raise InputError for two rows with one id or label, or an unknown row or column."""
     for name, table in corpora["tables"].items():
         at, rows = f"{where}: tables.{name}", [row["id"] for row in table["rows"]]
-        once(at, "row", rows)
-        once(at, "row", [row["label"] for row in table["rows"]])
+        require_unique(at, "row", rows)
+        require_unique(at, "row", [row["label"] for row in table["rows"]])
         check_differences(table.get("differs", []), rows, table["columns"], at)
 
 
@@ -106,8 +106,8 @@ def check_differences(
 ) -> None:
     """Raise InputError for a difference in a row or column that the table at a place has not."""
     for one in said:
-        known(f"{at}, differs", "row", one["rows"], rows)
-        known(f"{at}, differs", "column", one["columns"], columns)
+        require_known(f"{at}, differs", "row", one["rows"], rows)
+        require_known(f"{at}, differs", "column", one["columns"], columns)
 
 
 def check_printed(corpora: Corpora, expected: ExpectedValues, where: str) -> None:

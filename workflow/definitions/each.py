@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any
 
-from workflow.errors import InputError
+from workflow.runtime.errors import InputError
 
 _RANGE = re.compile(r"(\d+)\.\.(\d+)")
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 
-from workflow.errors import InputError, nearest
+from workflow.runtime.errors import InputError, nearest
 
 FILE = "equations.tsv"
 _NUMBER = r"(?:[A-Z]\.)?\d+(?:\.\d+)*"

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workflow.errors import ReportingError, nearest, unknown
 from workflow.files import read_csv
+from workflow.runtime.errors import ReportingError, nearest, unknown
 
 COLUMNS = (
     "source",
@@ -23,7 +23,7 @@ COLUMNS = (
 STATISTICS = ("mean", "max", "single")
 FLAGS = ("disputed", "misprint", "inferred", "starred", "quoted", "not printed")
 """What is to know of a number; `starred` ones were never exceeded in training."""
-Place = tuple[str, str, str, str, str]
+PrintedPlace = tuple[str, str, str, str, str]
 """(source, table, row, column, metric), in the paper's own words."""
 
 
@@ -77,7 +77,7 @@ class ExpectedValues:
                 f"{path} is missing; write it, with the header {','.join(COLUMNS)}."
             )
         self.path = path
-        self.values: dict[Place, Expected] = {}
+        self.values: dict[PrintedPlace, Expected] = {}
         for line, record in enumerate(read_csv(path), start=2):
             if tuple(record) != COLUMNS:
                 raise ReportingError(f"{path}: the header must be {','.join(COLUMNS)}.")

@@ -12,13 +12,13 @@ from workflow.definitions.values import (
     Flag,
     Name,
     NaturalNumber,
-    Node,
+    NodeDefinition,
+    NonEmptyText,
     NotNegative,
     Path,
     Positive,
     SeedCount,
     SeedList,
-    Text,
     Unique,
     closed,
 )
@@ -42,7 +42,7 @@ Threads = Annotated[
     ),
 ]
 Evaluators = Annotated[
-    dict[Name, Node | None],
+    dict[Name, NodeDefinition | None],
     Field(description="what is measured on the trained model, by name"),
 ]
 Updates = Unique[Positive]
@@ -190,7 +190,7 @@ class Optional(TypedDict, total=False):
             "after some"
         ),
     ]
-    record: Node | None
+    record: NodeDefinition | None
     """what is kept of the checkpoints when their weights are gone"""
     resources: StatedResources
 
@@ -201,8 +201,8 @@ class Changes(Optional, total=False):
 
     seeds: Seeds
     data: Data
-    model: Node
-    objective: Node
+    model: NodeDefinition
+    objective: NodeDefinition
     training: Training
     evaluators: Evaluators
 
@@ -260,13 +260,13 @@ class Mechanisms(TypedDict):
 class Definition(Optional):
     """One experiment."""
 
-    title: Text
-    source: Text
+    title: NonEmptyText
+    source: NonEmptyText
     """where the paper describes it"""
     seeds: Seeds
     data: Data
-    model: Node
-    objective: Node
+    model: NodeDefinition
+    objective: NodeDefinition
     training: Training
     evaluators: Evaluators
     variants: Annotated[dict[Name, Variant], Field(min_length=1)]

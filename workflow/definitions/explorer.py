@@ -8,8 +8,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from workflow.definitions.names import Runs
-from workflow.definitions.values import Name, Positive, Text, closed
-from workflow.errors import InputError
+from workflow.definitions.values import Name, NonEmptyText, Positive, closed
+from workflow.runtime.errors import InputError
 
 RECORDED = "recorded"
 """The evaluator that records."""
@@ -30,8 +30,8 @@ class ModelsAtScale(TypedDict, total=False):
 class Task(TypedDict):
     """Models of one experiment, on the same data, side by side."""
 
-    title: Text
-    about: Text
+    title: NonEmptyText
+    about: NonEmptyText
     """one sentence for who has not read the paper"""
     kind: Literal["next", "class", "views"]
     """what the models predict: the next symbol, a class, or the value of an expression in views"""
@@ -39,7 +39,7 @@ class Task(TypedDict):
     models: Annotated[Models, Field(min_length=1)]
     """variants, the first of which has the examples; those that a scale lacks are left out"""
     scales: NotRequired[ModelsAtScale]
-    classes: NotRequired[Annotated[list[Text], Field(min_length=2)]]
+    classes: NotRequired[Annotated[list[NonEmptyText], Field(min_length=2)]]
     """names of the classes, or of the values of expressions"""
     examples: NotRequired[Annotated[Positive, Field(default=40)]]
     """how many of the test split the page has"""
@@ -51,7 +51,7 @@ class Task(TypedDict):
 class Recording(TypedDict):
     """Translators, whose attention on a few sentences was recorded; they don't run in the page."""
 
-    title: Text
+    title: NonEmptyText
     experiment: Name
     models: Annotated[Models, Field(min_length=1)]
     """variants; those whose evaluator `recorded` a scale leaves out are left out"""

@@ -14,10 +14,10 @@ from typing import Any, TypeVar, cast
 import yaml
 
 from workflow.definitions.each import expanded
-from workflow.errors import InputError
+from workflow.runtime.errors import InputError
 from workflow.validation import Keys, check, written
 
-Kind = TypeVar("Kind")
+FileT = TypeVar("FileT")
 LARGEST, DEEPEST, MOST = 4_000_000, 100, 200_000
 """Bytes of a YAML file, its nesting, and its values with each alias as what it repeats."""
 _NUMBERS = {
@@ -27,7 +27,7 @@ _NUMBERS = {
 """Decimal numbers: YAML reads 010 as 8, 0x10 as 16 and 1:30 as 90."""
 
 
-def load_yaml(path: Path, kind: type[Kind]) -> Kind:
+def load_yaml(path: Path, kind: type[FileT]) -> FileT:
     """Read a YAML file and return it checked and coerced as a definition of that kind.
 
     A file that is as it was is not judged again in the same process.
@@ -39,7 +39,7 @@ def load_yaml(path: Path, kind: type[Kind]) -> Kind:
         digest = hashlib.sha256(path.read_bytes()).digest()
     except OSError:
         digest = b""
-    return cast(Kind, deepcopy(_judged(path, cast(Any, kind), digest)))
+    return cast(FileT, deepcopy(_judged(path, cast(Any, kind), digest)))
 
 
 @cache

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from string import Formatter
 
-from workflow.errors import InputError, unknown
+from workflow.runtime.errors import InputError, unknown
 
 Runs = list[tuple[str, str]]
 """(experiment, variant) pairs, each once, in the order of the definition."""
@@ -17,7 +17,7 @@ def fields(template: str, where: str) -> list[str]:
         raise InputError(f'{where}: "{template}" is not a template: {error}') from None
 
 
-def known(where: str, kind: str, names: Iterable[str], allowed: Iterable[str]) -> None:
+def require_known(where: str, kind: str, names: Iterable[str], allowed: Iterable[str]) -> None:
     """Raise InputError for the first of `names` that is not allowed."""
     allowed = list(allowed)
     for name in names:
@@ -25,7 +25,7 @@ def known(where: str, kind: str, names: Iterable[str], allowed: Iterable[str]) -
             raise unknown(where, kind, name, allowed)
 
 
-def once(where: str, kind: str, names: list[str]) -> None:
+def require_unique(where: str, kind: str, names: list[str]) -> None:
     """Raise InputError for the first name that stands twice."""
     for name in names:
         if names.count(name) > 1:

@@ -12,12 +12,12 @@ from workflow.definitions.expected import ExpectedValues
 from workflow.definitions.explorer import Explorer, check_explorer
 from workflow.definitions.figures import Figures, figure_places
 from workflow.definitions.loader import load_yaml
-from workflow.definitions.names import known
+from workflow.definitions.names import require_known
 from workflow.definitions.references import FILE, About, Papers, check_sources
 from workflow.definitions.tables import Table, Tables
-from workflow.errors import InputError, ReportingError, nearest
+from workflow.runtime.errors import InputError, ReportingError, nearest
 
-Kind = TypeVar("Kind")
+DefinitionT = TypeVar("DefinitionT")
 INSIDE = {"corpora": "tables", "explorer": "tasks"}
 """What a file's definitions are called in it, where that is not the file's name."""
 PAPERS = Path(__file__).resolve().parent.parent / "papers"
@@ -99,11 +99,11 @@ class Paper:
         """The paper's numbers."""
         return ExpectedValues(self.folder / "expected.csv")
 
-    def _load(self, name: str, kind: type[Kind]) -> Kind:
+    def _load(self, name: str, kind: type[DefinitionT]) -> DefinitionT:
         path = self.folder / f"{name}.yaml"
         if path.is_file():
             return load_yaml(path, kind)
-        return cast(Kind, {INSIDE.get(name, name): [] if name == "claims" else {}})
+        return cast(DefinitionT, {INSIDE.get(name, name): [] if name == "claims" else {}})
 
     def _sourced(self, tables: Mapping[str, Table | CorpusTable]) -> None:
         """Write into tables that say no source that it is the first of the papers."""
@@ -130,7 +130,7 @@ class Paper:
         for one in self.about.references:
             if one.figure:
                 where = f"{self.folder / FILE}: papers.{one.key}"
-                known(where, "figure", [one.figure], figures["figures"])
+                require_known(where, "figure", [one.figure], figures["figures"])
         places = {
             "tables": table_places(tables),
             "figures": figure_places(figures),

@@ -9,11 +9,11 @@ from typing_extensions import TypedDict
 
 from workflow.definitions.claims import Claims
 from workflow.definitions.expected import ExpectedValues
-from workflow.definitions.names import known
-from workflow.definitions.values import Name, Positive, Text, closed
+from workflow.definitions.names import require_known
+from workflow.definitions.values import Name, NonEmptyText, Positive, closed
 
 FILE = "paper.yaml"
-Key = Annotated[str, Field(pattern="^[a-z0-9]+$")]
+CitationKey = Annotated[str, Field(pattern="^[a-z0-9]+$")]
 Link = Annotated[str, Field(pattern="^https://.+")]
 
 
@@ -21,10 +21,10 @@ Link = Annotated[str, Field(pattern="^https://.+")]
 class Cited(TypedDict):
     """A paper whose numbers stand here."""
 
-    title: Text
-    authors: Annotated[list[Text], Field(min_length=1)]
+    title: NonEmptyText
+    authors: Annotated[list[NonEmptyText], Field(min_length=1)]
     year: Positive
-    venue: Text
+    venue: NonEmptyText
     link: Link
     figure: NotRequired[Name]
     """the figure, of figures.yaml, that tells what was found"""
@@ -34,13 +34,13 @@ class Cited(TypedDict):
 class Papers(TypedDict):
     """The papers of a folder."""
 
-    title: Text
+    title: NonEmptyText
     """what heads its results"""
-    papers: Annotated[dict[Key, Cited], Field(min_length=1)]
+    papers: Annotated[dict[CitationKey, Cited], Field(min_length=1)]
     """the papers whose numbers stand here, by the key that sources begin with"""
     covers: NotRequired[str]
     """which tables and figures there are, in words"""
-    notation: NotRequired[dict[str, Text]]
+    notation: NotRequired[dict[str, NonEmptyText]]
     """what symbols in claims and tables mean"""
 
 
@@ -103,6 +103,6 @@ def check_sources(
     Claims of a folder without papers are one's own.
     """
     sources = [source for source, *_ in expected.values]
-    known(f"{expected.path}, {FILE} beside it", "paper", sources, keys)
+    require_known(f"{expected.path}, {FILE} beside it", "paper", sources, keys)
     for claim in claims["claims"] if keys else ():
-        known(f"{where}: claim {claim['id']}", "paper", [key_of(claim["source"])], keys)
+        require_known(f"{where}: claim {claim['id']}", "paper", [key_of(claim["source"])], keys)

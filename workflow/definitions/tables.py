@@ -11,10 +11,10 @@ from workflow.definitions.values import (
     Difference,
     Digits,
     Flag,
-    Measure,
+    MetricPath,
     Name,
+    NonEmptyText,
     NotNegative,
-    Text,
     closed,
 )
 
@@ -44,7 +44,7 @@ class Rule(TypedDict):
     full: NotRequired[AboveZero]
     wide: NotRequired[Literal[True]]
     """nearly any run meets it, so it gives no verdict"""
-    because: Text
+    because: NonEmptyText
 
 
 @closed
@@ -67,7 +67,7 @@ class MetricTolerance(Rule):
 class Metric(TypedDict):
     """What a cell shows of a measure."""
 
-    measure: Measure
+    measure: MetricPath
     printed: NotRequired[str]
     """the metric's name in expected.csv"""
     label: str
@@ -90,7 +90,7 @@ class Metric(TypedDict):
 
 
 @closed
-class Row(TypedDict):
+class TableRow(TypedDict):
     """One row."""
 
     id: str
@@ -152,7 +152,7 @@ class Table(TypedDict):
     printed: NotRequired[list[CellPlace]]
     mechanisms: NotRequired[ByColumn]
     """by the id of the new row, with {mechanism} for the name, the row to follow"""
-    rows: Annotated[list[Row], Field(min_length=1)]
+    rows: Annotated[list[TableRow], Field(min_length=1)]
     columns: Annotated[list[Column], Field(min_length=1)]
     differs: NotRequired[list[Difference]]
     notes: NotRequired[list[str]]

@@ -77,7 +77,7 @@ def checked_as(kind: Any) -> GetPydanticSchema:
 
 
 NUMBER, WHOLE = WrapValidator(_as_written), BeforeValidator(_whole)
-Text = Annotated[str, Field(min_length=1)]
+NonEmptyText = Annotated[str, Field(min_length=1)]
 Flag = Annotated[bool, BeforeValidator(_truth)]
 Name = Annotated[
     str,
@@ -94,7 +94,7 @@ Path = Annotated[
         pattern="^[A-Za-z_][A-Za-z0-9_.]*:[A-Za-z_][A-Za-z0-9_]*$",
     ),
 ]
-Measure = Annotated[
+MetricPath = Annotated[
     str,
     Field(
         description='"evaluator.metric", as in the measures',
@@ -157,7 +157,7 @@ class DatasetOptions(TypedDict, total=False, extra_items=Argument):  # type: ign
     dataset: str
 
 
-Node = Annotated[Options, checked_as(Part)]
+NodeDefinition = Annotated[Options, checked_as(Part)]
 Data = Annotated[Options, checked_as(DatasetOptions)]
 
 
@@ -177,7 +177,7 @@ class Condition(TypedDict):
 
     when: Annotated[dict[str, "str | bool | Number | Below"], Field(min_length=1)]
     """Dotted settings of the run, or options of the data; all must match."""
-    because: Text
+    because: NonEmptyText
 
 
 @closed
@@ -186,7 +186,7 @@ class Difference(TypedDict):
 
     rows: Annotated[list[str], Field(min_length=1)]
     columns: Annotated[list[str], Field(min_length=1)]
-    because: Text
+    because: NonEmptyText
 
 
 @closed

@@ -14,11 +14,11 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 from workflow.equivalence.exchanges import Comparison, Renamed, masked
-from workflow.equivalence.statements import Form, Place, Statement, Statements
-from workflow.planning.code import REST, Key, Project
+from workflow.equivalence.statements import Form, SourceSpan, Statement, Statements
+from workflow.planning.code import REST, DefinitionKey, Project
 
-Places = tuple[Place, ...]
-Sides = tuple[list[Statement], list[Statement]]
+SourceSpans = tuple[SourceSpan, ...]
+StatementsOfBoth = tuple[list[Statement], list[Statement]]
 """Of the old version, and of the new."""
 
 
@@ -32,14 +32,14 @@ class Value:
             of the exception.
     """
 
-    place_old: Place
-    place_new: Place
+    place_old: SourceSpan
+    place_new: SourceSpan
     old_text: str
     new_text: str
 
 
 @dataclass(frozen=True)
-class Change:
+class CodeChange:
     """What differs between two versions of the code behind a kind.
 
     Attributes:
@@ -52,18 +52,18 @@ class Change:
         values: what was exchanged within statements that are otherwise the same.
     """
 
-    old: Places = ()
-    new: Places = ()
-    gpu_old: Places = ()
-    gpu_new: Places = ()
-    old_any: tuple[Places, ...] = ()
-    new_any: tuple[Places, ...] = ()
+    old: SourceSpans = ()
+    new: SourceSpans = ()
+    gpu_old: SourceSpans = ()
+    gpu_new: SourceSpans = ()
+    old_any: tuple[SourceSpans, ...] = ()
+    new_any: tuple[SourceSpans, ...] = ()
     values: tuple[Value, ...] = ()
 
 
 def changes(
     old: Project, old_roots: Iterable[str], new: Project, new_roots: Iterable[str]
-) -> Change:
+) -> CodeChange:
     """Return what changed between the definitions that roots reach.
 
     Roots that are as many in both versions correspond by their order. Other definitions correspond
@@ -84,7 +84,7 @@ def changes(
     old_every, old_any, gpu_old = before.to_run(difference.changed[0])
     new_every, new_any, gpu_new = after.to_run(difference.changed[1])
     values = tuple(dict.fromkeys(difference.values))
-    return Change(old_every, new_every, gpu_old, gpu_new, old_any, new_any, values)
+    return CodeChange(old_every, new_every, gpu_old, gpu_new, old_any, new_any, values)
 
 
 @lru_cache(maxsize=4)
@@ -109,23 +109,23 @@ class _Version:
         self.roots = [key for key in found if not isinstance(key, str)]
         self.reached = sorted(statements.project.reached(roots))
         self.running = self._run_by(self.roots)
-        self.known: dict[Key, Key] = {}
-        self._readers: dict[str | Key, list[Statement]] = defaultdict(list)
+        self.known: dict[DefinitionKey, DefinitionKey] = {}
+        self._readers: dict[str | DefinitionKey, list[Statement]] = defaultdict(list)
 
     @property
-    def alone(self) -> list[Key]:
+    def alone(self) -> list[DefinitionKey]:
         return [key for key in self.reached if key not in self.known]
 
     def form(self, statement: Statement) -> Form:
         """Return what a statement means, different from others that name another definition."""
         return statement.form(self.known, self.unknown)
 
-    def _run_by(self, roots: Iterable[Key]) -> set[Key]:
+    def _run_by(self, roots: Iterable[DefinitionKey]) -> set[DefinitionKey]:
         """Return the definitions that may run: an object of a class is made where it is named.
 
         A class that is only compared with has no object, whose methods could run.
         """
-        found: set[Key] = set()
+        found: set[DefinitionKey] = set()
         waiting = [*roots]
         while waiting:
             key = waiting.pop()
@@ -140,11 +140,13 @@ class _Version:
         """Return whether a statement is of a definition that may run."""
         return (statement.writer.module, statement.writer.name) in self.running
 
-    def to_run(self, changed: Sequence[Statement]) -> tuple[Places, tuple[Places, ...], Places]:
+    def to_run(
+        self, changed: Sequence[Statement]
+    ) -> tuple[SourceSpans, tuple[SourceSpans, ...], SourceSpans]:
         """Return the places to run, groups of which one is enough, and the places of a GPU."""
-        every: set[Place] = set()
-        some: set[Places] = set()
-        gpu: set[Place] = set()
+        every: set[SourceSpan] = set()
+        some: set[SourceSpans] = set()
+        gpu: set[SourceSpan] = set()
         for statement in changed:
             if isinstance(statement.node, ast.Raise) or not self.may_run(statement):
                 continue
@@ -177,7 +179,7 @@ class _Version:
 def _pair(before: _Version, after: _Version) -> None:
     """Find the definitions of two versions that correspond."""
 
-    def pair(candidates: Iterable[tuple[Key, Key]]) -> None:
+    def pair(candidates: Iterable[tuple[DefinitionKey, DefinitionKey]]) -> None:
         for old, new in candidates:
             if old not in before.known and new not in after.known:
                 before.known[old] = after.known[new] = new
@@ -190,9 +192,11 @@ def _pair(before: _Version, after: _Version) -> None:
         pair(pairs)
 
 
-def _alike(before: _Version, after: _Version) -> list[tuple[Key, Key]]:
+def _alike(before: _Version, after: _Version) -> list[tuple[DefinitionKey, DefinitionKey]]:
     """Return definitions without counterparts that do the same, those of the same name first."""
-    groups: dict[object, tuple[list[Key], list[Key]]] = defaultdict(lambda: ([], []))
+    groups: dict[object, tuple[list[DefinitionKey], list[DefinitionKey]]] = defaultdict(
+        lambda: ([], [])
+    )
     for side, version in enumerate((before, after)):
         for key in version.alone:
             forms = tuple((each.nesting, each.form(version.known)) for each in version.of(key))
@@ -211,9 +215,9 @@ class _Difference:
 
     def __init__(self, before: _Version, after: _Version) -> None:
         self.versions = before, after
-        self.changed: Sides = ([], [])
+        self.changed: StatementsOfBoth = ([], [])
         self.values: list[Value] = []
-        self._single: Sides = ([], [])
+        self._single: StatementsOfBoth = ([], [])
         for key, counterpart in before.known.items():
             self._compare(key, counterpart)
         for side, version in enumerate(self.versions):
@@ -223,7 +227,7 @@ class _Difference:
         self._compare_rest(lambda version, statement: version.form(statement))
         self._compare_rest(lambda version, statement: masked(statement).form(version.known))
 
-    def _compare(self, key: Key, counterpart: Key) -> None:
+    def _compare(self, key: DefinitionKey, counterpart: DefinitionKey) -> None:
         """Compare a definition and its counterpart."""
         before, after = self.versions
         forms = [(each.nesting, before.form(each)) for each in before.of(key)]

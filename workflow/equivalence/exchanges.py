@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from workflow.equivalence.statements import Statement
-from workflow.planning.code import _DEFINITIONS, _IGNORED, Key, Text, _bound
+from workflow.planning.code import _DEFINITIONS, _IGNORED, DefinitionKey, DefinitionText, _bound
 
-Known = Mapping[Key, Key]
+Counterparts = Mapping[DefinitionKey, DefinitionKey]
 """What stands for a definition when two versions are compared."""
 Exchange = tuple[str, str]
 """An expression of the old version and what the new one has in its place."""
@@ -63,7 +63,7 @@ class Comparison:
         names: the names that functions bind, of both.
     """
 
-    known: tuple[Known, Known]
+    known: tuple[Counterparts, Counterparts]
     values: list[Exchange] = field(default_factory=list)
     names: list[Exchange] = field(default_factory=list)
 
@@ -142,12 +142,12 @@ class Comparison:
     def _exchange(self, one: ast.AST, other: ast.AST) -> None:
         self.values.append((ast.unparse(one), ast.unparse(other)))
 
-    def _meaning(self, side: int, node: ast.expr, scope: _Scope) -> Key | str | None:
+    def _meaning(self, side: int, node: ast.expr, scope: _Scope) -> DefinitionKey | str | None:
         meaning = self._writers[side]._meaning(node, scope.all)
         return self.known[side].get(meaning, "") if isinstance(meaning, tuple) else meaning
 
-    def _written(self, side: int, node: ast.Constant) -> list[str | Key | None]:
-        text = Text()
+    def _written(self, side: int, node: ast.Constant) -> list[str | DefinitionKey | None]:
+        text = DefinitionText()
         self._writers[side].write(node, frozenset(), text)
         return [
             self.known[side].get(piece) if isinstance(piece, tuple) else piece for piece in text

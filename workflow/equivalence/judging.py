@@ -14,8 +14,8 @@ import numpy as np
 from workflow.equivalence.side import CLOCKS, Json, leaves
 from workflow.planning.equivalents import TIMES
 
-Verdict = Literal["same bits", "same to rounding", "different"]
-ORDER: tuple[Verdict, ...] = ("same bits", "same to rounding", "different")
+ComparisonVerdict = Literal["same bits", "same to rounding", "different"]
+ORDER: tuple[ComparisonVerdict, ...] = ("same bits", "same to rounding", "different")
 FACTOR = 4
 """How many times what the machine makes by itself a difference may be."""
 EPSILON = {"fp32": 2.0**-23, "bf16": 2.0**-8}
@@ -34,7 +34,7 @@ that: where a gradient is 0 in exact arithmetic, it is nothing but rounding."""
 
 
 @dataclass(frozen=True)
-class Finding:
+class ResultComparison:
     """How two results compare.
 
     Attributes:
@@ -44,22 +44,24 @@ class Finding:
         place: where that is.
     """
 
-    verdict: Verdict
+    verdict: ComparisonVerdict
     difference: float = 0.0
     bound: float = 0.0
     place: str = ""
 
 
-def worst(findings: Iterable[Finding]) -> Finding:
+def worst(findings: Iterable[ResultComparison]) -> ResultComparison:
     """Return the finding that decides: by its verdict, then by how much of its bound it takes."""
 
-    def rank(one: Finding) -> tuple[int, float]:
+    def rank(one: ResultComparison) -> tuple[int, float]:
         return ORDER.index(one.verdict), one.difference / one.bound if one.bound else 0.0
 
-    return max(findings, key=rank, default=Finding("same bits"))
+    return max(findings, key=rank, default=ResultComparison("same bits"))
 
 
-def updates(new: Any, old: Any, start: Any, noisy: Sequence[Any], precision: str) -> Finding:
+def updates(
+    new: Any, old: Any, start: Any, noisy: Sequence[Any], precision: str
+) -> ResultComparison:
     """Judge the states after one update from the same state.
 
     Args:
@@ -75,8 +77,8 @@ def updates(new: Any, old: Any, start: Any, noisy: Sequence[Any], precision: str
     others = [dict(leaves(state)) for state in noisy]
     if ours.keys() != theirs.keys():
         odd = sorted(ours.keys() ^ theirs.keys())
-        return Finding("different", np.inf, 0, f"{odd[0]} is in one state alone")
-    found = [Finding("same bits")]
+        return ResultComparison("different", np.inf, 0, f"{odd[0]} is in one state alone")
+    found = [ResultComparison("same bits")]
     steps = {
         place: value.double() - _double(before.get(place), value)
         for place, value in theirs.items()
@@ -90,10 +92,10 @@ def updates(new: Any, old: Any, start: Any, noisy: Sequence[Any], precision: str
         if not isinstance(value, torch.Tensor):
             found.append(_plain(place, mine, value, [one.get(place) for one in others], precision))
         elif value.shape != mine.shape or value.dtype != mine.dtype:
-            found.append(Finding("different", np.inf, 0, place))
+            found.append(ResultComparison("different", np.inf, 0, place))
         elif not value.is_floating_point():
             same = torch.equal(value, mine)
-            found.append(Finding("same bits" if same else "different", np.inf, 0, place))
+            found.append(ResultComparison("same bits" if same else "different", np.inf, 0, place))
         elif not torch.equal(value, mine):
             step = steps[place]
             size = max(float(step.norm()), SMALL * largest[_sort(place)], 1e-30)
@@ -108,8 +110,8 @@ def updates(new: Any, old: Any, start: Any, noisy: Sequence[Any], precision: str
             chance = SPREAD * float((apart * step).norm()) / size**2
             straight = along <= max(FACTOR * shift, ALONG[precision], stored, chance)
             fine = difference <= bound and straight
-            verdict: Verdict = "same to rounding" if fine else "different"
-            found.append(Finding(verdict, difference, bound, place))
+            verdict: ComparisonVerdict = "same to rounding" if fine else "different"
+            found.append(ResultComparison(verdict, difference, bound, place))
     return worst(found)
 
 
@@ -123,21 +125,23 @@ def _sort(place: str) -> str:
     return last if first == "optimizer" else first
 
 
-def _plain(place: str, mine: Any, value: Any, noisy: Sequence[Any], precision: str) -> Finding:
+def _plain(
+    place: str, mine: Any, value: Any, noisy: Sequence[Any], precision: str
+) -> ResultComparison:
     if mine == value or (mine != mine and value != value):
-        return Finding("same bits")
+        return ResultComparison("same bits")
     if not isinstance(value, float) or not isinstance(mine, float):
-        return Finding("different", np.inf, 0, place)
+        return ResultComparison("different", np.inf, 0, place)
     size = max(abs(value), 1e-30)
     noise = max((abs(one - value) for one in noisy if isinstance(one, float)), default=0.0) / size
     bound = max(FACTOR * noise, ROUNDINGS[precision] * EPSILON[precision])
     difference = abs(mine - value) / size
-    return Finding(
+    return ResultComparison(
         "same to rounding" if difference <= bound else "different", difference, bound, place
     )
 
 
-def results(new: Json, old: Json, noisy: Sequence[Json]) -> Finding:
+def results(new: Json, old: Json, noisy: Sequence[Json]) -> ResultComparison:
     """Judge what an evaluator makes of the same weights: every scalar and every array.
 
     What was timed is left out.
@@ -146,7 +150,7 @@ def results(new: Json, old: Json, noisy: Sequence[Json]) -> Finding:
     others = [_values(one) for one in noisy]
     if mine.keys() != theirs.keys():
         odd = sorted(mine.keys() ^ theirs.keys())
-        return Finding("different", np.inf, 0, f"{odd[0]} is in one result alone")
+        return ResultComparison("different", np.inf, 0, f"{odd[0]} is in one result alone")
     return worst(
         _lists(place, mine[place], value, [one[place] for one in others if place in one])
         for place, value in theirs.items()
@@ -192,16 +196,16 @@ def _timed(name: str, scalars: Mapping[str, Json]) -> bool:
 
 def _lists(
     place: str, mine: Sequence[Any], theirs: Sequence[Any], noisy: Sequence[Sequence[Any]]
-) -> Finding:
+) -> ResultComparison:
     if mine == theirs:
-        return Finding("same bits")
+        return ResultComparison("same bits")
     apart, size = _apart(mine, theirs)
     noise = max((_apart(one, theirs)[0] for one in noisy), default=0.0)
     floor = ROUNDINGS["fp32"] * EPSILON["fp32"] * size
     bound = max(FACTOR * noise, floor)
     scale = max(size, 1e-30)
-    verdict: Verdict = "same to rounding" if apart <= bound else "different"
-    return Finding(verdict, apart / scale, bound / scale, place)
+    verdict: ComparisonVerdict = "same to rounding" if apart <= bound else "different"
+    return ResultComparison(verdict, apart / scale, bound / scale, place)
 
 
 def _apart(mine: Sequence[Any], theirs: Sequence[Any]) -> tuple[float, float]:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from workflow.equivalence import judging
-from workflow.equivalence.changed import Change
-from workflow.equivalence.judging import Finding, worst
+from workflow.equivalence.changed import CodeChange
+from workflow.equivalence.judging import ResultComparison, worst
 from workflow.equivalence.side import SCALES, Json
-from workflow.equivalence.sides import OF, Failed, Kind, Of, Sides, Use, What
+from workflow.equivalence.sides import OF, CodeKind, Failed, Of, Sides, Use, What
 from workflow.equivalence.specs import (
     JUDGED,
     UPDATES,
@@ -24,7 +24,7 @@ from workflow.equivalence.specs import (
     of_further_form,
     with_rows_apart,
 )
-from workflow.equivalence.statements import Place
+from workflow.equivalence.statements import SourceSpan
 
 Executed = dict[Of, set[tuple[str, int, int]]]
 """Of each side the changed statements that were executed: file, first and last line."""
@@ -62,9 +62,9 @@ class Proof:
         refusals: sentences, why numbers that are the same are no proof.
     """
 
-    kind: Kind
+    kind: CodeKind
     name: str
-    finding: Finding = field(default_factory=lambda: Finding("same bits"))
+    finding: ResultComparison = field(default_factory=lambda: ResultComparison("same bits"))
     updates: int = 0
     lines: int = 0
     drops: set[str] = field(default_factory=set)
@@ -77,15 +77,15 @@ class Proof:
         return self.finding.verdict != "different" and not self.refusals
 
 
-def on_gpu(change: Change) -> Change:
+def on_gpu(change: CodeChange) -> CodeChange:
     """Return a change in which the lines that a GPU alone runs have to be executed, too."""
     old, new = (*change.old, *change.gpu_old), (*change.new, *change.gpu_new)
     return replace(change, old=tuple(dict.fromkeys(old)), new=tuple(dict.fromkeys(new)))
 
 
-def watched(change: Change, of: Of) -> dict[str, list[list[int]]]:
+def watched(change: CodeChange, of: Of) -> dict[str, list[list[int]]]:
     """Return the statements of a side that a proof has to execute, by file."""
-    places: list[Place] = [*(change.old if of == "old" else change.new)]
+    places: list[SourceSpan] = [*(change.old if of == "old" else change.new)]
     for group in change.old_any if of == "old" else change.new_any:
         places += group
     found: dict[str, list[list[int]]] = {}
@@ -94,11 +94,11 @@ def watched(change: Change, of: Of) -> dict[str, list[list[int]]]:
     return found
 
 
-def missing(change: Change, of: Of, executed: set[tuple[str, int, int]]) -> list[str]:
+def missing(change: CodeChange, of: Of, executed: set[tuple[str, int, int]]) -> list[str]:
     """Return the places that were not executed, as `file:line (definition)`."""
     single, groups = (change.old, change.old_any) if of == "old" else (change.new, change.new_any)
 
-    def ran(place: Place) -> bool:
+    def ran(place: SourceSpan) -> bool:
         return (place.file, place.first, place.last) in executed
 
     left = [place for place in single if not ran(place)]
@@ -107,7 +107,7 @@ def missing(change: Change, of: Of, executed: set[tuple[str, int, int]]) -> list
     return [f"{place.file}:{place.first} ({place.name})" for place in left] + unread
 
 
-def prove(sides: Sides, kind: Kind, uses: list[Use]) -> Proof:
+def prove(sides: Sides, kind: CodeKind, uses: list[Use]) -> Proof:
     """Prove that the code of a kind changed nothing, or say what stands against it."""
     named = sorted(uses, key=lambda use: SCALES.index(use.key.partition("/")[0]))
     proof = Proof(kind, "/".join(filter(None, (named[0].key.partition("/")[2], named[0].part))))
@@ -150,10 +150,10 @@ def _findings(
     sides: Sides,
     proof: Proof,
     uses: list[Use],
-    change: Change,
+    change: CodeChange,
     longer: int,
     executed: Executed,
-) -> Iterator[Finding]:
+) -> Iterator[ResultComparison]:
     """Yield how numbers of a kind compare.
 
     Note which changed statements were executed, and in the proof what the new code does not give.
@@ -190,7 +190,7 @@ def _findings(
 
 def _train(
     sides: Sides, key: str, whole: bool, longer: int, of_old: Json, of_new: Json, note: Note
-) -> Iterator[Finding]:
+) -> Iterator[ResultComparison]:
     """Yield how trainings of a variant compare; a kind's first form is trained `whole`."""
     old, new = sides.specs(key)
     pairs = [(old, new)]
@@ -207,11 +207,11 @@ def _train(
         same = before["digests"] == after["digests"] and judging.rows(
             after["history"], before["history"]
         )
-        yield Finding("same bits") if same else _by_update(sides, one, two)
+        yield ResultComparison("same bits") if same else _by_update(sides, one, two)
     yield _between_rows(sides, key, longer)
 
 
-def _between_rows(sides: Sides, key: str, longer: int) -> Finding:
+def _between_rows(sides: Sides, key: str, longer: int) -> ResultComparison:
     """Judge an update from a state that holds what no row of the history tells yet.
 
     A run of 40 updates has a row for each: nothing is left to tell where it is stopped.
@@ -230,11 +230,11 @@ def _between_rows(sides: Sides, key: str, longer: int) -> Finding:
     try:
         sides.new.ask("step", **new, start=start, to=ours)
     except Failed as error:
-        return Finding("different", inf, 0, f"between two rows it fails: {error}")
+        return ResultComparison("different", inf, 0, f"between two rows it fails: {error}")
     return _step(sides, old, start, expected, ours)
 
 
-def _step(sides: Sides, old: Json, start: str | None, expected: str, ours: str) -> Finding:
+def _step(sides: Sides, old: Json, start: str | None, expected: str, ours: str) -> ResultComparison:
     """Judge a state that one update made, asking the old code for its noise where it has to."""
     import torch
 
@@ -249,7 +249,7 @@ def _step(sides: Sides, old: Json, start: str | None, expected: str, ours: str) 
     return judging.updates(made, made_by_old, before, noisy, precision)
 
 
-def _by_update(sides: Sides, old: Json, new: Json) -> Finding:
+def _by_update(sides: Sides, old: Json, new: Json) -> ResultComparison:
     """Judge single updates and the end of training, both from the states of the old side."""
     from safetensors.torch import load_file
 
@@ -299,7 +299,7 @@ def _noise(sides: Sides, request: Json, start: str | None, folder: Path) -> list
 
 def _measure(
     sides: Sides, use: Use, what: What, longer: int, of_old: Json, of_new: Json, note: Note
-) -> Finding:
+) -> ResultComparison:
     """Judge what both sides measure on the same weights."""
     do = "record" if what == "recorder" else "evaluate"
     requests = [
@@ -324,7 +324,7 @@ def _measure(
     return replace(found, place=f"{use.part or 'record'}: {found.place}")
 
 
-def _tied(sides: Sides, do: str, old: Json, new: Json, gone: set[str]) -> Finding:
+def _tied(sides: Sides, do: str, old: Json, new: Json, gone: set[str]) -> ResultComparison:
     """Judge what both sides measure where choices are ties, as some weights are 0.
 
     Data and trained weights alone never show which of equals is taken. What is `gone` with these,
@@ -345,7 +345,9 @@ def _tied(sides: Sides, do: str, old: Json, new: Json, gone: set[str]) -> Findin
         if expected.exception():  # what has no meaning without weights shows nothing
             continue
         if error := made.exception():
-            return Finding("different", inf, 0, f"where choices are ties it fails: {error}")
+            return ResultComparison(
+                "different", inf, 0, f"where choices are ties it fails: {error}"
+            )
         result = judging.without(expected.result()["result"], gone)
         found.append(judging.results(made.result()["result"], result, []))
     return worst(found)

@@ -23,7 +23,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 Json = dict[str, Any]
-Lines = Mapping[str, list[list[int]]]
+WatchedStatements = Mapping[str, list[list[int]]]
 """By file, relative to the tree: first and last line of each statement that is watched."""
 SCALES = ("lite", "demo", "paper")
 TIMED = {"updates": 4}
@@ -42,7 +42,7 @@ class Watch:
         statements: by file.
     """
 
-    def __init__(self, root: Path, statements: Lines) -> None:
+    def __init__(self, root: Path, statements: WatchedStatements) -> None:
         self.statements = {
             str(root / file): {(first, last) for first, last in spans}
             for file, spans in statements.items()
@@ -85,7 +85,7 @@ class Watch:
         return self._line if waiting else None
 
 
-class Side:
+class ProofSide:
     """What a tree's code does with a spec, and keeps between requests.
 
     Args:
@@ -162,7 +162,7 @@ class Side:
         stops: list[int],
         parents: Mapping[str, str],
         to: str,
-        statements: Lines,
+        statements: WatchedStatements,
         digests: list[int],
         states: list[int],
         begun: Mapping[str, str] | None = None,
@@ -284,7 +284,7 @@ class Side:
         node: Json,
         steps: list[int],
         to: str,
-        statements: Lines,
+        statements: WatchedStatements,
         **machine: Any,
     ) -> Json:
         """Record the weights along a training, and write the record."""
@@ -326,7 +326,7 @@ class Side:
         node: Json,
         further: Mapping[str, str],
         records: Mapping[str, Any],
-        statements: Lines,
+        statements: WatchedStatements,
         **machine: Any,
     ) -> Json:
         """Run an evaluator on a trained model.
@@ -591,7 +591,7 @@ def main() -> None:
     root, work, device = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what the code of a tree prints is no answer
-    side = Side(root, work, device)
+    side = ProofSide(root, work, device)
     for line in sys.stdin:
         request = json.loads(line)
         try:

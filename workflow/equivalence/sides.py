@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from workflow.equivalence import side
-from workflow.equivalence.changed import Change, changes
+from workflow.equivalence.changed import CodeChange, changes
 from workflow.equivalence.side import Json
 from workflow.equivalence.specs import (
     compressed,
@@ -24,14 +24,14 @@ from workflow.equivalence.specs import (
     small_recipe,
 )
 from workflow.planning.code import Project
-from workflow.planning.identity import canonical, nameless
+from workflow.planning.identity import canonical, without_paths
 
 What = Literal["training", "evaluator", "recorder"]
 Of = Literal["old", "new"]
 OF: tuple[Of, Of] = ("old", "new")
 
 
-class Kind(NamedTuple):
+class CodeKind(NamedTuple):
     """Code that changed.
 
     Attributes:
@@ -140,9 +140,9 @@ class Sides:
         wait([first, second])
         return first, second
 
-    def kinds(self) -> dict[Kind, list[Use]]:
+    def kinds(self) -> dict[CodeKind, list[Use]]:
         """Return every kind whose code differs, with its uses; settings must be the same."""
-        found: dict[Kind, list[Use]] = {}
+        found: dict[CodeKind, list[Use]] = {}
         for key, after in self.after.items():
             before = self.before.get(key)
             if before is None:
@@ -161,11 +161,11 @@ class Sides:
                         pairs.append((what, name, other, node))
             for what, name, one, other in pairs:
                 if one["code"] != other["code"]:
-                    uses = found.setdefault(Kind(what, one["code"], other["code"]), [])
+                    uses = found.setdefault(CodeKind(what, one["code"], other["code"]), [])
                     uses.append(Use(key, name))
         return found
 
-    def changes(self, kind: Kind, use: Use) -> Change:
+    def changes(self, kind: CodeKind, use: Use) -> CodeChange:
         """Return what differs in the code of a kind."""
         one, other = (_part(listing[use.key], kind.what, use.part) for listing in self.listings)
         old, new = self.projects
@@ -308,4 +308,4 @@ def _part(entry: Json, what: What, name: str) -> Json:
 
 
 def _settings(part: Json) -> str:
-    return canonical(nameless(part["node"]))
+    return canonical(without_paths(part["node"]))

@@ -15,7 +15,7 @@ from workflow.datasets.encoded.prepared import SOURCE_VOCABULARY
 from workflow.datasets.encoded.subwords import RESERVED
 from workflow.datasets.kinds.recipe import load
 from workflow.equivalence.side import SCALES, Json
-from workflow.planning.identity import canonical, nameless
+from workflow.planning.identity import canonical, without_paths
 
 UPDATES = 40
 """A training is left halfway, and goes on from what was saved."""
@@ -55,7 +55,9 @@ SIZES = {
 def settings_of(entry: Json) -> str:
     """Return the settings of a variant as a text that is equal where settings are."""
     spec = entry["spec"]
-    return canonical(nameless({name: spec[name] for name in ("model", "objective", "training")}))
+    return canonical(
+        without_paths({name: spec[name] for name in ("model", "objective", "training")})
+    )
 
 
 def form(value: Any) -> str:

@@ -17,12 +17,11 @@ from workflow.equivalence.devices import (
     names_in,
     rest_on_gpu_alone,
 )
-from workflow.errors import InputError
 from workflow.planning.code import (
     REST,
-    Key,
+    DefinitionKey,
+    DefinitionText,
     Project,
-    Text,
     _bound,
     _code_of,
     _joined,
@@ -31,8 +30,9 @@ from workflow.planning.code import (
     _Writer,
     module_file,
 )
+from workflow.runtime.errors import InputError
 
-Form = tuple[str | Key | None, ...]
+Form = tuple[str | DefinitionKey | None, ...]
 """What a statement means, to compare versions."""
 
 _BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
@@ -40,7 +40,7 @@ _LOCATED = (ast.stmt, ast.expr, ast.excepthandler, ast.pattern)
 
 
 @dataclass(frozen=True, order=True)
-class Place:
+class SourceSpan:
     """Where a statement is.
 
     Attributes:
@@ -77,19 +77,21 @@ class Statement:
     """
 
     node: ast.AST
-    place: Place
+    place: SourceSpan
     nesting: tuple[str, ...]
-    text: tuple[str | Key, ...]
+    text: tuple[str | DefinitionKey, ...]
     writer: _Writer
     local: frozenset[str]
     function: str
-    read_as: frozenset[str | Key]
-    reads: frozenset[str | Key]
-    runs: frozenset[Key]
+    read_as: frozenset[str | DefinitionKey]
+    reads: frozenset[str | DefinitionKey]
+    runs: frozenset[DefinitionKey]
     gpu: bool
     asks: bool
 
-    def form(self, known: Mapping[Key, Key], unknown: str | None = None) -> Form:
+    def form(
+        self, known: Mapping[DefinitionKey, DefinitionKey], unknown: str | None = None
+    ) -> Form:
         """Return what it means, with what stands for each definition in its place.
 
         Args:
@@ -114,9 +116,9 @@ class Statements:
     def __init__(self, project: Project) -> None:
         self.project = project
         self._modules: dict[str, tuple[str, _Module, Names]] = {}
-        self._statements: dict[Key, list[Statement]] = {}
+        self._statements: dict[DefinitionKey, list[Statement]] = {}
 
-    def of(self, key: Key) -> list[Statement]:
+    def of(self, key: DefinitionKey) -> list[Statement]:
         """Return the statements of a definition of the project, in the order of its source.
 
         Raises InputError where the module has no file or is not valid Python.
@@ -203,14 +205,14 @@ class _Reader:
                 asks=any(asks(part, around.names) for part in parts),
             )
 
-    def _place(self, node: ast.AST) -> Place:
+    def _place(self, node: ast.AST) -> SourceSpan:
         first = _first_line(node)
         blocks = [getattr(node, name, None) for name in ("body", "cases")]
         held = next((block[0] for block in blocks if block), None)
         last = getattr(node, "end_lineno", first) if held is None else _first_line(held) - 1
-        return Place(self.file, first, max(first, last), self.writer.name)
+        return SourceSpan(self.file, first, max(first, last), self.writer.name)
 
-    def _read_as(self, node: ast.AST, holder: type[ast.AST]) -> frozenset[str | Key]:
+    def _read_as(self, node: ast.AST, holder: type[ast.AST]) -> frozenset[str | DefinitionKey]:
         if not isinstance(node, ast.Assign | ast.AnnAssign):
             return frozenset()
         if holder is ast.Module and self.writer.name != REST:
@@ -219,13 +221,13 @@ class _Reader:
         return frozenset(f".{name}" for name in names if holder is ast.ClassDef)
 
 
-def _written(writer: _Writer, node: ast.AST, local: frozenset[str]) -> Text:
-    text = Text()
+def _written(writer: _Writer, node: ast.AST, local: frozenset[str]) -> DefinitionText:
+    text = DefinitionText()
     writer.write(node, local, text)
     return _joined(text)
 
 
-def _keys(text: Text) -> Iterator[Key]:
+def _keys(text: DefinitionText) -> Iterator[DefinitionKey]:
     return (piece for piece in text if not isinstance(piece, str))
 
 

@@ -23,7 +23,7 @@ class Item(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Batch:
+class JobBatch:
     """What a job makes, reads and is told.
 
     Rules take its methods for functions of wildcards, of which they have none.
@@ -114,14 +114,14 @@ class Batch:
         return [item.name for item in self.items if item.kind == kind]
 
 
-def batches(targets: Targets) -> Iterator[Batch]:
+def batches(targets: Targets) -> Iterator[JobBatch]:
     """Yield what each job makes; together it is all that can be asked for of results."""
     for paper in targets.papers.values():
         alike: dict[object, list[Item]] = {}
         for item in _items(paper):
             behind = item if item.kind == "corpora" else paper.variants(*item)
             alike.setdefault(behind, []).append(item)
-        yield from (Batch(targets, paper, tuple(items)) for items in alike.values())
+        yield from (JobBatch(targets, paper, tuple(items)) for items in alike.values())
 
 
 def _items(paper: PaperTargets) -> Iterator[Item]:

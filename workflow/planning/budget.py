@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from model.store.checksums import read_sealed, sealed
-from model.store.files import write_atomically
-from workflow.errors import InputError
 from workflow.planning.cost import Cost, Estimate
 from workflow.planning.plan import Plan, named
 from workflow.planning.settings import Resources
+from workflow.runtime.atomic import write_atomically
+from workflow.runtime.errors import InputError
+from workflow.runtime.integrity import read_verified, with_checksum
 
 
 def allowance(plan: Plan) -> float | None:
@@ -73,28 +73,28 @@ def _asked(plan: Plan, costs: Iterable[Cost]) -> Iterator[tuple[str, Resources, 
             yield f"{run.experiment.name}/{run.variant}", run.settings.resources, one
 
 
-def remember(plan: Plan, costs: Iterable[Cost]) -> None:
+def save_plan(plan: Plan, costs: Iterable[Cost]) -> None:
     """Write what each run is planned to take, for the report to set against what it took.
 
     Plans of runs that are not to be trained now are kept.
     """
     file = plan_file(plan)
-    runs = recall(file)
+    runs = load_plan(file)
     at = datetime.now(UTC).isoformat(timespec="seconds")
     for cost in costs:
         for key, one in cost.runs.items():
             if one.source != "store":
                 runs[key] = {**asdict(one), "at": at}
-    write_atomically(file, sealed({"schema": 1, "runs": runs}, indent=1, sort_keys=True))
+    write_atomically(file, with_checksum({"schema": 1, "runs": runs}, indent=1, sort_keys=True))
 
 
-def recall(file: Path) -> dict[str, Any]:
-    """Return what each run was planned to take, by its key, as `remember` wrote it; {} before."""
-    return dict(read_sealed(file)["runs"]) if file.is_file() else {}
+def load_plan(file: Path) -> dict[str, Any]:
+    """Return what each run was planned to take, by its key, as `save_plan` wrote it; {} before."""
+    return dict(read_verified(file)["runs"]) if file.is_file() else {}
 
 
 def plan_file(plan: Plan) -> Path:
-    """Return the file in which `remember` keeps what the runs of a scale were planned to take."""
+    """Return the file in which `save_plan` keeps what the runs of a scale were planned to take."""
     return Path(plan.folder) / "plan.json"
 
 

@@ -19,12 +19,12 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from workflow.errors import InputError
 from workflow.planning.equivalents import Equivalents
+from workflow.runtime.errors import InputError
 
-Key = tuple[str, str]
+DefinitionKey = tuple[str, str]
 """Module and name of a definition."""
-Text = list[str | Key]
+DefinitionText = list[str | DefinitionKey]
 """What a definition does; where another is meant, its key stands."""
 
 REST = ""
@@ -63,7 +63,7 @@ class Project:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._modules: dict[str, _Module | None] = {}
-        self._texts: dict[Key, Text] = {}
+        self._texts: dict[DefinitionKey, DefinitionText] = {}
         self._hashes: dict[tuple[str, ...], str] = {}
 
     def hash(self, roots: Iterable[str]) -> str:
@@ -89,9 +89,9 @@ class Project:
         return Equivalents.read(self.root).representative(self.hash(roots))
 
     def _hash(self, roots: tuple[str, ...]) -> str:
-        numbers: dict[Key, int] = {}
+        numbers: dict[DefinitionKey, int] = {}
 
-        def number(key: Key) -> str:
+        def number(key: DefinitionKey) -> str:
             return f"#{numbers.setdefault(key, len(numbers))}"
 
         first = [one if isinstance(one, str) else number(one) for one in map(self.find, roots)]
@@ -104,10 +104,10 @@ class Project:
             done += 1
         return total.hexdigest()[:16]
 
-    def reached(self, roots: Iterable[str]) -> set[Key]:
+    def reached(self, roots: Iterable[str]) -> set[DefinitionKey]:
         """Return the definitions that roots reach; arguments and errors are those of `hash`."""
-        found: set[Key] = set()
-        waiting: Text = [self.find(path) for path in roots]
+        found: set[DefinitionKey] = set()
+        waiting: DefinitionText = [self.find(path) for path in roots]
         while waiting:
             key = waiting.pop()
             if not isinstance(key, str) and key not in found:
@@ -115,7 +115,7 @@ class Project:
                 waiting += self.text(key)
         return found
 
-    def find(self, path: str) -> Key | str:
+    def find(self, path: str) -> DefinitionKey | str:
         """Return what `module:Name` means, as `meaning` does, of a module of the project.
 
         Raises InputError where it means nothing.
@@ -129,7 +129,7 @@ class Project:
             raise InputError(f'module "{module}" defines no "{name}"')
         return found
 
-    def meaning(self, module: str, name: str) -> Key | str | None:
+    def meaning(self, module: str, name: str) -> DefinitionKey | str | None:
         """Return what a name of a module means, None for what Python itself or nobody defines.
 
         That is a definition, or as a text `module:Name` of a library, or `module.` for a whole one.
@@ -153,12 +153,12 @@ class Project:
             self._modules[name] = _Module(name, path) if path else None
         return self._modules[name]
 
-    def text(self, key: Key) -> Text:
+    def text(self, key: DefinitionKey) -> DefinitionText:
         """Return what a definition does."""
         if key not in self._texts:
             module = self.module(key[0])
             assert module is not None, key
-            text = Text()
+            text = DefinitionText()
             statements, module.defined[key[1]] = module.defined[key[1]], []  # trees are large
             for statement in statements:
                 _Writer(self, *key, statement).write(statement, frozenset(), text)
@@ -235,7 +235,7 @@ class _Writer:
         self.project, self.module, self.name = project, module, name
         self.targets = {id(target) for target in _targets(statement)}
 
-    def write(self, value: object, local: frozenset[str], to: Text) -> None:
+    def write(self, value: object, local: frozenset[str], to: DefinitionText) -> None:
         """Write a part of a syntax tree; `local` are the names that its functions have bound."""
         match value:
             case ast.Name(id=name) if id(value) in self.targets:
@@ -257,7 +257,7 @@ class _Writer:
             case _:
                 to.append(f"{type(value).__name__}:{value!r}")
 
-    def _node(self, node: ast.AST, local: frozenset[str], to: Text) -> None:
+    def _node(self, node: ast.AST, local: frozenset[str], to: DefinitionText) -> None:
         to.append(f"({type(node).__name__}")
         inner = local | _bound(node)
         if isinstance(node, _COMPREHENSIONS):  # what it goes through is not its own
@@ -277,7 +277,9 @@ class _Writer:
                 self.write(part, local if outside else inner, to)
         to.append(")")
 
-    def _means(self, node: ast.Name | ast.Attribute, local: frozenset[str], to: Text) -> bool:
+    def _means(
+        self, node: ast.Name | ast.Attribute, local: frozenset[str], to: DefinitionText
+    ) -> bool:
         """Write what a name, or a name of a module that it is of, means, if it is global."""
         found = self._meaning(node, local)
         if found is None:
@@ -290,7 +292,7 @@ class _Writer:
             to.append(found)
         return True
 
-    def _meaning(self, node: ast.expr, local: frozenset[str]) -> Key | str | None:
+    def _meaning(self, node: ast.expr, local: frozenset[str]) -> DefinitionKey | str | None:
         if isinstance(node, ast.Name):
             own = node.id in local or isinstance(node.ctx, ast.Store)
             return None if own else self.project.meaning(self.module, node.id)
@@ -300,7 +302,7 @@ class _Writer:
                 return self.project.meaning(whole[:-1], node.attr)
         return None
 
-    def _finds(self, path: str, to: Text) -> bool:
+    def _finds(self, path: str, to: DefinitionText) -> bool:
         """Write the definition that a text names, as `module:Name`, if it names one."""
         try:
             to.append(self.project.find(path))
@@ -335,9 +337,9 @@ def _bound(node: ast.AST) -> frozenset[str]:
     return frozenset(names)
 
 
-def _joined(text: Text) -> Text:
+def _joined(text: DefinitionText) -> DefinitionText:
     """Return the same with texts that follow each other in one."""
-    found: Text = []
+    found: DefinitionText = []
     for plain, pieces in itertools.groupby(text, lambda piece: isinstance(piece, str)):
         group = [*pieces]
         found += ["".join(map(str, group))] if plain else group

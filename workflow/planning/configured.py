@@ -9,8 +9,8 @@ from typing import Any
 
 from workflow.definitions.configuration import Configuration
 from workflow.definitions.loader import lines, load_yaml, read_yaml
-from workflow.errors import InputError, nearest
 from workflow.planning.plan import Plan
+from workflow.runtime.errors import InputError, nearest
 
 PREFIX = "SACCADE_"
 VARIABLES = {

@@ -8,12 +8,12 @@ from workflow.datasets.fetched.fetching import at_hand
 from workflow.datasets.kinds.recipe import Recipe, files
 from workflow.definitions.corpora import CorpusRow, CorpusTable
 from workflow.definitions.experiments import ScaleName
-from workflow.definitions.names import known
-from workflow.errors import InputError
+from workflow.definitions.names import require_known
 from workflow.planning.experiments import SCALES
 from workflow.planning.identity import data_folder
 from workflow.planning.plan import Plan
-from workflow.planning.settings import merge, recipe
+from workflow.planning.settings import deep_merge, recipe
+from workflow.runtime.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,11 @@ def _recipe(plan: Plan, row: CorpusRow, scale: ScaleName, where: str) -> Recipe 
     if ("data" in row) == ("like" in row):
         raise InputError(f"{where}: give either data or like")
     if "data" in row:
-        return None if changes is None else recipe(merge(row["data"], changes), where)
+        return None if changes is None else recipe(deep_merge(row["data"], changes), where)
     name, variant = row["like"]["experiment"], row["like"]["variant"]
-    known(where, "experiment", [name], plan.experiments)
+    require_known(where, "experiment", [name], plan.experiments)
     experiment = plan.experiments[name]
-    known(where, f"variant of {name}", [variant], experiment.definition["variants"])
+    require_known(where, f"variant of {name}", [variant], experiment.definition["variants"])
     if changes is None or variant not in experiment.variants(scale):
         return None
     return experiment.resolve(variant, scale).recipe

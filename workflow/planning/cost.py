@@ -20,19 +20,19 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from model.store.checksums import Damaged, read_sealed
 from workflow.datasets.fetched.sources import SOURCES, Source
 from workflow.datasets.fetched.sources import load as load_sources
 from workflow.datasets.kinds.recipe import Recipe, files
+from workflow.datasets.kinds.sizes import Data, stated
 from workflow.definitions.experiments import Training
-from workflow.errors import InputError
-from workflow.lines import whole_lines
 from workflow.planning.identity import Draft, canonical, complete, data_folder, paths
 from workflow.planning.nodes import check_nodes
 from workflow.planning.parameters import Refused, parameters
 from workflow.planning.plan import Plan, Run
 from workflow.planning.settings import Resources
-from workflow.planning.sizes import Data, stated
+from workflow.runtime.errors import InputError
+from workflow.runtime.integrity import Damaged, read_verified
+from workflow.runtime.json_lines import whole_lines
 
 TRAIN = ("train", "train_locally")
 """The rules that train."""
@@ -186,7 +186,7 @@ class Estimator:
         """Return what training a run is expected to take; nothing where the store has it."""
         name = self.identity(run)
         finished = name and (self.results / "store" / name / "result").is_dir()
-        if finished or self.plan.twin(run):
+        if finished or self.plan.duplicate_of(run):
             return Estimate(0, 0, 0, 0, "store")
         key = (run.settings.trained({}), run.settings.resources)
         if key not in self._known:
@@ -389,6 +389,6 @@ def _read_at_once(spec: Draft, data: Data) -> float:
 def _read(path: Path) -> dict[str, Any] | None:
     """Return the content of a JSON file, None where there is none, or it is damaged."""
     try:
-        return read_sealed(path)
+        return read_verified(path)
     except (OSError, Damaged):
         return None

@@ -9,8 +9,8 @@ from workflow.datasets.kinds.recipe import Recipe
 from workflow.definitions.experiments import ScaleName, Training
 from workflow.planning.experiments import Experiment, load_experiments
 
-Departure = Literal["none", "shorter", "other data", "absent"]
-DEPARTURES: tuple[Departure, ...] = ("none", "shorter", "other data", "absent")
+Deviation = Literal["none", "shorter", "other data", "absent"]
+DEPARTURES: tuple[Deviation, ...] = ("none", "shorter", "other data", "absent")
 """From the least to the most."""
 AtHand = Literal["whole", "part", "absent"]
 LENGTHS: tuple[Literal["updates", "epochs"], ...] = ("updates", "epochs")
@@ -23,7 +23,7 @@ class Departures:
         """Read the experiments of every paper in a folder; raises as `load_experiments` does."""
         self.experiments, self.scale = _experiments(papers), scale
 
-    def of(self, experiment: str, variants: Iterable[str]) -> Departure:
+    def of(self, experiment: str, variants: Iterable[str]) -> Deviation:
         """Return the largest departure of some variants of an experiment.
 
         It is `absent` where the scale leaves out what scale `paper` has: there is no such data.
@@ -31,7 +31,7 @@ class Departures:
         found = [self._of(self.experiments[experiment], variant) for variant in variants]
         return max(found, key=DEPARTURES.index)
 
-    def _of(self, experiment: Experiment, variant: str) -> Departure:
+    def _of(self, experiment: Experiment, variant: str) -> Deviation:
         if variant not in experiment.variants("paper"):
             return "other data"
         if variant not in experiment.variants(self.scale):

@@ -18,12 +18,12 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NotRequired, TypedDict, cast, get_args
 
-from workflow.errors import InputError
+from workflow.runtime.errors import InputError
 
 FILE = Path("docs/reproduction/equivalent.jsonl")
 """Below the project's folder; without it no code is equivalent to other code."""
-Verdict = Literal["same bits", "same to rounding", "stated, not proven"]
-VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+ProofVerdict = Literal["same bits", "same to rounding", "stated, not proven"]
+VERDICTS: tuple[ProofVerdict, ...] = get_args(ProofVerdict)
 """From best to worst."""
 STATED = VERDICTS[-1]
 Gpu = Literal["unchanged", "changed", "proven"]
@@ -36,7 +36,7 @@ _HASH = re.compile(r"[0-9a-f]{16}")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-class Line(TypedDict):
+class EquivalenceLine(TypedDict):
     """That the new code does what the old did; what is stated has no more than what is required."""
 
     old: str
@@ -46,7 +46,7 @@ class Line(TypedDict):
     """`training`, `evaluator` or `recorder`"""
     name: str
     """an example, such as `<experiment>/<variant>`"""
-    verdict: Verdict
+    verdict: ProofVerdict
     date: str
     """when it was accepted, as 2026-11-27"""
     difference: NotRequired[float]
@@ -78,8 +78,8 @@ class Equivalents:
             versions of their own in use, so that an identity would change.
     """
 
-    def __init__(self, lines: Iterable[tuple[str, Line]]) -> None:
-        self.lines: list[Line] = []
+    def __init__(self, lines: Iterable[tuple[str, EquivalenceLine]]) -> None:
+        self.lines: list[EquivalenceLine] = []
         self._oldest: dict[str, str] = {}
         self._stated: dict[str, str] = {}
         self._known: set[str] = set()
@@ -103,7 +103,7 @@ class Equivalents:
             return _read(path, 0, 0)
         return _read(path, status.st_mtime_ns, status.st_size)
 
-    def _join(self, where: str, line: Line) -> None:
+    def _join(self, where: str, line: EquivalenceLine) -> None:
         old, new = line["old"], line["new"]
         if self.representative(old) == self.representative(new):
             return
@@ -132,7 +132,7 @@ class Equivalents:
         stated = self._stated.get(oldest)
         return oldest if stated is None else self.representative(stated)
 
-    def chain(self, old: str, now: str, gpu: bool = False) -> list[Line] | None:
+    def chain(self, old: str, now: str, gpu: bool = False) -> list[EquivalenceLine] | None:
         """Return the lines that lead from the code that ran to other code, None where none do.
 
         Proofs lead both ways, statements from old to new. Of several ways it is one whose worst
@@ -152,14 +152,14 @@ class Equivalents:
 
     @staticmethod
     def _path(
-        begin: str, end: str, lines: Collection[Line], forward: bool = False
-    ) -> list[Line] | None:
-        leaving: dict[str, list[tuple[str, Line]]] = {}
+        begin: str, end: str, lines: Collection[EquivalenceLine], forward: bool = False
+    ) -> list[EquivalenceLine] | None:
+        leaving: dict[str, list[tuple[str, EquivalenceLine]]] = {}
         for line in lines:
             leaving.setdefault(line["old"], []).append((line["new"], line))
             if not forward and line["verdict"] != STATED:
                 leaving.setdefault(line["new"], []).append((line["old"], line))
-        paths: dict[str, list[Line]] = {begin: []}
+        paths: dict[str, list[EquivalenceLine]] = {begin: []}
         waiting = deque([begin])
         while waiting and end not in paths:
             code = waiting.popleft()
@@ -194,7 +194,7 @@ class Equivalents:
         return begun, left
 
 
-def worst(chain: Iterable[Line]) -> Verdict:
+def worst(chain: Iterable[EquivalenceLine]) -> ProofVerdict:
     """Return the worst verdict of some lines; of none `same bits`."""
     return max((line["verdict"] for line in chain), key=VERDICTS.index, default=VERDICTS[0])
 
@@ -206,7 +206,7 @@ def _read(path: Path, _mtime_ns: int, size: int) -> Equivalents:
     return Equivalents((where, _line(where, it)) for where, it in lines)
 
 
-def _line(where: str, text: str) -> Line:
+def _line(where: str, text: str) -> EquivalenceLine:
     """Return a line; InputError where it is damaged."""
     try:
         line = json.loads(text)
@@ -215,7 +215,7 @@ def _line(where: str, text: str) -> Line:
         fault = "damaged"
     if fault:
         raise InputError(f"{where}: {fault}; take it from the last commit")
-    return cast(Line, line)
+    return cast(EquivalenceLine, line)
 
 
 def _fault(line: Mapping[str, object]) -> str:

@@ -14,9 +14,9 @@ from workflow.definitions.experiments import (
     ScaleName,
 )
 from workflow.definitions.loader import load_yaml
-from workflow.definitions.names import known
-from workflow.errors import InputError, unknown
+from workflow.definitions.names import require_known
 from workflow.planning.settings import Layer, Settings, VariantKey, based
+from workflow.runtime.errors import InputError, unknown
 
 SCALES: tuple[ScaleName, ...] = ("demo", "lite", "paper")
 Steps = tuple[VariantKey, ...]
@@ -57,7 +57,7 @@ class Experiment:
         Raises InputError when the variant does not exist.
         """
         if (variant, scale) not in self._resolved:
-            known(self.stated, "variant", [variant], self.definition["variants"])
+            require_known(self.stated, "variant", [variant], self.definition["variants"])
             place = f"overlay: experiments.{self.name}" if self.overlay else self.stated
             where = f"{place}, variant {variant}, scale {scale}"
             changes = self._layers(variant, scale)[1:]
@@ -80,7 +80,7 @@ class Experiment:
         for scale in SCALES:
             changes = self._scale(scale)
             names = [*changes.get("only", []), *changes.get("variants", {})]
-            known(f"{self.stated}.scales.{scale}", "variant", names, variants)
+            require_known(f"{self.stated}.scales.{scale}", "variant", names, variants)
         for name in self.overlay.get("variants", {}):
             if name not in variants:
                 where = f"overlay: experiments.{self.name}.variants"
@@ -141,9 +141,9 @@ def _check_parents(
 
 def _origin(other: VariantKey, key: str, experiments: Mapping[str, Experiment]) -> Experiment:
     """Return the experiment of a parent or a record; InputError where it or its variant is none."""
-    known(key, "experiment", [other.experiment], experiments)
+    require_known(key, "experiment", [other.experiment], experiments)
     origin = experiments[other.experiment]
-    known(key, f"variant of {origin.name}", [other.name], origin.definition["variants"])
+    require_known(key, f"variant of {origin.name}", [other.name], origin.definition["variants"])
     return origin
 
 

@@ -5,7 +5,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from workflow.errors import InputError
+from workflow.runtime.errors import InputError
 
 ENOUGH = 4096
 """Bytes that show whether a disk is full: many a full one still takes an empty file."""

@@ -24,7 +24,7 @@ TRAINING = (
 MEASURING = (
     "model.probes.measure:Subject",
     "model.batches.corpus:Corpus",
-    "model.store.record:Record",
+    "model.probes.checkpoint_ranks:Record",
 )
 """What every evaluator and recorder is given."""
 _LABELS = ("run", "identity")
@@ -69,7 +69,7 @@ class Draft(TypedDict):
     code: str
 
 
-class Spec(Draft):
+class ResolvedSpec(Draft):
     """All that a run depends on."""
 
     identity: str
@@ -121,14 +121,14 @@ def measuring_roots(node: Node) -> tuple[str, ...]:
     return (*MEASURING, *paths(node))
 
 
-def nameless(value: Any) -> Any:
+def without_paths(value: Any) -> Any:
     """Return a value without what its paths name, which the hash of the code tells.
 
     So a part that is moved or renamed is the same part.
     """
     if isinstance(value, dict):
-        return {key: "" if key == "path" else nameless(item) for key, item in value.items()}
-    return [nameless(item) for item in value] if isinstance(value, list | tuple) else value
+        return {key: "" if key == "path" else without_paths(item) for key, item in value.items()}
+    return [without_paths(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def identity(spec: Mapping[str, Any]) -> str:
@@ -141,10 +141,10 @@ def identity(spec: Mapping[str, Any]) -> str:
     """
     counted = {key: value for key, value in spec.items() if key not in _LABELS}
     counted["data"] = {key: value for key, value in spec["data"].items() if key != "recipe"}
-    return digest(nameless(counted))[:16]
+    return digest(without_paths(counted))[:16]
 
 
-def complete(draft: Draft, contents: str, parents: dict[str, str]) -> Spec:
+def complete(draft: Draft, contents: str, parents: dict[str, str]) -> ResolvedSpec:
     """Return the spec of a run from what is known before its inputs are made.
 
     Args:

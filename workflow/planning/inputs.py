@@ -18,7 +18,7 @@ from workflow.planning.targets import Targets
 
 Wildcards = Any
 """Those of a job as Snakemake has them: attributes that are texts, and `get`."""
-Asked = Callable[[Wildcards], Any]
+InputFunction = Callable[[Wildcards], Any]
 
 
 class Inputs:
@@ -67,7 +67,7 @@ class Inputs:
     def of_train(self, wildcards: Wildcards) -> dict[str, object]:
         """Return a run's data, its parents, and an equal run to wait for: one of two is trained."""
         run = self.run(wildcards)
-        twin = self.plan.twin(run)
+        twin = self.plan.duplicate_of(run)
         return {
             "data": self._encoded(run.data),
             "parents": [
@@ -132,9 +132,9 @@ class Inputs:
         """Return the cores that preparing and encoding the data can make use of."""
         return recipes.threads(self.recipe(wildcards))
 
-    def dataset_code(self, script: str) -> Asked:
+    def dataset_code(self, script: str) -> InputFunction:
         """Return the code of a script with the dataset that it imports on demand."""
-        return lambda wildcards: self.code(script, f"workflow.datasets.{wildcards.dataset}:Data")
+        return lambda wildcards: self.code(script, recipes.root(wildcards.dataset))
 
     def by_hand(self, wildcards: Wildcards) -> object:
         """Return what tells a file got by hand from another one put in its place.
@@ -147,7 +147,7 @@ class Inputs:
         fetched = Path(self.data, "sources", source.name)
         return put_by_hand(Path(self.data, "manual", source.name), fetched)
 
-    def features(self, index: str) -> Asked:
+    def features(self, index: str) -> InputFunction:
         """Return what tells features got by hand, of that index, from others put in their place."""
         manual, found = Path(self.data, "manual"), Path(self.data, "features")
         return lambda wildcards: state(manual, wildcards.dataset, found / wildcards.dataset / index)
@@ -197,7 +197,7 @@ class Inputs:
             file for file in input if file.startswith(folder) and file.endswith(suffix)
         ]
 
-    def target(self, name: str) -> Asked:
+    def target(self, name: str) -> InputFunction:
         """Return the files behind a target; none is named for a target not asked for."""
         return lambda wildcards: self.targets.files(name)
 

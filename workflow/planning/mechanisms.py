@@ -17,11 +17,11 @@ from typing import Any
 from model.build import Node
 from workflow.definitions.configuration import Configuration
 from workflow.definitions.experiments import Definition, Scale, Scales, Variant
-from workflow.definitions.names import known
-from workflow.errors import InputError
+from workflow.definitions.names import require_known
 from workflow.planning.experiments import SCALES, Experiment
 from workflow.planning.nodes import check_nodes, has_method, signature
-from workflow.planning.settings import merge
+from workflow.planning.settings import deep_merge
+from workflow.runtime.errors import InputError
 
 AFTER = "after"
 """The method of a mechanism with a step after reading."""
@@ -63,9 +63,9 @@ def with_variants(experiment: Experiment, own: Mapping[str, Node], root: Path) -
     around = definition["mechanisms"].get("after")
     if around:
         signature(around, f"{where}.after", root)
-    known(f"{where}.like", "variant", like.values(), definition["variants"])
+    require_known(f"{where}.like", "variant", like.values(), definition["variants"])
     for followed in like.values():
-        part = _part(merge(definition, definition["variants"][followed]), at)
+        part = _part(deep_merge(definition, definition["variants"][followed]), at)
         if not isinstance(part, Mapping) or "path" not in part:
             raise InputError(f'{where}.at: "{at}" is no part of variant {followed}; correct it')
     for name, node in own.items():
@@ -82,7 +82,7 @@ def with_variants(experiment: Experiment, own: Mapping[str, Node], root: Path) -
             change, whole = _placed({"label": name}, at, node), Variant()
             if steps:
                 outer = at.rpartition(".")[0]
-                part = _part(merge(definition, definition["variants"][followed]), outer)
+                part = _part(deep_merge(definition, definition["variants"][followed]), outer)
                 whole = _placed({}, outer, {**part, "path": around})
             definition = _following(definition, followed, variant, change, whole)
             twin = _twin(definition, variant)
@@ -105,14 +105,14 @@ def _placed(change: Variant, at: str, value: Any) -> Variant:
     """Return a change with a value at a dotted key."""
     for step in reversed(at.split(".")):
         value = {step: value}
-    placed: Variant = merge(change, value)
+    placed: Variant = deep_merge(change, value)
     return placed
 
 
 def _twin(definition: Definition, variant: str) -> str | None:
     """Return another variant that differs from this one in its label alone."""
     laid = {
-        name: merge(definition, {**changes, "label": ""})
+        name: deep_merge(definition, {**changes, "label": ""})
         for name, changes in definition["variants"].items()
     }
     own = laid.pop(variant)
@@ -128,7 +128,7 @@ def _following(
     """
 
     def among(variants: Mapping[str, Variant], whole: Variant) -> dict[str, Variant]:
-        return {**variants, variant: merge(merge(variants[followed], whole), change)}
+        return {**variants, variant: deep_merge(deep_merge(variants[followed], whole), change)}
 
     scales: Scales = {**definition.get("scales", {})}
     for name in SCALES:

@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from workflow.errors import InputError, nearest, unknown
 from workflow.planning.code import module_file, parse
+from workflow.runtime.errors import InputError, nearest, unknown
 
 
 @dataclass(frozen=True)

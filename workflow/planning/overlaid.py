@@ -9,11 +9,11 @@ from workflow.planning.settings import NAMING
 
 TOLD = ("data", "model", "objective", "training", "evaluators")
 """Settings that decide a number."""
-Changes = Mapping[str, list[Any]]
+SettingChanges = Mapping[str, list[Any]]
 """Before and after by dotted key, None for what is absent."""
 
 
-def overlaid(plan: Plan, runs: Iterable[Run]) -> dict[str, Changes]:
+def overlaid(plan: Plan, runs: Iterable[Run]) -> dict[str, SettingChanges]:
     """Return what an overlay changes of runs, by `<experiment>/<variant>`; no run that it keeps."""
     each = {f"{run.experiment.name}/{run.variant}": run for run in runs}
     found = {name: changes(plan, run) for name, run in each.items()}

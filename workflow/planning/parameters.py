@@ -4,8 +4,8 @@ import json
 from functools import cache
 
 from model.build import Node
-from workflow.errors import CODE_ERRORS, InputError
 from workflow.planning.identity import canonical
+from workflow.runtime.errors import CODE_ERRORS, InputError
 
 MOST_TENSORS, MOST_PARAMETERS = 20_000, 10**12
 """Of a model: building more takes hours, and no machine holds more (4 TB)."""

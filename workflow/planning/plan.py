@@ -10,8 +10,7 @@ from model.build import Node
 from workflow.datasets.kinds.recipe import Recipe
 from workflow.definitions.configuration import Configuration
 from workflow.definitions.experiments import Overlay
-from workflow.definitions.names import known
-from workflow.errors import InputError
+from workflow.definitions.names import require_known
 from workflow.planning.code import Project
 from workflow.planning.experiments import SCALES, Experiment, load_experiments, numbered
 from workflow.planning.folders import results_folder
@@ -20,11 +19,12 @@ from workflow.planning.identity import (
     data_folder,
     digest,
     measuring_roots,
-    nameless,
     run_roots,
+    without_paths,
 )
 from workflow.planning.mechanisms import mechanisms, with_variants
 from workflow.planning.settings import Settings
+from workflow.runtime.errors import InputError
 from workflow.validation import check
 
 
@@ -84,7 +84,7 @@ class Plan:
             for name, experiment in load_experiments(self.papers).items()
         }
         overlay = self.config.get("overlay") or {"name": "", "experiments": {}}
-        known("overlay: experiments", "experiment", overlay["experiments"], stated)
+        require_known("overlay: experiments", "experiment", overlay["experiments"], stated)
         changes = {
             name: check(change, Overlay, f"overlay: experiments.{name}")
             for name, change in overlay["experiments"].items()
@@ -133,7 +133,7 @@ class Plan:
         """Return a run, whether it is selected or not (a parent, or a file asked for by path)."""
         key = (experiment, variant, seed)
         if key not in self._runs:
-            known("run", "experiment", [experiment], self.experiments)
+            require_known("run", "experiment", [experiment], self.experiments)
             source = self.experiments[experiment]
             settings = source.resolve(variant, self.config["scale"])
             self._runs[key] = Run(source, variant, seed, self.scale, settings)
@@ -194,7 +194,7 @@ class Plan:
             evaluator = name.partition(".")[0]
             node = nodes[evaluator]
             draft = {n: v for n, v in self.draft(other).items() if n not in ("run", "seed")}
-            made_by = nameless([node.get("recorded", ""), draft, self.recorder(other)])
+            made_by = without_paths([node.get("recorded", ""), draft, self.recorder(other)])
             nodes[evaluator] = {**node, "recorded": digest(made_by)[:16]}
         return nodes
 
@@ -215,7 +215,7 @@ class Plan:
         for name, (of, offset, others) in run.settings.readings.items():
             yield name, self.run(*of, run.seed + offset), others
 
-    def twin(self, run: Run) -> Run | None:
+    def duplicate_of(self, run: Run) -> Run | None:
         """Return the equal run that is trained in place of this one, None where this one is.
 
         Of equal runs the first is trained, in the order of the experiments and among those that
@@ -301,7 +301,7 @@ class Plan:
             return list(self.experiments)
         names = [wanted] if isinstance(wanted, str) else wanted
         papers = {experiment.paper for experiment in self.experiments.values()}
-        known("config: experiments", "name", names, {*self.experiments, *papers})
+        require_known("config: experiments", "name", names, {*self.experiments, *papers})
         return [n for n, e in self.experiments.items() if {n, e.paper} & {*names}]
 
 

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from model.build import Node
 from workflow.datasets.kinds.recipe import Recipe, complete
 from workflow.definitions.experiments import DEFAULTS, Every, Training
-from workflow.definitions.names import known
-from workflow.errors import InputError, RecipeError
+from workflow.definitions.names import require_known
 from workflow.planning.identity import canonical, recipe_hash
 from workflow.planning.nodes import check_nodes
+from workflow.runtime.errors import InputError, RecipeError
 
 Layer = Mapping[str, object]
 """Settings, or some of them that are laid over others."""
@@ -54,7 +54,7 @@ class VariantKey(NamedTuple):
     name: str
 
 
-class Reading(NamedTuple):
+class RecordReading(NamedTuple):
     """The records of a variant that an evaluator reads: those of one seed, or of all others."""
 
     of: VariantKey
@@ -124,7 +124,7 @@ class Settings:
         """Lay changes over what `based` made of an experiment: what stands later wins."""
         laid: Any = {**base, "label": variant.name}
         for layer in changes:
-            laid = merge(laid, _settings(layer))
+            laid = deep_merge(laid, _settings(layer))
         laid["parents"] = {
             name: VariantKey(parent.get("experiment", variant.experiment), parent["variant"])
             for name, parent in laid["parents"].items()
@@ -158,7 +158,7 @@ class Settings:
         }
 
     @cached_property
-    def readings(self) -> dict[str, Reading]:
+    def readings(self) -> dict[str, RecordReading]:
         """What evaluators read of the records of runs, by `<evaluator>.<argument>`.
 
         An argument with the key `variant` names one, of its own experiment or of another: the
@@ -174,7 +174,7 @@ class Settings:
                     f"seeds"
                 )
             of = VariantKey(value.get("experiment", self.variant.experiment), value["variant"])
-            found[name] = Reading(of, offset, value.get("others", False))
+            found[name] = RecordReading(of, offset, value.get("others", False))
         return found
 
     def trained(self, parents: Mapping[str, object]) -> str:
@@ -221,7 +221,7 @@ class Settings:
             )
         start = self.training.get("start_from")
         if start is not None:
-            known(f"{self.where}: training.start_from", "parent", [start], self.parents)
+            require_known(f"{self.where}: training.start_from", "parent", [start], self.parents)
 
     def check_start(self, run: str, parent: str, origin: Node) -> None:
         """Check that weights mean the same in the model of a run as in that which they are from.
@@ -248,7 +248,7 @@ def based(*layers: Layer) -> Layer:
     """Return what layers, from the experiment on, say of a variant that changes nothing."""
     base: Layer = {"parents": {}, "checkpoints": [], "resources": {}, "training": DEFAULTS}
     for layer in layers:
-        base = merge(base, _settings(layer))
+        base = deep_merge(base, _settings(layer))
     return base
 
 
@@ -256,7 +256,7 @@ def _settings(layer: Layer) -> Layer:
     return {name: layer[name] for name in SETTINGS if name in layer}
 
 
-def merge(base: Any, change: Any) -> Any:
+def deep_merge(base: Any, change: Any) -> Any:
     """Return `base` with `change` laid over it, key by key; neither is altered.
 
     `null` takes a key away. A mapping whose `path` or `dataset` changes is replaced whole, because
@@ -273,7 +273,7 @@ def merge(base: Any, change: Any) -> Any:
         if value is None:
             merged.pop(key, None)
         else:
-            merged[key] = merge(merged.get(key), value)
+            merged[key] = deep_merge(merged.get(key), value)
     return merged
 
 

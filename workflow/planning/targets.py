@@ -10,12 +10,12 @@ from workflow.definitions.cells import table_runs
 from workflow.definitions.claims import claim_runs
 from workflow.definitions.explorer import RECORDED, explorer_runs, models_at, recorded_runs
 from workflow.definitions.figures import figure_runs
-from workflow.definitions.names import known
+from workflow.definitions.names import require_known
 from workflow.definitions.paper import Paper
-from workflow.errors import InputError, unknown
 from workflow.planning.corpora import DescribedCorpus, corpora
 from workflow.planning.identity import canonical, data_folder, paths
 from workflow.planning.plan import Plan, Run
+from workflow.runtime.errors import InputError, unknown
 
 TABLE_FORMATS = ("csv", "md", "tex", "json")
 FIGURE_FORMATS = ("pdf", "png", "svg", "json")
@@ -325,13 +325,13 @@ class Targets:
         for kind, pairs in needed:
             where, present = str(paper.folder / f"{kind}.yaml"), 0
             for experiment, variant in pairs:
-                known(where, "experiment", [experiment], self.plan.experiments)
+                require_known(where, "experiment", [experiment], self.plan.experiments)
                 variants = self.plan.experiments[experiment].definition["variants"]
                 present += variant in variants
                 if kind != "tables":
-                    known(where, f"variant of {experiment}", [variant], variants)
+                    require_known(where, f"variant of {experiment}", [variant], variants)
             if pairs and not present:
-                known(where, f"variant of {experiment}", [variant], variants)
+                require_known(where, f"variant of {experiment}", [variant], variants)
 
     def check_names(self, rules: Iterable[str]) -> None:
         """Check that no target has the name of a rule, of a file of the project, or of another.

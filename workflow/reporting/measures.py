@@ -8,7 +8,6 @@ from typing import Any
 
 from workflow import ROOT
 from workflow.definitions.tables import Metric
-from workflow.errors import ReportingError
 from workflow.files import read_json
 from workflow.planning.equivalents import (
     ALWAYS,
@@ -16,18 +15,19 @@ from workflow.planning.equivalents import (
     TIMES,
     VERDICTS,
     Equivalents,
-    Verdict,
+    ProofVerdict,
     worst,
 )
 from workflow.reporting.bounds import beyond
+from workflow.runtime.errors import ReportingError
 
-Run = Mapping[str, Any]
+RunRecord = Mapping[str, Any]
 """The content of a `run.json`; empty where it was not given."""
 BY = "by earlier code"
 CPU = "cpu"
 RISEN = 1.05
 """A training whose loss ends at more than this times what it began with is marked."""
-EARLIER: Mapping[Verdict, str] = {
+EARLIER: Mapping[ProofVerdict, str] = {
     "same to rounding": "same to rounding",
     STATED: "stated to be the same, not proven",
 }
@@ -35,7 +35,7 @@ EARLIER: Mapping[Verdict, str] = {
 
 
 @dataclass(frozen=True)
-class Scalar:
+class MetricValue:
     """A value of a metric."""
 
     value: float | str
@@ -49,7 +49,7 @@ class Scalar:
 
 
 @dataclass(frozen=True)
-class Measure:
+class EvaluatedRun:
     """What was measured on one run."""
 
     path: Path
@@ -57,7 +57,7 @@ class Measure:
     run: Mapping[str, Any]
     """Labels: paper, experiment, variant, label, seed, scale."""
     evaluators: Mapping[str, Any]
-    provenance: Run = field(default_factory=dict)
+    provenance: RunRecord = field(default_factory=dict)
     records: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The runs whose records were read, by `<evaluator>.<argument>`."""
     elsewhere: Mapping[str, str] = field(default_factory=dict)
@@ -77,19 +77,19 @@ class Measure:
         """The run's seed."""
         return int(self.run["seed"])
 
-    def scalar(self, name: str) -> Scalar | None:
+    def scalar(self, name: str) -> MetricValue | None:
         """Return the value of `evaluator.metric`, or None when it has none that is possible."""
         told = self._told("scalars", name)
         if told is None or told.get("value") is None or self.impossible(name):
             return None
-        return Scalar(told["value"], told.get("std"), told.get("n"), told.get("unit", ""))
+        return MetricValue(told["value"], told.get("std"), told.get("n"), told.get("unit", ""))
 
     def number(self, name: str) -> float | None:
         """Return `evaluator.metric` as a number, or None when it has no value."""
         scalar = self.scalar(name)
         return float(scalar.value) if scalar else None
 
-    def of_metric(self, metric: Metric) -> Scalar | None:
+    def of_metric(self, metric: Metric) -> MetricValue | None:
         """Return the value of a metric of `tables.yaml`, or None when it has none.
 
         With the key `of` the value is the list of that word, as `this, that`, or – where the
@@ -103,9 +103,9 @@ class Measure:
         if words is None or lists is None:
             return None
         if metric["of"] not in words:
-            return Scalar("–")
+            return MetricValue("–")
         listed = lists[words.index(metric["of"])]
-        return Scalar(", ".join(listed), n=len(listed)) if listed else None
+        return MetricValue(", ".join(listed), n=len(listed)) if listed else None
 
     def outcome(self, name: str) -> int | None:
         """Return `evaluator.metric` of a measure that is 0 or 1, or None when it has no value.
@@ -178,7 +178,7 @@ class Measure:
         """Return the array `evaluator.name` (a list, or a mapping of lists), or None."""
         return self._told("arrays", name)
 
-    def beyond(self, control: "Measure", name: str) -> "Measure":
+    def beyond(self, control: "EvaluatedRun", name: str) -> "EvaluatedRun":
         """Return this measure with `evaluator.name`, a number or an array, less a control's."""
         evaluator, _, metric = name.partition(".")
         told: dict[str, Any] = dict(self.evaluators.get(evaluator, {}))
@@ -223,9 +223,9 @@ class Measure:
 class Measures:
     """The measures of one scale, by (experiment, variant), in the order of their seeds."""
 
-    def __init__(self, measures: Iterable[Measure]) -> None:
+    def __init__(self, measures: Iterable[EvaluatedRun]) -> None:
         """Group measures; ReportingError when two files claim the same run."""
-        self.groups: dict[tuple[str, str], list[Measure]] = {}
+        self.groups: dict[tuple[str, str], list[EvaluatedRun]] = {}
         for measure in measures:
             key = (str(measure.run["experiment"]), str(measure.run["variant"]))
             group = self.groups.setdefault(key, [])
@@ -238,7 +238,7 @@ class Measures:
         for key, group in self.groups.items():
             self.groups[key] = timed_alike(sorted(group, key=lambda measure: measure.seed))
 
-    def of(self, experiment: str, variant: str) -> list[Measure]:
+    def of(self, experiment: str, variant: str) -> list[EvaluatedRun]:
         """Return the measures of a variant by seed; empty when it was not run."""
         return self.groups.get((experiment, variant), [])
 
@@ -248,13 +248,13 @@ class Measures:
         return cls(read_measures(measures, runs))
 
 
-def read_measures(measures: Iterable[Path], runs: Iterable[Path] = ()) -> list[Measure]:
+def read_measures(measures: Iterable[Path], runs: Iterable[Path] = ()) -> list[EvaluatedRun]:
     """Read measures files, with the run.json files of their runs."""
     provenance = {run.get("identity"): run for run in map(read_json, runs)}
     return [read_measure(path, provenance) for path in measures]
 
 
-def timed_alike(group: list[Measure]) -> list[Measure]:
+def timed_alike(group: list[EvaluatedRun]) -> list[EvaluatedRun]:
     """Return the measures of a variant, with the timings of one kind of machine, by one code.
 
     Speeds on a CPU and on a GPU have no mean. It is the CPU where a run has one, so that the rows
@@ -275,7 +275,7 @@ def timed_alike(group: list[Measure]) -> list[Measure]:
     return group
 
 
-def usual_device(runs: Iterable[Sequence[Measure]]) -> str:
+def usual_device(runs: Iterable[Sequence[EvaluatedRun]]) -> str:
     """Return what most runs, or groups of runs, were trained on; of as many, a CPU.
 
     A CPU and a GPU add up in other orders, from which training makes other models: no number mixes
@@ -287,8 +287,8 @@ def usual_device(runs: Iterable[Sequence[Measure]]) -> str:
 
 
 def by_usual_device(
-    runs: Iterable[Measure], among: Iterable[Measure] | None = None
-) -> tuple[list[Measure], list[Measure]]:
+    runs: Iterable[EvaluatedRun], among: Iterable[EvaluatedRun] | None = None
+) -> tuple[list[EvaluatedRun], list[EvaluatedRun]]:
     """Return the runs of the device that most of `among` (else of them) are of, and the others."""
     runs = list(runs)
     device = usual_device([run] for run in (runs if among is None else among))
@@ -296,12 +296,12 @@ def by_usual_device(
     return own, [run for run in runs if device_of(run) != device]
 
 
-def device_of(run: Measure) -> str:
+def device_of(run: EvaluatedRun) -> str:
     """Return what a run was trained on: `cpu`, or the name of a GPU."""
     return str(run.provenance.get("device", CPU))
 
 
-def comparable(timings: Iterable[tuple[Measure, str]]) -> bool:
+def comparable(timings: Iterable[tuple[EvaluatedRun, str]]) -> bool:
     """Say whether timings are by code that was in use at one time, of each its measure and name.
 
     A proof that new code computes what the old did says nothing of its speed.
@@ -318,18 +318,18 @@ def _in_use(codes: Iterable[str]) -> tuple[str, str]:
     return max(begun), min(left)
 
 
-def _without(measure: Measure, name: str, why: str) -> Measure:
+def _without(measure: EvaluatedRun, name: str, why: str) -> EvaluatedRun:
     others = {one: told for one, told in measure.evaluators.items() if one != name}
     return replace(measure, evaluators=others, elsewhere={**measure.elsewhere, name: why})
 
 
-def read_measure(path: Path, provenance: Mapping[Any, Run]) -> Measure:
+def read_measure(path: Path, provenance: Mapping[Any, RunRecord]) -> EvaluatedRun:
     """Read one measures file; ReportingError names the file when its schema or a key is wrong."""
     content = read_json(path)
     return measure_of(path, content, provenance.get(content.get("identity"), {}))
 
 
-def measure_of(path: Path, content: Mapping[str, Any], run: Run) -> Measure:
+def measure_of(path: Path, content: Mapping[str, Any], run: RunRecord) -> EvaluatedRun:
     """Return the measures in the content of a file, with the run that they are of.
 
     Raises ReportingError when its schema or a key is wrong.
@@ -343,7 +343,7 @@ def measure_of(path: Path, content: Mapping[str, Any], run: Run) -> Measure:
     identity, labels, evaluators = (content[name] for name in ("identity", "run", "evaluators"))
     kept = {name: _kept(told) for name, told in evaluators.items()}
     more = {name: content.get(name, {}) for name in ("records", "losses")}
-    return Measure(path, identity, labels, kept, run, **more)
+    return EvaluatedRun(path, identity, labels, kept, run, **more)
 
 
 def _kept(told: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -359,12 +359,12 @@ def _kept(told: Mapping[str, Any]) -> Mapping[str, Any]:
     }
 
 
-def numbers_of(behind: Iterable[Measure], name: str) -> list[float]:
+def numbers_of(behind: Iterable[EvaluatedRun], name: str) -> list[float]:
     """Return `evaluator.metric` of those runs that have a value."""
     return [value for run in behind if (value := run.number(name)) is not None]
 
 
-def partners(behind: Iterable[tuple[Measure, str]]) -> list[str]:
+def partners(behind: Iterable[tuple[EvaluatedRun, str]]) -> list[str]:
     """Return the runs that others were compared with; of each of these its measure and the name.
 
     They are `<experiment>/<variant>/seed-<n>`: the runs whose records the evaluators read.
@@ -372,7 +372,7 @@ def partners(behind: Iterable[tuple[Measure, str]]) -> list[str]:
     return sorted({key for measure, name in behind for key in measure.partners(name)})
 
 
-def provenance(measure: Measure) -> dict[str, Any]:
+def provenance(measure: EvaluatedRun) -> dict[str, Any]:
     """Return where a run comes from: its labels, code, data, commit and hardware.
 
     With `earlier`, where there is anything to say of that.
@@ -389,13 +389,13 @@ def provenance(measure: Measure) -> dict[str, Any]:
     return {**labels, **settings, **{name: run.get(name) for name in known}, **mark}
 
 
-def ran(run: Run) -> set[str]:
+def ran(run: RunRecord) -> set[str]:
     """Return the hashes of the code that trained a run, by its `run.json`: several if resumed."""
     segments = [run.get("began", {}), *run.get("continuations", ())]
     return {run["code"], *(one["code"] for one in segments if "code" in one)}
 
 
-def earlier(run: Run) -> str:
+def earlier(run: RunRecord) -> str:
     """Return what is to be said of a run by other code than the newest of those that do the same.
 
     Nothing where that makes the same bits.

@@ -11,12 +11,12 @@ from typing import Any
 
 import pandas as pd
 
-from workflow.reporting.measures import Measure
+from workflow.reporting.measures import EvaluatedRun
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 Overlaid = Mapping[str, Mapping[str, Sequence[Any]]]
 """Before and after by setting, of runs as `<experiment>/<variant>`."""
-Told = Mapping[str, Any]
+CellProvenance = Mapping[str, Any]
 """A cell of a table's frame, or a series of a figure."""
 SAME = "other data"
 EXCHANGED = (
@@ -27,7 +27,7 @@ CAPTION = f"{EXCHANGED}; what is on other data has their name in brackets."
 """Of a table."""
 
 
-def changes_behind(changed: Overlaid, behind: Sequence[Measure]) -> dict[str, Any]:
+def changes_behind(changed: Overlaid, behind: Sequence[EvaluatedRun]) -> dict[str, Any]:
     """Return what an overlay changes of the runs of measures, as their entry `overlaid`."""
     runs = dict.fromkeys(f"{one.run.get('experiment')}/{one.run.get('variant')}" for one in behind)
     found = {key: pair for run in runs for key, pair in changed.get(run, {}).items()}
@@ -62,13 +62,13 @@ def on_other_data(cells: pd.DataFrame) -> tuple[dict[str, str], ...]:
     return rows, {} if len(rows) == run["row"].nunique() else columns
 
 
-def exchanged(changed: Overlaid, behind: Sequence[Measure]) -> str:
+def exchanged(changed: Overlaid, behind: Sequence[EvaluatedRun]) -> str:
     """Return the name of the dataset that measures are on in the place of the paper's, if any."""
     return other_data(changes_behind(changed, behind).get("overlaid", {}))
 
 
 def caption_of_figure(
-    caption: str, series: Mapping[str, Sequence[Measure]], changed: Overlaid
+    caption: str, series: Mapping[str, Sequence[EvaluatedRun]], changed: Overlaid
 ) -> str:
     """Return the caption of a figure, with what an overlay changes of its series, by label."""
     other = {label: exchanged(changed, behind) for label, behind in series.items()}
@@ -82,7 +82,7 @@ def caption_of_figure(
     return " ".join([caption, *overlaid(told)])
 
 
-def overlaid(told: Sequence[Told]) -> list[str]:
+def overlaid(told: Sequence[CellProvenance]) -> list[str]:
     """Say what an overlay changes, a line a setting, with the rows where it is not all of them."""
     rows = {entry["row"] for entry in told if entry.get("runs") or entry.get("overlaid")}
     changed: dict[tuple[str, str, str], list[str]] = {}

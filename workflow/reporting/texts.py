@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from model.store.checksums import Damaged
+from workflow.runtime.integrity import Damaged
 
 FOLDER = "texts"
 LEAST = 100

@@ -1,7 +1,7 @@
 # The budget is checked when all jobs are known and none has begun, with every profile. Snakemake
 # calls `onstart` in its main process only, and not in a dry run.
 
-from workflow.planning.budget import allowance, check_budget, plan_file, recall, remember
+from workflow.planning.budget import allowance, check_budget, plan_file, load_plan, save_plan
 from workflow.planning.cost import Estimator, Job, by_experiment, trained, uses_bf16, uses_gpu
 
 
@@ -11,17 +11,17 @@ def allow(needed):
         return
     gpu = uses_gpu(PLAN.config["device"])
     estimator = Estimator(PLAN, gpu, PUBLISHED, bf16=uses_bf16())
-    with one_sentence(), file_named(ROOT, OWN_FILES, SETTINGS):
+    with exit_on_user_error(), file_named(ROOT, OWN_FILES, SETTINGS):
         jobs = [Job(job.rule.name, job.wildcards_dict) for job in needed]
         costs = by_experiment(jobs, estimator)
         check_budget(PLAN, costs, "GPU-hours" if gpu else "core-hours")
-        remember(PLAN, costs.values())
+        save_plan(PLAN, costs.values())
 
 
 def expect(needed):
     """Tell a logger of progress which jobs will run, and what their training was planned to take."""
-    with one_sentence():
-        runs = recall(plan_file(PLAN))
+    with exit_on_user_error():
+        runs = load_plan(plan_file(PLAN))
     logger.info(
         "", extra={"expected": [(workflow.dag.jobid(one), *expected(one, runs)) for one in needed]}
     )

@@ -16,10 +16,10 @@ from workflow.planning.configured import configuration, file_named
 from workflow.planning.inputs import Inputs
 from workflow.planning.plan import Plan
 from workflow.planning.targets import FOLDERS, Targets
-from workflow.failure import failures
+from workflow.runtime.failure import failures
 from workflow.planning.folders import check_submittable
-from workflow.forking import PLACE
-from workflow.locking import lock_with
+from workflow.runtime.fork_server import PLACE
+from workflow.runtime.locking import lock_with
 
 # Jobs of thousands of runs stay: looking for garbage among them time and again finds none.
 gc.set_threshold(100_000)
@@ -29,7 +29,7 @@ ENVIRONMENT = str(ROOT / "envs" / "conda.yaml")
 
 SETTINGS = workflow.config_settings.config or {}  # of --config
 
-with one_sentence(), file_named(ROOT, OWN_FILES, SETTINGS):
+with exit_on_user_error(), file_named(ROOT, OWN_FILES, SETTINGS):
     PLAN = Plan(configuration(ROOT, OWN_FILES, SETTINGS), ROOT)
     TARGETS = Targets(PLAN)
     INPUTS = Inputs(TARGETS)
@@ -85,7 +85,7 @@ def sentence(function):
 
     @signed
     def ask(wildcards):
-        with one_sentence():
+        with exit_on_user_error():
             return function(wildcards)
 
     return ask
@@ -117,7 +117,7 @@ def runtime(wildcards):
     """
     submitted = workflow.non_local_exec or workflow.remote_exec
     if submitted:
-        with one_sentence():
+        with exit_on_user_error():
             check_submittable(ROOT, Path(RESULTS))
     if "SLURM_JOB_ID" in os.environ and not (submitted or workflow.dryrun):
         return 365 * 24 * 60

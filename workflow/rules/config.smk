@@ -8,14 +8,14 @@ from pathlib import Path
 sys.path.insert(0, workflow.basedir)
 
 from workflow import PUBLISHED, ROOT
-from workflow.errors import InputError
+from workflow.runtime.errors import InputError
 from workflow.planning.configured import read_files
 from workflow.planning.folders import check_surroundings
-from workflow.failure import one_sentence
+from workflow.runtime.failure import exit_on_user_error
 
 OWN_FILES = [Path(file) for file in workflow.configfiles]
 
-with one_sentence():
+with exit_on_user_error():
     check_surroundings(ROOT)
     if workflow.config_settings.replace_workflow_config:
         raise InputError("--replace-workflow-config: config.yaml is always read; leave this out")

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from workflow.forking import be
+from workflow.runtime.fork_server import be
 
 if __name__ == "__main__":
     names = {path.stem for path in Path(__file__).parent.glob("[a-z]*.py")}

@@ -5,7 +5,7 @@ from pathlib import Path
 from workflow.datasets.io.checksums import check_checksums
 from workflow.datasets.io.multicore import use
 from workflow.datasets.kinds.recipe import load
-from workflow.failure import one_sentence
+from workflow.runtime.failure import exit_on_user_error
 from workflow.terminal import command
 
 
@@ -16,7 +16,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1, help="cores to work with, where it helps")
     given = parser.parse_args()
     use(given.threads)
-    with one_sentence():
+    with exit_on_user_error():
         check_checksums(given.prepared)
         load(given.recipe).encode(given.prepared, given.out)
 

@@ -4,12 +4,12 @@ import argparse
 from pathlib import Path
 
 from workflow.definitions.paper import Paper
-from workflow.failure import one_sentence
 from workflow.reporting.explorer.data import page_data, recorded_of, recordings, tasks_of
 from workflow.reporting.explorer.page import render
-from workflow.reporting.explorer.shown import Shown
+from workflow.reporting.explorer.shown import ExplorerRun
 from workflow.reporting.measures import read_measure
 from workflow.reporting.page.page import write_page
+from workflow.runtime.failure import exit_on_user_error
 
 
 def main() -> None:
@@ -21,12 +21,12 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder of all encoded data")
     parser.add_argument("--out", type=Path, required=True, help="HTML file to write")
     given = parser.parse_args()
-    with one_sentence():
+    with exit_on_user_error():
         papers = list(Paper.all())
         recorded = recordings(
             recorded_of(papers), (read_measure(path, {}) for path in given.measures)
         )
-        runs = [Shown.of(path) for path in given.runs]
+        runs = [ExplorerRun.of(path) for path in given.runs]
         data = page_data(given.scale, tasks_of(papers), runs, given.data, recorded)
         write_page(given.out, render(data))
 

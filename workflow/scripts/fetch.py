@@ -6,8 +6,8 @@ from pathlib import Path
 from workflow.datasets.fetched import origins
 from workflow.datasets.fetched.fetching import fetch
 from workflow.datasets.fetched.sources import SOURCES, load
-from workflow.errors import DataError
-from workflow.failure import one_sentence
+from workflow.runtime.errors import DataError
+from workflow.runtime.failure import exit_on_user_error
 
 
 def main() -> None:
@@ -19,7 +19,7 @@ def main() -> None:
     parser.add_argument("--manual", type=Path, required=True, help="folder of files got by hand")
     parser.add_argument("--out", type=Path, required=True, help="file to write")
     given = parser.parse_args()
-    with one_sentence():
+    with exit_on_user_error():
         source = load().get((given.dataset, given.file))
         if source is None:
             raise DataError(

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from workflow.datasets.kinds.image_features import find, write_index
-from workflow.failure import one_sentence
+from workflow.runtime.failure import exit_on_user_error
 
 
 def main() -> None:
@@ -14,7 +14,7 @@ def main() -> None:
     parser.add_argument("--manual", type=Path, required=True, help="folder of what is got by hand")
     parser.add_argument("--out", type=Path, required=True, help="file to write")
     given = parser.parse_args()
-    with one_sentence():
+    with exit_on_user_error():
         write_index(find(given.manual, given.dataset), given.out)
 
 

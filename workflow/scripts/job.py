@@ -1,6 +1,6 @@
 """What the programs of a run check and load before they compute.
 
-What is refused, or can't be read, raises Mistake with its sentence.
+What is refused, or can't be read, raises UserError with its sentence.
 """
 
 from __future__ import annotations
@@ -12,14 +12,20 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from model.store.checksums import Damaged, check_files, listed, read_sealed, sealed
-from model.store.files import write_atomically
-from model.store.runs import Entry, read_result
 from workflow import ROOT
 from workflow.datasets.io.checksums import Manifest, read_manifest
-from workflow.errors import Mistake
 from workflow.planning.code import Project
-from workflow.planning.identity import Spec, identity, run_roots
+from workflow.planning.identity import ResolvedSpec, identity, run_roots
+from workflow.runtime.atomic import write_atomically
+from workflow.runtime.errors import UserError
+from workflow.runtime.integrity import (
+    Damaged,
+    check_files,
+    checksums_of,
+    read_verified,
+    with_checksum,
+)
+from workflow.runtime.store import Entry, read_result
 
 if TYPE_CHECKING:
     from model.training.checkpointer import Weights
@@ -30,12 +36,12 @@ ASKED = "asked"
 """A file in the store beside a run: the folder, below that of results, that asked for it last."""
 
 
-def read_spec(path: Path) -> Spec:
+def read_spec(path: Path) -> ResolvedSpec:
     """Read a run's spec; one that was changed after it was written is refused."""
-    spec = read_sealed(path)
+    spec = read_verified(path)
     if "data" not in spec or spec.get("identity") != identity(spec):
         raise Damaged(path, f"{path} is not the spec of a run")
-    return cast(Spec, spec)
+    return cast(ResolvedSpec, spec)
 
 
 @cache
@@ -49,26 +55,26 @@ def check_code(of: str, roots: Iterable[str], planned: str) -> str:
     project, roots = _project(), tuple(roots)
     try:
         found, running = project.code(roots), project.hash(roots)
-    except Mistake as error:
-        raise Mistake(f"the code of {of} cannot be read: {error}.") from None
+    except UserError as error:
+        raise UserError(f"the code of {of} cannot be read: {error}.") from None
     if found != planned:
-        raise Mistake(
+        raise UserError(
             f"the code of {of} has changed since it was planned ({planned} planned, "
             f"{found} found); start snakemake again to plan it anew."
         )
     return running
 
 
-def check_run_code(spec: Spec) -> str:
+def check_run_code(spec: ResolvedSpec) -> str:
     """Refuse to build a run's model from other code than was planned; the hash of what runs."""
     return check_code(f"run {spec['identity']}", run_roots(spec), spec["code"])
 
 
-def check_data(spec: Spec, folder: Path) -> None:
+def check_data(spec: ResolvedSpec, folder: Path) -> None:
     """Refuse data that is not what was planned, or whose files have changed since."""
     manifest = read_manifest(folder)
     if manifest["digest"] != spec["data"]["digest"]:
-        raise Mistake(
+        raise UserError(
             f"the data in {folder} is not what run {spec['identity']} was planned with; "
             f"start snakemake again to plan it anew."
         )
@@ -76,14 +82,14 @@ def check_data(spec: Spec, folder: Path) -> None:
     _check_sides(spec, folder, manifest)
 
 
-def _check_sides(spec: Spec, folder: Path, manifest: Manifest) -> None:
+def _check_sides(spec: ResolvedSpec, folder: Path, manifest: Manifest) -> None:
     """Refuse pairs whose source has a vocabulary of its own that the model does not have."""
     own = manifest.get("vocabulary_sizes", {}).get("source")
     stated = spec["model"].get("source_vocabulary_size")
     if own != stated:
         data = f"has {own} entries of its own" if own else "is the target's"
         remedy = f"set it to {own}, and model.tie to decoder or none" if own else "take it away"
-        raise Mistake(
+        raise UserError(
             f"the source's vocabulary in {folder} {data}, and "
             f"model.source_vocabulary_size of run {spec['identity']} is {stated}; {remedy}."
         )
@@ -107,7 +113,7 @@ def check_run(of: str, folder: Path, planned: str, store: Path) -> None:
         elif isinstance(error, Damaged):
             raise
         else:
-            raise Mistake(
+            raise UserError(
                 f"{of} does not exist: {folder} holds no run.json; train it first."
             ) from None
 
@@ -121,13 +127,15 @@ def note_asker(entry: Entry, out: Path) -> None:
 def write_record(path: Path, content: bytes) -> None:
     """Write a record of a run and then, beside it, its checksum."""
     write_atomically(path, content)
-    write_atomically(path.with_suffix(".json"), sealed({"files": listed(path.parent, [path.name])}))
+    write_atomically(
+        path.with_suffix(".json"), with_checksum({"files": checksums_of(path.parent, [path.name])})
+    )
 
 
 def record_digest(path: Path) -> str:
     """The SHA-256 of a record, once it was compared with it."""
     try:
-        told = read_sealed(path.with_suffix(".json"))["files"]
+        told = read_verified(path.with_suffix(".json"))["files"]
     except FileNotFoundError:
         raise Damaged(path, f"{path} has no checksum beside it") from None
     check_files(path.parent, told)
@@ -150,7 +158,7 @@ def pick_device(name: str) -> Any:
     import torch
 
     if name == "cuda" and not torch.cuda.is_available():
-        raise Mistake("device is set to cuda, but torch sees no GPU; set device: auto or cpu.")
+        raise UserError("device is set to cuda, but torch sees no GPU; set device: auto or cpu.")
     if name == "cpu" or not torch.cuda.is_available():
         return torch.device("cpu")
     device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0)))
@@ -158,7 +166,7 @@ def pick_device(name: str) -> Any:
     return device
 
 
-def load_subject(spec: Spec, given: Any) -> Any:
+def load_subject(spec: ResolvedSpec, given: Any) -> Any:
     """The trained model of a run and its data, after everything was checked to be as planned.
 
     Args:
@@ -173,7 +181,7 @@ def load_subject(spec: Spec, given: Any) -> Any:
     from model.probes.measure import Subject
     from model.training import loop
     from model.training.optimization import set_numerics
-    from model.training.preflight import prepare_process
+    from workflow.runtime.preflight import prepare_process
 
     prepare_process()
     where = pick_device(given.device)
@@ -184,7 +192,7 @@ def load_subject(spec: Spec, given: Any) -> Any:
     try:
         loop.load_weights(model, load_weights(path), str(path))
     except loop.TrainingFailed as error:
-        raise Mistake(str(error)) from None
+        raise UserError(str(error)) from None
     return Subject(model.to(where).eval(), corpus, where, spec["seed"])
 
 

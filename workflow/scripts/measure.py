@@ -10,13 +10,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from model.build import Node
-from model.store.checksums import Damaged, check_files, read_sealed, sealed, set_aside
-from model.store.files import write_atomically
-from model.store.runs import Entry
 from workflow.datasets.io.checksums import read_manifest
-from workflow.errors import Mistake
-from workflow.failure import one_sentence
-from workflow.planning.identity import Spec, digest, measuring_roots, nameless
+from workflow.planning.identity import ResolvedSpec, digest, measuring_roots, without_paths
+from workflow.runtime.atomic import write_atomically
+from workflow.runtime.errors import UserError
+from workflow.runtime.failure import exit_on_user_error
+from workflow.runtime.integrity import (
+    Damaged,
+    check_files,
+    quarantine,
+    read_verified,
+    with_checksum,
+)
+from workflow.runtime.store import Entry
 from workflow.scripts.job import (
     check_code,
     check_run_code,
@@ -29,7 +35,7 @@ from workflow.terminal import command
 
 if TYPE_CHECKING:
     from model.probes.measure import Subject
-    from model.training.checkpointer import Row
+    from model.training.checkpointer import HistoryRow
 
 Pairs = list[tuple[str, Path]]
 """Key, `<evaluator>.<argument>`, and path of what evaluators read beside a run."""
@@ -38,7 +44,7 @@ Pairs = list[tuple[str, Path]]
 def main() -> None:
     """Run from the command line."""
     given = _arguments()
-    with one_sentence():
+    with exit_on_user_error():
         spec = read_spec(given.spec)
         try:
             measures = {
@@ -49,14 +55,14 @@ def main() -> None:
                 "records": _named(given.record),
                 "losses": _losses(spec, given),
             }
-            write_atomically(given.out, sealed(measures, sort_keys=True))
-        except Mistake:  # a whole sentence already
+            write_atomically(given.out, with_checksum(measures, sort_keys=True))
+        except UserError:  # a whole sentence already
             raise
         except (OSError, ValueError) as error:
-            raise Mistake(f"run {spec['identity']} cannot be measured: {error}") from None
+            raise UserError(f"run {spec['identity']} cannot be measured: {error}") from None
 
 
-def _evaluate(spec: Spec, given: argparse.Namespace) -> dict[str, object]:
+def _evaluate(spec: ResolvedSpec, given: argparse.Namespace) -> dict[str, object]:
     """What each evaluator finds, or found when it ran before.
 
     Where the code that ran is not what stands for it, `ran` has its hash, and `built` that of the
@@ -65,14 +71,14 @@ def _evaluate(spec: Spec, given: argparse.Namespace) -> dict[str, object]:
     cache = Entry(given.store, spec["identity"]).folder / "measures"
     statistics = digest(read_manifest(given.data)["statistics"])
     subject: Subject | None = None
-    history: list[Row] = []
+    history: list[HistoryRow] = []
     built = ""
     found: dict[str, object] = {}
     for name, node in given.evaluators.items():
         further, records = dict(_read_by(name, given.further)), _read_by(name, given.record)
         digests = [_further_digest(folder) for folder in further.values()]
         digests += [_record_digest(file) for _, file in records]
-        path = cache / f"{name}-{digest([nameless(node), statistics, *digests])[:16]}.json"
+        path = cache / f"{name}-{digest([without_paths(node), statistics, *digests])[:16]}.json"
         known = _known(path)
         if known is None:
             ran = check_code(f"evaluator '{name}'", measuring_roots(node), node["code"])
@@ -83,8 +89,8 @@ def _evaluate(spec: Spec, given: argparse.Namespace) -> dict[str, object]:
             made = _measure(name, node, spec, subject, history, further, records)
             made |= {"ran": ran} if ran != node["code"] else {}
             made |= {"built": built} if built != spec["code"] else {}
-            write_atomically(path, sealed(plain(made)))
-            known = read_sealed(path)
+            write_atomically(path, with_checksum(plain(made)))
+            known = read_verified(path)
         found[name] = known
     return found
 
@@ -92,11 +98,11 @@ def _evaluate(spec: Spec, given: argparse.Namespace) -> dict[str, object]:
 def _known(path: Path) -> dict[str, object] | None:
     """What an evaluator found when it ran before; one that is damaged is set aside."""
     try:
-        return read_sealed(path)
+        return read_verified(path)
     except FileNotFoundError:
         return None
     except Damaged as error:
-        say(f"{error}; it is now {set_aside(path)}, and measured again.")
+        say(f"{error}; it is now {quarantine(path)}, and measured again.")
         return None
 
 
@@ -137,19 +143,19 @@ def _named(given: Pairs) -> dict[str, list[str]]:
     return found
 
 
-def _history(run: Path) -> list[Row]:
+def _history(run: Path) -> list[HistoryRow]:
     """The rows that training recorded."""
     return [json.loads(line) for line in (run / "history.jsonl").read_text().splitlines()]
 
 
-def _losses(spec: Spec, given: argparse.Namespace) -> dict[str, float]:
+def _losses(spec: ResolvedSpec, given: argparse.Namespace) -> dict[str, float]:
     """The training loss of the first updates, and of the last tenth; empty where none is known.
 
     Where all is in the store, the run need not be anywhere else.
     """
     stored = Entry(given.store, spec["identity"]).result
     folder = given.run if (given.run / "run.json").is_file() else stored
-    told = read_sealed(folder / "run.json")["files"]
+    told = read_verified(folder / "run.json")["files"]
     check_files(folder, {"history.jsonl": told["history.jsonl"]})
     rows = _history(folder)
     losses = [row["loss"] for row in rows if row["split"] == "train" and "loss" in row]
@@ -160,16 +166,16 @@ def _losses(spec: Spec, given: argparse.Namespace) -> dict[str, float]:
 def _measure(
     name: str,
     node: Node,
-    spec: Spec,
+    spec: ResolvedSpec,
     subject: Subject,
-    history: list[Row],
+    history: list[HistoryRow],
     further: dict[str, Path],
     records: list[tuple[str, Path]],
 ) -> dict[str, object]:
     """Run one evaluator; it gets the history and the spec if it names them."""
     from model.batches.corpus import Corpus
     from model.build import build
-    from model.store.record import Record
+    from model.probes.checkpoint_ranks import Record
 
     begun = time.monotonic()
     made_of = {key: node[key] for key in ("code", "recorded") if key in node}

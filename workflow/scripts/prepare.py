@@ -5,10 +5,10 @@ from pathlib import Path
 from workflow.datasets.fetched.origins import verify
 from workflow.datasets.fetched.sources import load as load_sources
 from workflow.datasets.io.checksums import check_checksums, write_checksums
-from workflow.datasets.io.files import by_name
+from workflow.datasets.io.dataset_files import by_name
 from workflow.datasets.io.multicore import use
 from workflow.datasets.kinds.recipe import load
-from workflow.failure import one_sentence
+from workflow.runtime.failure import exit_on_user_error
 from workflow.terminal import command
 
 
@@ -19,7 +19,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1, help="cores to work with, where it helps")
     given = parser.parse_args()
     use(given.threads)
-    with one_sentence():
+    with exit_on_user_error():
         dataset = load(given.recipe)
         listed = load_sources()
         for file in dataset.sources:

@@ -11,11 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from model.store.checksums import Damaged, read_sealed, set_aside
-from model.store.runs import Entry, drop_checkpoints
-from workflow.errors import Mistake
-from workflow.failure import one_sentence
-from workflow.planning.identity import Spec, digest, measuring_roots, nameless
+from workflow.planning.identity import ResolvedSpec, digest, measuring_roots, without_paths
+from workflow.runtime.errors import UserError
+from workflow.runtime.failure import exit_on_user_error
+from workflow.runtime.integrity import Damaged, quarantine, read_verified
+from workflow.runtime.store import Entry, drop_checkpoints
 from workflow.scripts.job import (
     check_code,
     check_run,
@@ -32,25 +32,25 @@ from workflow.terminal import command
 def main() -> None:
     """Run from the command line."""
     given = _arguments()
-    with one_sentence():
+    with exit_on_user_error():
         spec = read_spec(given.spec)
         check_run("the run to record", given.run, spec["identity"], given.store)
         entry = Entry(given.store, spec["identity"])
-        kept = entry.folder / "records" / f"{digest(nameless(given.recorder))[:16]}.npz"
+        kept = entry.folder / "records" / f"{digest(without_paths(given.recorder))[:16]}.npz"
         try:
             if not _whole(kept):
                 check_code("the record", measuring_roots(given.recorder), given.recorder["code"])
                 _keep(kept, spec, given)
             write_record(given.out, kept.read_bytes())
-        except Mistake:  # a whole sentence already
+        except UserError:  # a whole sentence already
             raise
         except (OSError, ValueError) as error:
-            raise Mistake(f"run {spec['identity']} cannot be recorded: {error}") from None
+            raise UserError(f"run {spec['identity']} cannot be recorded: {error}") from None
         if not os.environ.get("SACCADE_KEEP_CHECKPOINTS"):
             try:
                 drop_checkpoints(given.run, entry.result)
             except OSError as error:
-                raise Mistake(
+                raise UserError(
                     f"run {spec['identity']} is recorded, but its checkpoints cannot be removed: "
                     f"{error}; what was saved before is whole: mend the cause and run the same "
                     "command again."
@@ -64,11 +64,11 @@ def _whole(kept: Path) -> bool:
     try:
         return bool(record_digest(kept))
     except Damaged as error:
-        say(f"{error}; it is now {set_aside(kept)}, and has to be recorded again.")
+        say(f"{error}; it is now {quarantine(kept)}, and has to be recorded again.")
         return False
 
 
-def _keep(kept: Path, spec: Spec, given: argparse.Namespace) -> None:
+def _keep(kept: Path, spec: ResolvedSpec, given: argparse.Namespace) -> None:
     """Put the record into the store, unless another process does so and drops the checkpoints."""
     try:
         write_record(kept, _record(spec, given))
@@ -77,20 +77,20 @@ def _keep(kept: Path, spec: Spec, given: argparse.Namespace) -> None:
             raise
 
 
-def _record(spec: Spec, given: argparse.Namespace) -> bytes:
+def _record(spec: ResolvedSpec, given: argparse.Namespace) -> bytes:
     """Probe every checkpoint; a run without any is recorded with the weights that it ended with."""
     begun = time.monotonic()
     subject = load_subject(spec, given)
     files = _checkpoints(spec, given.run)
 
     from model.build import build
-    from model.store.record import Record
+    from model.probes.checkpoint_ranks import Record
 
     if files:
         checkpoints: dict[int, Callable[[], Any]] = {0: _initial(spec, subject)}
         checkpoints |= {step: partial(load_weights, file) for step, file in files.items()}
     else:
-        ended = read_sealed(given.run / "run.json")["best_step"]
+        ended = read_verified(given.run / "run.json")["best_step"]
         checkpoints = {ended: partial(load_weights, given.run / "weights.safetensors")}
     node = {key: value for key, value in given.recorder.items() if key != "code"}
     record: Record = build(node)(subject, _counted(checkpoints))
@@ -116,12 +116,12 @@ def _counted(checkpoints: dict[int, Callable[[], Any]]) -> dict[int, Callable[[]
     }
 
 
-def _checkpoints(spec: Spec, run: Path) -> dict[int, Path]:
+def _checkpoints(spec: ResolvedSpec, run: Path) -> dict[int, Path]:
     """The files of the checkpoints by update.
 
     Raises ValueError when one is missing.
     """
-    last = read_sealed(run / "run.json")["steps"]
+    last = read_verified(run / "run.json")["steps"]
     found = {}
     for step in spec["checkpoints"]:
         found[step] = run / "checkpoints" / f"step-{step}.safetensors"
@@ -139,7 +139,7 @@ def _checkpoints(spec: Spec, run: Path) -> dict[int, Path]:
     return found
 
 
-def _initial(spec: Spec, subject: Any) -> Callable[[], Any]:
+def _initial(spec: ResolvedSpec, subject: Any) -> Callable[[], Any]:
     """The weights that training began with: the seed tells them.
 
     Raises ValueError for a run that began with those of another.

@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
-from workflow.failure import one_sentence
 from workflow.reporting.page.page import render, write_page
 from workflow.reporting.page.runs import recorded
 from workflow.reporting.publication.headline import headline
+from workflow.runtime.failure import exit_on_user_error
 
 SHOWN = {
     "runs": "the run.json of each run, beside its history",
@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--explorer", nargs="*", default=[], help="address of the explorer")
     parser.add_argument("--out", type=Path, required=True, help="HTML file to write")
     given = parser.parse_args()
-    with one_sentence():
+    with exit_on_user_error():
         files = {name: getattr(given, name) for name in SHOWN}
         first = headline(given.scale, files["tables"], files["claims"])
         runs = recorded(files.pop("runs"))

@@ -4,10 +4,10 @@ import argparse
 from pathlib import Path
 
 from workflow.definitions.paper import Paper
-from workflow.failure import one_sentence
 from workflow.planning.corpora import DescribedCorpus
 from workflow.reporting.measures import Measures
 from workflow.reporting.publication.outputs import Items, facts_at, make
+from workflow.runtime.failure import exit_on_user_error
 from workflow.terminal import command
 
 
@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--results", type=Path, required=True, help=whole)
     parser.add_argument("--out", type=Path, required=True, help="folder of the scale in it")
     given = parser.parse_args()
-    with one_sentence():
+    with exit_on_user_error():
         corpora: dict[str, dict[str, DescribedCorpus]] = {}
         for key, one in given.corpora.items():
             table, _, row = key.partition("/")

@@ -2,15 +2,15 @@
 
 from workflow.datasets.io.checksums import write_checksums
 from workflow.datasets.kinds.recipe import load
-from workflow.errors import DataError
-from workflow.failure import one_sentence
+from workflow.runtime.errors import DataError
+from workflow.runtime.failure import exit_on_user_error
 from workflow.terminal import command
 
 
 def main() -> None:
     """Run from the command line."""
     given = command.of_data(__doc__).parse_args()
-    with one_sentence():
+    with exit_on_user_error():
         dataset = load(given.recipe)
         if not dataset.generated:
             raise DataError(f"Dataset `{dataset.name}` is not generated here: fetch its files.")

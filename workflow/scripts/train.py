@@ -20,15 +20,15 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from model.store.files import write_atomically
-from model.store.runs import Entry, Fenced, now
-from model.training.watchdog import CONTINUE, LEAST, TIMES_BUSY, Watchdog
 from workflow import ROOT
 from workflow.datasets.io.checksums import read_manifest
-from workflow.datasets.io.files import parse_json
-from workflow.errors import CODE_ERRORS, Mistake
-from workflow.failure import one_sentence
-from workflow.planning.identity import Draft, Spec, complete
+from workflow.datasets.io.dataset_files import parse_json
+from workflow.planning.identity import Draft, ResolvedSpec, complete
+from workflow.runtime.atomic import write_atomically
+from workflow.runtime.errors import CODE_ERRORS, UserError
+from workflow.runtime.failure import exit_on_user_error
+from workflow.runtime.store import Entry, Fenced, now
+from workflow.runtime.watchdog import CONTINUE, LEAST, TIMES_BUSY, Watchdog
 from workflow.scripts.job import (
     MERGED,
     check_data,
@@ -47,7 +47,7 @@ from workflow.terminal.progress import STORED
 if TYPE_CHECKING:
     from model.training.checkpointer import Weights
 
-Segments = list[dict[str, Any]]
+RunSegments = list[dict[str, Any]]
 """Where, when and by which code processes worked on a run, one after the other."""
 
 
@@ -58,7 +58,7 @@ def main() -> None:
     if given.processes > 1 and "LOCAL_RANK" not in os.environ:
         _start_group(given.processes, given.device)
     deadline = begun + given.time_limit - margin(given.time_limit)
-    with one_sentence():
+    with exit_on_user_error():
         spec = _spec(given)
         code = check_run_code(spec)
         entry = Entry(given.store, spec["identity"])
@@ -83,20 +83,20 @@ def main() -> None:
             )
 
 
-def _spec(given: argparse.Namespace) -> Spec:
+def _spec(given: argparse.Namespace) -> ResolvedSpec:
     """The spec of the run."""
     parents = {}
     for name, folder in given.parent:
         try:
             parents[name] = read_spec(folder / "spec.json")["identity"]
         except FileNotFoundError:
-            raise Mistake(
+            raise UserError(
                 f"parent '{name}' does not exist: {folder} holds no spec.json; train it first."
             ) from None
     spec = complete(given.draft, read_manifest(given.data)["digest"], parents)
     start = spec["training"].get("start_from")
     if start not in (None, *parents):
-        raise Mistake(
+        raise UserError(
             f"parent '{start}' of run {spec['identity']} is not given; "
             f"add --parent {start}=FOLDER of its run."
         )
@@ -127,7 +127,7 @@ def margin(limit: float) -> float:
 
 
 def _train(
-    spec: Spec,
+    spec: ResolvedSpec,
     code: str,
     entry: Entry,
     parents: dict[str, Path],
@@ -139,15 +139,15 @@ def _train(
 
     from model.batches.corpus import Corpus
     from model.training.loop import Interrupted, TrainingFailed, train
-    from model.training.mechanism_check import check_mechanisms
-    from model.training.preflight import (
+    from model.training.process_group import join
+    from workflow.runtime.disk_checkpointer import DiskCheckpointer
+    from workflow.runtime.mechanism_check import check_mechanisms
+    from workflow.runtime.preflight import (
         check_last_checkpoint,
         check_longest_pair,
         check_longest_text,
         prepare_process,
     )
-    from model.training.process_group import join
-    from model.training.state import DiskCheckpointer
 
     prepare_process()
     device = pick_device(given.device)
@@ -199,7 +199,9 @@ def _train(
     _put_result(spec, checkpointer, trained, segments, device, group.size)
 
 
-def _help(spec: Spec, given: argparse.Namespace, device: Any, weights: Any, group: Any) -> None:
+def _help(
+    spec: ResolvedSpec, given: argparse.Namespace, device: Any, weights: Any, group: Any
+) -> None:
     """Train as a process that is not the first of its group: it keeps and says nothing."""
     from model.batches.corpus import Corpus
     from model.training.checkpointer import Checkpointer
@@ -229,17 +231,17 @@ def _heed_signals(checkpointer: Any) -> list[signal.Signals]:
     return [signal.SIGINT, *([signal.SIGTERM] if at_sigterm == "asked_to_stop" else [])]
 
 
-def _in_vain(segments: Segments) -> int:
+def _in_vain(segments: RunSegments) -> int:
     """How many attempts before the newest began where that one begins, by the same code."""
     place = [(segment["update"], segment.get("code")) for segment in segments]
     return sum(1 for _ in takewhile(place[-1].__eq__, reversed(place[:-1])))
 
 
 def _put_result(
-    spec: Spec,
+    spec: ResolvedSpec,
     checkpointer: Any,
     trained: Any,
-    segments: Segments,
+    segments: RunSegments,
     device: Any,
     processes: int,
 ) -> None:
@@ -247,8 +249,8 @@ def _put_result(
     import torch
     from safetensors.torch import save
 
-    from model.store.provenance import environment, peak_memory_mb
     from model.training.optimization import uses_bf16
+    from workflow.runtime.provenance import environment, peak_memory_mb
 
     progress, code = trained.progress, segments[-1]["code"]
     for segment in segments:
@@ -285,14 +287,16 @@ def _put_result(
             (files / "checkpoints" / name).write_bytes(content)
 
 
-def _begin_segment(entry: Entry, code: str, device: Any, update: int, processes: int) -> Segments:
+def _begin_segment(
+    entry: Entry, code: str, device: Any, update: int, processes: int
+) -> RunSegments:
     """Note where, when and by which code this process works on the run.
 
     `exact` says that it resumes bit for bit.
     """
     import torch
 
-    from model.store.provenance import commit, cpu_name
+    from workflow.runtime.provenance import commit, cpu_name
 
     path = entry.folder / "segments.json"
     place = {"cpu": cpu_name(), "device": device.type, "torch": torch.__version__}
@@ -314,7 +318,7 @@ def _begin_segment(entry: Entry, code: str, device: Any, update: int, processes:
     return segments
 
 
-def _segments(path: Path, keys: Iterable[str]) -> Segments:
+def _segments(path: Path, keys: Iterable[str]) -> RunSegments:
     """The segments so far, each with these keys; none where nothing says so any more."""
     segments = parse_json(path.read_bytes()) if path.is_file() else []
     try:
@@ -327,7 +331,7 @@ def _segments(path: Path, keys: Iterable[str]) -> Segments:
     return []
 
 
-def _parents(spec: Spec, given: argparse.Namespace) -> dict[str, Path]:
+def _parents(spec: ResolvedSpec, given: argparse.Namespace) -> dict[str, Path]:
     """The weights files of the parent runs, each checked to be of the run that its spec names."""
     for name, folder in given.parent:
         parent = f"parent '{name}' of run {spec['identity']}"
@@ -335,7 +339,7 @@ def _parents(spec: Spec, given: argparse.Namespace) -> dict[str, Path]:
     return {name: folder / "weights.safetensors" for name, folder in given.parent}
 
 
-def _check_vocabulary(spec: Spec, parents: dict[str, Weights], data: Path) -> None:
+def _check_vocabulary(spec: ResolvedSpec, parents: dict[str, Weights], data: Path) -> None:
     """Refuse to start from weights whose embeddings are of other words than the data has."""
     start = spec["training"].get("start_from")
     if start is None:
@@ -344,7 +348,7 @@ def _check_vocabulary(spec: Spec, parents: dict[str, Weights], data: Path) -> No
     for name, tensor in parents[start].items():
         known = spec["model"].get("source_vocabulary_size") if "source" in name else None
         if name.endswith("token.weight") and len(tensor) not in (words, known):
-            raise Mistake(
+            raise UserError(
                 f"parent '{start}' of run {spec['identity']} knows {len(tensor)} words "
                 f"('{name}'), and {data} has {words}; give the run its parent's data section, or "
                 f"train the parent on this one."
@@ -362,7 +366,7 @@ def _check_failure(entry: Entry) -> None:
         said, _, reason = failure["reason"].rpartition("\n")
         if said:
             say(said)
-        raise Mistake(f"{reason} (found at {failure['at']}, not tried again)")
+        raise UserError(f"{reason} (found at {failure['at']}, not tried again)")
 
 
 def _invocation() -> str:

@@ -11,13 +11,13 @@ from workflow.planning.plan import Plan
 from workflow.planning.targets import Targets
 from workflow.reporting.claims.judged import JudgedClaim, claims_in
 from workflow.reporting.statistics.comparability import base_scale
-from workflow.terminal.progress import STORED, Progress, duration
+from workflow.terminal.progress import STORED, JobProgress, duration
 
 NUMBERS = SHOWN = 3
 """How many numbers are worth a look, and how many files are named."""
 
 
-def closing(plan: Plan, progress: Progress, asked: Sequence[str]) -> list[str]:
+def closing(plan: Plan, progress: JobProgress, asked: Sequence[str]) -> list[str]:
     """Return the last lines of an invocation that succeeded; nothing is asked for: everything."""
     whole = not asked or "report" in asked
     lines = [f"Ran:      {_ran(plan, progress)}"]
@@ -36,7 +36,7 @@ def closing(plan: Plan, progress: Progress, asked: Sequence[str]) -> list[str]:
     return [*lines, *_next(plan, whole)]
 
 
-def _ran(plan: Plan, progress: Progress) -> str:
+def _ran(plan: Plan, progress: JobProgress) -> str:
     jobs = progress.done.total()
     if not jobs:
         return "nothing; all that was asked for is there"

@@ -14,11 +14,11 @@ from typing import TextIO
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from workflow.failure import last_error
-from workflow.terminal.progress import Progress, Told
+from workflow.runtime.failure import last_error
+from workflow.terminal.progress import JobProgress, LogRecord
 
 NAME = "saccade"
-PROGRESS = Progress()
+PROGRESS = JobProgress()
 """Of this process, which runs Snakemake once."""
 FIRST, EVERY = 30, 10
 """Where there is no terminal: seconds before a line, which are more, a tenth of the time, later."""
@@ -96,13 +96,13 @@ def no_rule(record: logging.LogRecord) -> str | None:
     )
 
 
-def _repeats(told: Told) -> bool:
+def _repeats(told: LogRecord) -> bool:
     """Return whether an error says only that jobs failed, which they have said themselves."""
     known = ("CalledProcessError in ", "At least one job did not complete ")
     return told.get("event") == LogEvent.ERROR and any(one in told["msg"] for one in known)
 
 
-def _sentence(told: Told) -> str | None:
+def _sentence(told: LogRecord) -> str | None:
     """Return the sentence of a job that failed, where one of its logs ends with one."""
     if told.get("event") != LogEvent.JOB_ERROR:
         return None

@@ -8,7 +8,7 @@ from typing import Any
 
 from snakemake_interface_logger_plugins.common import LogEvent
 
-Told = Mapping[str, Any]
+LogRecord = Mapping[str, Any]
 """A record of Snakemake's log."""
 STORED = "is in the store: nothing to train"
 """What the log of a training says that only copies a result."""
@@ -17,7 +17,7 @@ SETTLED = 10
 
 
 @dataclass
-class Spent:
+class RuleTime:
     """What the finished jobs of a rule took."""
 
     jobs: int = 0
@@ -37,7 +37,7 @@ class Spent:
 
 
 @dataclass
-class Progress:
+class JobProgress:
     """Follows the jobs of one invocation by what Snakemake logs."""
 
     clock: Callable[[], float] = time.time
@@ -54,7 +54,7 @@ class Progress:
         self._rules: dict[int, str] = {}
         self._planned: dict[int, float | None] = {}
         self._running: dict[int, tuple[str, float]] = {}
-        self._spent: dict[str, Spent] = {}
+        self._spent: dict[str, RuleTime] = {}
 
     @property
     def elapsed(self) -> float:
@@ -67,7 +67,7 @@ class Progress:
             self._rules[number], self._planned[number] = _kind(rule), planned
         self.total = len(self._rules)
 
-    def note(self, told: Told) -> None:
+    def note(self, told: LogRecord) -> None:
         """Take what Snakemake says in a record of its log."""
         event = told.get("event")
         if event == LogEvent.JOB_INFO:
@@ -89,7 +89,7 @@ class Progress:
             name, begun = self._running.pop(number)
             self.names.append(name)
             seconds = self.clock() - begun
-            self._spent.setdefault(rule, Spent()).add(seconds, self._planned.pop(number, None))
+            self._spent.setdefault(rule, RuleTime()).add(seconds, self._planned.pop(number, None))
             self.done[rule] += 1
 
     def name(self, number: int) -> str | None:
@@ -127,7 +127,7 @@ class Progress:
         return max([sum(remaining) * self.elapsed / busy, *remaining])
 
     def _expected(self, number: int) -> float:
-        spent, planned = self._spent.get(self._rules[number], Spent()), self._planned.get(number)
+        spent, planned = self._spent.get(self._rules[number], RuleTime()), self._planned.get(number)
         if planned is not None:
             return planned * spent.of_planned / spent.planned if spent.planned else planned
         alike = [spent] if spent.jobs else list(self._spent.values())

@@ -22,7 +22,7 @@ from model.build import count_parameters
 from model.layers.blocks import Embedding
 from model.layers.cached_attention import Cache
 from model.layers.packing import Layout
-from model.layers.role_context import State
+from model.layers.role_context import ContextState
 from model.layers.role_interaction import RoleInteraction, Roles
 
 
@@ -35,7 +35,7 @@ class RoleCache(Cache):
 
     def __init__(self) -> None:
         super().__init__(0)
-        self.state: State = ()
+        self.state: ContextState = ()
 
     def follow(self, mask: Tensor, beams: int) -> None:
         """Give each beam the state of the hypothesis that it continues.

@@ -10,7 +10,7 @@ from torch import Tensor
 from model.batches.batching import Batch
 from model.objectives.keyword_toy import PLACES, classified, places
 from model.probes.measure import History, Measured, Subject, curves, rows_of, scalar
-from model.training.checkpointer import Row
+from model.training.checkpointer import HistoryRow
 
 Gammas = Mapping[str, float | None]
 """Mean log-odds by place, None where no sequence of a batch has the keyword."""
@@ -88,7 +88,7 @@ def hypothesis_2(gamma: Gammas) -> bool:
     return keyword - beside > max(apart, 0.1) and beside - max(mean, last) > apart
 
 
-def _gammas(row: Row) -> Gammas:
+def _gammas(row: HistoryRow) -> Gammas:
     """The mean log-odds of a row of the history."""
     located = row["located"]
     return {name: row[name] / located if located else None for name in PLACES}

@@ -27,10 +27,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from model.probes.checkpoint_ranks import Record
 from model.probes.kendall import tau_b
 from model.probes.learning.agreement import agreement, chance, xi
 from model.probes.measure import Measured, Scalar, Subject, rounded, scalar
-from model.store.record import Record
 
 RESAMPLES = 1000
 UNITS = {"accuracy": "%", "bleu": "BLEU"}

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from model.probes.learning.ibm_model_1 import Pair, translations
+from model.probes.learning.ibm_model_1 import TokenPair, translations
 
 CHUNK = 4096
 """Pairs whose D is held at a time."""
@@ -38,7 +38,7 @@ class Converged(NamedTuple):
 
 
 def converge(
-    pairs: Sequence[Pair], inputs: int, outputs: int, tolerance: float = 1e-6, most: int = 1000
+    pairs: Sequence[TokenPair], inputs: int, outputs: int, tolerance: float = 1e-6, most: int = 1000
 ) -> Converged:
     """Repeat alignment and counting until a round gains next to nothing.
 

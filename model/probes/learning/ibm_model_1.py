@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-Pair = tuple[Sequence[int], Sequence[int]]
+TokenPair = tuple[Sequence[int], Sequence[int]]
 """The words of an input, and of the output that goes with it."""
 
 
-def count_table(pairs: Iterable[Pair], inputs: int, outputs: int) -> np.ndarray:
+def count_table(pairs: Iterable[TokenPair], inputs: int, outputs: int) -> np.ndarray:
     """C, (inputs, outputs): 1 / L for every time that i and o occur together (snell2021 eq. 13).
 
     Args:
@@ -58,7 +58,7 @@ def alignment(trans: np.ndarray, x: Sequence[int], y: Sequence[int]) -> np.ndarr
 
 
 def expectation_maximisation(
-    pairs: Sequence[Pair], inputs: int, outputs: int, rounds: int
+    pairs: Sequence[TokenPair], inputs: int, outputs: int, rounds: int
 ) -> np.ndarray:
     """Trans after rounds of alignment and counting, the first of them with uniform alignment.
 

@@ -1,4 +1,4 @@
-"""The record of a run (`model.store.record`): each of its checkpoints in one batched pass."""
+"""The record of a run (`checkpoint_ranks`): each of its checkpoints in one batched pass."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from model.batches.corpus import Split
+from model.probes.checkpoint_ranks import Record, SplitRecord, ranks
 from model.probes.measure import Subject
-from model.store.record import Record, SplitRecord, ranks
 from model.training.checkpointer import Weights
 
 DRAWN = 0

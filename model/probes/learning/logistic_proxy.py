@@ -7,10 +7,10 @@ from scipy.sparse import coo_matrix, csr_matrix
 
 from model.batches.batching import BOS
 from model.batches.corpus import Split
+from model.probes.checkpoint_ranks import Record
 from model.probes.learning.agreement import agreement
 from model.probes.learning.agreements import Ways
 from model.probes.measure import Measured, Subject, scalar
-from model.store.record import Record
 
 STRENGTHS = tuple(10.0**power for power in range(-4, 7))
 """C, the inverse strengths of the L2 penalty that are tried: ten orders of magnitude."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from model.batches.corpus import Split
+from model.probes.checkpoint_ranks import Record, SplitRecord
 from model.probes.measure import Measured, Subject, scalar
-from model.store.record import Record, SplitRecord
 
 
 def salient_probe(

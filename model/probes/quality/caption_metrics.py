@@ -18,11 +18,11 @@ TINY, SMALL = 1e-15, 1e-9
 SIGMA = 6.0
 """Of CIDEr-D's penalty on a difference in length."""
 
-Words = Sequence[str]
+CaptionWords = Sequence[str]
 Gram = tuple[str, ...]
 
 
-def bleu(hypotheses: Sequence[Words], references: Sequence[Sequence[Words]]) -> float:
+def bleu(hypotheses: Sequence[CaptionWords], references: Sequence[Sequence[CaptionWords]]) -> float:
     """BLEU-4 of a corpus (Papineni et al. 2002), 0 to 100.
 
     A count is clipped by the reference that has most of it; the references' length is that of the
@@ -45,7 +45,9 @@ def bleu(hypotheses: Sequence[Words], references: Sequence[Sequence[Words]]) -> 
     return 100 * math.exp(brevity + float(precision))
 
 
-def cider(hypotheses: Sequence[Words], references: Sequence[Sequence[Words]]) -> np.ndarray:
+def cider(
+    hypotheses: Sequence[CaptionWords], references: Sequence[Sequence[CaptionWords]]
+) -> np.ndarray:
     """CIDEr-D of each image (N,) (Vedantam et al. 2015, section 4), times 100 as papers print it.
 
     Words and n-grams weigh by how few of the images have them in a reference. The length that is
@@ -66,7 +68,7 @@ def cider(hypotheses: Sequence[Words], references: Sequence[Sequence[Words]]) ->
 class _Weighed:
     """A caption as vectors of its weighed n-grams, one for each n."""
 
-    def __init__(self, words: Words, having: Counter[Gram], images: float) -> None:
+    def __init__(self, words: CaptionWords, having: Counter[Gram], images: float) -> None:
         self.vectors: list[dict[Gram, float]] = [{} for _ in range(ORDERS)]
         for gram, count in grams(words).items():
             weight = images - math.log(max(1, having[gram]))
@@ -88,7 +90,7 @@ class _Weighed:
         return float(np.mean(cosines)) * math.exp(-(apart**2) / (2 * SIGMA**2))
 
 
-def grams(words: Words) -> Counter[Gram]:
+def grams(words: CaptionWords) -> Counter[Gram]:
     """How often each n-gram, n = 1 to 4, stands in a caption."""
     return Counter(
         tuple(words[start : start + n])

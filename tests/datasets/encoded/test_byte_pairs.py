@@ -11,7 +11,7 @@ from subword_nmt.get_vocab import get_vocab
 from subword_nmt.learn_bpe import learn_bpe
 
 from workflow.datasets.encoded import byte_pairs
-from workflow.errors import DataError
+from workflow.runtime.errors import DataError
 
 TEXT = [
     "low low low low low lower lower newest newest newest newest newest widest widest widest",

@@ -21,11 +21,11 @@ from workflow.datasets.encoded import byte_pairs, subwords
 from workflow.datasets.encoded.encoding import array_file
 from workflow.datasets.encoded.moses import Pair
 from workflow.datasets.io.checksums import read_manifest
-from workflow.datasets.io.left_out import LeftOut
+from workflow.datasets.io.left_out import Dropped
 from workflow.datasets.iwslt14 import Data
 from workflow.datasets.iwslt14_30 import Data as GivenCodes
 from workflow.datasets.kinds.parallel_text import ParallelText
-from workflow.errors import DataError
+from workflow.runtime.errors import DataError
 
 SOURCE = ("haus", "häuser", "baum", "bäume", "klein", "kleine", "kleinen", "sieht", "sehen")
 TARGET = ("house", "houses", "tree", "trees", "small", "smaller", "sees", "see", "seen")
@@ -54,7 +54,7 @@ def encoded(tmp_path: Path) -> Encode:
         prepared, out = tmp_path / folder / "prepared", tmp_path / folder / "encoded"
         sizes = {**SPLITS, "train": train}
         made = ((split, pair) for split in corpus.splits for pair in pairs(split, sizes[split]))
-        corpus.write(prepared, made, LeftOut())
+        corpus.write(prepared, made, Dropped())
         corpus.encode(prepared, out)
         return out
 
@@ -137,7 +137,7 @@ def test_pairs_that_repeat_are_counted(tmp_path):
     one, other = Pair("aa bb", "cc"), Pair("aa", "bb cc")
     made = [("train", one), ("train", other), ("train", one), ("dev", one), ("test", other)]
     made += [("dev", Pair("aa", "cc")), ("test", other)]
-    Data().write(tmp_path / "prepared", made, LeftOut())
+    Data().write(tmp_path / "prepared", made, Dropped())
     Data().encode(tmp_path / "prepared", tmp_path / "encoded")
     repeated = read_manifest(tmp_path / "encoded")["statistics"]["duplicates"]
     assert repeated == {"train": 1, "dev": 1, "test": 2}
@@ -220,7 +220,7 @@ def test_codes_of_another_corpus(tmp_path):
     corpus = GivenCodes(merges=10)
     made = ((split, pair) for split in SPLITS for pair in pairs(split, SPLITS[split]))
     prepared = tmp_path / "prepared"
-    corpus.write(prepared, made, LeftOut())
+    corpus.write(prepared, made, Dropped())
     other = byte_pairs.learn({"хорошо": 5, "хороший": 4, "плохо": 3, "плохой": 3}, 10)
     (prepared / "codes.txt").write_text(other)
     with pytest.raises(DataError, match=r"codes.txt: the words of this corpus use 0 of the 10 mer"):

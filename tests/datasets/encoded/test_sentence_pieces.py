@@ -16,7 +16,7 @@ from workflow.datasets.encoded.prepared import prepared_lines
 from workflow.datasets.encoded.sentence_pieces import Pieces, learn
 from workflow.datasets.io.checksums import write_checksums
 from workflow.datasets.kinds.recipe import complete, files
-from workflow.errors import DataError
+from workflow.runtime.errors import DataError
 
 Build = Callable[..., Path]
 RECIPE: dict[str, Any] = {

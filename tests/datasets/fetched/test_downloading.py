@@ -17,7 +17,7 @@ import pytest
 from tests.datasets.loopback import CHECKSUM, CONTENT, NO_PAUSES, WRONG, Answer, Server, source
 from workflow.datasets.fetched import downloading
 from workflow.datasets.fetched.downloading import download
-from workflow.errors import DataError
+from workflow.runtime.errors import DataError
 
 SIZE = len(CONTENT)
 CUT = 50_000

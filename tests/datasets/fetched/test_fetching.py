@@ -10,7 +10,7 @@ from tests.datasets.loopback import CONTENT, NO_PAUSES, WRONG, Answer, mirror, s
 from workflow.datasets.fetched import downloading, fetching, origins
 from workflow.datasets.fetched.fetching import at_hand, fetch, put_by_hand
 from workflow.datasets.fetched.origins import Origin
-from workflow.errors import DataError
+from workflow.runtime.errors import DataError
 
 GOOD = Answer(body=CONTENT)
 
@@ -101,7 +101,7 @@ def test_a_full_disk_gets_a_sentence_and_the_download_goes_on_later(
     )
     folder = mirror(tmp_path / "mirror", CONTENT, url=url)
     with monkeypatch.context() as patch:
-        patch.setattr("model.store.files.flush", full)
+        patch.setattr("workflow.runtime.atomic.flush", full)
         with pytest.raises(DataError, match=rf"{sentence}\.$"):
             fetch(source(url), folder, tmp_path, tmp_path / "out")
     sentence += ", the download goes on where it stopped"

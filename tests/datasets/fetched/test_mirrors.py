@@ -10,7 +10,7 @@ from tests.datasets.folders import tar
 from tests.datasets.loopback import CHECKSUM, CONTENT, WRONG, mirror, source
 from workflow.datasets.fetched import mirrors, origins
 from workflow.datasets.fetched.sources import Source, load, read_table
-from workflow.errors import DataError
+from workflow.runtime.errors import DataError
 
 URL = "https://host/folder/toy.train"
 FEW = ("dvd.task.test", "enwik8_prefix", "readme.txt")

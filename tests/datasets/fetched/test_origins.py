@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from model.store.checksums import Damaged, check_files, read_sealed
 from workflow.datasets.fetched.origins import Origin, read, record, verify, write
 from workflow.datasets.fetched.sources import Source
-from workflow.errors import DataError
+from workflow.runtime.errors import DataError
+from workflow.runtime.integrity import Damaged, check_files, read_verified
 
 RIGHT, BUNDLE = b"right", b"a bundle"
 
@@ -29,13 +29,13 @@ def put(path: Path, content: bytes, kind: str) -> None:
 
 def test_the_record_lies_beside_the_file(tmp_path):
     put(tmp_path / "a.tar.gz", BUNDLE, "bundle")
-    assert read_sealed(tmp_path / "a.tar.gz.origin.json") == {
+    assert read_verified(tmp_path / "a.tar.gz.origin.json") == {
         "schema": 2,
         "from": "bundle",
         "note": "from somewhere",
         "files": {"a.tar.gz": {"sha256": checksum(BUNDLE), "bytes": len(BUNDLE)}},
     }
-    check_files(tmp_path, read_sealed(tmp_path / "a.tar.gz.origin.json")["files"])
+    check_files(tmp_path, read_verified(tmp_path / "a.tar.gz.origin.json")["files"])
     origin = Origin("bundle", checksum(BUNDLE), len(BUNDLE), "from somewhere")
     assert read(tmp_path / "a.tar.gz") == origin and read(tmp_path / "b") is None
 

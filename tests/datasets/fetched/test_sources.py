@@ -7,7 +7,7 @@ import pytest
 
 from workflow.datasets.fetched.sources import COLUMNS, load, read_table
 from workflow.datasets.kinds.recipe import datasets, files
-from workflow.errors import DataError
+from workflow.runtime.errors import DataError
 
 ROW = ["toy", "a", "https://x/a", "https://y/a https://z/a", "0" * 64, "12", "free"]
 

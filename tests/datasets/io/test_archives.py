@@ -13,7 +13,7 @@ import pytest
 from tests.datasets.folders import tar, zipped
 from workflow.datasets.io import archives
 from workflow.datasets.io.archives import member, members, named
-from workflow.errors import DataError
+from workflow.runtime.errors import DataError
 
 FILES = {"b/two": b"2" * 3000, "a/one": b"1", "a/none": b"", "c/three": bytes(range(256)) * 9}
 

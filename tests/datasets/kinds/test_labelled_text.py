@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from tests.datasets.folders import names
 from workflow.datasets.io.checksums import read_manifest
-from workflow.datasets.io.files import SPLITS
-from workflow.datasets.io.left_out import LeftOut, read_left_out
+from workflow.datasets.io.dataset_files import SPLITS
+from workflow.datasets.io.left_out import Dropped, read_left_out
 from workflow.datasets.kinds.labelled_text import (
-    Example,
     GenerableText,
+    LabelledExample,
     LabelledText,
     at_most,
     divide,
@@ -29,7 +29,7 @@ from workflow.datasets.kinds.labelled_text import (
     without_integers,
     write_prepared,
 )
-from workflow.errors import DataError
+from workflow.runtime.errors import DataError
 
 
 class Toy(LabelledText):
@@ -37,7 +37,9 @@ class Toy(LabelledText):
 
     files = ()
 
-    def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
+    def examples(
+        self, files: Sequence[Path], left_out: Dropped
+    ) -> dict[str, list[LabelledExample]]:
         return SPLITTED
 
 
@@ -117,7 +119,7 @@ def test_what_nobody_sees_splits_no_word_and_is_counted(tmp_path, text, words, c
     assert tokenise(text) == words.split(" ")
     if "&" not in text:
         assert plain_words(text) == words.split(" ")
-    left_out = LeftOut()
+    left_out = Dropped()
     [example] = Toy().worded(text, 1, left_out)
     assert example.words == plain_words(text) and left_out.unseen == count
     left_out.write(tmp_path)
@@ -148,7 +150,7 @@ def test_integers_of_more_digits_become_unknown():
 
 
 examples = st.lists(st.integers(0, 3), min_size=1, max_size=60).map(
-    lambda labels: [Example([str(n)], label) for n, label in enumerate(labels)]
+    lambda labels: [LabelledExample([str(n)], label) for n, label in enumerate(labels)]
 )
 
 
@@ -167,20 +169,20 @@ def test_a_division_keeps_proportions_order_and_every_example(whole, data):
 
 
 def test_a_division_is_random():
-    whole = [Example([str(n)], n % 2) for n in range(100)]
+    whole = [LabelledExample([str(n)], n % 2) for n in range(100)]
     taken = [int(one.words[0]) for one in divide(whole, 50)[1]]
     assert taken != list(range(50)) and 5 < sum(n < 50 for n in taken) < 45
 
 
 def test_shuffling_is_always_the_same():
-    whole = [Example([str(n)], 0) for n in range(50)]
+    whole = [LabelledExample([str(n)], 0) for n in range(50)]
     assert shuffled(whole) == shuffled(iter(whole)) != whole
     assert sorted(shuffled(whole)) == sorted(whole)
 
 
 def test_splits_of_a_dataset_that_has_none():
-    whole = [Example([str(n)], n % 2) for n in range(40)]
-    left_out = LeftOut()
+    whole = [LabelledExample([str(n)], n % 2) for n in range(40)]
+    left_out = Dropped()
     splits = hold_out(whole, 20, 10, left_out)
     assert [len(splits[split]) for split in SPLITS] == [20, 10, 10]
     assert left_out.dropped == {"not in the sample": 10}
@@ -191,15 +193,15 @@ def test_splits_of_a_dataset_that_has_none():
 
 
 def test_at_most_counts_what_it_leaves_out():
-    whole = [Example([str(n)], n % 2) for n in range(10)]
-    left_out = LeftOut()
+    whole = [LabelledExample([str(n)], n % 2) for n in range(10)]
+    left_out = Dropped()
     assert at_most(10, whole, left_out) == whole and not left_out.dropped
     assert len(at_most(4, whole, left_out)) == 4
     assert left_out.dropped == {"not in the sample of the test set": 6}
 
 
 def test_an_empty_text_and_one_of_marks_are_counted():
-    left_out = LeftOut()
+    left_out = Dropped()
     assert list(Toy().worded("Good.", 1, left_out)) == [(["good"], 1)]
     assert list(Toy().worded(":-)", 1, left_out)) == []
     assert list(Toy().worded(" \t", 1, left_out)) == []
@@ -208,7 +210,7 @@ def test_an_empty_text_and_one_of_marks_are_counted():
 
 def test_a_text_that_nobody_can_see_has_no_words():
     sizes = {"train": 3, "dev": 2, "test": 2, "seed": 0}
-    corpus, left_out = Generated(source="generated", **sizes), LeftOut()
+    corpus, left_out = Generated(source="generated", **sizes), Dropped()
     assert [
         *corpus.worded("\u200b \xad", 1, left_out),
         *corpus.worded("&#8203;", 1, left_out),
@@ -217,9 +219,9 @@ def test_a_text_that_nobody_can_see_has_no_words():
     assert list(corpus.worded("\u200b :", 1, left_out)) == [([":"], 1)]
 
 
-def texts(*lines: str) -> list[Example]:
+def texts(*lines: str) -> list[LabelledExample]:
     """Return examples from `label word word ...`."""
-    return [Example(line.split()[1:], int(line[0])) for line in lines]
+    return [LabelledExample(line.split()[1:], int(line[0])) for line in lines]
 
 
 SPLITTED = {
@@ -230,7 +232,7 @@ SPLITTED = {
 
 
 def test_statistics_by_hand(tmp_path):
-    left_out = LeftOut(3, Counter({"too long": 2}))
+    left_out = Dropped(3, Counter({"too long": 2}))
     write_prepared(tmp_path, SPLITTED, left_out)
     Toy(max_tokens=3, min_count=2).encode(tmp_path, tmp_path)
     assert names(tmp_path) == ["<pad>", "<bos>", "<unk>", "a", "b", "c"]
@@ -252,13 +254,13 @@ def test_statistics_by_hand(tmp_path):
 
 
 def test_rare_words_are_unknown(tmp_path):
-    write_prepared(tmp_path, SPLITTED, LeftOut())
+    write_prepared(tmp_path, SPLITTED, Dropped())
     Toy(min_count=3).encode(tmp_path, tmp_path)
     assert names(tmp_path)[3:] == ["a"]
 
 
 def test_a_vocabulary_without_a_word_is_refused(tmp_path):
-    write_prepared(tmp_path, SPLITTED, LeftOut())
+    write_prepared(tmp_path, SPLITTED, Dropped())
     sentence = r"No word of dataset `\w+` comes 1000 times in the texts .* lower `min_count`"
     with pytest.raises(DataError, match=sentence):
         Toy(min_count=1000).encode(tmp_path, tmp_path / "encoded")
@@ -268,7 +270,7 @@ def test_a_vocabulary_without_a_word_is_refused(tmp_path):
 
 
 def test_salient_words_are_marked_and_cut_with_their_text(tmp_path):
-    write_prepared(tmp_path, SPLITTED, LeftOut(), {"c"})
+    write_prepared(tmp_path, SPLITTED, Dropped(), {"c"})
     sizes = {"train": 3, "dev": 2, "test": 2, "seed": 0}
     Generated(max_tokens=2, source="generated", **sizes).encode(tmp_path, tmp_path)
     assert np.load(tmp_path / "train.salient.npy").tolist() == [0, 0, 0, 1, 1, 0]
@@ -285,7 +287,7 @@ def test_salient_words_are_marked_and_cut_with_their_text(tmp_path):
 def test_a_split_of_one_class_is_refused(tmp_path, split, faulty, sentence):
     splits: dict[str, Any] = {**SPLITTED, split: faulty}
     with pytest.raises(DataError, match=f"the split `{split}` {sentence}"):
-        write_prepared(tmp_path, splits, LeftOut())
+        write_prepared(tmp_path, splits, Dropped())
     assert not list(tmp_path.iterdir())
 
 

@@ -11,11 +11,11 @@ import pytest
 from workflow.datasets.encoded.moses import Moses, Pair
 from workflow.datasets.encoded.prepared import prepared_lines
 from workflow.datasets.io import multicore
-from workflow.datasets.io.left_out import LeftOut, read_text
+from workflow.datasets.io.left_out import Dropped, read_text
 from workflow.datasets.iwslt14 import Data
 from workflow.datasets.kinds.parallel_text import read_sides
 from workflow.datasets.kinds.recipe import files
-from workflow.errors import DataError
+from workflow.runtime.errors import DataError
 
 CORPUS = Data()
 
@@ -28,18 +28,18 @@ def write(path: Path, content: bytes) -> Path:
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
 def test_lines_are_what_newlines_divide(tmp_path, pack):
     path = write(tmp_path / "a", pack("Käse\r\n\n\u2028 b\x85\nlast".encode()))
-    assert list(read_text(path, LeftOut())) == ["Käse", "", "\u2028 b\x85", "last"]
+    assert list(read_text(path, Dropped())) == ["Käse", "", "\u2028 b\x85", "last"]
 
 
 def test_files_that_can_not_be_read_are_named(tmp_path):
     with pytest.raises(DataError, match=r"none: this dataset file does not exist; fetch it again"):
-        list(read_text(tmp_path / "none", LeftOut()))
+        list(read_text(tmp_path / "none", Dropped()))
     with pytest.raises(DataError, match=r"empty: this file is empty; delete the file"):
-        list(read_text(write(tmp_path / "empty", b""), LeftOut()))
+        list(read_text(write(tmp_path / "empty", b""), Dropped()))
     packed = gzip.compress(b"a\n" * 999)
     for content in (packed[:-9], packed[:30] + b"\0\0\0\0" + packed[34:]):
         with pytest.raises(DataError, match=r"cut.gz: this file is damaged or cut short \("):
-            list(read_text(write(tmp_path / "cut.gz", content), LeftOut()))
+            list(read_text(write(tmp_path / "cut.gz", content), Dropped()))
 
 
 @pytest.mark.parametrize(("first", "second"), [(3, 5), (5, 3)])
@@ -47,16 +47,16 @@ def test_sides_with_different_numbers_of_lines_are_refused(tmp_path, first, seco
     sides = write(tmp_path / "a.de", b"x\n" * first), write(tmp_path / "a.en", b"y\n" * second)
     sentence = rf"a.de has {first} lines and .*a.en has {second}, so they are not translations"
     with pytest.raises(DataError, match=sentence):
-        list(read_sides(*sides, LeftOut()))
-    assert list(read_sides(*sides, LeftOut(), 2)) == [("x", "y")] * 2
+        list(read_sides(*sides, Dropped()))
+    assert list(read_sides(*sides, Dropped(), 2)) == [("x", "y")] * 2
 
 
 def test_empty_lines_at_the_end_of_one_side_are_no_pairs(tmp_path):
     sides = write(tmp_path / "a.de", b"x\n\nx\n\n \n"), write(tmp_path / "a.en", b"y\ny\n\n")
-    assert list(read_sides(*sides, LeftOut())) == [("x", "y"), ("", "y"), ("x", "")]
+    assert list(read_sides(*sides, Dropped())) == [("x", "y"), ("", "y"), ("x", "")]
     sides = write(tmp_path / "a.de", b"x\n\nx\n"), write(tmp_path / "a.en", b"y\n")
     with pytest.raises(DataError, match=r"a.de has 3 lines and .*a.en has 1, so they are not"):
-        list(read_sides(*sides, LeftOut()))
+        list(read_sides(*sides, Dropped()))
 
 
 def test_unfit_pairs_are_dropped_and_counted():
@@ -76,7 +76,7 @@ def test_unfit_pairs_are_dropped_and_counted():
         Pair("a b", "c d e f"),
         Pair("x" * 1001, "y"),
     ]
-    left_out = LeftOut()
+    left_out = Dropped()
     assert list(CORPUS.clean([*unfit, *fit], left_out)) == fit
     assert left_out.dropped == {
         "an empty side": 3,
@@ -87,7 +87,7 @@ def test_unfit_pairs_are_dropped_and_counted():
 
 
 def test_dev_and_test_pairs_that_can_not_be_translated_are_counted():
-    good, left_out = Pair("a", "b"), LeftOut()
+    good, left_out = Pair("a", "b"), Dropped()
     odd = [Pair("a", ""), Pair(" ", "a"), Pair("", ""), Pair("a", "b " * 10_000)]
     odd += [Pair("\u200b", "a"), Pair("a", "b" * 60_000)]
     fit = [Pair("a \u200b", "."), Pair("x" * 1000, "b " * 1000)]
@@ -100,7 +100,7 @@ def test_dev_and_test_pairs_that_can_not_be_translated_are_counted():
 
 
 def test_what_prepare_writes(tmp_path):
-    left_out = LeftOut(replaced_bytes=3)
+    left_out = Dropped(replaced_bytes=3)
     pairs = [
         ("dev", Pair("c", "d", "D")),
         ("train", Pair("a b", "ä", "Ä")),
@@ -116,7 +116,7 @@ def test_what_prepare_writes(tmp_path):
 
 def test_an_empty_split_is_refused_and_nothing_is_left(tmp_path):
     with pytest.raises(DataError, match="the split `dev` is empty; check the files that it is"):
-        CORPUS.write(tmp_path, [("train", Pair("a", "b"))], LeftOut())
+        CORPUS.write(tmp_path, [("train", Pair("a", "b"))], Dropped())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -144,12 +144,12 @@ def test_preparing_holds_a_few_chunks_whatever_the_length(tmp_path, monkeypatch)
 
     def pairs(count: int) -> Iterator[tuple[str, Pair]]:
         raw = ((f"Satz {n} ist da.", f"Sentence {n} is here.") for n in range(count))
-        for number, pair in enumerate(CORPUS.clean(moses.pairs(raw), LeftOut())):
+        for number, pair in enumerate(CORPUS.clean(moses.pairs(raw), Dropped())):
             yield ("train", "dev", "test")[number % 3], pair
 
     def peak(count: int) -> int:
         tracemalloc.start()
-        CORPUS.write(tmp_path, pairs(count), LeftOut())
+        CORPUS.write(tmp_path, pairs(count), Dropped())
         found = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return found

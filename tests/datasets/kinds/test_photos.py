@@ -10,7 +10,7 @@ from PIL import Image
 
 from tests.datasets.folders import zipped
 from workflow.datasets.kinds.photos import write_pixels
-from workflow.errors import DataError
+from workflow.runtime.errors import DataError
 
 
 def saved(image: Image.Image, kind: str = "PNG") -> bytes:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from workflow.datasets.kinds.recipe import complete, datasets, files, load
-from workflow.errors import RecipeError
+from workflow.datasets.kinds.recipe import complete, datasets, files, load, root
 from workflow.planning.code import Project
+from workflow.runtime.errors import RecipeError
 
 ROOT = Path(__file__).parents[3]
 GENERATED = {"dataset": "sst", "source": "generated", "train": 9, "dev": 3, "test": 3, "seed": 0}
@@ -200,7 +200,7 @@ def test_a_dataset_of_ones_own_is_found_and_changes_the_code_of_no_other(tmp_pat
         shutil.copytree(ROOT / package, tmp_path / package)
     stages = ("synthesise", "prepare", "encode")
     code = {
-        (stage, name): [f"workflow.scripts.{stage}:main", f"workflow.datasets.{name}:Data"]
+        (stage, name): [f"workflow.scripts.{stage}:main", root(name)]
         for stage in stages
         for name in datasets()
     }

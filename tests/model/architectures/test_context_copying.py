@@ -9,10 +9,10 @@ from model.architectures.multihead_copying import MultiheadCopyingModel
 from model.normalizers.differential import Differential
 from model.normalizers.entmax15 import Entmax15
 from model.normalizers.rela import ReLA
-from model.training.mechanism_check import check_mechanisms
 from tests.model.architectures.test_copying import loop_head
 from tests.model.compare import close
 from tests.model.specs import part
+from workflow.runtime.mechanism_check import check_mechanisms
 
 
 def made(normalizer: nn.Module, heads: int, kind: type = ContextCopyingModel) -> nn.Module:

@@ -11,10 +11,10 @@ import pytest
 import torch
 
 from model.training.loop import train
-from model.training.preflight import keep_freed_memory, prepare_process
 from model.training.process_group import SINGLE_PROCESS, DistributedGroup
 from tests.model.corpora import CPU, MemoryKeeper, run
 from tests.model.specs import SOFTMAX
+from workflow.runtime.preflight import keep_freed_memory, prepare_process
 
 SIZE = 2
 

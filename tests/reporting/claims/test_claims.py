@@ -14,23 +14,23 @@ from tests.equivalent import accept, line
 from tests.reporting.synthetic import Results
 from workflow.definitions.claims import check_claims
 from workflow.definitions.paper import PAPERS, Paper
-from workflow.errors import InputError, ReportingError
 from workflow.planning.departures import Departures
 from workflow.reporting.claims.judged import JudgedClaim, kind_of
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.claims.markdown import claims_table
-from workflow.reporting.measures import Measure, Measures
+from workflow.reporting.measures import EvaluatedRun, Measures
 from workflow.reporting.statistics import intervals
 from workflow.reporting.statistics.decisions import (
     OTHER_TIMES,
-    Asked,
+    Hypothesis,
     _decide,
     decide_examples,
     decide_proportions,
     decide_runs,
 )
+from workflow.runtime.errors import InputError, ReportingError
 
-ABOVE, BELOW = Asked("greater", 0.0), Asked("less", 0.0)
+ABOVE, BELOW = Hypothesis("greater", 0.0), Hypothesis("less", 0.0)
 
 
 @pytest.mark.parametrize("count", [200, 12, 2])
@@ -43,7 +43,7 @@ def test_an_interval_over_runs_is_scipys(count: int) -> None:
     assert decision.n == count
 
 
-def tie(interest: float) -> Asked:
+def tie(interest: float) -> Hypothesis:
     return ABOVE._replace(interest=interest)
 
 
@@ -52,7 +52,7 @@ def tie(interest: float) -> Asked:
     [
         ([0.10, 0.11, 0.12], ABOVE, "holds"),
         ([0.10, 0.11, 0.12], BELOW, "does not hold"),
-        ([0.10, 0.11, 0.12], Asked("greater", 0.3), "does not hold"),
+        ([0.10, 0.11, 0.12], Hypothesis("greater", 0.3), "does not hold"),
         ([-0.10, -0.11, -0.12], BELOW, "holds"),
         ([0.01, -0.01, 0.02], ABOVE, "undecided"),
         ([0.5], ABOVE, "undecided"),
@@ -75,7 +75,7 @@ def tie(interest: float) -> Asked:
         ([], tie(1.0), "not run"),
     ],
 )
-def test_decisions_by_hand(differences: list[float], asked: Asked, verdict: str) -> None:
+def test_decisions_by_hand(differences: list[float], asked: Hypothesis, verdict: str) -> None:
     assert decide_runs(differences, asked).verdict == verdict
 
 
@@ -84,19 +84,21 @@ def test_ties_over_examples_and_proportions() -> None:
     # above .0318.
     examples, by_seed = [0.1, -0.1] * 50, [0.01, 0.0, -0.01]
     for interest, verdict in ((0.032, "no difference"), (0.031, "undecided")):
-        assert decide_examples(examples, by_seed, Asked("less", 0.0, interest)).verdict == verdict
+        assert (
+            decide_examples(examples, by_seed, Hypothesis("less", 0.0, interest)).verdict == verdict
+        )
     # Newcombe's interval of 20 of 20 against 20 of 20 is +-.161.
     for interest, verdict in ((0.162, "no difference"), (0.16, "undecided")):
-        asked = Asked("less", 0.0, interest)
+        asked = Hypothesis("less", 0.0, interest)
         assert decide_proportions([1] * 20, [1] * 20, asked).verdict == verdict
-    assert decide_proportions([1], [1], Asked("less", 0.0, 2.0)).verdict == "undecided"
+    assert decide_proportions([1], [1], Hypothesis("less", 0.0, 2.0)).verdict == "undecided"
 
 
 @pytest.mark.parametrize("seeds", [2, 3, 5, 8])
 def test_a_difference_of_interest_is_called_none_at_most_once_in_twenty(seeds: int) -> None:
     """The true difference is the smallest of interest; without one, ties are found with seeds."""
     random, trials, interest = np.random.default_rng(seeds), 2000, 3.0
-    asked = Asked("greater", 0.0, interest)
+    asked = Hypothesis("greater", 0.0, interest)
 
     def ties(effect: float, training: float) -> float:
         by_seed = random.normal(effect, training, (trials, seeds))
@@ -161,10 +163,10 @@ def test_at_most_one_decision_in_twenty_is_false_and_power_grows(
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=6), st.floats(-0.5, 0.5))
 def test_directions_mirror_each_other(differences: list[float], margin: float) -> None:
     mirrored = [-value for value in differences]
-    one = decide_runs(differences, Asked("greater", margin)).verdict
-    assert one == decide_runs(mirrored, Asked("less", -margin)).verdict
+    one = decide_runs(differences, Hypothesis("greater", margin)).verdict
+    assert one == decide_runs(mirrored, Hypothesis("less", -margin)).verdict
     opposite = {"holds": "does not hold", "does not hold": "holds"}.get(one, one)
-    assert decide_runs(differences, Asked("less", margin)).verdict == opposite
+    assert decide_runs(differences, Hypothesis("less", margin)).verdict == opposite
 
 
 def claim(found: dict, name: str) -> dict:
@@ -325,7 +327,7 @@ def test_runs_on_different_examples_are_refused(paper: Paper, results: Results) 
 
 
 def test_runs_that_a_measure_was_compared_with_are_named(paper: Paper, measures: Measures) -> None:
-    def with_partner(run: Measure) -> Measure:
+    def with_partner(run: EvaluatedRun) -> EvaluatedRun:
         read = {"attention_importance.one": [f"e/{run.run['variant']}/seed-{run.seed + 100}"]}
         return replace(run, records=read)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from workflow.lines import read_lines
 from workflow.planning.experiments import load_experiments
+from workflow.runtime.json_lines import read_lines
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs" / "reproduction"

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from model.build import build
 from model.layers.attention import Routing
 from workflow.reporting.explorer.page import render
-from workflow.reporting.explorer.shown import Shown
+from workflow.reporting.explorer.shown import ExplorerRun
 from workflow.reporting.explorer.weights import packed, read_weights
 from workflow.reporting.explorer.words import Words
 
@@ -100,7 +100,7 @@ def pages(folder: Path) -> tuple[dict[str, Any], dict[tuple[str, str], nn.Module
             models[kind, name] = random_model(node, len(models))
             # Shared weights are two tensors of the file, as training writes them.
             weights = {key: one.clone() for key, one in models[kind, name].state_dict().items()}
-            run = Shown({"spec": {"model": node}}, folder / "weights.safetensors")
+            run = ExplorerRun({"spec": {"model": node}}, folder / "weights.safetensors")
             save_file(weights, run.weights)
             read = read_weights(run, words)
             index, content = packed(read.cut(LONGEST))

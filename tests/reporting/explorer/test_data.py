@@ -9,7 +9,6 @@ import pytest
 import torch
 from torch import nn
 
-from model.store.checksums import Damaged
 from tests.reporting.explorer.pages import decoded, rebuilt
 from tests.reporting.explorer.tiny import (
     CLASSIFIER,
@@ -23,11 +22,12 @@ from tests.reporting.explorer.tiny import (
 from tests.sealing import change, flip
 from workflow.commands.explore import made
 from workflow.definitions.explorer import Recording
-from workflow.errors import ReportingError
 from workflow.reporting.explorer.data import recordings
 from workflow.reporting.explorer.page import embedded
-from workflow.reporting.explorer.shown import Shown
-from workflow.reporting.measures import Measure
+from workflow.reporting.explorer.shown import ExplorerRun
+from workflow.reporting.measures import EvaluatedRun
+from workflow.runtime.errors import ReportingError
+from workflow.runtime.integrity import Damaged
 
 TEXTS = [[3, 4, 5], [7, 3], [5, 5, 4, 3], [6], [4]]
 """Of a test split; 3, 4 and 5 are frequent in train, 6 and 7 rare."""
@@ -164,7 +164,7 @@ def test_damaged_weights_and_missing_runs_are_named(tiny):
     with pytest.raises(Damaged, match=r"soft/seed-0/weights\.safetensors is damaged$"):
         tiny.page(task("class", "soft", classes=["no", "yes"]))
     with pytest.raises(ReportingError, match=r"seed-7/run\.json: this file does not exist; run "):
-        Shown.of(tiny.file("soft", 7))
+        ExplorerRun.of(tiny.file("soft", 7))
 
 
 def test_models_of_a_task_share_their_words(tiny):
@@ -200,9 +200,9 @@ def test_no_word_ends_the_script_that_the_data_are_in():
 SHOWN: Recording = {"title": "Translation", "experiment": "toy", "models": ["soft", "hard", "gone"]}
 
 
-def measured(variant: str, seed: int = 0, **arrays: Any) -> Measure:
+def measured(variant: str, seed: int = 0, **arrays: Any) -> EvaluatedRun:
     run = {"experiment": "toy", "variant": variant, "label": variant.upper(), "seed": seed}
-    return Measure(Path("m.json"), "", run, {"recorded": {"scalars": {}, "arrays": arrays}})
+    return EvaluatedRun(Path("m.json"), "", run, {"recorded": {"scalars": {}, "arrays": arrays}})
 
 
 def test_arrays_of_the_lowest_seed_become_sentences():
@@ -228,6 +228,6 @@ def test_arrays_of_the_lowest_seed_become_sentences():
 def test_a_page_of_published_runs_has_what_was_recorded_of_others():
     labels = {"experiment": "sparse_translation", "variant": "multi30k_en_de_topk", "seed": 0}
     told = {"recorded": {"scalars": {}, "arrays": {"source": [["ein", "Hund"]]}}}
-    measure = Measure(Path("m.json"), "", {**labels, "label": "top-k"}, told)
+    measure = EvaluatedRun(Path("m.json"), "", {**labels, "label": "top-k"}, told)
     page = made(SimpleNamespace(scale="lite", results="none"), [], [measure])
     assert '"sentences":[{"source":["ein","Hund"]}]' in page

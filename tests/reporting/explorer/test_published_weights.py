@@ -9,14 +9,14 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from model.store.checksums import listed, read_sealed
 from tests.reporting.explorer.tiny import CLASSIFIER, Tiny, task
 from tests.sealing import flip, put
 from workflow.commands.verify import of_published, verify
-from workflow.errors import ReportingError
 from workflow.reporting.explorer.data import page_data
 from workflow.reporting.publication import weights
-from workflow.reporting.publication.results import Result
+from workflow.reporting.publication.results import RunResult
+from workflow.runtime.errors import ReportingError
+from workflow.runtime.integrity import checksums_of, read_verified
 
 TASKS = task("class", "soft", "harder", classes=["no", "yes"], words=3)
 KEY = "tiny/soft/seed-0"
@@ -43,9 +43,9 @@ class Publication:
         found = {}
         for seed in seeds:
             file = self.tiny.file(variant, seed)
-            run = read_sealed(file) if file.is_file() else {}
+            run = read_verified(file) if file.is_file() else {}
             measures = {"identity": f"{identity or variant}-{seed}"}
-            found[f"tiny/{variant}/seed-{seed}"] = Result(file, measures, run, stale)
+            found[f"tiny/{variant}/seed-{seed}"] = RunResult(file, measures, run, stale)
         return found
 
     def publish(self, results: Any) -> dict[str, str]:
@@ -55,7 +55,7 @@ class Publication:
         aside.mkdir(parents=True)
         weights.write_weights(self.plan, self.folder, aside, results)
         files = [path.relative_to(aside).as_posix() for path in aside.rglob("*.safetensors")]
-        put(aside / "index.json", {"runs": {}, "files": listed(aside, files)})
+        put(aside / "index.json", {"runs": {}, "files": checksums_of(aside, files)})
         shutil.rmtree(self.folder, ignore_errors=True)
         aside.rename(self.folder)
         return weights.published_weights(self.folder)

@@ -10,13 +10,13 @@ from torch import nn
 
 from model.batches.corpus import Corpus
 from model.build import build
-from model.store.checksums import listed
 from tests.model.corpora import write_corpus
 from tests.model.specs import GUMBEL, SOFTMAX, Node, part, shape
 from tests.sealing import put
 from workflow.definitions.explorer import Task
 from workflow.reporting.explorer.data import page_data
-from workflow.reporting.explorer.shown import Shown
+from workflow.reporting.explorer.shown import ExplorerRun
+from workflow.runtime.integrity import checksums_of
 
 TRANSFORMER = part("architectures.transformer:Transformer", **shape(8, 12, 2), normalizer=SOFTMAX)
 LEARNED = {**TRANSFORMER, "normalizer": GUMBEL, "positions": "learned", "max_length": 40}
@@ -69,7 +69,7 @@ class Tiny:
             "identity": f"{variant}-{seed}",
             "commit": "1234567890abcdef",
             "spec": {"run": labels, "model": node, "data": data},
-            "files": listed(folder, ["weights.safetensors"]),
+            "files": checksums_of(folder, ["weights.safetensors"]),
             "checkpoints": {},
         }
         put(folder / "run.json", record)
@@ -82,4 +82,4 @@ class Tiny:
     def page(self, tasks: Mapping[str, Task], scale: str = "demo") -> dict[str, Any]:
         """Return what a page of every run holds."""
         files = sorted(self.root.rglob("run.json"))
-        return page_data(scale, tasks, [Shown.of(path) for path in files], self.data)
+        return page_data(scale, tasks, [ExplorerRun.of(path) for path in files], self.data)

@@ -17,7 +17,7 @@ from tests.reporting.figures.test_translation_figures import EMPTY, run_of, seri
 from workflow.reporting.figures.captioned_pictures import draw
 from workflow.reporting.figures.panels import Panel, Series
 from workflow.reporting.figures.style import grid, rendered, styled
-from workflow.reporting.measures import Measure
+from workflow.reporting.measures import EvaluatedRun
 
 SHADES = (10, 200, 90)
 REFERENCES = [f"Reference {n}.\tanother" for n in range(3)]
@@ -29,11 +29,11 @@ def picture(shade: int) -> str:
     return base64.b64encode(buffer.getvalue()).decode()
 
 
-def captioned(name: str, references: Sequence[str] = REFERENCES) -> Measure:
+def captioned(name: str, references: Sequence[str] = REFERENCES) -> EvaluatedRun:
     return run_of("scores", hypotheses=[f"{name} {n}" for n in range(3)], references=references)
 
 
-def with_pictures(measure: Measure, pictures: Sequence[str]) -> Measure:
+def with_pictures(measure: EvaluatedRun, pictures: Sequence[str]) -> EvaluatedRun:
     names = [f"{n}.jpg" for n in range(len(pictures))]
     measure.evaluators["pictures"] = {"arrays": {"names": names, "pictures": pictures}}  # type: ignore[index]
     return measure

@@ -15,11 +15,9 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from model.store.checksums import read_sealed
 from tests.reporting.synthetic import Results, lines, one_run, outcomes
 from tests.sealing import put
 from workflow.definitions.paper import Paper
-from workflow.errors import ReportingError
 from workflow.files import read_sidecar
 from workflow.reporting.figures import drawing, exact_spans, histograms, receptive_fields, sweep
 from workflow.reporting.figures.drawing import KINDS, plot
@@ -35,6 +33,8 @@ from workflow.reporting.figures.panels import (
 from workflow.reporting.figures.style import IN_GREY, LOOKS, looks_by_label
 from workflow.reporting.measures import Measures
 from workflow.reporting.tables.long_form import build
+from workflow.runtime.errors import ReportingError
+from workflow.runtime.integrity import read_verified
 
 NAMES = ("figure_2", "figure_6_1", "stack_temperature", "stack_exact_spans")
 DRAW = {
@@ -149,7 +149,7 @@ def test_figure_6_1_marks_the_papers_means(paper: Paper, measures: Measures) -> 
 def test_figure_6_1_says_what_table_6_1_says(paper: Paper, results: Results) -> None:
     for seed in (0, 1):
         path = results.add("text_classification", "sst_soft", seed)
-        measures = read_sealed(path)
+        measures = read_verified(path)
         importance = measures["evaluators"]["attention_importance"]
         taus = [-0.2, 0.2] if seed else [0.4, 1.0]  # within a seed they differ less than together
         importance["arrays"]["tau_norm"] = taus
@@ -172,7 +172,7 @@ def test_figure_6_1_says_what_table_6_1_says(paper: Paper, results: Results) -> 
 
 def test_figure_6_1_widens_its_axis_rather_than_hide_values(paper: Paper, results: Results) -> None:
     path = results.add("text_classification", "sst_soft", 0)
-    measures = read_sealed(path)
+    measures = read_verified(path)
     taus = measures["evaluators"]["attention_importance"]["arrays"]["tau_norm"]
     taus[:2] = [-0.73, -0.5]
     put(path, measures)

@@ -24,7 +24,6 @@ from tests.reporting.figures import (
 )
 from tests.reporting.figures.test_translation_figures import EMPTY, maps, run_of, series
 from tests.reporting.synthetic import one_run
-from workflow.errors import ReportingError
 from workflow.reporting.figures import (
     attention_bars,
     captioned_pictures,
@@ -33,6 +32,7 @@ from workflow.reporting.figures import (
     role_classes,
 )
 from workflow.reporting.figures.panels import Panel, Series
+from workflow.runtime.errors import ReportingError
 
 STEPS = curves.run(0, [1, 2, 3])
 TEXTS = pictures.captioned("a dog")

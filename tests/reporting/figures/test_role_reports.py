@@ -9,18 +9,18 @@ from tests.reporting.synthetic import lines, one_run
 from workflow.definitions.paper import Paper
 from workflow.reporting.figures.panels import Panel, Series
 from workflow.reporting.figures.role_classes import draw
-from workflow.reporting.measures import Measure, Measures
+from workflow.reporting.measures import EvaluatedRun, Measures
 from workflow.reporting.tables.long_form import build
 
 
-def panel(label: str, runs: list[Measure]) -> Panel:
+def panel(label: str, runs: list[EvaluatedRun]) -> Panel:
     return Panel(label, [Series("onehot", label, {}, runs, None)])
 
 
-def measured(**arrays: Any) -> Measure:
+def measured(**arrays: Any) -> EvaluatedRun:
     found = {"class": ["noun", "mark"], "class_counts": [[3, 1, 0], [0, 2, 0]]}
     run = one_run("a", 0, {}, found | {"role": [["7"], ["2"], ["0"]]} | arrays)
-    return Measure(run.path, run.identity, run.run, {"roles": run.evaluators["probe"]})
+    return EvaluatedRun(run.path, run.identity, run.run, {"roles": run.evaluators["probe"]})
 
 
 def test_a_cell_is_the_share_of_its_class() -> None:
@@ -57,7 +57,7 @@ def test_a_row_shows_the_list_of_its_rank() -> None:
         classes=[["noun 75 %"], ["–"]],
     )
     labels = {"experiment": "role_translation", "variant": "multi30k_onehot", "seed": 0}
-    run = Measure(run.path, run.identity, labels, run.evaluators)
+    run = EvaluatedRun(run.path, run.identity, labels, run.evaluators)
     found = build(paper, "roles_multi30k", "demo", Measures([run]))
     cells = {(r["row"], r["column"]): r["mean"] for r in lines(found)}
     assert cells["1", "Typical tokens"] == "der, die"

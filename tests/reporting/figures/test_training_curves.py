@@ -13,20 +13,20 @@ from matplotlib.figure import Figure
 
 from tests.reporting.synthetic import one_run
 from workflow.definitions.paper import Paper
-from workflow.errors import ReportingError
 from workflow.reporting.figures import curves
 from workflow.reporting.figures.panels import Panel, Series
 from workflow.reporting.figures.style import LOOKS, looks_by_label
-from workflow.reporting.measures import Measure
+from workflow.reporting.measures import EvaluatedRun
+from workflow.runtime.errors import ReportingError
 
 STEPS = [10, 20, 30]
 
 
-def run(seed: int, values: Sequence[float | None], steps: Sequence[float] = STEPS) -> Measure:
+def run(seed: int, values: Sequence[float | None], steps: Sequence[float] = STEPS) -> EvaluatedRun:
     return one_run("same", seed, arrays={"step": list(steps), "accuracy": list(values)})
 
 
-def series(behind: Sequence[Measure], label: str = "same 40") -> Series:
+def series(behind: Sequence[EvaluatedRun], label: str = "same 40") -> Series:
     return Series(label, "same", {"array": "probe.accuracy"}, behind, None)
 
 
@@ -94,7 +94,7 @@ THIN, ALL = "thin lines: single runs", "seeds 0, 1, 2, 3, 4."
     ],
 )
 def test_a_few_runs_are_drawn_in_the_place_of_a_band(
-    behind: list[list[Measure]], runs: bool, lines: int, bands: int, says: str
+    behind: list[list[EvaluatedRun]], runs: bool, lines: int, bands: int, says: str
 ) -> None:
     shown = [series(one, str(number)) for number, one in enumerate(behind)]
     figure = drawn([Panel("p", shown)], runs=runs)

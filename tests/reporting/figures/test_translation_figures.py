@@ -12,13 +12,13 @@ from tests.reporting.synthetic import one_run
 from workflow.definitions.paper import Paper
 from workflow.reporting.figures import attention_bars, embedding_maps, heat_maps, settings
 from workflow.reporting.figures.panels import Panel, Series
-from workflow.reporting.measures import Measure
+from workflow.reporting.measures import EvaluatedRun
 
 SOURCE, TARGET = ["ein", "hund", "<eos>"], ["a", "dog", "<eos>"]
 CROSS = [[0.5, 0.25, 0.25], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
 
 
-def run_of(evaluator: str, **found: Any) -> Measure:
+def run_of(evaluator: str, **found: Any) -> EvaluatedRun:
     """Return a run whose measures are those of one evaluator."""
     scalars = {name: {"value": value} for name, value in found.pop("scalars", {}).items()}
     run = one_run("model", found.pop("seed", 0))
@@ -26,7 +26,7 @@ def run_of(evaluator: str, **found: Any) -> Measure:
     return run
 
 
-def series(label: str, *behind: Measure, **options: Any) -> Series:
+def series(label: str, *behind: EvaluatedRun, **options: Any) -> Series:
     return Series(label, label, options, behind, None)
 
 
@@ -34,7 +34,7 @@ def texts(figure: Figure) -> str:
     return " ".join(text.get_text() for text in figure.texts)
 
 
-def maps(**more: Any) -> Measure:
+def maps(**more: Any) -> EvaluatedRun:
     arrays = {"source": SOURCE, "target": TARGET, "word": [1], "own": [0.25, 0.75, 0.0]}
     return run_of("attention_maps", **{**arrays, "cross_bottom": CROSS, **more})
 

@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from model.store.checksums import Damaged, read_sealed
 from tests.reporting.page.conftest import fill, show
 from tests.reporting.statistics.test_crossing import LONGER
 from tests.reporting.synthetic import Results, outcomes
@@ -20,12 +19,13 @@ from workflow.files import write_json
 from workflow.reporting.claims import judging
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measures
-from workflow.reporting.page.charts import Line, chart, ticks, whisker
+from workflow.reporting.page.charts import ChartLine, chart, ticks, whisker
 from workflow.reporting.page.marks import Mark
 from workflow.reporting.page.page import prose, render, write_page
 from workflow.reporting.page.runs import recorded
 from workflow.reporting.statistics.verdict import WORDS
 from workflow.reporting.tables.tabulating import tabulate
+from workflow.runtime.integrity import Damaged, read_verified
 
 VOID = {"meta", "link", "img", "br", "input", "path", "circle", "polyline"}
 
@@ -222,7 +222,7 @@ def test_what_is_damaged_is_not_shown(results: Results, paper: Paper, name: str)
 
 def test_a_page_has_its_checksum_beside_it(tmp_path: Path) -> None:
     write_page(tmp_path / "report.html", render("lite"))
-    (listed,) = read_sealed(tmp_path / "report.json")["files"]
+    (listed,) = read_verified(tmp_path / "report.json")["files"]
     assert listed == "report.html"
 
 
@@ -252,14 +252,14 @@ def test_prose_sets_code_and_escapes() -> None:
 
 def test_charts_are_valid_and_in_range() -> None:
     points = [(0.0, 2.0), (50.0, float("nan")), (100.0, 1.0)]
-    svg = ElementTree.fromstring(chart([Line("train", points)], 'a "title" & more', "step"))
+    svg = ElementTree.fromstring(chart([ChartLine("train", points)], 'a "title" & more', "step"))
     assert svg.attrib["aria-label"] == 'a "title" & more'
     (line,) = (node for node in svg if node.tag == "polyline")
     pairs = [tuple(map(float, pair.split(","))) for pair in line.attrib["points"].split()]
     assert len(pairs) == 2
     assert pairs[0][0] < pairs[1][0] and pairs[0][1] < pairs[1][1]
-    assert chart([Line("train", [])], "nothing", "step") == ""
-    flat = chart([Line("train", [(5.0, 1.0)])], "one point", "step")
+    assert chart([ChartLine("train", [])], "nothing", "step") == ""
+    flat = chart([ChartLine("train", [(5.0, 1.0)])], "one point", "step")
     ElementTree.fromstring(flat)
     interval = ElementTree.fromstring(whisker(0.1, 0.3, 0.2, 0.0, "interval"))
     (estimate,) = (node for node in interval if node.tag == "circle")

@@ -8,9 +8,9 @@ import pytest
 
 from tests.reporting.synthetic import Results, plan_of
 from workflow.definitions.paper import Paper
-from workflow.lines import write_lines
 from workflow.planning.plan import Plan
 from workflow.reporting.publication.costs import Costs, Rows, rows_list
+from workflow.runtime.json_lines import write_lines
 
 
 @pytest.fixture

@@ -14,15 +14,15 @@ from typing import Any
 import pytest
 
 from tests import equivalent
-from tests.workflow.guides import files as written_in
+from tests.workflow.pages.guides import files as written_in
 from workflow.commands.publish import check_crate
 from workflow.datasets.fetched import sources
 from workflow.datasets.kinds.recipe import files
 from workflow.definitions.paper import Paper
-from workflow.errors import RecipeError, ReportingError
 from workflow.reporting.cells import read_table, records, text
 from workflow.reporting.publication import crate
-from workflow.reporting.publication.results import Result, key_at, published
+from workflow.reporting.publication.results import RunResult, key_at, published
+from workflow.runtime.errors import RecipeError, ReportingError
 
 ROOT = Path(__file__).resolve().parents[3]
 SCALES = [path.parent for path in sorted((ROOT / "docs/reproduction").glob("*/index.json"))]
@@ -32,7 +32,7 @@ Answer = dict[str, set[str]]
 
 
 @pytest.fixture(scope="module")
-def results() -> dict[str, Result]:
+def results() -> dict[str, RunResult]:
     return published(SCALES[0])
 
 
@@ -52,7 +52,7 @@ def of_recipe(recipe: dict[str, Any]) -> Answer:
     }
 
 
-def own(folder: Path, results: dict[str, Result]) -> Iterator[tuple[str, str, Answer]]:
+def own(folder: Path, results: dict[str, RunResult]) -> Iterator[tuple[str, str, Answer]]:
     """Yield table, value and what the project's own files say of every published cell."""
     keys = {result.identity: key for key, result in results.items()}
     for path in sorted(folder.glob("tables/*/*.csv")):
@@ -115,7 +115,7 @@ def repr_of(told: tuple[str, str, Answer]) -> str:
 
 
 def test_every_published_run_has_its_action(
-    graph: dict[str, dict[str, Any]], results: dict[str, Result]
+    graph: dict[str, dict[str, Any]], results: dict[str, RunResult]
 ) -> None:
     actions = {name: one for name, one in graph.items() if name.startswith("#training/")}
     assert {name.removeprefix("#training/") for name in actions} == set(results)
@@ -147,7 +147,7 @@ def test_the_same_results_are_the_same_bytes(folder: Path) -> None:
     assert path.stat().st_size < 2 << 20
 
 
-def test_the_date_is_of_the_last_change(tmp_path: Path, results: dict[str, Result]) -> None:
+def test_the_date_is_of_the_last_change(tmp_path: Path, results: dict[str, RunResult]) -> None:
     before, first, second, other = (tmp_path / name / "lite" for name in "abcd")
     for folder in (before, first, second, other):
         folder.mkdir(parents=True)
@@ -163,7 +163,7 @@ def test_the_date_is_of_the_last_change(tmp_path: Path, results: dict[str, Resul
 
 
 def test_what_is_not_known_is_said(
-    tmp_path: Path, results: dict[str, Result], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, results: dict[str, RunResult], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "lite"
     folder.mkdir()

@@ -7,10 +7,10 @@ import pytest
 from tests import sealing
 from tests.equivalent import accept, line
 from tests.reporting.synthetic import Results
-from workflow.errors import ReportingError
 from workflow.planning.equivalents import STATED
 from workflow.reporting.publication.current import ON_GPU, OTHER_ON_GPU, on_gpu, planned
-from workflow.reporting.publication.results import given, judged, measured, merge
+from workflow.reporting.publication.results import combine, given, judged, measured
+from workflow.runtime.errors import ReportingError
 
 SOFT = "text_classification/sst_soft/seed-0"
 
@@ -94,4 +94,4 @@ def test_a_run_of_other_code_on_a_gpu_is_trained_again(
     assert old[SOFT].stale == OTHER_ON_GPU
     ran("1" * 16, "cpu")
     new = given(results.plan, now)
-    assert judged(merge(old, new), now)[SOFT].stale is None
+    assert judged(combine(old, new), now)[SOFT].stale is None

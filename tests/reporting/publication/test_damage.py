@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from model.store.checksums import Damaged
 from tests.reporting.synthetic import Results, brief
 from tests.sealing import flip
 from workflow.commands.verify import of_published, verify
-from workflow.errors import ReportingError
 from workflow.files import read_sidecar
 from workflow.reporting.publication.results import published
+from workflow.runtime.errors import ReportingError
+from workflow.runtime.integrity import Damaged
 
 RUNS = "runs/text_classification.jsonl"
 TOLD = "tables/provenance.jsonl"

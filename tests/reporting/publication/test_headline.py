@@ -8,7 +8,6 @@ import pytest
 from tests.reporting.claims.test_claims_table import claim
 from workflow.definitions.claims import check_claims
 from workflow.definitions.paper import Paper
-from workflow.errors import InputError
 from workflow.reporting.claims.judged import KINDS
 from workflow.reporting.measures import Measures
 from workflow.reporting.publication.counting import comparisons
@@ -22,6 +21,7 @@ from workflow.reporting.publication.headline import (
 from workflow.reporting.publication.settings import GPU, REASONS, UNDONE, CellSettings
 from workflow.reporting.publication.summary import published_claims
 from workflow.reporting.tables.tabulating import tabulate
+from workflow.runtime.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 
 from tests.reporting.synthetic import Results, one_run
-from tests.workflow.guides import files
+from tests.workflow.pages.guides import files
 from workflow import ROOT
-from workflow.errors import ReportingError
 from workflow.reporting.cells import read_table, records
 from workflow.reporting.publication.numbers import COLUMNS, long_frame, numbers_in
 from workflow.reporting.publication.results import key_at
+from workflow.runtime.errors import ReportingError
 
 LITE = ROOT / "docs/reproduction/lite"
 

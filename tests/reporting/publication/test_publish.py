@@ -10,16 +10,13 @@ from typing import Any
 
 import pytest
 
-from model.store.checksums import read_sealed
 from tests import sealing
 from tests.equivalent import accept
 from tests.reporting.claims.test_claims_table import claim
 from tests.reporting.synthetic import Results, brief, only_papers, plan_of, today
 from workflow.commands.publish import MEND
 from workflow.definitions.paper import Paper
-from workflow.errors import ReportingError
 from workflow.files import SIDECARS, read_csv, read_sidecar
-from workflow.lines import read_lines, write_lines
 from workflow.reporting.figures import drawing
 from workflow.reporting.publication import publishing
 from workflow.reporting.publication.crate import NAME, crate_text, dated
@@ -27,14 +24,17 @@ from workflow.reporting.publication.current import GONE, planned
 from workflow.reporting.publication.published_page import FIGURE
 from workflow.reporting.publication.publishing import LIMIT, publish, refuse_dirty, stale_now
 from workflow.reporting.publication.results import (
-    Result,
+    RunResult,
+    combine,
     given,
     judged,
-    merge,
     published,
 )
 from workflow.reporting.publication.summary import PAGES, summarised
 from workflow.reporting.statistics import tolerances
+from workflow.runtime.errors import ReportingError
+from workflow.runtime.integrity import read_verified
+from workflow.runtime.json_lines import read_lines, write_lines
 from workflow.scripts.measure import plain
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -246,7 +246,7 @@ def test_a_published_run_tells_the_checksums_of_its_results_once(
     """They are no files of the published folder, also when it is published again."""
     add(results, 0)
     (path,) = (path for path in results.runs if "sst_soft" in str(path))
-    made = read_sealed(path)
+    made = read_verified(path)
     for _ in range(2):
         results.publish(docs)
         run = line(docs, 0)
@@ -308,7 +308,7 @@ def test_other_measuring_code_makes_stale_too(results: Results) -> None:
     found = judged(old, now)
     assert found["text_classification/sst_soft/seed-0"].stale == "of other measuring code"
     assert old["text_classification/sst_soft/seed-0"].stale is None
-    assert {one.stale for one in judged(merge(old, given(results.plan, now)), now).values()} == {
+    assert {one.stale for one in judged(combine(old, given(results.plan, now)), now).values()} == {
         None
     }
 
@@ -437,7 +437,7 @@ def test_pages_show_the_main_claims_and_count_all(
 def test_undefined_measures_can_be_published(results: Results, docs: Path) -> None:
     add(results, 0, 1)
     for path in results.measures:
-        measures = read_sealed(path)
+        measures = read_verified(path)
         found = measures["evaluators"]["attention_importance"]["scalars"]
         found["tau_norm"] = plain({"value": float("nan"), "unit": "tau", "n": 0})
         sealing.put(path, measures)
@@ -459,7 +459,7 @@ def test_arrays_are_rounded(results: Results, docs: Path) -> None:
 def test_photos_are_not_published() -> None:
     shown = {"arrays": {"names": ["a.jpg"], "pictures": ["iVBORw0KGgo="]}, "scalars": {}}
     run: dict[str, Any] = {"files": {}, "checkpoints": {}}
-    result = Result(Path("x.json"), {"evaluators": {"pictures": shown}}, run)
+    result = RunResult(Path("x.json"), {"evaluators": {"pictures": shown}}, run)
     found = result.publishable().measures["evaluators"]["pictures"]
     assert found == {"arrays": {"names": ["a.jpg"], "pictures": [""]}, "scalars": {}}
     assert shown["arrays"]["pictures"] == ["iVBORw0KGgo="]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflow.guides import files
+from tests.workflow.pages.guides import files
 from workflow.commands.latex import latex_of
 from workflow.definitions.claims import claim_runs
 from workflow.definitions.paper import Paper

@@ -7,13 +7,11 @@ from typing import Any
 
 import pytest
 
-from model.store.checksums import listed
 from tests.equivalent import ROUNDING, accept, line
 from tests.reporting.claims.test_claims_table import claim
 from tests.reporting.synthetic import Results, plan_of
 from workflow.definitions.paper import Paper
 from workflow.files import read_sidecar, write_json
-from workflow.lines import read_lines, write_lines
 from workflow.planning.equivalents import STATED
 from workflow.reporting.publication import following
 from workflow.reporting.publication.current import planned
@@ -21,6 +19,8 @@ from workflow.reporting.publication.published_page import FIGURE, scale_page
 from workflow.reporting.publication.publishing import publish
 from workflow.reporting.publication.summary import ABOUT_CLAIMS
 from workflow.reporting.statistics.verdict import RULE
+from workflow.runtime.integrity import checksums_of
+from workflow.runtime.json_lines import read_lines, write_lines
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +161,7 @@ def write(folder: Path, name: str, verdict: str, repeats: str = "", **changes: A
     cell |= {"measure": "probe.m", "partners": ["e/uniform/1", "e/v/2"] if name == "e" else []}
     sidecar = {"tolerances": {"m": {"seed_std": 1}, "size": {"seed_std": 0}}, "repeats": repeats}
     told = folder / "tables/provenance.jsonl"
-    files = listed(path.parent, [f"{name}.csv"])
+    files = checksums_of(path.parent, [f"{name}.csv"])
     line = {**sidecar, "cells": [cell], "runs": {"i" * 16: run}, "files": files}
     write_lines(told, {**(read_lines(told) if told.is_file() else {}), f"p/{name}": line})
     keys = ("uniform/1", "v/2", *(f"v/{one}" for one in ("a", "b", "b2", "c", "d", "e", "f")))

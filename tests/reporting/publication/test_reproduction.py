@@ -11,13 +11,12 @@ from scipy import stats
 from tests.reporting.synthetic import Results, plan_of
 from workflow.commands.reproduce import blas, refuse_missing
 from workflow.definitions.paper import Paper
-from workflow.errors import InputError
 from workflow.planning.plan import Plan
 from workflow.reporting.measures import Measures
 from workflow.reporting.publication.reproduction import (
     HEAD,
-    Compared,
-    Row,
+    AddressedRow,
+    ReproducedNumber,
     append,
     compare,
     judged,
@@ -25,6 +24,7 @@ from workflow.reporting.publication.reproduction import (
 )
 from workflow.reporting.statistics.intervals import prediction
 from workflow.reporting.statistics.verdict import Tolerance
+from workflow.runtime.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[3]
 PAPERS = Paper.all()
@@ -87,7 +87,7 @@ def test_a_number_is_judged(
 
 
 def test_the_new_seed_is_the_first_that_is_not_published(results: Results, plan: Plan) -> None:
-    row = Row.at(SST, PAPERS)
+    row = AddressedRow.at(SST, PAPERS)
     before = measured(results, 0, 1)
     assert [run.key for run in row.runs(plan, before)] == ["text_classification/sst_soft/seed-2"]
     assert [run.seed for run in row.runs(plan, before, 9)] == [9]
@@ -98,7 +98,7 @@ def test_the_new_seed_is_the_first_that_is_not_published(results: Results, plan:
 
 
 def test_every_cell_is_beside_the_published_seeds(results: Results, tmp_path: Path) -> None:
-    row, before = Row.at(SST, PAPERS), measured(results, 0, 1, 2)
+    row, before = AddressedRow.at(SST, PAPERS), measured(results, 0, 1, 2)
     other = Results(tmp_path / "other", "lite")
     new = measured(other, 7)
     found = {one.cell: one for one in compare(row, before, new)}
@@ -127,14 +127,14 @@ def test_every_cell_is_beside_the_published_seeds(results: Results, tmp_path: Pa
 )
 def test_a_mistyped_row_is_named_with_the_nearest(address: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        Row.at(address, PAPERS)
+        AddressedRow.at(address, PAPERS)
 
 
 def test_a_row_that_is_not_published_or_not_run_is_refused(plan: Plan) -> None:
     nothing = Measures([])
     with pytest.raises(InputError, match="nothing of it is published at scale lite"):
-        Row.at(SST, PAPERS).runs(plan, nothing)
-    row = Row.at("explicit_sparse/table_1/convs2s", PAPERS)
+        AddressedRow.at(SST, PAPERS).runs(plan, nothing)
+    row = AddressedRow.at("explicit_sparse/table_1/convs2s", PAPERS)
     with pytest.raises(InputError, match="scale lite does not run it"):
         row.runs(plan, nothing)
 
@@ -146,11 +146,14 @@ def test_a_row_of_data_to_get_by_hand_names_the_file(plan: Plan) -> None:
 
 
 def test_a_line_of_the_log(tmp_path: Path) -> None:
-    row = Row.at(SST, PAPERS)
+    row = AddressedRow.at(SST, PAPERS)
     run = {"commit": "c" * 40, "dirty": True, "cpu": "A|B", "cores": 2, "device": "cpu"}
     run |= {"torch": "2.13.0", "spec": {"run": {"seed": 3}}}
-    found = [Compared("a/x", 1.0, "within", "[0, 2]"), Compared("b/x", 5.0, "outside", "[0, 2]")]
-    found.append(Compared("c/x", 5.0, "one seed", "difference +1"))
+    found = [
+        ReproducedNumber("a/x", 1.0, "within", "[0, 2]"),
+        ReproducedNumber("b/x", 5.0, "outside", "[0, 2]"),
+    ]
+    found.append(ReproducedNumber("c/x", 5.0, "one seed", "difference +1"))
     added = line(row, found, run, "2026-11-25", "mkl")
     for count in (1, 2):
         append(tmp_path / "LOG.md", added)
@@ -175,7 +178,7 @@ def test_the_published_log_is_of_rows_that_there_are() -> None:
     assert len(lines) >= 3
     for one in lines:
         cells = [cell.strip() for cell in one.strip("|").split("|")]
-        row = Row.at(cells[2].strip("`"), PAPERS)
+        row = AddressedRow.at(cells[2].strip("`"), PAPERS)
         known = {cell for cell, _, _ in row.cells()}
         told = [said.split()[:3] for said in cells[8].split("; ")]
         assert {cell for cell, _, _ in told} <= known

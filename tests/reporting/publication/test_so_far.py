@@ -15,7 +15,6 @@ from tests.sealing import change, flip, put
 from workflow.__main__ import main
 from workflow.datasets.encoded.encoding import digest
 from workflow.definitions.paper import Paper
-from workflow.errors import ReportingError
 from workflow.files import read_csv
 from workflow.planning.corpora import corpora
 from workflow.reporting.figures import drawing
@@ -23,6 +22,7 @@ from workflow.reporting.publication import so_far
 from workflow.reporting.publication.current import planned
 from workflow.reporting.publication.publishing import publish
 from workflow.reporting.publication.so_far import SoFar, write_so_far
+from workflow.runtime.errors import ReportingError
 
 SOFT, STREAMS = (f"text_classification/{name}" for name in ("sst_soft", "sst_two_stream"))
 

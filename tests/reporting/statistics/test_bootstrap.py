@@ -11,15 +11,15 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.significance import PairedTest
 
 from tests.reporting.synthetic import judged, one_run
-from workflow.errors import InputError, ReportingError
-from workflow.reporting.measures import Measure
+from workflow.reporting.measures import EvaluatedRun
 from workflow.reporting.statistics.bootstrap import (
     SAMPLES,
     bleu,
     resample,
     statistics,
 )
-from workflow.reporting.statistics.decisions import Asked, decide_corpora
+from workflow.reporting.statistics.decisions import Hypothesis, decide_corpora
+from workflow.runtime.errors import InputError, ReportingError
 
 WORDS = [f"w{n}" for n in range(20)]
 sentences = st.lists(st.sampled_from("abcdA"), max_size=9).map(" ".join)
@@ -86,13 +86,13 @@ def test_a_system_equals_itself() -> None:
 )
 def test_decisions(seeds: int, direction: str, margin: float, verdict: str) -> None:
     pair = (statistics(*system(5, 0.1)), statistics(*system(6, 0.4)))
-    assert decide_corpora([pair] * seeds, Asked(direction, margin)).verdict == verdict
+    assert decide_corpora([pair] * seeds, Hypothesis(direction, margin)).verdict == verdict
 
 
 def test_seeds_that_differ_widen_the_interval() -> None:
     better, worse = statistics(*system(5, 0.05)), statistics(*system(6, 0.4))
     slightly = statistics(*system(7, 0.42))
-    decision = decide_corpora([(better, worse), (slightly, worse)], Asked("greater", 0.0))
+    decision = decide_corpora([(better, worse), (slightly, worse)], Hypothesis("greater", 0.0))
     assert decision.estimate is not None and decision.estimate > 0
     assert decision.ci_low is not None and decision.ci_low < 0
     assert decision.verdict == "undecided"
@@ -106,7 +106,7 @@ def test_other_test_sets_are_refused() -> None:
         resample([(one, other)])
 
 
-def translated(variant: str, seed: int, wrong: float) -> Measure:
+def translated(variant: str, seed: int, wrong: float) -> EvaluatedRun:
     hypotheses, references = system(10 * seed + len(variant), wrong)
     texts: dict[str, Any] = {"hypotheses": hypotheses, "references": references}
     score = float(bleu(statistics(hypotheses, references).sum(0)))

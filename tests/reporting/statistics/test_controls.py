@@ -3,7 +3,7 @@
 import pytest
 
 from tests.reporting.synthetic import judged, one_run
-from workflow.errors import InputError, ReportingError
+from workflow.runtime.errors import InputError, ReportingError
 
 
 def beyond(variant: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ from tests.reporting.synthetic import one_run, scalar
 from workflow import ROOT
 from workflow.definitions.paper import Paper
 from workflow.files import read_csv, read_json
-from workflow.reporting.measures import Measure, Measures
+from workflow.reporting.measures import EvaluatedRun, Measures
 from workflow.reporting.publication.results import published
 from workflow.reporting.statistics.crossing import NO_BEFORE, UNKNOWN, Crossing, crossing
 from workflow.reporting.tables.tabulating import tabulate
@@ -21,7 +21,7 @@ LITE = ROOT / "docs/reproduction/lite"
 
 def run(
     seed: int, performance: list[float], along: list[float], agreed: float, xi: float, **more: Any
-) -> Measure:
+) -> EvaluatedRun:
     """Return a run of IMDB's attention that is compared with the other of seeds 0 and 1."""
     key = "classification_learning/imdb_attention"
     scalars = {"alpha_uniform": scalar(agreed, "%", n=400), "xi_alpha_uniform": scalar(xi, "%")}
@@ -101,12 +101,12 @@ def test_a_table_compares_with_what_lies_between(tmp_path: Path) -> None:
     )
 
 
-def curve(one: Measure, evaluator: str) -> list[float]:
+def curve(one: EvaluatedRun, evaluator: str) -> list[float]:
     """Return the performance of a run along training."""
     return list(one.evaluators[evaluator]["arrays"]["performance_curve"])
 
 
-def without_scalars(one: Measure) -> Measure:
+def without_scalars(one: EvaluatedRun) -> EvaluatedRun:
     """Return a run of which only the arrays are known."""
     told = {name: {**it, "scalars": {}} for name, it in one.evaluators.items()}
     return replace(one, evaluators=told)

@@ -10,13 +10,13 @@ from tests.reporting.synthetic import judged, laid_out, lines, one_run, toy, toy
 from workflow import ROOT
 from workflow.files import read_json
 from workflow.reporting.cells import read_table, records
-from workflow.reporting.measures import Measure, by_usual_device, usual_device
+from workflow.reporting.measures import EvaluatedRun, by_usual_device, usual_device
 
 PUBLISHED = ROOT / "docs/reproduction"
 SCALES = [path.parent for path in sorted(PUBLISHED.glob("*/index.json"))]
 
 
-def on(device: str, variant: str, seed: int, value: float) -> Measure:
+def on(device: str, variant: str, seed: int, value: float) -> EvaluatedRun:
     """Return a run of a device, with a value of `probe.m`."""
     run = one_run(variant, seed, {"m": value})
     return replace(run, provenance={**run.provenance, "device": device})

@@ -17,19 +17,19 @@ from workflow import ROOT
 from workflow.definitions.claims import Claims, check_claims
 from workflow.definitions.loader import check
 from workflow.definitions.paper import Paper
-from workflow.errors import InputError
 from workflow.reporting.claims.judged import JudgedClaim, read_claims
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.measures import Measures
 from workflow.reporting.statistics import intervals
 from workflow.reporting.statistics.decisions import (
-    Asked,
     Decision,
+    Hypothesis,
     _decide,
     decide_proportions,
     decide_runs,
 )
+from workflow.runtime.errors import InputError
 
 LOOKS = (2, 3, 4, 5)
 TRIALS = 3000
@@ -52,10 +52,10 @@ def false(decided: Callable[[list[float]], Decision], values: np.ndarray, *words
 @pytest.mark.usefixtures("without_p")
 def test_looks_at_runs() -> None:
     values = np.random.default_rng(0).normal(size=(TRIALS, 5))
-    planned = Asked("greater", 0.0, looks=LOOKS)
+    planned = Hypothesis("greater", 0.0, looks=LOOKS)
     assert false(lambda row: decide_runs(row, planned), values, *SIGNS) < 0.05 + CHANCE
     # Without a plan: .05 at the first look, .13 at all.
-    once = Asked("greater", 0.0)
+    once = Hypothesis("greater", 0.0)
     assert false(lambda row: decide_runs(row, once), values, *SIGNS) > 0.11
 
 
@@ -65,7 +65,7 @@ def test_looks_at_runs_on_one_test_set(training: float) -> None:
     """Its error is 1, and the same at each look."""
     random = np.random.default_rng(1)
     values = random.normal(size=(TRIALS, 1)) + random.normal(0, training, (TRIALS, 5))
-    planned = Asked("greater", 0.0, looks=LOOKS)
+    planned = Hypothesis("greater", 0.0, looks=LOOKS)
 
     def decided(row: list[float]) -> Decision:
         mean = float(np.mean(row))
@@ -83,7 +83,7 @@ def test_looks_at_runs_on_one_test_set(training: float) -> None:
 def test_looks_at_a_difference_of_interest() -> None:
     """The true difference is the smallest of interest."""
     values = np.random.default_rng(2).normal(3.0, 1.0, (TRIALS, 5))
-    planned = Asked("greater", 0.0, 3.0, LOOKS)
+    planned = Hypothesis("greater", 0.0, 3.0, LOOKS)
     assert false(lambda row: decide_runs(row, planned), values, "no difference") < 0.05 + CHANCE
 
 
@@ -93,7 +93,7 @@ def paths(length: int) -> Iterator[tuple[int, ...]]:
         yield tuple(np.cumsum(outcomes).tolist())
 
 
-def verdict_of(counts: tuple[int, ...], n: int, fixed: float | None, asked: Asked) -> bool:
+def verdict_of(counts: tuple[int, ...], n: int, fixed: float | None, asked: Hypothesis) -> bool:
     """Say whether some numbers of successes of n runs decide a claim."""
     left, *right = ([1] * count + [0] * (n - count) for count in counts)
     decision = decide_proportions(left, right[0] if fixed is None else fixed, asked)
@@ -104,7 +104,7 @@ def verdict_of(counts: tuple[int, ...], n: int, fixed: float | None, asked: Aske
 @pytest.mark.parametrize("looks", [(2,), (4,), (5,), (6,), (8,), LOOKS, (4, 6, 8)])
 @pytest.mark.parametrize("share", [0.05, 0.2, 0.5, 0.7, 0.9])
 def test_outcomes_beside_a_fixed_share(looks: tuple[int, ...], share: float) -> None:
-    asked = Asked("greater", 0.0, looks=looks if len(looks) > 1 else ())
+    asked = Hypothesis("greater", 0.0, looks=looks if len(looks) > 1 else ())
     wrong = 0.0
     for path in paths(looks[-1]):
         if any(verdict_of((path[n - 1],), n, share, asked) for n in looks):
@@ -116,7 +116,7 @@ def test_outcomes_beside_a_fixed_share(looks: tuple[int, ...], share: float) -> 
 @pytest.mark.parametrize("looks", [(2,), (3,), (4,), (5,), LOOKS])
 def test_outcomes_of_two_variants(looks: tuple[int, ...]) -> None:
     """Both reach the outcome in the same share of runs, whichever it is."""
-    asked = Asked("greater", 0.0, looks=looks if len(looks) > 1 else ())
+    asked = Hypothesis("greater", 0.0, looks=looks if len(looks) > 1 else ())
     decided = cache(lambda one, other, n: verdict_of((one, other), n, None, asked))
     last = looks[-1]
     ends = [
@@ -132,10 +132,10 @@ def test_outcomes_of_two_variants(looks: tuple[int, ...]) -> None:
 def test_newcombes_interval_alone_decides_falsely_with_few_runs() -> None:
     """2 of 2 beside 0 of 2, or the reverse: one case of eight where each outcome is even."""
     assert intervals.newcombe((2, 2), (0, 2))[0] > 0
-    decision = decide_proportions([1, 1], [0, 0], Asked("greater", 0.0))
+    decision = decide_proportions([1, 1], [0, 0], Hypothesis("greater", 0.0))
     assert (decision.verdict, decision.needed) == ("undecided", 4)
     assert decision.p == pytest.approx(1 / 3)  # 1 of 6 tables, twice
-    assert decide_proportions([1] * 4, [0] * 4, Asked("greater", 0.0)).verdict == "holds"
+    assert decide_proportions([1] * 4, [0] * 4, Hypothesis("greater", 0.0)).verdict == "holds"
 
 
 @pytest.mark.usefixtures("without_p")
@@ -145,7 +145,7 @@ def test_no_rule_on_means_is_right_where_seeds_have_two_peaks(seeds: int) -> Non
     random = np.random.default_rng(seeds)
     ended = random.random((TRIALS, seeds)) < 0.8
     values = ended - 0.8 + random.normal(0, 0.01, ended.shape)
-    asked = Asked("greater", 0.0)
+    asked = Hypothesis("greater", 0.0)
     of_means = [decide_runs(row.tolist(), asked).verdict in SIGNS for row in values]
     assert np.mean(of_means) > 0.3
     of_shares = [decide_proportions([*map(int, row)], 0.8, asked).verdict in SIGNS for row in ended]
@@ -177,29 +177,31 @@ def test_fishers_test_is_scipys(count: int, other: int) -> None:
 )
 def test_how_many_runs_could_decide(share: float, looks: tuple[int, ...], runs: int) -> None:
     """Twice share^n is at most .05, or .025 where there are two looks: 2 * .5^6 = .031."""
-    decision = decide_proportions([1], share, Asked("greater", 0.0, looks=looks))
+    decision = decide_proportions([1], share, Hypothesis("greater", 0.0, looks=looks))
     assert decision.needed == runs
-    agreed = decide_proportions([1] * runs, share, Asked("greater", 0.0))
+    agreed = decide_proportions([1] * runs, share, Hypothesis("greater", 0.0))
     assert (agreed.verdict, agreed.needed) == ("holds", None)
 
 
 def test_one_run_that_differs_from_all_or_none_is_no_test() -> None:
-    decision = decide_proportions([1, 0, 0], 0.0, Asked("greater", 0.0))
+    decision = decide_proportions([1, 0, 0], 0.0, Hypothesis("greater", 0.0))
     assert (decision.verdict, decision.p) == ("holds", None)
-    assert decide_proportions([0, 0, 0], 0.0, Asked("greater", 0.0)).verdict == "undecided"
+    assert decide_proportions([0, 0, 0], 0.0, Hypothesis("greater", 0.0)).verdict == "undecided"
 
 
 def test_a_look_has_a_wider_interval_and_a_larger_p() -> None:
     values = [0.3, 0.1, 0.4]
-    once, second = (decide_runs(values, Asked("greater", 0.0, looks=it)) for it in ((), (2, 3)))
+    once, second = (
+        decide_runs(values, Hypothesis("greater", 0.0, looks=it)) for it in ((), (2, 3))
+    )
     wide = stats.t.interval(1 - 0.05 / 2, 2, np.mean(values), stats.sem(values))
     assert (second.ci_low, second.ci_high) == pytest.approx(wide)
     assert once.p is not None
     assert second.p == pytest.approx(2 * once.p)
-    between = decide_runs([*values, 0.2], Asked("greater", 0.0, looks=(2, 3)))
+    between = decide_runs([*values, 0.2], Hypothesis("greater", 0.0, looks=(2, 3)))
     assert (between.verdict, between.p) == ("undecided", None)
     assert between.reason == "no look is planned at 4 seeds"
-    runs = decide_proportions([1] * 9, 0.5, Asked("greater", 0.0, looks=(6, 8)))
+    runs = decide_proportions([1] * 9, 0.5, Hypothesis("greater", 0.0, looks=(6, 8)))
     assert (runs.verdict, runs.p) == ("undecided", None)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from workflow.reporting.statistics.decisions import (
-    Asked,
+    Hypothesis,
     decide_examples,
     decide_proportions,
     decide_runs,
@@ -51,7 +51,7 @@ def test_no_false_one_is_left_by_holm_in_19_of_20_families() -> None:
 
 def test_the_p_of_runs_is_that_of_the_t_test() -> None:
     values = [0.3, -0.1, 0.4, 0.2]
-    decision = decide_runs(values, Asked("greater", -0.2))
+    decision = decide_runs(values, Hypothesis("greater", -0.2))
     assert decision.p == pytest.approx(stats.ttest_1samp(values, -0.2).pvalue, rel=1e-6)
 
 
@@ -59,7 +59,7 @@ def test_the_p_of_runs_is_that_of_the_t_test() -> None:
 def test_the_p_of_a_proportion_is_twice_the_exact_tail(count: int) -> None:
     ones = [1] * count + [0] * (10 - count)
     tails = [stats.binomtest(count, 10, 0.4, side).pvalue for side in ("less", "greater")]
-    decision = decide_proportions(ones, 0.4, Asked("greater", 0.0))
+    decision = decide_proportions(ones, 0.4, Hypothesis("greater", 0.0))
     assert decision.p == pytest.approx(min(1, 2 * min(tails)), rel=1e-5)
 
 
@@ -69,7 +69,7 @@ def test_p_is_below_a_twentieth_where_an_interval_decides() -> None:
     for effect in np.linspace(-1, 1, 41):
         examples = random.normal(effect, 3, 50).tolist()
         by_seed = (np.mean(examples) + random.normal(0, 0.1, 3)).tolist()
-        decision = decide_examples(examples, by_seed, Asked("greater", 0.0, interest=0.9))
+        decision = decide_examples(examples, by_seed, Hypothesis("greater", 0.0, interest=0.9))
         assert decision.p is not None
         decided = decision.verdict != "undecided"
         assert decided == (decision.p <= 0.05), decision
@@ -79,7 +79,7 @@ def test_p_is_below_a_twentieth_where_an_interval_decides() -> None:
 
 def test_p_of_no_difference_is_that_of_both_bounds() -> None:
     values = [0.01, -0.02, 0.015, 0.0]
-    decision = decide_runs(values, Asked("greater", 0.0, interest=0.1))
+    decision = decide_runs(values, Hypothesis("greater", 0.0, interest=0.1))
     nearest = max(
         stats.ttest_1samp(values, bound, alternative=side).pvalue
         for bound, side in ((-0.1, "greater"), (0.1, "less"))
@@ -89,5 +89,5 @@ def test_p_of_no_difference_is_that_of_both_bounds() -> None:
 
 
 def test_one_seed_has_no_p() -> None:
-    assert decide_runs([0.3], Asked("greater", 0.0)).p is None
-    assert decide_proportions([1], 0.5, Asked("greater", 0.0)).p is None
+    assert decide_runs([0.3], Hypothesis("greater", 0.0)).p is None
+    assert decide_proportions([1], 0.5, Hypothesis("greater", 0.0)).p is None

@@ -22,16 +22,16 @@ from tests.reporting.synthetic import (
 )
 from workflow.definitions.cells import check_tables
 from workflow.definitions.paper import Paper
-from workflow.errors import InputError, ReportingError
 from workflow.reporting.cells import WRITTEN
 from workflow.reporting.claims.judged import JudgedClaim
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.measures import Measures
-from workflow.reporting.statistics.decisions import Asked, decide_proportions
+from workflow.reporting.statistics.decisions import Hypothesis, decide_proportions
 from workflow.reporting.statistics.intervals import exact, newcombe
 from workflow.reporting.tables import layout
 from workflow.reporting.tables import long_form as tables
 from workflow.reporting.tables.tabulating import tabulate
+from workflow.runtime.errors import InputError, ReportingError
 
 LEARNED = [1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]  # 2 of 20
 
@@ -154,7 +154,7 @@ def ones(count: int, n: int) -> list[int]:
 
 
 def test_the_printed_example_decides() -> None:
-    decision = decide_proportions(ones(56, 70), ones(48, 80), Asked("greater", 0.0))
+    decision = decide_proportions(ones(56, 70), ones(48, 80), Hypothesis("greater", 0.0))
     assert decision.estimate == pytest.approx(0.2)
     assert (decision.ci_low, decision.ci_high) == pytest.approx((0.0524, 0.3339), abs=5e-5)
     assert (decision.verdict, decision.n) == ("holds", 150)
@@ -184,7 +184,7 @@ def test_the_printed_example_decides() -> None:
 def test_decisions_by_hand(
     left: list[int], right: list[int] | float, direction: str, margin: float, verdict: str
 ) -> None:
-    assert decide_proportions(left, right, Asked(direction, margin)).verdict == verdict
+    assert decide_proportions(left, right, Hypothesis(direction, margin)).verdict == verdict
 
 
 groups = st.lists(st.integers(0, 1), min_size=2, max_size=25)
@@ -194,10 +194,10 @@ groups = st.lists(st.integers(0, 1), min_size=2, max_size=25)
 def test_directions_and_sides_mirror_each_other(
     left: list[int], right: list[int], margin: float
 ) -> None:
-    one = decide_proportions(left, right, Asked("greater", margin)).verdict
-    assert decide_proportions(right, left, Asked("less", -margin)).verdict == one
+    one = decide_proportions(left, right, Hypothesis("greater", margin)).verdict
+    assert decide_proportions(right, left, Hypothesis("less", -margin)).verdict == one
     opposite = {"holds": "does not hold", "does not hold": "holds"}.get(one, one)
-    assert decide_proportions(left, right, Asked("less", margin)).verdict == opposite
+    assert decide_proportions(left, right, Hypothesis("less", margin)).verdict == opposite
 
 
 FAILS: dict[str, Any] = {

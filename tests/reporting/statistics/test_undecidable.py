@@ -12,7 +12,7 @@ from workflow.reporting.claims.judged import JudgedClaim
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.publication.headline import claims_by_paper
 from workflow.reporting.statistics.bootstrap import resample, statistics
-from workflow.reporting.statistics.decisions import Asked, Decision, decide_examples
+from workflow.reporting.statistics.decisions import Decision, Hypothesis, decide_examples
 from workflow.reporting.statistics.intervals import common
 
 N, OF_EXAMPLE, OF_SEED = 200, 1.0, 2.0
@@ -27,14 +27,14 @@ def test_what_seeds_have_in_common_by_hand() -> None:
     assert common(np.array([[1, 2, 3, 4]])) is None
 
 
-def decided(part: float | None, asked: Asked, *by_seed: float) -> Decision:
+def decided(part: float | None, asked: Hypothesis, *by_seed: float) -> Decision:
     """Decide on 100 examples of +-1: the half-width is 1.984 * 1.005 / 10 = .1994."""
     return decide_examples([1.0, -1.0] * 50, by_seed or (0.02, -0.02, 0.01), asked, part)
 
 
 def test_an_undecidable_claim_by_hand() -> None:
     """The effect is .1, and (.1994 / .1)^2 = 3.977."""
-    asked = Asked("greater", 0.0, interest=0.05)
+    asked = Hypothesis("greater", 0.0, interest=0.05)
     found = decided(0.5, asked)
     assert found.verdict == "undecidable"
     assert found.reason == "the test set is too small for a difference of 0.1, whatever the seeds"
@@ -44,11 +44,11 @@ def test_an_undecidable_claim_by_hand() -> None:
     found = decided(None, asked, 0.02)
     assert (found.verdict, found.needed, found.enough) == ("undecided", 398, None)
     # The margin is what the claim needs where it names one; a sign alone needs nothing.
-    assert decided(0.5, Asked("greater", -0.1)).verdict == "undecidable"
-    assert decided(0.5, Asked("greater", -0.3)).needed is None
-    assert decided(1.0, Asked("greater", 0.0)).needed is None
+    assert decided(0.5, Hypothesis("greater", -0.1)).verdict == "undecidable"
+    assert decided(0.5, Hypothesis("greater", -0.3)).needed is None
+    assert decided(1.0, Hypothesis("greater", 0.0)).needed is None
     # A test set that leaves out the margin may decide, with seeds.
-    assert decided(0.5, Asked("greater", -0.1), 0.2, -0.1).verdict == "undecidable"
+    assert decided(0.5, Hypothesis("greater", -0.1), 0.2, -0.1).verdict == "undecidable"
     shifted = [0.25 + value for value in [1.0, -1.0] * 50]
     assert decide_examples(shifted, (0.9, -0.4), asked, 0.5).needed is None
 
@@ -71,7 +71,7 @@ def test_what_would_be_enough_shows_the_effect_in_half_of_all_cases(
         example = random.normal(0, OF_EXAMPLE, N)
         by_seed = example + random.normal(0, OF_SEED, (seeds, N))
         means = by_seed.mean(1) - by_seed.mean()  # the estimate is 0, and seeds differ
-        asked = Asked("greater", 0.0, interest=effect / 2)
+        asked = Hypothesis("greater", 0.0, interest=effect / 2)
         part = common(by_seed)
         found.append(
             decide_examples((by_seed.mean(0) - by_seed.mean()).tolist(), means, asked, part)

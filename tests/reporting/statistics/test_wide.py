@@ -8,13 +8,13 @@ import pytest
 from tests.reporting.synthetic import one_run, scalar
 from workflow.definitions.paper import Paper
 from workflow.files import read_csv, read_json
-from workflow.reporting.measures import Measure, Measures
+from workflow.reporting.measures import EvaluatedRun, Measures
 from workflow.reporting.publication.counting import comparisons
 from workflow.reporting.tables.marks import MARKS
 from workflow.reporting.tables.tabulating import tabulate
 
 
-def imdb(seed: int, **values: float) -> Measure:
+def imdb(seed: int, **values: float) -> EvaluatedRun:
     """Return a run of IMDB's attention, with some values of `validation`."""
     scalars = {name: scalar(value, "%", n=2000) for name, value in values.items()}
     labels = {"experiment": "classification_learning", "variant": "imdb_attention"}
@@ -25,7 +25,7 @@ def imdb(seed: int, **values: float) -> Measure:
     )
 
 
-def table_2(folder: Path, *behind: Measure) -> Path:
+def table_2(folder: Path, *behind: EvaluatedRun) -> Path:
     """Write the table that prints a tau (x100) of 12.77 for IMDB."""
     path = folder / "tables/p/table_2"
     tabulate(Paper("attention_learning"), "table_2", "lite", Measures(behind), path)

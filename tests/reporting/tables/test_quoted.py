@@ -7,9 +7,9 @@ import pytest
 
 from tests.reporting.synthetic import checked, lines, one_run, shown, toy, toy_table
 from workflow.definitions.cells import table_runs
-from workflow.errors import InputError, ReportingError
 from workflow.reporting.cells import LongForm, records
 from workflow.reporting.statistics.verdict import WORDS
+from workflow.runtime.errors import InputError, ReportingError
 
 TABLE_1 = {"source": "zhao2019", "table": "Table 1", "row": "{row}", "column": "{column}"}
 

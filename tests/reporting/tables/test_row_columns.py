@@ -15,10 +15,10 @@ from workflow.definitions.cells import (
     table_runs,
 )
 from workflow.definitions.paper import Paper
-from workflow.errors import InputError
 from workflow.reporting.measures import Measures
 from workflow.reporting.tables import long_form as tables
 from workflow.reporting.tables.latex import latex
+from workflow.runtime.errors import InputError
 
 NAMES = ("infix", "prefix", "majority", "seen")
 PLACE = {"source": "kinley2020", "table": "Table 6.1", "row": "{row}", "column": "{column}"}

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from model.store.checksums import read_sealed
 from tests.reporting.synthetic import (
     FLOORS,
     STACK,
@@ -28,7 +27,6 @@ from tests.sealing import flip, put
 from workflow.commands.latex import latex_of
 from workflow.definitions.cells import table_runs
 from workflow.definitions.paper import Paper
-from workflow.errors import ReportingError
 from workflow.files import read_sidecar, write_sidecar
 from workflow.reporting.cells import IDENTITY, csv_of, frame, record
 from workflow.reporting.measures import Measures
@@ -37,6 +35,8 @@ from workflow.reporting.publication.counting import comparisons
 from workflow.reporting.tables.latex import latex, tex_escape
 from workflow.reporting.tables.layout import NO_ROW
 from workflow.reporting.tables.tabulating import tabulate
+from workflow.runtime.errors import ReportingError
+from workflow.runtime.integrity import read_verified
 from workflow.scripts.measure import plain
 
 HEADER = (
@@ -235,7 +235,7 @@ def test_latex_is_made_of_the_csv(made: Path, tmp_path: Path) -> None:
         assert latex_of(path) == path.with_suffix(".tex").read_text().rstrip("\n")
     own = tmp_path / "table_6_1.csv"
     own.write_text(path.read_text().replace("gradient norm: SST", "my own"))
-    told = {**read_sealed(path.with_suffix(".json")), "files": {}}
+    told = {**read_verified(path.with_suffix(".json")), "files": {}}
     put(own.with_suffix(".json"), told)
     with pytest.raises(ReportingError, match=r"table_6_1\.csv: my own is no row of discrete_tra"):
         latex_of(own)
@@ -253,7 +253,7 @@ def test_sidecar_names_the_runs_behind_every_cell(made: Path, lite: Results) -> 
             assert len(cell["measures"]) == len(cell["runs"]) == len(cell["seeds"])
             assert bool(cell["runs"]) == (line["verdict"] != "not run")
             for identity, measure in zip(cell["runs"], cell["measures"], strict=True):
-                assert read_sealed(Path(measure))["identity"] == identity
+                assert read_verified(Path(measure))["identity"] == identity
                 run = sidecar["runs"][identity]
                 assert run["commit"] and run["cpu"] and run["scale"] == "lite"
                 assert run["data"] == "d" * 64 and "cuda" in run
@@ -392,7 +392,7 @@ def damaged(results: Results, *metrics: str, value: object, seeds: tuple[int, ..
     for seed in (0, 1):
         path = results.add("text_classification", "sst_soft", seed)
         for metric in metrics if seed in seeds else ():
-            measures = read_sealed(path)
+            measures = read_verified(path)
             evaluator, name = metric.split(".")
             scalar = plain({"value": value, "unit": "x", "n": 0})
             measures["evaluators"][evaluator]["scalars"][name] = scalar
@@ -443,7 +443,7 @@ def test_runs_on_different_examples_end_in_a_sentence(
 ) -> None:
     for seed in (0, 1):
         path = results.add("text_classification", "sst_soft", seed)
-        measures = read_sealed(path)
+        measures = read_verified(path)
         arrays = measures["evaluators"]["attention_importance"]["arrays"]
         arrays["tau_norm"] = arrays["tau_norm"][seed:]
         put(path, measures)

@@ -14,7 +14,7 @@ from typing import Any
 
 from workflow.datasets.io.left_out import read_exact
 from workflow.datasets.io.multicore import chunks, in_order
-from workflow.errors import DataError
+from workflow.runtime.errors import DataError
 
 LEARNED_FROM = 300_000
 """Most words that merges are learned from, the most frequent ones: this bounds the memory."""

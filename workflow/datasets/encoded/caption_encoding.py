@@ -17,9 +17,9 @@ import numpy as np
 from workflow.datasets.encoded.encoding import EncodedSplit, begin, write_manifest, write_split
 from workflow.datasets.encoded.prepared import CaptionedCorpus
 from workflow.datasets.encoded.subwords import END, RESERVED, UNKNOWN
-from workflow.datasets.io.files import existing, read_splits, write_lines
+from workflow.datasets.io.dataset_files import existing, read_splits, write_lines
 from workflow.datasets.io.left_out import read_left_out
-from workflow.errors import DataError
+from workflow.runtime.errors import DataError
 
 Captions = Sequence[Sequence[str]]
 """Of an image, each in words."""

@@ -12,9 +12,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from model.store.checksums import Files, listed, sealed
 from workflow.datasets.encoded.prepared import EncodableCorpus
-from workflow.datasets.io.files import replacing, write_bytes, write_lines
+from workflow.datasets.io.dataset_files import replacing, write_bytes, write_lines
+from workflow.runtime.integrity import Checksums, checksums_of, with_checksum
 
 SCHEMA = 1
 RESERVED = ("<pad>", "<bos>", "<unk>")
@@ -92,7 +92,7 @@ def write_manifest(corpus: EncodableCorpus, out: Path, **known: object) -> None:
     Its `digest` depends on their contents alone, so equal data has an equal digest however it was
     made.
     """
-    files = listed(out, (name for name in corpus.encoded if name != "manifest.json"))
+    files = checksums_of(out, (name for name in corpus.encoded if name != "manifest.json"))
     manifest = {
         "schema": SCHEMA,
         "dataset": corpus.name,
@@ -101,10 +101,10 @@ def write_manifest(corpus: EncodableCorpus, out: Path, **known: object) -> None:
         "digest": digest(files),
         **known,
     }
-    write_bytes(out / "manifest.json", sealed(manifest, indent=2, sort_keys=True))
+    write_bytes(out / "manifest.json", with_checksum(manifest, indent=2, sort_keys=True))
 
 
-def digest(files: Files) -> str:
+def digest(files: Checksums) -> str:
     """Return the SHA-256 over the sorted lines `name sha256` of a manifest's files."""
     lines = sorted(f"{name} {entry['sha256']}\n" for name, entry in files.items())
     return hashlib.sha256("".join(lines).encode()).hexdigest()

@@ -5,8 +5,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Protocol
 
-from workflow.datasets.io.files import existing
-from workflow.errors import CORRECT, DataError
+from workflow.datasets.io.dataset_files import existing
+from workflow.runtime.errors import CORRECT, DataError
 
 CODES = "codes.txt"
 PIECES = "sentencepiece.model"

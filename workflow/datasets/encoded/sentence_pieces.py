@@ -16,8 +16,8 @@ import numpy as np
 
 from workflow.datasets.encoded.prepared import PIECES, ParallelCorpus
 from workflow.datasets.encoded.subwords import ID, RESERVED, SIDES, count_words
-from workflow.datasets.io.files import write_bytes, write_lines
-from workflow.errors import DataError
+from workflow.datasets.io.dataset_files import write_bytes, write_lines
+from workflow.runtime.errors import DataError
 
 SPACE = "▁"
 """How SentencePiece writes a space."""

@@ -18,8 +18,8 @@ from workflow.datasets.encoded.prepared import (
     ParallelCorpus,
     prepared_lines,
 )
-from workflow.datasets.io.files import write_bytes, write_lines
-from workflow.errors import DataError
+from workflow.datasets.io.dataset_files import write_bytes, write_lines
+from workflow.runtime.errors import DataError
 
 RESERVED = ("<pad>", "<bos>", "<eos>", "<unk>")
 END, UNKNOWN = RESERVED.index("<eos>"), RESERVED.index("<unk>")

@@ -20,11 +20,11 @@ import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 
-from model.store.checksums import sha256
-from model.store.files import flush
 from workflow.datasets.fetched.origins import Origin
 from workflow.datasets.fetched.sources import Source
-from workflow.errors import DataError
+from workflow.runtime.atomic import flush
+from workflow.runtime.errors import DataError
+from workflow.runtime.integrity import sha256
 
 CHUNK = 1 << 16  # bytes
 TIMEOUT = 30.0  # seconds without an answer

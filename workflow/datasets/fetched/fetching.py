@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from model.store.checksums import Damaged, sha256
-from model.store.files import DISK_FULL
 from workflow.datasets.fetched import mirrors, origins
 from workflow.datasets.fetched.downloading import PAUSES, download
 from workflow.datasets.fetched.origins import Origin
 from workflow.datasets.fetched.sources import Source
-from workflow.datasets.io.files import replacing
-from workflow.errors import DataError
+from workflow.datasets.io.dataset_files import replacing
+from workflow.runtime.atomic import DISK_FULL
+from workflow.runtime.errors import DataError
+from workflow.runtime.integrity import Damaged, sha256
 
 
 def fetch(

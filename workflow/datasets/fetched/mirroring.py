@@ -8,8 +8,8 @@ from pathlib import Path
 from workflow.datasets.fetched import mirrors
 from workflow.datasets.fetched.origins import Origin
 from workflow.datasets.fetched.sources import Source, read_table
-from workflow.datasets.io.files import write_bytes
-from workflow.errors import DataError
+from workflow.datasets.io.dataset_files import write_bytes
+from workflow.runtime.errors import DataError
 
 Fetch = Callable[[Source, Path], Origin]
 HEADER = (

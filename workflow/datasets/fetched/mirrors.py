@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
-from model.store.checksums import sha256
 from workflow.datasets.fetched.origins import Origin
 from workflow.datasets.fetched.sources import Source, mismatch, read_table
 from workflow.datasets.io.archives import LARGEST, members
-from workflow.datasets.io.files import replacing
-from workflow.errors import DataError
+from workflow.datasets.io.dataset_files import replacing
+from workflow.runtime.errors import DataError
+from workflow.runtime.integrity import sha256
 
 INDEX = "SOURCES.tsv"
 COLUMNS = ("url", "file", "sha256", "bytes", "kind")

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from model.store.checksums import Damaged, read_sealed, sealed, sha256
 from workflow.datasets.fetched.sources import Source, mismatch
-from workflow.datasets.io.files import write_bytes
-from workflow.errors import DataError
+from workflow.datasets.io.dataset_files import write_bytes
+from workflow.runtime.errors import DataError
+from workflow.runtime.integrity import Damaged, read_verified, sha256, with_checksum
 
 SCHEMA = 2
 
@@ -41,14 +41,14 @@ def write(path: Path, origin: Origin) -> None:
     content = {"schema": SCHEMA, "from": origin.kind, "note": origin.note, "files": files}
     if origin.written is not None:
         content["written"] = origin.written
-    write_bytes(record(path), sealed(content, indent=2))
+    write_bytes(record(path), with_checksum(content, indent=2))
 
 
 def read(path: Path) -> Origin | None:
     """Return the record of the file at `path`, if it has one; raise Damaged if it was changed."""
     if not record(path).is_file():
         return None
-    values = read_sealed(record(path))
+    values = read_verified(record(path))
     file = values["files"][path.name]
     facts = (values["from"], file["sha256"], file["bytes"], values["note"])
     return Origin(*facts, values.get("written"))

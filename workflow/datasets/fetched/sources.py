@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workflow.errors import DataError
+from workflow.runtime.errors import DataError
 
 SOURCES = Path(__file__).parents[2] / "sources.tsv"
 COLUMNS = ("dataset", "file", "url", "alternative_urls", "sha256", "bytes", "licence")

@@ -7,7 +7,7 @@ neuter, so that its determiners and adjectives have one form each.
 
 import random
 
-from workflow.datasets.grammars.translations import STOP, Sentence, TranslatedPair, Words
+from workflow.datasets.grammars.translations import STOP, Sentence, TranslatedPair, TranslatedWords
 
 HOMOGRAPHS = {
     form: {
@@ -59,7 +59,7 @@ def sentence(generator: random.Random) -> Sentence:
     return [*subject, modal, verb, *objects, STOP], [*subject, modal, *objects, verb, STOP]
 
 
-def _noun_phrase(forms: list[str], generator: random.Random) -> Words:
+def _noun_phrase(forms: list[str], generator: random.Random) -> TranslatedWords:
     """Return a determiner, perhaps an adjective, and a noun; their forms are taken away."""
     words = [generator.choice(DETERMINERS)]
     if generator.random() < 0.5:

@@ -32,8 +32,8 @@ class TranslatedPair(NamedTuple):
     """Of the English form, in the Penn Treebank."""
 
 
-Words = list[TranslatedPair]
-Sentence = tuple[Words, Words]
+TranslatedWords = list[TranslatedPair]
+Sentence = tuple[TranslatedWords, TranslatedWords]
 """The words in their English order, and in their German one."""
 
 
@@ -88,7 +88,7 @@ def lemmas(kind: str, text: str) -> list[Lemma]:
     return read
 
 
-def single(kind: str, text: str) -> Words:
+def single(kind: str, text: str) -> TranslatedWords:
     """Read words of one form."""
     return [form for lemma in lemmas(kind, text) for form in lemma.forms]
 
@@ -180,7 +180,7 @@ one is in capitals. Before them come an adverb `a`, a conjunction `c`, `that` `t
 def sentence(generator: random.Random) -> Sentence:
     """Draw a sentence."""
     [kind] = generator.choices([*ORDERS], [weight for weight, _, _ in ORDERS.values()])
-    parts: dict[str, Words] = {mark.english: [mark] for mark in MARKS}
+    parts: dict[str, TranslatedWords] = {mark.english: [mark] for mark in MARKS}
     if kind == "question":
         parts |= _question(generator)
     elif kind == "that":
@@ -197,14 +197,16 @@ def sentence(generator: random.Random) -> Sentence:
     return [w for part in english for w in parts[part]], [w for p in german for w in parts[p]]
 
 
-def clause(generator: random.Random) -> tuple[Words, Words, Words, Words]:
+def clause(
+    generator: random.Random,
+) -> tuple[TranslatedWords, TranslatedWords, TranslatedWords, TranslatedWords]:
     """Return a subject, a finite verb, the infinitive or participle with it, and objects."""
     subject, plural = _subject(generator)
     verb, objects = _predicate(generator)
     return subject, *_forms(verb, plural, generator), objects
 
 
-def _question(generator: random.Random) -> dict[str, Words]:
+def _question(generator: random.Random) -> dict[str, TranslatedWords]:
     """Return the parts of a question: English needs `do`, German puts the verb first."""
     subject, plural = _subject(generator)
     verb, objects = _predicate(generator)
@@ -212,7 +214,7 @@ def _question(generator: random.Random) -> dict[str, Words]:
     return {"d": [DO.forms[plural]], "s": subject, "v": [asked], "o": objects}
 
 
-def _report(generator: random.Random) -> dict[str, Words]:
+def _report(generator: random.Random) -> dict[str, TranslatedWords]:
     """Return the parts of a sentence on what somebody says."""
     subject, plural = _subject(generator)
     said = dict(zip("SVRO", clause(generator), strict=True))
@@ -220,7 +222,9 @@ def _report(generator: random.Random) -> dict[str, Words]:
     return {"s": subject, "v": finite, "r": rest, "t": [THAT], **said}
 
 
-def _forms(verb: Lemma, plural: bool, generator: random.Random) -> tuple[Words, Words]:
+def _forms(
+    verb: Lemma, plural: bool, generator: random.Random
+) -> tuple[TranslatedWords, TranslatedWords]:
     """Return the finite verb, and what goes with it: present, perfect or after a modal."""
     tense = generator.choice(("present", "present", "perfect", "modal"))
     if tense == "present":
@@ -230,9 +234,9 @@ def _forms(verb: Lemma, plural: bool, generator: random.Random) -> tuple[Words, 
     return [generator.choice(MODALS).forms[plural]], [verb.forms[1]]
 
 
-def _predicate(generator: random.Random) -> tuple[Lemma, Words]:
+def _predicate(generator: random.Random) -> tuple[Lemma, TranslatedWords]:
     """Return a verb, and the object and prepositional phrase that go with it."""
-    objects: Words = []
+    objects: TranslatedWords = []
     if generator.random() < 0.7:
         verb, objects = generator.choice(TRANSITIVE), _noun_phrase("accusative", generator)[0]
     else:
@@ -243,7 +247,7 @@ def _predicate(generator: random.Random) -> tuple[Lemma, Words]:
     return verb, objects
 
 
-def _subject(generator: random.Random) -> tuple[Words, bool]:
+def _subject(generator: random.Random) -> tuple[TranslatedWords, bool]:
     """Return a subject, and whether it is plural: a noun phrase, or two, plural together."""
     words, plural = _noun_phrase("nominative", generator)
     if generator.random() < 0.9:
@@ -251,7 +255,7 @@ def _subject(generator: random.Random) -> tuple[Words, bool]:
     return [*words, AND, *_noun_phrase("nominative", generator)[0]], True
 
 
-def _noun_phrase(case: str, generator: random.Random) -> tuple[Words, bool]:
+def _noun_phrase(case: str, generator: random.Random) -> tuple[TranslatedWords, bool]:
     """Return a determiner, perhaps an adjective, and a noun; and whether it is plural."""
     noun, plural = generator.choice(NOUNS), generator.random() < 0.4
     determiner = generator.choice(DETERMINERS)

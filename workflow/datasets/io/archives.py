@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from unicodedata import normalize
 
-from workflow.datasets.io.files import replacing
-from workflow.errors import FETCH_AGAIN, DataError
+from workflow.datasets.io.dataset_files import replacing
+from workflow.runtime.errors import FETCH_AGAIN, DataError
 
 CHUNK = 1 << 20  # bytes
 LARGEST = 8 << 30

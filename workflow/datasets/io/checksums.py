@@ -3,14 +3,21 @@
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict, cast
 
-from model.store.checksums import Damaged, Sum, check_files, listed, read_sealed, sealed
-from workflow.datasets.io.files import write_bytes
+from workflow.datasets.io.dataset_files import write_bytes
+from workflow.runtime.integrity import (
+    Damaged,
+    Sum,
+    check_files,
+    checksums_of,
+    read_verified,
+    with_checksum,
+)
 
 NAME = "checksums.json"
 """Of raw and of prepared files; of encoded ones the manifest tells them."""
 
 
-class Split(TypedDict):
+class SplitSize(TypedDict):
     """What a split holds, EOS not counted."""
 
     examples: int
@@ -24,7 +31,7 @@ class Manifest(TypedDict):
     """of all files"""
     files: dict[str, Sum]
     statistics: dict[str, object]
-    splits: dict[str, Split]
+    splits: dict[str, SplitSize]
     vocabulary_size: int
     vocabulary_sizes: NotRequired[dict[str, int]]
     """by side, where source and target have one each"""
@@ -33,7 +40,7 @@ class Manifest(TypedDict):
 def write_checksums(folder: Path) -> None:
     """Write the checksums of the files of a stage, once all of them are there."""
     names = [str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()]
-    write_bytes(folder / NAME, sealed({"files": listed(folder, names)}, indent=2))
+    write_bytes(folder / NAME, with_checksum({"files": checksums_of(folder, names)}, indent=2))
 
 
 def check_checksums(folder: Path) -> None:
@@ -49,4 +56,4 @@ def read_manifest(encoded: Path) -> Manifest:
 def _read(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise Damaged(path, f"{path} is missing")
-    return read_sealed(path)
+    return read_verified(path)

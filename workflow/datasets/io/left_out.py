@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unicodedata import bidirectional, category, combining
 
-from workflow.datasets.io.files import write_bytes
-from workflow.errors import CORRECT, FETCH_AGAIN, DataError
+from workflow.datasets.io.dataset_files import write_bytes
+from workflow.runtime.errors import CORRECT, FETCH_AGAIN, DataError
 
 GZIP = b"\x1f\x8b"
 BEGINNINGS: dict[bytes, str] = {
@@ -57,7 +57,7 @@ class Decoded:
 
 
 @dataclass
-class LeftOut:
+class Dropped:
     """What could not be taken over from the files; ends up in the manifest's statistics."""
 
     replaced_bytes: int = 0
@@ -124,12 +124,12 @@ class LeftOut:
 
 
 def read_left_out(prepared: Path) -> dict[str, object]:
-    """Return what `LeftOut.write` wrote."""
+    """Return what `Dropped.write` wrote."""
     left_out: dict[str, object] = json.loads((prepared / COUNTS).read_text(encoding="utf-8"))
     return left_out
 
 
-def read_text(path: Path, left_out: LeftOut) -> Iterator[str]:
+def read_text(path: Path, left_out: Dropped) -> Iterator[str]:
     """Yield the lines of a UTF-8 file, which may be gzipped; the last may lack its newline.
 
     Bytes that are not UTF-8 become U+FFFD and are counted. Raises DataError when there is no such
@@ -158,13 +158,13 @@ def read_text(path: Path, left_out: LeftOut) -> Iterator[str]:
         raise DataError(f"{path}: this file is empty; {FETCH_AGAIN}.")
 
 
-def read_placed(path: Path, left_out: LeftOut) -> Iterator[tuple[str, str]]:
+def read_placed(path: Path, left_out: Dropped) -> Iterator[tuple[str, str]]:
     """Yield (place, line) for every line that `read_text` yields."""
     for number, line in enumerate(read_text(path, left_out), start=1):
         yield f"{path}, line {number}", line
 
 
-def read_rows(path: Path, left_out: LeftOut) -> Iterator[tuple[str, str]]:
+def read_rows(path: Path, left_out: Dropped) -> Iterator[tuple[str, str]]:
     """Yield (place, line) as `read_placed` does; empty lines are left out and counted.
 
     Raises DataError where rows end in carriage returns, which would make one of many.
@@ -183,7 +183,7 @@ def read_rows(path: Path, left_out: LeftOut) -> Iterator[tuple[str, str]]:
 
 def read_exact(path: Path) -> Iterator[tuple[str, str]]:
     """Yield (place, line) as `read_placed` does; raise DataError for a byte that is no text."""
-    left_out = LeftOut()
+    left_out = Dropped()
     for place, line in read_placed(path, left_out):
         if left_out.replaced_bytes:
             raise DataError(

@@ -10,9 +10,9 @@ from itertools import chain, islice
 from multiprocessing import get_context
 from typing import TypeVar
 
-Item = TypeVar("Item")
-Chunk = TypeVar("Chunk")
-Result = TypeVar("Result")
+ItemT = TypeVar("ItemT")
+ChunkT = TypeVar("ChunkT")
+ResultT = TypeVar("ResultT")
 FEW = 3
 """So many chunks are not worth the processes."""
 MOST = 4
@@ -35,13 +35,13 @@ def cores() -> int:
     return _cores
 
 
-def chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+def chunks(items: Iterable[ItemT], size: int) -> Iterator[list[ItemT]]:
     """Yield the items in lists of `size`, the last one of the rest."""
     coming = iter(items)
     return iter(lambda: list(islice(coming, size)), [])
 
 
-def in_order(work: Callable[[Chunk], Result], stream: Iterable[Chunk]) -> Iterator[Result]:
+def in_order(work: Callable[[ChunkT], ResultT], stream: Iterable[ChunkT]) -> Iterator[ResultT]:
     """Yield `work(chunk)` for every chunk of a stream, in its order, whatever the number of cores.
 
     Only a few chunks are in memory at a time. Where there are few, or one core, this process works
@@ -53,7 +53,7 @@ def in_order(work: Callable[[Chunk], Result], stream: Iterable[Chunk]) -> Iterat
         yield from map(work, chain(first, coming))
         return
     with ProcessPoolExecutor(cores(), get_context("spawn")) as pool:
-        pending: deque[Future[Result]] = deque()
+        pending: deque[Future[ResultT]] = deque()
         for chunk in chain(first, coming):
             pending.append(pool.submit(work, chunk))
             if len(pending) > AHEAD * cores():

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from workflow.datasets.io.files import SPLITS, write_bytes
+from workflow.datasets.io.dataset_files import SPLITS, write_bytes
 from workflow.datasets.kinds.dataset import Dataset
-from workflow.errors import DataError
+from workflow.runtime.errors import DataError
 
 
 @dataclass(frozen=True)

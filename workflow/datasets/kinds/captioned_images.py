@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import NamedTuple
 from unicodedata import normalize
 
-from workflow.datasets.io.files import SPLITS, write_records
-from workflow.datasets.io.left_out import COUNTS, JOINERS, LeftOut
+from workflow.datasets.io.dataset_files import SPLITS, write_records
+from workflow.datasets.io.left_out import COUNTS, JOINERS, Dropped
 from workflow.datasets.kinds.dataset import Dataset
-from workflow.errors import DataError
+from workflow.runtime.errors import DataError
 
 FEATURES = "features.json"
 """The index of images' features, see `image_features`."""
 
 
-def as_written(text: str, left_out: LeftOut) -> str:
+def as_written(text: str, left_out: Dropped) -> str:
     """Return a caption in Unicode's form NFC, for the tokeniser of captions.
 
     That one splits words at characters that nobody sees, so they are taken out and counted, joiners
@@ -82,7 +82,7 @@ class CaptionedImages(Dataset):
 
 
 def with_captions(
-    splits: Mapping[str, Sequence[Captioned]], left_out: LeftOut
+    splits: Mapping[str, Sequence[Captioned]], left_out: Dropped
 ) -> dict[str, list[Captioned]]:
     """Return the images that have a caption with a word; the others are counted as dropped."""
     kept = {split: [one for one in images if one.captions] for split, images in splits.items()}
@@ -92,7 +92,7 @@ def with_captions(
     return kept
 
 
-def write_captions(out: Path, splits: Mapping[str, Sequence[Captioned]], left_out: LeftOut) -> None:
+def write_captions(out: Path, splits: Mapping[str, Sequence[Captioned]], left_out: Dropped) -> None:
     """Write the records of every split, and what was lost; raise DataError for an empty split."""
     for split, images in splits.items():
         if not images:

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from workflow.datasets.io.files import SPLITS
-from workflow.errors import RecipeError
+from workflow.datasets.io.dataset_files import SPLITS
+from workflow.runtime.errors import RecipeError
 
 if TYPE_CHECKING:  # numpy is loaded by the stages only
     import numpy as np

@@ -21,9 +21,9 @@ import numpy as np
 
 from workflow.datasets.encoded.encoding import array_file, write_array
 from workflow.datasets.io.archives import DAMAGE
-from workflow.datasets.io.files import write_bytes
+from workflow.datasets.io.dataset_files import write_bytes
 from workflow.datasets.kinds.feature_files import KINDS, entries, known, locate, places
-from workflow.errors import DataError
+from workflow.runtime.errors import DataError
 
 NAMES = ("feat", "features", "x")
 WHERE = {

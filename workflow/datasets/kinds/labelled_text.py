@@ -20,9 +20,9 @@ from unicodedata import normalize
 
 from model.batches.caption_words import LETTERS
 from workflow.datasets.grammars.labelled_clauses import Lexicon
-from workflow.datasets.io.files import (
+from workflow.datasets.io.dataset_files import (
     SPLITS,
-    Record,
+    ExampleRecord,
     by_name,
     duplicates,
     read_lines,
@@ -32,13 +32,13 @@ from workflow.datasets.io.files import (
 )
 from workflow.datasets.io.left_out import (
     JOINERS,
-    LeftOut,
+    Dropped,
     invisible,
     read_left_out,
     visible,
 )
 from workflow.datasets.kinds.dataset import Dataset, Generable
-from workflow.errors import DataError
+from workflow.runtime.errors import DataError
 
 SALIENT_WORDS = "salient_words.txt"
 SEED = 0
@@ -61,7 +61,7 @@ PLAIN_WORD = re.compile(JOINED)
 WORD = re.compile(rf"\w+?(?=n't\b)|n't\b|'(?:s|m|d|re|ve|ll)\b|{JOINED}|([^\w\s{JOINERS}])\1*")
 
 
-class Example(NamedTuple):
+class LabelledExample(NamedTuple):
     """A text's words and its label, a whole number from 0."""
 
     words: list[str]
@@ -87,19 +87,21 @@ class LabelledText(Dataset):
         """Split a raw text into words."""
         return plain_words(text)
 
-    def worded(self, text: str, label: int, left_out: LeftOut) -> Iterator[Example]:
+    def worded(self, text: str, label: int, left_out: Dropped) -> Iterator[LabelledExample]:
         """Yield the example of a text; none, but counted, when it is empty or has no words.
 
         A word has a character that can be seen.
         """
         words = self.words(left_out.visible(text))
         if not invisible("".join(words)):
-            yield Example(words, label)
+            yield LabelledExample(words, label)
         else:
             left_out.dropped["no words" if text.strip() else "empty"] += 1
 
     @abstractmethod
-    def examples(self, files: Sequence[Path], left_out: LeftOut) -> dict[str, list[Example]]:
+    def examples(
+        self, files: Sequence[Path], left_out: Dropped
+    ) -> dict[str, list[LabelledExample]]:
         """Return the texts of every split.
 
         Raises DataError when a file is damaged, or a label or a text is wrong.
@@ -107,7 +109,7 @@ class LabelledText(Dataset):
 
     def prepare(self, files: Sequence[Path], out: Path) -> None:
         """Write every text as a record with its label and, where known, its salient words."""
-        left_out = LeftOut()
+        left_out = Dropped()
         splits = self.examples(files, left_out)
         salient = None
         if self.generated:
@@ -210,8 +212,12 @@ class GenerableText(Generable, LabelledText):
         return tokenise(text) if self.protocol == "jain_wallace" else plain_words(text)
 
     def divided(
-        self, train: list[Example], test: list[Example], share: int, left_out: LeftOut
-    ) -> dict[str, list[Example]]:
+        self,
+        train: list[LabelledExample],
+        test: list[LabelledExample],
+        share: int,
+        left_out: Dropped,
+    ) -> dict[str, list[LabelledExample]]:
         """Return the splits: one train text in `share` is dev, or by Attention Learning test is."""
         if self.protocol == "attention_learning":
             return dev_and_test(train, test, left_out)
@@ -246,14 +252,16 @@ def without_integers(words: Iterable[str]) -> list[str]:
     return ["<unk>" if word.isdecimal() and len(word) > 1 else word for word in words]
 
 
-def shuffled(examples: Iterable[Example]) -> list[Example]:
+def shuffled(examples: Iterable[LabelledExample]) -> list[LabelledExample]:
     """Return the examples in a random order that is always the same."""
     order = list(examples)
     random.Random(SEED).shuffle(order)
     return order
 
 
-def divide(examples: Sequence[Example], count: int) -> tuple[list[Example], list[Example]]:
+def divide(
+    examples: Sequence[LabelledExample], count: int
+) -> tuple[list[LabelledExample], list[LabelledExample]]:
     """Return all examples but `count`, and these: a random choice with the labels' proportions.
 
     The choice is always the same; both parts keep the order of the whole. Parts of an example go
@@ -273,7 +281,9 @@ def divide(examples: Sequence[Example], count: int) -> tuple[list[Example], list
     return rest, [one for place, one in enumerate(examples) if place in taken]
 
 
-def at_most(count: int, examples: Sequence[Example], left_out: LeftOut) -> list[Example]:
+def at_most(
+    count: int, examples: Sequence[LabelledExample], left_out: Dropped
+) -> list[LabelledExample]:
     """Return the examples, or `count` of them by `divide`; the others count as dropped."""
     if len(examples) <= count:
         return list(examples)
@@ -282,16 +292,16 @@ def at_most(count: int, examples: Sequence[Example], left_out: LeftOut) -> list[
 
 
 def dev_and_test(
-    train: list[Example], test: Sequence[Example], left_out: LeftOut
-) -> dict[str, list[Example]]:
+    train: list[LabelledExample], test: Sequence[LabelledExample], left_out: Dropped
+) -> dict[str, list[LabelledExample]]:
     """Return the splits of Attention Learning, at most 4,000 test texts being both dev and test."""
     held_out = at_most(HELD_OUT, test, left_out)
     return {"train": train, "dev": held_out, "test": held_out}
 
 
 def hold_out(
-    examples: Sequence[Example], train: int, held_out: int, left_out: LeftOut
-) -> dict[str, list[Example]]:
+    examples: Sequence[LabelledExample], train: int, held_out: int, left_out: Dropped
+) -> dict[str, list[LabelledExample]]:
     """Return splits of these sizes, dev and test being the same; smaller ones of their proportion.
 
     For datasets without official splits. Texts beyond the two sizes are left out and counted.
@@ -307,8 +317,8 @@ def hold_out(
 
 def write_prepared(
     out: Path,
-    splits: Mapping[str, Sequence[Example]],
-    left_out: LeftOut,
+    splits: Mapping[str, Sequence[LabelledExample]],
+    left_out: Dropped,
     salient: set[str] | None = None,
 ) -> None:
     """Write every split's texts, with the marks of the salient words where these are known.
@@ -330,14 +340,16 @@ def write_prepared(
     left_out.write(out)
 
 
-def _record(example: Example, salient: set[str] | None) -> Record:
+def _record(example: LabelledExample, salient: set[str] | None) -> ExampleRecord:
     """Return the record of a text."""
     words, label = example
     marks = {} if salient is None else {"salient": [int(word in salient) for word in words]}
     return {"text": " ".join(words), "label": label, **marks}
 
 
-def _statistics(records: Mapping[str, Sequence[Record]], max_tokens: int) -> dict[str, object]:
+def _statistics(
+    records: Mapping[str, Sequence[ExampleRecord]], max_tokens: int
+) -> dict[str, object]:
     """Describe the texts of every split before they are cut."""
     texts = {split: [record["text"] for record in records[split]] for split in SPLITS}
     lengths = {split: [text.count(" ") + 1 for text in texts[split]] for split in SPLITS}

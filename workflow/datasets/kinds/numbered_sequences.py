@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from workflow.datasets.io.files import (
+from workflow.datasets.io.dataset_files import (
     SPLITS,
     by_name,
     duplicates,
@@ -15,7 +15,7 @@ from workflow.datasets.io.files import (
     write_records,
 )
 from workflow.datasets.kinds.dataset import Synthetic
-from workflow.errors import DataError
+from workflow.runtime.errors import DataError
 
 if TYPE_CHECKING:  # numpy is loaded by the stages only
     import numpy as np

@@ -19,11 +19,11 @@ from typing import ClassVar
 
 from workflow.datasets.encoded.moses import Pair
 from workflow.datasets.encoded.prepared import CODES, LEXICON, PIECES, SOURCE_VOCABULARY, aligned
-from workflow.datasets.io.files import by_name, replacing
-from workflow.datasets.io.left_out import COUNTS, LeftOut, invisible, read_text
+from workflow.datasets.io.dataset_files import by_name, replacing
+from workflow.datasets.io.left_out import COUNTS, Dropped, invisible, read_text
 from workflow.datasets.io.multicore import MOST
 from workflow.datasets.kinds.dataset import Dataset
-from workflow.errors import CORRECT, DataError, RecipeError
+from workflow.runtime.errors import CORRECT, DataError, RecipeError
 
 LONGEST_WORD = 1000  # characters, as in Moses's `clean-corpus-n.perl`
 LONGEST_TEST = 1000  # words of a sentence to choose settings with or to report on
@@ -33,7 +33,7 @@ MOST_VOCABULARY = 1_000_000  # pieces that SentencePiece chooses from
 
 SplitPairs = Iterator[tuple[str, Pair]]
 """Pairs, each with the split that it goes to."""
-Words = Callable[[Iterator[tuple[str, str]]], Iterator[Pair]]
+WordSplitter = Callable[[Iterator[tuple[str, str]]], Iterator[Pair]]
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class ParallelText(Dataset):
             self._check_no_byte_pairs()
 
     @abstractmethod
-    def pairs(self, files: Sequence[Path], left_out: LeftOut, out: Path) -> SplitPairs:
+    def pairs(self, files: Sequence[Path], left_out: Dropped, out: Path) -> SplitPairs:
         """Yield every pair, and the split that it goes to; archives may be unpacked in `out`.
 
         Raises DataError when a file is damaged or two sides do not fit.
@@ -80,7 +80,7 @@ class ParallelText(Dataset):
 
     def prepare(self, files: Sequence[Path], out: Path) -> None:
         """Write every pair in words."""
-        left_out = LeftOut()
+        left_out = Dropped()
         self.write(out, self.pairs(files, left_out, out), left_out)
 
     def encode(self, prepared: Path, out: Path) -> None:
@@ -139,7 +139,7 @@ class ParallelText(Dataset):
         return texts | ({LEXICON: LEXICON} if self.generated else {})
 
     def clean(
-        self, pairs: Iterable[Pair], left_out: LeftOut, split: str = "train"
+        self, pairs: Iterable[Pair], left_out: Dropped, split: str = "train"
     ) -> Iterator[Pair]:
         """Yield the pairs that are fit for a split; others are counted as dropped.
 
@@ -155,7 +155,11 @@ class ParallelText(Dataset):
                 yield pair
 
     def side_by_side(
-        self, files: Sequence[Path], names: Mapping[str, str], words: Words, left_out: LeftOut
+        self,
+        files: Sequence[Path],
+        names: Mapping[str, str],
+        words: WordSplitter,
+        left_out: Dropped,
     ) -> SplitPairs:
         """Yield the pairs of splits with a file a side: of train the clean ones, of others all.
 
@@ -172,7 +176,7 @@ class ParallelText(Dataset):
         endings = (self.endings.get(language, language) for language in self.languages)
         return [by_name(files, name.format(ending)) for ending in endings]
 
-    def write(self, out: Path, pairs: Iterable[tuple[str, Pair]], left_out: LeftOut) -> None:
+    def write(self, out: Path, pairs: Iterable[tuple[str, Pair]], left_out: Dropped) -> None:
         """Write pairs, each with the split that it goes to, and what was lost.
 
         Raises DataError, and leaves no file, when a split is empty or a file has another encoding
@@ -227,7 +231,7 @@ def tabbed(lines: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
 
 
 def read_sides(
-    source: Path, target: Path, left_out: LeftOut, lines: int | None = None
+    source: Path, target: Path, left_out: Dropped, lines: int | None = None
 ) -> Iterator[tuple[str, str]]:
     """Yield the pairs of two files, or only the first `lines` of them."""
     return aligned(

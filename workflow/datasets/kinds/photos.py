@@ -9,7 +9,7 @@ from PIL import Image, UnidentifiedImageError
 
 from workflow.datasets.encoded.encoding import write_array
 from workflow.datasets.io.archives import DAMAGE, named
-from workflow.errors import CORRECT, FETCH_AGAIN, DataError
+from workflow.runtime.errors import CORRECT, FETCH_AGAIN, DataError
 
 
 def write_pixels(archive: Path, splits: Mapping[str, Sequence[str]], side: int, out: Path) -> None:

@@ -14,17 +14,33 @@ from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
 from workflow.datasets.kinds.dataset import Dataset
-from workflow.errors import InputError, RecipeError, unknown
+from workflow.runtime.errors import InputError, RecipeError, unknown
 from workflow.validation import check
 
 Recipe = Mapping[str, Any]
 
 
 @cache
+def _modules() -> dict[str, str]:
+    """Return the module of each dataset by its name: those of this package that define `Data`."""
+    package = Path(__file__).parents[1]
+    paths = [*package.glob("*.py"), *package.glob("generated/*.py")]
+    rooms = {
+        one.stem: one.relative_to(package).parent.parts
+        for one in paths
+        if "\nclass Data(" in one.read_text(encoding="utf-8")
+    }
+    return {name: ".".join(("workflow.datasets", *rooms[name], name)) for name in sorted(rooms)}
+
+
 def datasets() -> list[str]:
-    """Return the names of all datasets: the modules of this package that define `Data`."""
-    modules = Path(__file__).parents[1].glob("*.py")
-    return sorted(one.stem for one in modules if "\nclass Data(" in one.read_text(encoding="utf-8"))
+    """Return the names of all datasets."""
+    return [*_modules()]
+
+
+def root(dataset: str) -> str:
+    """Return the definition of a dataset, as `module:Data`."""
+    return f"{_modules()[dataset]}:Data"
 
 
 def load(values: Recipe) -> Dataset:
@@ -35,7 +51,7 @@ def load(values: Recipe) -> Dataset:
     if name not in datasets():
         error = unknown("", "dataset", name, datasets())
         raise RecipeError(f"{error}; docs/own_experiment.md says how to add one.")
-    cls = importlib.import_module(f"workflow.datasets.{name}").Data
+    cls = importlib.import_module(_modules()[name]).Data
     options = {key: _whole(value) for key, value in values.items() if key != "dataset"}
     try:
         return cls(**check(options, _options(cls), f"Dataset `{name}`"))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw
 
-from workflow.datasets.io.files import replacing, write_lines
+from workflow.datasets.io.dataset_files import replacing, write_lines
 
 COLOURS: Mapping[str, tuple[int, int, int]] = {
     "red": (205, 45, 40),

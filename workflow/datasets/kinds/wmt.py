@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from workflow.datasets.encoded.moses import Moses
 from workflow.datasets.io.archives import named
-from workflow.datasets.io.files import by_name
-from workflow.datasets.io.left_out import LeftOut
+from workflow.datasets.io.dataset_files import by_name
+from workflow.datasets.io.left_out import Dropped
 from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs, read_sides
-from workflow.errors import FETCH_AGAIN, DataError
+from workflow.runtime.errors import FETCH_AGAIN, DataError
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class SharedTask(ParallelText):
         held_out = [f"{name}.{ending}" for name in self.held_out.values() for ending in endings]
         return [*self.archives, *held_out]
 
-    def pairs(self, files: Sequence[Path], left_out: LeftOut, out: Path) -> SplitPairs:
+    def pairs(self, files: Sequence[Path], left_out: Dropped, out: Path) -> SplitPairs:
         """Yield every pair and its split; archives are unpacked one at a time."""
         moses = Moses(self.languages, self.lowercase)
         out.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ AFTER, BEFORE = "after", "before"
 KINDS = {"added": "added", "removed": "removed", "claim": "reworded"}
 ASKED = "asked otherwise"
 """What became of a claim, by the `part` of it that changed; of any other part, the latter."""
-Change = Mapping[str, Any]
+ClaimChange = Mapping[str, Any]
 """`claim`, the `part` of it with `old` and `new`, and whether its `results` were known."""
 
 
@@ -29,7 +29,7 @@ def changes(
     before: Iterable[Mapping[str, Any]],
     after: Iterable[Mapping[str, Any]],
     published: Collection[str],
-) -> list[Change]:
+) -> list[ClaimChange]:
     """Return what changed from some published claims to others.
 
     A claim that was not there, or is gone, has `part` `added` or `removed`. Results were known
@@ -37,7 +37,7 @@ def changes(
     published are no change.
     """
     old, new = ({str(one["id"]): one for one in claims} for claims in (before, after))
-    found: list[Change] = []
+    found: list[ClaimChange] = []
     for name in dict.fromkeys([*old, *new]) if old else ():
         one, other = old.get(name), new.get(name)
         here = one or other or {}
@@ -78,7 +78,7 @@ def _said(claim: Mapping[str, Any]) -> str:
 
 
 def extended(
-    history: Sequence[Mapping[str, Any]], found: Sequence[Change], date: str
+    history: Sequence[Mapping[str, Any]], found: Sequence[ClaimChange], date: str
 ) -> list[dict[str, Any]]:
     """Return the history with an entry for what was found, if anything was."""
     entries = [dict(entry) for entry in history]
@@ -99,7 +99,7 @@ def late(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return found
 
 
-def after_results(history: Iterable[Change]) -> dict[str, int]:
+def after_results(history: Iterable[ClaimChange]) -> dict[str, int]:
     """Return how many changes of each kind were made when results were known."""
     parts = [
         one["part"] for entry in history for one in entry["changes"] if one["results"] == AFTER

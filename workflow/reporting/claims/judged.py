@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from workflow.files import read_json
-from workflow.planning.departures import Departure, Departures
+from workflow.planning.departures import Departures, Deviation
 
-BY_DEPARTURE: dict[Departure, str] = {
+BY_DEPARTURE: dict[Deviation, str] = {
     "none": "the paper's setting",
     "shorter": "the paper's data, shorter training",
     "other data": "smaller or other data",

@@ -19,12 +19,11 @@ import numpy as np
 from workflow.definitions.claims import Claim, looks_of
 from workflow.definitions.expected import Expected, ExpectedValues
 from workflow.definitions.paper import Paper
-from workflow.errors import ReportingError
 from workflow.planning.departures import Departures
 from workflow.reporting.bounds import bounds_of
 from workflow.reporting.claims.judged import ClaimSide, JudgedClaim, kind_of
 from workflow.reporting.measures import (
-    Measure,
+    EvaluatedRun,
     Measures,
     comparable,
     device_of,
@@ -39,13 +38,14 @@ from workflow.reporting.statistics.comparability import base_scale, hindrances
 from workflow.reporting.statistics.decisions import (
     OTHER_TIMES,
     UNDEFINED,
-    Asked,
     Decision,
+    Hypothesis,
     decide_corpora,
     decide_examples,
     decide_proportions,
     decide_runs,
 )
+from workflow.runtime.errors import ReportingError
 
 CHECK = "A check, no claim of the paper: "
 """What a claim of ours begins with."""
@@ -76,7 +76,7 @@ def judge(
         (left, off_left), (right, off_right) = (_runs(claim, side, measures) for side in SIDES)
         test = _of_groups if claim["over"] == "proportions" else _of_pairs
         looks = looks_of(paper.claims, base_scale(scale), claim["id"])
-        asked = Asked(claim["direction"], claim["margin"], _interest(claim), looks)
+        asked = Hypothesis(claim["direction"], claim["margin"], _interest(claim), looks)
         decision, ones, others = test(claim, left, right, asked)
         sides = zip(SIDES, (ones, others), strict=True)
         named = [
@@ -123,7 +123,7 @@ def judge(
 
 def _runs(
     claim: Claim, side: SideName, measures: Measures
-) -> tuple[list[Measure], dict[int, Measure]]:
+) -> tuple[list[EvaluatedRun], dict[int, EvaluatedRun]]:
     """Return a side's measures, and by seed the controls that are taken off them, where it has any.
 
     A run counts where there is a control of its seed, trained on the same kind of device.
@@ -141,13 +141,13 @@ def _runs(
     return found, controls
 
 
-def _other_data(changed: Overlaid, behind: Sequence[Measure]) -> list[str]:
+def _other_data(changed: Overlaid, behind: Sequence[EvaluatedRun]) -> list[str]:
     """Return the sentence that an overlay's data are not those of the claim, if they are not."""
     data = exchanged(changed, behind)
     return [f"the overlay puts other data ({data}) in the place of the claim's"] if data else []
 
 
-def _unit(claim: Claim, named: Sequence[tuple[Measure, str]]) -> str:
+def _unit(claim: Claim, named: Sequence[tuple[EvaluatedRun, str]]) -> str:
     """Return the unit of what was compared: points of a claim may be percentages."""
     units = {told.unit for measure, name in named if (told := measure.scalar(name))}
     return units.pop() if len(units) == 1 else claim["unit"]
@@ -198,8 +198,8 @@ def _with_printed(claim: Claim, expected: ExpectedValues) -> Claim:
 
 
 def _of_pairs(
-    claim: Claim, left: Sequence[Measure], right: Sequence[Measure], asked: Asked
-) -> tuple[Decision, list[Measure], list[Measure]]:
+    claim: Claim, left: Sequence[EvaluatedRun], right: Sequence[EvaluatedRun], asked: Hypothesis
+) -> tuple[Decision, list[EvaluatedRun], list[EvaluatedRun]]:
     """Return the decision over pairs, and the runs that were paired, of either side."""
     fixed = _fixed(claim)
     paired = [
@@ -233,8 +233,8 @@ def _of_pairs(
 
 
 def _of_groups(
-    claim: Claim, left: Sequence[Measure], right: Sequence[Measure], asked: Asked
-) -> tuple[Decision, list[Measure], list[Measure]]:
+    claim: Claim, left: Sequence[EvaluatedRun], right: Sequence[EvaluatedRun], asked: Hypothesis
+) -> tuple[Decision, list[EvaluatedRun], list[EvaluatedRun]]:
     """Return the decision over proportions, and the runs that have an outcome, of either side.
 
     Raises ReportingError when the measure of a run is neither 0 nor 1.
@@ -286,13 +286,13 @@ def _times(claim: Claim, side: SideName) -> float:
     return float(cast(Mapping[str, Any], claim[side]).get("times", 1))
 
 
-def _measured(claim: Claim, name: str, measure: Measure) -> bool:
+def _measured(claim: Claim, name: str, measure: EvaluatedRun) -> bool:
     if claim["over"] == "examples":
         return any(value is not None for value in measure.array(name) or ())
     return measure.scalar(name) is not None
 
 
-def _counts(name: str, measure: Measure) -> np.ndarray:
+def _counts(name: str, measure: EvaluatedRun) -> np.ndarray:
     """Return the counts behind BLEU of the translations that an evaluator keeps."""
     evaluator = name.partition(".")[0]
     texts = [measure.array(f"{evaluator}.{side}") for side in ("hypotheses", "references")]
@@ -304,7 +304,7 @@ def _counts(name: str, measure: Measure) -> np.ndarray:
     return bootstrap.statistics(*texts)
 
 
-def _of_runs(claim: Claim, pairs: Sequence[tuple[Measure, Measure]]) -> list[float]:
+def _of_runs(claim: Claim, pairs: Sequence[tuple[EvaluatedRun, EvaluatedRun]]) -> list[float]:
     """Return left - right of each pair of runs."""
     fixed = _fixed(claim)
     left, right = (_measure(claim, side) for side in SIDES)
@@ -316,7 +316,7 @@ def _of_runs(claim: Claim, pairs: Sequence[tuple[Measure, Measure]]) -> list[flo
 
 
 def _of_examples(
-    claim: Claim, pairs: Sequence[tuple[Measure, Measure]]
+    claim: Claim, pairs: Sequence[tuple[EvaluatedRun, EvaluatedRun]]
 ) -> tuple[list[float], list[float], float | None]:
     """Return left - right of each example, averaged over seeds, and its mean in each seed.
 
@@ -346,7 +346,7 @@ def _of_examples(
     return averaged.tolist(), [float(one.mean()) for one in known if len(one)], common
 
 
-def _side(claim: Claim, side: SideName, behind: Sequence[Measure]) -> ClaimSide:
+def _side(claim: Claim, side: SideName, behind: Sequence[EvaluatedRun]) -> ClaimSide:
     """Return a side's label, variant, mean over the runs compared and, of proportions, counts."""
     told = cast(Mapping[str, Any], claim[side])
     if "value" in told:

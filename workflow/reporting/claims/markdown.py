@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from workflow.files import markdown_cell
 from workflow.planning.equivalents import TIMES
 from workflow.reporting.claims.judged import KINDS, JudgedClaim
-from workflow.reporting.statistics.decisions import Asked, without_spread
+from workflow.reporting.statistics.decisions import Hypothesis, without_spread
 
 MOST_DIGITS = 9
 OPEN = ("undecided", "undecidable")
@@ -165,7 +165,7 @@ def _too_small(claim: JudgedClaim) -> str:
         sides = " a side" if claim.right.runs else ""
         return f"{claim.needed} runs{sides} could decide, if all agree"
     needed, one = f"{float(f'{claim.needed:.2g}'):,.0f}", COUNTED[claim.over]
-    effect = Asked(claim.direction, claim.margin, claim.interest).effect
+    effect = Hypothesis(claim.direction, claim.margin, claim.interest).effect
     seeds = "with these seeds" if claim.verdict == "undecided" else "whatever the seeds"
     could = f"{needed}, or {claim.enough} seeds," if claim.enough else needed
     return f"too few {one}s to show a difference of {effect:g} {seeds} ({could} could)"

@@ -9,15 +9,15 @@ from model.batches.corpus import Corpus
 from workflow.datasets.encoded.encoding import RESERVED, UNKNOWN
 from workflow.definitions.explorer import RECORDED, Recording, Task, models_at
 from workflow.definitions.paper import Paper
-from workflow.errors import ReportingError
 from workflow.files import read_json
 from workflow.reporting.commands import command, measures
 from workflow.reporting.explorer.examples import examples
-from workflow.reporting.explorer.shown import Shown
+from workflow.reporting.explorer.shown import ExplorerRun
 from workflow.reporting.explorer.weights import packed, read_weights
 from workflow.reporting.explorer.words import Words
-from workflow.reporting.measures import Measure
+from workflow.reporting.measures import EvaluatedRun
 from workflow.reporting.statistics.comparability import base_scale
+from workflow.runtime.errors import ReportingError
 
 LONGEST = 64
 """Most tokens of an input, BOS counted, where the models have positions for so many."""
@@ -26,7 +26,7 @@ LONGEST = 64
 def page_data(
     scale: str,
     tasks: Mapping[str, Task],
-    runs: Iterable[Shown],
+    runs: Iterable[ExplorerRun],
     data: Path,
     recorded: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def page_data(
             words.
         Damaged: weights can't be read.
     """
-    first: dict[tuple[str, str], Shown] = {}
+    first: dict[tuple[str, str], ExplorerRun] = {}
     for run in sorted(runs, key=lambda run: -int(run.labels["seed"])):
         first[run.labels["experiment"], run.labels["variant"]] = run
     made = []
@@ -65,7 +65,9 @@ def recorded_of(papers: Iterable[Paper]) -> list[Recording]:
     return [one for paper in papers for one in paper.explorer.get("recorded", {}).values()]
 
 
-def _task(scale: str, name: str, task: Task, runs: Sequence[Shown], data: Path) -> dict[str, Any]:
+def _task(
+    scale: str, name: str, task: Task, runs: Sequence[ExplorerRun], data: Path
+) -> dict[str, Any]:
     corpora = [corpus_of(run, data) for run in runs]
     for run, corpus in zip(runs, corpora, strict=True):
         if corpus.vocabulary != corpora[0].vocabulary:
@@ -95,7 +97,7 @@ def _task(scale: str, name: str, task: Task, runs: Sequence[Shown], data: Path) 
     }
 
 
-def corpus_of(run: Shown, data: Path) -> Corpus:
+def corpus_of(run: ExplorerRun, data: Path) -> Corpus:
     """Return the data of a run; ReportingError where they are not there, or are others."""
     folder = run.data(data)
     if read_json(folder / "manifest.json")["digest"] != run.record["spec"]["data"]["digest"]:
@@ -103,7 +105,9 @@ def corpus_of(run: Shown, data: Path) -> Corpus:
     return Corpus(folder)
 
 
-def _model(scale: str, run: Shown, corpus: Corpus, arrays: Mapping[str, Any]) -> dict[str, Any]:
+def _model(
+    scale: str, run: ExplorerRun, corpus: Corpus, arrays: Mapping[str, Any]
+) -> dict[str, Any]:
     labels, record = run.labels, run.record
     index, content = packed(arrays)
     target = measures(scale, [(labels["experiment"], labels["variant"], int(labels["seed"]))])
@@ -122,7 +126,9 @@ def _model(scale: str, run: Shown, corpus: Corpus, arrays: Mapping[str, Any]) ->
     }
 
 
-def recordings(shown: Iterable[Recording], measures: Iterable[Measure]) -> list[dict[str, Any]]:
+def recordings(
+    shown: Iterable[Recording], measures: Iterable[EvaluatedRun]
+) -> list[dict[str, Any]]:
     """Return for each model of each recording what the page has of it.
 
     It is `name`, `label`, `task` (the recording's title), `run`, and `sentences`, each as

@@ -12,11 +12,11 @@ from workflow.reporting.explorer.words import Words
 FITS = 60
 """Most tokens of an example, in each view."""
 
-Example = dict[str, Any]
+PageExample = dict[str, Any]
 """`tokens`, page's numbers without BOS, in task of views by view; `label`; `truth` where known."""
 
 
-def examples(task: Task, corpus: Corpus, words: Words, longest: int) -> list[Example]:
+def examples(task: Task, corpus: Corpus, words: Words, longest: int) -> list[PageExample]:
     """Return the examples of a task, as many as it has, of at most `longest` tokens."""
     split = corpus.split("test")
     fitting = _fitting(task, corpus, words, min(longest, FITS))

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from model.store.runs import read_result
-from workflow.errors import ReportingError
+from workflow.runtime.errors import ReportingError
+from workflow.runtime.store import read_result
 
 
 @dataclass(frozen=True)
-class Shown:
+class ExplorerRun:
     """A run, and the file of its weights."""
 
     record: Mapping[str, Any]
@@ -20,7 +20,7 @@ class Shown:
     """What the names of its tensors begin with, in a file that has those of other runs too."""
 
     @classmethod
-    def of(cls, run: Path) -> "Shown":
+    def of(cls, run: Path) -> "ExplorerRun":
         """Return the run of a `run.json`, its files being as they were written.
 
         Raises:

@@ -12,18 +12,18 @@ from torch import Tensor, nn
 
 from model.build import build
 from model.layers.blocks import Embedding
-from model.store.checksums import Damaged
 from model.training.loop import TrainingFailed, load_weights
-from workflow.errors import ReportingError
-from workflow.reporting.explorer.shown import Shown
+from workflow.reporting.explorer.shown import ExplorerRun
 from workflow.reporting.explorer.words import Words
+from workflow.runtime.errors import ReportingError
+from workflow.runtime.integrity import Damaged
 
 Arrays = Mapping[str, np.ndarray]
 """By the name of a tensor in the model, in its order."""
 
 
 @dataclass(frozen=True)
-class Weights:
+class RoundedWeights:
     """The weights of one model."""
 
     rounded: Arrays
@@ -46,7 +46,7 @@ class Weights:
         return {name: one[:length] if name in short else one for name, one in both.items()}
 
 
-def read_weights(run: Shown, words: Words) -> Weights:
+def read_weights(run: ExplorerRun, words: Words) -> RoundedWeights:
     """Read the weights of a run, of all words or the kept ones.
 
     Raises:
@@ -73,7 +73,7 @@ def read_weights(run: Shown, words: Words) -> Weights:
         for name, part in model.named_modules()
         if isinstance(part, Embedding) and f"{name}.position" not in rounded
     }
-    return Weights(rounded, positions, names)
+    return RoundedWeights(rounded, positions, names)
 
 
 def _kept(table: Tensor, words: Words) -> Tensor:

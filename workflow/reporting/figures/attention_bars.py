@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from workflow.errors import ReportingError
 from workflow.reporting.figures.panels import Panel, Series, lowest, series_of
 from workflow.reporting.figures.style import footnote, looks, nothing, plt
+from workflow.runtime.errors import ReportingError
 
 EVALUATOR = "attention_maps"
 PITCH = 0.12

@@ -9,9 +9,9 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from workflow.errors import ReportingError
 from workflow.reporting.figures.panels import Panel, Series, lowest
 from workflow.reporting.figures.style import LOOKS, footnote, nothing, plt, say
+from workflow.runtime.errors import ReportingError
 
 COLUMNS, WIDTH, NAME_WIDTH = 2, 38, 16
 """Pictures in a row, and characters in a line of text and of a name in the place of a picture."""

@@ -8,7 +8,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from workflow.errors import ReportingError
 from workflow.reporting.figures.panels import Panel, Series, arrays, seeds, series_of
 from workflow.reporting.figures.style import (
     Look,
@@ -20,9 +19,10 @@ from workflow.reporting.figures.style import (
     refuse_many,
     say,
 )
-from workflow.reporting.measures import Measure, numbers_of
+from workflow.reporting.measures import EvaluatedRun, numbers_of
+from workflow.runtime.errors import ReportingError
 
-Course = Mapping[float, float]
+Curve = Mapping[float, float]
 """The values of one run, by the point (step or epoch) at which each was measured."""
 FEW = 5
 """Fewer runs than these have no quartiles worth a band: each is drawn instead."""
@@ -184,12 +184,12 @@ def _baseline(axes: Axes, look: Look, series: Series, x: str, baseline: Mapping[
     axes.plot(points, middle, color=look["color"], linestyle="--", linewidth=0.8)
 
 
-def _common(curves: Sequence[Course]) -> list[float]:
+def _common(curves: Sequence[Curve]) -> list[float]:
     """Return the points that all curves have, from left to right."""
     return sorted(set(curves[0]).intersection(*curves))
 
 
-def _curve(measure: Measure, array: str, x: str) -> Course:
+def _curve(measure: EvaluatedRun, array: str, x: str) -> Curve:
     """Return one run's curve in the order of its points; missing values (null) are left out."""
     across, up = (values for name in (x, array) for values in arrays(measure, name))
     if len(across) != len(up):

@@ -5,15 +5,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from model.store.files import write_atomically
 from workflow.definitions.paper import Paper
-from workflow.errors import ReportingError
 from workflow.files import write_sidecar
 from workflow.reporting.figures.drawn import drawn
 from workflow.reporting.figures.panels import Panel, missing, other_devices, panels
 from workflow.reporting.figures.style import rendered, styled
-from workflow.reporting.measures import Measure, Measures, provenance
+from workflow.reporting.measures import EvaluatedRun, Measures, provenance
 from workflow.reporting.overlaid import NOTHING, Overlaid, caption_of_figure
+from workflow.runtime.atomic import write_atomically
+from workflow.runtime.errors import ReportingError
 
 KINDS = ("pdf", "png", "svg")
 
@@ -103,9 +103,9 @@ def _sidecar(
     }
 
 
-def _labelled(given: list[Panel]) -> dict[str, list[Measure]]:
+def _labelled(given: list[Panel]) -> dict[str, list[EvaluatedRun]]:
     """Return the measures behind each series, by its label, behind its panel's if not alone."""
-    found: dict[str, list[Measure]] = {}
+    found: dict[str, list[EvaluatedRun]] = {}
     for panel in given:
         for one in panel.series:
             label = ": ".join(filter(None, (panel.label * (len(given) > 1), one.label)))

@@ -9,13 +9,13 @@ from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
-Drawn = tuple[str, str, str, str]
+DrawnSeries = tuple[str, str, str, str]
 """Panel, series, and their x and y, numbers with blanks between them."""
 SHADES = 2
 """Dimensions of a table that is shown as shades; a picture has three."""
 
 
-def drawn(figure: Figure) -> list[Drawn]:
+def drawn(figure: Figure) -> list[DrawnSeries]:
     """Return every line, row of bars or shades, and group of points of a figure.
 
     Of a table of shades there is one for each row; its x is that row's number. Bands and pictures
@@ -25,7 +25,7 @@ def drawn(figure: Figure) -> list[Drawn]:
     return list(dict.fromkeys(found))
 
 
-def _of(axes: Axes) -> Iterator[Drawn]:
+def _of(axes: Axes) -> Iterator[DrawnSeries]:
     panel = axes.get_title()
     barred = {it[0]: it.get_label() for it in axes.containers if isinstance(it, ErrorbarContainer)}
     lines = [(line, _named(barred.get(line, line.get_label()))) for line in axes.lines]

@@ -7,9 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
-from workflow.errors import ReportingError
 from workflow.reporting.figures.panels import Panel, Series, of_first
 from workflow.reporting.figures.style import footnote, grid, nothing, say
+from workflow.runtime.errors import ReportingError
 
 EVALUATOR = "embedding_map"
 LOOKS: tuple[Mapping[str, Any], ...] = tuple(

@@ -9,7 +9,7 @@ from matplotlib.ticker import MaxNLocator
 
 from workflow.reporting.figures.panels import Panel, seeds, series_of
 from workflow.reporting.figures.style import footnote, looks, nothing, plt, say
-from workflow.reporting.measures import Measure
+from workflow.reporting.measures import EvaluatedRun
 
 EVALUATOR = "receptive_field"
 
@@ -65,7 +65,7 @@ def _exact(axes: Axes, panel: Panel) -> None:
     axes.legend(fontsize=7)
 
 
-def _counts(axes: Axes, measure: Measure) -> None:
+def _counts(axes: Axes, measure: EvaluatedRun) -> None:
     rows = _rows(measure)
     axes.bar([length for length, _, _ in rows], [count for _, _, count in rows], color="#777777")
     axes.set_yscale("log")
@@ -75,7 +75,7 @@ def _counts(axes: Axes, measure: Measure) -> None:
     axes.set_xlabel("length of the true span (symbols)")
 
 
-def _rows(measure: Measure) -> list[tuple[int, float, int]]:
+def _rows(measure: EvaluatedRun) -> list[tuple[int, float, int]]:
     """Return (span length, fraction exact, number of targets) of one run."""
     names = ("span_length", "exact", "count")
     columns = [measure.array(f"{EVALUATOR}.{name}") or [] for name in names]

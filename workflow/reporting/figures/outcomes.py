@@ -7,10 +7,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from workflow.errors import ReportingError
 from workflow.reporting.figures.panels import Panel, Series, seeds, series_of
 from workflow.reporting.figures.style import Look, footnote, grid, looks, nothing, say
 from workflow.reporting.statistics.intervals import exact
+from workflow.runtime.errors import ReportingError
 
 
 def draw(panels: Sequence[Panel], axis: str, measures: Mapping[str, str], label: str) -> Figure:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from workflow.definitions.expected import Expected, ExpectedValues
-from workflow.errors import ReportingError
-from workflow.reporting.measures import Measure, Measures, by_usual_device, device_of
+from workflow.reporting.measures import EvaluatedRun, Measures, by_usual_device, device_of
+from workflow.runtime.errors import ReportingError
 
 MANY = 5
 """More seeds in a row than this are written by the first and the last."""
@@ -23,10 +23,10 @@ class Series:
     variant: str
     options: Mapping[str, Any]
     """What else the definition says of it (`x`, `array`)."""
-    behind: Sequence[Measure]
+    behind: Sequence[EvaluatedRun]
     printed: Expected | None
     """The paper's number to mark, if any."""
-    left_out: Sequence[Measure] = ()
+    left_out: Sequence[EvaluatedRun] = ()
     """Runs of another device than most."""
 
     @property
@@ -122,7 +122,7 @@ def table(series: Series, counts: str, rows: int, columns: int, sides: str) -> n
     return entries
 
 
-def arrays(measure: Measure, *names: str) -> list[Any]:
+def arrays(measure: EvaluatedRun, *names: str) -> list[Any]:
     """Return the arrays `evaluator.name` of a run; ReportingError where one is missing."""
     values = [measure.array(name) for name in names]
     if any(one is None for one in values):

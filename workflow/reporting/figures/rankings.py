@@ -11,7 +11,7 @@ from workflow.reporting.figures.panels import Panel, Series, seeds, series_of
 from workflow.reporting.figures.style import LOOKS, footnote, grid, nothing
 from workflow.reporting.measures import numbers_of
 
-Values = Mapping[str, Sequence[float]]
+MethodValues = Mapping[str, Sequence[float]]
 """What each method has, one a run; those without any are left out."""
 
 
@@ -69,19 +69,19 @@ def _head(axes: Axes, text: str) -> None:
     head.set_in_layout(False)  # it may be wider than the axes
 
 
-def _values(series: Series, measure: Mapping[str, Any], methods: Iterable[str]) -> Values:
+def _values(series: Series, measure: Mapping[str, Any], methods: Iterable[str]) -> MethodValues:
     names = {method: measure["measure"].format(method=method) for method in methods}
     found = {method: numbers_of(series.behind, name) for method, name in names.items()}
     return {method: values for method, values in found.items() if values}
 
 
-def _best_first(values: Values, measure: Mapping[str, Any]) -> list[str]:
+def _best_first(values: MethodValues, measure: Mapping[str, Any]) -> list[str]:
     """Return the methods in the order of their means."""
     best_is_most = not measure.get("less")
     return sorted(values, key=lambda method: fmean(values[method]), reverse=best_is_most)
 
 
-def _marks(axes: Axes, values: Values, order: Sequence[str]) -> None:
+def _marks(axes: Axes, values: MethodValues, order: Sequence[str]) -> None:
     """Draw each method's runs as small marks on its line, and their mean as a large one."""
     look: Any = {"color": LOOKS[0]["color"], "marker": "o", "linestyle": "none"}
     axes.hlines(range(len(order)), 0, 1, transform=axes.get_yaxis_transform(), color="#eeeeee")

@@ -14,10 +14,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
 
-from workflow.errors import ReportingError
 from workflow.reporting.figures.panels import Panel, not_run
+from workflow.runtime.errors import ReportingError
 
-Drawn = TypeVar("Drawn")
+DrawableT = TypeVar("DrawableT")
 Look = Mapping[str, Any]
 LOOKS: tuple[Look, ...] = (
     {"color": "#08306b", "linestyle": "-", "marker": "o"},
@@ -63,7 +63,7 @@ def styled() -> Iterator[None]:
             plt.close("all")
 
 
-def looks(drawn: Collection[Drawn], where: str) -> Iterator[tuple[Look, Drawn]]:
+def looks(drawn: Collection[DrawableT], where: str) -> Iterator[tuple[Look, DrawableT]]:
     """Return what one pair of axes shows, each with its look; ReportingError for too many.
 
     `where` names the axes in the sentence.

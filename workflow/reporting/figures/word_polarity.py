@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from workflow.errors import ReportingError
 from workflow.reporting.figures.panels import Panel, of_first, table
 from workflow.reporting.figures.style import footnote, grid, nothing, say
+from workflow.runtime.errors import ReportingError
 
 
 def draw(

@@ -10,7 +10,7 @@ LEFT, RIGHT, TOP, BOTTOM = 44, 8, 8, 30
 
 
 @dataclass(frozen=True)
-class Line:
+class ChartLine:
     """One line of a chart: (x, y) points and the CSS class that says how it looks."""
 
     look: str
@@ -28,13 +28,13 @@ def ticks(low: float, high: float, count: int = 4) -> list[float]:
     return [round(index * step, 12) for index in range(first, last + 1)]
 
 
-def chart(curves: Sequence[Line], title: str, x_label: str) -> str:
+def chart(curves: Sequence[ChartLine], title: str, x_label: str) -> str:
     """Return an SVG line chart with axes; `title` is also its description for screen readers.
 
     Points that are not finite are left out.
     """
     kept = [
-        Line(curve.look, [p for p in curve.points if all(map(math.isfinite, p))])
+        ChartLine(curve.look, [p for p in curve.points if all(map(math.isfinite, p))])
         for curve in curves
     ]
     points = [point for curve in kept for point in curve.points]

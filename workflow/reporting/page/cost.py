@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from workflow.datasets.fetched import sources
 from workflow.datasets.kinds.recipe import files
-from workflow.errors import RecipeError
-from workflow.planning.budget import recall
-from workflow.reporting.measures import Run
+from workflow.planning.budget import load_plan
+from workflow.reporting.measures import RunRecord
+from workflow.runtime.errors import RecipeError
 
 
 class Hardware(NamedTuple):
@@ -23,7 +23,7 @@ class Hardware(NamedTuple):
     continued: int
 
 
-class Spent(NamedTuple):
+class TrainingHours(NamedTuple):
     """Hours of training of an experiment: of runs with a plan what was planned and taken."""
 
     experiment: str
@@ -42,12 +42,12 @@ class Terms(NamedTuple):
     files: list[str]
 
 
-def hardware(runs: Sequence[Run]) -> list[Hardware]:
+def hardware(runs: Sequence[RunRecord]) -> list[Hardware]:
     """Return the cost of the runs by the hardware that they ran on.
 
     A run that two experiments share was trained once, so it counts once.
     """
-    grouped: dict[tuple[str, str, str], list[Run]] = {}
+    grouped: dict[tuple[str, str, str], list[RunRecord]] = {}
     for run in {run["identity"]: run for run in runs}.values():
         kind = (str(run.get("device")), str(run.get("cpu")), str(run.get("torch")))
         grouped.setdefault(kind, []).append(run)
@@ -63,13 +63,13 @@ def hardware(runs: Sequence[Run]) -> list[Hardware]:
     ]
 
 
-def spent(runs: Sequence[Run], plan: Path | None) -> list[Spent]:
+def spent(runs: Sequence[RunRecord], plan: Path | None) -> list[TrainingHours]:
     """Return hours of training by experiment: planned and spent on runs with a plan, and all.
 
     A run that two experiments share was trained once, so it counts once.  `plan` is the file of
     what was planned, where anything was.
     """
-    known = recall(plan) if plan else {}
+    known = load_plan(plan) if plan else {}
     grouped: dict[str, list[tuple[float, float | None]]] = {}
     for run in {run["identity"]: run for run in reversed(runs)}.values():
         labels = run["spec"]["run"]
@@ -78,7 +78,7 @@ def spent(runs: Sequence[Run], plan: Path | None) -> list[Spent]:
         expected = known[key]["seconds"] / 3600 if key in known else None
         grouped.setdefault(labels["experiment"], []).append((hours, expected))
     return [
-        Spent(
+        TrainingHours(
             experiment,
             len(group),
             sum(expected is not None for _, expected in group),

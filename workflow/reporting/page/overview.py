@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workflow.definitions.references import Reference, key_of
-from workflow.reporting.measures import Run
+from workflow.reporting.measures import RunRecord
 from workflow.reporting.page.claims import ShownClaim
 from workflow.reporting.page.figures import ShownFigure
 from workflow.reporting.page.headline import Headline
@@ -47,7 +47,7 @@ class Card:
 def cards(
     papers: Iterable[Mapping[str, Any]],
     headline: Headline | None,
-    runs: Mapping[str, Run],
+    runs: Mapping[str, RunRecord],
     comparable: bool,
 ) -> list[Card]:
     """Return a card of each reference of the papers on the page.

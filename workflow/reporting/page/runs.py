@@ -10,16 +10,16 @@ from typing import Any, NamedTuple
 import yaml
 from markupsafe import Markup
 
-from model.store.checksums import check_files
 from workflow.definitions.paper import PAPERS
-from workflow.errors import InputError
 from workflow.files import read_json
 from workflow.planning.experiments import Experiment, load_experiments
 from workflow.planning.settings import recipe
 from workflow.reporting.commands import command, measures
-from workflow.reporting.measures import Run, earlier
-from workflow.reporting.page.charts import Line, chart
+from workflow.reporting.measures import RunRecord, earlier
+from workflow.reporting.page.charts import ChartLine, chart
 from workflow.reporting.statistics.comparability import base_scale
+from workflow.runtime.errors import InputError
+from workflow.runtime.integrity import check_files
 
 HISTORY = "history.jsonl"
 PARTS = ("data", "model", "objective", "training")
@@ -31,11 +31,11 @@ MOST = 60
 class Recorded(NamedTuple):
     """The record of a run, and the folder of its history; what is published has none."""
 
-    run: Run
+    run: RunRecord
     folder: Path | None = None
 
 
-class Difference(NamedTuple):
+class ChangedSetting(NamedTuple):
     """A setting that a variant changes; – where one of both lacks it."""
 
     key: str
@@ -52,9 +52,9 @@ class ShownVariant(NamedTuple):
     label: str
     settings: str
     """As YAML."""
-    differences: Sequence[Difference] | None
+    differences: Sequence[ChangedSetting] | None
     """To what the experiment's variants share at this scale; None of one that no longer exists."""
-    runs: Sequence[Run]
+    runs: Sequence[RunRecord]
     """With `earlier`, what is to be said of the code that trained it."""
     curves: Markup
     """Nothing where the histories are not here."""
@@ -117,7 +117,7 @@ def _experiments() -> Mapping[str, Experiment]:
 
 def _differences(
     experiment: str, spec: Mapping[str, Any], scale: str
-) -> Sequence[Difference] | None:
+) -> Sequence[ChangedSetting] | None:
     """Return in what the settings of a run differ from what its experiment's variants share."""
     known = _experiments().get(experiment)
     if known is None:
@@ -130,7 +130,7 @@ def _differences(
         dict(flat({part: settings.get(part, {}) for part in PARTS})) for settings in (ours, shared)
     )
     return [
-        Difference(key, mine.get(key, "–"), theirs.get(key, "–"))
+        ChangedSetting(key, mine.get(key, "–"), theirs.get(key, "–"))
         for key in dict.fromkeys((*mine, *theirs))
         if mine.get(key) != theirs.get(key)
     ]
@@ -160,7 +160,7 @@ def _curves(group: Sequence[Recorded], variant: str) -> str:
                 for row in rows
                 if row.get("split") == split and row.get("loss") is not None
             ]
-            curves.append(Line(split, _thinned(points)))
+            curves.append(ChartLine(split, _thinned(points)))
     return chart(curves, f"Loss of {variant} by step, on the training and the dev split", "step")
 
 

@@ -11,11 +11,11 @@ from workflow.datasets.fetched import sources
 from workflow.datasets.kinds.recipe import Recipe, files
 from workflow.definitions.cells import behind_cell, cells, row_name
 from workflow.definitions.paper import Paper
-from workflow.lines import whole_lines
 from workflow.planning.corpora import corpora
 from workflow.planning.cost import Cost, Estimator
 from workflow.planning.plan import Plan, Run
 from workflow.reporting.commands import command, measures
+from workflow.runtime.json_lines import whole_lines
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,9 @@ class Costs:
                 needed[run.key] = run
                 waiting += self.plan.parents(run).values()
                 waiting += (one for read in self.plan.records(run).values() for one in read)
-        trained = {one.key: one for one in (self.plan.twin(run) or run for run in needed.values())}
+        trained = {
+            one.key: one for one in (self.plan.duplicate_of(run) or run for run in needed.values())
+        }
         estimates = {key: self.estimator.estimate(trained[key]) for key in sorted(trained)}
         return Cost(estimates) + self._fetched(run.recipe for run in needed.values())
 

@@ -15,18 +15,18 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from model.store.checksums import listed
 from workflow import ROOT
 from workflow.datasets.fetched import sources
 from workflow.datasets.kinds.recipe import Recipe, files
 from workflow.definitions.cells import row_name
 from workflow.definitions.paper import Paper
-from workflow.errors import RecipeError
 from workflow.files import read_sidecar, write_text
 from workflow.reporting.cells import read_table, records, text
 from workflow.reporting.measures import earlier
-from workflow.reporting.publication.results import INDEX, Result, key_at
+from workflow.reporting.publication.results import INDEX, RunResult, key_at
 from workflow.reporting.tables import corpora
+from workflow.runtime.errors import RecipeError
+from workflow.runtime.integrity import checksums_of
 
 NAME, WORKFLOW = "ro-crate-metadata.json", "Snakefile"
 LICENCE = "https://www.apache.org/licenses/LICENSE-2.0"
@@ -57,7 +57,7 @@ Entity = dict[str, Any]
 
 
 def write_crate(
-    before: Path, folder: Path, results: Mapping[str, Result], papers: Collection[Paper]
+    before: Path, folder: Path, results: Mapping[str, RunResult], papers: Collection[Paper]
 ) -> None:
     """Write the crate of what a scale has in `folder`, and the workflow that it needs.
 
@@ -79,7 +79,7 @@ def dated(crate: Path) -> str:
 
 
 def crate_text(
-    folder: Path, results: Mapping[str, Result], papers: Iterable[Paper], date: str
+    folder: Path, results: Mapping[str, RunResult], papers: Iterable[Paper], date: str
 ) -> str:
     """Return the metadata file of what a scale has in `folder`, an entity a line.
 
@@ -177,7 +177,7 @@ def _files(folder: Path) -> Iterator[Entity]:
     """Yield every published file but the crate, and the index, which has the crate's checksum."""
     paths = (path for path in folder.rglob("*") if path.is_file())
     names = sorted(path.relative_to(folder).as_posix() for path in paths)
-    for name, told in listed(folder, [it for it in names if it not in (NAME, INDEX)]).items():
+    for name, told in checksums_of(folder, [it for it in names if it not in (NAME, INDEX)]).items():
         format_ = "text/plain" if name == WORKFLOW else FORMATS.get(Path(name).suffix)
         yield {
             "@id": name,
@@ -190,7 +190,7 @@ def _files(folder: Path) -> Iterator[Entity]:
         }
 
 
-def _runs(results: Mapping[str, Result]) -> Iterator[Entity]:
+def _runs(results: Mapping[str, RunResult]) -> Iterator[Entity]:
     """Yield the action that trained each run, the run, its measures, and what they share."""
     keys = {result.identity: key for key, result in results.items()}
     shared: dict[str, Entity] = {}
@@ -234,11 +234,11 @@ def _runs(results: Mapping[str, Result]) -> Iterator[Entity]:
     yield from shared.values()
 
 
-def _data_id(result: Result) -> str:
+def _data_id(result: RunResult) -> str:
     return f"#data/{result.contents}"
 
 
-def _data(results: Mapping[str, Result], folder: Path) -> Iterator[Entity]:
+def _data(results: Mapping[str, RunResult], folder: Path) -> Iterator[Entity]:
     """Yield the encoded data of runs and described corpora, the files below, and licences."""
     recipes: dict[str, Recipe] = {
         _data_id(result): result.run["spec"]["run"]["data"] for result in results.values()

@@ -6,7 +6,7 @@ from typing import Any
 
 from workflow import ROOT
 from workflow.planning.equivalents import Equivalents
-from workflow.planning.identity import digest, measuring_roots, nameless, run_roots
+from workflow.planning.identity import digest, measuring_roots, run_roots, without_paths
 from workflow.planning.plan import Plan, named
 from workflow.reporting.measures import ran
 
@@ -18,20 +18,20 @@ OTHER_ON_GPU = f"of other {ON_GPU}"
 RUN = ""
 """Beside the names of evaluators, that of the run itself."""
 
-Traits = Mapping[str, Any]
+RunFeatures = Mapping[str, Any]
 """By name, what the seeds of a variant share: code, settings, data recipe, measuring code.
 
 Code is what represents it. What was made on a GPU also has the hashes of the code that ran.
 """
-Now = Callable[[str], Traits | None]
+Now = Callable[[str], RunFeatures | None]
 """From `<experiment>/<variant>/seed-<n>` to its traits today, None where no variant is left."""
 
 
-def traits(spec: Mapping[str, Any], evaluators: Mapping[str, Mapping[str, Any]]) -> Traits:
+def traits(spec: Mapping[str, Any], evaluators: Mapping[str, Mapping[str, Any]]) -> RunFeatures:
     """Return the traits of a run from its spec and its evaluators (with their `code`)."""
     return {
         "code": _represented(spec["code"]),
-        "settings": nameless({name: spec[name] for name in SETTINGS}),
+        "settings": without_paths({name: spec[name] for name in SETTINGS}),
         "data": {name: spec["data"][name] for name in ("dataset", "recipe")},
         MEASURING: {name: _measured_by(one) for name, one in evaluators.items()},
     }
@@ -65,7 +65,7 @@ def planned(plan: Plan) -> Now:
     """Return the function that says what the runs of a plan are made of today."""
 
     @cache
-    def now(key: str) -> Traits | None:
+    def now(key: str) -> RunFeatures | None:
         experiment, variant, seed = named(key)
         known = plan.experiments.get(experiment)
         if known is None or variant not in known.variants(plan.config["scale"]):
@@ -80,7 +80,7 @@ def planned(plan: Plan) -> Now:
     return now
 
 
-def outdated(made: Traits, today: Traits | None) -> str | None:
+def outdated(made: RunFeatures, today: RunFeatures | None) -> str | None:
     """Return why a run no longer counts (`of other code and data`), None while it does.
 
     What was not measured yet, by an evaluator that came later, does not matter.

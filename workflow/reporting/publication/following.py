@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from workflow.files import SIDECARS
-from workflow.lines import read_lines
 from workflow.reporting.cells import Cell, read_table, records, text
 from workflow.reporting.page.templates import markdown
 from workflow.reporting.publication.counting import trained
 from workflow.reporting.publication.results import RUNS, key_at, lines_of
+from workflow.runtime.json_lines import read_lines
 
 
 def section(folder: Path, titles: Mapping[str, str]) -> str:

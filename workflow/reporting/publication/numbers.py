@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from workflow.errors import ReportingError
-from workflow.reporting.measures import Measure, read_measures
+from workflow.reporting.measures import EvaluatedRun, read_measures
 from workflow.reporting.publication.results import INDEX, published
+from workflow.runtime.errors import ReportingError
 
 COLUMNS = (
     *("paper", "experiment", "variant", "label", "seed"),
@@ -49,14 +49,14 @@ def numbers_in(folder: str | Path) -> pd.DataFrame:
     return long_frame(measures)
 
 
-def long_frame(measures: Iterable[Measure]) -> pd.DataFrame:
+def long_frame(measures: Iterable[EvaluatedRun]) -> pd.DataFrame:
     """Return the numbers that were measured on some runs, in their order; see `numbers_in`."""
     rows = [number for measure in measures for number in _numbers(measure)]
     frame = pd.DataFrame(rows, columns=[*COLUMNS])
     return frame.astype({"seed": "int64", "value": "float64", "std": "float64", "n": "Int64"})
 
 
-def _numbers(measure: Measure) -> Iterable[dict[str, Any]]:
+def _numbers(measure: EvaluatedRun) -> Iterable[dict[str, Any]]:
     run = {name: measure.run.get(name, "") for name in ("paper", "experiment", "variant", "label")}
     run |= {name: measure.provenance.get(name, "") for name in ("device", "commit")}
     run |= {"seed": measure.seed, "identity": measure.identity}

@@ -12,12 +12,12 @@ from workflow.planning.plan import Plan
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measures
 from workflow.reporting.overlaid import NOTHING, Overlaid
-from workflow.reporting.publication.results import Result
+from workflow.reporting.publication.results import RunResult
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.tables.corpora import Facts, describe, facts_of, with_stated
 from workflow.reporting.tables.tabulating import tabulate
 
-Known = Callable[[Paper, str, Mapping[str, DescribedCorpus]], dict[str, Facts]]
+FactsSource = Callable[[Paper, str, Mapping[str, DescribedCorpus]], dict[str, Facts]]
 """From a paper's table of corpora and its rows to the facts that are known, by row."""
 
 
@@ -44,8 +44,8 @@ class Items:
 
 def make_all(
     plan: Plan,
-    results: Iterable[Result],
-    known: Known,
+    results: Iterable[RunResult],
+    known: FactsSource,
     scales: Path,
     to: Path,
     say: Callable[[str], None] = lambda line: None,
@@ -75,7 +75,7 @@ def make(
     items: Items,
     scale: str,
     measures: Measures,
-    known: Known,
+    known: FactsSource,
     scales: Path,
     to: Path,
     changed: Overlaid = NOTHING,
@@ -111,7 +111,7 @@ def make(
         describe(paper, name, scale, facts, tables / name)
 
 
-def facts_at(data: Path) -> Known:
+def facts_at(data: Path) -> FactsSource:
     """Return what knows the facts of the corpora whose data are in a folder."""
 
     def known(paper: Paper, name: str, rows: Mapping[str, DescribedCorpus]) -> dict[str, Facts]:

@@ -12,7 +12,7 @@ from workflow.reporting.claims import history
 from workflow.reporting.claims.caveats import Caveats
 from workflow.reporting.claims.judged import JudgedClaim, read_claims
 from workflow.reporting.claims.markdown import claims_table
-from workflow.reporting.measures import BY, EARLIER, Run, earlier
+from workflow.reporting.measures import BY, EARLIER, RunRecord, earlier
 from workflow.reporting.page.templates import markdown
 from workflow.reporting.publication import differing, following
 from workflow.reporting.publication.summary import ABOUT_CLAIMS, headline_of
@@ -31,7 +31,7 @@ def scale_page(
     stale: Mapping[str, str],
     again: Mapping[str, str],
     costs: Mapping[str, str],
-    runs: Collection[Run] = (),
+    runs: Collection[RunRecord] = (),
 ) -> str:
     """Return the page of one published scale: claims, tables, figures, and what is stale.
 

@@ -13,12 +13,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from model.store.checksums import listed
-from model.store.files import unwritable
 from workflow.definitions.paper import Paper
-from workflow.errors import ReportingError
 from workflow.files import fold_sidecars, read_history, read_sidecar, write_json, write_text
-from workflow.lines import write_lines
 from workflow.planning.corpora import DescribedCorpus
 from workflow.planning.plan import Plan
 from workflow.reporting.claims import history
@@ -26,17 +22,17 @@ from workflow.reporting.publication.costs import Costs, rows_list
 from workflow.reporting.publication.crate import NAME as CRATE
 from workflow.reporting.publication.crate import WORKFLOW, write_crate
 from workflow.reporting.publication.current import Now
-from workflow.reporting.publication.outputs import Known, make_all
+from workflow.reporting.publication.outputs import FactsSource, make_all
 from workflow.reporting.publication.published_page import FIGURE, has_values, scale_page
 from workflow.reporting.publication.results import (
     INDEX,
     RUNS,
-    Result,
+    RunResult,
     by_experiment,
+    combine,
     given,
     judged,
     lines_of,
-    merge,
     published,
     published_at,
 )
@@ -45,6 +41,10 @@ from workflow.reporting.publication.weights import write_weights
 from workflow.reporting.statistics import tolerances
 from workflow.reporting.tables.corpora import Facts
 from workflow.reporting.texts import FOLDER, Texts, put_apart
+from workflow.runtime.atomic import unwritable
+from workflow.runtime.errors import ReportingError
+from workflow.runtime.integrity import checksums_of
+from workflow.runtime.json_lines import write_lines
 
 LIMIT = 1 << 20
 """Largest published file but for weights, and largest line of one that has many, in bytes."""
@@ -87,7 +87,7 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
     before = published(folder)
     results = {
         key: replace(result, path=published_at(folder, key))
-        for key, result in judged(merge(judged(before, now), given(plan, now)), now).items()
+        for key, result in judged(combine(judged(before, now), given(plan, now)), now).items()
     }
     if not results:
         where = Path(plan.folder) / "measures"
@@ -136,7 +136,7 @@ def stale_now(plan: Plan, to: Path, now: Now) -> dict[str, str]:
     return {key: why for key, why in after.items() if why and not before[key].stale}
 
 
-def _write_runs(aside: Path, results: Mapping[str, Result]) -> None:
+def _write_runs(aside: Path, results: Mapping[str, RunResult]) -> None:
     for experiment, keys in by_experiment(results).items():
         texts: Texts = {}
         runs = {
@@ -194,16 +194,16 @@ def _write_histories(folder: Path, aside: Path, known: Collection[str]) -> None:
         write_json(aside / name, {"schema": 1, "history": entries})
 
 
-def _write_index(aside: Path, results: Mapping[str, Result]) -> None:
+def _write_index(aside: Path, results: Mapping[str, RunResult]) -> None:
     runs = {
         key: {"identity": result.identity, "stale": result.stale} for key, result in results.items()
     }
     kinds = ("README.md", "*.jsonl", "*.safetensors", CRATE, WORKFLOW)
     whole = [path.relative_to(aside).as_posix() for kind in kinds for path in aside.rglob(kind)]
-    write_json(aside / INDEX, {"schema": 1, "runs": runs, "files": listed(aside, whole)})
+    write_json(aside / INDEX, {"schema": 1, "runs": runs, "files": checksums_of(aside, whole)})
 
 
-def facts_told(folders: Iterable[Path]) -> Known:
+def facts_told(folders: Iterable[Path]) -> FactsSource:
     """Return what knows the facts of the tables made before; those of the last folder count."""
 
     def known(paper: Paper, name: str, rows: Mapping[str, DescribedCorpus]) -> dict[str, Facts]:

@@ -12,16 +12,16 @@ from typing import Any
 
 from workflow.definitions.cells import behind_cell, cell_metrics, cells
 from workflow.definitions.expected import Printed
-from workflow.definitions.names import known
+from workflow.definitions.names import require_known
 from workflow.definitions.paper import Paper
 from workflow.definitions.tables import Metric
-from workflow.errors import InputError
 from workflow.files import write_text
 from workflow.planning.plan import Plan, Run
 from workflow.reporting.cells import text
-from workflow.reporting.measures import Measure, Measures
+from workflow.reporting.measures import EvaluatedRun, Measures
 from workflow.reporting.statistics.intervals import prediction
 from workflow.reporting.statistics.verdict import Ours, Tolerance
+from workflow.runtime.errors import InputError
 
 LOG = "LOG.md"
 HEAD = """\
@@ -39,7 +39,7 @@ has no interval.
 
 
 @dataclass(frozen=True)
-class Row:
+class AddressedRow:
     """A row of a table, by its address in the report, `<paper>/<table>/<row>`."""
 
     paper: Paper
@@ -47,7 +47,7 @@ class Row:
     name: str
 
     @classmethod
-    def at(cls, address: str, papers: Sequence[Paper]) -> "Row":
+    def at(cls, address: str, papers: Sequence[Paper]) -> "AddressedRow":
         """Find a row; InputError names the nearest part that there is."""
         parts = address.split("/")
         if len(parts) != 3:
@@ -55,11 +55,11 @@ class Row:
                 f'ROW="{address}": write <paper>/<table>/<row>, as in the addresses of the report'
             )
         by_name = {paper.name: paper for paper in papers}
-        known("ROW", "paper", parts[:1], by_name)
+        require_known("ROW", "paper", parts[:1], by_name)
         paper = by_name[parts[0]]
-        known(f"ROW={parts[0]}", "table", parts[1:2], paper.items("tables"))
+        require_known(f"ROW={parts[0]}", "table", parts[1:2], paper.items("tables"))
         rows = [row["id"] for row in paper.items("tables")[parts[1]]["rows"]]
-        known(f"ROW={parts[0]}/{parts[1]}", "row", parts[2:], rows)
+        require_known(f"ROW={parts[0]}/{parts[1]}", "row", parts[2:], rows)
         return cls(paper, *parts[1:])
 
     @property
@@ -107,7 +107,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Compared:
+class ReproducedNumber:
     """A new number beside the published seeds."""
 
     cell: str
@@ -122,7 +122,7 @@ class Compared:
         return f"{self.cell} {text(self.value)} {self.word} {self.beside}"
 
 
-def compare(row: Row, published: Measures, new: Measures) -> list[Compared]:
+def compare(row: AddressedRow, published: Measures, new: Measures) -> list[ReproducedNumber]:
     """Return each number of a row that both sides have, beside the published seeds."""
     found = []
     for cell, pair, metric in row.cells():
@@ -131,11 +131,11 @@ def compare(row: Row, published: Measures, new: Measures) -> list[Compared]:
             if values:
                 rule = metric.get("tolerance")
                 tolerance = Tolerance.of(rule, row.name) if rule else None
-                found.append(Compared(cell, value, *judged(value, values, tolerance)))
+                found.append(ReproducedNumber(cell, value, *judged(value, values, tolerance)))
     return found
 
 
-def _values(metric: Metric, behind: Iterable[Measure]) -> list[float | str]:
+def _values(metric: Metric, behind: Iterable[EvaluatedRun]) -> list[float | str]:
     scalars = (measure.of_metric(metric) for measure in behind)
     return [one.value for one in scalars if one is not None]
 
@@ -169,7 +169,9 @@ def judged(
     )
 
 
-def line(row: Row, found: Sequence[Compared], run: dict[str, Any], date: str, blas: str) -> str:
+def line(
+    row: AddressedRow, found: Sequence[ReproducedNumber], run: dict[str, Any], date: str, blas: str
+) -> str:
     """Return a line of the log.
 
     Args:

@@ -5,21 +5,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from model.store.checksums import check_files
-from workflow.errors import ReportingError
 from workflow.files import read_json
-from workflow.lines import read_lines
 from workflow.planning.plan import Plan
-from workflow.reporting.measures import Measure, Run, measure_of
+from workflow.reporting.measures import EvaluatedRun, RunRecord, measure_of
 from workflow.reporting.publication.current import (
     OTHER_ON_GPU,
     Now,
-    Traits,
+    RunFeatures,
     on_gpu,
     outdated,
     traits,
 )
 from workflow.reporting.texts import FOLDER, put_back
+from workflow.runtime.errors import ReportingError
+from workflow.runtime.integrity import check_files
+from workflow.runtime.json_lines import read_lines
 
 INDEX = "index.json"
 """Tells of each published run, and the checksum of what is not sealed as a whole."""
@@ -34,13 +34,13 @@ WITHHELD = ("pictures",)
 
 
 @dataclass(frozen=True)
-class Result:
+class RunResult:
     """A run with its measures."""
 
     path: Path
     """Of its measures; where they are published, `<file>#<line's key>`."""
     measures: dict[str, Any]
-    run: Run
+    run: RunRecord
     stale: str | None = None
     """Why it no longer counts, if so."""
 
@@ -50,7 +50,7 @@ class Result:
         return str(self.measures["identity"])
 
     @property
-    def traits(self) -> Traits:
+    def traits(self) -> RunFeatures:
         """What the run was made of."""
         evaluators = self.measures["evaluators"]
         return {**traits(self.run["spec"], evaluators), **on_gpu(self.run, evaluators)}
@@ -61,7 +61,7 @@ class Result:
         return str(self.run["spec"]["data"]["digest"])
 
     @property
-    def measure(self) -> Measure:
+    def measure(self) -> EvaluatedRun:
         """What tables, figures and claims are made of."""
         return measure_of(self.path, self.measures, self.run)
 
@@ -82,7 +82,7 @@ class Result:
         now, *earlier = (f"{one['device']}, {one['finished'][:10]}" for one in trainings)
         return f"{now}, in the place of {'; '.join(earlier)}" if earlier else ""
 
-    def publishable(self, before: "Result | None" = None) -> "Result":
+    def publishable(self, before: "RunResult | None" = None) -> "RunResult":
         """Return it with its per-example arrays rounded, those of photos empty.
 
         `replaces` of the run tells of other trainings of its identity that were published before.
@@ -129,7 +129,7 @@ def measures_of(plan: Plan, key: str) -> Path:
     return Path(plan.folder) / "measures" / f"{key}.json"
 
 
-def measured(plan: Plan, key: str) -> Result | None:
+def measured(plan: Plan, key: str) -> RunResult | None:
     """Return a run as it was measured, None where it was not.
 
     Whether it still counts today is not asked. Raises ReportingError when its run.json is missing
@@ -139,13 +139,13 @@ def measured(plan: Plan, key: str) -> Result | None:
     run_path = Path(plan.folder) / "runs" / key / "run.json"
     if not path.is_file():
         return None
-    result = Result(path, read_json(path), read_json(run_path))
+    result = RunResult(path, read_json(path), read_json(run_path))
     if result.measures.get("identity") != result.run.get("identity"):
         raise ReportingError(f"{path} and {run_path} are of different runs; run the job again.")
     return result
 
 
-def given(plan: Plan, now: Now) -> dict[str, Result]:
+def given(plan: Plan, now: Now) -> dict[str, RunResult]:
     """Return the runs of a plan that were measured, by `<experiment>/<variant>/seed-<n>`.
 
     Left-overs of other seeds or variants are not looked at.
@@ -162,7 +162,7 @@ def given(plan: Plan, now: Now) -> dict[str, Result]:
     return results
 
 
-def published(folder: Path) -> dict[str, Result]:
+def published(folder: Path) -> dict[str, RunResult]:
     """Return the runs published below `docs/reproduction/<scale>`; empty before the first time.
 
     Raises Damaged when a file or a line is not what was published.
@@ -180,7 +180,7 @@ def published(folder: Path) -> dict[str, Result]:
         for line, key in keys.items():
             run = runs[line]
             measures = put_back(run.pop("measures"), texts, file)
-            results[key] = Result(published_at(folder, key), measures, run, known[key]["stale"])
+            results[key] = RunResult(published_at(folder, key), measures, run, known[key]["stale"])
     check_files(folder, index["files"])
     return results
 
@@ -211,7 +211,7 @@ def key_at(place: str) -> str:
     return f"{Path(file).stem}/{line}"
 
 
-def merge(old: Mapping[str, Result], new: Mapping[str, Result]) -> dict[str, Result]:
+def combine(old: Mapping[str, RunResult], new: Mapping[str, RunResult]) -> dict[str, RunResult]:
     """Return what is published once `new` has joined `old`; neither is changed.
 
     A run that is published already with the same identity and measuring code is kept as it is,
@@ -232,7 +232,7 @@ def merge(old: Mapping[str, Result], new: Mapping[str, Result]) -> dict[str, Res
     return dict(sorted(merged.items()))
 
 
-def judged(results: Mapping[str, Result], now: Now) -> dict[str, Result]:
+def judged(results: Mapping[str, RunResult], now: Now) -> dict[str, RunResult]:
     """Return the results with `stale` as it is today.
 
     A run is stale when its variant is gone or made of something else today, or when the data of a

@@ -5,21 +5,18 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from model.store.checksums import Damaged
 from workflow import PUBLISHED
 from workflow.definitions.paper import Paper
-from workflow.errors import ReportingError
-from workflow.failure import last_error
 from workflow.planning.corpora import DescribedCorpus
 from workflow.planning.plan import Plan
 from workflow.reporting.page.page import render, write_page
 from workflow.reporting.page.runs import Recorded
 from workflow.reporting.publication.current import Now
 from workflow.reporting.publication.headline import headline
-from workflow.reporting.publication.outputs import Known, facts_at, make_all
+from workflow.reporting.publication.outputs import FactsSource, facts_at, make_all
 from workflow.reporting.publication.publishing import facts_told
 from workflow.reporting.publication.results import (
-    Result,
+    RunResult,
     judged,
     measured,
     planned_runs,
@@ -27,6 +24,9 @@ from workflow.reporting.publication.results import (
 )
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.tables.corpora import Facts
+from workflow.runtime.errors import ReportingError
+from workflow.runtime.failure import last_error
+from workflow.runtime.integrity import Damaged
 
 NAME = "so_far"
 """The folder below the scale's; no rule of the workflow reads or writes it."""
@@ -113,9 +113,9 @@ def write_so_far(
     return SoFar(made / "report.html", mine, len(keys), others, [*broken, *left_out, *reasons])
 
 
-def _measured(plan: Plan) -> tuple[dict[str, Result], list[str]]:
+def _measured(plan: Plan) -> tuple[dict[str, RunResult], list[str]]:
     """Return the measured runs, and why files of others can't be used."""
-    whole: dict[str, Result] = {}
+    whole: dict[str, RunResult] = {}
     broken = []
     for key in planned_runs(plan):
         try:
@@ -142,14 +142,14 @@ def _by_variant(failed: Mapping[str, str]) -> dict[str, str]:
     return {key.rpartition("/")[0]: reason for key, reason in failed.items()}
 
 
-def _counting(whole: Mapping[str, Result], now: Now) -> tuple[dict[str, Result], list[str]]:
+def _counting(whole: Mapping[str, RunResult], now: Now) -> tuple[dict[str, RunResult], list[str]]:
     """Return the runs that count today, and which others don't and why."""
     results = judged(whole, now)
     left_out = [f"{key}: {result.stale}" for key, result in results.items() if result.stale]
     return {key: result for key, result in results.items() if not result.stale}, left_out
 
 
-def _either(one: Known, other: Known) -> Known:
+def _either(one: FactsSource, other: FactsSource) -> FactsSource:
     """Return what knows the facts that one knows, or the other, whose count where both do."""
 
     def known(paper: Paper, name: str, rows: Mapping[str, DescribedCorpus]) -> dict[str, Facts]:

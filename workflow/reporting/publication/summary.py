@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from workflow.definitions.paper import PAPERS, Paper
-from workflow.errors import ReportingError
 from workflow.planning.experiments import load_experiments
 from workflow.reporting.claims.caveats import Caveats
 from workflow.reporting.claims.judged import JudgedClaim, claims_in
 from workflow.reporting.claims.markdown import claims_table
 from workflow.reporting.page.headline import Headline
 from workflow.reporting.publication.headline import claims_by_paper, headline, sentence
+from workflow.runtime.errors import ReportingError
 
 ORDER = ("paper", "lite")
 """The scales that are shown: of those published the first; others have pages of their own."""

@@ -8,22 +8,21 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import numpy as np
 from safetensors import safe_open
 from safetensors.numpy import load_file, save
 
-from model.store.files import write_atomically
 from workflow.definitions.explorer import Task, models_at
 from workflow.definitions.paper import Paper
-from workflow.errors import ReportingError
 from workflow.planning.plan import Plan, named
-from workflow.reporting.explorer.shown import Shown
-from workflow.reporting.publication.results import Result, by_experiment
+from workflow.reporting.explorer.shown import ExplorerRun
+from workflow.reporting.explorer.weights import Arrays
+from workflow.reporting.publication.results import RunResult, by_experiment
+from workflow.runtime.atomic import write_atomically
+from workflow.runtime.errors import ReportingError
 
 FOLDER = "weights"
 IDENTITIES = "identities"
 """In the metadata: JSON, from `<variant>/seed-<n>` to the run's identity."""
-Arrays = Mapping[str, np.ndarray]
 LIMIT = 10_000_000
 """Most bytes of all weights of a scale."""
 
@@ -43,18 +42,18 @@ def published_weights(folder: Path) -> dict[str, str]:
     return found
 
 
-def published_runs(folder: Path, results: Mapping[str, Result]) -> list[Shown]:
+def published_runs(folder: Path, results: Mapping[str, RunResult]) -> list[ExplorerRun]:
     """Return those of the published results that count and whose weights are published."""
     known = published_weights(folder)
     return [
-        Shown(results[key].run, weights_of(folder, experiment), f"{line}/")
+        ExplorerRun(results[key].run, weights_of(folder, experiment), f"{line}/")
         for experiment, keys in by_experiment(known).items()
         for line, key in keys.items()
         if key in results and results[key].identity == known[key] and not results[key].stale
     ]
 
 
-def write_weights(plan: Plan, folder: Path, aside: Path, results: Mapping[str, Result]) -> None:
+def write_weights(plan: Plan, folder: Path, aside: Path, results: Mapping[str, RunResult]) -> None:
     """Write the weights of each model that the explorer shows at a scale, of its lowest seed.
 
     Those of a run that is here are written anew, rounded as the page has them; others are kept as
@@ -106,7 +105,7 @@ def _kept(file: Path, line: str) -> Arrays:
     }
 
 
-def _models(plan: Plan, results: Mapping[str, Result]) -> Iterator[tuple[Task, list[str]]]:
+def _models(plan: Plan, results: Mapping[str, RunResult]) -> Iterator[tuple[Task, list[str]]]:
     """Yield task and the published runs that count of each model, lowest seed first."""
     keys = sorted((key for key, it in results.items() if not it.stale), key=lambda key: named(key))
     for paper in Paper.all(plan.mechanisms):
@@ -116,17 +115,17 @@ def _models(plan: Plan, results: Mapping[str, Result]) -> Iterator[tuple[Task, l
                 yield task, [key for key in keys if named(key)[:2] == mine]
 
 
-def _here(plan: Plan, key: str, identity: str) -> Shown | None:
+def _here(plan: Plan, key: str, identity: str) -> ExplorerRun | None:
     """Return a run if it is here with its data, and is the published one."""
     path = Path(plan.folder) / "runs" / key / "run.json"
     if not path.is_file() or not (path.parent / "weights.safetensors").is_file():
         return None
-    run = Shown.of(path)
+    run = ExplorerRun.of(path)
     there = run.data(Path(plan.results) / "data") / "manifest.json"
     return run if run.record["identity"] == identity and there.is_file() else None
 
 
-def _rounded(run: Shown, task: Task, data: Path) -> Arrays:
+def _rounded(run: ExplorerRun, task: Task, data: Path) -> Arrays:
     """Return the weights of a run as the page has them, by their names in the model."""
     # What computes is slow to import; only what has weights to read waits for it.
     from workflow.reporting.explorer.data import corpus_of

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workflow.definitions.tables import Metric
-from workflow.reporting.measures import Measure, Scalar
+from workflow.reporting.measures import EvaluatedRun, MetricValue
 from workflow.reporting.statistics import intervals
 from workflow.reporting.statistics.verdict import Ours
 
@@ -13,7 +13,9 @@ Spread = dict[str, Any]
 """The columns of a cell from `statistic` to `ci_high`, but for the printed ones."""
 
 
-def ours_of(metric: Metric, statistic: str, behind: Sequence[Measure]) -> tuple[Ours, list[Scalar]]:
+def ours_of(
+    metric: Metric, statistic: str, behind: Sequence[EvaluatedRun]
+) -> tuple[Ours, list[MetricValue]]:
     """Return our value over the runs that have the metric, and their scalars.
 
     The value is `UNDEFINED` where the metric was measured, but has a value in no run.  That of a
@@ -44,7 +46,7 @@ def over_runs(ours: Ours) -> Spread:
     return _spread(ours, "runs", ours.std, ours.runs, ends)
 
 
-def over_outcomes(metric: Mapping[str, Any], ours: Ours, behind: Sequence[Measure]) -> Spread:
+def over_outcomes(metric: Mapping[str, Any], ours: Ours, behind: Sequence[EvaluatedRun]) -> Spread:
     """Return the spread of a proportion: no deviation, and its exact interval from one run on.
 
     Raises ReportingError when the measure of a run is neither 0 nor 1.
@@ -55,7 +57,7 @@ def over_outcomes(metric: Mapping[str, Any], ours: Ours, behind: Sequence[Measur
     return _spread(ours, "runs", n=ours.runs, ends=ends)
 
 
-def over_examples(ours: Ours, arrays: Sequence[Any], scalars: Sequence[Scalar]) -> Spread:
+def over_examples(ours: Ours, arrays: Sequence[Any], scalars: Sequence[MetricValue]) -> Spread:
     """Return the spread of a cell over examples; `arrays` are per-example values of each run.
 
     The standard deviation is pooled over runs; the interval is of the per-example values averaged

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from workflow.errors import ReportingError
 from workflow.reporting.statistics.intervals import LEVEL, common
+from workflow.runtime.errors import ReportingError
 
 SAMPLES, SEED = 10_000, 12345
 CHUNK = 500

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from workflow.definitions.experiments import ScaleName
-from workflow.reporting.measures import Measure
+from workflow.reporting.measures import EvaluatedRun
 
 
 def base_scale(scale: str) -> ScaleName:
@@ -23,7 +23,7 @@ def hindrances_of_scale(scale: str) -> list[str]:
 
 
 def hindrances(
-    scale: str, conditions: Sequence[Mapping[str, Any]], measures: Sequence[Measure]
+    scale: str, conditions: Sequence[Mapping[str, Any]], measures: Sequence[EvaluatedRun]
 ) -> list[str]:
     """Return the reasons why these measures can't be compared with the paper; empty if they can.
 
@@ -39,7 +39,7 @@ def hindrances(
     return reasons
 
 
-def _applies(when: Mapping[str, Any], measure: Measure) -> bool:
+def _applies(when: Mapping[str, Any], measure: EvaluatedRun) -> bool:
     return all(_matches(wanted, measure.setting(key)) for key, wanted in when.items())
 
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from workflow.reporting.measures import Measure
+from workflow.reporting.measures import EvaluatedRun
 from workflow.reporting.statistics.verdict import Between
 
 DIGITS = 4
@@ -36,7 +36,7 @@ class Crossing:
     """Number of examples behind each run's agreement, and so its performance."""
 
 
-def crossing(name: str, behind: Sequence[Measure]) -> Crossing | str:
+def crossing(name: str, behind: Sequence[EvaluatedRun]) -> Crossing | str:
     """Return the mean crossing of all runs of a variant that have one, or why there is none.
 
     Args:
@@ -66,7 +66,9 @@ def _agreement(name: str) -> str:
     return name.replace("xi_", "")
 
 
-def _performance(name: str, measure: Measure, behind: Sequence[Measure]) -> np.ndarray | None:
+def _performance(
+    name: str, measure: EvaluatedRun, behind: Sequence[EvaluatedRun]
+) -> np.ndarray | None:
     """Return the mean performance along training of the runs that one is compared with."""
     evaluator = name.partition(".")[0]
     wanted = set(measure.records.get(f"{evaluator}.others", ()))
@@ -77,7 +79,7 @@ def _performance(name: str, measure: Measure, behind: Sequence[Measure]) -> np.n
     return np.asarray(np.mean(np.array(curves, dtype=float), axis=0))
 
 
-def _between(name: str, measure: Measure, performance: np.ndarray) -> Between | None:
+def _between(name: str, measure: EvaluatedRun, performance: np.ndarray) -> Between | None:
     """Return performance before and at a run's crossing; None if at the first checkpoint."""
     evaluator, _, metric = name.partition(".")
     prefix = metric.partition("xi_")[0]

@@ -62,7 +62,7 @@ class Decision:
     """The number of seeds with which the test set of today could, too."""
 
 
-class Asked(NamedTuple):
+class Hypothesis(NamedTuple):
     """What a claim asks of a difference."""
 
     direction: str
@@ -89,7 +89,7 @@ OTHER_TIMES = Decision("undecided", "timed by code before a change of it, and af
 NOT_RUN = Decision("not run", "no pair of runs")
 
 
-def decide_runs(differences: Sequence[float], asked: Asked) -> Decision:
+def decide_runs(differences: Sequence[float], asked: Hypothesis) -> Decision:
     """Decide on paired runs by left - right of each seed."""
     if not differences:
         return NOT_RUN
@@ -100,7 +100,7 @@ def decide_runs(differences: Sequence[float], asked: Asked) -> Decision:
 def decide_examples(
     differences: Sequence[float],
     by_seed: Sequence[float],
-    asked: Asked,
+    asked: Hypothesis,
     common: float | None = None,
 ) -> Decision:
     """Decide on paired examples.
@@ -122,7 +122,7 @@ def decide_examples(
     return _decide(mean, test_set, by_seed, asked, n, common)
 
 
-def decide_corpora(pairs: Sequence[tuple[np.ndarray, np.ndarray]], asked: Asked) -> Decision:
+def decide_corpora(pairs: Sequence[tuple[np.ndarray, np.ndarray]], asked: Hypothesis) -> Decision:
     """Decide on BLEU by the counts of both systems, by seed; see `bootstrap.statistics`."""
     if not pairs:
         return NOT_RUN
@@ -143,7 +143,7 @@ def _decide(
     estimate: float,
     test_set: Callable[[float], Interval | None],
     by_seed: Sequence[float],
-    asked: Asked,
+    asked: Hypothesis,
     n: int,
     common: float | None = None,
 ) -> Decision:
@@ -176,7 +176,7 @@ def _decide(
 
 
 def _beside_test_set(
-    decision: Decision, half: float, asked: Asked, common: float | None
+    decision: Decision, half: float, asked: Hypothesis, common: float | None
 ) -> Decision:
     """Return a decision with what a test set that is too small would need.
 
@@ -211,7 +211,7 @@ def _unplanned(seeds: int) -> str:
 
 def _by_interval(
     of_look: Callable[[float], Interval],
-    asked: Asked,
+    asked: Hypothesis,
     estimate: float,
     n: int,
     by_seed: tuple[float, ...] = (),
@@ -246,7 +246,9 @@ def without_spread(by_seed: Sequence[float]) -> bool:
     return len(by_seed) < SPREAD and len(set(by_seed)) == 1
 
 
-def decide_proportions(left: Sequence[int], right: Sequence[int] | float, asked: Asked) -> Decision:
+def decide_proportions(
+    left: Sequence[int], right: Sequence[int] | float, asked: Hypothesis
+) -> Decision:
     """Decide on two fractions.
 
     Against a fixed 0 or 1 one run that differs shows it, which is no test.
@@ -271,7 +273,9 @@ def decide_proportions(left: Sequence[int], right: Sequence[int] | float, asked:
     return replace(decision, p=None) if fixed in (0, 1) else decision
 
 
-def _of_counts(counts: Sequence[tuple[int, int]], fixed: float | None, asked: Asked) -> Decision:
+def _of_counts(
+    counts: Sequence[tuple[int, int]], fixed: float | None, asked: Hypothesis
+) -> Decision:
     """Decide on one fraction beside a fixed one, or on two; each is (successes, n)."""
     shares, runs = [count / n for count, n in counts], sum(n for _, n in counts)
     if fixed is not None:
@@ -296,7 +300,9 @@ def _of_counts(counts: Sequence[tuple[int, int]], fixed: float | None, asked: As
     return replace(decision, verdict="undecided", reason=reason, p=p)
 
 
-def _runs_needed(decision: Decision, runs: int, fixed: float | None, asked: Asked) -> int | None:
+def _runs_needed(
+    decision: Decision, runs: int, fixed: float | None, asked: Hypothesis
+) -> int | None:
     """Return with how many runs a side it is decided if all agree; None with as many already."""
     above = (decision.estimate or 0) >= asked.margin
     for n in range(2, MOST_RUNS):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy import special
 
-from workflow.errors import ReportingError
+from workflow.runtime.errors import ReportingError
 
 LEVEL = 0.95
 Interval = tuple[float, float]

@@ -12,9 +12,9 @@ from typing import Any, Literal, get_args
 
 from workflow.definitions.expected import Printed
 
-Compared = Literal["reproduced", "within, one seed", "within, seeds apart", "near", "differs"]
-Word = Literal[Compared, "wide tolerance", "second reading", "not comparable", "not run"]
-COMPARED: tuple[Compared, ...] = get_args(Compared)
+ComparedWord = Literal["reproduced", "within, one seed", "within, seeds apart", "near", "differs"]
+Word = Literal[ComparedWord, "wide tolerance", "second reading", "not comparable", "not run"]
+COMPARED: tuple[ComparedWord, ...] = get_args(ComparedWord)
 """The verdicts proper, the best first."""
 WORDS: tuple[Word, ...] = get_args(Word)
 NEAR = 2

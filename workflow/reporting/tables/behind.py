@@ -8,8 +8,14 @@ from typing import Any, cast
 
 from workflow.definitions import cells as needs
 from workflow.definitions.paper import Paper
-from workflow.definitions.tables import Column, Metric, Row, Table
-from workflow.reporting.measures import Measure, Scalar, by_usual_device, device_of, partners
+from workflow.definitions.tables import Column, Metric, Table, TableRow
+from workflow.reporting.measures import (
+    EvaluatedRun,
+    MetricValue,
+    by_usual_device,
+    device_of,
+    partners,
+)
 from workflow.reporting.overlaid import Overlaid, changes_behind, exchanged
 from workflow.reporting.statistics.verdict import Ours
 from workflow.reporting.tables.footnotes import on_device
@@ -40,21 +46,21 @@ class CellMetric:
     """A row and a column of a table, and one of the metrics that are shown there."""
 
     context: Context
-    row: Row
+    row: TableRow
     column: Column
     called: str
     """The metric's name."""
     metric: Metric
-    measured: Sequence[Measure]
+    measured: Sequence[EvaluatedRun]
     """The runs of the variant."""
 
     @cached_property
-    def timed(self) -> Sequence[Measure]:
+    def timed(self) -> Sequence[EvaluatedRun]:
         """The runs but those whose timings are of another kind of machine, or of other code."""
         return [run for run in self.measured if not run.left_out(self.metric["measure"])]
 
     @cached_property
-    def behind(self) -> Sequence[Measure]:
+    def behind(self) -> Sequence[EvaluatedRun]:
         """The runs that the cell shows: of a number those of one device, of a text the first.
 
         Texts have no mean.
@@ -88,7 +94,9 @@ def columns_of(place: CellMetric, ours: Ours) -> dict[str, Any]:
     }
 
 
-def notes_on(place: CellMetric, scalars: Sequence[Scalar], columns: Mapping[str, Any]) -> list[str]:
+def notes_on(
+    place: CellMetric, scalars: Sequence[MetricValue], columns: Mapping[str, Any]
+) -> list[str]:
     """Return notes on the runs behind a cell: how they count, which are left out, which failed."""
     share = bool(place.metric.get("proportion")) and bool(scalars)
     return [
@@ -125,7 +133,7 @@ def _on_other_devices(place: CellMetric) -> list[dict[str, Any]]:
     return found
 
 
-def _numbers(metric: Metric, runs: Sequence[Measure]) -> list[float]:
+def _numbers(metric: Metric, runs: Sequence[EvaluatedRun]) -> list[float]:
     """Return the numbers that runs have for a metric."""
     scalars = (run.of_metric(metric) for run in runs)
     return [one.value for one in scalars if one and isinstance(one.value, float | int)]

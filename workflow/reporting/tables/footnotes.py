@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from workflow.reporting.cells import Cell
-from workflow.reporting.measures import Run
+from workflow.reporting.measures import RunRecord
 
 NAMED = 8
 """So many cells with fewer runs than their row are named; more are not."""
@@ -100,7 +100,7 @@ def other_devices(cells: Iterable[Cell]) -> list[str]:
     return [f"No mean is over two devices, nor do rows of two compare. Other devices: {named}."]
 
 
-def trained_on(runs: Mapping[str, Run]) -> str:
+def trained_on(runs: Mapping[str, RunRecord]) -> str:
     """Say on what and in which precision the runs behind a table were trained."""
     kinds = Counter(
         f"{run['cpu'] if run['device'] == 'cpu' else run['device']} in {run['precision']}"

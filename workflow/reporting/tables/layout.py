@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from workflow.definitions.cells import cells, format_of, metrics_of, row_name
-from workflow.definitions.tables import Metric, Row, Tables
+from workflow.definitions.tables import Metric, TableRow, Tables
 from workflow.reporting.cells import Cell, LongForm, records, value_of
 from workflow.reporting.overlaid import CAPTION, on_other_data, overlaid
 from workflow.reporting.statistics.aggregates import UNDEFINED
@@ -117,7 +117,7 @@ def _label(label: object, data: Mapping[str, str], name: str | None = None) -> s
 
 
 def _texts(
-    definitions: Tables, name: str, given: Sequence[Cell], rows: Sequence[Row]
+    definitions: Tables, name: str, given: Sequence[Cell], rows: Sequence[TableRow]
 ) -> pd.DataFrame:
     """Return the texts of some rows, see `Grid.texts`."""
     table, metrics = definitions["tables"][name], definitions["metrics"]

@@ -13,11 +13,10 @@ import pandas as pd
 from workflow.definitions import cells as needs
 from workflow.definitions.expected import Expected, Printed
 from workflow.definitions.paper import Paper
-from workflow.definitions.tables import Column, Metric, Row
-from workflow.errors import ReportingError
+from workflow.definitions.tables import Column, Metric, TableRow
 from workflow.reporting.bounds import bounds_of
 from workflow.reporting.cells import Cell, LongForm, frame, key_of, record, records
-from workflow.reporting.measures import Measure, Measures, Scalar, numbers_of, provenance
+from workflow.reporting.measures import EvaluatedRun, Measures, MetricValue, numbers_of, provenance
 from workflow.reporting.overlaid import NOTHING, Overlaid
 from workflow.reporting.statistics.aggregates import (
     UNDEFINED,
@@ -32,6 +31,7 @@ from workflow.reporting.statistics.comparability import base_scale, hindrances
 from workflow.reporting.statistics.crossing import Crossing, crossing
 from workflow.reporting.statistics.verdict import Between, Ours, Tolerance, judge
 from workflow.reporting.tables.behind import CellMetric, Context, columns_of, notes_on
+from workflow.runtime.errors import ReportingError
 
 QUOTED = "quoted"
 """In the place of a verdict, for what the paper itself quotes from others and nobody runs."""
@@ -78,7 +78,9 @@ def build(
     return LongForm(frame(cell for place in places for cell in _cells(place)), about)
 
 
-def _measured(context: Context, row: Row, column: Column, measures: Measures) -> list[Measure]:
+def _measured(
+    context: Context, row: TableRow, column: Column, measures: Measures
+) -> list[EvaluatedRun]:
     """Return the runs of the variant behind a row and a column; none of what a paper quotes."""
     return [] if row.get("quoted") else measures.of(*needs.behind_cell(context.table, row, column))
 
@@ -101,7 +103,7 @@ def _cells(place: CellMetric) -> list[dict[str, Any]]:
     return cells + [_of_seeds(place, cells[0], spread) for spread in other if ours.runs]
 
 
-def _spreads(place: CellMetric, ours: Ours, scalars: Sequence[Scalar]) -> list[Spread]:
+def _spreads(place: CellMetric, ours: Ours, scalars: Sequence[MetricValue]) -> list[Spread]:
     """Return the spread of a place's cells, and that over runs where it is over examples."""
     metric, measure = place.metric, place.metric["measure"]
     share = bool(metric.get("proportion"))
@@ -129,7 +131,9 @@ def _hindrances(place: CellMetric, ours: Ours) -> list[str]:
     return why + (["our value is undefined"] if ours.mean == UNDEFINED else [])
 
 
-def _of_place(place: CellMetric, number: Expected, scalars: Sequence[Scalar]) -> dict[str, Any]:
+def _of_place(
+    place: CellMetric, number: Expected, scalars: Sequence[MetricValue]
+) -> dict[str, Any]:
     """Return the columns that say where a cell stands, and beside which number."""
     return {
         "paper": place.context.paper.name,
@@ -211,7 +215,7 @@ def _difference(place: CellMetric, cell: Cell) -> str | None:
     return None
 
 
-def _unit(metric: Metric, scalars: Sequence[Scalar]) -> str:
+def _unit(metric: Metric, scalars: Sequence[MetricValue]) -> str:
     """Return the unit of a cell, which the evaluator says, empty where nothing is measured.
 
     Raises ReportingError when runs differ in it.
@@ -241,7 +245,7 @@ def _crossed(place: CellMetric, ours: Ours) -> tuple[Ours, Sequence[Between], li
     return ours, found.course or _chance(metric, behind), []
 
 
-def _chance(metric: Metric, behind: Sequence[Measure]) -> Sequence[Between]:
+def _chance(metric: Metric, behind: Sequence[EvaluatedRun]) -> Sequence[Between]:
     """Return what a random order has in place of a metric: the measure with `_chance` behind."""
     values = numbers_of(behind, f"{metric['measure']}_chance")
     return [(sum(values) / len(values),) * 2] if values else []

@@ -16,7 +16,7 @@ WIDE, BESIDE = 110, 3
 """Letters that a line of GitHub's pages has room for, and what a column takes beside its own."""
 TOGETHER = "\u00a0"
 """A space at which no line is broken."""
-Lines = Sequence[Sequence[str]]
+TextTable = Sequence[Sequence[str]]
 
 
 def markdown(definitions: Tables, name: str, shown: Grid, scale: str) -> str:
@@ -42,7 +42,7 @@ def _tables(shown: Grid) -> Iterator[str]:
     yield from _parts(lines, first)
 
 
-def _fits(lines: Lines) -> bool:
+def _fits(lines: TextTable) -> bool:
     """Say whether a table is seen at once, its texts broken between words."""
     widths = [max(map(_longest, column)) + BESIDE for column in zip(*lines, strict=True)]
     return len(widths) <= MOST and sum(widths) <= WIDE
@@ -52,7 +52,7 @@ def _longest(text: str) -> int:
     return max(map(len, text.split(" ")))
 
 
-def _parts(lines: Lines, first: int) -> Iterator[str]:
+def _parts(lines: TextTable, first: int) -> Iterator[str]:
     """Yield a table in as few equal parts as fit, below headings; each has the `first` columns."""
     size = len(lines[0]) - first
     for count in range(1, size + 1):
@@ -67,7 +67,7 @@ def _parts(lines: Lines, first: int) -> Iterator[str]:
         yield _table(part, first)
 
 
-def _table(lines: Lines, first: int) -> str:
+def _table(lines: TextTable, first: int) -> str:
     """Return a table; a group is named in the first of its rows."""
     head, *rows = ([markdown_cell(text) for text in line] for line in lines)
     group = ""

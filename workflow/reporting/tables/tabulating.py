@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from model.store.checksums import Damaged
 from workflow.definitions.paper import Paper
 from workflow.definitions.tables import Tables
-from workflow.errors import ReportingError
 from workflow.files import write_sidecar, write_text
 from workflow.reporting.cells import LongForm, csv_of, read_table, sidecar_of
 from workflow.reporting.measures import Measures
@@ -16,6 +14,8 @@ from workflow.reporting.tables import layout
 from workflow.reporting.tables.latex import latex
 from workflow.reporting.tables.long_form import build
 from workflow.reporting.tables.markdown import markdown
+from workflow.runtime.errors import ReportingError
+from workflow.runtime.integrity import Damaged
 
 
 def tabulate(

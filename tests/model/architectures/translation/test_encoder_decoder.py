@@ -15,10 +15,10 @@ from model.layers.cached_attention import Attend
 from model.normalizers.gumbel import Gumbel
 from model.normalizers.softmax import Softmax
 from model.normalizers.topk import TopK
-from model.training.mechanism_check import check_mechanisms
 from tests.model.compare import close
 from tests.model.specs import part
 from tests.model.translators import MECHANISMS, SIZES, make, sides
+from workflow.runtime.mechanism_check import check_mechanisms
 
 
 def linear(layer: nn.Linear, x: Tensor, part: int = 0, parts: int = 1) -> Tensor:

@@ -10,11 +10,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from model.probes.checkpoint_ranks import Record, SplitRecord, ranks
 from model.probes.kendall import tau_b
 from model.probes.learning.agreement import Xi, agreement, chance, xi
 from model.probes.learning.agreements import PAIRS, bootstrap, learning
 from model.probes.measure import Subject
-from model.store.record import Record, SplitRecord, ranks
 
 VALUE = st.integers(-2, 2).map(float) | st.floats(-3, 3)
 

@@ -1,0 +1,1 @@
+"""Faults on purpose: what takes minutes or hours, and CI runs beside the suite."""

@@ -1,0 +1,740 @@
+"""What is no attention mechanism is refused before training, with the reason."""
+
+import os
+import random
+import signal
+import sys
+import types
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn.modules.module import (
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+)
+
+from tests.model.corpora import write_corpus
+from tests.model.parallel import write_parallel
+from tests.model.specs import SOFTMAX, part
+from workflow.runtime.mechanism_check import check_mechanisms
+from workflow.runtime.process_state import read_states
+
+NORMALIZERS = [
+    SOFTMAX,
+    part("normalizers.topk:TopK", k=3),
+    part("normalizers.sparsemax:Sparsemax"),
+    part("normalizers.entmax15:Entmax15"),
+    part("normalizers.entmax_alpha:EntmaxAlpha", heads=4),
+    part("normalizers.gumbel:Gumbel", straight_through=True),
+    part("normalizers.softpick:Softpick"),
+    part("normalizers.length_scaled:ASEntmax", heads=4),
+    part("normalizers.length_scaled:SSMax", heads=4),
+    part("normalizers.selective:Selective"),
+    part("normalizers.rela:ReLA", width=16),
+    part("normalizers.differential:Differential", head_width=4),
+]
+CONTEXT = "architectures.context_transformer:ContextTransformer"
+
+
+TRAINING = "given scores (2, 4, 5, 7) in training, "
+OF_ONE = "given scores (3, 4, 1, 1) in training, "
+
+
+def model(node: dict) -> dict:
+    """A classifier's node with a normaliser."""
+    encoder = part("architectures.transformer:Transformer", heads=4, normalizer=node)
+    return part("architectures.classifier:Classifier", encoder=encoder)
+
+
+class Constant(nn.Module):
+    """Weights that no score changes."""
+
+    def forward(self, scores):
+        seen = scores.isfinite().float()
+        return seen / seen.sum(-1, keepdim=True)
+
+
+class Careless(nn.Module):
+    """A learned factor on -inf: the weights are right, and the factor's gradient is no number."""
+
+    def __init__(self):
+        super().__init__()
+        self.factor = nn.Parameter(torch.ones(()))
+
+    def forward(self, scores):
+        return (scores * self.factor).softmax(-1)
+
+
+class Placed(Careless):
+    """Fails with the device of the scores and of its factor."""
+
+    def forward(self, scores):
+        raise TypeError(f"{scores.device} {self.factor.device}")
+
+
+class Hasty(nn.Module):
+    """Softmax in training, and weights that do not sum to 1 afterwards."""
+
+    def forward(self, scores):
+        return scores.softmax(-1) * (1 if self.training else 3)
+
+
+def endless(scores):
+    """Softmax whose gradient is not finite."""
+    return scores.softmax(-1) + 0 * (scores.detach() - scores).clamp(max=0).sqrt().nan_to_num()
+
+
+def for_few(scores):
+    """Softmax for one number of queries and of keys."""
+    return (scores + torch.zeros(5, 7)).softmax(-1)[:, :, : scores.shape[2]]
+
+
+def failing(error):
+    """A mechanism that raises, told of the shape that it is given."""
+
+    def mine(scores):
+        raise type(error)(*error.args or (tuple(scores.shape),))
+
+    return mine
+
+
+FAULTS = [
+    (lambda scores: None, TRAINING + "it returns NoneType, no tensor"),
+    (lambda scores: scores.amax(-1), TRAINING + "its weights have the shape (2, 4, 5)"),
+    (lambda s: (0 * s).softmax(-1), TRAINING + "some weights are not finite; take the -inf"),
+    (lambda s: 2 * s.softmax(-1) - 1 / s.shape[-1], TRAINING + "some weights are negative"),
+    (lambda s: torch.ones_like(s) / s.shape[-1], TRAINING + "masked keys get a weight"),
+    (lambda s: 2 * s.softmax(-1), TRAINING + "rows sum to 2 to 2, not to 1"),
+    (endless, TRAINING + "the gradient of its weights is not finite"),
+    (Careless, TRAINING + "the gradient of its weights is not finite; mind the"),
+    (lambda scores: 1 / 0, TRAINING + "it fails with ZeroDivisionError: division by zero"),
+    (lambda s: s.exp_() / s.sum(), TRAINING + "it changes the scores that it is given; compute"),
+    (
+        lambda s: (s + torch.zeros(7)).softmax(-1),
+        OF_ONE + "its weights have the shape (3, 4, 1, 7)",
+    ),
+    (for_few, OF_ONE),
+    (Hasty, "given scores (2, 4, 5, 7) after training, rows sum to 3 to 3, not to 1"),
+]
+
+
+@pytest.fixture
+def own(monkeypatch):
+    """The model's node with a mechanism of the user's module."""
+    module = types.ModuleType("own_attention")
+    monkeypatch.setitem(sys.modules, "own_attention", module)
+
+    def of(mechanism):
+        module.mine = mechanism
+        return model({"path": "own_attention:mine"})
+
+    return of
+
+
+def said_of(node, **options):
+    """The sentence about a mechanism, up to what all such sentences end with."""
+    with pytest.raises(ValueError) as caught:
+        check_mechanisms(node, **options)
+    sentence, _, rest = str(caught.value).partition(". It maps scores (B, H, T, S), ")
+    assert rest == "masked keys at -inf, to weights (docs/own_mechanism.md)."
+    return sentence.partition(" is no attention mechanism: ")[::2]
+
+
+@pytest.mark.parametrize("node", NORMALIZERS, ids=lambda node: node["path"])
+def test_the_projects_own_pass_and_the_random_state_stays(node):
+    state = torch.get_rng_state()
+    check_mechanisms(around(node))
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def stating(rows, **stated):
+    """A mechanism that states something; `rows` makes its weights of softmax's and the scores."""
+    return type("Stating", (nn.Module,), {
+        "forward": lambda self, scores: rows(scores.softmax(-1), scores), **stated,
+    })  # fmt: skip
+
+
+def half(weights, scores):
+    return weights / 2
+
+
+def double(weights, scores):
+    return 2 * weights
+
+
+def below(weights, scores):
+    """Rows that sum to 1 and have weights below 0."""
+    seen = scores.isfinite().float()
+    return 3 * weights - 2 * seen / seen.sum(-1, keepdim=True)
+
+
+def negative(weights, scores):
+    """Rows that sum to -1."""
+    return -weights
+
+
+MEANT = "; where that is meant, state "
+CONTRACT = [
+    (half, {}, f'rows sum to 0.5 to 0.5, not to 1{MEANT}sum = "at most one" in its class'),
+    (double, {}, f'rows sum to 2 to 2, not to 1{MEANT}sum = "free" in its class'),
+    (below, {}, f'some weights are negative{MEANT}sign = "any" in its class'),
+    (half, {"sum": "one"}, "rows sum to 0.5 to 0.5, not to 1"),
+    (double, {"sum": "at most one"}, "rows sum to 2 to 2, not to at most 1"),
+    (below, {"sign": "positive"}, "some weights are negative"),
+    (below, {"sum": "free"}, f'some weights are negative{MEANT}sign = "any" in its class'),
+    (
+        negative,
+        {"sign": "any"},
+        f'rows sum to -1 to -1, not to 1{MEANT}sum = "at most one" in its class',
+    ),
+    (half, {"sum": "at most one"}, ""),
+    (double, {"sum": "free"}, ""),
+    (below, {"sign": "any"}, ""),
+    (negative, {"sign": "any", "sum": "free"}, ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rows", "stated", "fault"), CONTRACT)
+def test_what_rows_are_is_what_a_mechanism_states(own, rows, stated, fault):
+    node = own(stating(rows, **stated))
+    if fault:
+        assert said_of(node)[1] == TRAINING + fault
+    else:
+        check_mechanisms(node)
+
+
+def test_what_can_be_stated_is_told(own):
+    said = said_of(own(stating(double, sum="two")))[1]
+    assert said == "its sum is 'two'; state one of 'one', 'at most one', 'free'"
+    said = said_of(own(stating(below, sign="negative")))[1]
+    assert said == "its sign is 'negative'; state one of 'positive', 'any'"
+
+
+def around(node):
+    """A model whose encoder takes a step after reading."""
+    found = model(node)
+    found["encoder"] |= part(CONTEXT, width=16)
+    return found
+
+
+def test_a_step_after_reading_needs_an_encoder_that_takes_it(own):
+    node = own(stating(lambda weights, scores: weights, after=lambda self, context: context))
+    said = said_of(node)[1]
+    assert said == (
+        "it has a step after reading, which model.architectures.transformer:Transformer leaves "
+        f"out; use model.{CONTEXT}"
+    )
+    check_mechanisms(around(node["encoder"]["normalizer"]))
+
+
+@pytest.mark.parametrize(("after", "fault"), [
+    (lambda self, context: context[..., :1], "its `after` returns (2, 4, 5, 1); return as much"),
+    (lambda self, context: context / context.square().sum(-1, keepdim=True),
+     "its `after` is not finite, or its gradient is not; mind a query that reads nothing"),
+    (lambda self, context: context.square().sum(-1, keepdim=True).sqrt() * context.sign(),
+     "its `after` is not finite, or its gradient is not; mind a query that reads nothing"),
+])  # fmt: skip
+def test_a_step_after_reading_is_tried_on_what_is_read(own, after, fault):
+    node = own(stating(lambda weights, scores: weights, after=after))["encoder"]["normalizer"]
+    assert said_of(around(node))[1] == f"given what is read (2, 4, 5, 4), {fault}"
+
+
+@pytest.mark.parametrize(("mechanism", "fault"), FAULTS, ids=[fault for _, fault in FAULTS])
+def test_what_is_no_attention_is_refused(own, mechanism, fault):
+    name, said = said_of(own(mechanism))
+    assert name == "own_attention:mine" and said.startswith(fault)
+
+
+def test_an_error_is_told_by_its_first_line_with_one_full_stop(own):
+    assert said_of(own(failing(TypeError("It can't.\nNo."))))[1].endswith("TypeError: It can't")
+
+
+def test_a_model_without_heads_has_one(own):
+    node = own(failing(TypeError()))["encoder"] | part("architectures.lstm_classifier:X")
+    del node["heads"]
+    assert said_of(node)[1].endswith("it fails with TypeError: (2, 1, 5, 7)")
+
+
+def test_mechanisms_are_tried_on_the_device_of_the_run(own):
+    said = said_of(own(Placed), device=torch.device("meta"))[1]
+    assert said.endswith("TypeError: meta meta")
+
+
+def test_what_is_the_gpus_fault_is_not_the_mechanisms(own):
+    with pytest.raises(RuntimeError, match=r"^CUDA error"):
+        check_mechanisms(own(failing(RuntimeError("CUDA error: unspecified launch failure"))))
+
+
+def by_chance(scores):
+    """Weights that are drawn, whatever the scores are."""
+    drawn = torch.rand_like(scores).masked_fill(scores == -torch.inf, -torch.inf)
+    return drawn.softmax(-1).detach()
+
+
+class Learned(nn.Module):
+    """Softmax of a learned factor times scores, to which no gradient passes."""
+
+    def __init__(self):
+        super().__init__()
+        self.factor = nn.Parameter(torch.ones(()))
+
+    def forward(self, scores):
+        hidden = scores == -torch.inf
+        known = scores.detach().masked_fill(hidden, 0) * self.factor
+        return known.masked_fill(hidden, -torch.inf).softmax(-1)
+
+
+class DrawnInTraining(Constant):
+    """Weights without a gradient that no score changes, drawn in training."""
+
+    def forward(self, scores):
+        return by_chance(scores) if self.training else super().forward(scores)
+
+
+@pytest.mark.parametrize("mechanism", [Constant, DrawnInTraining, Learned])
+def test_weights_without_a_gradient_pass_where_the_scores_do_not_change_them(own, mechanism):
+    check_mechanisms(own(mechanism))
+
+
+def hard(scores):
+    """The key of the largest score."""
+    return nn.functional.one_hot(scores.argmax(-1), scores.shape[-1]).to(scores.dtype)
+
+
+def passing(scores):
+    """The key of the largest score, with the gradient of softmax."""
+    soft = scores.softmax(-1)
+    return hard(scores) + soft - soft.detach()
+
+
+@pytest.mark.parametrize("mechanism", [
+    hard, torch.no_grad()(lambda scores: scores.softmax(-1)), lambda s: s.detach().softmax(-1),
+])  # fmt: skip
+def test_scores_that_no_gradient_reaches_are_refused(own, mechanism):
+    said = said_of(own(lambda scores: mechanism(scores)))[1]
+    assert said.startswith(f"{TRAINING}its weights change with the scores and pass no gradient")
+
+
+def test_a_hard_choice_passes_with_a_gradient_or_after_training(own):
+    check_mechanisms(own(passing))
+    check_mechanisms(own(type("Later", (nn.Module,), {
+        "forward": lambda self, s: s.softmax(-1) if self.training else hard(s),
+    })))  # fmt: skip
+
+
+def test_inference_mode_is_refused(own):
+    @torch.inference_mode()
+    def inferring(scores):
+        return scores.softmax(-1)
+
+    told = "it computes in torch.inference_mode, which training can't go through; leave that out"
+    assert said_of(own(lambda scores: inferring(scores)))[1] == TRAINING + told
+    after = torch.inference_mode()(lambda self, context: 2 * context)
+    node = own(stating(lambda weights, scores: weights, after=after))["encoder"]["normalizer"]
+    said = said_of(around(node))[1]
+    assert said == f"given what is read (2, 4, 5, 4), its `after`: {told}"
+
+
+def test_another_number_of_heads_is_refused():
+    name, said = said_of(model(part("normalizers.entmax_alpha:EntmaxAlpha", heads=8)))
+    assert name.endswith("EntmaxAlpha") and "fails" in said
+
+
+@pytest.fixture
+def unlabelled(tmp_path):
+    """A corpus of texts without a label: no query may know of later ones."""
+    texts = {split: [[3, 4] * 30, [3]] for split in ("train", "dev", "test")}
+    return write_corpus(tmp_path / "unlabelled", texts, 9, {})
+
+
+@pytest.mark.parametrize("node", NORMALIZERS, ids=lambda node: node["path"])
+def test_the_projects_own_see_no_later_query(node, unlabelled):
+    check_mechanisms(around(node), corpus=unlabelled)
+
+
+def foreseeing(scores):
+    """Softmax of the scores plus their mean over queries; masked keys count for nothing."""
+    seen = scores.isfinite()
+    mean = scores.masked_fill(~seen, 0).sum(2, keepdim=True) / seen.sum(2, keepdim=True).clamp(1)
+    return (scores + mean).softmax(-1)
+
+
+def test_one_that_sees_the_future_is_refused_where_nobody_may(own, unlabelled, tmp_path):
+    node = own(foreseeing)
+    said = said_of(node, corpus=unlabelled)[1]
+    assert said.endswith("what a query gets changes with later ones: it sees the future")
+    labels = {split: {"label": [0, 1]} for split in ("train", "dev", "test")}
+    texts = {split: [[3, 4], [3]] for split in labels}
+    labelled = write_corpus(tmp_path / "labelled", texts, 9, {}, labels)
+    said = said_of(node, corpus=labelled)[1]
+    assert said.endswith("what a text gets changes with the padding behind it")
+
+
+def scaled_by_the_text(scores):
+    """Softmax of scores that are divided where the largest of their text is above 6."""
+    hidden = scores == -torch.inf
+    known = scores.masked_fill(hidden, 0)
+    largest = known.amax((2, 3), keepdim=True).clamp(min=6) / 6
+    return (known / largest).masked_fill(hidden, -torch.inf).softmax(-1)
+
+
+def doubled_by_a_query(scores):
+    """Softmax of scores that are doubled where the scores of one query are above 3 in the mean."""
+    hidden = scores == -torch.inf
+    known = scores.masked_fill(hidden, 0)
+    high = (known.mean(-1, keepdim=True) > 3).to(scores.dtype).amax(2, keepdim=True)
+    return (known * (1 + high)).masked_fill(hidden, -torch.inf).softmax(-1)
+
+
+@pytest.mark.parametrize("mechanism", [scaled_by_the_text, doubled_by_a_query])
+def test_one_that_looks_at_large_scores_alone_sees_the_future_or_padding(
+    own, unlabelled, mechanism
+):
+    said = said_of(own(mechanism), corpus=unlabelled)[1]
+    assert said.endswith("what a query gets changes with later ones: it sees the future")
+    said = said_of(own(mechanism))[1]
+    assert said.endswith("what a text gets changes with the padding behind it")
+
+
+def test_one_that_looks_at_the_large_scores_of_a_query_passes(own, unlabelled):
+    def capped(scores):
+        largest = scores.detach().amax(-1, keepdim=True).clamp(min=6) / 6
+        return (scores / largest).softmax(-1)
+
+    check_mechanisms(own(capped), corpus=unlabelled)
+
+
+def test_where_targets_are_predicted_the_encoder_alone_may_look_ahead(own, tmp_path):
+    splits = {name: [("a b c", "a b")] for name in ("train", "dev", "test")}
+    corpus = write_parallel(tmp_path / "pairs", splits)
+    node = own(balanced)["encoder"]["normalizer"]
+    translator = part("architectures.translation.encoder_decoder:EncoderDecoder", heads=4)
+    softmax = {"normalizer": SOFTMAX}
+    check_mechanisms(translator | softmax | {"encoder_normalizer": node}, corpus=corpus)
+    for place in ("normalizer", "decoder_normalizer", "cross_normalizer"):
+        said = said_of(translator | softmax | {place: node}, corpus=corpus)[1]
+        assert said.endswith("it sees the future")
+
+
+def balanced(scores):
+    """Softmax of scores less the mean of a key over the text's own queries, padding left out."""
+    real = scores.isfinite()[:, :, :1].transpose(-1, -2)
+    if scores.shape[2] != scores.shape[3]:
+        real = torch.ones_like(scores[..., :1], dtype=torch.bool)
+    known = scores.masked_fill(~(scores.isfinite() & real), 0)
+    return (scores - known.sum(2, keepdim=True) / 100).softmax(-1)
+
+
+class Counting(nn.Module):
+    """Softmax that is sharper at each call, by a count that is saved or not."""
+
+    def __init__(self, saved=False):
+        super().__init__()
+        if saved:
+            self.register_buffer("calls", torch.zeros(()))
+        else:
+            self.calls = torch.zeros(())
+
+    def forward(self, scores):
+        if self.training:
+            self.calls += 1
+        return (scores / (1 + self.calls)).softmax(-1)
+
+
+class Persistent(Counting):
+    def __init__(self):
+        super().__init__(saved=True)
+
+
+class Mixing(nn.Module):
+    """Softmax of scores divided by the largest of the batch."""
+
+    def forward(self, scores):
+        largest = scores.detach().masked_fill(scores == -torch.inf, 0).abs().max()
+        return (scores / largest.clamp(min=1)).softmax(-1)
+
+
+def noisy(scores):
+    return (scores + torch.randn_like(scores)).softmax(-1)
+
+
+def seeding(scores):
+    torch.manual_seed(0)
+    return scores.softmax(-1)
+
+
+def double_precision(scores):
+    return scores.double().softmax(-1)
+
+
+def windowed(scores):
+    """Softmax over the five keys around a query, which are all padding far behind a text."""
+    queries, keys = (torch.arange(length) for length in scores.shape[2:])
+    far = (queries[:, None] - keys).abs() > 5
+    return scores.masked_fill(far, -torch.inf).softmax(-1)
+
+
+DEPENDING = [
+    (Counting, "in training, what it returns depends on earlier calls by something"),
+    (Mixing, "in training, what a text gets changes with another text of its batch"),
+    (noisy, "after training, it draws random numbers; do so in training alone (self.training)"),
+    (seeding, "in training, it sets the seed of torch's random numbers"),
+    (double_precision, "in training, its weights are torch.float64, and those of torch.float32"),
+    (windowed, "in training, some rows are not finite: a query of padding may have no key"),
+]
+
+
+@pytest.mark.parametrize(("mechanism", "fault"), DEPENDING, ids=[fault for _, fault in DEPENDING])
+def test_rows_depend_on_their_scores_alone(own, mechanism, fault):
+    assert fault in said_of(own(mechanism))[1]
+
+
+class Averaging(nn.Module):
+    """Softmax of scores less a mean of earlier ones, a buffer that begins as no number."""
+
+    def __init__(self, always, used=True):
+        super().__init__()
+        self.always, self.used = always, used
+        self.register_buffer("mean", torch.tensor(torch.nan))
+
+    def forward(self, scores):
+        weights = (scores / (1 + self.used * self.mean.nan_to_num())).softmax(-1)
+        if self.training or self.always:
+            size = scores.detach().nan_to_num(neginf=0).abs().mean()
+            self.mean = 0.9 * self.mean.nan_to_num() + 0.1 * size
+        return weights
+
+
+class Extra(nn.Module):
+    """Softmax that is sharper at each call, by a count that is saved as an extra state."""
+
+    calls = 0
+
+    def get_extra_state(self):
+        return self.calls
+
+    def set_extra_state(self, state):
+        self.calls = state
+
+    def forward(self, scores):
+        self.calls += 1
+        return (scores / self.calls).softmax(-1)
+
+
+@pytest.mark.parametrize(
+    "mechanism", [lambda: Averaging(True), lambda: Averaging(True, used=False), Extra]
+)
+def test_what_is_saved_stays_after_training(own, mechanism):
+    assert said_of(own(type("Mine", (Wrapped,), {"of": staticmethod(mechanism)})))[1] == (
+        "given scores (2, 4, 5, 7) after training, it changes what it keeps, such as a buffer, so "
+        "what a text gets depends on the texts before; change that in training alone "
+        "(self.training)"
+    )
+
+
+class Wrapped(nn.Module):
+    """A mechanism that makes its part, `of`, itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.part = self.of()
+
+    def forward(self, scores):
+        return self.part(scores)
+
+
+class Cached(nn.Module):
+    """Softmax less a distance, which is kept per length and not saved."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("distance", None, persistent=False)
+
+    def forward(self, scores):
+        if self.distance is None or self.distance.shape != scores.shape[2:]:
+            queries, keys = (torch.arange(length) for length in scores.shape[2:])
+            self.distance = (queries[:, None] - keys).abs()
+        return (scores - self.distance).softmax(-1)
+
+
+@pytest.mark.parametrize("mechanism", [Persistent, lambda: Averaging(False), Cached])
+def test_what_is_saved_may_change_along_training(own, mechanism):
+    check_mechanisms(own(type("Mine", (Wrapped,), {"of": staticmethod(mechanism)})))
+
+
+def hook(*arguments):
+    """A hook of all modules, which does nothing."""
+
+
+SWITCHES = [
+    (lambda: torch.set_default_dtype(torch.float64), "torch's default type"),
+    (lambda: torch.set_default_device("meta"), "torch's default device"),
+    (lambda: torch.set_grad_enabled(False), "torch's gradient mode"),
+    (lambda: torch.set_num_threads(7), "torch's number of threads"),
+    (lambda: torch.set_float32_matmul_precision("medium"), "torch's precision of products"),
+    (lambda: setattr(torch.backends.cuda.matmul, "fp32_precision", "tf32"),
+     "torch's precision of products"),
+    (lambda: torch.use_deterministic_algorithms(True, warn_only=True),
+     "torch's deterministic mode"),
+    (lambda: torch.set_autocast_enabled("cpu", True), "torch's autocast"),
+    (lambda: torch.set_flush_denormal(True), "torch's flushing of small numbers to 0"),
+    (lambda: torch.autograd.set_detect_anomaly(True), "torch's detection of anomalies"),
+    (lambda: register_module_forward_pre_hook(hook), "torch's hooks of all modules"),
+    (lambda: register_module_forward_hook(hook), "torch's hooks of all modules"),
+    (lambda: torch.backends.cuda.enable_math_sdp(False),
+     "torch's choice of attention (backends.cuda)"),
+    (lambda: setattr(torch.backends.cudnn, "benchmark", True), "torch's backends.cudnn"),
+    (lambda: setattr(torch.backends.mkldnn, "enabled", False), "torch's backends.mkldnn"),
+    (lambda: os.chdir("/"), "the working folder"),
+    (lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN), "what signals do"),
+    (lambda: setattr(sys, "stdout", sys.__stdin__), "the output (sys.stdout, sys.stderr)"),
+    (lambda: warnings.simplefilter("error"), "Python's warnings, some of them to errors"),
+    (lambda: random.seed(0), "Python's random numbers"),
+    (lambda: np.random.seed(0), "numpy's random numbers"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "what"), SWITCHES, ids=map(str, range(len(SWITCHES))))
+def test_what_the_process_has_once_stays_and_is_put_back(own, change, what):
+    before = read_states()
+
+    def mine(scores):
+        change()
+        return scores.float().softmax(-1)
+
+    said = said_of(own(mine))[1]
+    remedy = "draw with torch (torch.rand_like)" if "random" in what else "leave that as it is"
+    assert said == f"{TRAINING}it changes {what} for the whole process; {remedy}"
+    assert read_states() == before
+
+
+class Listed(nn.Module):
+    """Softmax times a parameter of a plain list, which torch does not know."""
+
+    def __init__(self, kind=list):
+        super().__init__()
+        self.factors = kind([nn.Parameter(torch.ones(()))])
+
+    def forward(self, scores):
+        hidden = scores == -torch.inf
+        known = scores.masked_fill(hidden, 0) * self.factors[0]
+        return known.masked_fill(hidden, -torch.inf).softmax(-1)
+
+
+class Registered(Listed):
+    def __init__(self):
+        super().__init__(nn.ParameterList)
+
+
+class Lazy(nn.Module):
+    """Softmax beside a layer that learns its size from what it is given."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.LazyLinear(1)
+
+    def forward(self, scores):
+        return scores.softmax(-1)
+
+
+class Stepping(nn.Module):
+    """Softmax that is sharper after each 200 calls in training."""
+
+    calls = 0
+
+    def forward(self, scores):
+        if self.training:
+            self.calls += 1
+        return (scores * (1 + self.calls // 200)).softmax(-1)
+
+
+class Sized(nn.Module):
+    """Softmax less a distance, which is kept for one length, as a tensor and a number."""
+
+    keys = 0
+
+    def forward(self, scores):
+        if self.keys != scores.shape[3]:
+            self.keys, self.far = scores.shape[3], torch.arange(scores.shape[3])
+        self.last = (scores - self.far).softmax(-1)
+        return self.last
+
+
+class Off(nn.Module):
+    """Softmax that ends training."""
+
+    def forward(self, scores):
+        self.eval()
+        return scores.softmax(-1)
+
+
+FACTOR = nn.Parameter(torch.ones(()))
+
+
+def of_module(scores):
+    """Softmax times a parameter that no class has."""
+    hidden = scores == -torch.inf
+    return (scores.masked_fill(hidden, 0) * FACTOR).masked_fill(hidden, -torch.inf).softmax(-1)
+
+
+def stopping(scores):
+    """Softmax whose gradient is taken away on its way back."""
+    if scores.requires_grad:
+        scores.register_hook(lambda gradient: gradient * 0)
+    return scores.softmax(-1)
+
+
+UNTRAINED = [
+    (Listed, "in training, it learns a parameter that is none of its own, which is neither"),
+    (of_module, "in training, it learns a parameter that is none of its own, which is neither"),
+    (lambda s: nn.Parameter(s.softmax(-1)), "it learns a parameter that is none of its own"),
+    (stopping, "in training, its weights change with the scores and pass no gradient to them"),
+    (Lazy, "its parameters have no size before it is called; build them with their sizes"),
+    (Stepping, "in training, it keeps calls, which changes with each call and is not saved"),
+    (Off, "in training, it switches training on or off (train, eval); leave that to the run"),
+]
+
+
+@pytest.mark.parametrize(("mechanism", "fault"), UNTRAINED, ids=[fault for _, fault in UNTRAINED])
+def test_what_would_not_be_trained_or_saved_is_refused(own, mechanism, fault):
+    assert fault in said_of(own(mechanism))[1]
+
+
+@pytest.mark.parametrize("mechanism", [Registered, Sized])
+def test_parameters_of_its_own_and_what_is_kept_for_a_length_pass(own, mechanism):
+    check_mechanisms(own(mechanism))
+
+
+def test_a_change_at_the_very_last_call_is_seen(own):
+    class Late(nn.Module):
+        def forward(self, scores):
+            if not self.training and not torch.is_grad_enabled():
+                random.seed(0)
+            return scores.softmax(-1)
+
+    said = said_of(own(Late))[1]
+    assert said.startswith("given scores (2, 4, 5, 7) after training, it changes Python's random")
+
+
+def test_a_state_that_is_changed_and_put_back_passes(own):
+    def careful(scores):
+        with torch.autograd.set_detect_anomaly(False), torch.backends.cudnn.flags(enabled=False):
+            return scores.softmax(-1)
+
+    check_mechanisms(own(careful))
+
+
+def test_the_lengths_of_the_run_are_tried(own, unlabelled):
+    def short(scores):
+        assert scores.shape[-1] <= 50, "at most 50 keys"
+        return scores.softmax(-1)
+
+    check_mechanisms(own(short))
+    said = said_of(own(short), corpus=unlabelled)[1]
+    assert (
+        said
+        == "given scores (2, 4, 60, 60) in training, it fails with AssertionError: at most 50 keys"
+    )

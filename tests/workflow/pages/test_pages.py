@@ -1,0 +1,45 @@
+"""README and guides: short, each link leads somewhere, and each guide is in README's index."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.workflow.conftest import ROOT
+from tests.workflow.pages.guides import GUIDES, PAGES, README
+
+
+def anchors(page: Path) -> set[str]:
+    """The places in a page that a link can lead to, as GitHub names them."""
+    text = page.read_text("utf-8")
+    headings = re.findall(r"^#+ (.*)$", text, re.M)
+    named = {re.sub(r"[^\w -]", "", one.lower()).replace(" ", "-") for one in headings}
+    return {*named, *re.findall(r'<a id="([^"]+)">', text)}
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.read_text("utf-8").split()) <= 900
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    text = page.read_text("utf-8")
+    links = re.findall(r"\]\((?!https?:)([^)\s]+)\)|<img src=\"([^\"]+)\"", text)
+    for link in filter(None, (one for both in links for one in both)):
+        path, _, anchor = link.partition("#")
+        to = (page.parent / path).resolve() if path else page
+        assert to.exists() and to.is_relative_to(ROOT), f"{link} leads nowhere"
+        if anchor and to.suffix == ".md":
+            assert anchor in anchors(to), f"{link}: no such heading"
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.name)
+def test_a_guide_begins_with_what_it_is_for(page: Path) -> None:
+    heading, paragraph, *_ = page.read_text("utf-8").split("\n\n")
+    assert heading.startswith("# ") and re.match(r"[A-Z][^#|`]+\w", paragraph)
+
+
+def test_the_readme_has_a_line_for_each_guide() -> None:
+    index = README.read_text("utf-8").partition("## Guides\n")[2].partition("\n## ")[0]
+    named = re.findall(r"^- \[[^\]]+\]\(docs/(\w+\.md)\): .+\.$", index, re.M)
+    assert sorted(named) == [page.name for page in GUIDES]

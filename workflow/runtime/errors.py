@@ -1,0 +1,70 @@
+"""Mistakes of a person, each said in one sentence (standard library only)."""
+
+import difflib
+from collections.abc import Iterable
+
+FETCH_AGAIN = "delete the file and fetch it again (one got by hand: replace it under data/manual)"
+CORRECT = (
+    "correct the file where it comes from (data/manual or the mirror), as fetching it again gives "
+    "the same one"
+)
+"""What helps where a whole file has a wrong line."""
+
+CODE_ERRORS = (
+    *(ArithmeticError, AssertionError, AttributeError, LookupError, NameError),
+    *(NotImplementedError, SystemExit, TypeError),
+)
+"""What only the code of a run raises, so that another attempt ends in the same way.
+
+Other RuntimeErrors are not among them: torch has them for wrong shapes, and also for a GPU that is
+lost and for processes that no longer hear each other.
+"""
+
+MANY = 40
+"""Names that one can still read through."""
+
+
+class UserError(ValueError):
+    """Something that a person can mend; the message is one sentence for them."""
+
+
+class InputError(UserError):
+    """Something that a person wrote cannot be used."""
+
+
+def nearest(name: str, allowed: Iterable[str]) -> str:
+    """Return `; did you mean "x"?` for the allowed name nearest to `name`, else the empty text."""
+    names = [str(one) for one in allowed]
+    close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.55)
+    close = close or sorted((one for one in names if _short(str(name), one)), key=len)[-1:]
+    return f'; did you mean "{close[0]}"?' if close else ""
+
+
+def _short(one: str, other: str) -> bool:
+    """Whether one of two names has the letters of the other in order, from the first, as lr has."""
+    short, long = sorted((one.lower(), other.lower()), key=len)
+    letters = iter(long)
+    return len(short) > 1 and short[0] == long[0] and all(letter in letters for letter in short)
+
+
+def unknown(where: str, kind: str, name: str, allowed: Iterable[str]) -> InputError:
+    """Return the error for a name that is not one of `allowed`: of many the nearest is told."""
+    names = sorted(allowed)
+    near = nearest(name, names)
+    known = ", ".join(names) if names else "none"
+    if near and len(names) > MANY:
+        known = f"{len(names)} names"
+    at = f"{where}: " if where else ""
+    return InputError(f'{at}unknown {kind} "{name}" (known: {known}){near}')
+
+
+class DataError(UserError):
+    """A file or a recipe of a dataset that can't be used; the message is one whole sentence."""
+
+
+class RecipeError(DataError):
+    """A dataset's recipe with an unknown or impossible option."""
+
+
+class ReportingError(InputError):
+    """A file or a definition that can't be used; the message is one sentence with the way out."""

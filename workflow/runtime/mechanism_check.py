@@ -1,0 +1,272 @@
+"""Before training: what an attention mechanism has to be, tried on scores.
+
+`docs/own_mechanism.md` has the rules.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
+
+from model.batches.corpus import Corpus
+from model.batches.pairs import pair_lengths
+from model.build import Node, build, locate
+from model.training.mechanism_repeats import CHANGES, Repeated, others, same, saved
+from workflow.runtime.process_state import changed_state, read_states, restore_states
+
+SHAPES = ((2, 5, 7), (3, 1, 1), (2, 40, 40))
+"""B, T and S of the scores that a mechanism is tried on; H is the model's."""
+MOST = 2**20
+"""Most scores of a text that it is tried on in the lengths of its run."""
+OPEN = 4
+"""The keys that the second text of a batch has; the others are masked."""
+CPU = torch.device("cpu")
+
+SUMS = {"one": (1.0, 1.0), "at most one": (-math.inf, 1.0), "free": (-math.inf, math.inf)}
+"""What a mechanism's `sum` may state, with the least and the largest sum of a row."""
+SIGNS = ("positive", "any")
+"""What its `sign` may state."""
+INFERENCE = "it computes in torch.inference_mode, which training can't go through; leave that out"
+READER = "model.architectures.context_transformer:ContextTransformer"
+
+
+def check_mechanisms(model: Node, device: torch.device = CPU, corpus: Corpus | None = None) -> None:
+    """Try every normalizer that a model's node names, as it is in training and afterwards.
+
+    What its rows are, it may state as attributes: `sum`, one of `SUMS` and "one" by default, and
+    `sign`, one of `SIGNS` and "positive" by default. It may have a method `after`, from what is
+    read with its weights, (B, H, T, K), to as much.
+
+    Args:
+        model: the node, with arguments; `heads` and `width` stand beside `normalizer`, or the
+            normalizer of one place, such as `cross_normalizer`. A model without `heads` has one.
+        device: to try them on.
+        corpus: with it they are tried in its lengths, too, and where its texts have no label no
+            query may know of later ones, but for those of an `encoder_normalizer`.
+
+    Raises:
+        ValueError: a normalizer can't be built or returns no attention weights, or a row depends
+            on what it must not; the sentence names it.
+    """
+    for name, node, place in _normalizers(model):
+        labelled = corpus is None or "label" in corpus.split("train").columns
+        causal = not labelled and name != "encoder_normalizer"
+        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+            torch.manual_seed(0)
+            fault = _first_fault(node, place, causal, _lengths(corpus), device)
+        if fault:
+            raise ValueError(
+                f"{node['path']} is no attention mechanism: {fault}. It maps scores "
+                f"(B, H, T, S), masked keys at -inf, to weights (docs/own_mechanism.md)."
+            )
+
+
+def _normalizers(node: Any) -> Iterator[tuple[str, Node, Node]]:
+    """Yield the normalizers anywhere below a node, each with its name and where it stands."""
+    if isinstance(node, Mapping):
+        for name, value in node.items():
+            if name.endswith("normalizer") and isinstance(value, Mapping):
+                yield name, value, node
+            yield from _normalizers(value)
+
+
+def _lengths(corpus: Corpus | None) -> tuple[int, int]:
+    """T and S of the longest texts of a corpus; (1, 1) without one."""
+    if corpus is None:
+        return 1, 1
+    split = corpus.split("train")
+    if "source" in split.columns:
+        source, target = pair_lengths(split).max(axis=0)
+        return int(target), int(source)
+    longest = int(split.lengths.max())
+    return longest, longest
+
+
+def _first_fault(
+    node: Node, place: Node, causal: bool, lengths: tuple[int, int], device: torch.device
+) -> str:
+    """Say what is wrong with a mechanism, and with which scores; empty where nothing is."""
+    before = read_states()
+    try:
+        return _tried(node, place, causal, lengths, device, before)
+    finally:
+        restore_states(before)
+
+
+def _tried(
+    node: Node,
+    place: Node,
+    causal: bool,
+    lengths: tuple[int, int],
+    device: torch.device,
+    before: dict[str, Any],
+) -> str:
+    """Say what is wrong, as `_first_fault`; `before` is what the process's states have to be."""
+    given = ""
+    heads = place.get("heads", 1)
+    most = math.isqrt(MOST // heads)
+    shapes: list[tuple[int, ...]] = [*SHAPES]
+    if max(lengths) > max(SHAPES[-1]):
+        shapes.append((2, *(min(length, most) for length in lengths)))
+    try:
+        part, mechanism = locate(node["path"]), build(node)
+        stated = [getattr(part, name, None) for name in ("sum", "sign")]
+        for name, one, known in zip(("sum", "sign"), stated, (SUMS, SIGNS), strict=True):
+            if one is not None and one not in known:
+                return f"its {name} is {one!r}; state one of {', '.join(map(repr, known))}"
+        if any(map(is_lazy, mechanism.parameters() if isinstance(mechanism, nn.Module) else ())):
+            return "its parameters have no size before it is called; build them with their sizes"
+        after = getattr(mechanism, "after", None)
+        if after and not getattr(locate(place["path"]), "reads_after", False):
+            return f"it has a step after reading, which {place['path']} leaves out; use {READER}"
+        for (batch, queries, keys), training in product(shapes, (True, False)):
+            if isinstance(mechanism, nn.Module):
+                mechanism.to(device).train(training)
+            before_call = saved(mechanism)
+            scores = torch.randn(batch, heads, queries, keys, device=device)
+            given = f"given scores {tuple(scores.shape)} {'in' if training else 'after'} training, "
+            fault = _fault(mechanism, scores, training, *stated)
+            if getattr(mechanism, "training", training) != training:
+                fault = "it switches training on or off (train, eval); leave that to the run"
+            fault = changed_state(before) or fault
+            if fault:
+                return given + fault
+            if causal and queries == keys:
+                scores.masked_fill_(torch.ones_like(scores, dtype=torch.bool).triu(1), -torch.inf)
+            fault = Repeated(node, mechanism, "__call__", training).fault(scores, causal)
+            fault = changed_state(before) or fault
+            if fault:
+                return given + fault
+            if after:
+                width = place.get("width", heads) // heads
+                context = torch.randn(batch, heads, queries, width, device=device)
+                context[:, :, -1] = 0  # of a query that attends to nothing
+                fault = _fault_after(mechanism, after, context.clone()) or Repeated(
+                    node, mechanism, "after", training
+                ).fault(context, causal)
+                fault = changed_state(before) or fault
+            if fault:
+                return f"given what is read {tuple(context.shape)}, {fault}"
+            if not training and not same(before_call, saved(mechanism)):
+                return given + CHANGES
+    except Exception as error:
+        if str(error).startswith("CUDA"):  # the GPU's fault, which another attempt may not meet
+            raise
+        return f"{given}it fails with {type(error).__name__}: {error}".splitlines()[0].rstrip(".: ")
+    return ""
+
+
+def _fault(
+    mechanism: Callable[[Tensor], Any],
+    scores: Tensor,
+    training: bool,
+    total: str | None,
+    sign: str | None,
+) -> str:
+    """Say what is wrong with a mechanism's weights; empty where nothing is."""
+    masked = torch.zeros_like(scores, dtype=torch.bool)
+    masked[1, ..., OPEN:] = True
+    scores = scores.masked_fill(masked, -torch.inf).requires_grad_()
+    given = scores.clone()
+    weights = mechanism(given)
+    if not torch.equal(given, scores):
+        return "it changes the scores that it is given; compute new ones instead"
+    if not isinstance(weights, Tensor):
+        return f"it returns {type(weights).__name__}, no tensor"
+    if weights.shape != scores.shape:
+        return f"its weights have the shape {tuple(weights.shape)}"
+    if weights.dtype != scores.dtype:
+        return f"its weights are {weights.dtype}, and those of {scores.dtype} are read"
+    finite = weights.isfinite().all(-1)
+    if not finite.all():
+        if finite[1].any():
+            return (
+                "some rows are not finite: a query of padding may have no key that the mechanism "
+                "lets it see; give it weights of 0"
+            )
+        return "some weights are not finite; take the -inf of masked keys out before you multiply"
+    if sign != "any" and (weights < 0).any():
+        meant = "" if sign else '; where that is meant, state sign = "any" in its class'
+        return f"some weights are negative{meant}"
+    if (weights[masked] != 0).any():
+        return "masked keys get a weight"
+    sums = weights.detach().sum(dim=-1)
+    least, most = SUMS[total or "one"]
+    if not ((sums >= least - 1e-4) & (sums <= most + 1e-4)).all():
+        what = f"rows sum to {float(sums.min()):.4g} to {float(sums.max()):.4g}, not to "
+        free = "at most one" if sums.max() <= 1 + 1e-4 else "free"
+        meant = "" if total else f'; where that is meant, state sum = "{free}" in its class'
+        return f"{what}{'at most ' if total == 'at most one' else ''}1{meant}"
+    if weights.is_inference():
+        return INFERENCE
+    learned = [*mechanism.parameters()] if isinstance(mechanism, nn.Module) else []
+    if any(all(leaf is not one for one in (scores, *learned)) for leaf in _leaves(weights)):
+        return (
+            "it learns a parameter that is none of its own, which is neither trained nor saved; "
+            "make it an attribute of its class (nn.Parameter, nn.ParameterList)"
+        )
+    if weights.requires_grad and not _finite_gradients(mechanism, weights, scores, ~masked):
+        return "the gradient of its weights is not finite; mind the -inf of masked keys"
+    lost = not weights.requires_grad or (scores.grad is not None and not scores.grad.any())
+    if training and lost and _depends(mechanism, scores.detach()):
+        return (
+            "its weights change with the scores and pass no gradient to them, so what makes the "
+            "scores is not trained; leave out no_grad and detach, or add a soft form whose "
+            "gradient passes: hard + soft - soft.detach()"
+        )
+    return ""
+
+
+def _leaves(found: Tensor) -> Iterator[Tensor]:
+    """Yield the tensors that were not computed and that a gradient of `found` reaches."""
+    if found.requires_grad and found.grad_fn is None:
+        yield found
+    waiting, known = [found.grad_fn], set()
+    while waiting:
+        step = waiting.pop()
+        if step is None or step in known:
+            continue
+        known.add(step)
+        if hasattr(step, "variable"):
+            yield step.variable
+        waiting += [before for before, _ in step.next_functions]
+
+
+def _fault_after(
+    mechanism: Callable[[Tensor], Any], after: Callable[[Tensor], Any], context: Tensor
+) -> str:
+    """Say what is wrong with a mechanism's step after reading; empty where nothing is."""
+    context.requires_grad_()
+    found = after(context.clone())
+    if not isinstance(found, Tensor) or found.shape != context.shape:
+        return f"its `after` returns {tuple(getattr(found, 'shape', ()))}; return as much"
+    if found.is_inference():
+        return f"its `after`: {INFERENCE}"
+    everything = torch.ones_like(context, dtype=torch.bool)
+    if not found.isfinite().all() or not _finite_gradients(mechanism, found, context, everything):
+        return "its `after` is not finite, or its gradient is not; mind a query that reads nothing"
+    return ""
+
+
+def _depends(mechanism: Callable[[Tensor], Tensor], scores: Tensor) -> bool:
+    """Whether other scores (B, H, T, S) get other weights, with the same random numbers."""
+    other, answers = others(scores, 1), []
+    for tried in (scores, other):
+        torch.manual_seed(1)
+        answers.append(mechanism(tried.clone()))
+    return not torch.equal(*answers)
+
+
+def _finite_gradients(mechanism: object, found: Tensor, given: Tensor, where: Tensor) -> bool:
+    """Whether the gradients of what was found are finite, in parameters and in what was given."""
+    (found * torch.randn_like(found)).sum().backward()
+    learned = mechanism.parameters() if isinstance(mechanism, nn.Module) else ()
+    gradients = [parameter.grad for parameter in learned]
+    gradients += [given.grad[where] if given.grad is not None else None]
+    return all(one is None or bool(one.isfinite().all()) for one in gradients)
