@@ -65,7 +65,7 @@ def test_what_a_file_of_the_project_says(fresh, file, old, new, says):
         ),
         (["seeds: 1\nseeds: 2\n"], 'a.yaml, line 2: not valid YAML: the key "seeds" stands twice'),
         ([WRONG, WRONG.replace("mine", "yours")], 'b.yaml: overlay.name: "yours", where '),
-        (["__use_yte__: true\nseeds: 1\n"], 'a.yaml: top level: unknown key "__use_yte__"'),
+        (["__use_yte__: true\nseeds: 1\n"], 'unknown key "__use_yte__"'),
     ],
 )
 def test_what_files_of_changes_say(fresh, texts, says):
