@@ -25,12 +25,6 @@ from workflow.planning.code import DefinitionKey, Project
 from workflow.planning.identity import canonical, identity, measuring_roots, run_roots
 from workflow.runtime.integrity import read_verified
 
-EXEMPT = {
-    *(f"model.store.{name}" for name in ("checksums", "files", "provenance", "runs")),
-    *(f"model.training.{name}" for name in ("mechanism_check", "mechanism_repeats", "preflight")),
-    *(f"model.training.{name}" for name in ("process_state", "state", "watchdog")),
-}
-"""What keeps, and what refuses."""
 OPTIMIZED = 1
 """The flag of the code of functions, which that of modules and classes lacks."""
 
