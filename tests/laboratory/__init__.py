@@ -1,1 +1,1 @@
-"""Faults on purpose: what takes minutes or hours, and CI runs beside the suite."""
+"""Checks that take minutes or hours: faults on purpose, random edits, a real Slurm."""

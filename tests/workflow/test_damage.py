@@ -72,7 +72,7 @@ WEIGHTS = "weights.safetensors"
 STORED: list[tuple[str, Callable[[Path], object]]] = [
     (WEIGHTS, sign), (WEIGHTS, Path.unlink), ("run.json", early), ("", as_a_file),
 ]  # fmt: skip
-"""What is tried of each kind; `tests/model/store` tries every bit, cut and file."""
+"""What is tried of each kind; `tests/runtime` tries every bit, cut and file."""
 
 
 @pytest.mark.parametrize(("name", "damage"), STORED)
