@@ -30,7 +30,7 @@ def test_numbers_that_differ_are_listed_once_with_their_cause(tmp_path: Path) ->
         and rule == "| --- | --- | --- | --- | --- | --- |"
     )
     assert sorted(lines) == [
-        f"| {place}, {metric} (macro) (`{metric}`) | {ours[metric]} | 0.5 | 1 "
+        f"| {place}, {metric}, micro (macro) (`{metric}`) | {ours[metric]} | 0.5 | 1 "
         f"| as long as the paper's | {why} |"
         for metric, why in causes.items()
     ]

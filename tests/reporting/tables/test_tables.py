@@ -132,7 +132,7 @@ def test_stack_language_reads_back_from_markdown(made: Path) -> None:
     assert second[0] == ["", *(f"half_digits: {kind.replace('_', ' + ')}" for kind in STACK)]
     shown = {line[0]: line[1:] for line in first}
     assert [*shown][1:3] == ["NLL (nats/token)", "floor"] and len(first) == len(second)
-    soft, *_, best = shown["precision (macro)"]
+    soft, *_, best = shown["precision, micro (macro)"]
     assert re.fullmatch(r"0\.\d{3}±0\.\d{3} \(0\.\d{3}\)", soft)
     assert re.fullmatch(r"0\.\d{3}±0\.\d{3} \(0\.\d{3}\) \[0\.959\]\u00a0✓", best)
     cut, *_, empty = shown["weighted precision / recall (F1)"]
@@ -455,7 +455,7 @@ def test_both_verdicts_are_shown_where_texts_differ(measures: Measures, tmp_path
     paper = printing("precision", source="discrete2020", text="0.5")
     tabulate(paper, "stack_language", "lite", measures, tmp_path / "tables/p/t")
     best = {line[0]: line[-1] for line in markdown(tmp_path / "tables/p/t")[:10]}
-    assert best["precision (macro)"].endswith(" [0.959 / 0.5]\u00a0✓/✗")
+    assert best["precision, micro (macro)"].endswith(" [0.959 / 0.5]\u00a0✓/✗")
     assert "✓/✗ beside each number that is printed" in (tmp_path / "tables/p/t.md").read_text()
     assert "precision (kinley2020): reproduced; precision (discrete2020): differs" in (
         (tmp_path / "tables/p/t.tex").read_text()
@@ -482,7 +482,7 @@ def test_why_a_number_differs_is_told_of_that_number_alone(
     assert {because for word, recall, because in told if (word, recall) != ("differs", True)} == {
         False
     }
-    place = "uniform: discrete + penalty, recall (macro)"
+    place = "uniform: discrete + penalty, recall, micro (macro)"
     below = f"- Differs ({place}): {said['because']}"
     assert below in (tmp_path / "tables/p/t.md").read_text()
     found = comparisons([tmp_path / "tables/p/t.csv"])
