@@ -10,7 +10,7 @@ from tests.equivalent import ROUNDING, accept, line
 from tests.reporting.synthetic import Results, one_run
 from tests.sealing import change, flip, put
 from workflow.planning.equivalents import STATED
-from workflow.reporting.measures import EvaluatedRun, Measures, earlier, provenance
+from workflow.reporting.measures import EvaluatedRun, Measures, crossed, earlier, provenance
 from workflow.runtime.errors import ReportingError
 from workflow.runtime.integrity import Damaged
 
@@ -82,6 +82,35 @@ def test_partners_are_the_other_runs_that_an_evaluator_read() -> None:
     assert run.partners("probe.agreement") == [other, uniform]
     assert run.partners("accuracy.accuracy") == ["toy/a/seed-7"]
     assert run.partners("prob.agreement") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        *(
+            (f"probe.{name}", True)
+            for name in ("alpha_beta", "tau_alpha_alpha", "xi_alpha_uniform")
+        ),
+        *((f"probe.{name}", False) for name in ("alpha_uniform", "alpha_frozen", "xi_star")),
+        ("regression.uniform_proxy", True),
+        ("accuracy.accuracy", False),
+    ],
+)
+def test_seeds_that_are_read_beside_each_other_are_crossed(name: str, expected: bool) -> None:
+    def run(variant: str, seed: int) -> EvaluatedRun:
+        here = [f"toy/{variant}/seed-{one}" for one in (0, 1)]
+        of_it = {"record": [here[seed]], "others": [here[1 - seed]]}
+        read = {f"probe.{argument}": keys for argument, keys in of_it.items()}
+        read["probe.uniform"] = [f"toy/uniform/seed-{100 + seed}"]
+        return replace(
+            one_run(variant, seed), records={**read, "regression.proxy": ["toy/proxy/seed-0"]}
+        )
+
+    pair = [(run("model", seed), name) for seed in (0, 1)]
+    assert crossed(pair) is expected
+    assert not crossed(pair[:1]) and not crossed([pair[0], pair[0]])
+    # What two sides share, seed by seed, is no fault.
+    assert not crossed([pair[0], (run("model", 0), "probe.xi_star"), (run("other", 0), name)])
 
 
 def test_measures_files_name_the_records_that_were_read(results: Results) -> None:

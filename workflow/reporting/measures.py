@@ -1,6 +1,7 @@
 """The measures of runs, grouped by variant, with the provenance of each run."""
 
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,6 +28,8 @@ BY = "by earlier code"
 CPU = "cpu"
 RISEN = 1.05
 """A training whose loss ends at more than this times what it began with is marked."""
+OF_OTHERS = re.compile(r"alpha_(alpha|beta)|xi_(?!star)")
+"""What of `model.probes.learning.agreements.learning` is read from the records of its `others`."""
 EARLIER: Mapping[ProofVerdict, str] = {
     "same to rounding": "same to rounding",
     STATED: "stated to be the same, not proven",
@@ -173,6 +176,11 @@ class EvaluatedRun:
             for key in keys
         ]
         return [key for key in dict.fromkeys(read) if key != self.key]
+
+    def read(self, name: str) -> set[str]:
+        """Return those of its partners from which `evaluator.metric` is, as not every metric is."""
+        others = self.records.get(f"{name.partition('.')[0]}.others", ())
+        return {*self.partners(name)}.difference(() if OF_OTHERS.search(name) else others)
 
     def array(self, name: str) -> Any:
         """Return the array `evaluator.name` (a list, or a mapping of lists), or None."""
@@ -370,6 +378,20 @@ def partners(behind: Iterable[tuple[EvaluatedRun, str]]) -> list[str]:
     They are `<experiment>/<variant>/seed-<n>`: the runs whose records the evaluators read.
     """
     return sorted({key for measure, name in behind for key in measure.partners(name)})
+
+
+def crossed(behind: Iterable[tuple[EvaluatedRun, str]]) -> bool:
+    """Say whether the values of several seeds are of the same trainings, each beside the others.
+
+    Then they are not independent. Of each run its measure and the name are given. A value of a run
+    is of the trainings whose records were read for it; two runs of a variant share one where they
+    read the same, or one reads the other's.
+    """
+    groups: dict[tuple[str, str], dict[str, set[str]]] = defaultdict(dict)
+    for measure, name in behind:
+        groups[measure.run["variant"], name][measure.key] = {measure.key, *measure.read(name)}
+    counts = (Counter(key for read in group.values() for key in read) for group in groups.values())
+    return any(count > 1 for each in counts for count in each.values())
 
 
 def provenance(measure: EvaluatedRun) -> dict[str, Any]:

@@ -31,16 +31,23 @@ def test_caveats_are_counted_and_stand_beside_the_verdict() -> None:
         claim(id=name, p=p, verdict="holds" if p < 0.05 else "undecided") for name, p in ps.items()
     ]
     others = [claim(id="check", p=1e-9, check=True), claim(id="f", p=None, verdict="not run")]
+    claims.append(claim(id="g", p=None, verdict="holds"))  # true by its count alone
     caveats = Caveats([*claims, *others], HISTORY)
     # of four: .001 < .0125, .02 > .0167 (Holm); .02 < .025, .04 > .0375 (Benjamini-Hochberg)
     assert caveats.sentence == (
-        "Of 3 decided claims 1 were added and 1 reworded after results; 2 stand after "
-        "Benjamini-Hochberg's correction (4 tests), 1 after Holm's."
+        "Of 4 decided claims 1 were added and 1 reworded after results; of the 3 with a test 2 "
+        "stand after Benjamini-Hochberg's correction (4 tests), 1 after Holm's."
     )
     lines = claims_table(claims, caveats.of).splitlines()[2:]
-    added, second, reworded, undecided = (line.rpartition("**")[2] for line in lines)
+    added, second, reworded, undecided, untested = (line.rpartition("**")[2] for line in lines)
     assert "added when results were known" in added and "Hochberg" not in added
     assert "not after Benjamini-Hochberg" in second and "known" not in second
     assert "reworded when results were known" in reworded and "Hochberg" not in reworded
-    assert "Hochberg" not in undecided
+    assert "Hochberg" not in undecided + untested
     assert Caveats([], HISTORY).sentence == ""
+
+
+def test_seeds_that_share_trainings_are_a_caveat_of_what_has_an_interval() -> None:
+    caveats = Caveats([], [])
+    assert caveats.of(claim(crossed=True)) == ["seeds share trainings: the interval is too narrow"]
+    assert caveats.of(claim()) == caveats.of(claim(crossed=True, ci_low=None, ci_high=None)) == []

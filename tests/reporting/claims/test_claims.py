@@ -339,6 +339,10 @@ def test_runs_that_a_measure_was_compared_with_are_named(paper: Paper, measures:
         for seed in (100, 101, 102)
     ]
     assert claim(found, "accuracy_sst")["partners"] == []
+    assert claim(found, "tau_sst")["crossed"] is False
+
+    same = [replace(run, records={"attention_importance.one": ["e/v/seed-9"]}) for run in runs]
+    assert claim(judge(paper, "lite", Measures(same)), "tau_sst")["crossed"] is True
 
 
 @pytest.mark.parametrize(

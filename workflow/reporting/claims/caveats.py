@@ -13,6 +13,7 @@ from workflow.reporting.statistics.multiple import after_benjamini_hochberg, aft
 
 LATE = "{} when results were known"
 ONE_OF_MANY = "not after Benjamini-Hochberg"
+CROSSED = "seeds share trainings: the interval is too narrow"
 
 
 class Caveats:
@@ -41,7 +42,8 @@ class Caveats:
 
     def of(self, claim: JudgedClaim) -> list[str]:
         """Return the caveats of a claim in words."""
-        words = [self.late[claim.id]] if claim.id in self.late else []
+        words = [CROSSED] * (claim.crossed and claim.interval is not None)
+        words += [self.late[claim.id]] if claim.id in self.late else []
         many = claim.verdict in DECIDED and claim.p is not None and not claim.check
         return words + [ONE_OF_MANY] * (many and claim.id not in self.benjamini_hochberg)
 
@@ -53,8 +55,10 @@ class Caveats:
             return ""
         late = Counter(self.late.get(name) for name in decided)
         added, reworded = (late[LATE.format(kind)] for kind in ("added", "reworded"))
+        tested = {one.id for one in self._tested}.intersection(decided)
         return (
             f"Of {len(decided)} decided claims {added} were added and {reworded} reworded after "
-            f"results; {len(self.benjamini_hochberg)} stand after Benjamini-Hochberg's correction "
-            f"({len(self._tested)} tests), {len(self.holm)} after Holm's."
+            f"results; of the {len(tested)} with a test {len(self.benjamini_hochberg & tested)} "
+            f"stand after Benjamini-Hochberg's correction ({len(self._tested)} tests), "
+            f"{len(self.holm & tested)} after Holm's."
         )

@@ -87,6 +87,8 @@ class JudgedClaim:
     measures: list[str]
     runs: list[str]
     partners: list[str]
+    crossed: bool
+    """Whether its seeds are not independent, see `measures.crossed`."""
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -105,7 +107,9 @@ class JudgedClaim:
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> "JudgedClaim":
         """Read a claim that `told` wrote, here or before it had all of its fields."""
-        told = {"devices": {}, "p": None, "needed": None, "enough": None, "looks": [], **told}
+        later: dict[str, Any] = {"devices": {}, "looks": [], "crossed": False}
+        later |= dict.fromkeys(("p", "needed", "enough"))
+        told = {**later, **told}
         sides = {side: ClaimSide(**told[side]) for side in ("left", "right")}
         return cls(**{field.name: told[field.name] for field in fields(cls)} | sides)
 

@@ -26,6 +26,7 @@ from workflow.reporting.measures import (
     EvaluatedRun,
     Measures,
     comparable,
+    crossed,
     device_of,
     numbers_of,
     partners,
@@ -116,6 +117,7 @@ def judge(
             measures=[measure.path.as_posix() for measure in behind],
             runs=[measure.identity for measure in behind],
             partners=partners(named),
+            crossed=crossed(named),
         )
         claims.append(judged.told())
     return {"schema": 1, "paper": paper.name, "scale": scale, "claims": claims, "runs": runs}
