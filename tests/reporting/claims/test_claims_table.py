@@ -6,7 +6,13 @@ from typing import Any
 import pytest
 
 from workflow.reporting.claims.judged import JudgedClaim
-from workflow.reporting.claims.markdown import claims_table, counted, difference, points_against
+from workflow.reporting.claims.markdown import (
+    claims_table,
+    counted,
+    difference,
+    points_against,
+    total,
+)
 
 
 def claim(**changes: Any) -> JudgedClaim:
@@ -176,6 +182,23 @@ def test_numbers_never_round_to_what_they_are_compared_with() -> None:
 
 def test_a_test_set_that_is_too_small_is_said_of_undecided_claims_alone() -> None:
     small = {"over": "corpora", "needed": 14230, "interest": 0.15}
-    why = "too few sentences to show a difference of 0.3 with these seeds (14,000 could)"
+    why = (
+        "too few sentences to show a difference of 0.3 with these seeds (the test set alone would "
+        "need 14,000)"
+    )
     assert line(**small)[-1] == f"**undecided** (interval contains 0; {why})"
     assert line(**small, verdict="holds")[-1] == "**holds**"
+
+
+@pytest.mark.parametrize(
+    ("own", "checks", "words", "shown"),
+    [
+        (20, 2, "undecided", "20 undecided, and 2 checks"),
+        (20, 0, "undecided", "20 undecided"),
+        (1, 1, "{} not run", "1 claim not run, and 1 check"),
+        (0, 1, "{} not run", "0 claims not run, and 1 check"),
+    ],
+)
+def test_checks_are_counted_apart(own: int, checks: int, words: str, shown: str) -> None:
+    claims = [*[claim()] * own, *[claim(check=True)] * checks]
+    assert total(iter(claims), words) == shown

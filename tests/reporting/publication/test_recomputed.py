@@ -229,17 +229,17 @@ def by_fisher(left: list[float], right: list[float]) -> float:
 
 
 def too_small(
-    claim: Mapping[str, Any], differences: np.ndarray
+    claim: Mapping[str, Any], differences: np.ndarray, level: float
 ) -> tuple[bool, int | None, int | None]:
     """Return whether a test set is too small for any number of seeds, and what would be enough.
 
     With N examples the variance of a mean over S seeds is (a + b / S) / N, where a is the mean
-    covariance of two seeds.
+    covariance of two seeds. That of the seeds' mean is of their spread, and both count.
     """
     effect = 2 * claim["interest"] if claim["interest"] else abs(claim["margin"])
     known = differences[:, ~np.isnan(differences).any(axis=0)]
     seeds, n = known.shape
-    times = stats.t.ppf(0.975, n - 1) / math.sqrt(n)
+    times = stats.t.ppf(0.5 + level / 2, n - 1) / math.sqrt(n)
     half = times * known.mean(axis=0).std(ddof=1)
     if not effect or half <= effect or abs(claim["estimate"] - claim["margin"]) > half:
         return False, None, None
@@ -251,7 +251,11 @@ def too_small(
     if times * math.sqrt(a) > effect:
         return True, math.ceil(n * (times * math.sqrt(a) / effect) ** 2), None
     b = seeds * (float(known.mean(axis=0).var(ddof=1)) - a)
-    return False, needed, math.ceil(b / ((effect / times) ** 2 - a))
+    spread = np.nanmean(differences, axis=1).std(ddof=1)
+    more = np.arange(seeds + 1, 100)
+    of_seeds = (stats.t.ppf(0.5 + level / 2, more - 1) * spread) ** 2 / more
+    enough = more[times**2 * (a + b / more) + of_seeds <= effect**2]
+    return False, needed, int(enough[0]) if len(enough) else None
 
 
 def of_pairs(differences: np.ndarray, level: float) -> tuple[float, float, float]:
@@ -298,7 +302,7 @@ def test_every_claim_that_was_run(paper: str) -> None:
             differences = np.array(left) - np.array(right or fixed)
             estimate, low, high = of_pairs(differences, level)
             if claim["over"] == "examples":
-                undecidable, *enough = too_small(claim, differences)
+                undecidable, *enough = too_small(claim, differences, level)
                 assert [claim["needed"], claim["enough"]] == enough, place
         if claim["over"] == "runs" and claim["p"] and claim["verdict"] != "no difference":
             p = stats.ttest_1samp(differences, claim["margin"]).pvalue * max(1, len(looks))

@@ -242,6 +242,17 @@ def test_a_fixed_value_stands_for_the_other_side() -> None:
     )
 
 
+def test_what_fishers_test_leaves_open_has_its_p_as_the_reason() -> None:
+    """0 of 4 beside 3 of 4: Newcombe's interval leaves out 0; p is 4 of 56 ways, twice."""
+    behind = [*outcomes("same", [0] * 4), *outcomes("more", [1, 1, 1, 0])]
+    found = judged(behind, **FAILS)
+    assert found["verdict"] == "undecided" and found["ci_high"] < 0
+    assert found["p"] == pytest.approx(1 / 7)
+    assert found["reason"] == "Fisher's exact test: p = .14"
+    line = claims_table([JudgedClaim.of(found)])
+    assert "**undecided** (Fisher's exact test: p = .14)" in line and "contains" not in line
+
+
 @pytest.mark.parametrize(
     ("more", "verdict", "why"),
     [([], "not run", ""), ([None, None], "undecided", " (undefined)")],

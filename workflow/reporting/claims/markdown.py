@@ -1,11 +1,11 @@
 """Claims as a Markdown table: claim, paper, ours, verdict, and what decided it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from workflow.files import markdown_cell
 from workflow.planning.equivalents import TIMES
 from workflow.reporting.claims.judged import KINDS, JudgedClaim
-from workflow.reporting.statistics.decisions import Hypothesis, without_spread
+from workflow.reporting.statistics.decisions import FISHER, Hypothesis, without_spread
 
 MOST_DIGITS = 9
 OPEN = ("undecided", "undecidable")
@@ -115,6 +115,14 @@ def claims_table(
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def total(claims: Iterable[JudgedClaim], words: str) -> str:
+    """Return how many of some claims are papers' own, what `words` say of them, and the checks."""
+    checks = [claim.check for claim in claims]
+    own, others = checks.count(False), checks.count(True)
+    also = f", and {others} check{'s' * (others > 1)}" if others else ""
+    return f"{own} {words.format('claim' + 's' * (own != 1))}{also}"
+
+
 def _cells(claim: JudgedClaim, caveats: list[str]) -> list[str]:
     """Return the line of a claim."""
     known = claim.estimate is not None
@@ -167,8 +175,10 @@ def _too_small(claim: JudgedClaim) -> str:
     needed, one = f"{float(f'{claim.needed:.2g}'):,.0f}", COUNTED[claim.over]
     effect = Hypothesis(claim.direction, claim.margin, claim.interest).effect
     seeds = "with these seeds" if claim.verdict == "undecided" else "whatever the seeds"
-    could = f"{needed}, or {claim.enough} seeds," if claim.enough else needed
-    return f"too few {one}s to show a difference of {effect:g} {seeds} ({could} could)"
+    need = f"the test set alone would need {needed}"
+    if claim.enough:
+        need += f"; {claim.enough} seeds as far apart as these would do"
+    return f"too few {one}s to show a difference of {effect:g} {seeds} ({need})"
 
 
 def _doubt(claim: JudgedClaim) -> str:
@@ -177,8 +187,9 @@ def _doubt(claim: JudgedClaim) -> str:
         return "undefined"
     contains = f"interval contains {claim.margin:g}"
     if claim.over == "proportions":
-        alone = 1 in (claim.left.runs, claim.right.runs)
-        return "one run" if alone else contains
+        if 1 in (claim.left.runs, claim.right.runs):
+            return "one run"
+        return claim.reason if claim.reason.startswith(FISHER) else contains
     if len(claim.seeds) < 2:
         return "one seed"
     if without_spread(claim.by_seed):

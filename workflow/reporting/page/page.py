@@ -12,6 +12,7 @@ from workflow import PUBLISHED
 from workflow.definitions.paper import Paper
 from workflow.files import read_history, write_sidecar, write_text
 from workflow.reporting.cells import read_table
+from workflow.reporting.claims.markdown import total
 from workflow.reporting.commands import command
 from workflow.reporting.page import claims as page_claims
 from workflow.reporting.page import cost, figures, overview, tables
@@ -57,7 +58,7 @@ def render(
     templates = environment(TEMPLATES)
     templates.filters["prose"] = prose
     templates.globals["command"] = partial(command, scale)
-    templates.globals["word"] = Mark
+    templates.globals |= {"word": Mark, "total": total}
     given = Given(_by_name(tables), _by_name(figures), {path.stem: path for path in claims})
     papers = [_paper(paper, given) for paper in Paper.all(mechanisms)]
     papers = [paper for paper in papers if paper["tables"] or paper["figures"] or paper["claims"]]

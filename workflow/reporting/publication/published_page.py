@@ -11,7 +11,7 @@ from workflow.reporting.cells import read_table
 from workflow.reporting.claims import history
 from workflow.reporting.claims.caveats import Caveats
 from workflow.reporting.claims.judged import JudgedClaim, read_claims
-from workflow.reporting.claims.markdown import claims_table
+from workflow.reporting.claims.markdown import claims_table, total
 from workflow.reporting.measures import BY, EARLIER, RunRecord, earlier
 from workflow.reporting.page.templates import markdown
 from workflow.reporting.publication import differing, following
@@ -56,6 +56,7 @@ def scale_page(
         caveats=Caveats.read(folder),
         papers=list(_papers(folder, titles)),
         claims_table=claims_table,
+        total=total,
         changed=history.after_results(read_history(folder / history.NAME)),
         differing=differing.section(folder, titles),
         following=following.section(folder, titles),

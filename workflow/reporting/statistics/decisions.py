@@ -10,7 +10,8 @@ A claim of a sign may name the smallest difference of interest. An interval that
 it says that there is no such difference, also where it leaves out 0: that is a decision too.
 
 A claim is undecidable where the test set alone is too small, however many seeds there are: half its
-interval would be wider than the effect with endless seeds, too.
+interval would be wider than the effect with endless seeds, too. More seeds are said to be enough
+only where the whole interval, with their spread, would then be no wider than the effect.
 
 A claim that is looked at with several numbers of seeds is decided at each of L looks by an interval
 of level 1 - .05 / L. All of these hold at once in 95 % (Bonferroni), so that a look at each number
@@ -31,8 +32,10 @@ from workflow.reporting.statistics.intervals import LEVEL, Interval
 
 VERDICTS: tuple[Outcome, ...] = get_args(Outcome)
 DECIDED = VERDICTS[:3]
+FISHER = "Fisher's exact test"
+"""What begins the reason of two proportions that it does not tell apart."""
 MOST_RUNS = 100
-"""No claim on proportions will have as many."""
+"""No claim will have as many, of proportions on a side."""
 SPREAD = 3
 """So many seeds that agree exactly are believed to; of fewer it may be chance."""
 
@@ -55,11 +58,12 @@ class Decision:
     """The least p for which an interval of level 1 - p decides, times the number of looks; None
     where none was tested."""
     needed: int | None = None
-    """What could decide where that of today can't: the size of a test set with these seeds, or
-    where it is undecidable, with endless ones; over proportions, the runs of each side, if all of
-    them agree."""
+    """Where the test set is too small: the size at which it alone would not be, with these seeds,
+    or where it is undecidable, with endless ones; over proportions, with how many runs of each side
+    it is decided, if all of them agree."""
     enough: int | None = None
-    """The number of seeds with which the test set of today could, too."""
+    """Where the test set is too small: the number of seeds, as far apart as these, with which the
+    interval of both is as narrow as the effect; None where no claim will have as many."""
 
 
 class Hypothesis(NamedTuple):
@@ -78,6 +82,10 @@ class Hypothesis(NamedTuple):
     def effect(self) -> float:
         """The difference to find: the paper's, or the distance of none at all from the margin."""
         return 2 * self.interest if self.interest else abs(self.margin) or math.inf
+
+    def of_look(self, level: float = LEVEL) -> float:
+        """Return the level of one look, so that all together leave in at most 1 - `level`."""
+        return 1 - (1 - level) / max(len(self.looks), 1)
 
     def unplanned(self, seeds: int) -> bool:
         """Say whether a claim with a plan is not to be decided with so many seeds."""
@@ -153,7 +161,7 @@ def _decide(
     is decided.
     """
     spread, seeds, around = intervals.spread(by_seed), len(by_seed), (estimate, estimate)
-    of_test_set = test_set(LEVEL)
+    of_test_set = test_set(asked.of_look())
     if of_test_set is None or (spread is None and of_test_set[0] == of_test_set[1]):
         reason = "one pair has no interval"
         return Decision("undecided", reason, estimate, n=n, by_seed=(*by_seed,))
@@ -181,13 +189,12 @@ def _beside_test_set(
     """Return a decision with what a test set that is too small would need.
 
     With N examples and S seeds, half its interval is h, of which the part c of h^2 is common to all
-    seeds. It is as wide as the effect e with N (h / e)^2 examples, or with S (1 - c) / (e^2 / h^2 -
-    c) seeds. Where c h^2 exceeds e^2 no number of seeds is enough, and N c (h / e)^2 examples are
-    with endless seeds. Then the effect itself is shown in one case of two.
+    seeds. It alone is as wide as the effect e with N (h / e)^2 examples. Where c h^2 exceeds e^2 no
+    number of seeds is enough, and N c (h / e)^2 examples are with endless seeds.
 
     Args:
         decision: by the interval of seeds and test set.
-        half: h.
+        half: h, at the level of one look.
         asked: what the claim asks, with e.
         common: c; None with one seed, which tells nothing of it.
     """
@@ -197,11 +204,28 @@ def _beside_test_set(
     if common is None:
         return replace(decision, needed=math.ceil(decision.n * wide))
     if common * wide <= 1:
-        seeds = math.ceil(len(decision.by_seed) * (1 - common) / (1 / wide - common))
-        return replace(decision, needed=math.ceil(decision.n * wide), enough=seeds)
+        enough = _seeds_needed(decision.by_seed, half, asked, common)
+        return replace(decision, needed=math.ceil(decision.n * wide), enough=enough)
     reason = f"the test set is too small for a difference of {asked.effect:g}, whatever the seeds"
     needed = math.ceil(decision.n * common * wide)
     return replace(decision, verdict="undecidable", reason=reason, needed=needed)
+
+
+def _seeds_needed(
+    by_seed: Sequence[float], half: float, asked: Hypothesis, common: float
+) -> int | None:
+    """Return with how many seeds the whole interval is as narrow as the effect.
+
+    With S in the place of s seeds the test set's half is h sqrt(c + (1 - c) s / S), and that of the
+    seeds is Student's with their spread of today; see `_beside_test_set`.
+    """
+    spread, level = intervals.spread(by_seed), asked.of_look()
+    for seeds in range(len(by_seed) + 1, MOST_RUNS):
+        _, of_seeds = intervals.interval(0.0, spread, seeds, level) or (0.0, 0.0)
+        of_test_set = half * math.sqrt(common + (1 - common) * len(by_seed) / seeds)
+        if math.hypot(of_test_set, of_seeds) <= asked.effect:
+            return seeds
+    return None
 
 
 def _unplanned(seeds: int) -> str:
@@ -210,18 +234,18 @@ def _unplanned(seeds: int) -> str:
 
 
 def _by_interval(
-    of_look: Callable[[float], Interval],
+    alone: Callable[[float], Interval],
     asked: Hypothesis,
     estimate: float,
     n: int,
     by_seed: tuple[float, ...] = (),
 ) -> Decision:
-    """Decide by the interval of a difference, which `of_look` gives at a level."""
+    """Decide by the interval of a difference, which `alone` gives at a level for a lone look."""
     direction, margin, interest = asked[:3]
 
     def at(level: float) -> Interval:
         """Return the interval that all looks together leave in at most 1 - `level`."""
-        return of_look(1 - (1 - level) / max(len(asked.looks), 1))
+        return alone(asked.of_look(level))
 
     def beyond(ends: Interval) -> bool:
         return not ends[0] <= margin <= ends[1]
@@ -296,7 +320,7 @@ def _of_counts(
     p = max(decision.p, min(1, intervals.fisher(one, other) * max(len(asked.looks), 1)))
     if p <= 1 - LEVEL or decision.verdict == "undecided":
         return replace(decision, p=p)
-    reason = "Fisher's exact test does not tell the two apart"
+    reason = f"{FISHER}: p = {f'{p:.2g}'.removeprefix('0')}"
     return replace(decision, verdict="undecided", reason=reason, p=p)
 
 
