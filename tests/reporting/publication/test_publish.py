@@ -429,7 +429,7 @@ def test_pages_show_the_main_claims_and_count_all(
     (reference, _) = Paper("discrete_transformer").about.references
     assert claims[0]["source"].startswith(reference.key)
     for name in (reference.key, "all"):
-        assert f"\n| {name} | 7 | 2 | 1 | 0 | 2 | 2 |\n" in readme
+        assert f"\n| {name} | 7 | 2 | 1 | 2 | 2 |\n" in readme
     assert "| zhao2019 | 0 | 0 |" in readme
     assert f"- **{reference.key}**: [{reference.title}]({reference.link}). " in readme
 

@@ -76,7 +76,7 @@ def test_what_was_not_run_takes_a_line(page: str) -> None:
 
 def test_a_table_has_its_command_and_cost_and_so_have_its_rows(folder: Path, page: str) -> None:
     line = next(it for it in part(page, "Tables").splitlines() if it.startswith("- [Table 6.1"))
-    said = r": \d+ runs, (about )?\d+ h, \d\.\d GB, download \d+ MB\. `(.+)`"
+    said = r": \d+ runs, (about )?[\d.]+ h, \d\.\d GB, download \d+ MB\. `(.+)`"
     command = re.search(said, line)
     assert command and command[2] == "make run SCALE=lite ONLY=discrete_transformer_table_6_1"
     tables = (folder / "tables/discrete_transformer/README.md").read_text()
@@ -101,6 +101,11 @@ def test_claims_have_a_block_a_paper_with_its_json(page: str) -> None:
     assert heading == "Discrete Transformer ([json](claims/discrete_transformer.json))"
     assert "two-stream discrete model" in table + waiting and "(snell2021" not in table
     assert folded.startswith("<details><summary>") and end.startswith("</details>")
+    about = next(line for line in page.splitlines() if line.startswith("- **kinley2020**"))
+    other = next(line for line in page.splitlines() if line.startswith("- **discrete2020**"))
+    totals = re.findall(r"<summary>(\d+) not run, and (\d+) checks?</summary>", claims)
+    named = [int(re.search(r"(\d+) not run\)", line)[1]) for line in (about, other)]
+    assert str(sum(named)) in [own for own, _ in totals]
 
 
 def test_what_came_out_stands_first(page: str) -> None:
