@@ -75,6 +75,15 @@ def test_seeds_are_in_order_and_settings_are_found(results: Results) -> None:
     assert group[0].scalar("receptive_field.nothing") is None
 
 
+@pytest.mark.parametrize(
+    ("value", "number"), [(0.25, 0.25), (3, 3.0), ("needs a library", None), (None, None)]
+)
+def test_a_text_is_no_number(value: float | str | None, number: float | None) -> None:
+    run = one_run("model", 0)
+    scored = {"scores": {"scalars": {"meteor": {"value": value}}, "arrays": {}}}
+    assert replace(run, evaluators=scored).number("scores.meteor") == number
+
+
 def test_partners_are_the_other_runs_that_an_evaluator_read() -> None:
     own, other, uniform = "toy/model/seed-0", "toy/model/seed-1", "toy/uniform/seed-100"
     read = {"probe.record": [own], "probe.others": [other], "probe.uniform": [uniform]}

@@ -88,9 +88,12 @@ class EvaluatedRun:
         return MetricValue(told["value"], told.get("std"), told.get("n"), told.get("unit", ""))
 
     def number(self, name: str) -> float | None:
-        """Return `evaluator.metric` as a number, or None when it has no value."""
+        """Return `evaluator.metric` as a number, or None when it has none.
+
+        A text, such as what a score needs to be computed, is no number.
+        """
         scalar = self.scalar(name)
-        return float(scalar.value) if scalar else None
+        return None if scalar is None or isinstance(scalar.value, str) else float(scalar.value)
 
     def of_metric(self, metric: Metric) -> MetricValue | None:
         """Return the value of a metric of `tables.yaml`, or None when it has none.
