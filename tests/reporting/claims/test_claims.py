@@ -1,5 +1,6 @@
 """Claims: the paired test against scipy, and when a claim is decided."""
 
+import json
 import math
 import re
 from dataclasses import replace
@@ -311,6 +312,19 @@ def test_what_is_not_defined_is_undecided(paper: Paper, results: Results, name: 
     assert (found["verdict"], found["estimate"]) == ("undecided", None)
     assert "undefined" in found["reason"]
     assert "| **undecided** (undefined) |" in claims_table([JudgedClaim.of(found)])
+
+
+def test_a_score_that_says_what_it_needs_is_not_run(paper: Paper, results: Results) -> None:
+    for variant in ("sst_soft", "sst_two_stream"):
+        results.add("text_classification", variant, 0)
+    read = results.read()
+    for measure in read.of("text_classification", "sst_soft"):
+        for evaluator in measure.evaluators.values():
+            for scalar in evaluator["scalars"].values():
+                scalar["value"] = "needs a library"
+    found = judge(paper, "lite", read)
+    json.dumps(found, allow_nan=False)
+    assert claim(found, "accuracy_sst")["verdict"] == "not run"
 
 
 def test_runs_on_different_examples_are_refused(paper: Paper, results: Results) -> None:

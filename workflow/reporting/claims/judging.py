@@ -291,7 +291,7 @@ def _times(claim: Claim, side: SideName) -> float:
 def _measured(claim: Claim, name: str, measure: EvaluatedRun) -> bool:
     if claim["over"] == "examples":
         return any(value is not None for value in measure.array(name) or ())
-    return measure.scalar(name) is not None
+    return measure.number(name) is not None
 
 
 def _counts(name: str, measure: EvaluatedRun) -> np.ndarray:
