@@ -109,8 +109,9 @@ def jobs_of(results: Path) -> list[Job]:
         command = [word for word in shlex.split(shell) if word != "exec"]
         if "-m" not in command:
             continue
-        module, end = command.index("-m") + 1, command.index(">")
-        found.append(Job(rule, reads, makes, tuple(command[module:end])))
+        package, end = command.index("-m") + 1, command.index(">")
+        program = ".".join(command[package : package + 2])
+        found.append(Job(rule, reads, makes, (program, *command[package + 2 : end])))
     return found
 
 
