@@ -6,6 +6,8 @@ import math
 import os
 import random
 import shutil
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from functools import partial
@@ -164,7 +166,8 @@ def test_a_process_whose_run_is_forgotten_leaves_nothing_behind(job, tmp_path):
     older = job.start(before=wait_for(forgotten, after=3, save_every=1))
     older.until(job.entry / "state-000000000002.pt")
     named = ["--results", str(job.store.parent), "--run", job.entry.name]
-    assert command("forget", named, torch=False).status == 0
+    forget = [sys.executable, "-m", "workflow", "forget", *named]
+    assert subprocess.run(forget, cwd=ROOT, capture_output=True, check=False).returncode == 0
     forgotten.touch()
     assert "has taken over run" in older.end().error
     assert [path.name for path in job.entry.iterdir()] == ["generation-2"]

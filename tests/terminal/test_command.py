@@ -7,7 +7,8 @@ import pytest
 
 from tests.scripts.processes import command
 from workflow.__main__ import main
-from workflow.terminal.command import mapping, mappings, minutes, snakemake_arguments, whole
+from workflow.terminal.command import minutes, snakemake_arguments, whole
+from workflow.terminal.job_arguments import mapping, mappings
 
 
 @pytest.mark.parametrize(

@@ -31,10 +31,10 @@ def test_the_plan_of_a_fresh_project(fresh):
     said = fresh.command("plan", "--scale", "demo", "--parallel", "3", "--device", "cpu")
     table = rows(said)
     assert [(name, *cells[:2], cells[-1]) for name, cells in table.items() if "toy" in name] == [
-        ("toy_language", "6", "2", "2 FLOPs"),
-        ("toy_tuning", "3", "1", "1 FLOPs"),
+        ("toy_language", "4", "2", "2 FLOPs"),
+        ("toy_tuning", "2", "1", "1 FLOPs"),
     ]
-    assert table["total"][:2] == ["19", "3"]
+    assert table["total"][:2] == ["16", "3"]
     assert "Hours of training with 3 runs at once" in said
     assert "FLOPs: within a factor of 10" in said
     assert said.splitlines()[-1] == "Downloads: none."

@@ -31,7 +31,7 @@ from workflow.scripts.job import (
     record_digest,
     say,
 )
-from workflow.terminal import command
+from workflow.terminal import job_arguments
 
 if TYPE_CHECKING:
     from model.probes.measure import Subject
@@ -193,8 +193,8 @@ def _measure(
 
 
 def _arguments() -> argparse.Namespace:
-    parser = command.of_trained_run(__doc__)
-    nodes = command.mappings("path", "code")
+    parser = job_arguments.of_trained_run(__doc__)
+    nodes = job_arguments.mappings("path", "code")
     parser.add_argument("--evaluators", type=nodes, required=True, help="by name")
     read = {
         "further": ("FOLDER", "an encoded corpus that an evaluator reads beside the run's data"),
@@ -203,7 +203,7 @@ def _arguments() -> argparse.Namespace:
     for option, (path, what) in read.items():
         parser.add_argument(
             f"--{option}",
-            type=command.named,
+            type=job_arguments.named,
             action="append",
             default=[],
             metavar=f"EVALUATOR.ARGUMENT={path}",

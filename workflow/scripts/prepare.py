@@ -9,12 +9,12 @@ from workflow.datasets.io.dataset_files import by_name
 from workflow.datasets.io.multicore import use
 from workflow.datasets.kinds.recipe import load
 from workflow.runtime.failure import exit_on_user_error
-from workflow.terminal import command
+from workflow.terminal import job_arguments
 
 
 def main() -> None:
     """Run from the command line; a fetched file is verified again, whoever put it there."""
-    parser = command.of_data(__doc__)
+    parser = job_arguments.of_data(__doc__)
     parser.add_argument("--sources", type=Path, nargs="+", required=True, help="the raw files")
     parser.add_argument("--threads", type=int, default=1, help="cores to work with, where it helps")
     given = parser.parse_args()

@@ -26,7 +26,7 @@ from workflow.scripts.job import (
     say,
     write_record,
 )
-from workflow.terminal import command
+from workflow.terminal import job_arguments
 
 
 def main() -> None:
@@ -153,8 +153,8 @@ def _initial(spec: ResolvedSpec, subject: Any) -> Callable[[], Any]:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = command.of_trained_run(__doc__)
-    node = command.mapping("path", "code")
+    parser = job_arguments.of_trained_run(__doc__)
+    node = job_arguments.mapping("path", "code")
     parser.add_argument("--recorder", type=node, required=True, help="its node")
     return parser.parse_args()
 

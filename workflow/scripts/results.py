@@ -8,7 +8,7 @@ from workflow.planning.corpora import DescribedCorpus
 from workflow.reporting.measures import Measures
 from workflow.reporting.publication.outputs import Items, facts_at, make
 from workflow.runtime.failure import exit_on_user_error
-from workflow.terminal import command
+from workflow.terminal import job_arguments
 
 
 def main() -> None:
@@ -22,7 +22,7 @@ def main() -> None:
     parser.add_argument("--claims", action="store_true", help="decide the claims, too")
     parser.add_argument(
         "--corpora",
-        type=command.mappings("recipe", "missing", "stated"),
+        type=job_arguments.mappings("recipe", "missing", "stated"),
         default={},
         help="by <table>/<row> of corpora.yaml: its recipe, or why it is missing, as JSON",
     )
@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("--mechanisms", nargs="*", default=[], help="names of a user's own")
     parser.add_argument(
         "--overlaid",
-        type=command.mappings(),
+        type=job_arguments.mappings(),
         default={},
         help="for an overlay: before and after by setting, by <experiment>/<variant>, as JSON",
     )

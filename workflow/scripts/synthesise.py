@@ -4,12 +4,12 @@ from workflow.datasets.io.checksums import write_checksums
 from workflow.datasets.kinds.recipe import load
 from workflow.runtime.errors import DataError
 from workflow.runtime.failure import exit_on_user_error
-from workflow.terminal import command
+from workflow.terminal import job_arguments
 
 
 def main() -> None:
     """Run from the command line."""
-    given = command.of_data(__doc__).parse_args()
+    given = job_arguments.of_data(__doc__).parse_args()
     with exit_on_user_error():
         dataset = load(given.recipe)
         if not dataset.generated:

@@ -41,7 +41,7 @@ from workflow.scripts.job import (
     read_spec,
     say,
 )
-from workflow.terminal import command
+from workflow.terminal import job_arguments
 from workflow.terminal.progress import STORED
 
 if TYPE_CHECKING:
@@ -375,12 +375,16 @@ def _invocation() -> str:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = command.of_run(__doc__)
-    draft = command.mapping(*Draft.__annotations__)
+    parser = job_arguments.of_run(__doc__)
+    draft = job_arguments.mapping(*Draft.__annotations__)
     parser.add_argument("--draft", type=draft, required=True, help="the spec as it is planned")
     parser.add_argument("--processes", type=int, default=1, help="one for each GPU of the job")
     parser.add_argument(
-        "--parent", type=command.named, action="append", default=[], help="NAME=folder of its run"
+        "--parent",
+        type=job_arguments.named,
+        action="append",
+        default=[],
+        help="NAME=folder of a run",
     )
     parser.add_argument("--save-every", type=float, help="seconds between states")
     parser.add_argument(

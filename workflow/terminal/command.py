@@ -1,4 +1,4 @@
-"""Arguments that commands, or the programs of jobs, share."""
+"""Arguments that commands share."""
 
 import argparse
 import json
@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from model.build import Node
 from workflow import ROOT
 from workflow.planning.configured import configured, read_files
 from workflow.planning.plan import Plan
+from workflow.terminal.job_arguments import DEVICES
 
-DEVICES = ("auto", "cpu", "cuda")
 SETTINGS = ("scale", "results", "device", "mirror")
 """Shared arguments that are keys of the configuration, too."""
 
@@ -62,32 +61,6 @@ def results_of(args: argparse.Namespace) -> Path:
     return Path(args.results or str(read_files(ROOT)[0]["results"]))
 
 
-def of_data(description: str | None) -> argparse.ArgumentParser:
-    """Return a parser of recipe and output folder, with a script's description."""
-    made = argparse.ArgumentParser(description=description)
-    made.add_argument("--recipe", type=mapping("dataset"), required=True, help="the recipe")
-    made.add_argument("--out", type=Path, required=True, help="folder to write to")
-    return made
-
-
-def of_run(description: str | None) -> argparse.ArgumentParser:
-    """Return a parser of what a job of a run reads and writes, with a script's description."""
-    made = argparse.ArgumentParser(description=description)
-    made.add_argument("--data", type=Path, required=True, help="folder of the encoded corpus")
-    made.add_argument("--store", type=Path, required=True, help="the store of runs")
-    made.add_argument("--device", choices=DEVICES, default="auto")
-    made.add_argument("--out", type=Path, required=True, help="where to write to")
-    return made
-
-
-def of_trained_run(description: str | None) -> argparse.ArgumentParser:
-    """Return such a parser for a job that reads the trained run."""
-    made = of_run(description)
-    made.add_argument("--spec", type=Path, required=True, help="its spec.json")
-    made.add_argument("--run", type=Path, required=True, help="folder of the trained run")
-    return made
-
-
 def snakemake_arguments(
     targets: Iterable[str], settings: Mapping[str, str], files: Iterable[Path]
 ) -> list[str]:
@@ -99,12 +72,6 @@ def snakemake_arguments(
         *(["--config", *config] if config else []),
         *(["--configfile", *changes] if changes else []),
     ]
-
-
-def named(text: str) -> tuple[str, Path]:
-    """Return name and path of a text `name=path`; the type of an argument."""
-    name, _, path = text.partition("=")
-    return name, Path(path)
 
 
 def one_of(*names: str) -> Callable[[str], str]:
@@ -142,33 +109,3 @@ def minutes(text: str) -> float:
         said = f"{json.dumps(text)} is not a number of minutes above 0; leave it out for all"
         raise argparse.ArgumentTypeError(said)
     return number
-
-
-def mapping(*keys: str) -> Callable[[str], Node]:
-    """Return the type of an argument that is a mapping with these keys, as JSON."""
-    return _json(lambda value: _has(value, keys), f"a mapping with {', '.join(keys)}")
-
-
-def mappings(*keys: str) -> Callable[[str], Node]:
-    """Return the type of an argument that is such mappings by name, as JSON."""
-    return _json(
-        lambda value: _has(value, ()) and all(_has(one, keys) for one in value.values()),
-        f"mappings by name, each with {', '.join(keys)}",
-    )
-
-
-def _json(fits: Callable[[Any], bool], wanted: str) -> Callable[[str], Node]:
-    def read(text: str) -> Any:
-        try:
-            value: Any = json.loads(text)
-        except ValueError:
-            value = None
-        if not fits(value):
-            raise argparse.ArgumentTypeError(f"expected {wanted}, as JSON")
-        return value
-
-    return read
-
-
-def _has(value: Any, keys: Iterable[str]) -> bool:
-    return isinstance(value, dict) and set(keys) <= value.keys()

@@ -5,8 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from workflow.runtime.errors import ReportingError
 from workflow.runtime.store import read_result
+
+Arrays = Mapping[str, np.ndarray]
+"""By the name of a tensor in the model, in its order."""
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,9 @@
 """The weights of a run as the page has them: rounded, of the words that it knows, in one text."""
 
 import base64
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
@@ -13,13 +11,10 @@ from torch import Tensor, nn
 from model.build import build
 from model.layers.blocks import Embedding
 from model.training.loop import TrainingFailed, load_weights
-from workflow.reporting.explorer.shown import ExplorerRun
+from workflow.reporting.explorer.shown import Arrays, ExplorerRun
 from workflow.reporting.explorer.words import Words
 from workflow.runtime.errors import ReportingError
 from workflow.runtime.integrity import Damaged
-
-Arrays = Mapping[str, np.ndarray]
-"""By the name of a tensor in the model, in its order."""
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from safetensors.numpy import load_file, save
 from workflow.definitions.explorer import Task, models_at
 from workflow.definitions.paper import Paper
 from workflow.planning.plan import Plan, named
-from workflow.reporting.explorer.shown import ExplorerRun
-from workflow.reporting.explorer.weights import Arrays
+from workflow.reporting.explorer.shown import Arrays, ExplorerRun
 from workflow.reporting.publication.results import RunResult, by_experiment
 from workflow.runtime.atomic import write_atomically
 from workflow.runtime.errors import ReportingError
