@@ -1,13 +1,12 @@
 """The stated sizes of training sets against what published runs read of them."""
 
-from pathlib import Path
-
 import pytest
 
+from workflow import PUBLISHED
 from workflow.datasets.kinds.sizes import stated
 from workflow.runtime.json_lines import whole_lines
 
-RUNS = Path(__file__).resolve().parents[2] / "docs/reproduction/lite/runs"
+RUNS = PUBLISHED / "lite" / "runs"
 
 
 def test_published_runs_read_what_is_stated():

@@ -68,12 +68,7 @@ class NumberedSequences(Synthetic):
         for split in SPLITS:
             path = by_name(files, f"{split}.txt")
             lines = read_generated(path, getattr(self, split), "sequences")
-            sequences = self._numbers(text for _, text in lines)
-            for (place, text), symbols in zip(lines, sequences, strict=True):
-                if fault := self.fault(symbols):
-                    raise DataError(
-                        f"{place}: {fault}, found {text!r}; delete the file and make it again."
-                    )
+            sequences = self._numbers(lines)
             self.check(path, sequences)
             pairs = zip(lines, sequences, strict=True)
             records = ({"text": text, **self.label(symbols)} for (_, text), symbols in pairs)
@@ -87,8 +82,9 @@ class NumberedSequences(Synthetic):
 
         splits, texts = {}, {}
         for split, records in read_splits(prepared).items():
-            texts[split] = [one["text"] for one in records]
-            numbers = np.array(self._numbers(texts[split]))
+            path, texts[split] = prepared / f"{split}.jsonl", [one["text"] for one in records]
+            lines = [(f"{path}, line {n}", text) for n, text in enumerate(texts[split], start=1)]
+            numbers = np.array(self._numbers(lines))
             tokens = numbers + len(self.reserved) - 1
             if self.end:
                 last = self.reserved.index(self.end)
@@ -99,7 +95,19 @@ class NumberedSequences(Synthetic):
         statistics = {"duplicates": duplicates(texts), **self.statistics()}
         write_encoded(self, out, symbols, splits, statistics, self.reserved)
 
-    def _numbers(self, texts: Iterable[str]) -> list[list[int]]:
-        """Return the symbols of each sequence, 0 for what is none."""
+    def _numbers(self, lines: Iterable[tuple[str, str]]) -> list[list[int]]:
+        """Return the symbols of each (place, sequence).
+
+        Raises DataError naming the place of a wrong one.
+        """
         numbers = {name: number for number, name in enumerate(self.alphabet, start=1)}
-        return [[numbers.get(name, 0) for name in text.split(" ")] for text in texts]
+        sequences = []
+        for place, text in lines:
+            symbols = [numbers.get(name, 0) for name in text.split(" ")]
+            fault = self.fault(symbols)
+            if fault:
+                raise DataError(
+                    f"{place}: {fault}, found {text!r}; delete the file and make it again."
+                )
+            sequences.append(symbols)
+        return sequences
