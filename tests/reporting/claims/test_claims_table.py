@@ -150,6 +150,13 @@ def test_proportions_count_runs(runs: int, why: str) -> None:
     assert cells[6] == f"**undecided** ({why})"
 
 
+def test_a_line_does_not_deny_its_interval() -> None:
+    left = {"label": "one", "mean": 1.0, "count": 20, "runs": 20}
+    reason = "no look is planned at 20 seeds"
+    cells = line(over="proportions", left=left, ci_low=0.5, ci_high=1.0, reason=reason)
+    assert cells[6] == f"**undecided** ({reason})"
+
+
 @pytest.mark.parametrize(
     ("direction", "low", "high", "margin", "against"),
     [

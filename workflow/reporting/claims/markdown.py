@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from workflow.files import markdown_cell
 from workflow.planning.equivalents import TIMES
 from workflow.reporting.claims.judged import KINDS, JudgedClaim
-from workflow.reporting.statistics.decisions import FISHER, Hypothesis, without_spread
+from workflow.reporting.statistics.decisions import Hypothesis, without_spread
 
 MOST_DIGITS = 9
 OPEN = ("undecided", "undecidable")
@@ -189,7 +189,8 @@ def _doubt(claim: JudgedClaim) -> str:
     if claim.over == "proportions":
         if 1 in (claim.left.runs, claim.right.runs):
             return "one run"
-        return claim.reason if claim.reason.startswith(FISHER) else contains
+        low, high = claim.interval or (claim.margin, claim.margin)
+        return contains if low <= claim.margin <= high else claim.reason
     if len(claim.seeds) < 2:
         return "one seed"
     if without_spread(claim.by_seed):

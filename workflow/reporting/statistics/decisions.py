@@ -32,8 +32,6 @@ from workflow.reporting.statistics.intervals import LEVEL, Interval
 
 VERDICTS: tuple[Outcome, ...] = get_args(Outcome)
 DECIDED = VERDICTS[:3]
-FISHER = "Fisher's exact test"
-"""What begins the reason of two proportions that it does not tell apart."""
 MOST_RUNS = 100
 """No claim will have as many, of proportions on a side."""
 SPREAD = 3
@@ -320,7 +318,7 @@ def _of_counts(
     p = max(decision.p, min(1, intervals.fisher(one, other) * max(len(asked.looks), 1)))
     if p <= 1 - LEVEL or decision.verdict == "undecided":
         return replace(decision, p=p)
-    reason = f"{FISHER}: p = {f'{p:.2g}'.removeprefix('0')}"
+    reason = f"Fisher's exact test: p = {f'{p:.2g}'.removeprefix('0')}"
     return replace(decision, verdict="undecided", reason=reason, p=p)
 
 
