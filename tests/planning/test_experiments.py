@@ -9,6 +9,7 @@ import pytest
 
 from tests.planning.conftest import sentence
 from workflow.planning.experiments import Experiment, load_experiments
+from workflow.planning.nodes import Parts
 from workflow.planning.plan import Plan
 from workflow.planning.settings import Resources, Settings, deep_merge
 from workflow.runtime.errors import InputError
@@ -16,12 +17,12 @@ from workflow.runtime.errors import InputError
 
 def check(project, overlay=None):
     """Load and check all experiments of a project, one with an overlay at scale demo."""
-    experiments = load_experiments(project.save())
+    experiments, parts = load_experiments(project.save()), Parts(project.root)
     for experiment in experiments.values():
-        experiment.check(experiments, project.root)
+        experiment.check(experiments, parts)
     if overlay is not None:
         changed = replace(experiments["one"], overlay=overlay)
-        changed.check(experiments, project.root, ["demo"])
+        changed.check(experiments, parts, ["demo"])
 
 
 def resolved(definition, variant, scale=None, overlay=None) -> Settings:

@@ -8,7 +8,7 @@ import pytest
 
 from model.architectures.translation.translator import Translator
 from model.build import accepted, locate
-from workflow.planning.nodes import check_nodes, signature
+from workflow.planning.nodes import Parts
 from workflow.runtime.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,15 +52,15 @@ class More(Data):
 )
 def test_signature(tmp_path, name, names, required, takes_any):
     (tmp_path / "module.py").write_text(SOURCE)
-    found = signature(f"module:{name}", "here", tmp_path)
+    found = Parts(tmp_path).signature(f"module:{name}", "here")
     assert (found.names, found.required, found.open) == (names, required, takes_any)
 
 
 def test_a_source_that_changed_is_read_again(tmp_path):
     (tmp_path / "module.py").write_text(SOURCE)
-    assert "width" in signature("module:Plain", "here", tmp_path).names
+    assert "width" in Parts(tmp_path).signature("module:Plain", "here").names
     (tmp_path / "module.py").write_text(SOURCE.replace("width", "breadth"))
-    assert "breadth" in signature("module:Plain", "here", tmp_path).names
+    assert "breadth" in Parts(tmp_path).signature("module:Plain", "here").names
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_real_parts_have_the_signature_that_python_sees(path):
     part = getattr(importlib.import_module(module), name)
     own = "__init__" in vars(part) if inspect.isclass(part) else True
     expected = tuple(inspect.signature(part).parameters) if own else ()
-    assert signature(path, "here", ROOT).names == expected
+    assert Parts(ROOT).signature(path, "here").names == expected
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ def test_real_parts_have_the_signature_that_python_sees(path):
 def test_a_constructor_that_hands_on_any_keyword_has_those_of_its_base(name, more):
     path = f"model.architectures.translation.{name}"
     base = tuple(inspect.signature(Translator).parameters)
-    assert signature(path, "here", ROOT).names == (*more, *base)
-    assert not signature(path, "here", ROOT).open
+    assert Parts(ROOT).signature(path, "here").names == (*more, *base)
+    assert not Parts(ROOT).signature(path, "here").open
     known = accepted(locate(path))
     assert [argument for argument in known if argument not in ("shape", "named")] == [*base, *more]
 
@@ -103,13 +103,13 @@ def test_a_constructor_that_hands_on_any_keyword_has_those_of_its_base(name, mor
 def test_nodes_in_lists_and_below_are_checked(tmp_path):
     (tmp_path / "module.py").write_text(SOURCE)
     node = {"path": "module:Plain", "width": [{"path": "module:Data", "x": 1}, {"free": 1}]}
-    check_nodes(node, "model", tmp_path)
+    Parts(tmp_path).check(node, "model")
     node["width"][0]["w"] = 1
     with pytest.raises(InputError, match=r'model\.width\.0 \(module:Data\): unknown argument "w"'):
-        check_nodes(node, "model", tmp_path)
+        Parts(tmp_path).check(node, "model")
 
 
 def test_a_module_that_does_not_exist_is_named_with_the_nearest(tmp_path):
     (tmp_path / "module.py").write_text(SOURCE)
     with pytest.raises(InputError, match=r'there is no module "modul"; did you mean "module"\?'):
-        signature("modul:Plain", "model", tmp_path)
+        Parts(tmp_path).signature("modul:Plain", "model")

@@ -26,7 +26,6 @@ from workflow.datasets.kinds.recipe import Recipe, files
 from workflow.datasets.kinds.sizes import Data, stated
 from workflow.definitions.experiments import Training
 from workflow.planning.identity import Draft, canonical, complete, data_folder, paths
-from workflow.planning.nodes import check_nodes
 from workflow.planning.parameters import Refused, parameters
 from workflow.planning.plan import Plan, Run
 from workflow.planning.settings import Resources
@@ -308,7 +307,7 @@ class Estimator:
     def _fits(self, spec: Draft) -> bool:
         """Whether the code still has the parts of a run, and they take the arguments it gives."""
         try:
-            check_nodes([spec["model"], spec["objective"]], "run", self.plan.root)
+            self.plan.parts.check([spec["model"], spec["objective"]], "run")
         except InputError:
             return False
         return True

@@ -15,6 +15,7 @@ from workflow.definitions.experiments import (
 )
 from workflow.definitions.loader import load_yaml
 from workflow.definitions.names import require_known
+from workflow.planning.nodes import Parts
 from workflow.planning.settings import Layer, Settings, VariantKey, based
 from workflow.runtime.errors import InputError, unknown
 
@@ -70,7 +71,7 @@ class Experiment:
         return based(self.definition, self._scale(scale), self.overlay)
 
     def check(
-        self, others: Mapping[str, "Experiment"], root: Path, scales: Sequence[ScaleName] = SCALES
+        self, others: Mapping[str, "Experiment"], parts: Parts, scales: Sequence[ScaleName] = SCALES
     ) -> None:
         """Check every variant at some scales, also those that are not selected.
 
@@ -90,7 +91,7 @@ class Experiment:
             seen: dict[str, str] = {}
             for variant in variants:
                 settings = self.resolve(variant, scale)
-                settings.check(root)
+                settings.check(parts)
                 _check_parents(settings, settings.where, others, ())
                 self._check_records(settings, others)
                 twin = seen.setdefault(settings.trained(settings.parents), variant)

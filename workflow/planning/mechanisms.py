@@ -11,7 +11,6 @@ A mechanism with a step after reading needs a part around it that takes the step
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from model.build import Node
@@ -19,7 +18,7 @@ from workflow.definitions.configuration import Configuration
 from workflow.definitions.experiments import Definition, Scale, Scales, Variant
 from workflow.definitions.names import require_known
 from workflow.planning.experiments import SCALES, Experiment
-from workflow.planning.nodes import check_nodes, has_method, signature
+from workflow.planning.nodes import Parts
 from workflow.planning.settings import deep_merge
 from workflow.runtime.errors import InputError
 
@@ -27,7 +26,7 @@ AFTER = "after"
 """The method of a mechanism with a step after reading."""
 
 
-def mechanisms(config: Configuration, root: Path) -> dict[str, Node]:
+def mechanisms(config: Configuration, parts: Parts) -> dict[str, Node]:
     """Return the configured mechanisms by name, each as a node.
 
     Raises InputError when one names nothing, an argument that it does not take, or not all that it
@@ -39,8 +38,8 @@ def mechanisms(config: Configuration, root: Path) -> dict[str, Node]:
     }
     for name, node in found.items():
         where = f"config: mechanisms.{name}"
-        check_nodes(node, where, root)
-        required = signature(node["path"], where, root).required
+        parts.check(node, where)
+        required = parts.signature(node["path"], where).required
         missing = [argument for argument in required if argument not in node]
         if missing:
             raise InputError(
@@ -49,7 +48,7 @@ def mechanisms(config: Configuration, root: Path) -> dict[str, Node]:
     return found
 
 
-def with_variants(experiment: Experiment, own: Mapping[str, Node], root: Path) -> Experiment:
+def with_variants(experiment: Experiment, own: Mapping[str, Node], parts: Parts) -> Experiment:
     """Return the experiment with a variant for each mechanism and each variant to follow.
 
     Raises InputError when its `mechanisms` name a variant or node that it does not have, or a
@@ -62,14 +61,14 @@ def with_variants(experiment: Experiment, own: Mapping[str, Node], root: Path) -
     where = f"{experiment.stated}.mechanisms"
     around = definition["mechanisms"].get("after")
     if around:
-        signature(around, f"{where}.after", root)
+        parts.signature(around, f"{where}.after")
     require_known(f"{where}.like", "variant", like.values(), definition["variants"])
     for followed in like.values():
         part = _part(deep_merge(definition, definition["variants"][followed]), at)
         if not isinstance(part, Mapping) or "path" not in part:
             raise InputError(f'{where}.at: "{at}" is no part of variant {followed}; correct it')
     for name, node in own.items():
-        steps = has_method(node["path"], AFTER, root)
+        steps = parts.has_method(node["path"], AFTER)
         if steps and not around:
             continue
         for prefix, followed in like.items():

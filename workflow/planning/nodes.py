@@ -25,30 +25,67 @@ class Signature:
     """Those without a default, but for the first of a function: what it is called on."""
 
 
-def check_nodes(value: Any, where: str, root: Path) -> None:
-    """Check every node in `value` (a mapping with the key `path`) and everything below it.
+class Parts:
+    """The parts of a project that nodes name; the signature of each is read once.
 
-    Raises InputError when a path names nothing, or a part does not take one of the arguments.
+    Args:
+        root: the project's folder.
     """
-    if isinstance(value, list):
-        for index, item in enumerate(value):
-            check_nodes(item, f"{where}.{index}", root)
-    if not isinstance(value, Mapping):
-        return
-    if isinstance(path := value.get("path"), str):
-        part = signature(path, where, root)
-        for name in value:
-            if name != "path" and name not in part.names and not part.open:
-                raise unknown(f"{where} ({path})", "argument", name, part.names)
-    for name, item in value.items():
-        check_nodes(item, f"{where}.{name}", root)
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._signatures: dict[str, Signature] = {}
+
+    def check(self, value: Any, where: str) -> None:
+        """Check every node in `value` (a mapping with the key `path`) and everything below it.
+
+        Raises InputError when a path names nothing, or a part does not take one of the arguments.
+        """
+        if isinstance(value, list):
+            for index, item in enumerate(value):
+                self.check(item, f"{where}.{index}")
+        if not isinstance(value, Mapping):
+            return
+        if isinstance(path := value.get("path"), str):
+            part = self.signature(path, where)
+            for name in value:
+                if name != "path" and name not in part.names and not part.open:
+                    raise unknown(f"{where} ({path})", "argument", name, part.names)
+        for name, item in value.items():
+            self.check(item, f"{where}.{name}")
+
+    def signature(self, path: str, where: str) -> Signature:
+        """Return the signature of what `package.module:Name` names.
+
+        Raises InputError when the module has no file in the project or defines no such name.
+        """
+        if path not in self._signatures:
+            self._signatures[path] = _read(path, where, self.root)
+        return self._signatures[path]
+
+    def has_method(self, path: str, method: str) -> bool:
+        """Return whether `package.module:Name`, which exists, is a class with a method.
+
+        Bases in the project count, too.
+        """
+        module, _, name = path.partition(":")
+        file = module_file(module, self.root)
+        if file is None:
+            return False
+        node = _definitions(file, file.stat().st_mtime_ns).get(name)
+        if node is None:
+            origin = _imported(file, file.stat().st_mtime_ns).get(name)
+            return origin is not None and self.has_method(f"{origin}:{name}", method)
+        if not isinstance(node, ast.ClassDef):
+            return False
+        if any(isinstance(one, ast.FunctionDef) and one.name == method for one in node.body):
+            return True
+        bases = [base.id for base in node.bases if isinstance(base, ast.Name)]
+        return any(self.has_method(f"{module}:{base}", method) for base in bases)
 
 
-def signature(path: str, where: str, root: Path) -> Signature:
-    """Return the signature of what `package.module:Name` names, from its source as it is now.
-
-    Raises InputError when the module has no file in the project or defines no such name.
-    """
+def _read(path: str, where: str, root: Path) -> Signature:
+    """Return the signature of what `package.module:Name` names, from its source."""
     module, _, name = path.partition(":")
     file = module_file(module, root)
     if file is None:
@@ -60,27 +97,6 @@ def signature(path: str, where: str, root: Path) -> Signature:
         public = [known for known in definitions if not known.startswith("_")]
         raise unknown(f"{where}.path", f"name in {module}", name, public)
     return _signature(name, file, root)
-
-
-def has_method(path: str, method: str, root: Path) -> bool:
-    """Return whether `package.module:Name`, which exists, is a class with a method.
-
-    Bases in the project count, too.
-    """
-    module, _, name = path.partition(":")
-    file = module_file(module, root)
-    if file is None:
-        return False
-    node = _definitions(file, file.stat().st_mtime_ns).get(name)
-    if node is None:
-        origin = _imported(file, file.stat().st_mtime_ns).get(name)
-        return origin is not None and has_method(f"{origin}:{name}", method, root)
-    if not isinstance(node, ast.ClassDef):
-        return False
-    if any(isinstance(one, ast.FunctionDef) and one.name == method for one in node.body):
-        return True
-    bases = [base.id for base in node.bases if isinstance(base, ast.Name)]
-    return any(has_method(f"{module}:{base}", method, root) for base in bases)
 
 
 def _siblings(module: str, root: Path) -> list[str]:

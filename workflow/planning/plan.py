@@ -23,6 +23,7 @@ from workflow.planning.identity import (
     without_paths,
 )
 from workflow.planning.mechanisms import mechanisms, with_variants
+from workflow.planning.nodes import Parts
 from workflow.planning.settings import Settings
 from workflow.runtime.errors import InputError
 from workflow.validation import check
@@ -75,12 +76,13 @@ class Plan:
     def __init__(self, config: Mapping[str, object], root: Path) -> None:
         self.root = root
         self._project = Project(root)
+        self.parts = Parts(root)
         self.config = check(dict(config), Configuration, "config")
         self.papers = root / "workflow" / "papers"
         self.results = results_folder(self.config["results"], root)
-        self.mechanisms = mechanisms(self.config, root)
+        self.mechanisms = mechanisms(self.config, self.parts)
         stated = {
-            name: with_variants(experiment, self.mechanisms, root)
+            name: with_variants(experiment, self.mechanisms, self.parts)
             for name, experiment in load_experiments(self.papers).items()
         }
         overlay = self.config.get("overlay") or {"name": "", "experiments": {}}
@@ -92,10 +94,10 @@ class Plan:
         self.scale = self.config["scale"] + (f"+{overlay['name']}" if overlay["name"] else "")
         self.experiments = {}
         for name, experiment in stated.items():
-            experiment.check(stated, root)
+            experiment.check(stated, self.parts)
             if name in changes:
                 experiment = replace(experiment, overlay=changes[name])
-                experiment.check(stated, root, [self.config["scale"]])
+                experiment.check(stated, self.parts, [self.config["scale"]])
             self.experiments[name] = experiment
         self._runs: dict[tuple[str, str, int], Run] = {}
         self._kind_of: dict[tuple[str, str], str] = {}

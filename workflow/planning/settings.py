@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from model.build import Node
@@ -12,7 +11,7 @@ from workflow.datasets.kinds.recipe import Recipe, complete
 from workflow.definitions.experiments import DEFAULTS, Every, Training
 from workflow.definitions.names import require_known
 from workflow.planning.identity import canonical, recipe_hash
-from workflow.planning.nodes import check_nodes
+from workflow.planning.nodes import Parts
 from workflow.runtime.errors import InputError, RecipeError
 
 Layer = Mapping[str, object]
@@ -182,7 +181,7 @@ class Settings:
         parts = (self.recipe, self.model, self.objective, self.training, self.checkpoints)
         return canonical([*parts, parents])
 
-    def check(self, root: Path) -> None:
+    def check(self, parts: Parts) -> None:
         """Check all that can be told without other experiments."""
         _ = self.recipe, self.further_data, self.readings
         nodes = {"model": self.model, "objective": self.objective}
@@ -191,7 +190,7 @@ class Settings:
         for name, node in nodes.items():
             if "path" not in node:
                 raise InputError(f'{self.where}: {name}: the key "path" is missing')
-            check_nodes(node, f"{self.where}: {name}", root)
+            parts.check(node, f"{self.where}: {name}")
         self._check_training()
 
     def _check_training(self) -> None:
