@@ -7,7 +7,6 @@ for their time. Runs that the store has are left out; weights that others start 
 import argparse
 import math
 import shlex
-import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -76,9 +75,7 @@ def main(args: argparse.Namespace) -> None:
     check(args.to)
     plan, settings = command.plan_of(args), command.settings(args)
     runs = chosen(plan, [pattern for text in args.runs for pattern in text.split()])
-    asked = command.snakemake_arguments(data(plan, runs), settings, args.configfile)
-    make = [sys.executable, "-m", "snakemake", *asked, "--cores", "all", "--quiet", "all"]
-    if subprocess.run(make, check=False).returncode:
+    if command.make_quietly(data(plan, runs), settings, args.configfile, leave_out="all"):
         sys.exit("error: the data can't be made, as said above; the same command tries again.")
     with exit_on_user_error(Path(plan.results)), file_named(ROOT, args.configfile, settings):
         there = configured(ROOT, args.configfile, **settings | {"results": THERE})

@@ -4,10 +4,7 @@ Of a scale's runs, which are trained where they are not there; or of published w
 """
 
 import argparse
-import subprocess
 import sys
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from workflow import PUBLISHED
@@ -47,24 +44,20 @@ def of_published(args: argparse.Namespace) -> None:
     runs = published_runs(folder, results)
     if not runs:
         raise ReportingError(f"{folder}: no weights are published that count today.")
-    arguments = partial(
-        command.snakemake_arguments, settings=command.settings(args), files=args.configfile
-    )
-    encode(plan, runs, arguments)
+    if status := encode(plan, runs, args):
+        sys.exit(status)
     measures = [result.measure for result in results.values() if not result.stale]
     write_page(page, made(plan, runs, measures))
     print(f"Explorer: {page}, of {len(runs)} published runs")
 
 
-def encode(plan: Plan, runs: list[ExplorerRun], asked: Callable[[list[str]], list[str]]) -> None:
-    """Have Snakemake make the data of runs that are not there; its exit status ends all."""
+def encode(plan: Plan, runs: list[ExplorerRun], args: argparse.Namespace) -> int:
+    """Have Snakemake make the data of runs that are not there, and return its exit status."""
     folders = dict.fromkeys(run.data(Path(plan.results) / "data") for run in runs)
     missing = [str(folder) for folder in folders if not (folder / "manifest.json").is_file()]
-    if missing:
-        snakemake = [sys.executable, "-m", "snakemake", *asked(missing)]
-        done = subprocess.run([*snakemake, "--cores", "all", "--quiet", "rules"], check=False)
-        if done.returncode:
-            sys.exit(done.returncode)
+    if not missing:
+        return 0
+    return command.make_quietly(missing, command.settings(args), args.configfile)
 
 
 def made(plan: Plan, runs: list[ExplorerRun], measures: list[EvaluatedRun]) -> str:

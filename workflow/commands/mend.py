@@ -5,7 +5,6 @@ Data and runs in the store are made again when a run needs them.
 
 import argparse
 import os
-import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -40,12 +39,9 @@ def mend(damaged: Sequence[Path], results: Path, changes: Sequence[Path]) -> int
             scales.setdefault(scale, []).append(str(gone))
     status = 0
     for scale, targets in scales.items():
-        command = [sys.executable, "-m", "snakemake", "--cores", "all", *targets]
-        command += ["--quiet", "rules", "--config", f"results={results}"]
-        command += [f"scale={scale.partition('+')[0]}"]
-        if ("+" in scale) == overlaid:
-            command += ["--configfile", *map(str, changes)] if changes else []
-        status |= subprocess.run(command, check=False).returncode
+        settings = {"results": str(results), "scale": scale.partition("+")[0]}
+        files = changes if ("+" in scale) == overlaid else ()
+        status |= command.make_quietly(targets, settings, files)
     return status
 
 

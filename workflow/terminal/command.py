@@ -3,6 +3,8 @@
 import argparse
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
@@ -72,6 +74,25 @@ def snakemake_arguments(
         *(["--config", *config] if config else []),
         *(["--configfile", *changes] if changes else []),
     ]
+
+
+def make_quietly(
+    targets: Iterable[str],
+    settings: Mapping[str, str],
+    files: Iterable[Path],
+    leave_out: str = "rules",
+) -> int:
+    """Have Snakemake make targets on all cores, and return its exit status.
+
+    Args:
+        targets: files or names.
+        settings: keys of the configuration.
+        files: of the user's own changes.
+        leave_out: what it is not to say, as for its `--quiet`.
+    """
+    asked = snakemake_arguments(targets, settings, files)
+    snakemake = [sys.executable, "-m", "snakemake", *asked, "--cores", "all", "--quiet", leave_out]
+    return subprocess.run(snakemake, check=False).returncode
 
 
 def one_of(*names: str) -> Callable[[str], str]:
