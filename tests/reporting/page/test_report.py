@@ -137,6 +137,13 @@ def test_claims_that_were_not_run_are_folded_into_a_list(single: str, paper: Pap
     assert claims.count('<span class="mark') == 1 and claims.count("<li>") == len(waiting)
 
 
+def test_the_head_counts_checks_apart(single: str, paper: Paper) -> None:
+    checks = sum(one.get("check", False) for one in paper.claims["claims"])
+    own = len(paper.claims["claims"]) - checks
+    head = single.partition('<p class="facts">')[2].partition("</p>")[0]
+    assert f"<b>{own}</b> claims" in head and f"<b>{checks}</b> checks" in head
+
+
 def test_a_claim_whose_measure_is_undefined_leads_to_itself(results: Results, paper: Paper) -> None:
     results.add("text_classification", "sst_soft", 0)
     fill(results, paper)
