@@ -104,14 +104,22 @@ def _of_file(name: str, kind: type) -> Iterator[str]:
     for title in waiting:
         rules = schema["$defs"][title] if title else schema
         yield f"\n### {name}: {title}\n" if title else f"\n## {name}.yaml\n"
-        yield f"\n{rules['description']}\n" + _keys(name, rules, said)
+        yield f"\n{rules['description']}\n" + _keys(name, rules, said, schema["$defs"])
         said[title] = rules["properties"]
-        named = re.findall(r'"#/\$defs/(\w+)"', json.dumps(rules["properties"]))
-        waiting += [one for one in dict.fromkeys(named) if one not in {*PARTS, *waiting}]
+        waiting += [one for one in _mappings(rules["properties"]) if one not in waiting]
 
 
-def _keys(name: str, rules: Schema, said: dict[str, Schema]) -> str:
-    """Write the keys of a mapping, but for those that are as in one `said` before."""
+def _mappings(rules: Schema) -> list[str]:
+    """Name the mappings with keys of their own that rules speak of."""
+    named = re.findall(r'"#/\$defs/(\w+)"', json.dumps(rules))
+    return [one for one in dict.fromkeys(named) if one not in PARTS]
+
+
+def _keys(name: str, rules: Schema, said: dict[str, Schema], mappings: Schema) -> str:
+    """Write the keys of a mapping, but for those that are as in one `said` before.
+
+    A key without a meaning of its own has that of the mapping that is its value.
+    """
     keys, alike = rules["properties"], dict[str, str]()
     for title, others in said.items():
         shared = {key: title for key, one in keys.items() if others.get(key) == one}
@@ -126,7 +134,9 @@ def _keys(name: str, rules: Schema, said: dict[str, Schema]) -> str:
     for key, one in rows.items():
         absent = f"`{json.dumps(one['default'])}`" if "default" in one else ""
         default = "*needed*" if key in rules.get("required", ()) else absent
-        meaning = " ".join(one.get("description", "").split()).replace("|", "\\|")
+        said_of_it = [mappings[title]["description"] for title in _mappings(one)]
+        meaning = one.get("description") or "".join(said_of_it[:1])
+        meaning = " ".join(meaning.split()).replace("|", "\\|")
         text += f"| `{key}` | {_value(name, one | {'description': ''})} | {default} | {meaning} |\n"
     return text
 

@@ -31,7 +31,9 @@ class ComparedVariant(TypedDict):
     """The runs of one variant."""
 
     variant: str
+    """by its name"""
     label: str
+    """its name in the sentence"""
     measure: NotRequired[MetricPath]
     """in place of the claim's"""
     beyond: NotRequired[str]
@@ -46,6 +48,7 @@ class Constant(TypedDict):
     """A number to compare with."""
 
     value: Number
+    """in the unit of the measure"""
 
 
 @closed
@@ -53,6 +56,7 @@ class Theirs(TypedDict):
     """The number that the paper prints for the other side."""
 
     printed: Literal["left"]
+    """the side whose number it is"""
 
 
 @closed
@@ -68,8 +72,11 @@ class PrintedSides(TypedDict):
     """The paper's numbers."""
 
     metric: str
+    """its name in expected.csv"""
     left: SidePlace
+    """of the left side"""
     right: NotRequired[SidePlace]
+    """of the right side"""
 
 
 @closed
@@ -78,20 +85,27 @@ class Claim(TypedDict):
 
     id: Name
     claim: NonEmptyText
+    """the sentence"""
     source: str
+    """the paper's key and section"""
     headline: NotRequired[Literal[True]]
     """whether docs/results.md shows it"""
     check: NotRequired[Literal[True]]
     """whether it is one of ours, that no paper makes"""
     experiment: str
+    """whose runs it is about"""
     measure: MetricPath
     label: str
+    """the measure's name"""
     unit: str
+    """of the measure; empty where it has none"""
     digits: Digits
+    """behind the point"""
     over: Annotated[Literal["runs", "examples", "proportions", "corpora"], Field(default="runs")]
     """what is compared: pairs of runs, pairs of examples, fractions of runs (the measure is 0 or 1
     and nothing is paired), or corpora of translations (BLEU, by paired bootstrap)"""
     direction: Annotated[Literal["greater", "less"], Field(default="greater")]
+    """what the left side is, beside the right"""
     margin: Annotated[Number, Field(default=0)]
     """the difference to exceed"""
     interest: NotRequired[Literal["half"] | AboveZero]
@@ -101,8 +115,11 @@ class Claim(TypedDict):
     """what the scales do not tell: that the paper makes its claim of other data, or that its words
     are read in a second way"""
     left: ComparedVariant
+    """what the sentence is about"""
     right: ComparedVariant | Constant | Theirs
+    """what it is compared with"""
     printed: NotRequired[PrintedSides]
+    """where the paper's numbers stand"""
 
 
 @closed
@@ -121,6 +138,7 @@ class Claims(TypedDict):
     """The claims of a paper."""
 
     claims: Annotated[list[Claim], Field(min_length=1)]
+    """from the first to the last section"""
     findings: NotRequired[list[Finding]]
     """the headline: of each source those are shown whose verdicts are as they say"""
     looks: NotRequired[dict[str, dict[str, Annotated[list[SeedsAtLook], Field(min_length=2)]]]]

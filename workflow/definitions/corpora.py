@@ -35,7 +35,9 @@ class CorpusPlace(TypedDict):
     """Where the numbers stand; row is the row's label, column and metric are the column's."""
 
     source: str
+    """the paper's key and section"""
     table: str
+    """its table there"""
 
 
 @closed
@@ -43,7 +45,9 @@ class Like(TypedDict):
     """The variant whose data this is."""
 
     experiment: str
+    """by its name"""
     variant: str
+    """by its name"""
 
 
 @closed
@@ -60,11 +64,16 @@ class CorpusRow(TypedDict):
     """One corpus."""
 
     id: str
+    """its name in files"""
     label: str
+    """its name in the table, as the paper has it"""
     data: NotRequired[Data]
+    """the corpus; or name a variant in `like`"""
     like: NotRequired[Like]
     scales: NotRequired[AtScale]
+    """options of the corpus at a scale"""
     printed: NotRequired[CorpusPlace]
+    """in place of the table's place"""
     note: NotRequired[str]
     """what explains a difference"""
 
@@ -74,14 +83,21 @@ class CorpusTable(TypedDict):
     """One table of corpora."""
 
     title: str
+    """its name on pages"""
     caption: str
+    """what it shows, in a sentence"""
     source: NotRequired[str]
     """the text that the layout follows; the first of the papers without it"""
     printed: NotRequired[CorpusPlace]
+    """where the paper's numbers stand"""
     columns: Annotated[Unique[CorpusQuantity], Field(min_length=1)]
+    """from left to right"""
     rows: Annotated[list[CorpusRow], Field(min_length=1)]
+    """from top to bottom"""
     differs: NotRequired[list[Difference]]
+    """numbers that differ from the paper's, with the cause"""
     notes: NotRequired[list[str]]
+    """sentences below the table"""
 
 
 @closed
@@ -89,7 +105,9 @@ class Corpora(TypedDict):
     """The tables of a paper's corpora."""
 
     not_comparable: NotRequired[list[Condition]]
+    """which numbers are not compared with the paper's, and why"""
     tables: Annotated[dict[Name, CorpusTable], Field(min_length=1)]
+    """by name"""
 
 
 def check_corpora(corpora: Corpora, where: str) -> None:

@@ -41,6 +41,9 @@ Threads = Annotated[
         description="of the CPU, 1 where nothing says it; resuming is exact with as many", le=1024
     ),
 ]
+Corpus = Annotated[Data, Field(description="what it is trained and measured on")]
+Model = Annotated[NodeDefinition, Field(description="the architecture and its sizes")]
+Objective = Annotated[NodeDefinition, Field(description="what training makes small")]
 Evaluators = Annotated[
     dict[Name, NodeDefinition | None],
     Field(description="what is measured on the trained model, by name"),
@@ -68,7 +71,9 @@ class Optimizer(TypedDict, total=False):
     lr: AboveZero
     """the rate at the end of the warm-up"""
     betas: Annotated[list[BelowOne], Field(min_length=2, max_length=2)]
+    """how slowly the means of the gradient and of its square change"""
     weight_decay: NotNegative | None
+    """of AdamW; Adam where it is left out"""
 
 
 @closed
@@ -76,6 +81,7 @@ class Schedule(TypedDict, total=False):
     """How the learning rate changes."""
 
     name: Literal["constant", "cosine", "inverse_sqrt"]
+    """the form after the warm-up"""
     warmup: NaturalNumber | None
     """updates of linear growth to the peak"""
     start: NotNegative | None
@@ -87,7 +93,9 @@ class Select(TypedDict, total=False):
     """Which weights are kept: those of the best epoch."""
 
     metric: Literal["loss", "accuracy", "field_size"]
+    """what is measured on the development split"""
     mode: Literal["max", "min"]
+    """which value is best"""
 
 
 @closed
@@ -107,7 +115,9 @@ class Training(TypedDict, total=False):
     """How a model is trained, or changes to it; `null` takes a key away."""
 
     epochs: Positive | None
+    """how often all examples are seen"""
     updates: Positive | None
+    """in place of epochs"""
     batch: BatchSize
     optimizer: Optimizer
     clip: Annotated[AboveZero | None, Field(description="the largest norm of the gradient")]
@@ -141,6 +151,7 @@ class Parent(TypedDict):
     experiment: NotRequired[str]
     """in place of this one"""
     variant: str
+    """by its name"""
 
 
 @closed
@@ -148,8 +159,11 @@ class Every(TypedDict):
     """The `first` updates, and then every so many up to the last."""
 
     first: Updates
+    """listed one by one"""
     every: Positive
+    """the distance after them"""
     last: Positive
+    """the last update"""
 
 
 @closed
@@ -190,8 +204,10 @@ class Optional(TypedDict, total=False):
             "after some"
         ),
     ]
-    record: NodeDefinition | None
-    """what is kept of the checkpoints when their weights are gone"""
+    record: Annotated[
+        NodeDefinition | None,
+        Field(description="what is kept of the checkpoints when their weights are gone"),
+    ]
     resources: StatedResources
 
 
@@ -200,9 +216,9 @@ class Changes(Optional, total=False):
     """Settings that are laid over others; `null` takes a key away."""
 
     seeds: Seeds
-    data: Data
-    model: NodeDefinition
-    objective: NodeDefinition
+    data: Corpus
+    model: Model
+    objective: Objective
     training: Training
     evaluators: Evaluators
 
@@ -219,7 +235,7 @@ class Variant(Changes, total=False):
 class Overlay(Changes, total=False):
     """A user's changes to one experiment."""
 
-    variants: dict[str, Variant]
+    variants: Annotated[dict[str, Variant], Field(description="changes to single variants")]
 
 
 @closed
@@ -261,12 +277,13 @@ class Definition(Optional):
     """One experiment."""
 
     title: NonEmptyText
+    """its name in plans and on pages"""
     source: NonEmptyText
     """where the paper describes it"""
     seeds: Seeds
-    data: Data
-    model: NodeDefinition
-    objective: NodeDefinition
+    data: Corpus
+    model: Model
+    objective: Objective
     training: Training
     evaluators: Evaluators
     variants: Annotated[dict[Name, Variant], Field(min_length=1)]

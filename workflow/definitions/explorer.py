@@ -31,6 +31,7 @@ class Task(TypedDict):
     """Models of one experiment, on the same data, side by side."""
 
     title: NonEmptyText
+    """its name in the page"""
     about: NonEmptyText
     """one sentence for who has not read the paper"""
     kind: Literal["next", "class", "views"]
@@ -52,7 +53,9 @@ class Recording(TypedDict):
     """Translators, whose attention on a few sentences was recorded; they don't run in the page."""
 
     title: NonEmptyText
+    """its name in the page"""
     experiment: Name
+    """whose runs they are"""
     models: Annotated[Models, Field(min_length=1)]
     """variants; those whose evaluator `recorded` a scale leaves out are left out"""
 
@@ -62,7 +65,9 @@ class Explorer(TypedDict):
     """What `make explore` shows of a paper."""
 
     tasks: NotRequired[Annotated[dict[Name, Task], Field(default={})]]
+    """by name"""
     recorded: NotRequired[Annotated[dict[Name, Recording], Field(default={})]]
+    """by name"""
 
 
 def models_at(task: Task, scale: str) -> Models:

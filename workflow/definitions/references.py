@@ -22,10 +22,15 @@ class Cited(TypedDict):
     """A paper whose numbers stand here."""
 
     title: NonEmptyText
+    """as it is cited"""
     authors: Annotated[list[NonEmptyText], Field(min_length=1)]
+    """as they are cited"""
     year: Positive
+    """of the version whose numbers stand here"""
     venue: NonEmptyText
+    """where it appeared"""
     link: Link
+    """where it can be read"""
     figure: NotRequired[Name]
     """the figure, of figures.yaml, that tells what was found"""
 

@@ -28,9 +28,13 @@ class CellPlace(TypedDict):
     """Where expected.csv has a cell's number; {row} and {column} stand for both labels."""
 
     source: str
+    """the paper's key and section"""
     table: str
+    """its table there"""
     row: Annotated[str, Field(default="{row}")]
+    """the row's label there"""
     column: Annotated[str, Field(default="{column}")]
+    """the column's label there"""
 
 
 @closed
@@ -38,13 +42,17 @@ class Rule(TypedDict):
     """How far ours may be from a printed number."""
 
     seed_std: NotNegative
+    """the standard deviation over seeds, in the unit of the cell"""
     by_row: NotRequired[Annotated[dict[str, NotNegative], Field(min_length=1)]]
     """in place of `seed_std`, in the rows of these ids"""
     sampling: NotRequired[Literal["none", "binomial", "examples"]]
+    """the standard error by test examples: of a share, of the printed spread, or none"""
     full: NotRequired[AboveZero]
+    """what a share of 1 is in the unit of the cell: 1 or 100"""
     wide: NotRequired[Literal[True]]
     """nearly any run meets it, so it gives no verdict"""
     because: NonEmptyText
+    """where the rule comes from"""
 
 
 @closed
@@ -71,10 +79,13 @@ class Metric(TypedDict):
     printed: NotRequired[str]
     """the metric's name in expected.csv"""
     label: str
+    """its name in the head of a column"""
     digits: Digits
+    """behind the point"""
     statistic: NotRequired[Statistic]
     """over runs; that of the table without it"""
     spread_over: NotRequired[Literal["runs", "examples"]]
+    """what `±` is the spread of"""
     of: NotRequired[str]
     """the word, one of the array `word`, whose list in the array `measure` is shown; {row} stands
     for the row's id"""
@@ -94,8 +105,11 @@ class TableRow(TypedDict):
     """One row."""
 
     id: str
+    """what {row} stands for"""
     group: NotRequired[str]
+    """the heading above it"""
     label: str
+    """its name, as the paper has it"""
     experiment: NotRequired[str]
     """in place of the table's"""
     variant: NotRequired[
@@ -117,7 +131,9 @@ class TableRow(TypedDict):
     quoted: NotRequired[Literal[True]]
     """whether the paper quotes it from others"""
     note: NotRequired[str]
+    """a sentence below the table"""
     printed: NotRequired[list[CellPlace]]
+    """where the paper's numbers stand, in place of the table's places"""
 
 
 @closed
@@ -125,13 +141,19 @@ class Column(TypedDict):
     """One column."""
 
     id: str
+    """what {column} stands for"""
     label: str
+    """its header"""
     printed_label: NotRequired[str]
     """its header in expected.csv, where ours differs"""
     metrics: MetricNames
+    """what each of its cells shows"""
     format: NotRequired[str]
+    """how a cell is written, with {metric} in place of a metric"""
     rows: NotRequired[Annotated[list[str], Field(min_length=1)]]
+    """the rows that have it; all where it is left out"""
     printed: NotRequired[list[CellPlace]]
+    """where the paper's numbers stand, in place of the table's places"""
 
 
 @closed
@@ -139,23 +161,33 @@ class Table(TypedDict):
     """One table."""
 
     title: str
+    """its name on pages"""
     caption: str
+    """what it shows, in a sentence"""
     source: NotRequired[str]
     """the text that the layout follows; the first of the papers without it"""
     experiment: str
+    """whose runs it shows"""
     variant: Annotated[str, Field(default="{row}")]
     """template of {row} and {column}"""
     statistic: NotRequired[Statistic]
+    """over runs; the mean where nothing says it"""
     repeats: NotRequired[str]
     """the table whose numbers it shows again, which count once"""
     labels: Annotated[list[str], Field(min_length=1, max_length=2)]
+    """headers of the first columns: of the groups, where there are two, and of the rows"""
     printed: NotRequired[list[CellPlace]]
+    """where the paper's numbers stand"""
     mechanisms: NotRequired[ByColumn]
     """by the id of the new row, with {mechanism} for the name, the row to follow"""
     rows: Annotated[list[TableRow], Field(min_length=1)]
+    """from top to bottom"""
     columns: Annotated[list[Column], Field(min_length=1)]
+    """from left to right"""
     differs: NotRequired[list[Difference]]
+    """numbers that differ from the paper's, with the cause"""
     notes: NotRequired[list[str]]
+    """sentences below the table"""
 
 
 @closed
@@ -163,5 +195,8 @@ class Tables(TypedDict):
     """The tables of a paper, and the metrics that they show."""
 
     not_comparable: NotRequired[list[Condition]]
+    """which numbers are not compared with the paper's, and why"""
     metrics: Annotated[dict[Name, Metric], Field(min_length=1)]
+    """by name"""
     tables: Annotated[dict[Name, Table], Field(min_length=1)]
+    """by name"""
