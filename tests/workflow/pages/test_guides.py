@@ -64,9 +64,15 @@ def dry(command: str) -> bool:
     return program == "snakemake" or (program == "make" and target in DRY and bool(rest))
 
 
+def overlay(page: Path, command: str) -> tuple[str, str]:
+    """The name and text of the file of settings that a command takes, if it takes one."""
+    name = "".join(re.findall(r"\b(\w+\.yaml)\b", command)[:1])
+    return name, files(page).get(name, OVERLAY) if name else ""
+
+
 def asked(page: Path, command: str) -> tuple[str, ...]:
     """What is alike of commands that are planned at once: those of make differ in targets only."""
-    own = files(page).get("mine.yaml", OVERLAY) if "mine.yaml" in command else ""
+    own = "".join(overlay(page, command))
     if command.startswith("snakemake"):
         return own, *re.sub(WHERE, "", command).split()
     return own, *(one.partition("=")[0] if one.startswith(ONLY) else one for one in which(command))
@@ -109,15 +115,17 @@ def prepared(copied: Project) -> Project:
     (copied.root / "PATH").mkdir()
     (copied.root / "PATH/config.yaml").write_text(SITE)
     written = {name: text for page in GUIDES for name, text in files(page).items()}
-    (copied.root / "my_attention.py").write_text(written["my_attention.py"])
+    for name in ("my_attention.py", "my_first_attention.py"):
+        (copied.root / name).write_text(written[name])
     return with_reviews(copied)
 
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("page", "command"), PLANNED)
 def test_a_command_would_run_jobs(prepared: Project, page: Path, command: str) -> None:
-    own = files(page).get("mine.yaml", OVERLAY)
-    (prepared.root / "mine.yaml").write_text(own)
+    name, own = overlay(page, command)
+    if name:
+        (prepared.root / name).write_text(own)
     command = command.replace("CHECKOUT", shlex.quote(str(prepared.root)))
     rules = {job.split()[0] for job in jobs(prepared, command)}
     assert rules and ("--until" not in command or rules <= DATA)

@@ -43,3 +43,16 @@ def test_the_readme_has_a_line_for_each_guide() -> None:
     index = README.read_text("utf-8").partition("## Guides\n")[2].partition("\n## ")[0]
     named = re.findall(r"^- \[[^\]]+\]\(docs/(\w+\.md)\): .+\.$", index, re.M)
     assert sorted(named) == [page.name for page in GUIDES]
+
+
+def test_troubleshooting_quotes_what_is_said() -> None:
+    """Each sentence of its first column stands in the code; `…` is what differs."""
+    files = [ROOT / "Makefile", *ROOT.glob("workflow/**/*.py"), *ROOT.glob("model/**/*.py")]
+    code = re.sub(r"[\"'\\]\s*f?[\"']|\s+", " ", " ".join(file.read_text("utf-8") for file in files))
+    code = re.sub(r"  +", " ", code)
+    page = (ROOT / "docs/troubleshooting.md").read_text("utf-8")
+    quoted = re.findall(r"^\| `([^`]+)` \|", page, re.M)
+    assert len(quoted) > 15
+    for sentence in quoted:
+        for part in sentence.split("…"):
+            assert part.strip() in code, f"{sentence}: nothing says it"
