@@ -31,7 +31,7 @@ Each line is a row of a table at scale `lite`, trained once more with a seed tha
 Every number is compared with the 95 % prediction interval of the published seeds, mean ±
 t·s·√(1 + 1/n) with t of n - 1 degrees of freedom: it is `within` or `outside`. One published seed
 has no interval.
-[Make a row anew](../provenance.md#make-a-row-anew) says how a line is made.
+[Retrain a row](../provenance.md#retrain-a-row) says how a line is made.
 
 | date | commit | row | seed | machine | torch | BLAS | within | each cell |
 | --- | --- | --- | --: | --- | --- | --- | --: | --- |
