@@ -15,7 +15,10 @@ from workflow.runtime.store import Entry
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = [*sorted((ROOT / "model").rglob("*.py")), *sorted((ROOT / "workflow").rglob("*.py"))]
-RULES = [ROOT / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk"))]
+RULES = [
+    *(ROOT / "Snakefile", ROOT / "workflow" / "Snakefile"),
+    *sorted((ROOT / "workflow" / "rules").glob("*.smk")),
+]
 UNSAFE_MODULES = {"pickle", "dill", "cloudpickle", "joblib", "marshal", "shelve"}
 UNSAFE_CALLS = {"eval", "exec", "os.system", "os.popen", "pandas.read_pickle", "pd.read_pickle"}
 EXCEPTIONS = {"pickle.UnpicklingError"}

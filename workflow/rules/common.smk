@@ -27,7 +27,8 @@ gc.set_threshold(100_000)
 STARTED = time.time()
 ENVIRONMENT = str(ROOT / "envs" / "conda.yaml")
 
-SETTINGS = workflow.config_settings.config or {}  # of --config
+# Of --config, or of the workflow that this is a module of.
+SETTINGS = dict(config) if MODULE else workflow.config_settings.config or {}
 
 with exit_on_user_error(), file_named(ROOT, OWN_FILES, SETTINGS):
     PLAN = Plan(configuration(ROOT, OWN_FILES, SETTINGS), ROOT)
@@ -92,8 +93,9 @@ def sentence(function):
 
 
 def page_files(folder):
-    """The templates, styles and scripts of a page."""
-    paths = sorted((ROOT / "workflow" / folder).rglob("*"))
+    """The templates, styles and scripts of a page; those of all share their colours."""
+    shared = [ROOT / "workflow" / "report" / "colours.css"]
+    paths = sorted({*(ROOT / "workflow" / folder).rglob("*"), *shared})
     return [os.path.relpath(path) for path in paths if path.suffix in (".j2", ".css", ".js")]
 
 

@@ -77,7 +77,7 @@ rule report:
 rule explore:
     input:
         unpack(sentence(INPUTS.of_explore)),
-        page=[*page_files("explorer"), "workflow/report/colours.css"],
+        page=page_files("explorer"),
     output:
         page=report(
             f"{SCALE}/explorer.html",
