@@ -6,7 +6,9 @@ examples; where one is dear or rare, the test says another number.
 """
 
 import os
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -38,5 +40,9 @@ def paper() -> Paper:
 @pytest.fixture(scope="session")
 def forked() -> Iterator[Forked]:
     """Start programs as forks; what else tests start are none."""
-    with forks(PRELOADED):
-        yield Forked(os.environ.pop(PLACE, ""))
+    with forks(PRELOADED) as server:
+        place = os.environ.pop(PLACE, "")
+        # Before it answers, a program would run here, with this checkout's code instead of its own.
+        while server and server.poll() is None and not Path(place).exists():
+            time.sleep(0.01)
+        yield Forked(place)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -56,6 +57,16 @@ def check_surroundings(root: Path) -> None:
         raise InputError(
             f'TMPDIR: nothing can be written to "{temporary}" ({reason}); make room there, or name '
             f"another folder"
+        )
+
+
+def check_module(repository: Path, ref: str) -> None:
+    """Raise InputError for a module from `gitfile` whose repository has other files than `ref`."""
+    same = ["git", "-C", str(repository), "diff", "--quiet", ref, "--", "model", "workflow"]
+    if subprocess.run(same, check=False, capture_output=True).returncode:
+        raise InputError(
+            f"gitfile: the files of {repository} are not those of {ref}; check it out there, since "
+            f"its code is used: git -C {repository} checkout {ref}"
         )
 
 

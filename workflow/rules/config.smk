@@ -7,14 +7,13 @@ from pathlib import Path
 
 # Of a module that `gitfile` names, the code is that of the clone's files.
 HERE = workflow.current_basedir
-sys.path.insert(
-    0, getattr(HERE, "repo_path", "") or str(Path(HERE.get_path_or_uri(True)).parents[1])
-)
+CLONE = getattr(HERE, "repo_path", "")
+sys.path.insert(0, CLONE or str(Path(HERE.get_path_or_uri(True)).parents[1]))
 
 from workflow import PUBLISHED, ROOT
 from workflow.runtime.errors import InputError
 from workflow.planning.configured import read_files
-from workflow.planning.folders import check_surroundings
+from workflow.planning.folders import check_module, check_surroundings
 from workflow.runtime.failure import exit_on_user_error
 
 MODULE = workflow.modifier.is_module
@@ -22,6 +21,8 @@ OWN_FILES = [] if MODULE else [Path(file) for file in workflow.configfiles]
 
 with exit_on_user_error():
     check_surroundings(ROOT)
+    if CLONE:
+        check_module(ROOT, HERE.ref)
     if workflow.config_settings.replace_workflow_config and not MODULE:
         raise InputError("--replace-workflow-config: config.yaml is always read; leave this out")
     read_files(ROOT, OWN_FILES)

@@ -3,14 +3,6 @@
 DATA = f"{RESULTS}/data/{{dataset}}/{{recipe}}"
 
 
-localrules:
-    fetch,
-    index_features,
-    synthesise,
-    prepare,
-    encode,
-
-
 rule fetch:
     output:
         file=f"{RESULTS}/data/sources/{{dataset}}/{{file}}",
@@ -20,6 +12,7 @@ rule fetch:
     wildcard_constraints:
         file=r"[^/]+(?<!\.origin\.json)",
     retries: 0
+    localrule: True
     conda:
         ENVIRONMENT
     resources:
@@ -41,6 +34,7 @@ rule index_features:
         f"{RESULTS}/data/features/{{dataset}}/{FEATURES}",
     log:
         f"{RESULTS}/logs/index_features/{{dataset}}.log",
+    localrule: True
     conda:
         ENVIRONMENT
     resources:
@@ -60,6 +54,7 @@ rule synthesise:
         directory(f"{DATA}/raw"),
     log:
         f"{RESULTS}/logs/synthesise/{{dataset}}/{{recipe}}.log",
+    localrule: True
     conda:
         ENVIRONMENT
     resources:
@@ -80,6 +75,7 @@ rule prepare:
         directory(f"{DATA}/prepared"),
     log:
         f"{RESULTS}/logs/prepare/{{dataset}}/{{recipe}}.log",
+    localrule: True
     conda:
         ENVIRONMENT
     threads: sentence(INPUTS.data_threads)
@@ -102,6 +98,7 @@ rule encode:
         directory(f"{DATA}/encoded"),
     log:
         f"{RESULTS}/logs/encode/{{dataset}}/{{recipe}}.log",
+    localrule: True
     conda:
         ENVIRONMENT
     threads: sentence(INPUTS.data_threads)

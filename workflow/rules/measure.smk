@@ -1,10 +1,6 @@
 # All evaluators of a run in one job; each is cached in the store by the hash of its own code.
 
 
-localrules:
-    measure_locally,
-
-
 rule measure:
     input:
         unpack(sentence(INPUTS.of_measure)),
@@ -40,3 +36,4 @@ rule measure:
 use rule measure as measure_locally with:
     wildcard_constraints:
         experiment=rf"(?={LOCAL})[a-z][a-z0-9_]*",
+    localrule: True

@@ -1,10 +1,6 @@
 # What is kept of a run's checkpoints: how they rank the inputs. Their weights are dropped then.
 
 
-localrules:
-    record_locally,
-
-
 rule record:
     input:
         data=sentence(INPUTS.encoded),
@@ -39,3 +35,4 @@ rule record:
 use rule record as record_locally with:
     wildcard_constraints:
         experiment=rf"(?={LOCAL})[a-z][a-z0-9_]*",
+    localrule: True

@@ -4,11 +4,6 @@
 report: "../report/captions/workflow.rst"
 
 
-localrules:
-    report,
-    explore,
-
-
 for batch in BATCHES:
 
     rule:
@@ -51,6 +46,7 @@ rule report:
         checksum=f"{SCALE}/report.json",
     log:
         f"{SCALE}/logs/report.log",
+    localrule: True
     conda:
         ENVIRONMENT
     resources:
@@ -88,6 +84,7 @@ rule explore:
         checksum=f"{SCALE}/explorer.json",
     log:
         f"{SCALE}/logs/explore.log",
+    localrule: True
     conda:
         ENVIRONMENT
     resources:

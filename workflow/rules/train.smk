@@ -6,10 +6,6 @@ RUN = f"{SCALE}/runs/{{experiment}}/{{variant}}/seed-{{seed}}"
 RUN_NAME = "{experiment}/{variant}/seed-{seed}"
 
 
-localrules:
-    train_locally,
-
-
 rule train:
     input:
         unpack(sentence(INPUTS.of_train)),
@@ -48,3 +44,4 @@ rule train:
 use rule train as train_locally with:
     wildcard_constraints:
         experiment=rf"(?={LOCAL})[a-z][a-z0-9_]*",
+    localrule: True
