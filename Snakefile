@@ -2,3 +2,6 @@
 
 
 include: "workflow/Snakefile"
+
+
+workflow.default_target = "all"  # that of an included file does not count

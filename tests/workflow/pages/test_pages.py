@@ -8,6 +8,9 @@ import pytest
 from tests.workflow.conftest import ROOT
 from tests.workflow.pages.guides import GUIDES, PAGES, README
 
+BESIDE = [ROOT / "config" / "README.md", *sorted((ROOT / ".github").glob("*.md"))]
+"""Pages that people find where they look for them."""
+
 
 def anchors(page: Path) -> set[str]:
     """The places in a page that a link can lead to, as GitHub names them."""
@@ -21,7 +24,7 @@ def test_the_readme_is_short() -> None:
     assert len(README.read_text("utf-8").split()) <= 900
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, *BESIDE], ids=lambda page: page.name)
 def test_every_link_leads_somewhere(page: Path) -> None:
     text = page.read_text("utf-8")
     links = re.findall(r"\]\((?!https?:)([^)\s]+)\)|<img src=\"([^\"]+)\"", text)
