@@ -91,9 +91,10 @@ class Claim(TypedDict):
     over: Annotated[Literal["runs", "examples", "proportions", "corpora"], Field(default="runs")]
     """what is compared: pairs of runs, pairs of examples, fractions of runs (the measure is 0 or 1
     and nothing is paired), or corpora of translations (BLEU, by paired bootstrap)"""
-    direction: Annotated[Literal["greater", "less"], Field(default="greater")]
+    direction: Annotated[Literal["greater", "less", "equal"], Field(default="greater")]
+    """`equal`: no further apart than the margin, on either side"""
     margin: Annotated[Number, Field(default=0)]
-    """the difference to exceed"""
+    """the difference to exceed, or of `equal` to stay below"""
     interest: NotRequired[Literal["half"] | AboveZero]
     """the smallest difference of interest, fixed before the runs: an interval within it is a tie.
     `half` is half of the difference between the two printed numbers"""
@@ -162,6 +163,13 @@ def check_claims(claims: Claims, where: str) -> None:
             raise InputError(
                 f"{where}: claim {claim['id']}: what is tested of proportions is that they are "
                 "equal; drop `margin`, or compare with a fixed value"
+            )
+        if claim["direction"] == "equal" and (
+            claim["over"] == "proportions" or claim["margin"] <= 0
+        ):
+            raise InputError(
+                f"{where}: claim {claim['id']}: `equal` needs a margin above 0, over pairs; add "
+                "`margin`, or name another `over`"
             )
         if "interest" in claim and claim["margin"]:
             raise InputError(
