@@ -92,9 +92,9 @@ class Claim(TypedDict):
     """what is compared: pairs of runs, pairs of examples, fractions of runs (the measure is 0 or 1
     and nothing is paired), or corpora of translations (BLEU, by paired bootstrap)"""
     direction: Annotated[Literal["greater", "less", "equal"], Field(default="greater")]
-    """`equal`: no further apart than the margin, on either side"""
+    """of `equal` the difference stays below the margin, on either side"""
     margin: Annotated[Number, Field(default=0)]
-    """the difference to exceed, or of `equal` to stay below"""
+    """the difference to exceed"""
     interest: NotRequired[Literal["half"] | AboveZero]
     """the smallest difference of interest, fixed before the runs: an interval within it is a tie.
     `half` is half of the difference between the two printed numbers"""
