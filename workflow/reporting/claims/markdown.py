@@ -9,6 +9,7 @@ from workflow.reporting.statistics.decisions import without_spread
 
 MOST_DIGITS = 9
 OPEN = ("undecided", "undecidable")
+AGAINST = "points against"
 COUNTED = {"examples": "example", "corpora": "sentence"}
 """What one pair is, by what a claim is over."""
 
@@ -154,7 +155,7 @@ def _verdict(claim: JudgedClaim, caveats: list[str]) -> str:
     if claim.verdict in OPEN and claim.needed:
         remarks.append(_too_small(claim))
     if points_against(claim):
-        remarks.append("points against the claim")
+        remarks.append(f"{AGAINST} the claim")
     remarks += claim.hindrances or ([claim.kind] if claim.kind != KINDS[0] else [])
     remarks += caveats
     return f"**{claim.verdict}**" + (f" ({'; '.join(remarks)})" if remarks else "")
