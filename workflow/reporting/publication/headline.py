@@ -88,7 +88,8 @@ def claims_by_kind(judged: Iterable[JudgedClaim]) -> Counts:
     about = (
         "What the papers claim, by what it was tried on here. While a claim is undecided, chance "
         "among trainings or among test examples can explain what was found. What does not hold on "
-        "smaller or other data may hold on the paper's."
+        "smaller or other data may hold on the paper's. The paper's setting is as it is read here: "
+        "notes below the tables say what its text leaves open, and where the authors' code differs."
     )
     claims = _of_papers(judged)
     rows = [(EVERY, claims), *((kind, claims[claims["kind"] == kind]) for kind in KINDS)]
