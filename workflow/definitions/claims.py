@@ -21,6 +21,7 @@ from workflow.runtime.errors import InputError
 
 Outcome = Literal["holds", "does not hold", "no difference", "undecided", "undecidable", "not run"]
 """What comes of a claim; the first three decide it."""
+Remark = Literal["points against", "does not hold, not after Benjamini-Hochberg"]
 
 PAIRED = ("runs", "examples")
 SeedsAtLook = Annotated[int, Field(ge=2)]
@@ -104,8 +105,9 @@ class Claim(TypedDict):
     over: Annotated[Literal["runs", "examples", "proportions", "corpora"], Field(default="runs")]
     """what is compared: pairs of runs, pairs of examples, fractions of runs (the measure is 0 or 1
     and nothing is paired), or corpora of translations (BLEU, by paired bootstrap)"""
-    direction: Annotated[Literal["greater", "less"], Field(default="greater")]
-    """what the left side is, beside the right"""
+    direction: Annotated[Literal["greater", "less", "equal"], Field(default="greater")]
+    """what the left side is, beside the right; of `equal` the difference stays below the margin, on
+    either side"""
     margin: Annotated[Number, Field(default=0)]
     """the difference to exceed"""
     interest: NotRequired[Literal["half"] | AboveZero]
@@ -129,8 +131,9 @@ class Finding(TypedDict):
     source: str
     """the paper's key"""
     finding: NonEmptyText
-    rests_on: Annotated[dict[str, Outcome], Field(min_length=1)]
-    """the verdicts that it tells, by claim"""
+    rests_on: Annotated[dict[str, Outcome | Remark], Field(min_length=1)]
+    """the verdicts that it tells, by claim; or that what is undecided points against it, or that a
+    verdict does not stand after a correction for many tests"""
 
 
 @closed
@@ -180,6 +183,13 @@ def check_claims(claims: Claims, where: str) -> None:
             raise InputError(
                 f"{where}: claim {claim['id']}: what is tested of proportions is that they are "
                 "equal; drop `margin`, or compare with a fixed value"
+            )
+        if claim["direction"] == "equal" and (
+            claim["over"] == "proportions" or claim["margin"] <= 0
+        ):
+            raise InputError(
+                f"{where}: claim {claim['id']}: `equal` needs a margin above 0, over pairs; add "
+                "`margin`, or name another `over`"
             )
         if "interest" in claim and claim["margin"]:
             raise InputError(

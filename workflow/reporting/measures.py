@@ -247,7 +247,8 @@ class Measures:
                     )
             group.append(measure)
         for key, group in self.groups.items():
-            self.groups[key] = timed_alike(sorted(group, key=lambda measure: measure.seed))
+            group = timed_alike(sorted(group, key=lambda measure: measure.seed))
+            self.groups[key] = [_with_chance(one, group) for one in group]
 
     def of(self, experiment: str, variant: str) -> list[EvaluatedRun]:
         """Return the measures of a variant by seed; empty when it was not run."""
@@ -284,6 +285,31 @@ def timed_alike(group: list[EvaluatedRun]) -> list[EvaluatedRun]:
             elif newest and one.timed(name) and not comparable([(one, name), (newest, name)]):
                 group[at] = _without(one, name, BY)
     return group
+
+
+def _with_chance(run: EvaluatedRun, group: Iterable[EvaluatedRun]) -> EvaluatedRun:
+    """Return a run with `xi_<pair>_chance` beside each `xi_<pair>`: xi of a random order.
+
+    It is the mean performance of the other runs where they first agree with this one more than a
+    random order does. Of correlations there is none: by chance they are 0.
+    """
+    of_seed, evaluators = {one.key: one for one in group}, dict(run.evaluators)
+    for name, told in run.evaluators.items():
+        others = [of_seed.get(key) for key in run.records.get(f"{name}.others", ())]
+        curves = [one.array(f"{name}.performance_curve") for one in others if one]
+        along = told.get("arrays", {}).get("alpha_hat_curve")
+        if not along or not all(curves) or not others or len(curves) < len(others):
+            continue
+        found = {}
+        for metric, xi in told["scalars"].items():
+            chance = run.number(f"{name}.{metric.removeprefix('xi_')}_chance")
+            if metric.startswith("xi_") and chance is not None:
+                beyond = (at for at, agreed in enumerate(along) if agreed > chance)
+                performed = [sum(point) / len(point) for point in zip(*curves, strict=True)]
+                if (first := next(beyond, None)) is not None:
+                    found[f"{metric}_chance"] = {**xi, "value": performed[first]}
+        evaluators[name] = {**told, "scalars": {**told["scalars"], **found}}
+    return replace(run, evaluators=evaluators)
 
 
 def usual_device(runs: Iterable[Sequence[EvaluatedRun]]) -> str:

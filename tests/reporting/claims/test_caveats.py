@@ -35,7 +35,8 @@ def test_caveats_are_counted_and_stand_beside_the_verdict() -> None:
     caveats = Caveats([*claims, *others], HISTORY)
     # of four: .001 < .0125, .02 > .0167 (Holm); .02 < .025, .04 > .0375 (Benjamini-Hochberg)
     assert caveats.sentence == (
-        "Of 4 decided claims 1 were added and 1 reworded after results; of the 3 with a test 2 "
+        "Of 4 decided claims 1 were added and 1 reworded after results, and 0 rest on runs that "
+        "another claim uses too; of the 3 with a test 2 "
         "stand after Benjamini-Hochberg's correction (4 tests), 1 after Holm's."
     )
     lines = claims_table(claims, caveats.of).splitlines()[2:]
@@ -45,6 +46,26 @@ def test_caveats_are_counted_and_stand_beside_the_verdict() -> None:
     assert "reworded when results were known" in reworded and "Hochberg" not in reworded
     assert "Hochberg" not in undecided + untested
     assert Caveats([], HISTORY).sentence == ""
+
+
+def test_claims_on_the_same_runs_are_no_new_evidence() -> None:
+    """By identity; checks and what was not run are nobody's other claim."""
+    runs = {"a": "12", "b": "12", "c": "123", "d": "34", "e": "5"}
+    claims = [claim(id=name, runs=[*its], verdict="holds") for name, its in runs.items()]
+    others = [claim(id="check", runs=["5"], check=True)]
+    others += [claim(id="f", runs=["5"], verdict="not run", estimate=None)]
+    caveats = Caveats([*claims, *others], [])
+    assert [caveats.of(one) for one in [*claims, others[0]]] == [
+        ["shares all runs with 2 claims"],
+        ["shares all runs with 2 claims"],
+        ["shares runs with 3 claims"],
+        ["shares runs with 1 claim"],
+        [],
+        ["shares all runs with 1 claim"],
+    ]
+    assert "4 rest on runs that another claim uses too" in caveats.sentence
+    part = Caveats([claim(id="g", runs=["1"]), *claims], [])
+    assert part.of(claims[0]) == ["shares runs with 3 claims (all with 2)"]
 
 
 def test_seeds_that_share_trainings_are_a_caveat_of_what_has_an_interval() -> None:

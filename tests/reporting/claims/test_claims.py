@@ -161,6 +161,17 @@ def test_at_most_one_decision_in_twenty_is_false_and_power_grows(
     assert decided(2, 20.0) > powers.get(seeds, 0.99)
 
 
+def test_what_is_equal_has_two_margins() -> None:
+    asked = Hypothesis("equal", 0.07)
+    near, far = [0.01, 0.02, 0.03], [0.2, 0.21, 0.22]
+    assert decide_runs(near, asked).reason == "the interval lies within ±0.07"
+    found = [decide_runs(one, asked) for one in (near, far, [-one for one in far], [0.0, 0.1, 0.2])]
+    assert [one.verdict for one in found] == ["holds", *["does not hold"] * 2, "undecided"]
+    assert found[3].reason == "the interval reaches beyond ±0.07"
+    for values, decision in zip((near, far), found, strict=False):
+        assert decision.p == pytest.approx(stats.ttest_1samp(values, 0.07).pvalue, rel=1e-6)
+
+
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=6), st.floats(-0.5, 0.5))
 def test_directions_mirror_each_other(differences: list[float], margin: float) -> None:
     mirrored = [-value for value in differences]

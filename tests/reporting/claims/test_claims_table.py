@@ -107,12 +107,25 @@ def test_what_runs_were_trained_on_is_said(devices: dict[str, int], unit: str, s
         ("greater", 0.2, "more than 0.2 above"),
         ("less", 1.5, "at most 1.5 above"),
         ("less", -1, "more than 1 below"),
+        ("equal", 0.5, "within ±0.5"),
     ],
 )
 def test_a_margin_is_shown(direction: str, margin: float, asked: str) -> None:
     shown = line(direction=direction, margin=margin)[3]
     assert shown.endswith(f" points, asked: {asked}")
     assert "asked" not in line(direction=direction)[3]
+
+
+def test_a_claim_of_two_margins_is_open_beyond_either() -> None:
+    open_ = {"direction": "equal", "margin": 0.5}
+    assert line(**open_)[6] == "**undecided** (interval reaches beyond ±0.5)"
+    one_seed = {**open_, "seeds": [0], "over": "corpora"}
+    assert points_against(claim(ci_low=0.6, **one_seed))
+    assert not points_against(claim(ci_low=0.4, **one_seed))
+    assert not points_against(claim(ci_low=-0.4, ci_high=0.4, **one_seed))
+    assert difference(claim(estimate=0.1, ci_low=-0.46, ci_high=0.62, **open_)).endswith(
+        "[-0.46, +0.6]"
+    )
 
 
 def test_a_difference_of_interest_is_shown() -> None:

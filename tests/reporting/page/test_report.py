@@ -244,7 +244,7 @@ def test_a_claim_over_proportions_shows_its_runs(
     claim = {**paper.claims["claims"][0], "over": "proportions", "measure": "probe.learned"}
     claim |= {"id": "toy", "experiment": "toy", "label": "learned", "digits": 2}
     claim |= {side: {"variant": side, "label": f"the {side}"} for side in ("left", "right")}
-    paper.claims["claims"] = [claim]
+    paper.claims["claims"] = [claim, {**claim, "id": "other"}]
     runs = Measures([*outcomes("left", [1, 1, 1]), *outcomes("right", [0, 0], first=7)])
     write_json(results.folder / "claims" / f"{paper.name}.json", judge(paper, "lite", runs))
     text = " ".join(show(results).split())
@@ -253,7 +253,8 @@ def test_a_claim_over_proportions_shows_its_runs(
     assert "the left: 1.00 (3 of 3 runs) vs the right: 0.00 (0 of 2 runs)" in text
     assert "<td>+1.00 [+0.14, +1.00]<br><svg" in text
     assert ">5 runs (seeds 0, 1, 2, 7, 8)</div>" in text
-    assert "Fisher's exact test: p = .2. Kind: another reading." in html.unescape(text)
+    why = "Fisher's exact test: p = .2. Kind: another reading. Beside it: shares all runs with 1"
+    assert why in html.unescape(text)
 
 
 def test_prose_sets_code_and_escapes() -> None:
@@ -271,7 +272,7 @@ def test_charts_are_valid_and_in_range() -> None:
     assert chart([ChartLine("train", [])], "nothing", "step") == ""
     flat = chart([ChartLine("train", [(5.0, 1.0)])], "one point", "step")
     ElementTree.fromstring(flat)
-    interval = ElementTree.fromstring(whisker(0.1, 0.3, 0.2, 0.0, "interval"))
+    interval = ElementTree.fromstring(whisker(0.1, 0.3, 0.2, (0.0,), "interval"))
     (estimate,) = (node for node in interval if node.tag == "circle")
     assert 8 < float(estimate.attrib["cx"]) < 132
 

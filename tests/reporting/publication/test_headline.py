@@ -1,5 +1,6 @@
 """The headline: findings stand while claims are decided so, and everything is counted by hand."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -48,6 +49,24 @@ def test_a_finding_stands_while_all_its_claims_are_decided_so() -> None:
     judged[0] = claim(id="a")
     (one,) = findings(paper, [*judged, claim(verdict="does not hold")])
     assert one.markdown.endswith("): (3 claims: 2 do not, 1 undecided)")
+
+
+def test_a_finding_may_rest_on_what_points_against_a_claim() -> None:
+    says = {"source": "kinley2020", "finding": "So far not.", "rests_on": {"a": "points against"}}
+    paper = with_findings(says)
+    against = claim(id="a", ci_low=-3.0, ci_high=-1.0)
+    assert findings(paper, [against])[0].text == "So far not."
+    assert findings(paper, [claim(id="a")])[0].text == ""
+    assert findings(paper, [replace(against, verdict="does not hold")])[0].text == ""
+
+
+def test_a_finding_may_rest_on_a_verdict_that_does_not_stand_after_a_correction() -> None:
+    rests_on = {"a": "does not hold, not after Benjamini-Hochberg"}
+    paper = with_findings({"source": "kinley2020", "finding": "Barely.", "rests_on": rests_on})
+    one = claim(id="a", verdict="does not hold", p=0.04)
+    assert findings(paper, [one, claim(id="b", p=0.9)])[0].text == "Barely."
+    assert findings(paper, [one])[0].text == ""
+    assert findings(paper, [replace(one, verdict="holds"), claim(id="b", p=0.9)])[0].text == ""
 
 
 def test_a_finding_rests_on_claims_that_there_are() -> None:

@@ -305,8 +305,10 @@ def test_every_claim_that_was_run(paper: str) -> None:
                 undecidable, *enough = too_small(claim, differences, level)
                 assert [claim["needed"], claim["enough"]] == enough, place
         if claim["over"] == "runs" and claim["p"] and claim["verdict"] != "no difference":
-            p = stats.ttest_1samp(differences, claim["margin"]).pvalue * max(1, len(looks))
-            assert claim["p"] == pytest.approx(min(1, p), rel=1e-4, abs=1e-9), place
+            edges = (claim["margin"], -claim["margin"])[: 1 + (claim["direction"] == "equal")]
+            p = max(stats.ttest_1samp(differences, edge).pvalue for edge in edges)
+            p = min(1, p * max(1, len(looks)))
+            assert claim["p"] == pytest.approx(p, rel=1e-4, abs=1e-9), place
         assert claim["estimate"] == pytest.approx(estimate, abs=1e-6), place
         if claim["ci_low"] is None:
             assert claim["verdict"] == "undecided", place
@@ -321,8 +323,13 @@ def test_every_claim_that_was_run(paper: str) -> None:
             other = (least, most) if claim["right"]["variant"] else (fixed, fixed)
             low, high = max(low, least - other[1]), min(high, most - other[0])
             assert ends == pytest.approx((low, high), abs=1e-6), place
-        beyond = {"greater": claim["ci_low"] > claim["margin"]}
-        beyond["less"] = claim["ci_high"] < claim["margin"]
+        low, high, margin = claim["ci_low"], claim["ci_high"], claim["margin"]
+        beyond = {"greater": low > margin, "less": high < margin}
+        if claim["direction"] == "equal":
+            beyond = {
+                "equal": -margin < low and high < margin,
+                "apart": low > margin or high < -margin,
+            }
         expected = "holds" if beyond.pop(claim["direction"]) else "undecided"
         expected = "does not hold" if any(beyond.values()) else expected
         expected = "undecidable" if undecidable and expected == "undecided" else expected

@@ -67,6 +67,13 @@ def test_a_side_may_be_multiplied() -> None:
         judged([], **asked, right=right, over="examples")
 
 
+def test_what_is_equal_has_a_margin_and_is_no_proportion() -> None:
+    asked = {"measure": "probe.m", "label": "m", "unit": "fraction", "digits": 1}
+    for wrong in ({}, {"margin": 0.1, "over": "proportions", "right": {"value": 1}}):
+        with pytest.raises(InputError, match="claim toy: `equal` needs a margin above 0, over pai"):
+            judged([], **asked, direction="equal", **wrong)
+
+
 def test_two_proportions_have_no_margin() -> None:
     asked = {"measure": "probe.m", "label": "m", "unit": "fraction", "digits": 1}
     with pytest.raises(InputError, match="claim toy: what is tested of proportions is that they"):

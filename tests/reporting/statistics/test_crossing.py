@@ -79,6 +79,18 @@ def test_without_the_other_runs_nothing_is_known() -> None:
     assert crossing(NAME, [replace(ONE, records={}), OTHER]) == UNKNOWN
 
 
+def test_a_random_order_has_a_xi_too() -> None:
+    """By hand: ONE's curve is above 15 from its second checkpoint on, above 5 from its first."""
+    for chance, performance in ((15, 65), (5, 52), (40, None)):
+        told = ONE.evaluators["validation"]
+        scalars = {**told["scalars"], "alpha_uniform_chance": scalar(chance, "%")}
+        one = replace(ONE, evaluators={"validation": {**told, "scalars": scalars}})
+        group = Measures([one, OTHER]).of("classification_learning", "imdb_attention")
+        assert [it.number(f"{NAME}_chance") for it in group] == [performance, None]
+        (alone,) = Measures([one]).of("classification_learning", "imdb_attention")
+        assert alone.number(f"{NAME}_chance") is None
+
+
 def test_a_table_compares_with_what_lies_between(tmp_path: Path) -> None:
     """`Table 4` of snell2021 prints 86.81.
 

@@ -1,7 +1,7 @@
-"""What a reader holds against claims: asked when results were known, or one of many tests."""
+"""What a reader holds against claims: asked when results were known, or not alone."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ class Caveats:
 
     def __init__(self, claims: Iterable[JudgedClaim], entries: Iterable[Mapping[str, Any]]) -> None:
         self._made = [one for one in claims if not one.check]
+        self._runs = {one.id: {*one.runs} for one in self._made if one.estimate is not None}
         self._tested = [one for one in self._made if one.p is not None]
         self.late = history.late(entries)
         ps = [one.p for one in self._tested if one.p is not None]
@@ -43,22 +44,33 @@ class Caveats:
     def of(self, claim: JudgedClaim) -> list[str]:
         """Return the caveats of a claim in words."""
         words = [CROSSED] * (claim.crossed and claim.interval is not None)
+        words += [said] if (said := self._shared(claim)) else []
         words += [self.late[claim.id]] if claim.id in self.late else []
         many = claim.verdict in DECIDED and claim.p is not None and not claim.check
         return words + [ONE_OF_MANY] * (many and claim.id not in self.benjamini_hochberg)
 
+    def _shared(self, claim: JudgedClaim) -> str:
+        """Say with how many other claims of the papers a claim has runs in common, by identity."""
+        others = [runs & {*claim.runs} for name, runs in self._runs.items() if name != claim.id]
+        some = sum(bool(runs) for runs in others)
+        whole = sum(runs == {*claim.runs} for runs in others if runs)
+        shares = f"shares {'all ' * (some == whole)}runs with {some} claim{'s' * (some > 1)}"
+        return shares + f" (all with {whole})" * (0 < whole < some) if some else ""
+
     @property
     def sentence(self) -> str:
         """Say how many of the decided claims have none."""
-        decided: Sequence[str] = [one.id for one in self._made if one.verdict in DECIDED]
-        if not decided:
+        made = [one for one in self._made if one.verdict in DECIDED]
+        if not made:
             return ""
+        decided, shared = [one.id for one in made], sum(bool(self._shared(one)) for one in made)
         late = Counter(self.late.get(name) for name in decided)
         added, reworded = (late[LATE.format(kind)] for kind in ("added", "reworded"))
         tested = {one.id for one in self._tested}.intersection(decided)
         return (
             f"Of {len(decided)} decided claims {added} were added and {reworded} reworded after "
-            f"results; of the {len(tested)} with a test {len(self.benjamini_hochberg & tested)} "
+            f"results, and {shared} rest on runs that another claim uses too; "
+            f"of the {len(tested)} with a test {len(self.benjamini_hochberg & tested)} "
             f"stand after Benjamini-Hochberg's correction ({len(self._tested)} tests), "
             f"{len(self.holm & tested)} after Holm's."
         )

@@ -10,6 +10,7 @@ from typing import Any
 
 from workflow.files import read_json
 from workflow.planning.departures import Departures, Deviation
+from workflow.reporting.statistics.decisions import Hypothesis
 
 BY_DEPARTURE: dict[Deviation, str] = {
     "none": "the paper's setting",
@@ -89,6 +90,11 @@ class JudgedClaim:
     partners: list[str]
     crossed: bool
     """Whether its seeds are not independent, see `measures.crossed`."""
+
+    @property
+    def asked(self) -> Hypothesis:
+        """What it asks of its difference, at one look."""
+        return Hypothesis(self.direction, self.margin, self.interest)
 
     @property
     def interval(self) -> tuple[float, float] | None:

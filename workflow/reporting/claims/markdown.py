@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterable, Sequence
 from workflow.files import markdown_cell
 from workflow.planning.equivalents import TIMES
 from workflow.reporting.claims.judged import KINDS, JudgedClaim
-from workflow.reporting.statistics.decisions import Hypothesis, without_spread
+from workflow.reporting.statistics.decisions import without_spread
 
 MOST_DIGITS = 9
 OPEN = ("undecided", "undecidable")
+AGAINST = "points against"
 COUNTED = {"examples": "example", "corpora": "sentence"}
 """What one pair is, by what a claim is over."""
 
@@ -26,7 +27,7 @@ def difference(claim: JudgedClaim) -> str:
 def _signed(claim: JudgedClaim, value: float) -> str:
     """Return a number of a claim, rounded, but never to 0 or to the margin: its side decides."""
     digits = claim.digits
-    marks = [mark for mark in (0, claim.margin) if value != mark]
+    marks = [mark for mark in (0, *claim.asked.edges) if value != mark]
     while digits < MOST_DIGITS and any(
         round(value, digits) == round(mark, digits) for mark in marks
     ):
@@ -82,10 +83,12 @@ def points_against(claim: JudgedClaim) -> bool:
 
     Over proportions, whether all of its runs, two or more a side, speak against it.
     """
-    nearest = claim.ci_high if claim.direction == "greater" else claim.ci_low
-    if claim.over == "proportions":
-        nearest = claim.estimate if _agree(claim) else None
-    return claim.verdict == "undecided" and _wrong(claim, nearest)
+    ends = claim.interval
+    if claim.over == "proportions" and claim.estimate is not None:
+        ends = (claim.estimate, claim.estimate) if _agree(claim) else None
+    if ends is None or claim.verdict != "undecided":
+        return False
+    return claim.asked.answer(ends) == "does not hold"
 
 
 def _agree(claim: JudgedClaim) -> bool:
@@ -93,14 +96,6 @@ def _agree(claim: JudgedClaim) -> bool:
     sides = [side for side in (claim.left, claim.right) if side.runs]
     ends = [(side.count or 0) / side.runs for side in sides if side.runs and side.runs > 1]
     return len(ends) == len(sides) and {*ends} <= {0, 1} and len({*ends}) == len(ends)
-
-
-def _wrong(claim: JudgedClaim, value: float | None) -> bool:
-    """Return whether a difference is known, and not on the side of the margin that is claimed."""
-    if value is None:
-        return False
-    margin = claim.margin
-    return bool(value < margin if claim.direction == "greater" else value > margin)
 
 
 COLUMNS = ("claim", "ours", "compared with", "difference [95 %]", "from", "the paper's", "verdict")
@@ -147,6 +142,8 @@ def _shown(claim: JudgedClaim) -> str:
 def _asked(claim: JudgedClaim) -> str:
     """Return what a claim with a margin asks for (`asked: at most 2 below`)."""
     size, above = f"{abs(claim.margin):g}", claim.margin > 0
+    if claim.direction == "equal":
+        return f"asked: within ±{size}"
     allowed = above == (claim.direction == "less")
     return f"asked: {'at most' if allowed else 'more than'} {size} {'above' if above else 'below'}"
 
@@ -158,7 +155,7 @@ def _verdict(claim: JudgedClaim, caveats: list[str]) -> str:
     if claim.verdict in OPEN and claim.needed:
         remarks.append(_too_small(claim))
     if points_against(claim):
-        remarks.append("points against the claim")
+        remarks.append(f"{AGAINST} the claim")
     remarks += claim.hindrances or ([claim.kind] if claim.kind != KINDS[0] else [])
     remarks += caveats
     return f"**{claim.verdict}**" + (f" ({'; '.join(remarks)})" if remarks else "")
@@ -173,7 +170,7 @@ def _too_small(claim: JudgedClaim) -> str:
         sides = " a side" if claim.right.runs else ""
         return f"{claim.needed} runs{sides} could decide, if all agree"
     needed, one = f"{float(f'{claim.needed:.2g}'):,.0f}", COUNTED[claim.over]
-    effect = Hypothesis(claim.direction, claim.margin, claim.interest).effect
+    effect = claim.asked.effect
     seeds = "with these seeds" if claim.verdict == "undecided" else "whatever the seeds"
     need = f"the test set alone would need {needed}"
     if claim.enough:
@@ -185,7 +182,8 @@ def _doubt(claim: JudgedClaim) -> str:
     """Return in two or three words why a claim is undecided."""
     if claim.estimate is None:
         return "undefined"
-    contains = f"interval contains {claim.margin:g}"
+    equal = claim.direction == "equal"
+    contains = f"interval {'reaches beyond ±' if equal else 'contains '}{claim.margin:g}"
     if claim.over == "proportions":
         if 1 in (claim.left.runs, claim.right.runs):
             return "one run"

@@ -75,9 +75,9 @@ def chart(curves: Sequence[ChartLine], title: str, x_label: str) -> str:
     return f'<svg class="curves" {box}>{"".join(marks)}{"".join(lines)}</svg>'
 
 
-def whisker(low: float, high: float, estimate: float, margin: float, label: str) -> str:
-    """Return a small SVG of an interval with its estimate, beside the margin it has to exceed."""
-    left, right = min(low, margin), max(high, margin)
+def whisker(low: float, high: float, estimate: float, edges: Sequence[float], label: str) -> str:
+    """Return a small SVG of an interval with its estimate, beside what it has to leave out."""
+    left, right = min(low, *edges), max(high, *edges)
     span = (right - left) or 1.0
 
     def across(x: float) -> float:
@@ -86,7 +86,7 @@ def whisker(low: float, high: float, estimate: float, margin: float, label: str)
     said = html.escape(label, quote=True)
     return (
         f'<svg class="whisker" viewBox="0 0 140 20" role="img" aria-label="{said}">'
-        f'<path class="margin" d="M{across(margin):.1f} 1V19"/>'
+        f'<path class="margin" d="{"".join(f"M{across(edge):.1f} 1V19" for edge in edges)}"/>'
         f'<path class="interval" d="M{across(low):.1f} 10H{across(high):.1f}"/>'
         f'<circle class="estimate" cx="{across(estimate):.1f}" cy="10" r="3.5"/></svg>'
     )

@@ -9,7 +9,8 @@ from markupsafe import Markup
 
 from workflow.definitions.references import key_of
 from workflow.files import read_json
-from workflow.reporting.claims.judged import JudgedClaim
+from workflow.reporting.claims.caveats import Caveats
+from workflow.reporting.claims.judged import JudgedClaim, read_claims
 from workflow.reporting.claims.markdown import counted, difference, sides
 from workflow.reporting.page.charts import whisker
 from workflow.reporting.page.marks import Mark
@@ -33,6 +34,7 @@ class ShownClaim:
     seeds: str
     runs: Sequence[str]
     """The entries of the runs behind it."""
+    caveats: Sequence[str]
 
     @property
     def link(self) -> str:
@@ -40,17 +42,24 @@ class ShownClaim:
         return self.runs[0] if self.runs else self.address
 
 
-def shown(paper: str, file: Path) -> list[ShownClaim]:
+def shown(paper: str, file: Path, caveats: Caveats) -> list[ShownClaim]:
     """Return what the page shows of a paper's judged claims."""
-    told = read_json(file)
-    return [_shown(paper, JudgedClaim.of(one), told["runs"]) for one in told["claims"]]
+    runs = read_json(file)["runs"]
+    return [_shown(paper, one, runs, caveats.of(one)) for one in read_claims(file)]
 
 
-def _shown(paper: str, claim: JudgedClaim, runs: Mapping[str, Mapping[str, Any]]) -> ShownClaim:
+def _shown(
+    paper: str,
+    claim: JudgedClaim,
+    runs: Mapping[str, Mapping[str, Any]],
+    caveats: Sequence[str],
+) -> ShownClaim:
     picture = ""
     if claim.interval and claim.estimate is not None:
-        said = f"95 % interval {difference(claim)}, to compare with {claim.margin:g}"
-        picture = whisker(*claim.interval, claim.estimate, claim.margin, said)
+        edges = claim.asked.edges
+        compared = " and ".join(f"{edge:g}" for edge in edges)
+        said = f"95 % interval {difference(claim)}, to compare with {compared}"
+        picture = whisker(*claim.interval, claim.estimate, edges, said)
     return ShownClaim(
         claim=claim,
         address=f"claim/{paper}/{claim.id}",
@@ -62,6 +71,7 @@ def _shown(paper: str, claim: JudgedClaim, runs: Mapping[str, Mapping[str, Any]]
         picture=Markup(picture),
         seeds=_seeds(claim.seeds),
         runs=addresses(claim.runs, runs),
+        caveats=caveats,
     )
 
 

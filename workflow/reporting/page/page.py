@@ -12,6 +12,9 @@ from workflow import PUBLISHED
 from workflow.definitions.paper import Paper
 from workflow.files import read_history, write_sidecar, write_text
 from workflow.reporting.cells import read_table
+from workflow.reporting.claims import history
+from workflow.reporting.claims.caveats import Caveats
+from workflow.reporting.claims.judged import claims_in
 from workflow.reporting.claims.markdown import total
 from workflow.reporting.commands import command
 from workflow.reporting.page import claims as page_claims
@@ -60,7 +63,9 @@ def render(
     templates.globals["command"] = partial(command, scale)
     templates.globals |= {"word": Mark, "total": total}
     given = Given(_by_name(tables), _by_name(figures), {path.stem: path for path in claims})
-    papers = [_paper(paper, given) for paper in Paper.all(mechanisms)]
+    entries = read_history(PUBLISHED / scale / history.NAME)
+    caveats = Caveats(claims_in(given.claims.values()), entries)
+    papers = [_paper(paper, given, caveats) for paper in Paper.all(mechanisms)]
     papers = [paper for paper in papers if paper["tables"] or paper["figures"] or paper["claims"]]
     records = [one.run for one in runs]
     recipes = [run["spec"]["run"].get("data", {}) for run in records]
@@ -77,6 +82,7 @@ def render(
             papers, headline, {run["identity"]: run for run in records}, comparable
         ),
         headline=headline,
+        caveats=caveats.sentence,
         style=inlined([COLOURS, TEMPLATES / "style.css"]),
         scripts=inlined(TEMPLATES / name for name in SCRIPTS),
         papers=papers,
@@ -124,7 +130,7 @@ def _by_name(files: Iterable[Path]) -> dict[tuple[str, str], Path]:
     return {(path.parent.name, path.stem): path for path in files}
 
 
-def _paper(paper: Paper, given: Given) -> dict[str, Any]:
+def _paper(paper: Paper, given: Given, caveats: Caveats) -> dict[str, Any]:
     """Return what was given of a paper, in the order of its definitions."""
     shown, recipes = [], []
     missing: list[tuple[str, Sequence[str]]] = []
@@ -154,7 +160,7 @@ def _paper(paper: Paper, given: Given) -> dict[str, Any]:
         "title": paper.about.title,
         "references": paper.about.references,
         "legend": paper.about.legend,
-        "claims": page_claims.shown(paper.name, decided) if decided else [],
+        "claims": page_claims.shown(paper.name, decided, caveats) if decided else [],
         "tables": shown,
         "figures": drawn,
         "beside": beside,

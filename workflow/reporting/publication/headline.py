@@ -8,7 +8,9 @@ import pandas as pd
 
 from workflow.definitions.paper import Paper
 from workflow.definitions.references import key_of
+from workflow.reporting.claims.caveats import Caveats
 from workflow.reporting.claims.judged import KINDS, JudgedClaim, claims_in
+from workflow.reporting.claims.markdown import AGAINST, points_against
 from workflow.reporting.page.headline import Counts, Headline, PaperFinding
 from workflow.reporting.publication.counting import comparisons, counts, once
 from workflow.reporting.publication.settings import REASONS, CellSettings
@@ -51,11 +53,21 @@ def findings(paper: Paper, judged: Sequence[JudgedClaim]) -> list[PaperFinding]:
 
 def sentence(paper: Paper, key: str, judged: Iterable[JudgedClaim]) -> str:
     """Return what was found of a reference, while its claims are decided as that rests on."""
-    verdicts = {claim.id: claim.verdict for claim in judged}
+    claims = [*judged]
+    caveats = Caveats(claims, [])
+    said = {
+        one.id: (
+            AGAINST * points_against(one),
+            one.verdict,
+            *(f"{one.verdict}, {caveat}" for caveat in caveats.of(one)),
+        )
+        for one in claims
+    }
     return " ".join(
         one["finding"].strip()
         for one in paper.claims.get("findings", [])
-        if one["source"] == key and one["rests_on"].items() <= verdicts.items()
+        if one["source"] == key
+        and all(word in said.get(claim, ()) for claim, word in one["rests_on"].items())
     )
 
 
@@ -76,7 +88,8 @@ def claims_by_kind(judged: Iterable[JudgedClaim]) -> Counts:
     about = (
         "What the papers claim, by what it was tried on here. While a claim is undecided, chance "
         "among trainings or among test examples can explain what was found. What does not hold on "
-        "smaller or other data may hold on the paper's."
+        "smaller or other data may hold on the paper's. The paper's setting is as it is read here: "
+        "notes below the tables say what its text leaves open, and where the authors' code differs."
     )
     claims = _of_papers(judged)
     rows = [(EVERY, claims), *((kind, claims[claims["kind"] == kind]) for kind in KINDS)]

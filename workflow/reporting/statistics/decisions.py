@@ -68,9 +68,9 @@ class Hypothesis(NamedTuple):
     """What a claim asks of a difference."""
 
     direction: str
-    """The side of the margin that it names, `greater` or `less`."""
+    """The side of the margin that it names, `greater` or `less`; or `equal`."""
     margin: float
-    """The difference to exceed."""
+    """The difference to exceed; of what is equal, to stay below on both sides."""
     interest: float | None = None
     """The smallest difference of interest, where it names one: half of the paper's difference."""
     looks: tuple[int, ...] = ()
@@ -80,6 +80,19 @@ class Hypothesis(NamedTuple):
     def effect(self) -> float:
         """The difference to find: the paper's, or the distance of none at all from the margin."""
         return 2 * self.interest if self.interest else abs(self.margin) or math.inf
+
+    @property
+    def edges(self) -> tuple[float, ...]:
+        """The differences between those of which the claim is true and false."""
+        return (-self.margin, self.margin) if self.direction == "equal" else (self.margin,)
+
+    def answer(self, ends: Interval) -> Outcome:
+        """Return what an interval says, whatever difference is of interest."""
+        low, high = ends
+        if any(low <= edge <= high for edge in self.edges):
+            return "undecided"
+        true = {"greater": low > self.margin, "less": high < self.margin}
+        return "holds" if true.get(self.direction, abs(low) < self.margin) else "does not hold"
 
     def of_look(self, level: float = LEVEL) -> float:
         """Return the level of one look, so that all together leave in at most 1 - `level`."""
@@ -196,7 +209,8 @@ def _beside_test_set(
         asked: what the claim asks, with e.
         common: c; None with one seed, which tells nothing of it.
     """
-    apart, wide = abs((decision.estimate or 0) - asked.margin), (half / asked.effect) ** 2
+    apart = min(abs((decision.estimate or 0) - edge) for edge in asked.edges)
+    wide = (half / asked.effect) ** 2
     if decision.verdict != "undecided" or wide <= 1 or apart > half:
         return decision
     if common is None:
@@ -239,26 +253,29 @@ def _by_interval(
     by_seed: tuple[float, ...] = (),
 ) -> Decision:
     """Decide by the interval of a difference, which `alone` gives at a level for a lone look."""
-    direction, margin, interest = asked[:3]
+    interest = asked.interest
 
     def at(level: float) -> Interval:
         """Return the interval that all looks together leave in at most 1 - `level`."""
         return alone(asked.of_look(level))
 
     def beyond(ends: Interval) -> bool:
-        return not ends[0] <= margin <= ends[1]
+        return asked.answer(ends) != "undecided"
 
     def within(ends: Interval) -> bool:
         return interest is not None and -interest < ends[0] and ends[1] < interest
 
     low, high = at(LEVEL)
+    verdict, margin = asked.answer((low, high)), f"{asked.margin:g}"
     if within((low, high)):
         verdict, reason = "no difference", f"the interval lies within ±{interest:g}"
-    elif beyond((low, high)):
-        verdict = "holds" if (low > margin) == (direction == "greater") else "does not hold"
-        reason = f"the interval lies {'above' if low > margin else 'below'} {margin:g}"
+    elif asked.direction == "equal":
+        where = {"holds": "lies within", "undecided": "reaches beyond"}.get(verdict, "lies beyond")
+        reason = f"the interval {where} ±{margin}"
+    elif verdict == "undecided":
+        reason = f"the interval contains the margin {margin}"
     else:
-        verdict, reason = "undecided", f"the interval contains the margin {margin:g}"
+        reason = f"the interval lies {'above' if low > asked.margin else 'below'} {margin}"
     p = intervals.significance(at, within if verdict == "no difference" else beyond)
     return Decision(verdict, reason, estimate, low, high, n, by_seed, p)
 
