@@ -59,10 +59,11 @@ def test_the_page_says_what_values_may_be():
     page = schemas.page()
     for line in (
         "| `lr` | number > 0 |  | the rate at the end of the warm-up |",
-        "| `betas` | list of number ≥ 0, < 1 |  |  |",
+        "| `weight_decay` | number ≥ 0 or `null` |  | of AdamW; Adam where it is left out |",
         '| `precision` | `"fp32"`, `"bf16"` |  | `fp32` where nothing says it |',
-        "| `select` | [Select](#experiments-select) or `null` |  |  |",
-        "| `model` | a part: `path` and its arguments | *needed* |  |",
+        "| `select` | [Select](#experiments-select) or `null` |  "
+        "| Which weights are kept: those of the best epoch. |",
+        "| `model` | a part: `path` and its arguments | *needed* | the architecture and its sizes |",
     ):
         assert f"\n{line}\n" in page
 

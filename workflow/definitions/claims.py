@@ -32,7 +32,7 @@ class ComparedVariant(TypedDict):
     """The runs of one variant."""
 
     variant: str
-    """by its name"""
+    """whose runs they are"""
     label: str
     """its name in the sentence"""
     measure: NotRequired[MetricPath]
