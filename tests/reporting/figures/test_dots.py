@@ -93,3 +93,6 @@ def test_a_mark_is_full_where_the_interval_is_without_zero() -> None:
     assert len(right.lines) == 1
     low, high = left.get_xlim()
     assert low == -high
+    same = Panel("a", [series("softmax", [1, 2]), series("ReLA", [1, 2])])
+    (axes,) = mechanisms.draw([same], "softmax", options).axes
+    assert axes.get_xlim() == (-1, 1)

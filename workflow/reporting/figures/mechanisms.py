@@ -49,7 +49,7 @@ def draw(
         axes.set_xlabel(measures[panel.label]["axis"], fontsize=SMALL)
         axes.locator_params(axis="x", nbins=2)
         found = differences(panel, baseline, measures[panel.label]).values()
-        reach = ROOM * max((abs(mean) for mean, _ in found), default=1)
+        reach = ROOM * max((abs(mean) for mean, _ in found), default=0) or 1
         axes.set_xlim(-reach, reach)
     about = f"Difference from {baseline} over the same seeds; right of 0 is better. Lines: 95 %"
     footnote(figure, panels, f"{about} intervals, which may leave the axis; full marks: without 0.")
