@@ -48,6 +48,7 @@ def draw(
         axes.set_title(panel.label, fontsize=SMALL)
         axes.set_xlabel(measures[panel.label]["axis"], fontsize=SMALL)
         axes.locator_params(axis="x", nbins=2)
+        axes.xaxis.set_major_formatter("{x:g}")
         found = differences(panel, baseline, measures[panel.label]).values()
         reach = ROOM * max((abs(mean) for mean, _ in found), default=0) or 1
         axes.set_xlim(-reach, reach)
